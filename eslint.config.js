@@ -1,0 +1,41 @@
+import js from "@eslint/js";
+import { defineConfig, globalIgnores } from "eslint/config";
+import tseslint from "typescript-eslint";
+
+const pureZod = {
+  selector: "ImportDeclaration[source.value=/^zod/] > :matches(ImportSpecifier[imported.name='z'], ImportDefaultSpecifier)",
+  message: "Write `import * as z`: the named export defeats tree-shaking.",
+};
+const entryPointsOnly = { group: ["@shoal/*/src/**", "@shoal/*/dist/**"], message: "Import the package's entry point." };
+const noNode = { group: ["node:*"], message: "This package runs in a browser too: put Node code behind the ./node entry." };
+
+export default defineConfig(
+  globalIgnores(["**/dist/", "**/coverage/", "**/node_modules/"]),
+  js.configs.recommended,
+  {
+    files: ["**/*.ts"],
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      "no-restricted-syntax": ["error", pureZod],
+      "no-restricted-imports": ["error", { patterns: [entryPointsOnly] }],
+      "max-params": ["error", 4],
+      "no-console": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": "error",
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      // An operation that only validates or resolves keeps `async` so that what it throws is a rejection.
+      "@typescript-eslint/require-await": "off",
+      // `interface Profile extends z.output<…> {}` is what keeps hovers short.
+      "@typescript-eslint/no-empty-object-type": ["error", { allowInterfaces: "with-single-extends" }],
+      "@typescript-eslint/no-invalid-void-type": "off",
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+    },
+  },
+  {
+    files: ["packages/{schemas,contract,transport,client}/src/**/*.ts"],
+    ignores: ["packages/*/src/node/**", "**/*.test.ts"],
+    rules: { "no-restricted-imports": ["error", { patterns: [entryPointsOnly, noNode] }] },
+  },
+  { files: ["**/*.{js,mjs}"], languageOptions: { globals: { process: "readonly", console: "readonly", URL: "readonly", Buffer: "readonly", setTimeout: "readonly", fetch: "readonly" } } },
+  { files: ["apps/{bench,demo}/src/**/*.ts", "tools/**"], rules: { "no-console": "off" } },
+);

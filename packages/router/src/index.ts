@@ -1,0 +1,2 @@
+export { ServiceError } from "./service-error.ts";
+export type { BytesReply, Handler, HandlerCall, HandlerResult, Handlers, MultipartPart, StreamFrame } from "./handler.ts";

@@ -1,0 +1,32 @@
+import type { ErrorBody, ErrorCode, ErrorDetail } from "@shoal/schemas";
+
+const marker = Symbol.for("shoal.error.ServiceError");
+
+/** Thrown by a handler: the answer is an error with this status and body. Anything else that a handler throws is a 500 without its message. */
+export class ServiceError extends Error {
+  override readonly name = "ServiceError";
+  readonly [marker] = true;
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly details: readonly ErrorDetail[] | undefined;
+  /** Seconds, sent as `Retry-After`. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(status: number, code: ErrorCode, message: string, options: ErrorOptions & { details?: readonly ErrorDetail[]; retryAfterSeconds?: number } = {}) {
+    super(message, options);
+    this.status = status;
+    this.code = code;
+    this.details = options.details;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  /** Unlike `instanceof`, holds across two installed copies of this package. */
+  static isInstance(error: unknown): error is ServiceError {
+    return typeof error === "object" && error !== null && marker in error;
+  }
+
+  /** The body that goes over the wire. */
+  toBody(): ErrorBody {
+    return { code: this.code, message: this.message, ...(this.details && { details: [...this.details] }) };
+  }
+}

@@ -1,0 +1,265 @@
+import * as z from "zod/mini";
+import { DeletionStatus, pageFields, SlugName, Tags, Timestamp } from "./common.ts";
+import { ProfileShape } from "./profile.ts";
+import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
+
+export const BrowserViewportShape = lazyObject(() => ({
+  /** CSS pixels, at least 1. */
+  width: checked(z.int(), z.minimum(1)),
+  /** CSS pixels, at least 1. */
+  height: checked(z.int(), z.minimum(1)),
+  /** Hz, at least 1. */
+  refresh_rate: z.optional(checked(z.int(), z.minimum(1))),
+}));
+/** Size of the visible page. */
+export interface BrowserViewport extends z.output<typeof BrowserViewportShape> {}
+export const BrowserViewport: Schema<BrowserViewport> = BrowserViewportShape;
+
+export const BrowserViewportUpdateShape = lazyObject(() => ({
+  width: checked(z.int(), z.minimum(1)),
+  height: checked(z.int(), z.minimum(1)),
+  refresh_rate: z.optional(checked(z.int(), z.minimum(1))),
+  /** Resize even while somebody watches or a recording runs; the recording goes on in a new segment. */
+  force: z._default(z.boolean(), false),
+}));
+/** A new size for a running session. */
+export interface BrowserViewportUpdate extends z.input<typeof BrowserViewportUpdateShape> {}
+export const BrowserViewportUpdate: Schema<z.output<typeof BrowserViewportUpdateShape>, BrowserViewportUpdate> = BrowserViewportUpdateShape;
+
+export const BrowserProfileShape = z.lazy(() =>
+  checked(
+    z.object({
+      /** The profile's id; give this or `name`. */
+      id: z.optional(z.string()),
+      /** The profile's name; give this or `id`. */
+      name: z.optional(SlugName),
+      /** Write the session's state back to the profile when the session ends. */
+      save_changes: z._default(z.boolean(), false),
+    }),
+    z.refine((profile) => (profile.id === undefined) !== (profile.name === undefined), "give exactly one of id and name"),
+  ),
+);
+/** The profile that a session starts from, by id or by name. */
+export interface BrowserProfile extends z.input<typeof BrowserProfileShape> {}
+export const BrowserProfile: Schema<z.output<typeof BrowserProfileShape>, BrowserProfile> = BrowserProfileShape;
+
+export const BrowserExtensionShape = z.lazy(() =>
+  checked(
+    z.object({
+      /** The extension's id; give this or `name`. */
+      id: z.optional(z.string()),
+      /** The extension's name; give this or `id`. */
+      name: z.optional(SlugName),
+    }),
+    z.refine((extension) => (extension.id === undefined) !== (extension.name === undefined), "give exactly one of id and name"),
+  ),
+);
+/** An extension that a session starts with, by id or by name. */
+export interface BrowserExtension extends z.input<typeof BrowserExtensionShape> {}
+export const BrowserExtension: Schema<z.output<typeof BrowserExtensionShape>, BrowserExtension> = BrowserExtensionShape;
+
+const TelemetryCategory = lazyObject(() => ({
+  /** Whether events of this category are captured. */
+  enabled: z.optional(z.boolean()),
+}));
+
+const telemetryCategories = () => ({
+  /** Console output and uncaught exceptions. */
+  console: z.optional(TelemetryCategory),
+  /** Navigation and load events. */
+  page: z.optional(TelemetryCategory),
+  /** Clicks, key presses and settled scrolls. */
+  interaction: z.optional(TelemetryCategory),
+  /** Requests and responses. */
+  network: z.optional(TelemetryCategory),
+  /** Operations of this contract on the session. */
+  control: z.optional(TelemetryCategory),
+  /** CDP clients and live viewers that come and go. */
+  connection: z.optional(TelemetryCategory),
+  /** Crashes and processes killed for want of memory. */
+  system: z.optional(TelemetryCategory),
+  /** Periodic screenshots of the page. */
+  screenshot: z.optional(TelemetryCategory),
+  /** Results of captcha solvers. */
+  captcha: z.optional(TelemetryCategory),
+});
+export const BrowserTelemetryCategoriesShape = lazyObject(telemetryCategories);
+
+export const BrowserTelemetryRequestShape = lazyObject(() => ({
+  /** `true` captures the default set, `false` captures nothing. */
+  enabled: z.optional(z.boolean()),
+  /** Single categories, on or off. */
+  browser: z.optional(BrowserTelemetryCategoriesShape),
+}));
+/** What a session's telemetry is to capture. */
+export interface BrowserTelemetryRequest extends z.input<typeof BrowserTelemetryRequestShape> {}
+export const BrowserTelemetryRequest: Schema<z.output<typeof BrowserTelemetryRequestShape>, BrowserTelemetryRequest> = BrowserTelemetryRequestShape;
+
+export const BrowserTelemetryShape = lazyObject(() => ({
+  /** Every category, on or off. */
+  browser: z.optional(BrowserTelemetryCategoriesShape),
+}));
+/** What a session's telemetry captures. */
+export interface BrowserTelemetry extends z.output<typeof BrowserTelemetryShape> {}
+export const BrowserTelemetry: Schema<BrowserTelemetry> = BrowserTelemetryShape;
+
+export const BrowserPoolRefShape = lazyObject(() => ({
+  /** The pool's id. */
+  id: z.string(),
+  /** The pool's name, where it has one. */
+  name: z.optional(z.string()),
+}));
+/** The pool that a session was leased from. */
+export interface BrowserPoolRef extends z.output<typeof BrowserPoolRefShape> {}
+export const BrowserPoolRef: Schema<BrowserPoolRef> = BrowserPoolRefShape;
+
+export const BrowserUsageShape = lazyObject(() => ({
+  /** Milliseconds from the session's start to now, or to its end. */
+  uptime_ms: z.int(),
+}));
+/** What a session has used. */
+export interface BrowserUsage extends z.output<typeof BrowserUsageShape> {}
+export const BrowserUsage: Schema<BrowserUsage> = BrowserUsageShape;
+
+/** Why a session ended. */
+export const endedReasons = ["deleted", "timeout", "browser_crashed", "instance_lost", "server_stopped"] as const;
+export type EndedReason = (typeof endedReasons)[number] | (string & {});
+
+export const BrowserShape = lazyObject(() => ({
+  /** When the session began. */
+  created_at: Timestamp,
+  /** WebSocket address for CDP clients such as Playwright and Puppeteer; it carries its own token, so treat it as a secret. */
+  cdp_ws_url: z.string(),
+  /** WebSocket address for WebDriver BiDi clients; it carries its own token. */
+  webdriver_ws_url: z.string(),
+  /** Page that shows the session live. */
+  browser_live_view_url: z.optional(z.string()),
+  /** Address of the session's own operations, without a key but with the session's token. */
+  base_url: z.optional(z.string()),
+  /** Whether the browser runs without a window. */
+  headless: z.boolean(),
+  /** Whether the browser hides the signs of automation. */
+  stealth: z.boolean(),
+  /** Whether the browser has a GPU. */
+  gpu: z.optional(z.boolean()),
+  /** Stable identifier. */
+  session_id: z.string(),
+  /** Unique among the project's running sessions. */
+  name: z.optional(z.string()),
+  /** Seconds without a CDP client, a live viewer or an operation in flight, after which the session ends. */
+  timeout_seconds: z.int(),
+  /** The profile that it started from. */
+  profile: z.optional(ProfileShape),
+  /** The proxy that its traffic leaves by. */
+  proxy_id: z.optional(z.string()),
+  /** The pool that it was leased from. */
+  pool: z.optional(BrowserPoolRefShape),
+  /** Size of the visible page. */
+  viewport: z.optional(BrowserViewportShape),
+  /** Whether the window shows the page alone. */
+  kiosk_mode: z.optional(z.boolean()),
+  /** The page that was asked for at the start, whether or not it loaded. */
+  start_url: z.optional(z.string()),
+  /** Enterprise policies in force. */
+  chrome_policy: z.optional(z.record(z.string(), z.unknown())),
+  /** Labels of the user's own. */
+  tags: z.optional(Tags),
+  /** When the session ended; absent while it runs. */
+  deleted_at: z.optional(Timestamp),
+  /** What it has used so far. */
+  usage: z.optional(BrowserUsageShape),
+  /** What its telemetry captures. */
+  telemetry: z.optional(z.nullable(BrowserTelemetryShape)),
+  /** When the session will end if nobody uses it until then; absent while it is in use. */
+  expires_at: z.optional(Timestamp),
+  /** Why the session ended; absent while it runs. */
+  ended_reason: z.optional(openEnum(...endedReasons)),
+  /** How often a crashed Chromium was started again, 0 or 1: the second crash ends the session. */
+  browser_restarts: z.optional(z.int()),
+  /** Where the session runs: `sandbox`, or `process`, which isolates nothing. */
+  placement: z.optional(openEnum("sandbox", "process")),
+}));
+/** A browser session. */
+export interface Browser extends z.output<typeof BrowserShape> {}
+export const Browser: Schema<Browser> = BrowserShape;
+
+export const CreateBrowserShape = lazyObject(() => ({
+  /** The app invocation that the session belongs to; the session ends with it. */
+  invocation_id: z.optional(z.string()),
+  /** Unique among the project's running sessions. */
+  name: z.optional(SlugName),
+  /** Labels of the user's own. */
+  tags: z.optional(Tags),
+  /** Hide the signs of automation. */
+  stealth: z.optional(z.boolean()),
+  /** Run without a window. */
+  headless: z.optional(z.boolean()),
+  /** Run with a GPU. */
+  gpu: z.optional(z.boolean()),
+  /** Seconds without a CDP client, a live viewer or an operation in flight, after which the session ends: 10 to 259200 (72 hours), 60 when absent. */
+  timeout_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(259_200))),
+  /** The profile to start from. */
+  profile: z.optional(BrowserProfileShape),
+  /** Extensions to start with, at most 20. */
+  extensions: z.optional(checked(z.array(BrowserExtensionShape), z.maxLength(20))),
+  /** The proxy that its traffic leaves by. */
+  proxy_id: z.optional(z.string()),
+  /** Size of the visible page; 1920 × 1080 when absent. */
+  viewport: z.optional(BrowserViewportShape),
+  /** Show the page alone, without address bar and tabs. */
+  kiosk_mode: z.optional(z.boolean()),
+  /** A page to open at once; the session starts even if it does not load. */
+  start_url: z.optional(checked(z.string(), z.maxLength(8192))),
+  /** Enterprise policies, by Chrome's names for them. */
+  chrome_policy: z.optional(z.record(z.string(), z.unknown())),
+  /** What telemetry is to capture; nothing when absent. */
+  telemetry: z.optional(z.nullable(BrowserTelemetryRequestShape)),
+}));
+/** What `browsers.create` takes. */
+export interface CreateBrowser extends z.input<typeof CreateBrowserShape> {}
+export const CreateBrowser: Schema<z.output<typeof CreateBrowserShape>, CreateBrowser> = CreateBrowserShape;
+
+export const UpdateBrowserShape = lazyObject(() => ({
+  /** The new name, unique among the project's running sessions; `null` or `""` takes it away. */
+  name: z.optional(
+    z.nullable(checked(z.string(), z.maxLength(255), z.regex(/^[a-zA-Z0-9._-]{0,255}$/, "letters, digits, dots, underscores and hyphens only"))),
+  ),
+  /** The new labels; they replace the old ones. `null` leaves them, `{}` takes them away. */
+  tags: z.optional(z.nullable(Tags)),
+  /** The proxy that its traffic leaves by; `null` or `""` takes it away. */
+  proxy_id: z.optional(z.nullable(z.string())),
+  /** Connect directly, not through the default proxy. */
+  disable_default_proxy: z.optional(z.boolean()),
+  /** The profile to load; only while the session has none. */
+  profile: z.optional(BrowserProfileShape),
+  /** The new size. */
+  viewport: z.optional(BrowserViewportUpdateShape),
+  /** What telemetry is to capture from now on. */
+  telemetry: z.optional(z.nullable(BrowserTelemetryRequestShape)),
+}));
+/** What `browsers.update` takes. */
+export interface UpdateBrowser extends z.input<typeof UpdateBrowserShape> {}
+export const UpdateBrowser: Schema<z.output<typeof UpdateBrowserShape>, UpdateBrowser> = UpdateBrowserShape;
+
+export const ListBrowsersShape = lazyObject(() => ({
+  ...pageFields,
+  /** Sessions that run, that ended, or both. */
+  status: z._default(DeletionStatus, "active"),
+  /** @deprecated `status=all` says the same. */
+  include_deleted: z._default(z.boolean(), false),
+  /** Part of a session's name or id, or of the id of its profile or proxy, or of its pool's name; case does not matter. */
+  query: z.optional(z.string()),
+  /** Only sessions that carry all of these labels. */
+  tags: z.optional(z.record(z.string(), z.string())),
+}));
+/** What `browsers.list` takes. */
+export interface ListBrowsers extends z.input<typeof ListBrowsersShape> {}
+export const ListBrowsers: Schema<z.output<typeof ListBrowsersShape>, ListBrowsers> = ListBrowsersShape;
+
+export const GetBrowserShape = lazyObject(() => ({
+  /** Find the session even if it has ended. */
+  include_deleted: z._default(z.boolean(), false),
+}));
+/** What `browsers.get` takes beside the id or name. */
+export interface GetBrowser extends z.input<typeof GetBrowserShape> {}
+export const GetBrowser: Schema<z.output<typeof GetBrowserShape>, GetBrowser> = GetBrowserShape;

@@ -1,0 +1,59 @@
+import * as z from "zod/mini";
+import { lazyObject, type Schema } from "./schema.ts";
+
+/** Codes that Shoal itself sends. A newer server may send others. */
+export const errorCodes = [
+  "bad_request",
+  "browser_not_running",
+  "capacity_exhausted",
+  "conflict",
+  "directory_busy",
+  "forbidden",
+  "idempotency_conflict",
+  "insufficient_storage",
+  "internal_error",
+  "invalid_input",
+  "method_not_allowed",
+  "name_taken",
+  "not_a_directory",
+  "not_a_file",
+  "not_found",
+  "not_implemented",
+  "payload_too_large",
+  "permission_denied",
+  "project_not_found",
+  "protected_path",
+  "shutting_down",
+  "too_many_requests",
+  "too_many_watches",
+  "unauthorized",
+  "unsafe_archive",
+  "unsupported_media_type",
+] as const;
+
+/** A code of {@link errorCodes}, or one that this version does not know. */
+export type ErrorCode = (typeof errorCodes)[number] | (string & {});
+
+export const ErrorDetailShape = lazyObject(() => ({
+  /** A lower-level code, `invalid_input` for a field that does not fit. */
+  code: z.optional(z.string()),
+  /** What is wrong, beginning with the field's path: `body.viewport.height: expected a number`. */
+  message: z.optional(z.string()),
+}));
+/** One of several causes of an error. */
+export interface ErrorDetail extends z.output<typeof ErrorDetailShape> {}
+export const ErrorDetail: Schema<ErrorDetail> = ErrorDetailShape;
+
+export const ErrorBodyShape = lazyObject(() => ({
+  /** Stable, for programs: `not_found`, `name_taken`, … */
+  code: z.string(),
+  /** For people: what failed, on what, and what to do. */
+  message: z.string(),
+  /** Every cause, where there are several. */
+  details: z.optional(z.array(ErrorDetail)),
+  /** The error beneath this one, where there is one. */
+  inner_error: z.optional(ErrorDetail),
+}));
+/** The body of every answer with a status of 400 or above. */
+export interface ErrorBody extends z.output<typeof ErrorBodyShape> {}
+export const ErrorBody: Schema<ErrorBody> = ErrorBodyShape;

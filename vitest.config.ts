@@ -1,0 +1,9 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    projects: ["packages/*", "apps/*"],
+    coverage: { provider: "v8", include: ["{packages,apps}/*/src/**/*.ts"] },
+    reporters: ["default", "./tools/closing-line.ts"],
+  },
+});
