@@ -1,0 +1,95 @@
+import { BrowserViewport, checked, lazyObject, type Schema } from "@shoal/schemas";
+import * as z from "zod/mini";
+
+/** Largest line of `GET /_instance/events`, in bytes. A reader ends the connection at a longer one: what runs in a box is not trusted. */
+export const maxInstanceEventBytes = 16_384;
+
+/** Largest width and height of a viewport, in CSS pixels: what Chromium's compositor draws in one texture. */
+export const maxViewportPixels = 16_384;
+
+const HostPath = checked(z.string(), z.minLength(1), z.maxLength(4096), z.refine((path) => !path.includes("\0"), "must not hold a NUL character"));
+const Pixels = checked(z.int(), z.minimum(1), z.maximum(maxViewportPixels));
+const EpochMs = checked(z.int(), z.minimum(0));
+
+export const InstanceConfigShape = lazyObject(() => ({
+  /** Names the instance in logs. */
+  instance_id: checked(z.string(), z.minLength(1), z.maxLength(255)),
+  /** Unix socket, or Windows named pipe, that the program serves HTTP on. */
+  listen_path: HostPath,
+  /** Unix socket, or Windows named pipe, of the egress gateway outside: an HTTP proxy. */
+  egress_path: HostPath,
+  /** What the API's paths start from: `/` in a box, else a directory that plays it and that no path may leave. */
+  root: HostPath,
+  /** Home directory, as an API path; downloads go to `Downloads` in it. */
+  home: HostPath,
+  /** Directory for what the browser keeps, a path of the system that the program runs on. */
+  session_dir: HostPath,
+  chromium: z.object({
+    /** Path of the program. */
+    executable: HostPath,
+    /** Headless shell, or a full Chromium or Chrome that is started with `--headless=new`. */
+    kind: z.enum(["headless_shell", "chrome"]),
+    /** Whether Chromium keeps its own sandbox; without it, `--no-sandbox`. */
+    inner_sandbox: z.boolean(),
+  }),
+  /** Size of the window that Chromium starts with. */
+  viewport: z.object({ width: Pixels, height: Pixels }),
+  /** V8's compile cache, writable or filled before: see `instanceProgramPath`. */
+  cache_dir: z.optional(HostPath),
+}));
+/** What the instance program is told at its start, in the environment variable `SHOAL_INSTANCE`, as JSON. */
+export interface InstanceConfig extends z.output<typeof InstanceConfigShape> {}
+export const InstanceConfig: Schema<InstanceConfig> = InstanceConfigShape;
+
+export const AssignInstanceShape = lazyObject(() => ({
+  /** The session that the instance serves from now on. */
+  session_id: checked(z.string(), z.minLength(1), z.maxLength(255)),
+  /** Seconds without a CDP client or an operation in flight, after which the instance ends: 1 to 259200. The service's own minimum is 10. */
+  timeout_seconds: checked(z.int(), z.minimum(1), z.maximum(259_200)),
+  /** Size of the visible page; as the browser was started when absent. */
+  viewport: z.optional(
+    checked(
+      BrowserViewport,
+      z.refine(
+        (viewport) => viewport.width <= maxViewportPixels && viewport.height <= maxViewportPixels,
+        `width and height must be at most ${String(maxViewportPixels)}`,
+      ),
+    ),
+  ),
+  /** A page to open at once; the answer does not wait for it. */
+  start_url: z.optional(checked(z.string(), z.maxLength(8192))),
+}));
+/** `POST /_instance/assign`: hands a waiting instance to a session. Its idle timer starts. */
+export interface AssignInstance extends z.output<typeof AssignInstanceShape> {}
+export const AssignInstance: Schema<AssignInstance> = AssignInstanceShape;
+
+export const InstanceEventShape = z.lazy(() =>
+  z.discriminatedUnion("type", [
+    /** The present state; the first event of every reader. */
+    z.object({
+      type: z.literal("state"),
+      /** Whether the browser answers. */
+      browser: z.enum(["starting", "ready"]),
+      /** Since when nobody uses the instance, in milliseconds since 1970; `null` while it is in use. */
+      idle_since_ms: z.nullable(EpochMs),
+      /** How often a crashed browser was started again, 0 or 1. */
+      browser_restarts: checked(z.int(), z.minimum(0)),
+    }),
+    /** The browser answers, at first or again. */
+    z.object({ type: z.literal("ready") }),
+    /** Use began (`null`) or ended (milliseconds since 1970). */
+    z.object({ type: z.literal("activity"), idle_since_ms: z.nullable(EpochMs) }),
+    /** The browser crashed and is being started again. */
+    z.object({ type: z.literal("browser_restarted"), exit_code: z.nullable(z.int()), signal: z.nullable(checked(z.string(), z.maxLength(32))) }),
+    /** The last event. */
+    z.object({
+      type: z.literal("ending"),
+      reason: z.enum(["timeout", "browser_crashed", "stopped"]),
+      /** For people; the browser's last lines where it crashed. At most 4096 characters. */
+      detail: z.optional(checked(z.string(), z.maxLength(4096))),
+    }),
+  ]),
+);
+/** What an instance reports, one JSON document a line of `GET /_instance/events`. */
+export type InstanceEvent = z.output<typeof InstanceEventShape>;
+export const InstanceEvent: Schema<InstanceEvent> = InstanceEventShape;
