@@ -1,3 +1,5 @@
+// Runs a script of package.json on any machine with Node 18 or newer and npm: fetches Node 24 and pnpm from the npm registry where
+// they are missing, installs what the lockfile says, then runs the script. Everything but the script's own output goes to stderr.
 import { spawnSync } from "node:child_process";
 import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,8 +13,8 @@ const shell = process.platform === "win32";
 const env = { TURBO_TELEMETRY_DISABLED: "1", ...process.env };
 if (fetched !== undefined) env.PATH = dirname(process.execPath) + delimiter + env.PATH;
 
-function run(...command) {
-  const { status } = spawnSync(command[0], command.slice(1), { env, shell, stdio: "inherit" });
+function run(stdout, ...command) {
+  const { status } = spawnSync(command[0], command.slice(1), { env, shell, stdio: ["inherit", stdout, "inherit"] });
   if (status !== 0) process.exit(status ?? 1);
 }
 
@@ -29,12 +31,13 @@ const { stdout } = spawnSync("pnpm", ["--version"], { encoding: "utf8", env, she
 if (!(Number.parseInt(stdout) >= pnpm.min)) tools.push(`pnpm@${pnpm.pin}`);
 
 if (tools.length === 0) {
-  run("pnpm", "install", "--frozen-lockfile");
-  run("pnpm", "run", ...args);
+  run(2, "pnpm", "install", "--frozen-lockfile");
+  run("inherit", "pnpm", "--silent", "run", ...args);
 } else if (fetched === undefined) {
+  console.error(`Shoal needs Node ${node.min} and pnpm ${pnpm.min}: using ${tools.join(" and ")} from the npm registry for this command.`);
   env.SHOAL_TOOLS = tools.join(" ");
   const packages = tools.flatMap((tool) => ["-p", tool]);
-  run("npx", "--yes", "--allow-scripts=pnpm", ...packages, "--", "node", fileURLToPath(import.meta.url), ...args);
+  run("inherit", "npx", "--yes", "--allow-scripts=pnpm", ...packages, "--", "node", fileURLToPath(import.meta.url), ...args);
 } else {
   console.error(`Fetched ${fetched}, but this is still Node ${process.versions.node} with pnpm ${stdout?.trim() || "missing"}.`);
   process.exit(1);
