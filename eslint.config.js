@@ -21,7 +21,7 @@ export default defineConfig(
       "no-restricted-imports": ["error", { patterns: [entryPointsOnly] }],
       "max-params": ["error", 4],
       "no-console": "error",
-      "@typescript-eslint/switch-exhaustiveness-check": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       // An operation that only validates or resolves keeps `async` so that what it throws is a rejection.
       "@typescript-eslint/require-await": "off",

@@ -1,0 +1,67 @@
+import type { ErrorBody } from "@shoal/schemas";
+import { STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
+import type { TextReply } from "./reply.ts";
+import { ServiceError } from "./service-error.ts";
+
+/** Headers of a JSON answer. */
+export const jsonHeaders: OutgoingHttpHeaders = { "content-type": "application/json" };
+
+/** The answer to a request that failed. What is not a {@link ServiceError} becomes a 500 that says nothing of its cause. */
+export function errorReply(error: unknown, requestId: string): TextReply {
+  const known = ServiceError.isInstance(error) ? error : new ServiceError(500, "internal_error", `The service failed on this request. Its operator finds the cause in the log under request id ${requestId}.`);
+  const headers: OutgoingHttpHeaders = { ...jsonHeaders };
+  if (known.retryAfterSeconds !== undefined) headers["retry-after"] = String(Math.max(0, Math.ceil(known.retryAfterSeconds)));
+  // A client that repeats every 409 would repeat a conflict that stays one.
+  if (known.status === 409) headers["x-should-retry"] = "false";
+  return { kind: "text", status: known.status, headers, text: JSON.stringify(known.toBody()) };
+}
+
+/** Whether an error tells of a fault of the service, which belongs in its log. */
+export function isFault(error: unknown): boolean {
+  return !ServiceError.isInstance(error) || error.status === 500;
+}
+
+/** 404, or 405 with `Allow` where other methods know the path. */
+export function unknownRoute(method: string, path: string, allowed: readonly string[]): TextReply {
+  const shown = path.slice(0, 200);
+  if (allowed.length === 0) return errorReply(new ServiceError(404, "not_found", `There is no ${method} ${shown}.`), "");
+  const reply = errorReply(new ServiceError(405, "method_not_allowed", `${method} is not possible on ${shown}; it takes ${allowed.join(", ")}.`), "");
+  return { ...reply, headers: { ...reply.headers, allow: allowed.join(", ") } };
+}
+
+/** 400 for a path that cannot be decoded. */
+export function malformedPath(): TextReply {
+  return errorReply(new ServiceError(400, "bad_request", "path: malformed percent-encoding"), "");
+}
+
+/**
+ * Answers what is no HTTP request at all (`clientError` of a server) with the usual error body, and closes the connection.
+ *
+ * @param requestId - of an id that is made for the answer.
+ */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy(error);
+    return;
+  }
+  const [status, body] = clientErrorBody(error);
+  const text = JSON.stringify(body);
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\nX-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${text}`,
+    () => {
+      socket.destroy();
+    },
+  );
+}
+
+function clientErrorBody(error: NodeJS.ErrnoException): [number, ErrorBody] {
+  switch (error.code) {
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return [408, { code: "bad_request", message: "The request did not arrive in time." }];
+    case "HPE_HEADER_OVERFLOW":
+      return [431, { code: "bad_request", message: "The request's headers are too large." }];
+    default:
+      return [400, { code: "bad_request", message: "This is not a valid HTTP request." }];
+  }
+}

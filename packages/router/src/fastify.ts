@@ -1,0 +1,161 @@
+import type { Contract, Endpoint } from "@shoal/contract";
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from "fastify";
+import createRouter from "find-my-way";
+import type { Socket } from "node:net";
+import { answerClientError, errorReply, isFault, malformedPath, unknownRoute } from "./error-reply.ts";
+import { ClientGone } from "./guarded-stream.ts";
+import type { Handler, Handlers } from "./handler.ts";
+import { createOperation, type AnyHandler, type Operation, type OperationOptions } from "./operation.ts";
+import { sendStream, type Reply, type TextReply } from "./reply.ts";
+import { requestIdOf } from "./request-id.ts";
+import { maxParamLength, routePath } from "./route-path.ts";
+import { ServiceError } from "./service-error.ts";
+
+export { requestIdOf } from "./request-id.ts";
+
+/** How {@link mount} serves. */
+export interface MountOptions<Context> extends OperationOptions {
+  /** Makes what handlers find in `context`; called before anything of the request is checked. What it throws is answered. */
+  context(request: FastifyRequest, endpoint: Endpoint): Context | Promise<Context>;
+}
+
+/** Spread into `Fastify({ ... })`; what {@link configure} cannot set afterwards: long parameters, and the error body where Fastify would answer by itself. */
+export const fastifyOptions = {
+  routerOptions: { maxParamLength },
+  // The program says by itself when it stops taking requests; Fastify's own 503 has another body.
+  return503OnClosing: false,
+  frameworkErrors(_error, request, reply) {
+    void reply.header("x-request-id", request.id);
+    sendText(reply, malformedPath());
+  },
+  clientErrorHandler(error, socket: Socket) {
+    answerClientError(error, socket, requestIdOf({}));
+  },
+} satisfies FastifyServerOptions;
+
+/** Which methods know a path; asked only when a request fits no route. */
+interface KnownPaths {
+  add(methods: readonly createRouter.HTTPMethod[], path: string): void;
+  methodsOf(url: string): string[];
+}
+
+const knownPaths = new WeakMap<object, KnownPaths>();
+
+/**
+ * Makes every answer of a server that of the contract: request ids, the error body for whatever fails, 404 and 405. Bodies are no longer parsed by Fastify.
+ *
+ * @throws {Error} when the server was made without {@link fastifyOptions}.
+ */
+export function configure(app: FastifyInstance): void {
+  if ((app.initialConfig.routerOptions?.maxParamLength ?? 0) < maxParamLength) throw new Error("Make the server with Fastify({ ...fastifyOptions }) of @shoal/router/fastify.");
+  knownPaths.set(app.server, createKnownPaths());
+  app.setGenReqId((request) => requestIdOf(request.headers));
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => {
+    done(null);
+  });
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.header("x-request-id", request.id);
+    done();
+  });
+  app.setErrorHandler((error, request, reply) => {
+    sendText(reply, replyTo(fromFastify(error), request));
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const url = request.raw.url ?? "/";
+    sendText(reply, unknownRoute(request.method, url.split("?", 1)[0] ?? url, knownPaths.get(app.server)?.methodsOf(url) ?? []));
+  });
+}
+
+/** Serves an endpoint. The server must have been through {@link configure}. */
+export function mount<E extends Endpoint, Context>(app: FastifyInstance, endpoint: E, handler: Handler<E, Context>, options: MountOptions<Context>): void {
+  add(app, endpoint, handler as AnyHandler<Context>, options);
+}
+
+/** Serves every operation of `contract`. */
+export function mountAll<C extends Contract, Context>(app: FastifyInstance, contract: C, handlers: Handlers<C, Context>, options: MountOptions<Context>): void {
+  for (const [name, endpoint] of Object.entries(contract)) add(app, endpoint, handlers[name] as AnyHandler<Context>, options);
+}
+
+function add<Context>(app: FastifyInstance, endpoint: Endpoint, handler: AnyHandler<Context>, options: MountOptions<Context>): void {
+  const operation = createOperation(endpoint, handler, options);
+  const url = routePath(endpoint.path);
+  const methods: createRouter.HTTPMethod[] = operation.takesHead ? [endpoint.method, "HEAD"] : [endpoint.method];
+  knownPaths.get(app.server)?.add(methods, url);
+  app.route({
+    method: methods,
+    url,
+    exposeHeadRoute: false,
+    handler(request, reply) {
+      void serve(operation, options, request, reply);
+    },
+  });
+}
+
+async function serve<Context>(operation: Operation<Context>, options: MountOptions<Context>, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { raw } = request;
+  let answer: Reply;
+  try {
+    const url = raw.url ?? "";
+    const question = url.indexOf("?");
+    const context = options.context(request, operation.endpoint);
+    answer = await operation.answer({
+      request: raw,
+      response: reply.raw,
+      requestId: request.id,
+      // Fastify types them unknown; its router makes strings.
+      params: request.params as Record<string, string>,
+      fixedParams: undefined,
+      queryString: question === -1 ? "" : url.slice(question + 1),
+      context: context instanceof Promise ? await context : context,
+    });
+  } catch (error) {
+    if (error instanceof ClientGone || reply.raw.destroyed) {
+      reply.hijack();
+      reply.raw.destroy();
+      return;
+    }
+    answer = replyTo(error, request);
+  }
+  if (answer.kind === "text") sendText(reply, answer);
+  else {
+    reply.hijack();
+    for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value);
+    sendStream(reply.raw, answer, (error) => {
+      request.log.error({ err: error }, "a stream broke off");
+    });
+  }
+}
+
+function sendText(reply: FastifyReply, { headers, status, text }: TextReply): void {
+  reply.code(status);
+  for (const name in headers) reply.header(name, headers[name]);
+  reply.send(text);
+}
+
+function replyTo(error: unknown, request: FastifyRequest): TextReply {
+  if (isFault(error)) request.log.error({ err: error }, "request failed");
+  return errorReply(error, request.id);
+}
+
+/** What Fastify refuses by itself (an unreadable media type, say) is the client's fault and keeps its status. */
+function fromFastify(error: unknown): unknown {
+  if (ServiceError.isInstance(error) || !(error instanceof Error) || !("code" in error) || !("statusCode" in error)) return error;
+  const { code, message, statusCode } = error;
+  if (typeof code !== "string" || !code.startsWith("FST_") || typeof statusCode !== "number" || statusCode >= 500) return error;
+  return new ServiceError(statusCode, statusCode === 415 ? "unsupported_media_type" : "bad_request", message, { cause: error });
+}
+
+function createKnownPaths(): KnownPaths {
+  const router = createRouter({ maxParamLength });
+  const known = new Set<createRouter.HTTPMethod>();
+  return {
+    add(methods, path) {
+      for (const method of methods) known.add(method);
+      router.on([...methods], path, () => undefined);
+    },
+    methodsOf(url) {
+      return [...known].filter((method) => router.find(method, url) !== null);
+    },
+  };
+}

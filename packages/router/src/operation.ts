@@ -1,0 +1,237 @@
+import type { Endpoint, Page } from "@shoal/contract";
+import * as z from "zod/mini";
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { contentDisposition, whenReadable } from "./bytes-reply.ts";
+import { jsonHeaders } from "./error-reply.ts";
+import { defaultHeartbeatMs, eventHeaders } from "./event-reply.ts";
+import { ClientGone, GuardedStream } from "./guarded-stream.ts";
+import type { BytesReply, StreamFrame } from "./handler.ts";
+import { invalidRequest, issueMessage, problemsOf, type Problem } from "./issues.ts";
+import { defaultBodyLimitBytes, readJson, refuseEncoding } from "./json-body.ts";
+import { MultipartParts } from "./multipart.ts";
+import { createQueryReader, unwrap, type QueryReader } from "./query-reader.ts";
+import type { Reply } from "./reply.ts";
+import { strict } from "./strict-schema.ts";
+
+/** What both adapters take beside the handler. */
+export interface OperationOptions {
+  /** Largest JSON body, and largest sum of a multipart body's text fields, in bytes; 1 MiB when absent. */
+  readonly bodyLimitBytes?: number;
+  /** Milliseconds between two comments on an event stream; 15,000 when absent. */
+  readonly heartbeatMs?: number;
+}
+
+/** A {@link HandlerCall} whose endpoint is not known, for code that goes round every handler. */
+export interface AnyCall<Context> {
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+  readonly headers: IncomingHttpHeaders;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+  readonly lastEventId: string | undefined;
+  readonly context: Context;
+}
+
+/** A handler of an endpoint that is not known. */
+export type AnyHandler<Context> = (call: AnyCall<Context>) => unknown;
+
+/** One request as an adapter hands it over. */
+export interface Exchange<Context> {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  /** Placeholders of the path, decoded. */
+  readonly params: Readonly<Record<string, string | undefined>>;
+  /** Values of placeholders that the server has taken off the path; they are not checked. */
+  readonly fixedParams: Readonly<Record<string, string>> | undefined;
+  /** What follows the `?`, as it came. */
+  readonly queryString: string;
+  readonly context: Context;
+}
+
+/** An endpoint and its handler, ready to answer requests. */
+export interface Operation<Context> {
+  readonly endpoint: Endpoint;
+  /** Whether a HEAD of the path can be answered by a GET whose body is dropped. */
+  readonly takesHead: boolean;
+  /** Never writes to the response. @throws {ServiceError} and whatever the handler throws. */
+  answer(exchange: Exchange<Context>): Promise<Reply>;
+}
+
+/** The readers of an endpoint's parts; made by the first request, which spares a program's start. */
+interface Readers {
+  readonly params: z.core.$ZodType | undefined;
+  readonly query: z.core.$ZodType | undefined;
+  readonly readQuery: QueryReader | undefined;
+  readonly body: z.core.$ZodType | undefined;
+}
+
+const nothing: Readonly<Record<string, never>> = Object.freeze({});
+
+/**
+ * Joins an endpoint and its handler. Knows nothing of the server that the requests come from.
+ *
+ * @param fixedParams - names of placeholders that the server has already taken off the path; they are not checked.
+ */
+export function createOperation<Context>(endpoint: Endpoint, handler: AnyHandler<Context>, options: OperationOptions = {}, fixedParams: readonly string[] = []): Operation<Context> {
+  const [statusText, content] = Object.entries(endpoint.responses)[0] ?? [];
+  if (statusText === undefined || content === undefined) throw new TypeError(`${endpoint.operationId} declares no response.`);
+  const status = Number(statusText);
+  const bodyLimitBytes = options.bodyLimitBytes ?? defaultBodyLimitBytes;
+  const heartbeatMs = options.heartbeatMs ?? defaultHeartbeatMs;
+  let readers: Readers | undefined;
+
+  return {
+    endpoint,
+    takesHead: endpoint.method === "GET" && content.kind !== "events",
+    async answer(exchange) {
+      readers ??= createReaders(endpoint, fixedParams);
+      const problems: Problem[] = [];
+      const checked = readers.params === undefined ? nothing : check("params", readers.params, exchange.params, problems);
+      const params = exchange.fixedParams === undefined ? checked : { ...exchange.fixedParams, ...checked };
+      const query = readers.query === undefined || readers.readQuery === undefined ? nothing : checkQuery(readers.query, readers.readQuery(exchange.queryString), problems);
+      const { request } = exchange;
+      const { body: declared } = endpoint;
+      if (declared === undefined || declared.kind === "json") {
+        const body = declared === undefined || readers.body === undefined ? undefined : check("body", readers.body, await readJson(request, declared.optional, bodyLimitBytes), problems);
+        if (problems.length > 0) throw invalidRequest(problems);
+        return toReply(await handler(callOf(exchange, params, query, body)), query, exchange);
+      }
+      if (problems.length > 0) throw invalidRequest(problems);
+      const stream = declared.kind === "multipart" ? new MultipartParts(request, bodyLimitBytes) : bodyStream(request);
+      let reply: Reply | undefined;
+      try {
+        reply = await toReply(await handler(callOf(exchange, params, query, stream)), query, exchange);
+        return reply;
+      } finally {
+        // A streamed answer may still be made from the body.
+        if (reply === undefined || reply.kind === "text") discard(stream);
+        else exchange.response.on("close", () => { discard(stream); });
+      }
+    },
+  };
+
+  async function toReply(result: unknown, query: Readonly<Record<string, unknown>>, { request, response }: Exchange<Context>): Promise<Reply> {
+    // The types of `Handler` hold the result to the declared content.
+    switch (content?.kind) {
+      case "json":
+        return { kind: "text", status, headers: jsonHeaders, text: textOf(result) };
+      case "page": {
+        const { hasMore, items, nextOffset } = result as Page<unknown>;
+        return { kind: "text", status, headers: pageHeaders(query, hasMore, nextOffset), text: textOf(items) };
+      }
+      case "empty":
+        return { kind: "text", status, headers: {}, text: undefined };
+      case "bytes": {
+        const bytes = result as BytesReply;
+        await whenReadable(bytes.stream, response);
+        return { kind: "bytes", status, headers: bytesHeaders(content.contentType, bytes), bytes };
+      }
+      case "events":
+        return { kind: "events", status, headers: eventHeaders, events: result as AsyncIterable<StreamFrame<unknown>>, gaps: asksForGaps(request), heartbeatMs };
+      case undefined:
+        throw new TypeError("unreachable");
+    }
+  }
+}
+
+function createReaders(endpoint: Endpoint, fixedParams: readonly string[]): Readers {
+  return {
+    params: endpoint.params && strict(withoutKeys(endpoint.params, fixedParams)),
+    query: endpoint.query && strict(endpoint.query),
+    readQuery: endpoint.query && createQueryReader(endpoint.query),
+    body: endpoint.body?.kind === "json" ? strict(endpoint.body.schema) : undefined,
+  };
+}
+
+function bodyStream(request: IncomingMessage): GuardedStream {
+  refuseEncoding(request);
+  return new GuardedStream(request, () => new ClientGone());
+}
+
+function discard(body: GuardedStream | MultipartParts): void {
+  if (body instanceof GuardedStream) body.destroy();
+  else body.cancel();
+}
+
+function withoutKeys(schema: z.core.$ZodType, keys: readonly string[]): z.core.$ZodType {
+  if (keys.length === 0) return schema;
+  const { def } = (unwrap(schema).schema as z.core.$ZodTypes)._zod;
+  if (def.type !== "object") throw new TypeError("The params of an endpoint must be an object schema.");
+  return z.object(Object.fromEntries(Object.entries(def.shape).filter(([key]) => !keys.includes(key))));
+}
+
+function check(root: string, schema: z.core.$ZodType, value: unknown, problems: Problem[]): Readonly<Record<string, unknown>> {
+  const result = z.safeParse(schema, value, parseOptions);
+  if (!result.success) {
+    problems.push(...problemsOf(root, result.error.issues));
+    return nothing;
+  }
+  return result.data as Record<string, unknown>;
+}
+
+function checkQuery(schema: z.core.$ZodType, reading: ReturnType<QueryReader>, problems: Problem[]): Readonly<Record<string, unknown>> {
+  problems.push(...reading.problems);
+  return check("query", schema, reading.value, problems);
+}
+
+const parseOptions: z.core.ParseContext<z.core.$ZodIssue> = { error: issueMessage };
+
+function callOf<Context>(exchange: Exchange<Context>, params: Readonly<Record<string, unknown>>, query: Readonly<Record<string, unknown>>, body: unknown): AnyCall<Context> {
+  const { context, request, requestId, response } = exchange;
+  const { headers } = request;
+  const lastEventId = headers["last-event-id"];
+  let signal: AbortSignal | undefined;
+  return {
+    params,
+    query,
+    body,
+    headers,
+    requestId,
+    context,
+    lastEventId: typeof lastEventId === "string" && lastEventId !== "" ? lastEventId : undefined,
+    // Most handlers never look at it, and a controller with its listener would cost each of them more than the checks do.
+    get signal() {
+      return (signal ??= signalOf(response));
+    },
+  };
+}
+
+function signalOf(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  if (response.destroyed && !response.writableFinished) controller.abort(new ClientGone());
+  else {
+    response.on("close", () => {
+      if (!response.writableFinished) controller.abort(new ClientGone());
+    });
+  }
+  return controller.signal;
+}
+
+function textOf(value: unknown): string {
+  const text = JSON.stringify(value) as string | undefined;
+  if (text === undefined) throw new TypeError("A handler returned nothing where the contract declares JSON.");
+  return text;
+}
+
+function pageHeaders(query: { readonly limit?: unknown; readonly offset?: unknown }, hasMore: boolean, nextOffset: number | undefined): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = { ...jsonHeaders, "x-has-more": hasMore ? "true" : "false" };
+  if (typeof query.limit === "number") headers["x-limit"] = String(query.limit);
+  if (typeof query.offset === "number") headers["x-offset"] = String(query.offset);
+  if (nextOffset !== undefined) headers["x-next-offset"] = String(nextOffset);
+  return headers;
+}
+
+function bytesHeaders(contentType: string, { fileName, sizeBytes }: BytesReply): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = { "content-type": contentType };
+  if (sizeBytes !== undefined) headers["content-length"] = String(sizeBytes);
+  if (fileName !== undefined) headers["content-disposition"] = contentDisposition(fileName);
+  return headers;
+}
+
+function asksForGaps(request: IncomingMessage): boolean {
+  const asked = request.headers["x-shoal-stream"];
+  return typeof asked === "string" && asked.split(",").some((word) => word.trim() === "gaps");
+}
+

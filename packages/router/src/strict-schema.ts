@@ -1,0 +1,58 @@
+import * as z from "zod/mini";
+
+type AnyType = z.core.$ZodType;
+
+/**
+ * A copy of a schema in which every object, at every depth, refuses keys that it does not know.
+ * Shapes are declared once and tolerant, so that clients accept answers of newer servers; requests are held to them strictly.
+ *
+ * @param schema - left as it is. An object that says itself what becomes of unknown keys (`looseObject`, `catchall`) keeps that.
+ */
+export function strict(schema: AnyType, memo = new Map<AnyType, AnyType>()): AnyType {
+  const known = memo.get(schema);
+  if (known !== undefined) return known;
+  const changed = strictDefinition(schema, memo);
+  // `mergeDefs` is typed `any`; it makes a definition of the same type that keeps getters.
+  const copy = changed === undefined ? schema : z.core.clone(schema, z.core.util.mergeDefs(schema._zod.def, changed) as z.core.$ZodTypeDef);
+  memo.set(schema, copy);
+  return copy;
+}
+
+/** What differs in the definition of the strict copy; `undefined` = nothing. Shapes and getters stay lazy, which also ends cycles. */
+function strictDefinition(schema: AnyType, memo: Map<AnyType, AnyType>): object | undefined {
+  // The union of zod's own types is what `_zod.def.type` discriminates.
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case "object":
+      return {
+        get shape() {
+          const shape = Object.fromEntries(Object.entries(def.shape).map(([key, field]) => [key, strict(field, memo)]));
+          Object.defineProperty(this, "shape", { value: shape });
+          return shape;
+        },
+        ...(def.catchall === undefined && { catchall: z.never() }),
+      };
+    case "lazy":
+      return { getter: () => strict(def.getter(), memo), _cachedInner: undefined };
+    case "optional":
+    case "nullable":
+    case "default":
+    case "prefault":
+    case "nonoptional":
+    case "readonly":
+    case "catch":
+      return { innerType: strict(def.innerType, memo) };
+    case "array":
+      return { element: strict(def.element, memo) };
+    case "tuple":
+      return { items: def.items.map((item) => strict(item, memo)), rest: def.rest && strict(def.rest, memo) };
+    case "union":
+      return { options: def.options.map((option) => strict(option, memo)) };
+    case "record":
+      return { valueType: strict(def.valueType, memo) };
+    case "pipe":
+      return { in: strict(def.in, memo) };
+    default:
+      return undefined;
+  }
+}
