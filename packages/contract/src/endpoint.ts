@@ -162,8 +162,8 @@ export type EventOf<E extends Endpoint> = SuccessOf<E> extends EventStreamConten
 
 /** What a handler receives: checked values with their defaults filled in. */
 export interface CheckedRequestOf<E extends Endpoint> {
-  readonly params: E extends { readonly params: AnySchema } ? OutputOf<E["params"]> : Record<never, string>;
-  readonly query: E extends { readonly query: AnySchema } ? OutputOf<E["query"]> : Record<never, never>;
+  readonly params: E extends { readonly params: AnySchema } ? OutputOf<E["params"]> : object;
+  readonly query: E extends { readonly query: AnySchema } ? OutputOf<E["query"]> : object;
   readonly body: E extends { readonly body: JsonBody<infer S> } ? OutputOf<S> : undefined;
 }
 

@@ -5,7 +5,7 @@ import type { TextReply } from "./reply.ts";
 import { ServiceError } from "./service-error.ts";
 
 /** Headers of a JSON answer. */
-export const jsonHeaders: OutgoingHttpHeaders = { "content-type": "application/json" };
+export const jsonHeaders: OutgoingHttpHeaders = { "content-type": "application/json; charset=utf-8" };
 
 /** The answer to a request that failed. What is not a {@link ServiceError} becomes a 500 that says nothing of its cause. */
 export function errorReply(error: unknown, requestId: string): TextReply {
@@ -48,7 +48,7 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, 
   const [status, body] = clientErrorBody(error);
   const text = JSON.stringify(body);
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\nX-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${text}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nX-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${text}`,
     () => {
       socket.destroy();
     },

@@ -92,6 +92,8 @@ export const ListApiKeysShape = lazyObject(() => ({
   /** Keys in use (expired ones among them), deleted keys, or both. */
   status: z._default(DeletionStatus, "active"),
   /** @deprecated `status=all` says the same. */
+  // This is the field's declaration, not a use of it.
+  // eslint-disable-next-line @typescript-eslint/no-deprecated
   include_deleted: z._default(z.boolean(), false),
 }));
 /** What `apiKeys.list` takes. */

@@ -9,7 +9,7 @@ export type Schema<Output = unknown, Input = Output> = z.ZodMiniType<Output, Inp
  * @param shape - returns the fields; called once.
  */
 // @__NO_SIDE_EFFECTS__
-export function lazyObject<Shape extends z.core.$ZodShape>(shape: () => Shape): z.ZodMiniLazy<z.ZodMiniObject<Shape, z.core.$strip>> {
+export function lazyObject<Shape extends z.core.$ZodShape>(shape: () => Shape): z.ZodMiniLazy<z.ZodMiniObject<Shape>> {
   return z.lazy(() => z.object(shape()));
 }
 
@@ -20,7 +20,7 @@ export function checked<S extends z.ZodMiniType>(schema: S, ...checks: Parameter
 }
 
 /** The known values of each {@link openEnum}, for documents that list them. */
-export const openEnumValues: WeakMap<z.core.$ZodType, readonly string[]> = new WeakMap();
+export const openEnumValues = new WeakMap<z.core.$ZodType, readonly string[]>();
 
 /**
  * Known values complete in the editor, other strings pass: a newer server may send a value that this version does not know.
