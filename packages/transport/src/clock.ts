@@ -1,0 +1,77 @@
+import { TimeoutError } from "./errors.ts";
+
+/** Node fires a timer that is set further off at once. */
+const maxTimerMs = 2_147_483_647;
+
+/** What bounds a call: the caller's signal and the time for all of its attempts. */
+export interface CallBounds {
+  /** For messages: `profiles.get`. */
+  readonly operation: string;
+  readonly signal: AbortSignal | undefined;
+  readonly totalTimeoutMs: number | undefined;
+  /** When the call began, by `performance.now()`. */
+  readonly startedAt: number;
+}
+
+/** Watches over one attempt. One timer runs at a time; `end` must be called. */
+export interface AttemptClock {
+  /** Aborted with the caller's reason, or with a {@link TimeoutError}. */
+  readonly signal: AbortSignal;
+  /** Starts the timer anew. Without a limit only the call's total time counts. `doing` ends the message "… within 60000 ms: ". */
+  limit(limitMs: number | undefined, doing: string): void;
+  /** Aborts the attempt. */
+  abort(reason: unknown): void;
+  /** Stops the timer and lets go of the caller's signal. */
+  end(): void;
+}
+
+export function startClock(bounds: CallBounds): AttemptClock {
+  const controller = new AbortController();
+  const { signal, totalTimeoutMs, operation } = bounds;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const onAbort = () => {
+    controller.abort(signal?.reason);
+  };
+  if (signal?.aborted === true) onAbort();
+  else signal?.addEventListener("abort", onAbort, { once: true });
+
+  return {
+    signal: controller.signal,
+    limit(limitMs, doing) {
+      clearTimeout(timer);
+      const leftMs = totalTimeoutMs === undefined ? undefined : Math.max(0, totalTimeoutMs - (performance.now() - bounds.startedAt));
+      const total = leftMs !== undefined && (limitMs === undefined || leftMs < limitMs);
+      const ms = total ? leftMs : limitMs;
+      if (ms === undefined || ms > maxTimerMs) return;
+      const shownMs = total ? (totalTimeoutMs ?? ms) : ms;
+      timer = setTimeout(() => {
+        controller.abort(new TimeoutError(`${operation} timed out after ${shownMs} ms${total ? " in all" : ""}: ${doing}. Raise ${total ? "totalTimeoutMs" : "timeoutMs"} if it needs longer.`, shownMs));
+      }, ms);
+    },
+    abort(reason) {
+      controller.abort(reason);
+    },
+    end() {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    },
+  };
+}
+
+/** Waits. Rejects with the reason of `signal` when that is aborted first. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const onAbort = () => {
+      clearTimeout(timer);
+      // The caller's own reason, whatever it is.
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}

@@ -1,0 +1,87 @@
+import type { ErrorDetail } from "@shoal/schemas";
+import type { AttemptClock } from "./clock.ts";
+import { ApiError } from "./errors.ts";
+import type { Plan, Settings } from "./plan.ts";
+import { isRetryable, retryAfterMs } from "./retry.ts";
+
+const maxErrorBytes = 256 * 1024;
+
+/** The beginning of a body. What broke, or is too long, is left out: the status says enough. */
+async function beginningOf(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return "";
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  try {
+    while (bytes < maxErrorBytes) {
+      const { done, value } = await reader.read();
+      if (done) return text + decoder.decode();
+      bytes += value.byteLength;
+      text += decoder.decode(value, { stream: true });
+    }
+  } catch {
+    return text;
+  }
+  await reader.cancel().catch(() => undefined);
+  return text;
+}
+
+function objectIn(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function detailsIn(settings: Settings, value: unknown): ErrorDetail[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value
+    .filter((detail): detail is Record<string, unknown> => typeof detail === "object" && detail !== null)
+    .map(({ code, message }) => ({ ...(typeof code === "string" && { code }), ...(typeof message === "string" && { message: settings.redact(message) }) }));
+}
+
+/** Where a redirect leads, without what may be secret in it. */
+function targetOf(response: Response, url: string): string {
+  try {
+    const target = new URL(response.headers.get("location") ?? "", url);
+    return target.origin + target.pathname;
+  } catch {
+    return "another address";
+  }
+}
+
+/** The error that an answer means. */
+export async function errorAnswer(settings: Settings, plan: Plan, response: Response, clock: AttemptClock): Promise<ApiError> {
+  const { status, headers } = response;
+  const { operation } = plan.bounds;
+  const requestId = headers.get("x-request-id") ?? undefined;
+  // A page hides the status of a redirect that it does not follow.
+  if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
+    await response.body?.cancel().catch(() => undefined);
+    const message = `${operation} was redirected from ${settings.baseUrl} to ${targetOf(response, plan.url)}. Redirects are not followed, for they would carry the key elsewhere; set baseUrl to the service's own address.`;
+    return new ApiError(settings.redact(message), { code: "redirected", status, requestId, retryable: false });
+  }
+  clock.limit(plan.timeoutMs, "the error's body did not end");
+  const body = objectIn(await beginningOf(response));
+  clock.signal.throwIfAborted();
+  return errorIn(settings, plan, response, body);
+}
+
+/** The error that an error's body means, be it an answer's or one in a stream. */
+export function errorIn(settings: Settings, plan: Plan, response: Response, body: unknown): ApiError {
+  const { status, headers } = response;
+  const requestId = headers.get("x-request-id") ?? undefined;
+  const { code, message, details } = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
+  const fallback = `${plan.bounds.operation} got status ${status} from ${settings.baseUrl} without an error of the service (${headers.get("content-type") ?? "no content type"}); a proxy, or another program, may have answered.`;
+  return new ApiError(settings.redact(typeof message === "string" && message !== "" ? message : fallback), {
+    code: typeof code === "string" && code !== "" ? settings.redact(code) : `http_${status}`,
+    status,
+    requestId,
+    retryable: isRetryable(status, headers),
+    details: detailsIn(settings, details),
+    retryAfterMs: retryAfterMs(headers),
+  });
+}

@@ -1,0 +1,146 @@
+import ky from "ky";
+import { pause, startClock, type AttemptClock } from "./clock.ts";
+import { ApiError, ConnectionError, isShoalError, type ShoalError } from "./errors.ts";
+import { errorAnswer } from "./error-answer.ts";
+import type { Plan, Settings } from "./plan.ts";
+import { delayMs, isRetryable } from "./retry.ts";
+import { openUpload, type OpenUpload } from "./upload.ts";
+
+/** Reads a successful answer. It ends the clock when nothing more is to be read. */
+export type Consume<T> = (response: Response, clock: AttemptClock) => Promise<T>;
+
+/** What the runtime said, innermost first: `fetch failed` says nothing, its cause `connect ECONNREFUSED 127.0.0.1:7777` does. */
+function reasonOf(error: unknown): string {
+  let reason = "";
+  for (let at = error; at instanceof Error; at = at.cause) reason = at.message === "" ? reason : at.message;
+  return reason === "" ? "no reason was given" : reason;
+}
+
+function connectionError(settings: Settings, what: string, error: unknown): ConnectionError {
+  // ky's own error holds the request with all of its headers; its cause is the runtime's error.
+  const cause: unknown = error instanceof Error && error.name === "NetworkError" ? error.cause : error;
+  const reason = reasonOf(cause);
+  const safe = settings.redact(reason) === reason;
+  return new ConnectionError(`${what}: ${settings.redact(reason)}.`, safe ? { cause } : {});
+}
+
+/**
+ * Waits for work on the connection.
+ *
+ * @param failed - what to say when it breaks: `profiles.get could not reach http://127.0.0.1:7777`.
+ * @throws {ConnectionError} when the work fails; the clock's reason when that is why.
+ */
+export async function onConnection<T>(settings: Settings, clock: AttemptClock, failed: string, work: Promise<T>): Promise<T> {
+  const { signal } = clock;
+  let onAbort: (() => void) | undefined;
+  // Not every `fetch` that a caller may give listens to the signal.
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => {
+      reject(new Error("aborted"));
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw connectionError(settings, failed, error);
+  } finally {
+    if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
+  }
+}
+
+async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt: number): Promise<{ response: Response; upload: OpenUpload | undefined }> {
+  const { endpoint, url, body, options, timeoutMs } = plan;
+  const { fetch: custom } = settings;
+  const headers = new Headers(plan.headers);
+  const info = { operationId: endpoint.operationId, method: endpoint.method, url, headers, attempt };
+  await settings.hooks?.onRequest?.(info);
+  const wire = new Headers(headers);
+  // Set last, so that no hook sees it.
+  if (settings.apiKey !== undefined && endpoint.auth !== "none") wire.set("authorization", `Bearer ${settings.apiKey}`);
+
+  const waiting = "no answer came";
+  clock.limit(timeoutMs, waiting);
+  let upload: OpenUpload | undefined;
+  if (typeof body === "object") {
+    const { sizeBytes } = body;
+    upload = await openUpload(body, (sentBytes) => {
+      clock.limit(timeoutMs, "the upload did not get on");
+      options.onUploadProgress?.({ sentBytes, totalBytes: sizeBytes });
+    });
+    if (sizeBytes !== undefined) wire.set("content-length", String(sizeBytes));
+  }
+  const startedAt = performance.now();
+  try {
+    const request = ky(url, {
+      method: endpoint.method,
+      headers: wire,
+      body: upload?.body ?? (typeof body === "string" ? body : null),
+      signal: clock.signal,
+      // A redirect would carry project and other headers, in some runtimes the key too, to another address.
+      redirect: "manual",
+      throwHttpErrors: false,
+      retry: 0,
+      timeout: false,
+      ...(custom && { fetch: (input: RequestInfo | URL, init?: RequestInit) => custom(new Request(input, init)) }),
+    });
+    const response = await onConnection(settings, clock, `${endpoint.operationId} could not reach ${settings.baseUrl}`, request).catch((error: unknown) => {
+      const failure = upload?.failure();
+      throw failure === undefined ? error : failure.error;
+    });
+    const durationMs = performance.now() - startedAt;
+    settings.logger?.debug({ operation: endpoint.operationId, attempt, status: response.status, duration_ms: Math.round(durationMs), request_id: response.headers.get("x-request-id") }, "shoal answered");
+    await settings.hooks?.onResponse?.({ ...info, status: response.status, responseHeaders: response.headers, durationMs });
+    return { response, upload };
+  } catch (error) {
+    upload?.close();
+    throw error;
+  }
+}
+
+/** Milliseconds until the next try, or `undefined` when there is to be none. */
+function nextTry(plan: Plan, attempt: number, failure: ShoalError): number | undefined {
+  if (attempt > plan.maxRetries || !failure.retryable) return undefined;
+  const wait = delayMs(attempt - 1, ApiError.isInstance(failure) ? failure.retryAfterMs : undefined);
+  const { totalTimeoutMs, startedAt } = plan.bounds;
+  const leftMs = totalTimeoutMs === undefined ? Infinity : totalTimeoutMs - (performance.now() - startedAt);
+  return wait === undefined || wait >= leftMs ? undefined : wait;
+}
+
+/**
+ * Sends a request, again where that is safe and may help, and reads the answer.
+ *
+ * @param raw - take every answer as it is, once the retries are used up.
+ */
+export async function exchange<T>(settings: Settings, plan: Plan, consume: Consume<T>, raw = false): Promise<T> {
+  const { signal, operation } = plan.bounds;
+  signal?.throwIfAborted();
+  for (let attempt = 1; ; attempt++) {
+    const clock = startClock(plan.bounds);
+    let upload: OpenUpload | undefined;
+    let failure: ShoalError;
+    try {
+      const sent = await send(settings, plan, clock, attempt);
+      const { response } = sent;
+      upload = sent.upload;
+      if (response.ok || (raw && (attempt > plan.maxRetries || !isRetryable(response.status, response.headers)))) return await consume(response, clock);
+      failure = await errorAnswer(settings, plan, response, clock);
+      clock.end();
+    } catch (error) {
+      clock.end();
+      // What is still under way is of no use any more.
+      clock.abort(error);
+      signal?.throwIfAborted();
+      if (!isShoalError(error)) throw error;
+      failure = error;
+    } finally {
+      upload?.close();
+    }
+    const wait = nextTry(plan, attempt, failure);
+    if (wait === undefined) throw failure;
+    settings.logger?.warn({ operation, attempt, delay_ms: Math.round(wait), code: failure.code }, "shoal call failed, trying again");
+    await settings.hooks?.onRetry?.({ operationId: operation, attempt, delayMs: wait, error: failure });
+    await pause(wait, signal);
+  }
+}

@@ -1,0 +1,1 @@
+export { fileFromPath } from "./file-from-path.ts";

@@ -1,0 +1,97 @@
+import type { Endpoint, ResponseContent } from "@shoal/contract";
+import type { CallBounds } from "./clock.ts";
+import { multipartUpload } from "./multipart.ts";
+import type { CallOptions, TransportOptions } from "./options.ts";
+import { requestUrl } from "./url.ts";
+import { sourceOf, uploadOf, type Upload } from "./upload.ts";
+
+/** What a transport was made with, checked. */
+export interface Settings extends TransportOptions {
+  readonly baseUrl: string;
+  /** Takes the key out of a text that came from elsewhere. */
+  redact(text: string): string;
+}
+
+/** A request as the transport reads it, whatever the endpoint. */
+export interface AnyRequest {
+  readonly params?: unknown;
+  readonly query?: unknown;
+  readonly body?: unknown;
+}
+
+/** All that is needed to send a request, as often as it takes. */
+export interface Plan {
+  readonly endpoint: Endpoint;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: string | Upload | undefined;
+  readonly bounds: CallBounds;
+  readonly timeoutMs: number;
+  /** Tries after the first. */
+  readonly maxRetries: number;
+  readonly options: CallOptions;
+}
+
+const defaultTimeoutMs = 60_000;
+const defaultMaxRetries = 2;
+
+function setHeader(headers: Headers, name: string, value: string): void {
+  try {
+    headers.set(name, value);
+  } catch {
+    // The runtime's own message repeats the value, which may be a secret.
+    throw new TypeError(`The header ${JSON.stringify(name)} has a name or a value that cannot be sent: a line break, perhaps, or a character beyond Latin-1.`);
+  }
+}
+
+function bodyOf(endpoint: Endpoint, body: unknown): string | Upload | undefined {
+  switch (endpoint.body?.kind) {
+    case undefined:
+      return undefined;
+    case "json":
+      return JSON.stringify(body ?? {});
+    case "bytes":
+      return uploadOf(endpoint.body.contentType, [sourceOf(body as Parameters<typeof sourceOf>[0])]);
+    case "multipart":
+      return multipartUpload(endpoint.body.schema, body);
+  }
+}
+
+const accepted: Record<Exclude<ResponseContent["kind"], "bytes">, string> = { json: "application/json", page: "application/json", events: "text/event-stream", empty: "*/*" };
+
+/** What success looks like: the content declared for the status, or else the first that is declared. */
+export function contentOf(endpoint: Endpoint, status?: number): ResponseContent {
+  const declared = status === undefined ? undefined : endpoint.responses[status];
+  const content = declared ?? Object.values(endpoint.responses)[0];
+  if (content === undefined) throw new TypeError(`${endpoint.operationId} declares no answer.`);
+  return content;
+}
+
+/** @throws {TypeError} for what cannot be sent. */
+export function planOf(settings: Settings, endpoint: Endpoint, request: AnyRequest, options: CallOptions): Plan {
+  const headers = new Headers();
+  const content = contentOf(endpoint);
+  headers.set("accept", content.kind === "bytes" ? content.contentType : accepted[content.kind]);
+  const body = bodyOf(endpoint, request.body);
+  if (body !== undefined) headers.set("content-type", typeof body === "string" ? "application/json" : body.contentType);
+  if (settings.project !== undefined) setHeader(headers, "x-shoal-project", settings.project);
+  for (const [name, value] of [...Object.entries(settings.headers ?? {}), ...Object.entries(options.headers ?? {})]) setHeader(headers, name, value);
+  const { idempotencyKey = crypto.randomUUID() } = options;
+  if (endpoint.method === "POST" && idempotencyKey !== false) setHeader(headers, "idempotency-key", idempotencyKey);
+  const repeatable = (endpoint.method !== "POST" || idempotencyKey !== false) && (typeof body !== "object" || body.repeatable);
+  return {
+    endpoint,
+    url: requestUrl(settings.baseUrl, endpoint, request),
+    headers,
+    body,
+    bounds: {
+      operation: endpoint.operationId,
+      signal: options.signal,
+      totalTimeoutMs: options.totalTimeoutMs ?? settings.totalTimeoutMs,
+      startedAt: performance.now(),
+    },
+    timeoutMs: options.timeoutMs ?? settings.timeoutMs ?? defaultTimeoutMs,
+    maxRetries: repeatable ? (options.maxRetries ?? settings.maxRetries ?? defaultMaxRetries) : 0,
+    options,
+  };
+}

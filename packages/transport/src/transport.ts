@@ -1,0 +1,133 @@
+import type { EmptyContent, Endpoint, EventOf, JsonContent, PageContent, RequestOf } from "@shoal/contract";
+import type * as z from "zod/mini";
+import { checkValue, contractError, readBody, readJson } from "./answer.ts";
+import { downloadOf, type Download } from "./download.ts";
+import { EventStream } from "./event-stream.ts";
+import { exchange } from "./exchange.ts";
+import type { CallOptions, DownloadOptions, StreamOptions, TransportOptions } from "./options.ts";
+import { ItemPage, nextOffsetIn } from "./page.ts";
+import { contentOf, planOf, type AnyRequest, type Settings } from "./plan.ts";
+import { parseBaseUrl } from "./url.ts";
+
+type SuccessOf<E extends Endpoint> = E["responses"][keyof E["responses"]];
+type ResultOfContent<Content> = Content extends PageContent<infer S> ? ItemPage<z.output<S>> : Content extends JsonContent<infer S> ? z.output<S> : Content extends EmptyContent ? undefined : never;
+
+/** What `call` gives: the JSON value, a page, or nothing. Of an endpoint that is only known as `Endpoint`, `unknown`. */
+export type CallResult<E extends Endpoint> = Endpoint extends E ? unknown : ResultOfContent<SuccessOf<E>>;
+
+/** `request` may be left out where nothing in it is required. */
+export type CallArguments<E extends Endpoint, Options> = object extends RequestOf<E> ? [request?: RequestOf<E>, options?: Options] : [request: RequestOf<E>, options?: Options];
+
+/** Runs any endpoint. */
+export interface Transport {
+  /** Address of the service, without a slash at its end. */
+  readonly baseUrl: string;
+  /**
+   * Sends a request and reads its answer: JSON, a page of a list, or nothing.
+   *
+   * @returns the answer's own JSON, fields that this version does not know among it.
+   * @throws {ApiError} when the service says no, {@link ConnectionError}, {@link TimeoutError}, {@link ContractError};
+   *   the signal's reason after an abort; `TypeError`, before anything is sent, for a path parameter that cannot be one.
+   */
+  call<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, CallOptions>): Promise<CallResult<E>>;
+  /** Follows an endpoint that answers with server-sent events. Connects when the stream is first read. */
+  stream<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, StreamOptions>): EventStream<EventOf<E>>;
+  /** Begins to download from an endpoint that answers with bytes; resolves when they begin to come. */
+  download<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, DownloadOptions>): Promise<Download>;
+  /** Sends a request and gives the answer as it is, whatever its status, once the retries are used up. */
+  fetch<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, CallOptions>): Promise<Response>;
+}
+
+function settingsOf(options: TransportOptions): Settings {
+  const { apiKey } = options;
+  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey is empty or holds characters that no key has: a line break or a space, perhaps.");
+  return {
+    ...options,
+    baseUrl: parseBaseUrl(options.baseUrl),
+    // Shorter ones are parts of ordinary words.
+    redact: (text) => (apiKey === undefined || apiKey.length < 8 ? text : text.replaceAll(apiKey, "[api key]")),
+  };
+}
+
+async function callAny(settings: Settings, endpoint: Endpoint, request: AnyRequest = {}, options: CallOptions = {}): Promise<unknown> {
+  const plan = planOf(settings, endpoint, request, options);
+  return exchange(settings, plan, async (response, clock) => {
+    const content = contentOf(endpoint, response.status);
+    switch (content.kind) {
+      case "empty":
+        await readBody(settings, plan, response, clock);
+        clock.end();
+        return undefined;
+      case "json": {
+        const value = await readJson(settings, plan, response, clock);
+        clock.end();
+        checkValue(settings, plan, response, { schema: content.schema, value, at: "body" });
+        return value;
+      }
+      case "page": {
+        const items = await readJson(settings, plan, response, clock);
+        clock.end();
+        if (!Array.isArray(items)) throw contractError(plan, response, "body", "expected an array");
+        for (const [index, value] of items.entries()) checkValue(settings, plan, response, { schema: content.item, value, at: `body[${index}]` });
+        const query = { ...(request.query as { offset?: number } | undefined) };
+        const { next, wrong } = nextOffsetIn(response.headers, query.offset ?? 0, items.length);
+        if (wrong !== undefined) throw contractError(plan, response, "headers.x-next-offset", `expected a number above the page's own offset, got ${wrong}`);
+        return new ItemPage(
+          { items: items as unknown[], hasMore: next !== undefined, nextOffset: next },
+          (offset) => callAny(settings, endpoint, { ...request, query: { ...query, offset } }, options) as Promise<ItemPage<unknown>>,
+        );
+      }
+      case "events":
+      case "bytes":
+        throw new TypeError(`${endpoint.operationId} answers with ${content.kind}: use ${content.kind === "events" ? "stream" : "download"} instead of call.`);
+    }
+  });
+}
+
+/**
+ * Makes a transport for one service and key.
+ *
+ * @throws {TypeError} when `baseUrl` or `apiKey` cannot be what they should be.
+ */
+export function createTransport(options: TransportOptions): Transport {
+  const settings = settingsOf(options);
+  return {
+    baseUrl: settings.baseUrl,
+    // The result's type follows from the endpoint's own declaration, which `callAny` reads.
+    call: (endpoint, ...[request, callOptions]) => callAny(settings, endpoint, request as AnyRequest, callOptions) as Promise<never>,
+    stream(endpoint, ...[request, streamOptions = {}]) {
+      const content = contentOf(endpoint);
+      if (content.kind !== "events") throw new TypeError(`${endpoint.operationId} does not answer with events: use ${content.kind === "bytes" ? "download" : "call"} instead of stream.`);
+      return new EventStream({
+        settings,
+        event: content.event,
+        options: streamOptions,
+        plan: (lastEventId, extra) =>
+          planOf(settings, endpoint, request ?? {}, {
+            ...streamOptions,
+            ...extra,
+            headers: { ...streamOptions.headers, "x-shoal-stream": "gaps", ...(lastEventId !== undefined && { "last-event-id": lastEventId }) },
+          }),
+      });
+    },
+    async download(endpoint, ...[request, downloadOptions = {}]) {
+      const content = contentOf(endpoint);
+      if (content.kind !== "bytes") throw new TypeError(`${endpoint.operationId} does not answer with bytes: use ${content.kind === "events" ? "stream" : "call"} instead of download.`);
+      const plan = planOf(settings, endpoint, request ?? {}, downloadOptions);
+      return exchange(settings, plan, async (response, clock) => downloadOf(settings, plan, response, clock));
+    },
+    async fetch(endpoint, ...[request, callOptions = {}]) {
+      const plan = planOf(settings, endpoint, request ?? {}, callOptions);
+      return exchange(
+        settings,
+        plan,
+        async (response, clock) => {
+          // The body is the caller's now, and so is its time; the caller's signal still ends it.
+          clock.limit(undefined, "the answer was not read to its end");
+          return response;
+        },
+        true,
+      );
+    },
+  };
+}

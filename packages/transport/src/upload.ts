@@ -1,0 +1,126 @@
+import type { BytesInput } from "@shoal/contract";
+
+/** How far an upload is. */
+export interface UploadProgress {
+  /** Bytes that were handed to the connection, those of a multipart body's frame among them. */
+  readonly sentBytes: number;
+  /** Bytes in all; `undefined` when a stream is among the content. */
+  readonly totalBytes: number | undefined;
+}
+
+type Source = Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+
+/** A request body of bytes. */
+export interface Upload {
+  readonly contentType: string;
+  readonly sizeBytes: number | undefined;
+  /** Whether it can be sent a second time. */
+  readonly repeatable: boolean;
+  readonly sources: readonly Source[];
+}
+
+/** A body that is being sent. */
+export interface OpenUpload {
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>> | Blob;
+  /** What a source failed with; the caller is to see that, and not that the connection broke for want of data. */
+  failure(): { readonly error: unknown } | undefined;
+  /** Lets go of the sources. */
+  close(): void;
+}
+
+const sliceBytes = 256 * 1024;
+
+export function sourceOf(input: BytesInput): Source {
+  if (typeof input === "string") return new TextEncoder().encode(input);
+  return input instanceof ArrayBuffer ? new Uint8Array(input) : input;
+}
+
+export function uploadOf(contentType: string, sources: readonly Source[]): Upload {
+  let sizeBytes: number | undefined = 0;
+  for (const source of sources) {
+    if (source instanceof ReadableStream) {
+      if (source.locked) throw new TypeError("The stream to upload is already being read elsewhere.");
+      sizeBytes = undefined;
+    } else if (sizeBytes !== undefined) {
+      sizeBytes += source instanceof Blob ? source.size : source.byteLength;
+    }
+  }
+  return { contentType, sizeBytes, repeatable: sizeBytes !== undefined, sources };
+}
+
+/** In pages a body must be a Blob: most browsers cannot send a stream, and the others only over HTTP/2. */
+const inBrowser = (globalThis.navigator as Navigator | undefined)?.userAgent.startsWith("Mozilla") === true;
+
+async function blobOf(upload: Upload): Promise<OpenUpload> {
+  const parts: BlobPart[] = [];
+  for (const source of upload.sources) parts.push(source instanceof ReadableStream ? await new Response(source as BodyInit).blob() : source);
+  return { body: new Blob(parts), failure: () => undefined, close: () => undefined };
+}
+
+/** Opens the sources one after another and reads each only as fast as the connection takes it. */
+export async function openUpload(upload: Upload, onProgress: (sentBytes: number) => void): Promise<OpenUpload> {
+  if (inBrowser) return blobOf(upload);
+  let failed: { readonly error: unknown } | undefined;
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  let open = true;
+  let stop: ((reason: Error) => void) | undefined;
+
+  async function* chunks(): AsyncGenerator<Uint8Array, undefined> {
+    for (const source of upload.sources) {
+      if (source instanceof Uint8Array) {
+        for (let at = 0; at < source.byteLength; at += sliceBytes) yield source.subarray(at, at + sliceBytes);
+        continue;
+      }
+      reader = (source instanceof Blob ? source.stream() : source).getReader();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        if (value.byteLength > 0) yield value;
+      }
+    }
+    return undefined;
+  }
+
+  const iterator = chunks();
+  let sentBytes = 0;
+  const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      start(controller) {
+        stop = (reason) => {
+          controller.error(reason);
+        };
+      },
+      async pull(controller) {
+        try {
+          const { done, value } = await iterator.next();
+          if (!open) return;
+          if (done === true) {
+            open = false;
+            controller.close();
+            return;
+          }
+          sentBytes += value.byteLength;
+          controller.enqueue(value as Uint8Array<ArrayBuffer>);
+          onProgress(sentBytes);
+        } catch (error) {
+          open = false;
+          failed ??= { error };
+          controller.error(error);
+        }
+      },
+      cancel: close,
+    },
+    { highWaterMark: 0 },
+  );
+
+  function close() {
+    if (!open) return;
+    open = false;
+    // A connection that still waits for data is of no use to anybody.
+    stop?.(new Error("The upload was given up."));
+    // Of the sources only the one being read, and streams that were never reached, hold anything open.
+    reader?.cancel().catch(() => undefined);
+    for (const source of upload.sources) if (source instanceof ReadableStream && !source.locked) source.cancel().catch(() => undefined);
+  }
+  return { body, failure: () => failed, close };
+}
