@@ -1,0 +1,135 @@
+import { isInRange, parseIpAddress, parseIpRange, type IpRange } from "./ip-address.ts";
+import { PlacementError } from "./placement-error.ts";
+import { privateBecause } from "./private-addresses.ts";
+
+/** An address with its family, as `dns.lookup` gives it. */
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** Finds all addresses of a name. Rejects with a system error (`code: "ENOTFOUND"`, …). */
+export type ResolveName = (name: string) => Promise<readonly ResolvedAddress[]>;
+
+export type EgressDecision =
+  /** Connect to these addresses and no others: a second look at the name could give another answer. */
+  | { readonly allowed: true; readonly addresses: readonly ResolvedAddress[] }
+  /** `status` and `message` are for the page. */
+  | { readonly allowed: false; readonly status: 400 | 403 | 502; readonly message: string };
+
+export interface EgressPolicy {
+  /** Decides about one connection. `hostname` is as a URL or a `CONNECT` line gives it, in any notation. Never rejects. */
+  decide(hostname: string, port: number): Promise<EgressDecision>;
+}
+
+interface AllowedHost {
+  readonly matchesName: (name: string) => boolean;
+  readonly range: IpRange | undefined;
+  readonly port: number | undefined;
+}
+
+/** Hosts that Chromium calls for itself, not for a page. `accounts.google.com` is none of them: people sign in there. */
+const ownTraffic: ReadonlySet<string> = new Set([
+  "android.clients.google.com",
+  "clients2.google.com",
+  "clients4.google.com",
+  "clientservices.googleapis.com",
+  "content-autofill.googleapis.com",
+  "edgedl.me.gvt1.com",
+  "mtalk.google.com",
+  "optimizationguide-pa.googleapis.com",
+  "redirector.gvt1.com",
+  "safebrowsing.googleapis.com",
+  "safebrowsingohttpgateway.googleapis.com",
+  "update.googleapis.com",
+]);
+
+/**
+ * Makes the rule that says what pages may reach: every public address, and what `allowPrivateHosts` names.
+ *
+ * @throws {PlacementError} `bad_option` for an entry that cannot be read.
+ */
+export function createEgressPolicy(allowPrivateHosts: readonly string[], resolveName: ResolveName): EgressPolicy {
+  const allowedHosts = allowPrivateHosts.map(parseAllowedHost);
+
+  function isAllowed(name: string, address: string, port: number): boolean {
+    const ip = parseIpAddress(address);
+    return allowedHosts.some(
+      (host) => (host.port === undefined || host.port === port) && (host.range === undefined ? host.matchesName(name) : ip !== undefined && isInRange(ip, host.range)),
+    );
+  }
+
+  return {
+    async decide(hostname, port) {
+      const name = canonicalName(hostname);
+      if (name === undefined) return { allowed: false, status: 400, message: `${quoted(hostname)} is not a host name.\n` };
+      if (ownTraffic.has(name)) return { allowed: false, status: 403, message: `The browser's own traffic to ${name} is switched off.\n` };
+      let found: readonly ResolvedAddress[];
+      try {
+        found = await addressesOf(name, resolveName);
+      } catch (error) {
+        const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+        return { allowed: false, status: 502, message: `The name ${quoted(name)} could not be resolved (${reason}).\n` };
+      }
+      let refused = "it has no address";
+      const addresses = found.filter(({ address }) => {
+        const ip = parseIpAddress(address);
+        const because = ip === undefined ? "not an address" : privateBecause(ip);
+        if (because === undefined || isAllowed(name, address, port)) return true;
+        refused = `${address} is ${because}`;
+        return false;
+      });
+      if (addresses.length > 0) return { allowed: true, addresses };
+      return {
+        allowed: false,
+        status: 403,
+        message: `Pages of this service may not reach ${quoted(name)} on port ${port}: ${refused}. Whoever runs the service can add it to the private hosts that are allowed.\n`,
+      };
+    },
+  };
+}
+
+async function addressesOf(name: string, resolveName: ResolveName): Promise<readonly ResolvedAddress[]> {
+  const literal = parseIpAddress(name);
+  if (literal !== undefined) return [{ address: name, family: name.includes(":") ? 6 : 4 }];
+  // RFC 6761 gives these names to the loopback interface; resolvers differ in whether they know it.
+  if (name === "localhost" || name.endsWith(".localhost")) {
+    return [
+      { address: "127.0.0.1", family: 4 },
+      { address: "::1", family: 6 },
+    ];
+  }
+  return resolveName(name);
+}
+
+/** One notation for every host: lower case, no final dot, no brackets, IPv4 in four decimal parts however it was written. */
+function canonicalName(hostname: string): string | undefined {
+  const bare = hostname.startsWith("[") && hostname.endsWith("]") ? hostname.slice(1, -1) : hostname;
+  if (parseIpAddress(bare)) return bare.split("%", 1)[0];
+  // Anything that would end the host in a URL.
+  if (/[/?#@\\:]/.test(bare)) return undefined;
+  const parsed = URL.parse(`http://${bare}/`)?.hostname.replace(/\.+$/, "");
+  return parsed === undefined || parsed === "" || parsed.length > 253 ? undefined : parsed;
+}
+
+function parseAllowedHost(entry: string): AllowedHost {
+  const text = entry.trim();
+  const bracketed = /^\[([^\]]+)\](?::(\d+))?$/.exec(text);
+  const withPort = /^([^:]+):(\d+)$/.exec(text);
+  const [, host = text, portText] = bracketed ?? withPort ?? [];
+  const port = portText === undefined ? undefined : Number(portText);
+  const range = parseIpRange(host);
+  const name = range === undefined ? canonicalName(host.replace(/^\*\./, "")) : undefined;
+  if ((range === undefined && name === undefined) || (port !== undefined && (port < 1 || port > 65_535))) {
+    throw new PlacementError(
+      "bad_option",
+      `allowPrivateHosts: ${quoted(entry)} is not a host. Write a name (intranet.example, *.example), an address or a range (10.0.0.0/8), with a port if wanted (localhost:3000, [::1]:3000).`,
+    );
+  }
+  const matchesName = host.startsWith("*.") ? (other: string) => other.endsWith(`.${name}`) : (other: string) => other === name;
+  return { matchesName, range, port };
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 253 ? `${text.slice(0, 253)}…` : text);
+}

@@ -1,0 +1,1 @@
+export { findChromium, type ChromiumKind, type ChromiumSource, type FoundChromium } from "./chromium.ts";

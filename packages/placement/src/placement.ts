@@ -1,0 +1,90 @@
+import type { AssignInstance, InstanceEvent } from "@shoal/instance";
+import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
+
+/** `sandbox`: a bubblewrap box of its own for each instance (Linux). `process`: a plain process, which isolates nothing. */
+export type PlacementKind = "sandbox" | "process";
+
+/** Where a placement reports to; a pino logger fits. */
+export interface PlacementLog {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface PlacementOptions {
+  /** `auto`: the sandbox where this host can make one, else `process`, with a warning that says why. */
+  readonly kind: PlacementKind | "auto";
+  /** Directory on a local disk for the files of running sessions, made (mode 0700) when missing. Several servers of one host may share it. */
+  readonly sessionsDir: string;
+  /** Number of instances kept waiting, so that `acquire` takes milliseconds. Each costs the memory of an idle browser. */
+  readonly warm: number;
+  /** Path of the browser to run; searched for when absent, see {@link findChromium}. */
+  readonly chromium?: string;
+  /**
+   * What pages may reach although it is private, loopback, link-local or otherwise not public: host names (`intranet.example`, `*.example`), addresses, ranges in
+   * CIDR notation, each with an optional port (`10.0.0.0/8`, `localhost:3000`, `[::1]:3000`). Names hold for whatever they resolve to.
+   */
+  readonly allowPrivateHosts: readonly string[];
+  readonly log: PlacementLog;
+}
+
+/** Starts instances, hands them to sessions, and leaves nothing behind. */
+export interface Placement {
+  readonly kind: PlacementKind;
+  /**
+   * Hands an instance with a browser that answers to a session: a waiting one within milliseconds, else a new one.
+   *
+   * @param signal - gives up; nothing is left of an instance that was being started for this call.
+   * @throws {PlacementError} `start_failed`, with the instance's last lines, when it is not ready within 30 s; `closed`.
+   */
+  acquire(assign: AssignInstance, signal?: AbortSignal): Promise<Instance>;
+  /** Resolves when the configured number of instances waits; rejects when the placement is closed before. */
+  warmReady(): Promise<void>;
+  /** Ends every instance, handed over or waiting; resolves when nothing of them is left. */
+  close(): Promise<void>;
+}
+
+/** Why an instance ended: its own reason, or `instance_lost` when it ended without saying one. */
+export interface InstanceEnd {
+  readonly reason: "timeout" | "browser_crashed" | "stopped" | "instance_lost";
+  /** For people: exit code and last lines of the instance where it was lost. */
+  readonly detail?: string;
+}
+
+export interface InstanceRequest {
+  readonly method: string;
+  /** With its query, without `/browsers/{id}`. */
+  readonly path: string;
+  readonly headers?: OutgoingHttpHeaders;
+  /** Ends the request and, once it is there, the answer. */
+  readonly signal?: AbortSignal;
+}
+
+/** A running instance. */
+export interface Instance {
+  readonly id: string;
+  /** Process id on this host; when that process is killed, all of the instance goes. */
+  readonly pid: number;
+  readonly kind: PlacementKind;
+  /**
+   * One HTTP request to the instance. Bodies stream both ways with back-pressure; the answer's body must be read or destroyed.
+   *
+   * @throws {PlacementError} `instance_lost` when no answer came.
+   */
+  request(init: InstanceRequest, body?: Readable | string): Promise<IncomingMessage>;
+  /**
+   * A raw connection, for upgrades.
+   *
+   * @throws {PlacementError} `instance_lost`.
+   */
+  connect(): Promise<Socket>;
+  /** Calls `listener` for what the instance reports from now on, in order, never after `ended` resolved. Returns the way to stop it. */
+  onEvent(listener: (event: InstanceEvent) => void): () => void;
+  /** Resolves, and never rejects, when the instance and all in it are gone: processes, sockets, files. */
+  readonly ended: Promise<InstanceEnd>;
+  /** Ends the instance; may be called again. Resolves with `ended`. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,124 @@
+import type { PlacementLog } from "./placement.ts";
+import { PlacementError } from "./placement-error.ts";
+import { isRunning, killStrays, ownIdentity, processNamespace } from "./process-table.ts";
+import { removeTree } from "./remove-tree.ts";
+import * as z from "zod/mini";
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, readdir, readFile, rename, stat, utimes, writeFile } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+/** Where one server keeps the files of its sessions. */
+export interface SessionFolders {
+  /** On the disk that was configured: one folder a session. */
+  readonly sessionsDir: string;
+  /** For sockets: a short path, since a Unix socket's has at most 107 bytes. */
+  readonly runtimeDir: string;
+  close(): Promise<void>;
+}
+
+const folderPrefix = "server-";
+const runtimePrefix = "shoal-";
+const ownerFile = "owner.json";
+const heartbeatMs = 60_000;
+/** After so long without a sign of life, an owner that cannot be looked up (another container, another boot) counts as gone. */
+const silentMs = 10 * heartbeatMs;
+/** Longest name below the runtime directory: `/`, an instance's id, `/instance.sock`. */
+const socketNameBytes = 32;
+
+const Owner = z.object({
+  pid: z.int(),
+  start_ticks: z.number(),
+  host: z.string(),
+  boot: z.optional(z.string()),
+  namespace: z.optional(z.string()),
+  runtime_dir: z.string(),
+});
+
+/**
+ * Makes this server's folders, after it has removed what servers left that were killed: a server's folder says which process owns it.
+ *
+ * @throws {PlacementError} `bad_option` when `sessionsDir` cannot be written to.
+ */
+export async function openSessionFolders(sessionsDir: string, log: PlacementLog): Promise<SessionFolders> {
+  const parent = resolve(sessionsDir);
+  try {
+    await mkdir(parent, { recursive: true, mode: 0o700 });
+    await sweep(parent, log);
+    const runtimeDir = await mkdtemp(join(shortTemporaryDirectory(), runtimePrefix));
+    const name = `${folderPrefix}${randomBytes(6).toString("hex")}`;
+    const fresh = join(parent, `.new-${name}`);
+    const own = join(parent, name);
+    const identity = ownIdentity();
+    const owner: z.output<typeof Owner> = {
+      pid: identity.pid,
+      start_ticks: identity.startTicks,
+      host: hostname(),
+      ...(await processNamespace()),
+      runtime_dir: runtimeDir,
+    };
+    await mkdir(fresh, { mode: 0o700 });
+    await writeFile(join(fresh, ownerFile), JSON.stringify(owner));
+    // Appears with its owner's name in it, or another server would take it for a leftover.
+    await rename(fresh, own);
+    const heartbeat = setInterval(() => {
+      const now = new Date();
+      utimes(join(own, ownerFile), now, now).catch((error: unknown) => {
+        log.warn({ path: own, error: String(error) }, "The folder of the running sessions cannot be touched.");
+      });
+    }, heartbeatMs);
+    heartbeat.unref();
+    return {
+      sessionsDir: own,
+      runtimeDir,
+      async close() {
+        clearInterval(heartbeat);
+        await Promise.all([removeTree(own), removeTree(runtimeDir)]);
+      },
+    };
+  } catch (error) {
+    if (PlacementError.isInstance(error)) throw error;
+    throw new PlacementError("bad_option", `sessionsDir: ${parent} cannot be used (${error instanceof Error ? error.message : String(error)}). Name a directory that this user may write to.`, { cause: error });
+  }
+}
+
+async function sweep(parent: string, log: PlacementLog): Promise<void> {
+  for (const name of await readdir(parent)) {
+    if (!name.startsWith(folderPrefix) && !name.startsWith(`.new-${folderPrefix}`)) continue;
+    const folder = join(parent, name);
+    const owner = await readOwner(folder);
+    if (owner === undefined ? await isFresh(folder) : await isAlive(owner, folder)) continue;
+    for (const session of await readdir(folder).catch(() => [])) await killStrays(join(folder, session));
+    await removeTree(folder);
+    // Only what this program made itself may be named in such a file.
+    if (owner !== undefined && /^shoal-[A-Za-z0-9]{6}$/.test(owner.runtime_dir.split(/[/\\]/).at(-1) ?? "")) await removeTree(owner.runtime_dir);
+    log.info({ path: folder, pid: owner?.pid }, "Removed what a server left that was killed.");
+  }
+}
+
+async function readOwner(folder: string): Promise<z.output<typeof Owner> | undefined> {
+  try {
+    return Owner.parse(JSON.parse(await readFile(join(folder, ownerFile), "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+async function isAlive(owner: z.output<typeof Owner>, folder: string): Promise<boolean> {
+  const here = await processNamespace();
+  const sameHost = owner.host === hostname();
+  if (owner.boot === here?.boot && owner.namespace === here?.namespace && (here !== undefined || sameHost)) return isRunning({ pid: owner.pid, startTicks: owner.start_ticks });
+  if (sameHost && owner.boot !== here?.boot) return false;
+  return isFresh(join(folder, ownerFile));
+}
+
+async function isFresh(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found !== undefined && Date.now() - found.mtimeMs < silentMs;
+}
+
+function shortTemporaryDirectory(): string {
+  const usual = tmpdir();
+  const tooLong = Buffer.byteLength(join(usual, `${runtimePrefix}XXXXXX`)) + socketNameBytes > 103;
+  return tooLong && process.platform !== "win32" ? "/tmp" : usual;
+}
