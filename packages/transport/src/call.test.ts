@@ -1,7 +1,7 @@
 import { createProfile, deleteProfile, getHealth, getProfile, listProfiles, readFile, watchEvents } from "@shoal/contract";
 import { describe, expect, it } from "vitest";
 import { ApiError, ConnectionError, ContractError, createTransport, TimeoutError, type TransportOptions } from "./index.ts";
-import { profile, reply, serve } from "./testing/misbehaving-server.ts";
+import { profile, reply, serve } from "./node/testing/misbehaving-server.ts";
 
 const apiKey = "sk_secret_0123456789";
 const params = { id_or_name: "p1" };

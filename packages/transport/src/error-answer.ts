@@ -65,17 +65,9 @@ export async function errorAnswer(settings: Settings, plan: Plan, response: Resp
     return new ApiError(settings.redact(message), { code: "redirected", status, requestId, retryable: false });
   }
   clock.limit(plan.timeoutMs, "the error's body did not end");
-  const body = objectIn(await beginningOf(response));
+  const { code, message, details } = objectIn(await beginningOf(response));
   clock.signal.throwIfAborted();
-  return errorIn(settings, plan, response, body);
-}
-
-/** The error that an error's body means, be it an answer's or one in a stream. */
-export function errorIn(settings: Settings, plan: Plan, response: Response, body: unknown): ApiError {
-  const { status, headers } = response;
-  const requestId = headers.get("x-request-id") ?? undefined;
-  const { code, message, details } = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
-  const fallback = `${plan.bounds.operation} got status ${status} from ${settings.baseUrl} without an error of the service (${headers.get("content-type") ?? "no content type"}); a proxy, or another program, may have answered.`;
+  const fallback = `${operation} got status ${status} from ${settings.baseUrl} without an error of the service (${headers.get("content-type") ?? "no content type"}); a proxy, or another program, may have answered.`;
   return new ApiError(settings.redact(typeof message === "string" && message !== "" ? message : fallback), {
     code: typeof code === "string" && code !== "" ? settings.redact(code) : `http_${status}`,
     status,

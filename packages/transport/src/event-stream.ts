@@ -2,7 +2,6 @@ import { createParser } from "eventsource-parser";
 import { checkValue, contractError } from "./answer.ts";
 import { pause, type AttemptClock } from "./clock.ts";
 import { ApiError, ConnectionError, ContractError, isShoalError } from "./errors.ts";
-import { errorIn } from "./error-answer.ts";
 import { exchange, onConnection } from "./exchange.ts";
 import type { StreamOptions } from "./options.ts";
 import type { Plan, Settings } from "./plan.ts";
@@ -205,7 +204,6 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined>, Asyn
         this.#parsedId = id;
         return;
       }
-      if (frame.event === "error") throw errorIn(settings, plan, response, value);
       checkValue(settings, plan, response, { schema: event, value, at: "event" });
     } catch (error) {
       this.#failure = { error: error instanceof SyntaxError ? contractError(plan, response, "event", "expected JSON") : error };

@@ -1,0 +1,11 @@
+export { Shoal, type ShoalOptions } from "./shoal.ts";
+export { type Browsers, type BrowserSession } from "./browsers.ts";
+export { type BrowserFiles, type UploadItem } from "./browser-fs.ts";
+export { type DirectoryWatches } from "./directory-watches.ts";
+export { type Profiles } from "./profiles.ts";
+export { type ApiKeys } from "./api-keys.ts";
+export { type Service } from "./service.ts";
+export { ApiError, ConnectionError, ContractError, isShoalError, TimeoutError } from "@shoal/transport";
+export type { CallOptions, Download, DownloadOptions, DownloadProgress, EventStream, ItemPage, RequestInfo, ResponseInfo, RetryInfo, ShoalError, StreamGap, StreamOptions, Transport, TransportHooks, TransportLogger, UploadProgress, Validation } from "@shoal/transport";
+export type { BytesInput } from "@shoal/contract";
+export type { ApiKey, ApiKeyCreator, Browser, BrowserExtension, BrowserPoolRef, BrowserProfile, BrowserTelemetry, BrowserTelemetryRequest, BrowserUsage, BrowserViewport, BrowserViewportUpdate, CreateApiKey, CreateBrowser, CreatedApiKey, CreateDirectory, CreateProfile, DeleteDirectoryQuery, DeletionStatus, DirectoryWatch, EndedReason, ErrorCode, ErrorDetail, FileInfo, FilePath, FileSystemEvent, GetApiKey, GetBrowser, Health, ListApiKeys, ListBrowsers, ListProfiles, MovePath, Profile, Readiness, RotateApiKey, SetFilePermissions, StartWatch, Tags, UpdateApiKey, UpdateBrowser, UpdateProfile, WriteFile } from "@shoal/schemas";

@@ -1,0 +1,1 @@
+export { fileFromPath } from "@shoal/transport/node";

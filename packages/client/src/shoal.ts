@@ -1,0 +1,56 @@
+import { createTransport, type Transport, type TransportOptions } from "@shoal/transport";
+import { ApiKeys } from "./api-keys.ts";
+import { Browsers } from "./browsers.ts";
+import { Profiles } from "./profiles.ts";
+import { Service } from "./service.ts";
+
+/** How a {@link Shoal} differs from what the environment says. */
+export interface ShoalOptions extends Omit<TransportOptions, "baseUrl" | "apiKey"> {
+  /** The key; `SHOAL_API_KEY` when absent. */
+  readonly apiKey?: string | undefined;
+  /** Address of the service; `SHOAL_BASE_URL`, or else http://127.0.0.1:7777, when absent. */
+  readonly baseUrl?: string | URL | undefined;
+  /** Id or name of the project that calls are about; `SHOAL_PROJECT` when absent. */
+  readonly project?: string | undefined;
+}
+
+/** A variable that is set to something; browsers have none. */
+function variable(name: string): string | undefined {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  const value = process?.env?.[name]?.trim();
+  return value === "" ? undefined : value;
+}
+
+/**
+ * A client of one Shoal service.
+ *
+ * @example
+ * const shoal = new Shoal(); // SHOAL_API_KEY, SHOAL_BASE_URL
+ * await using browser = await shoal.browsers.create();
+ */
+export class Shoal {
+  readonly browsers: Browsers;
+  readonly profiles: Profiles;
+  readonly apiKeys: ApiKeys;
+  readonly service: Service;
+  /** Runs any endpoint, those of extensions too: `shoal.transport.call(myEndpoint, …)`. */
+  readonly transport: Transport;
+
+  /** @throws {TypeError} without a key, or with a `baseUrl` that is no address. */
+  constructor(options: ShoalOptions = {}) {
+    const apiKey = options.apiKey ?? variable("SHOAL_API_KEY");
+    if (apiKey === undefined) {
+      throw new TypeError("An API key is missing: set SHOAL_API_KEY, or pass apiKey to new Shoal(). `shoal serve` prints one at its first start; `shoal api-keys create` makes more.");
+    }
+    this.transport = createTransport({
+      ...options,
+      apiKey,
+      baseUrl: options.baseUrl ?? variable("SHOAL_BASE_URL") ?? "http://127.0.0.1:7777",
+      project: options.project ?? variable("SHOAL_PROJECT"),
+    });
+    this.browsers = new Browsers(this.transport);
+    this.profiles = new Profiles(this.transport);
+    this.apiKeys = new ApiKeys(this.transport);
+    this.service = new Service(this.transport);
+  }
+}
