@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
  * It takes its {@link InstanceConfig} from the environment variable `SHOAL_INSTANCE`, prints `{"listening":true}` on stdout once it
  * listens, logs JSON lines on stderr, and ends when its stdin does.
  *
- * `node start.mjs --fill-cache DIR` compiles all of it into DIR and exits, so that DIR can be given, read-only, as `cache_dir`.
+ * `node start.cjs --fill-cache DIR` compiles all of it into DIR and exits, so that DIR can be given, read-only, as `cache_dir`.
  * Made by the package's build, so it does not exist in a checkout that was not built.
  */
-export const instanceProgramPath: string = fileURLToPath(new URL("../dist/program/start.mjs", import.meta.url));
+export const instanceProgramPath: string = fileURLToPath(new URL("../dist/program/start.cjs", import.meta.url));

@@ -1,0 +1,92 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { BrowserEndpoint } from "../chromium/browser.ts";
+import { acceptUpgrade, checkUpgrade, connectBrowser } from "./handshake.ts";
+import { createCdpGuard } from "./guard.ts";
+import { spliceCdp, type CdpSplice } from "./splice.ts";
+
+/** Clients that may be connected at once. */
+export const maxCdpClients = 64;
+
+export interface CdpGatewayOptions {
+  /** What API paths start from, `/` in a box. */
+  readonly root: string;
+  /** Where the browser listens, once it is ready; rejects with a message for people when there will be none. */
+  endpoint(): Promise<BrowserEndpoint>;
+  /** Called when a client comes, before it is connected; the function that it returns is called when that client is gone. */
+  onClient(): () => void;
+  /** Refuses an upgrade with an error body. */
+  refuse(socket: Socket, refusal: UpgradeRefusal): void;
+}
+
+export interface UpgradeRefusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface CdpGateway {
+  /** Takes a `GET /cdp` with an `Upgrade` header. Never throws. */
+  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
+  /** Ends every client with a close code and a reason of at most 123 bytes. */
+  closeAll(code: number, reason: string): void;
+}
+
+/** Joins WebSocket clients with the browser's own CDP endpoint, frame by frame as they are. */
+export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
+  const guard = createCdpGuard(options.root);
+  const splices = new Set<CdpSplice>();
+  let clients = 0;
+
+  async function join(request: IncomingMessage, client: Socket, head: Buffer): Promise<void> {
+    const problem = checkUpgrade(request);
+    if (problem !== undefined) {
+      options.refuse(client, { status: 400, code: "bad_request", message: `This is no WebSocket handshake: ${problem}.` });
+      return;
+    }
+    if (clients >= maxCdpClients) {
+      options.refuse(client, { status: 429, code: "too_many_requests", message: `${String(maxCdpClients)} CDP clients are connected already; close one first.` });
+      return;
+    }
+    clients++;
+    const onGone = options.onClient();
+    let splice: CdpSplice | undefined;
+    client.once("close", () => {
+      clients--;
+      onGone();
+    });
+    try {
+      const { socket, rest } = await connectBrowser(await options.endpoint());
+      if (client.destroyed) {
+        socket.destroy();
+        return;
+      }
+      client.setNoDelay(true);
+      client.write(acceptUpgrade(request));
+      if (head.length > 0) client.unshift(head);
+      if (rest.length > 0) socket.unshift(rest);
+      splice = spliceCdp({
+        client,
+        browser: socket,
+        guard,
+        onClosed() {
+          if (splice !== undefined) splices.delete(splice);
+        },
+      });
+      splices.add(splice);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      options.refuse(client, { status: 503, code: "browser_not_running", message: `The browser cannot be reached: ${reason}. Try again.` });
+    }
+  }
+
+  return {
+    upgrade(request, socket, head) {
+      socket.on("error", () => undefined);
+      void join(request, socket, head);
+    },
+    closeAll(code, reason) {
+      for (const splice of splices) splice.close(code, reason);
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import type { Readable, Writable } from "node:stream";
+import type { ProtocolMapping } from "devtools-protocol/types/protocol-mapping.d.ts";
+
+type Commands = ProtocolMapping.Commands;
+type Events = ProtocolMapping.Events;
+
+/** The instance's own CDP connection to its browser. */
+export interface CdpConnection {
+  /**
+   * Sends a command.
+   *
+   * @param sessionId - of an attached target; the browser itself when absent.
+   * @throws {CdpError} when the browser refuses it, or is gone.
+   */
+  send<M extends keyof Commands>(method: M, params?: Commands[M]["paramsType"][0], sessionId?: string): Promise<Commands[M]["returnType"]>;
+  /** Calls `listener` for each event of that name, with the session that it belongs to. */
+  on<E extends keyof Events>(event: E, listener: (params: Events[E][0], sessionId: string | undefined) => void): void;
+}
+
+/** The browser refused a command, or is gone. */
+export class CdpError extends Error {
+  override readonly name = "CdpError";
+}
+
+/** Longest message that is read, in bytes. The instance asks for nothing large; more means that the stream is out of step. */
+const maxMessageBytes = 64 * 2 ** 20;
+
+interface Pending {
+  readonly method: string;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** What a message from the browser may hold; every field is looked at before it is used. */
+interface Message {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: unknown;
+  readonly sessionId?: unknown;
+  readonly result?: unknown;
+  readonly error?: { readonly message?: unknown };
+}
+
+/** Speaks CDP over `--remote-debugging-pipe`: JSON documents, each followed by a NUL. Every command is refused once a stream has ended. */
+export function connectPipe(commands: Writable, messages: Readable): CdpConnection {
+  const pending = new Map<number, Pending>();
+  const listeners = new Map<string, ((params: never, sessionId: string | undefined) => void)[]>();
+  let nextId = 1;
+  let closed = false;
+  let chunks: Buffer[] = [];
+  let heldBytes = 0;
+
+  function close(): void {
+    if (closed) return;
+    closed = true;
+    for (const { method, reject } of pending.values()) reject(new CdpError(`${method}: the browser is gone.`));
+    pending.clear();
+  }
+
+  function receive(document: string): void {
+    // The shape of CDP: unknown fields are checked below.
+    const message = JSON.parse(document) as Message;
+    if (typeof message.id === "number") {
+      const waiting = pending.get(message.id);
+      pending.delete(message.id);
+      if (message.error === undefined) waiting?.resolve(message.result);
+      else waiting?.reject(new CdpError(`${waiting.method}: ${String(message.error.message)}`));
+    } else if (typeof message.method === "string") {
+      const sessionId = typeof message.sessionId === "string" ? message.sessionId : undefined;
+      // `never`: `on` has tied each listener to its event's parameters.
+      for (const listener of listeners.get(message.method) ?? []) listener(message.params as never, sessionId);
+    }
+  }
+
+  messages.on("data", (chunk: Buffer) => {
+    let start = 0;
+    for (let end = chunk.indexOf(0); end !== -1; end = chunk.indexOf(0, start)) {
+      chunks.push(chunk.subarray(start, end));
+      const document = Buffer.concat(chunks).toString();
+      chunks = [];
+      heldBytes = 0;
+      start = end + 1;
+      receive(document);
+    }
+    if (start < chunk.length) {
+      chunks.push(chunk.subarray(start));
+      heldBytes += chunk.length - start;
+      if (heldBytes > maxMessageBytes) messages.destroy();
+    }
+  });
+  for (const stream of [commands, messages]) {
+    // A browser that died shows as EPIPE here; its exit is reported by the process itself.
+    stream.on("error", close);
+    stream.on("close", close);
+  }
+
+  return {
+    send: async (method, params, sessionId) => {
+      if (closed) throw new CdpError(`${method}: the browser is gone.`);
+      const id = nextId++;
+      const answered = Promise.withResolvers<unknown>();
+      pending.set(id, { method, resolve: answered.resolve, reject: answered.reject });
+      commands.write(`${JSON.stringify({ id, method, params, ...(sessionId !== undefined && { sessionId }) })}\0`);
+      // `never` fits every command's result; the browser's answers are taken as devtools-protocol describes them.
+      return (await answered.promise) as never;
+    },
+    on(event, listener) {
+      const known = listeners.get(event);
+      if (known === undefined) listeners.set(event, [listener]);
+      else known.push(listener);
+    },
+  };
+}

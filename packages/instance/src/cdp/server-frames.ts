@@ -1,0 +1,45 @@
+import { createFrameReader, opcode } from "./frames.ts";
+
+/** Follows what the browser sends and finds the places between two messages where a frame of one's own may stand. */
+export interface ServerFrames {
+  /** Whether the next byte begins a new message. */
+  readonly atBoundary: boolean;
+  /**
+   * Follows a chunk.
+   *
+   * @returns how many of its bytes lie before the last boundary that it reaches; -1 when it reaches none.
+   * @throws {FrameError} when it is no WebSocket.
+   */
+  follow(chunk: Buffer): number;
+}
+
+export function createServerFrames(): ServerFrames {
+  let followedBytes = 0;
+  let framesBytes = 0;
+  let boundaryBytes = 0;
+  let inMessage = false;
+  const reader = createFrameReader(
+    { masked: false, maxPayloadBytes: Number.MAX_SAFE_INTEGER },
+    {
+      header(header) {
+        framesBytes += header.raw.length + header.payloadBytes;
+        if (header.opcode < opcode.close) inMessage = !header.final;
+      },
+      payload: () => undefined,
+      end() {
+        if (!inMessage) boundaryBytes = framesBytes;
+      },
+    },
+  );
+  return {
+    get atBoundary() {
+      return boundaryBytes === followedBytes;
+    },
+    follow(chunk) {
+      const start = followedBytes;
+      followedBytes += chunk.length;
+      reader.push(chunk);
+      return boundaryBytes > start ? boundaryBytes - start : -1;
+    },
+  };
+}

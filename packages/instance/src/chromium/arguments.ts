@@ -1,0 +1,86 @@
+import { statfsSync } from "node:fs";
+import { join } from "node:path";
+import type { InstanceConfig } from "../protocol.ts";
+import { windowSize } from "./viewport.ts";
+
+/** Features whose traffic, prompts or delays nobody wants in an automated browser. */
+const disabledFeatures = ["AcceptCHFrame", "AutofillServerCommunication", "CertificateTransparencyComponentUpdater", "DestroyProfileOnBrowserClose", "DialMediaRouteProvider", "GlobalMediaControls", "HttpsUpgrades", "InterestFeedContentSuggestions", "MediaRouter", "OptimizationHints", "PaintHolding", "Translate"];
+
+/** Same for every session. */
+const constantArguments = [
+  // Both at once: clients connect to the port; the pipe is the instance's own, and Chromium exits when it closes.
+  "--remote-debugging-port=0",
+  "--remote-debugging-pipe",
+  // Without it 127.0.0.1 would be asked directly, past the egress gateway.
+  "--proxy-bypass-list=<-loopback>",
+  "--disable-quic",
+  "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+  // Else cookies are bound to the desktop's keyring and cannot be read by another browser.
+  "--password-store=basic",
+  "--use-mock-keychain",
+  "--no-first-run",
+  "--no-default-browser-check",
+  "--no-service-autorun",
+  "--disable-background-networking",
+  "--disable-client-side-phishing-detection",
+  "--disable-component-update",
+  "--disable-default-apps",
+  "--disable-domain-reliability",
+  "--disable-sync",
+  "--disable-breakpad",
+  "--disable-crash-reporter",
+  "--metrics-recording-only",
+  "--no-pings",
+  "--disable-search-engine-choice-screen",
+  "--disable-session-crashed-bubble",
+  "--hide-crash-restore-bubble",
+  "--disable-background-timer-throttling",
+  "--disable-backgrounding-occluded-windows",
+  "--disable-renderer-backgrounding",
+  "--disable-hang-monitor",
+  "--disable-ipc-flooding-protection",
+  "--disable-popup-blocking",
+  "--disable-prompt-on-repost",
+  "--disable-gpu",
+  "--mute-audio",
+  "--force-color-profile=srgb",
+  "--lang=en-US",
+  "--accept-lang=en-US,en",
+  "--window-position=0,0",
+  `--disable-features=${disabledFeatures.join(",")}`,
+];
+
+/** Shared memory below which a page with large images crashes; Docker's default is 64 MB. */
+const enoughSharedMemoryBytes = 256 * 2 ** 20;
+
+/**
+ * The command line of a session's Chromium.
+ *
+ * @param proxyPort - port of the egress forwarder on 127.0.0.1.
+ */
+export function chromiumArguments(config: InstanceConfig, proxyPort: number): string[] {
+  const { chromium } = config;
+  const window = windowSize(chromium.kind, config.viewport);
+  return [
+    ...constantArguments,
+    `--user-data-dir=${join(config.session_dir, "profile")}`,
+    `--proxy-server=http://127.0.0.1:${String(proxyPort)}`,
+    `--window-size=${String(window.width)},${String(window.height)}`,
+    `--screen-info={${String(window.width)}x${String(window.height)}}`,
+    ...(chromium.kind === "chrome" ? ["--headless=new", "--hide-scrollbars", "--disable-field-trial-config", "--gaia-url=http://127.0.0.1:1"] : []),
+    // --test-type only takes away the bar that warns of --no-sandbox and makes pages 56 pixels lower.
+    ...(chromium.inner_sandbox ? [] : ["--no-sandbox", "--test-type"]),
+    ...(hasLittleSharedMemory() ? ["--disable-dev-shm-usage"] : []),
+    "about:blank",
+  ];
+}
+
+function hasLittleSharedMemory(): boolean {
+  if (process.platform !== "linux") return false;
+  try {
+    const { bsize, blocks } = statfsSync("/dev/shm");
+    return bsize * blocks < enoughSharedMemoryBytes;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,58 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import type { InstanceConfig } from "../protocol.ts";
+import { chromiumArguments } from "./arguments.ts";
+
+/** A Chromium that was started; whether it will run is not known yet. */
+export interface SpawnedChromium {
+  readonly process: ChildProcess;
+  readonly stderr: Readable;
+  /** CDP messages to it, each followed by a NUL. It exits when this ends. */
+  readonly commands: Writable;
+  /** CDP messages from it, each followed by a NUL. */
+  readonly messages: Readable;
+}
+
+/** Longest `TMPDIR` below which Chromium's own sockets still fit into the 107 bytes of a Unix socket's name. */
+const maxTemporaryDirectoryBytes = 50;
+
+/**
+ * Starts Chromium in a process group of its own.
+ *
+ * @param proxyPort - port of the egress forwarder on 127.0.0.1.
+ * @throws when the process cannot be made; a missing program is an `error` event of `process`.
+ */
+export function spawnChromium(config: InstanceConfig, proxyPort: number): SpawnedChromium {
+  const { SHOAL_INSTANCE: _, ...environment } = process.env;
+  const home = join(config.root, config.home);
+  const temporary = join(config.session_dir, "tmp");
+  mkdirSync(join(home, "Downloads"), { recursive: true });
+  mkdirSync(temporary, { recursive: true });
+  const child = spawn(config.chromium.executable, chromiumArguments(config, proxyPort), {
+    cwd: home,
+    detached: process.platform !== "win32",
+    env: {
+      ...environment,
+      HOME: home,
+      XDG_CONFIG_HOME: join(config.session_dir, "config"),
+      XDG_CACHE_HOME: join(config.session_dir, "cache"),
+      DBUS_SESSION_BUS_ADDRESS: "disabled:",
+      // What a killed Chromium leaves behind then goes with the session's directory.
+      ...(Buffer.byteLength(temporary) <= maxTemporaryDirectoryBytes && { TMPDIR: temporary }),
+    },
+    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
+  });
+  const [, , stderr, commands, messages] = child.stdio;
+  if (!isReadable(stderr) || !isWritable(commands) || !isReadable(messages)) throw new Error("Chromium's pipes could not be made.");
+  return { process: child, stderr, commands, messages };
+}
+
+function isReadable(stream: Readable | Writable | null | undefined): stream is Readable {
+  return stream != null && "read" in stream;
+}
+
+function isWritable(stream: Readable | Writable | null | undefined): stream is Writable {
+  return stream != null && "write" in stream;
+}

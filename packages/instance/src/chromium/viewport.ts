@@ -1,0 +1,85 @@
+import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { InstanceConfig } from "../protocol.ts";
+
+/** CSS pixels. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Height of a full Chromium's tab strip and toolbar, which it counts to its window without a screen too. */
+const toolbarPixels = 87;
+
+/** The window that shows a page of that size. */
+export function windowSize(kind: InstanceConfig["chromium"]["kind"], page: Size): Size {
+  return kind === "chrome" ? { width: page.width, height: page.height + toolbarPixels } : page;
+}
+
+/** Sizes the pages of one browser. */
+export interface ViewportControl {
+  /** Gives every page that is open, and the screen, that size; pages opened later get it too. */
+  apply(page: Size): Promise<void>;
+}
+
+/**
+ * Windows and screen are changed rather than emulated: that holds for all clients, and does not end with a connection.
+ *
+ * @param launched - size of the page that the browser was started with; it opens new windows at it whatever the others have.
+ */
+export function controlViewport(cdp: CdpConnection, kind: InstanceConfig["chromium"]["kind"], launched: Size): ViewportControl {
+  const launchedWindow = windowSize(kind, launched);
+  let wanted = launched;
+  let attached = false;
+
+  async function resize(windowId: number): Promise<void> {
+    if (kind === "chrome") await cdp.send("Browser.setContentsSize", { windowId, ...wanted });
+    else await cdp.send("Browser.setWindowBounds", { windowId, bounds: { ...wanted } });
+  }
+
+  async function resizeNew(targetId: string): Promise<void> {
+    const { windowId, bounds } = await cdp.send("Browser.getWindowForTarget", { targetId });
+    // Another size was asked for by whoever opened it.
+    if (bounds.width === launchedWindow.width && bounds.height === launchedWindow.height) await resize(windowId);
+  }
+
+  async function resizeScreen(): Promise<void> {
+    const { screenInfos } = await cdp.send("Emulation.getScreenInfos");
+    const screen = screenInfos.find((info) => info.isPrimary);
+    if (screen !== undefined) await cdp.send("Emulation.updateScreen", { screenId: screen.id, ...windowSize(kind, wanted) });
+  }
+
+  async function resizeOpen(): Promise<void> {
+    const { targetInfos } = await cdp.send("Target.getTargets");
+    const windows = new Set<number>();
+    for (const { targetId, type } of targetInfos) {
+      if (type !== "page") continue;
+      const { windowId } = await cdp.send("Browser.getWindowForTarget", { targetId });
+      if (windows.has(windowId)) continue;
+      windows.add(windowId);
+      await resize(windowId);
+    }
+  }
+
+  /** New pages wait until they have their size, before their first script. */
+  async function followNew(): Promise<void> {
+    attached = true;
+    cdp.on("Target.attachedToTarget", ({ sessionId, targetInfo, waitingForDebugger }) => {
+      const sized = waitingForDebugger ? resizeNew(targetInfo.targetId) : Promise.resolve();
+      void sized
+        // The page is gone already, or has no window: it must go on all the same.
+        .catch(() => undefined)
+        .then(() => cdp.send("Runtime.runIfWaitingForDebugger", undefined, sessionId))
+        .then(() => cdp.send("Target.detachFromTarget", { sessionId }))
+        .catch(() => undefined);
+    });
+    await cdp.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: true, flatten: true, filter: [{ type: "page" }] });
+  }
+
+  return {
+    async apply(page) {
+      if (page.width === wanted.width && page.height === wanted.height && !attached) return;
+      wanted = page;
+      await Promise.all([resizeScreen(), resizeOpen(), attached ? undefined : followNew()]);
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import type { Endpoint } from "@shoal/contract";
+import { ServiceError, type Handler, type HandlerCall, type HandlerResult } from "@shoal/router";
+import { createHash } from "node:crypto";
+
+/** Keys that an instance remembers; the oldest go first. */
+export const maxIdempotencyKeys = 1_000;
+const keptMs = 24 * 60 * 60 * 1000;
+const maxKeyCharacters = 255;
+
+interface Remembered {
+  readonly fingerprint: string;
+  readonly answer: Promise<unknown>;
+  readonly expiresAtMs: number;
+}
+
+/** Remembers the answers to calls with an `Idempotency-Key`, for the time that the instance lives. */
+export interface IdempotencyMemory {
+  /**
+   * The same handler; a call that repeats an earlier key gets its answer, or waits for it. Failures that may pass (status 500 and
+   * above) are not remembered. Only for answers that are values: JSON or nothing.
+   */
+  wrap<E extends Endpoint, Context>(endpoint: E, handler: Handler<E, Context>): Handler<E, Context>;
+}
+
+/** @param now - milliseconds since 1970; tests set their own clock. */
+export function createIdempotencyMemory(now: () => number = Date.now): IdempotencyMemory {
+  const remembered = new Map<string, Remembered>();
+
+  function forgetOld(): void {
+    for (const [key, { expiresAtMs }] of remembered) {
+      if (expiresAtMs > now() && remembered.size <= maxIdempotencyKeys) return;
+      remembered.delete(key);
+    }
+  }
+
+  return {
+    wrap<E extends Endpoint, Context>(endpoint: E, handler: Handler<E, Context>): Handler<E, Context> {
+      return async (call) => {
+        const key = call.headers["idempotency-key"];
+        if (typeof key !== "string" || key === "") return handler(call);
+        if (key.length > maxKeyCharacters) throw new ServiceError(400, "bad_request", `Idempotency-Key: at most ${String(maxKeyCharacters)} characters.`);
+        forgetOld();
+        const fingerprint = fingerprintOf(endpoint, call);
+        const earlier = remembered.get(key);
+        if (earlier !== undefined) {
+          if (earlier.fingerprint !== fingerprint) {
+            throw new ServiceError(409, "idempotency_conflict", `Idempotency-Key ${key} was sent before with another request. Send a new key, or the same request.`);
+          }
+          // The fingerprint holds the operation, so the answer is of its type.
+          return (await earlier.answer) as HandlerResult<E>;
+        }
+        const answer = (async () => handler(call))();
+        remembered.set(key, { fingerprint, answer, expiresAtMs: now() + keptMs });
+        forgetOld();
+        try {
+          return await answer;
+        } catch (error) {
+          if ((!ServiceError.isInstance(error) || error.status >= 500) && remembered.get(key)?.answer === answer) remembered.delete(key);
+          throw error;
+        }
+      };
+    },
+  };
+}
+
+function fingerprintOf<E extends Endpoint, Context>(endpoint: E, { params, query, body }: HandlerCall<E, Context>): string {
+  return createHash("sha256")
+    .update(JSON.stringify([endpoint.operationId, params, query, body]))
+    .digest("base64");
+}

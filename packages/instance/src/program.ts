@@ -1,0 +1,174 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { Socket } from "node:net";
+import { createCdpGateway } from "./cdp/gateway.ts";
+import { describeExit, type BrowserExit } from "./chromium/browser.ts";
+import type { SpawnedChromium } from "./chromium/spawn.ts";
+import { superviseBrowser } from "./chromium/supervisor.ts";
+import type { EgressForwarder } from "./egress-forwarder.ts";
+import { log } from "./log.ts";
+import type { AssignInstance, InstanceEvent, InstanceConfig } from "./protocol.ts";
+import { trackActivity } from "./session/activity.ts";
+import { controlPrefix, createControlChannel } from "./session/control.ts";
+import { createEventFeed } from "./session/event-feed.ts";
+import { pathOf, refuseUpgrade, type Refusal } from "./session/replies.ts";
+
+/** What the first file has started before this one was loaded. */
+export interface StartedInstance {
+  readonly config: InstanceConfig;
+  readonly forwarder: EgressForwarder;
+  readonly chromium: SpawnedChromium;
+  readonly spawn: (config: InstanceConfig) => SpawnedChromium;
+}
+
+type EndingEvent = Extract<InstanceEvent, { type: "ending" }>;
+
+const maxDetailCharacters = 4_000;
+
+/** Serves one session until it ends; the process then exits. */
+export function runInstance({ config, forwarder, chromium, spawn }: StartedInstance): void {
+  let ending = false;
+  let sessionId: string | undefined;
+
+  const activity = trackActivity({
+    onChange(idleSinceMs) {
+      feed.send({ type: "activity", idle_since_ms: idleSinceMs });
+    },
+    onTimeout() {
+      void end({ type: "ending", reason: "timeout" });
+    },
+  });
+  const feed = createEventFeed(() => ({ type: "state", browser: browser.ready ? "ready" : "starting", idle_since_ms: activity.idleSinceMs, browser_restarts: browser.restarts }));
+  const browser = superviseBrowser({
+    config,
+    first: chromium,
+    spawn,
+    onReady() {
+      feed.send({ type: "ready" });
+      // While nobody waits: the call that hands the instance over needs it.
+      void import("./session/read-assign.ts");
+    },
+    onRestart(exit) {
+      log("warn", "the browser crashed and is started again", exitFields(exit));
+      gateway.closeAll(1012, "the browser crashed and is being started again: reconnect");
+      feed.send({ type: "browser_restarted", exit_code: exit.code, signal: exit.signal });
+    },
+    onCrashed(exit) {
+      log("error", "the browser crashed again", exitFields(exit));
+      gateway.closeAll(1011, "the browser crashed again: the session ends");
+      const detail = `The browser ended with ${describeExit(exit)}. Its last lines:\n${exit.lastLines}`;
+      void end({ type: "ending", reason: "browser_crashed", detail: detail.slice(0, maxDetailCharacters) });
+    },
+  });
+  const gateway = createCdpGateway({
+    root: config.root,
+    endpoint: () => browser.endpoint(),
+    onClient() {
+      const finish = activity.begin();
+      return () => {
+        browser.restoreDownloads();
+        finish();
+      };
+    },
+    refuse: refuseUpgrade,
+  });
+  const control = createControlChannel({
+    feed,
+    assign,
+    stop() {
+      void end({ type: "ending", reason: "stopped" });
+    },
+  });
+
+  function assign(request: AssignInstance): Refusal | undefined {
+    if (ending) return { status: 503, code: "shutting_down", message: "This instance is ending." };
+    if (sessionId !== undefined && sessionId !== request.session_id) {
+      return { status: 409, code: "conflict", message: `This instance serves session ${sessionId} already.` };
+    }
+    const isFirst = sessionId === undefined;
+    sessionId = request.session_id;
+    activity.limit(request.timeout_seconds * 1000);
+    if (request.viewport !== undefined) browser.resize(request.viewport);
+    if (isFirst && request.start_url !== undefined) browser.open(request.start_url);
+    return undefined;
+  }
+
+  // Loaded at the first operation: many sessions are used over CDP alone.
+  let operations: Promise<(request: IncomingMessage, response: ServerResponse) => void> | undefined;
+  async function loadOperations(): Promise<(request: IncomingMessage, response: ServerResponse) => void> {
+    const { createOperations } = await import("./operations.ts");
+    const router = createOperations(config.root);
+    return (request, response) => {
+      router.handle(request, response);
+    };
+  }
+
+  // The timeouts of node:http are for clients that are not trusted and uploads that are small: here the service is the only client.
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0, noDelay: true }, (request, response) => {
+    const path = pathOf(request);
+    if (path.startsWith(controlPrefix)) {
+      control(request, response, path);
+      return;
+    }
+    const finish = activity.begin();
+    response.on("close", finish);
+    operations ??= loadOperations();
+    operations.then(
+      (handle) => {
+        handle(request, response);
+      },
+      (error: unknown) => {
+        log("error", "the operations could not be loaded", { error: String(error) });
+        response.destroy();
+      },
+    );
+  });
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    // node:http hands over the connection itself, typed more widely than it is.
+    if (!(socket instanceof Socket)) {
+      socket.destroy();
+      return;
+    }
+    socket.on("error", () => undefined);
+    const path = pathOf(request);
+    if (ending) refuseUpgrade(socket, { status: 503, code: "shutting_down", message: "This instance is ending." });
+    else if (path === "/cdp") gateway.upgrade(request, socket, head);
+    else if (path === "/webdriver") refuseUpgrade(socket, { status: 501, code: "not_implemented", message: "WebDriver BiDi is not served yet; connect over CDP." });
+    else refuseUpgrade(socket, { status: 404, code: "not_found", message: `There is no WebSocket at ${path.slice(0, 200)}.` });
+  });
+  server.on("error", (error) => {
+    log("error", `cannot listen on ${config.listen_path}`, { error: error.message });
+    void end({ type: "ending", reason: "stopped", detail: error.message });
+  });
+
+  async function end(event: EndingEvent): Promise<void> {
+    if (ending) return;
+    ending = true;
+    log("info", "ending", { reason: event.reason });
+    activity.stop();
+    await feed.end(event);
+    gateway.closeAll(1001, event.reason === "timeout" ? "the session was not used for its timeout and ended" : "the session ended");
+    await browser.stop();
+    forwarder.close();
+    server.close();
+    server.closeAllConnections();
+    process.exit(0);
+  }
+
+  process.stdin.on("end", () => void end({ type: "ending", reason: "stopped", detail: "the parent is gone" }));
+  process.stdin.on("error", () => void end({ type: "ending", reason: "stopped", detail: "the parent is gone" }));
+  process.stdin.resume();
+  process.on("SIGTERM", () => void end({ type: "ending", reason: "stopped" }));
+  // A terminal sends these to the whole group; the service decides what becomes of its sessions.
+  for (const signal of ["SIGINT", "SIGHUP"]) process.on(signal, () => undefined);
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+
+  server.listen(config.listen_path, () => {
+    process.stdout.write('{"listening":true}\n');
+  });
+
+  function exitFields(exit: BrowserExit): Record<string, unknown> {
+    return { instance_id: config.instance_id, exit_code: exit.code, signal: exit.signal, last_lines: exit.lastLines };
+  }
+}
+

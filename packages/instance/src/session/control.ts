@@ -1,0 +1,54 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AssignInstance } from "../protocol.ts";
+import type { EventFeed } from "./event-feed.ts";
+import { readBody, refuse, reply, type Refusal } from "./replies.ts";
+
+/** Paths below this one are the control channel; the service never forwards a client to it. */
+export const controlPrefix = "/_instance/";
+
+export interface ControlOptions {
+  readonly feed: EventFeed;
+  /** Hands the instance to a session. @returns why it cannot be. */
+  readonly assign: (assign: AssignInstance) => Refusal | undefined;
+  /** Called when the answer to `stop` was sent. */
+  readonly stop: () => void;
+}
+
+const maxBodyBytes = 65_536;
+
+/** Answers a request to the control channel; never throws. */
+export type ControlChannel = (request: IncomingMessage, response: ServerResponse, path: string) => void;
+
+export function createControlChannel({ feed, assign, stop }: ControlOptions): ControlChannel {
+  async function takeAssign(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request, maxBodyBytes);
+    if (body === undefined) {
+      refuse(response, { status: 413, code: "payload_too_large", message: `body: at most ${String(maxBodyBytes)} bytes` });
+      return;
+    }
+    // Loaded here: the schemas cost more than the rest of the program, and its start counts.
+    const { readAssign } = await import("./read-assign.ts");
+    const read = readAssign(body.toString());
+    const refusal = "problem" in read ? { status: 400, code: "bad_request", message: read.problem } : assign(read.assign);
+    if (refusal === undefined) reply(response, 200, {});
+    else refuse(response, refusal);
+  }
+
+  return (request, response, path) => {
+    switch (`${request.method ?? ""} ${path.slice(controlPrefix.length)}`) {
+      case "GET events":
+        feed.follow(response);
+        return;
+      case "POST assign":
+        void takeAssign(request, response);
+        return;
+      case "POST stop":
+        request.resume();
+        response.on("close", stop);
+        reply(response, 204);
+        return;
+      default:
+        refuse(response, { status: 404, code: "not_found", message: `There is no ${request.method ?? ""} ${path.slice(0, 200)}.` });
+    }
+  };
+}
