@@ -70,5 +70,5 @@ export const deleteProfile = defineEndpoint({
   summary: "Delete a profile.",
   params: idOrName,
   responses: { 204: empty },
-  errors: [400, 401, 404, 500],
+  errors: [400, 401, 403, 404, 500],
 });

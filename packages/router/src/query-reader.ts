@@ -1,6 +1,7 @@
 import type * as z from "zod/mini";
 import type { Problem } from "./issues.ts";
 import { pathText } from "./issues.ts";
+import { isTransform } from "./strict-schema.ts";
 
 type Scalar = "string" | "number" | "boolean";
 type Field = { readonly kind: Scalar; readonly nullable: boolean } | { readonly kind: "array" | "record"; readonly item: Scalar };
@@ -150,7 +151,7 @@ export function unwrap(schema: z.core.$ZodType): { schema: z.core.$ZodType; null
         inner = def.innerType as z.core.$ZodTypes;
         break;
       case "pipe":
-        inner = def.in as z.core.$ZodTypes;
+        inner = (isTransform(def.in) ? def.out : def.in) as z.core.$ZodTypes;
         break;
       default:
         return { schema: inner, nullable };

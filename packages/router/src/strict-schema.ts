@@ -51,8 +51,14 @@ function strictDefinition(schema: AnyType, memo: Map<AnyType, AnyType>): object 
     case "record":
       return { valueType: strict(def.valueType, memo) };
     case "pipe":
-      return { in: strict(def.in, memo) };
+      // What a transform makes is checked by what follows it; before that there is nothing to hold to.
+      return isTransform(def.in) ? { out: strict(def.out, memo) } : { in: strict(def.in, memo) };
     default:
       return undefined;
   }
+}
+
+/** Whether a schema changes a value without checking it: the front half of a preprocessing pipe. */
+export function isTransform(schema: AnyType): boolean {
+  return schema._zod.def.type === "transform";
 }

@@ -222,7 +222,10 @@ export const CreateBrowser: Schema<z.output<typeof CreateBrowserShape>, CreateBr
 export const UpdateBrowserShape = lazyObject(() => ({
   /** The new name, unique among the project's running sessions; `null` or `""` takes it away. */
   name: z.optional(
-    z.nullable(checked(z.string(), z.maxLength(255), z.regex(/^[a-zA-Z0-9._-]{0,255}$/, "letters, digits, dots, underscores and hyphens only"))),
+    z.pipe(
+      z.transform((name: string | null) => (name === "" ? null : name)),
+      z.nullable(SlugName),
+    ),
   ),
   /** The new labels; they replace the old ones. `null` leaves them, `{}` takes them away. */
   tags: z.optional(z.nullable(Tags)),

@@ -14,7 +14,7 @@ export const DisplayName: Schema<string> = z.lazy(() =>
 
 /** A name that fits into a path or a file name: 1 to 255 letters, digits, dots, underscores and hyphens. */
 export const SlugName: Schema<string> = z.lazy(() =>
-  checked(z.string(), z.minLength(1), z.maxLength(255), z.regex(/^[a-zA-Z0-9._-]{1,255}$/)),
+  checked(z.string(), z.minLength(1), z.maxLength(255), z.regex(/^[a-zA-Z0-9._-]{1,255}$/, "letters, digits, dots, underscores and hyphens only")),
 );
 
 /** Up to 50 labels of the user's own. Keys have 1 to 128 characters, values 0 to 256, of `A-Z a-z 0-9 space _ . : / = + @ -`. */
