@@ -1,0 +1,183 @@
+import { Pool, type PoolClient, type PoolConfig } from "pg";
+import { DatabaseError } from "./database-error.ts";
+import type { DatabaseLog } from "./log.ts";
+import { valueTypes } from "./value-types.ts";
+
+/** Where a PostgreSQL is: a URL, or the parts of one. */
+export type Target =
+  | { readonly url: string }
+  | { readonly host: string; readonly port: number; readonly user: string; readonly database: string; readonly password?: string };
+
+const minServerVersion = 14;
+const maxConnections = 10;
+const connectTimeoutMs = 10_000;
+const statementTimeoutMs = 30_000;
+const idleInTransactionTimeoutMs = 60_000;
+const startingUpPatienceMs = 15_000;
+
+function secretsOf(target: Target): string[] {
+  if (!("url" in target)) return target.password === undefined ? [] : [target.password];
+  const { password = "" } = /\/\/[^/?#]*?:(?<password>[^/?#]*)@/.exec(target.url)?.groups ?? {};
+  const inQuery = /[?&]password=(?<password>[^&#]*)/.exec(target.url)?.groups?.password ?? "";
+  const decoded = [password, inQuery].map((secret) => {
+    try {
+      return decodeURIComponent(secret);
+    } catch {
+      return secret;
+    }
+  });
+  return [password, inQuery, ...decoded].filter((secret) => secret !== "");
+}
+
+/** Host, port and database for people, without user, password and options. */
+function describeTarget(target: Target): string {
+  if (!("url" in target)) return `PostgreSQL at ${target.host}`;
+  try {
+    const url = new URL(target.url);
+    const host = url.searchParams.get("host") ?? decodeURIComponent(url.hostname);
+    const port = url.searchParams.get("port") ?? url.port;
+    return `PostgreSQL at ${host === "" ? "localhost" : host}${port === "" ? "" : `:${port}`}${decodeURI(url.pathname)}`;
+  } catch {
+    return "PostgreSQL";
+  }
+}
+
+function invalidUrl(problem: string): DatabaseError {
+  return new DatabaseError(`The database URL ${problem}.`, {
+    code: "invalid_url",
+    hint: "Write it as postgres://user:password@host:5432/database, with special characters in the password percent-encoded (@ is %40).",
+  });
+}
+
+function checkUrl(url: string): void {
+  if (!/^postgres(?:ql)?:\/\//i.test(url)) throw invalidUrl("does not begin with postgres:// or postgresql://");
+  try {
+    // A host may be missing (`postgres:///db?host=/run/postgresql`), which URL allows for such schemes.
+    const parsed = new URL(url);
+    decodeURIComponent(parsed.username + parsed.password + parsed.hostname);
+    decodeURI(parsed.pathname);
+  } catch {
+    // The parser's own error holds the whole URL, so it is neither quoted nor kept as the cause.
+    throw invalidUrl("cannot be parsed");
+  }
+}
+
+/** The settings of every connection, pooled or not. @throws {DatabaseError} `invalid_url`. */
+export function connectionConfig(target: Target): PoolConfig {
+  if ("url" in target) checkUrl(target.url);
+  return {
+    ...("url" in target ? { connectionString: target.url } : { ...target, password: target.password ?? "", ssl: false }),
+    application_name: "shoal",
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    // What readTimestamp expects, whatever the server's or the role's defaults are.
+    options: "-c datestyle=ISO -c timezone=UTC",
+    types: valueTypes(),
+  };
+}
+
+/** A pool that survives lost connections: they are logged and replaced. */
+export function createPool(target: Target, log: DatabaseLog): Pool {
+  const pool = new Pool({
+    ...connectionConfig(target),
+    max: maxConnections,
+    min: 2,
+    idleTimeoutMillis: 30_000,
+    maxLifetimeSeconds: 3600,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+  });
+  pool.on("error", (error) => {
+    log.warn({ error: error.message }, "an idle database connection was lost");
+  });
+  return pool;
+}
+
+function field(error: unknown, name: string): string | undefined {
+  if (typeof error !== "object" || error === null) return undefined;
+  const value: unknown = Reflect.get(error, name);
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The reason in words; a refused `localhost` is an AggregateError with an empty message and one error an address. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return [...new Set(error.errors.map(reasonOf))].join("; ");
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** What a failed connection means, without the password. */
+export function explainConnectionError(error: unknown, target: Target): DatabaseError {
+  if (DatabaseError.isInstance(error)) return error;
+  const where = describeTarget(target);
+  const sqlState = field(error, "code") ?? "";
+  let reason = reasonOf(error);
+  for (const secret of secretsOf(target)) reason = reason.replaceAll(secret, "[password]");
+  if (error instanceof TypeError || error instanceof URIError) return invalidUrl("cannot be parsed");
+  if (sqlState.startsWith("28")) {
+    return new DatabaseError(`${where} refused the log-in: ${reason}.`, {
+      code: "authentication_failed",
+      hint: "Check user and password in the database URL, and pg_hba.conf on the server.",
+    });
+  }
+  if (sqlState === "3D000") {
+    return new DatabaseError(`${where} has no such database: ${reason}.`, {
+      code: "database_missing",
+      hint: "Create it (createdb NAME), or correct the name at the end of the database URL.",
+    });
+  }
+  if (/SSL|TLS|certificate|CERT_|self.signed/i.test(`${sqlState} ${reason}`)) {
+    return new DatabaseError(`${where} and this program do not agree on TLS: ${reason}.`, {
+      code: "tls_failed",
+      hint: "Give the authority with ?sslrootcert=FILE, or say ?sslmode=no-verify (encrypted, unchecked) or ?sslmode=disable in the database URL.",
+    });
+  }
+  return new DatabaseError(`${where} cannot be reached: ${reason}.`, {
+    code: "connection_failed",
+    hint: "Check host and port in the database URL, and that the server runs and listens there.",
+    cause: error,
+  });
+}
+
+async function checkServer(client: PoolClient, target: Target): Promise<void> {
+  const { rows } = await client.query<{ version: string; number: number; encoding: string }>(
+    "select current_setting('server_version') as version, current_setting('server_version_num')::int as number, current_setting('server_encoding') as encoding",
+  );
+  const [server] = rows;
+  if (server === undefined || Math.trunc(server.number / 10_000) < minServerVersion) {
+    throw new DatabaseError(`${describeTarget(target)} is version ${server?.version ?? "unknown"}; Shoal needs ${minServerVersion} or newer.`, {
+      code: "server_too_old",
+      hint: "Update the server, or leave the database URL out to use the embedded PostgreSQL.",
+    });
+  }
+  if (server.encoding !== "UTF8") {
+    throw new DatabaseError(`The database at ${describeTarget(target)} has the encoding ${server.encoding}; Shoal needs UTF8.`, {
+      code: "encoding_unsupported",
+      hint: "Make a database for it: createdb --encoding=UTF8 --template=template0 NAME.",
+    });
+  }
+}
+
+/**
+ * Opens the pool's first connection and looks at the server. A server that is still starting gets 15 s; any other failure is
+ * reported at once.
+ *
+ * @throws {DatabaseError} with what is wrong: URL, network, log-in, database, version or encoding.
+ */
+export async function connectFirst(pool: Pool, target: Target): Promise<void> {
+  const deadline = performance.now() + startingUpPatienceMs;
+  for (;;) {
+    try {
+      const client = await pool.connect();
+      try {
+        await checkServer(client, target);
+      } finally {
+        client.release();
+      }
+      return;
+    } catch (error) {
+      // 57P03 cannot_connect_now: starting up or recovering.
+      if (field(error, "code") !== "57P03" || performance.now() > deadline) throw explainConnectionError(error, target);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+}

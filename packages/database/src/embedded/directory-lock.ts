@@ -1,0 +1,90 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DatabaseError } from "../database-error.ts";
+
+/** What the holder of a directory tells others about itself. */
+export interface Owner {
+  readonly pid: number;
+  readonly started_at: string;
+  /** Where its PostgreSQL's socket is, when that is outside of the directory. */
+  readonly socket_dir?: string;
+}
+
+/** The right to use a data directory. The operating system takes it back when the process dies, however it dies. */
+export interface DirectoryLock {
+  /** What the holder before us left, if it did not end in order. */
+  readonly previous: Owner | undefined;
+  describe(owner: Owner): Promise<void>;
+  /** Takes the description away, in an ending in order. */
+  forget(): Promise<void>;
+  release(): void;
+}
+
+/**
+ * Two that ask in the same millisecond can both be refused, and one that is just closing is still there: so a refusal is
+ * final only after this.
+ */
+const patienceMs = 600;
+
+const ownerFile = (directory: string): string => join(directory, "owner.json");
+
+async function readOwner(directory: string): Promise<Owner | undefined> {
+  try {
+    const owner: unknown = JSON.parse(await readFile(ownerFile(directory), "utf8"));
+    if (typeof owner !== "object" || owner === null || !("pid" in owner) || typeof owner.pid !== "number") return undefined;
+    const startedAt = "started_at" in owner && typeof owner.started_at === "string" ? owner.started_at : "";
+    const socketDir = "socket_dir" in owner && typeof owner.socket_dir === "string" ? { socket_dir: owner.socket_dir } : {};
+    return { pid: owner.pid, started_at: startedAt, ...socketDir };
+  } catch {
+    return undefined;
+  }
+}
+
+/** SQLite is here for its file locks alone, which Node offers nowhere else: held by the kernel, on all systems, without a server. */
+function tryLock(file: string): DatabaseSync | undefined {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec("begin exclusive");
+    return database;
+  } catch (error) {
+    database.close();
+    const sqliteBusy = 5;
+    if (error instanceof Error && "errcode" in error && error.errcode === sqliteBusy) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Takes the directory for this process.
+ *
+ * @throws {DatabaseError} `data_dir_locked`, in less than a second, naming the directory and the holder's process id.
+ */
+export async function lockDirectory(directory: string): Promise<DirectoryLock> {
+  // Nothing in this process may open this file otherwise: closing it would drop the lock (POSIX record locks).
+  const file = join(directory, "lock");
+  const deadline = performance.now() + patienceMs;
+  let database = tryLock(file);
+  while (database === undefined) {
+    if (performance.now() > deadline) {
+      const owner = await readOwner(directory);
+      const holder = owner === undefined ? "another process" : `process ${owner.pid}`;
+      throw new DatabaseError(`The data directory ${directory} is in use by ${holder}.`, {
+        code: "data_dir_locked",
+        hint: "Stop that process, or start this one with another data directory; many servers at once share a PostgreSQL given by its URL.",
+      });
+    }
+    await sleep(10 + Math.random() * 30);
+    database = tryLock(file);
+  }
+  const held = database;
+  return {
+    previous: await readOwner(directory),
+    describe: (owner) => writeFile(ownerFile(directory), `${JSON.stringify(owner)}\n`, { mode: 0o600 }),
+    forget: () => rm(ownerFile(directory), { force: true }),
+    release() {
+      held.close();
+    },
+  };
+}

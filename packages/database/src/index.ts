@@ -1,0 +1,16 @@
+export type { Change, ChangeListener } from "./change-feed.ts";
+export { DatabaseError, type DatabaseErrorCode } from "./database-error.ts";
+export type { DatabaseLog } from "./log.ts";
+export { containsFolded, folded } from "./name-search.ts";
+export { type Database, type DatabaseOptions, openDatabase } from "./open-database.ts";
+export type {
+  ApiKeysTable,
+  IdempotencyKeysTable,
+  ProfilesTable,
+  ProjectsTable,
+  ServersTable,
+  SessionsTable,
+  Tables,
+  Timestamp,
+  TimestampOfInsert,
+} from "./tables.ts";

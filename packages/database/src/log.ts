@@ -1,0 +1,7 @@
+/** Where the package reports to. pino's loggers fit, as does `console` behind a thin wrapper. */
+export interface DatabaseLog {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}

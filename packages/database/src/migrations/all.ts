@@ -1,0 +1,5 @@
+import type { Migration } from "../migrate.ts";
+import { foundation } from "./0001-foundation.ts";
+
+/** Every migration, oldest first. Those that were released are never changed or removed; a change of the schema is a new one. */
+export const migrations: readonly Migration[] = [foundation];

@@ -1,0 +1,90 @@
+import { Kysely, PostgresDialect } from "kysely";
+import { type ChangeListener, openChangeFeed } from "./change-feed.ts";
+import { connectFirst, createPool, explainConnectionError, type Target } from "./connect.ts";
+import { startEmbedded } from "./embedded/embedded-postgres.ts";
+import type { DatabaseLog } from "./log.ts";
+import { migrate } from "./migrate.ts";
+import { migrations } from "./migrations/all.ts";
+import { preparing } from "./prepared-statements.ts";
+import type { Tables } from "./tables.ts";
+
+/** What {@link openDatabase} takes. */
+export interface DatabaseOptions {
+  /** Of a PostgreSQL 14 or newer, `postgres://user:password@host:5432/database`; without it an embedded one is started. */
+  readonly url?: string | undefined;
+  /** Where the embedded PostgreSQL keeps everything; made (mode 0700) when missing. One process at a time. Unused with `url`. */
+  readonly dataDir: string;
+  readonly log: DatabaseLog;
+}
+
+/** Shoal's database, its tables up to date. */
+export interface Database {
+  /** At most 10 connections; a statement may take 30 s. Moments come as ISO strings, see {@link Tables}. */
+  readonly query: Kysely<Tables>;
+  readonly embedded: boolean;
+  /**
+   * Hears of rows of `projects`, `api_keys` and `profiles` that any replica changed, this one included, after the change was
+   * committed. `undefined` = changes may have been missed: forget everything cached.
+   *
+   * @returns a function that ends it.
+   */
+  onChange(listener: ChangeListener): () => void;
+  /** Ends every connection (after 5 s also those in use) and the embedded PostgreSQL. Resolves when nothing is left; may be called again. */
+  close(): Promise<void>;
+}
+
+const drainMs = 5000;
+
+async function within(work: Promise<unknown>, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
+  });
+  try {
+    await Promise.race([work, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function connect(target: Target, log: DatabaseLog): Promise<Omit<Database, "embedded">> {
+  const pool = createPool(target, log);
+  try {
+    await connectFirst(pool, target);
+    const dialect = new PostgresDialect({ pool: preparing(pool) });
+    await migrate(new Kysely<unknown>({ dialect }), migrations, log);
+    const query = new Kysely<Tables>({ dialect });
+    const feed = await openChangeFeed(target, log).catch((error: unknown) => {
+      throw explainConnectionError(error, target);
+    });
+    let closing: Promise<void> | undefined;
+    return {
+      query,
+      onChange: (listener) => feed.listen(listener),
+      close: () => (closing ??= within(Promise.all([feed.close(), pool.end()]), drainMs)),
+    };
+  } catch (error) {
+    await within(pool.end(), drainMs);
+    throw error;
+  }
+}
+
+/**
+ * Opens the database: starts the embedded PostgreSQL when there is no `url`, connects, runs the migrations that are missing
+ * (one replica at a time) and begins to hear changes.
+ *
+ * @throws {DatabaseError} with a code, and a hint what to do. Nothing is left running then, and no message holds a password.
+ */
+export async function openDatabase({ url, dataDir, log }: DatabaseOptions): Promise<Database> {
+  if (url !== undefined) return { ...(await connect({ url }, log)), embedded: false };
+  const { platform, arch } = process;
+  const postgres = await startEmbedded({ directory: dataDir, log, platform, arch, tcp: platform === "win32" });
+  try {
+    const database = await connect(postgres.target, log);
+    let closing: Promise<void> | undefined;
+    return { ...database, embedded: true, close: () => (closing ??= database.close().finally(() => postgres.stop())) };
+  } catch (error) {
+    await postgres.stop();
+    throw error;
+  }
+}

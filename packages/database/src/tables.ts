@@ -1,0 +1,108 @@
+import type { ColumnType, Generated, GeneratedAlways } from "kysely";
+
+/**
+ * A moment. Read as ISO 8601 in UTC with milliseconds (`2026-01-31T12:00:00.000Z`), which is what the wire carries and
+ * what the column keeps: `timestamptz(3)`. Written as such a string or as a `Date`.
+ */
+export type Timestamp = ColumnType<string, string | Date, string | Date>;
+/** A moment that is the start of the inserting transaction unless given. */
+export type TimestampOfInsert = ColumnType<string, string | Date | undefined, string | Date>;
+
+/** What keys, profiles and sessions belong to. Exactly one row is the default; the first migration makes it. */
+export interface ProjectsTable {
+  id: string;
+  name: string;
+  is_default: Generated<boolean>;
+  created_at: TimestampOfInsert;
+}
+
+/** Keys of the API, deleted ones among them. */
+export interface ApiKeysTable {
+  id: string;
+  name: string;
+  /** `name` without case and accents; see `folded`. */
+  name_folded: GeneratedAlways<string>;
+  /** SHA-256 of the key; the key itself is kept nowhere. */
+  key_hash: Buffer;
+  /** First and last characters of the key. */
+  masked_key: string;
+  /** The one project that it opens; `null` = all. */
+  project_id: string | null;
+  created_by_id: string;
+  created_by_email: string;
+  created_by_name: string | null;
+  created_at: TimestampOfInsert;
+  /** `null` = never. */
+  expires_at: Timestamp | null;
+  deleted_at: Timestamp | null;
+  /** Days the key was made for, which a rotation takes over; `null` = for ever. */
+  lifetime_days: number | null;
+}
+
+/** Saved browser states. The states themselves are files. */
+export interface ProfilesTable {
+  id: string;
+  project_id: string;
+  /** Unique in the project. */
+  name: string | null;
+  /** `name` without case and accents; see `folded`. */
+  name_folded: GeneratedAlways<string | null>;
+  created_at: TimestampOfInsert;
+  updated_at: Timestamp | null;
+  last_used_at: Timestamp | null;
+}
+
+/** Browser sessions, ended ones among them. */
+export interface SessionsTable {
+  id: string;
+  project_id: string;
+  /** Unique among the project's sessions that have not ended. */
+  name: string | null;
+  /** `name` without case and accents; see `folded`. */
+  name_folded: GeneratedAlways<string | null>;
+  tags: Generated<Record<string, string>>;
+  /** Kind of placement: `sandbox`, `process`, … */
+  placement: string;
+  /** The server whose instance it is, see `servers`. */
+  server_id: string;
+  created_at: TimestampOfInsert;
+  timeout_seconds: number;
+  headless: boolean;
+  stealth: boolean;
+  viewport: { width: number; height: number; refresh_rate?: number } | null;
+  start_url: string | null;
+  browser_restarts: Generated<number>;
+  /** Set together with `ended_reason`. */
+  ended_at: Timestamp | null;
+  ended_reason: string | null;
+}
+
+/** Answers kept for repeated POSTs. A row with status 0 is a request that still runs. */
+export interface IdempotencyKeysTable {
+  /** Whose key it is, so that two callers may use the same one. */
+  scope: string;
+  key: string;
+  /** Of the request; a repeat with another one is refused. */
+  fingerprint: string;
+  /** HTTP status of the answer; 0 while there is none. */
+  status: Generated<number>;
+  response: Buffer | null;
+  created_at: TimestampOfInsert;
+}
+
+/** Replicas of the service. One whose heartbeat stopped has lost its sessions. */
+export interface ServersTable {
+  id: string;
+  started_at: TimestampOfInsert;
+  heartbeat_at: TimestampOfInsert;
+}
+
+/** Every table of Shoal, for `Kysely<Tables>`. `bigint` (counts) is read as a number. */
+export interface Tables {
+  projects: ProjectsTable;
+  api_keys: ApiKeysTable;
+  profiles: ProfilesTable;
+  sessions: SessionsTable;
+  idempotency_keys: IdempotencyKeysTable;
+  servers: ServersTable;
+}
