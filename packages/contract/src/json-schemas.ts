@@ -132,6 +132,8 @@ function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSche
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
   if (jsonSchema.format === "binary") delete jsonSchema.contentEncoding;
+  // JSON has no other keys than strings.
+  if (JSON.stringify(jsonSchema.propertyNames) === '{"type":"string"}') delete jsonSchema.propertyNames;
   const values = openEnumValues.get(zodSchema);
   if (values !== undefined) jsonSchema.enum = [...values];
   const { def } = zodSchema._zod;

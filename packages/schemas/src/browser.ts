@@ -16,8 +16,11 @@ export interface BrowserViewport extends z.output<typeof BrowserViewportShape> {
 export const BrowserViewport: Schema<BrowserViewport> = BrowserViewportShape;
 
 export const BrowserViewportUpdateShape = lazyObject(() => ({
+  /** CSS pixels, at least 1. */
   width: checked(z.int(), z.minimum(1)),
+  /** CSS pixels, at least 1. */
   height: checked(z.int(), z.minimum(1)),
+  /** Hz, at least 1. */
   refresh_rate: z.optional(checked(z.int(), z.minimum(1))),
   /** Resize even while somebody watches or a recording runs; the recording goes on in a new segment. */
   force: z._default(z.boolean(), false),

@@ -1,0 +1,129 @@
+// Writes packages/contract/openapi.json from the contract and the comments in its sources; `--check` only says whether it is up to date.
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const target = join(root, "packages/contract/openapi.json");
+const condition = "--conditions=@shoal/source";
+
+// The sources are read, not what was built from them: the document cannot be stale because a build is.
+if (!process.execArgv.includes(condition)) {
+  const { status } = spawnSync(process.execPath, [condition, fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
+  process.exit(status ?? 1);
+}
+
+const { contract } = await import("../packages/contract/src/contract.ts");
+const { toOpenApi } = await import("../packages/contract/src/openapi.ts");
+
+const document = toOpenApi(contract, {
+  title: "Shoal",
+  version: "0.1.0",
+  description: "Browser sessions for agents: a real Chromium with its own filesystem, profile and network exit, and every operation on it.",
+  descriptions: readDescriptions(),
+});
+const text = `${JSON.stringify(document, null, 2)}\n`;
+
+if (!process.argv.includes("--check")) {
+  writeFileSync(target, text);
+} else if (readIfThere(target) !== text) {
+  console.error("packages/contract/openapi.json does not fit the contract any more: run `node tools/openapi.mjs` and commit what it writes.");
+  process.exit(1);
+}
+
+function readIfThere(path) {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** The comments above schemas, their fields and operations, as `toOpenApi` takes them. */
+function readDescriptions() {
+  const config = ts.readConfigFile(join(root, "packages/contract/tsconfig.json"), ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, join(root, "packages/contract"));
+  const entries = ["packages/contract/src/index.ts", "packages/schemas/src/index.ts"].map((path) => join(root, path));
+  const program = ts.createProgram(entries, { ...options, noEmit: true });
+  const checker = program.getTypeChecker();
+  const reader = createReader(checker);
+  const [operations, schemas] = entries.map((path) => exportsOf(checker, program.getSourceFile(path)));
+  return {
+    schemas: Object.fromEntries([...schemas].filter(([, symbol]) => symbol.valueDeclaration).map(([name, symbol]) => [name, { description: reader.comment(symbol), ...reader.schema(valueType(checker, symbol)) }])),
+    operations: Object.fromEntries(
+      [...operations]
+        .filter(([name]) => Object.hasOwn(contract, name))
+        .map(([name, symbol]) => {
+          const type = valueType(checker, symbol);
+          const part = (key) => reader.schema(reader.property(type, key));
+          return [name, { description: reader.comment(symbol), params: part("params"), query: part("query") }];
+        }),
+    ),
+  };
+}
+
+function exportsOf(checker, file) {
+  const symbols = checker.getExportsOfModule(checker.getSymbolAtLocation(file));
+  return new Map(symbols.map((symbol) => [symbol.name, symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol]));
+}
+
+function valueType(checker, symbol) {
+  return checker.getTypeOfSymbolAtLocation(symbol, symbol.valueDeclaration);
+}
+
+function createReader(checker) {
+  const maxDepth = 6;
+  return {
+    comment,
+    property,
+    /** What is said about the fields of the value that a schema describes. */
+    schema(type) {
+      const value = type && property(property(type, "_zod"), "input");
+      return value === undefined ? undefined : { fields: fieldsOf(value, 0) };
+    },
+  };
+
+  function property(type, name) {
+    const symbol = type && checker.getNonNullableType(type).getProperty(name);
+    return symbol && checker.getTypeOfSymbol(symbol);
+  }
+
+  function comment(symbol) {
+    const text = ts.displayPartsToString(symbol.getDocumentationComment(checker));
+    return text === "" ? undefined : prose(text);
+  }
+
+  function fieldsOf(type, depth) {
+    const inner = checker.getNonNullableType(type);
+    if (depth > maxDepth) return undefined;
+    if (inner.isUnionOrIntersection()) return Object.assign({}, ...inner.types.map((member) => fieldsOf(member, depth)));
+    if (checker.isArrayType(inner)) return fieldsOf(checker.getTypeArguments(inner)[0], depth + 1);
+    if (!(inner.flags & ts.TypeFlags.Object)) return undefined;
+    const own = checker.getPropertiesOfType(inner).filter(isOurs);
+    return Object.fromEntries(own.map((symbol) => [symbol.name, fieldDocs(symbol, depth)]));
+  }
+
+  function fieldDocs(symbol, depth) {
+    const tag = symbol.getJsDocTags(checker).find(({ name }) => name === "deprecated");
+    const note = tag && `Deprecated: ${prose(ts.displayPartsToString(tag.text))}`;
+    const description = [comment(symbol), note].filter(Boolean).join(" ");
+    return { ...(description !== "" && { description }), ...(tag && { deprecated: true }), fields: fieldsOf(checker.getTypeOfSymbol(symbol), depth + 1) };
+  }
+}
+
+/** Fields that are declared in a package of this repository, unlike the methods of a `File`. */
+function isOurs(symbol) {
+  return symbol.declarations?.some((declaration) => !declaration.getSourceFile().fileName.includes("/node_modules/")) ?? false;
+}
+
+/** A comment without its line breaks and links. */
+function prose(text) {
+  return text
+    .replace(/\{@link (?:[^}|]*\|\s*)?([^}|]+)\}/g, "$1")
+    .split(/\n{2,}/)
+    .map((paragraph) => paragraph.replaceAll("\n", " ").trim())
+    .join("\n\n");
+}
