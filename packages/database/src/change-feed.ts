@@ -15,6 +15,8 @@ export type ChangeListener = (change: Change | undefined) => void;
 /** A connection of its own that hears every change. */
 export interface ChangeFeed {
   listen(listener: ChangeListener): () => void;
+  /** Whether changes are being heard now; while not, what is read may change unnoticed. */
+  isListening(): boolean;
   close(): Promise<void>;
 }
 
@@ -127,6 +129,7 @@ export async function openChangeFeed(target: Target, log: DatabaseLog): Promise<
         listeners.delete(entry);
       };
     },
+    isListening: () => current !== undefined,
     async close() {
       closed = true;
       clearTimeout(retry);

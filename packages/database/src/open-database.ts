@@ -29,6 +29,8 @@ export interface Database {
    * @returns a function that ends it.
    */
   onChange(listener: ChangeListener): () => void;
+  /** Whether {@link onChange} hears changes now. While it does not, what was read may change unnoticed, so do not cache it. */
+  isListening(): boolean;
   /** Ends every connection (after 5 s also those in use) and the embedded PostgreSQL. Resolves when nothing is left; may be called again. */
   close(): Promise<void>;
 }
@@ -61,6 +63,7 @@ async function connect(target: Target, log: DatabaseLog): Promise<Omit<Database,
     return {
       query,
       onChange: (listener) => feed.listen(listener),
+      isListening: () => feed.isListening(),
       close: () => (closing ??= within(Promise.all([feed.close(), pool.end()]), drainMs)),
     };
   } catch (error) {
