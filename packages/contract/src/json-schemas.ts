@@ -21,7 +21,7 @@ export interface SchemaCollector {
   use(schema: z.core.$ZodType, direction: Direction, docs?: FieldDocs): JsonSchema;
   /** The same, spelled out even where it is a component. */
   spellOut(schema: z.core.$ZodType, direction: Direction, docs?: FieldDocs): JsonSchema;
-  /** Every component that was used, and those beneath them, by name. */
+  /** Every component that was referred to so far, and those beneath them, by name. */
   components(): Record<string, JsonSchema>;
 }
 
@@ -50,6 +50,14 @@ export function collectSchemas(used: Readonly<Record<Direction, readonly z.core.
   }
   const nameIn = (direction: Direction) => (name: string) => (direction === "request" && renamed.has(name) ? `${name}Input` : name);
 
+  const referred: Record<Direction, Set<string>> = { request: new Set(), answer: new Set() };
+  /** Notes that a component, and with it those beneath it, belongs into the document. */
+  function referTo(name: string, direction: Direction): void {
+    if (referred[direction].has(name)) return;
+    referred[direction].add(name);
+    for (const inner of refsOf(emitted[direction].components[name])) referTo(inner, direction);
+  }
+
   function spellOut(schema: z.core.$ZodType, direction: Direction, fieldDocs?: FieldDocs): JsonSchema {
     const { components, inline } = emitted[direction];
     const name = names.get(schema);
@@ -57,6 +65,7 @@ export function collectSchemas(used: Readonly<Record<Direction, readonly z.core.
     if (found === undefined) throw new Error("A schema was asked for that the collector was not told of.");
     const copy = structuredClone(found);
     describe(copy, fieldDocs);
+    for (const inner of refsOf(copy)) referTo(inner, direction);
     return rename(copy, nameIn(direction));
   }
 
@@ -64,13 +73,15 @@ export function collectSchemas(used: Readonly<Record<Direction, readonly z.core.
     spellOut,
     use(schema, direction, fieldDocs) {
       const name = names.get(schema);
-      return name === undefined ? spellOut(schema, direction, fieldDocs) : { $ref: prefix + nameIn(direction)(name) };
+      if (name === undefined) return spellOut(schema, direction, fieldDocs);
+      referTo(name, direction);
+      return { $ref: prefix + nameIn(direction)(name) };
     },
     components() {
       const result: Record<string, JsonSchema> = {};
       for (const direction of ["answer", "request"] as const) {
         const toName = nameIn(direction);
-        for (const name of reached[direction]) {
+        for (const name of referred[direction]) {
           const component = emitted[direction].components[name];
           if (component !== undefined) result[toName(name)] ??= rename(structuredClone(component), toName);
         }

@@ -88,7 +88,6 @@ function schemasOf(endpoints: readonly Endpoint[]): Record<Direction, z.core.$Zo
       else if (content.kind === "events") answer.push(content.event);
     }
   }
-  // A query is spelled out into parameters and never referred to: it is no component.
   return { request, answer };
 }
 

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { contract } from "./contract.ts";
+import * as entry from "./index.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+const endpoints: [name: string, endpoint: Endpoint][] = Object.entries(contract);
+
+describe("contract", () => {
+  it("calls each operation by a name of its own", () => {
+    const ids = endpoints.map(([, { operationId }]) => operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it("answers each method and path once, whatever the placeholders are called", () => {
+    const routes = endpoints.map(([, { method, path }]) => `${method} ${path.replaceAll(/\{\w+\}/g, "{}")}`);
+    expect(new Set(routes).size).toBe(routes.length);
+  });
+
+  it("holds every operation that the package exports", () => {
+    const exported = Object.entries(entry).filter(([, value]) => typeof value === "object" && "operationId" in value);
+    expect(exported.map(([name]) => name).sort()).toEqual(endpoints.map(([name]) => name).sort());
+  });
+
+  it.each(endpoints)("%s is declared as the rules want it", (_name, { area, auth, body, errors, method, operationId, path, plane, responses, summary }) => {
+    expect(operationId).toMatch(/^[a-z][A-Za-z]*(?:\.[a-z][A-Za-z]*)+$/);
+    expect(area).not.toBe("");
+    expect(summary).toMatch(/^[A-Z][^\n]*\.$/);
+    expect(path).toMatch(/^(?:\/(?:[a-z0-9_.-]+|\{[a-z_]+\}))+$/);
+    if (plane === "instance") expect(path).toMatch(/^\/browsers\/\{id\}\/./);
+    expect(Object.keys(responses)).not.toHaveLength(0);
+    for (const status of Object.keys(responses)) expect(Number(status)).toSatisfy((code: number) => code >= 200 && code < 300);
+    expect(errors).toEqual([...new Set(errors)].sort((a, b) => a - b));
+    expect(errors).toContain(500);
+    if (auth !== "none") expect(errors).toContain(401);
+    if (method === "GET") expect(body).toBeUndefined();
+    if (body !== undefined) expect(errors).toContain(400);
+  });
+});

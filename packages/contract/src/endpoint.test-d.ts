@@ -1,0 +1,60 @@
+import type { Browser, CreatedApiKey, FileSystemEvent, Profile } from "@shoal/schemas";
+import * as z from "zod/mini";
+import { expectTypeOf } from "vitest";
+import type { createApiKey, createBrowser, createProfile, deleteProfile, getProfile, listProfiles, readFile, rotateApiKey, updateProfile, uploadFiles, watchEvents, writeFile } from "./index.ts";
+import { defineEndpoint, empty, json, type BytesInput, type CheckedRequestOf, type EventOf, type ItemOf, type Page, type RequestOf, type ResultOf } from "./endpoint.ts";
+
+const common = { area: "Test", plane: "control", method: "GET", summary: "Test.", responses: { 200: empty }, errors: [500] } as const;
+
+// Params are exactly the placeholders of the path.
+defineEndpoint({ ...common, operationId: "a", path: "/a" });
+defineEndpoint({ ...common, operationId: "b", path: "/a/{id}", params: z.object({ id: z.string() }) });
+defineEndpoint({ ...common, operationId: "c", path: "/a/{id}/b/{other}", params: z.object({ id: z.string(), other: z.string() }) });
+// @ts-expect-error a placeholder without params
+defineEndpoint({ ...common, operationId: "d", path: "/a/{id}" });
+// @ts-expect-error another name than the placeholder's
+defineEndpoint({ ...common, operationId: "e", path: "/a/{id}", params: z.object({ name: z.string() }) });
+// @ts-expect-error one of two placeholders is missing
+defineEndpoint({ ...common, operationId: "f", path: "/a/{id}/b/{other}", params: z.object({ id: z.string() }) });
+// @ts-expect-error params of a path without placeholders
+defineEndpoint({ ...common, operationId: "g", path: "/a", params: z.object({ id: z.string() }) });
+// @ts-expect-error a placeholder is text
+defineEndpoint({ ...common, operationId: "h", path: "/a/{id}", params: z.object({ id: z.number() }) });
+// @ts-expect-error no such method
+defineEndpoint({ ...common, operationId: "i", path: "/a", method: "FETCH" });
+// @ts-expect-error a response needs a kind of content
+defineEndpoint({ ...common, operationId: "j", path: "/a", responses: { 200: z.string() } });
+
+// Requests: what callers write.
+expectTypeOf<RequestOf<typeof getProfile>>().toEqualTypeOf<{ readonly params: { id_or_name: string } }>();
+expectTypeOf<RequestOf<typeof updateProfile>["body"]>().toEqualTypeOf<{ name: string }>();
+expectTypeOf<{ params: { id_or_name: "x" } }>().not.toExtend<RequestOf<typeof updateProfile>>();
+expectTypeOf<{ query: { limit: number } }>().toExtend<RequestOf<typeof listProfiles>>();
+expectTypeOf<object>().toExtend<RequestOf<typeof listProfiles>>();
+expectTypeOf<object>().toExtend<RequestOf<typeof createProfile>>();
+expectTypeOf<object>().toExtend<RequestOf<typeof createBrowser>>();
+expectTypeOf<{ body: object }>().not.toExtend<RequestOf<typeof createApiKey>>();
+expectTypeOf<{ params: { id: string } }>().toExtend<RequestOf<typeof rotateApiKey>>();
+expectTypeOf<RequestOf<typeof writeFile>["body"]>().toEqualTypeOf<BytesInput>();
+expectTypeOf<{ dest_path: string; file: Uint8Array<ArrayBuffer> }[]>().toExtend<RequestOf<typeof uploadFiles>["body"]["files"]>();
+
+// What a handler receives has its defaults filled in.
+expectTypeOf<CheckedRequestOf<typeof listProfiles>["query"]["limit"]>().toEqualTypeOf<number>();
+expectTypeOf<RequestOf<typeof listProfiles>["query"]>().toExtend<{ limit?: number | undefined } | undefined>();
+expectTypeOf<CheckedRequestOf<typeof getProfile>["body"]>().toEqualTypeOf<undefined>();
+
+// Results.
+expectTypeOf<ResultOf<typeof getProfile>>().toEqualTypeOf<Profile>();
+expectTypeOf<ResultOf<typeof createBrowser>>().toEqualTypeOf<Browser>();
+expectTypeOf<ResultOf<typeof createApiKey>>().toEqualTypeOf<CreatedApiKey>();
+expectTypeOf<ResultOf<typeof listProfiles>>().toEqualTypeOf<Page<Profile>>();
+expectTypeOf<ItemOf<typeof listProfiles>>().toEqualTypeOf<Profile>();
+expectTypeOf<ResultOf<typeof deleteProfile>>().toEqualTypeOf<undefined>();
+expectTypeOf<ResultOf<typeof readFile>>().toEqualTypeOf<never>();
+expectTypeOf<EventOf<typeof watchEvents>>().toEqualTypeOf<FileSystemEvent>();
+expectTypeOf<EventOf<typeof getProfile>>().toEqualTypeOf<never>();
+
+// What a declaration gives is what was written, literals and all.
+const declared = defineEndpoint({ ...common, operationId: "k", path: "/k", responses: { 201: json(z.string()) } });
+expectTypeOf(declared.path).toEqualTypeOf<"/k">();
+expectTypeOf<ResultOf<typeof declared>>().toEqualTypeOf<string>();

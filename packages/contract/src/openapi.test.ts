@@ -1,0 +1,161 @@
+import { AbsolutePath, lazyObject, openEnum } from "@shoal/schemas";
+import { describe, expect, it } from "vitest";
+import * as z from "zod/mini";
+import published from "../openapi.json" with { type: "json" };
+import { contract } from "./contract.ts";
+import { bytes, defineEndpoint, empty, eventStream, json, multipart, optionalJson, page, type Contract } from "./endpoint.ts";
+import { toOpenApi } from "./openapi.ts";
+
+type Node = Record<string, unknown>;
+
+const Shared = lazyObject(() => ({ name: z.string(), size: z.optional(z.int()) }));
+const Filled = lazyObject(() => ({ limit: z._default(z.int(), 20), shared: z.optional(Shared) }));
+const Shape = z.discriminatedUnion("kind", [z.object({ kind: z.literal("round"), radius: z.number() }), z.object({ kind: z.literal("square"), side: z.number() })]);
+const common = { area: "Test", plane: "control", summary: "Test.", errors: [400, 409, 429] } as const;
+const own = {
+  make: defineEndpoint({ ...common, operationId: "make", method: "POST", path: "/things", body: optionalJson(Filled), responses: { 201: json(Filled) } }),
+  list: defineEndpoint({
+    ...common,
+    operationId: "list",
+    method: "GET",
+    path: "/things/{id}",
+    params: lazyObject(() => ({ id: z.string() })),
+    query: lazyObject(() => ({ limit: z._default(z.int(), 20), kinds: z.optional(z.array(z.string())), tags: z.optional(z.record(z.string(), z.string())), needed: z.string() })),
+    responses: { 200: page(Shared) },
+  }),
+  follow: defineEndpoint({ ...common, operationId: "follow", method: "GET", path: "/events", responses: { 200: eventStream(z.object({ kind: openEnum("a", "b"), at: z.iso.datetime() })) } }),
+  upload: defineEndpoint({ ...common, operationId: "upload", method: "PUT", path: "/upload", body: multipart(z.object({ file: z.file(), path: AbsolutePath })), responses: { 200: empty } }),
+  read: defineEndpoint({ ...common, operationId: "read", method: "GET", path: "/read", auth: "none", responses: { 200: bytes("video/mp4") } }),
+  shape: defineEndpoint({ ...common, operationId: "shape", method: "PUT", path: "/shape", body: json(Shape), responses: { 200: json(z.nullable(Shared)) } }),
+};
+
+function document(operations: Contract, descriptions?: Parameters<typeof toOpenApi>[1]["descriptions"]) {
+  return toOpenApi(operations, { title: "Test", version: "1", schemas: { Shared, Filled }, ...(descriptions && { descriptions }) });
+}
+
+/** What stands at a path of keys; `$ref`s are followed. */
+function at(root: Node, ...keys: string[]): Node {
+  let node = root;
+  for (const key of keys) {
+    node = node[key] as Node;
+    if (typeof node.$ref === "string") node = at(root, ...node.$ref.slice(2).split("/"));
+  }
+  return node;
+}
+
+function forEach(node: unknown, visit: (node: Node) => void): void {
+  if (typeof node !== "object" || node === null) return;
+  if (!Array.isArray(node)) visit(node as Node);
+  for (const inner of Object.values(node)) forEach(inner, visit);
+}
+
+describe("toOpenApi", () => {
+  it("refers only to what is there, and keeps nothing that nobody refers to", () => {
+    const result = toOpenApi(contract, { title: "Shoal", version: "1" });
+    const refs = new Set<string>();
+    forEach(result, ({ $ref }) => { if (typeof $ref === "string") refs.add($ref); });
+    for (const ref of refs) expect(at(result, ...ref.slice(2).split("/"))).toBeTypeOf("object");
+    const components = Object.keys(at(result, "components", "schemas"));
+    expect(components.filter((name) => !refs.has(`#/components/schemas/${name}`))).toEqual([]);
+    expect(JSON.stringify(result)).not.toContain("$defs");
+  });
+
+  it("gives the same text every time", () => {
+    expect(JSON.stringify(document(own))).toBe(JSON.stringify(document(own)));
+  });
+
+  it("splits a component whose defaults are optional to write and always there to read", () => {
+    const result = document(own);
+    expect(at(result, "paths", "/things", "post", "requestBody")).toMatchObject({ required: false, content: { "application/json": { schema: { $ref: "#/components/schemas/FilledInput" } } } });
+    expect(at(result, "components", "schemas", "FilledInput")).not.toHaveProperty("required");
+    expect(at(result, "components", "schemas", "Filled")).toMatchObject({ required: ["limit"], properties: { shared: { $ref: "#/components/schemas/Shared" } } });
+    expect(Object.keys(at(result, "components", "schemas")).sort()).toEqual(["ErrorBody", "ErrorDetail", "Filled", "FilledInput", "Shared"]);
+  });
+
+  it("leaves answers open for fields of a newer server, and integers without zod's bounds", () => {
+    const shared = at(document(own), "components", "schemas", "Shared");
+    expect(shared).toEqual({ type: "object", properties: { name: { type: "string" }, size: { type: "integer" } }, required: ["name"] });
+  });
+
+  it("spells a query out into parameters", () => {
+    expect(at(document(own), "paths", "/things/{id}", "get").parameters).toEqual([
+      { name: "id", in: "path", required: true, schema: { type: "string" } },
+      { name: "limit", in: "query", required: false, schema: { type: "integer", default: 20 } },
+      { name: "kinds", in: "query", required: false, schema: { type: "array", items: { type: "string" } }, style: "form", explode: false },
+      { name: "tags", in: "query", required: false, schema: { type: "object", additionalProperties: { type: "string" } }, style: "deepObject", explode: true },
+      { name: "needed", in: "query", required: true, schema: { type: "string" } },
+    ]);
+  });
+
+  it("names the headers of pages, streams, limits and conflicts", () => {
+    const result = document(own);
+    expect(Object.keys(at(result, "paths", "/things/{id}", "get", "responses", "200", "headers"))).toEqual(["X-Request-Id", "X-Limit", "X-Offset", "X-Has-More", "X-Next-Offset"]);
+    expect(Object.keys(at(result, "paths", "/events", "get", "responses", "200", "headers"))).toContain("X-SSE-Content-Type");
+    expect(Object.keys(at(result, "paths", "/events", "get", "responses", "429", "headers"))).toContain("Retry-After");
+    expect(Object.keys(at(result, "paths", "/events", "get", "responses", "409", "headers"))).toContain("X-Should-Retry");
+    expect(at(result, "paths", "/events", "get").parameters).toMatchObject([{ name: "Last-Event-ID" }, { name: "X-Shoal-Stream" }]);
+    expect(at(result, "paths", "/things", "post").parameters).toMatchObject([{ name: "Idempotency-Key", in: "header", required: false }]);
+  });
+
+  it("describes events, uploads, bytes and unions", () => {
+    const result = document(own);
+    expect(at(result, "paths", "/events", "get", "responses", "200", "content", "text/event-stream", "schema", "properties")).toEqual({
+      kind: { type: "string", enum: ["a", "b"] },
+      at: { type: "string", format: "date-time" },
+    });
+    expect(at(result, "paths", "/upload", "put", "requestBody", "content", "multipart/form-data", "schema", "properties", "file")).toEqual({ type: "string", format: "binary" });
+    expect(at(result, "paths", "/upload", "put", "responses", "200")).not.toHaveProperty("content");
+    expect(at(result, "paths", "/read", "get")).toMatchObject({ security: [], responses: { 200: { content: { "video/mp4": { schema: { format: "binary" } } } } } });
+    expect(at(result, "paths", "/shape", "put", "requestBody", "content", "application/json", "schema")).toMatchObject({ discriminator: { propertyName: "kind" } });
+    expect(at(result, "paths", "/shape", "put", "responses", "200", "content", "application/json", "schema")).toEqual({ anyOf: [{ $ref: "#/components/schemas/Shared" }, { type: "null" }] });
+  });
+
+  it("puts prose where it belongs", () => {
+    const result = document(own, {
+      schemas: { Shared: { description: "A thing.", fields: { name: { description: "Its name.", deprecated: true } } } },
+      operations: { list: { description: "Newest first.", params: { fields: { id: { description: "Which." } } }, query: { fields: { needed: { description: "Why.", deprecated: true } } } } },
+    });
+    expect(at(result, "components", "schemas", "Shared")).toMatchObject({ description: "A thing.", properties: { name: { description: "Its name.", deprecated: true } } });
+    const list = at(result, "paths", "/things/{id}", "get");
+    expect(list).toMatchObject({ description: "Newest first." });
+    expect(list.parameters).toContainEqual({ name: "needed", in: "query", required: true, description: "Why.", deprecated: true, schema: { type: "string" } });
+    expect(list.parameters).toContainEqual({ name: "id", in: "path", required: true, description: "Which.", schema: { type: "string" } });
+  });
+
+  it("refuses two operations of one name, of one route, and two names of one schema", () => {
+    expect(() => document({ a: own.read, b: { ...own.read, path: "/b" } })).toThrow("Two operations are called read.");
+    expect(() => document({ a: own.read, b: { ...own.read, operationId: "b" } })).toThrow("Two operations answer GET /read.");
+    expect(() => toOpenApi(own, { title: "", version: "", schemas: { Shared, Same: Shared } })).toThrow("Same and Shared are one schema");
+  });
+});
+
+describe("openapi.json", () => {
+  it("has every operation, and says something about each operation, parameter and field", () => {
+    const silent: string[] = [];
+    const operations = Object.values(published.paths).flatMap((item) => Object.values(item) as Node[]);
+    expect(operations.map(({ operationId }) => operationId).sort()).toEqual(Object.values(contract).map(({ operationId }) => operationId).sort());
+    for (const operation of operations) {
+      if (typeof operation.description !== "string") silent.push(String(operation.operationId));
+      for (const parameter of (operation.parameters ?? []) as Node[]) if (typeof parameter.description !== "string") silent.push(`${String(operation.operationId)} ${String(parameter.name)}`);
+    }
+    for (const [name, schema] of Object.entries(published.components.schemas)) {
+      forEach(schema, (node) => {
+        for (const [field, property] of Object.entries((node.properties ?? {}) as Record<string, Node>)) if (typeof property.description !== "string") silent.push(`${name}.${field}`);
+      });
+    }
+    expect(silent).toEqual([]);
+  });
+
+  it("is what the contract says, but for the prose", () => {
+    const withoutProse = (value: unknown) => {
+      const copy: unknown = structuredClone(value);
+      forEach(copy, (node) => {
+        // `description` is a field of ours only as text; `deprecated` comes from the comments too.
+        if (typeof node.description === "string") delete node.description;
+        if (node.deprecated === true) delete node.deprecated;
+      });
+      return copy;
+    };
+    expect(withoutProse(published)).toEqual(withoutProse(toOpenApi(contract, published.info)));
+  });
+});
