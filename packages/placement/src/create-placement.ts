@@ -1,0 +1,108 @@
+import type { AssignInstance } from "@shoal/instance";
+import type { BoxMaker } from "./box.ts";
+import { locateChromium } from "./chromium.ts";
+import { createEgressGateway } from "./egress-gateway.ts";
+import { createEgressPolicy, type ResolveName } from "./egress-policy.ts";
+import type { InstanceHandle } from "./instance-handle.ts";
+import type { Placement, PlacementOptions } from "./placement.ts";
+import { PlacementError } from "./placement-error.ts";
+import { createProcessBoxes } from "./process-box.ts";
+import { processSandboxWorks } from "./process-support.ts";
+import { createNameResolver } from "./resolve-name.ts";
+import { createSandboxBoxes } from "./sandbox-box.ts";
+import { makeSandboxEtc } from "./sandbox-etc.ts";
+import { examineSandbox } from "./sandbox-support.ts";
+import { openSessionFolders } from "./session-folders.ts";
+import { startInstance } from "./start-instance.ts";
+import { createWarmPool } from "./warm-pool.ts";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+
+/** Its own, because a session that was just served needs the processor for its client's connection and first page. */
+const quietMs = 500;
+
+/**
+ * Makes a placement: removes what a killed server left, and starts the waiting instances in the background.
+ *
+ * @throws {PlacementError} `no_chromium`, `no_isolation` (only when `kind` is `sandbox`), `bad_option`.
+ */
+export function createPlacement(options: PlacementOptions): Promise<Placement> {
+  return createPlacementWith(options, createNameResolver());
+}
+
+/** {@link createPlacement} with a resolver of its own for names that pages ask for. */
+export async function createPlacementWith(options: PlacementOptions, resolveName: ResolveName): Promise<Placement> {
+  const { log } = options;
+  const policy = createEgressPolicy(options.allowPrivateHosts, resolveName);
+  const chromium = await locateChromium(options.chromium);
+  if (chromium === undefined) {
+    throw new PlacementError("no_chromium", "No Chromium was found. Install one (apt-get install chromium-headless-shell, or Google Chrome), or fetch one: npx @puppeteer/browsers install chrome-headless-shell@stable.");
+  }
+  const support = options.kind === "process" ? undefined : await examineSandbox();
+  if (options.kind === "sandbox" && support?.works === false) throw new PlacementError("no_isolation", `placement: a sandbox cannot be made. ${support.reason} ${support.advice}`);
+
+  const folders = await openSessionFolders(options.sessionsDir, log);
+  let maker: BoxMaker;
+  try {
+    const common = { folders, gateway: createEgressGateway(log), policy };
+    if (support?.works === true) {
+      const etc = await makeSandboxEtc(join(folders.runtimeDir, "etc"));
+      maker = await createSandboxBoxes({ ...common, support, etc, chromium, cacheDir: undefined });
+      if (!support.nestedUsers) log.warn({}, "This host lets no process in a box make user namespaces: Chromium runs without its inner sandbox. The box itself is in force.");
+    } else {
+      const innerSandbox = await processSandboxWorks(chromium.executable);
+      maker = createProcessBoxes({ ...common, chromium: { executable: chromium.executable, kind: chromium.kind, inner_sandbox: innerSandbox }, cacheDir: undefined });
+      log.warn({ reason: support?.reason, advice: support?.advice, inner_sandbox: innerSandbox }, "Sessions run as plain processes, which isolates nothing: who uses one can read this user's files and reach this host's network.");
+    }
+  } catch (error) {
+    await folders.close();
+    throw error;
+  }
+
+  const sessions = new Set<InstanceHandle>();
+  let closing: Promise<void> | undefined;
+  const pool = createWarmPool({ size: options.warm, maxStarting: Math.max(4, 2 * availableParallelism()), quietMs, log, start: (signal) => startInstance(maker, log, signal) });
+
+  async function acquire(assign: AssignInstance, signal?: AbortSignal): Promise<InstanceHandle> {
+    for (;;) {
+      const wasWaiting = pool.hasWaiting;
+      const handle = await pool.take(signal);
+      try {
+        await handle.assign(assign, signal);
+        signal?.throwIfAborted();
+      } catch (error) {
+        await handle.stop();
+        signal?.throwIfAborted();
+        // One that waited may have died just now, and says nothing about the next.
+        if (wasWaiting && PlacementError.isInstance(error) && error.code === "instance_lost") continue;
+        throw error;
+      }
+      sessions.add(handle);
+      void handle.ended.then(() => {
+        sessions.delete(handle);
+        pool.refill();
+      });
+      // The placement was closed meanwhile.
+      if (closing !== undefined) {
+        await handle.stop();
+        throw new PlacementError("closed", "The placement is closed: the service is shutting down.");
+      }
+      return handle;
+    }
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all([pool.close(), ...[...sessions].map((session) => session.stop())]);
+    await folders.close();
+  }
+
+  return {
+    kind: maker.kind,
+    acquire,
+    warmReady: () => pool.full(),
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type { EgressDoor, EgressGateway } from "./egress-gateway.ts";
+import type { EgressPolicy } from "./egress-policy.ts";
+import { removeTree } from "./remove-tree.ts";
+import type { SessionFolders } from "./session-folders.ts";
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
+import { chown, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+
+/** What every instance has on the host, whatever kind of box it is in. */
+export interface InstanceFiles {
+  /** All that it keeps on disk. */
+  readonly sessionDir: string;
+  /** Its `/`. */
+  readonly root: string;
+  /** What its browser keeps. */
+  readonly state: string;
+  /** Directory of its two sockets. On Windows there is none, and the two are pipes. */
+  readonly sockets: string;
+  readonly instanceSocket: string;
+  readonly egressSocket: string;
+  readonly pinSocket: () => string;
+  readonly clear: () => Promise<void>;
+}
+
+export interface InstanceFilesOptions {
+  readonly folders: SessionFolders;
+  readonly gateway: EgressGateway;
+  readonly policy: EgressPolicy;
+}
+
+/** Not in `fs.constants`: Linux, opens a path without opening what is there. */
+const openPathOnly = 0o10000000;
+
+/** Home directory inside, as an API path. */
+export const homePath = "/home/shoal";
+
+/**
+ * Makes an instance's directories and opens its way out.
+ *
+ * @param owner - numeric user and group to give them to, for a server that runs as root.
+ */
+export async function makeInstanceFiles(id: string, options: InstanceFilesOptions, owner?: number): Promise<InstanceFiles> {
+  const sessionDir = join(options.folders.sessionsDir, id);
+  const root = join(sessionDir, "root");
+  const state = join(sessionDir, "state");
+  const sockets = join(options.folders.runtimeDir, id);
+  const isWindows = process.platform === "win32";
+  const instanceSocket = isWindows ? `\\\\.\\pipe\\shoal-${id}-instance` : join(sockets, "instance.sock");
+  const egressSocket = isWindows ? `\\\\.\\pipe\\shoal-${id}-egress` : join(sockets, "egress.sock");
+  let door: EgressDoor | undefined;
+  let pinned: number | undefined;
+
+  async function clear(): Promise<void> {
+    if (pinned !== undefined) closeSync(pinned);
+    pinned = undefined;
+    await Promise.all([door?.close(), removeTree(sessionDir), removeTree(sockets)]);
+  }
+
+  try {
+    const home = join(root, ...homePath.split("/"));
+    const own = [sessionDir, root, join(root, "tmp"), home, join(home, "Downloads"), state, sockets];
+    await Promise.all([mkdir(sockets, { mode: 0o700 }), mkdir(sessionDir, { mode: 0o700 }).then(() => Promise.all([mkdir(state, { mode: 0o700 }), mkdir(join(home, "Downloads"), { recursive: true }), mkdir(join(root, "tmp"), { recursive: true })]))]);
+    door = await options.gateway.open(egressSocket, options.policy);
+    if (owner !== undefined) await Promise.all([...own, egressSocket].map((path) => chown(path, owner, owner)));
+  } catch (error) {
+    await clear();
+    throw error;
+  }
+
+  return {
+    sessionDir,
+    root,
+    state,
+    sockets,
+    instanceSocket,
+    egressSocket,
+    clear,
+    pinSocket() {
+      if (process.platform !== "linux") return instanceSocket;
+      // The directory belongs to the box too: without this it could put a link there, and have the service talk to a socket of the host.
+      pinned ??= openSync(instanceSocket, openPathOnly | constants.O_NOFOLLOW);
+      if (!fstatSync(pinned).isSocket()) throw new Error("What the instance listens on is not a socket.");
+      return `/proc/self/fd/${pinned}`;
+    },
+  };
+}

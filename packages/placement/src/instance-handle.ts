@@ -1,0 +1,211 @@
+import { InstanceEvent, maxInstanceEventBytes, type AssignInstance } from "@shoal/instance";
+import { readBoundedLines } from "./bounded-lines.ts";
+import type { Box } from "./box.ts";
+import type { Instance, InstanceEnd, InstanceRequest, PlacementKind, PlacementLog } from "./placement.ts";
+import { PlacementError } from "./placement-error.ts";
+import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
+import { connect as netConnect, type Socket } from "node:net";
+import { pipeline, type Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+
+/** An instance that listens: what the placement itself does with it, beside what sessions do. */
+export interface InstanceHandle extends Instance {
+  /** Resolves when its browser answers; rejects when it ends before. */
+  readonly ready: Promise<void>;
+  /** @throws {PlacementError} `instance_lost`. */
+  assign(assign: AssignInstance, signal?: AbortSignal): Promise<void>;
+}
+
+export interface InstanceHandleOptions {
+  readonly box: Box;
+  readonly kind: PlacementKind;
+  readonly socketPath: string;
+  readonly log: PlacementLog;
+  /** The last lines that it printed, for an end without a reason. */
+  readonly lastLines: () => string;
+}
+
+/** How long an instance that must be asked gets to end by itself. */
+const graceMs = 2_000;
+/** Events that one instance may send in a row; what runs in a box is not trusted. One is won back every 10 ms. */
+const eventBurst = 2_000;
+const eventEveryMs = 10;
+
+/** Talks to an instance over its socket and follows what it reports, until it is gone. */
+export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: InstanceHandleOptions): InstanceHandle {
+  const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+  const listeners = new Set<(event: InstanceEvent) => void>();
+  const ready = Promise.withResolvers<void>();
+  ready.promise.catch(() => undefined);
+  let end: InstanceEnd | undefined;
+  let over = false;
+  let stopping: Promise<void> | undefined;
+
+  function lost(cause?: unknown): PlacementError {
+    const reason = cause instanceof Error ? cause.message : "it has ended";
+    return new PlacementError("instance_lost", `Instance ${box.id} does not answer: ${reason}.`, { cause });
+  }
+
+  function request(init: InstanceRequest, body?: Readable | string): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      if (over) {
+        reject(lost());
+        return;
+      }
+      const { method, path, headers, signal } = init;
+      const outgoing = httpRequest({ agent, socketPath, method, path, ...(headers && { headers }), ...(signal && { signal }) });
+      outgoing.once("response", resolve);
+      outgoing.on("error", (error) => {
+        const again = outgoing.reusedSocket && body === undefined && (method === "GET" || method === "HEAD") && !over;
+        if (signal?.aborted === true) reject(signal.reason instanceof Error ? signal.reason : error);
+        // A kept connection that the instance closed at this very moment.
+        else if (again && "code" in error && error.code === "ECONNRESET") request(init).then(resolve, reject);
+        else reject(lost(error));
+      });
+      if (body === undefined || typeof body === "string") outgoing.end(body);
+      else
+        pipeline(body, outgoing, (error) => {
+          if (error) outgoing.destroy(error);
+        });
+    });
+  }
+
+  function connect(): Promise<Socket> {
+    return new Promise((resolve, reject) => {
+      if (over) {
+        reject(lost());
+        return;
+      }
+      const socket = netConnect({ path: socketPath, allowHalfOpen: true });
+      const failed = (error: Error): void => {
+        reject(lost(error));
+      };
+      socket.once("error", failed);
+      socket.once("connect", () => {
+        socket.off("error", failed);
+        resolve(socket);
+      });
+    });
+  }
+
+  function take(event: InstanceEvent): void {
+    if (event.type === "ready" || (event.type === "state" && event.browser === "ready")) ready.resolve();
+    if (event.type === "ending") end ??= { reason: event.reason, ...(event.detail !== undefined && { detail: event.detail }) };
+    for (const listener of listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        log.error({ instance_id: box.id, error: String(error) }, "A listener for an instance's events failed.");
+      }
+    }
+  }
+
+  function distrust(why: string): void {
+    end ??= { reason: "instance_lost", detail: why };
+    log.warn({ instance_id: box.id }, why);
+    box.kill();
+  }
+
+  function follow(answer: IncomingMessage): void {
+    let tokens = eventBurst;
+    let counted = performance.now();
+    readBoundedLines(answer, maxInstanceEventBytes, (line, cut) => {
+      if (over || line === "") return;
+      const now = performance.now();
+      tokens = Math.min(eventBurst, tokens + (now - counted) / eventEveryMs) - 1;
+      counted = now;
+      if (tokens < 0) {
+        distrust("The instance was ended: it sent events without end.");
+        return;
+      }
+      const event = cut ? undefined : parseEvent(line);
+      if (event === undefined) distrust("The instance was ended: it sent an event that is none.");
+      else take(event);
+    });
+    answer.on("close", () => {
+      // Without it nobody would learn that the session is over. It closes a moment before the instance ends by itself.
+      const timer = setTimeout(() => {
+        if (!over) distrust("The instance was ended: it closed its control channel.");
+      }, graceMs);
+      timer.unref();
+    });
+  }
+
+  request({ method: "GET", path: "/_instance/events" }).then(follow, (error: unknown) => {
+    if (!over) distrust(`The instance was ended: its control channel failed (${String(error)}).`);
+  });
+
+  const ended = box.gone.then(async (exit): Promise<InstanceEnd> => {
+    over = true;
+    listeners.clear();
+    agent.destroy();
+    ready.reject(lost());
+    try {
+      await box.clear();
+    } catch (error) {
+      log.error({ instance_id: box.id, error: String(error) }, "Files of an ended instance could not be removed.");
+    }
+    if (stopping !== undefined) return end ?? { reason: "stopped" };
+    if (end !== undefined) return end;
+    const how = exit.signal === null ? `exit code ${String(exit.code)}` : `signal ${exit.signal}`;
+    const lines = lastLines();
+    return { reason: "instance_lost", detail: `The instance ended with ${how}.${lines === "" ? "" : ` Its last lines:\n${lines}`}` };
+  });
+
+  async function stop(): Promise<void> {
+    if (box.asksToEnd && !over) {
+      const patience = AbortSignal.timeout(graceMs);
+      const waited = new Promise<void>((resolve) => {
+        patience.addEventListener("abort", () => {
+          resolve();
+        });
+      });
+      const asked = request({ method: "POST", path: "/_instance/stop", signal: patience }).then(
+        (answer) => {
+          answer.resume();
+        },
+        () => {
+          box.kill();
+        },
+      );
+      await Promise.race([asked.then(() => box.gone), waited]);
+    }
+    box.kill();
+    await ended;
+  }
+
+  return {
+    id: box.id,
+    pid: box.pid,
+    kind,
+    ready: ready.promise,
+    ended,
+    request,
+    connect,
+    onEvent(listener) {
+      const own = (event: InstanceEvent): void => {
+        listener(event);
+      };
+      if (!over) listeners.add(own);
+      return () => listeners.delete(own);
+    },
+    async assign(assign, signal) {
+      const answer = await request({ method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, ...(signal && { signal }) }, JSON.stringify(assign));
+      const said = await text(answer);
+      if (answer.statusCode !== 200) throw lost(new Error(`it refused the session with status ${String(answer.statusCode)}: ${said.slice(0, 500)}`));
+    },
+    stop() {
+      stopping ??= stop();
+      return stopping;
+    },
+  };
+}
+
+function parseEvent(line: string): InstanceEvent | undefined {
+  try {
+    const result = InstanceEvent.safeParse(JSON.parse(line));
+    return result.success ? result.data : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,96 @@
+import { type InstanceConfig, instanceProgramPath } from "@shoal/instance";
+import type { Box, BoxMaker, Exit } from "./box.ts";
+import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "./instance-files.ts";
+import { killStrays } from "./process-table.ts";
+import { execFile, spawn } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+export interface ProcessBoxOptions extends InstanceFilesOptions {
+  readonly chromium: InstanceConfig["chromium"];
+  readonly cacheDir: string | undefined;
+}
+
+/** Starts instances as plain processes of this user. They see this host's files and network: this isolates nothing. */
+export function createProcessBoxes(options: ProcessBoxOptions): BoxMaker {
+  return {
+    kind: "process",
+    async start(id, viewport): Promise<Box> {
+      const files = await makeInstanceFiles(id, options);
+      const config: InstanceConfig = {
+        instance_id: id,
+        listen_path: files.instanceSocket,
+        egress_path: files.egressSocket,
+        root: files.root,
+        home: homePath,
+        session_dir: files.state,
+        chromium: options.chromium,
+        viewport,
+        ...(options.cacheDir !== undefined && { cache_dir: options.cacheDir }),
+      };
+      const home = join(files.root, ...homePath.split("/"));
+      const child = spawn(process.execPath, [instanceProgramPath, id], {
+        cwd: home,
+        // A group of its own, to be killed as one, and out of reach of a terminal's Ctrl-C.
+        detached: true,
+        stdio: ["pipe", "pipe", "pipe"],
+        env: {
+          PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+          HOME: home,
+          TMPDIR: join(files.root, "tmp"),
+          LANG: "C.UTF-8",
+          SHOAL_SESSION_DIR: files.sessionDir,
+          SHOAL_INSTANCE: JSON.stringify(config),
+        },
+      });
+      const exited = new Promise<Exit>((resolve) => {
+        child.once("exit", (code, signal) => {
+          resolve({ code, signal });
+        });
+        child.once("error", () => {
+          resolve({ code: null, signal: null });
+        });
+      });
+      child.stdin.on("error", () => undefined);
+      const { pid } = child;
+      if (pid === undefined) {
+        const reason = await new Promise((resolve) => child.once("error", resolve));
+        await files.clear();
+        throw new Error(`Node could not be started (${process.execPath}).`, { cause: reason });
+      }
+
+      return {
+        id,
+        pid,
+        stdout: child.stdout,
+        stderr: child.stderr,
+        asksToEnd: true,
+        gone: exited.then(async (exit) => {
+          await killTree(pid);
+          await killStrays(files.sessionDir);
+          return exit;
+        }),
+        kill() {
+          if (child.exitCode === null && child.signalCode === null) void killTree(pid);
+        },
+        pinSocket: files.pinSocket,
+        clear: files.clear,
+      };
+    },
+  };
+}
+
+/** Kills the process group that a process leads; on Windows, the process and what descends from it. */
+async function killTree(pid: number): Promise<void> {
+  if (process.platform === "win32") {
+    await run("taskkill", ["/pid", String(pid), "/T", "/F"]).catch(() => undefined);
+    return;
+  }
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nobody is left in it.
+  }
+}

@@ -1,0 +1,146 @@
+import { type InstanceConfig, instanceProgramPath } from "@shoal/instance";
+import type { Box, BoxMaker, Exit } from "./box.ts";
+import type { LocatedChromium } from "./chromium.ts";
+import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "./instance-files.ts";
+import { parentOf } from "./process-table.ts";
+import { type Bind, sandboxCommand } from "./sandbox-command.ts";
+import type { SandboxEtc } from "./sandbox-etc.ts";
+import { spareUserId } from "./sandbox-host.ts";
+import { runsAsRoot, type SandboxSupport } from "./sandbox-support.ts";
+import { spawn } from "node:child_process";
+import { readdir, realpath, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface SandboxBoxOptions extends InstanceFilesOptions {
+  readonly support: SandboxSupport & { readonly works: true };
+  readonly etc: SandboxEtc;
+  readonly chromium: LocatedChromium;
+  /** Filled compile cache. */
+  readonly cacheDir: string | undefined;
+}
+
+/** Where things are in a box, wherever they are on the host. */
+const inside = {
+  node: "/opt/shoal/node",
+  program: "/opt/shoal/program",
+  cache: "/opt/shoal/cache",
+  chromium: "/opt/shoal/chromium",
+  sockets: "/run/shoal",
+  state: "/var/lib/shoal",
+} as const;
+
+/** How long the last processes of a box may take to go after its first process was killed from outside. */
+const lingerMs = 2_000;
+
+/** Starts instances in bubblewrap boxes. */
+export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<BoxMaker> {
+  const { support, etc, chromium, cacheDir } = options;
+  const browser = await bindsOfChromium(chromium);
+  const readOnly: readonly Bind[] = [
+    { from: await realpath(process.execPath), to: inside.node },
+    { from: dirname(instanceProgramPath), to: inside.program },
+    ...(cacheDir === undefined ? [] : [{ from: cacheDir, to: inside.cache }]),
+    ...browser.binds,
+  ];
+
+  return {
+    kind: "sandbox",
+    async start(id, viewport): Promise<Box> {
+      const owner = runsAsRoot() ? await spareUserId() : undefined;
+      const files = await makeInstanceFiles(id, options, owner);
+      const config: InstanceConfig = {
+        instance_id: id,
+        listen_path: `${inside.sockets}/${basename(files.instanceSocket)}`,
+        egress_path: `${inside.sockets}/${basename(files.egressSocket)}`,
+        root: "/",
+        home: homePath,
+        session_dir: inside.state,
+        chromium: { executable: browser.executable, kind: chromium.kind, inner_sandbox: support.nestedUsers },
+        viewport,
+        ...(cacheDir !== undefined && { cache_dir: inside.cache }),
+      };
+      const [program, ...rest] = sandboxCommand({
+        tools: support.tools,
+        etc,
+        root: files.root,
+        readOnly,
+        writable: [
+          { from: files.sockets, to: inside.sockets },
+          { from: files.state, to: inside.state },
+        ],
+        owner,
+        nestedUsers: support.nestedUsers,
+        infoFd: 3,
+        program: [inside.node, `${inside.program}/${basename(instanceProgramPath)}`, id],
+      });
+      const child = spawn(program, rest, {
+        cwd: "/",
+        // Out of reach of a terminal's Ctrl-C: the service decides when its sessions end.
+        detached: true,
+        stdio: ["pipe", "pipe", "pipe", "pipe"],
+        env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: homePath, USER: "shoal", LOGNAME: "shoal", SHELL: "/bin/sh", TMPDIR: "/tmp", LANG: "C.UTF-8", SHOAL_INSTANCE: JSON.stringify(config) },
+      });
+      const { pid } = child;
+      if (pid === undefined) {
+        const reason = await new Promise((resolve) => child.once("error", resolve));
+        await files.clear();
+        throw new Error(`Bubblewrap could not be started (${program}).`, { cause: reason });
+      }
+      const exited = new Promise<Exit>((resolve) => {
+        child.once("exit", (code, signal) => {
+          resolve({ code, signal });
+        });
+      });
+      child.on("error", () => undefined);
+      child.stdin.on("error", () => undefined);
+      let firstInside: number | undefined;
+      void readChildPid(child.stdio[3] as Readable).then((found) => {
+        firstInside = found;
+      });
+
+      return {
+        id,
+        pid,
+        stdout: child.stdout,
+        stderr: child.stderr,
+        asksToEnd: false,
+        gone: exited.then(async (exit) => {
+          // Bubblewrap itself may have been killed; the kernel then kills the rest, and takes a moment for it.
+          const until = performance.now() + lingerMs;
+          while (firstInside !== undefined && parentOf(firstInside) !== undefined && performance.now() < until) await sleep(2);
+          return exit;
+        }),
+        kill() {
+          if (child.exitCode !== null || child.signalCode !== null) return;
+          // The first process of the process namespace takes all others with it, and bubblewrap waits for that to be done.
+          if (firstInside !== undefined && parentOf(firstInside) === pid) process.kill(firstInside, "SIGKILL");
+          else child.kill("SIGKILL");
+        },
+        pinSocket: files.pinSocket,
+        clear: files.clear,
+      };
+    },
+  };
+}
+
+async function readChildPid(info: Readable): Promise<number | undefined> {
+  try {
+    const parsed: unknown = JSON.parse(await text(info));
+    return typeof parsed === "object" && parsed !== null && "child-pid" in parsed ? Number(parsed["child-pid"]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A browser of the system is in `/usr` anyway. Another one lies in a folder of its own with its libraries, or is a single file. */
+async function bindsOfChromium({ executable }: LocatedChromium): Promise<{ readonly executable: string; readonly binds: readonly Bind[] }> {
+  if (executable.startsWith("/usr/")) return { executable, binds: [] };
+  const folder = dirname(executable);
+  const to = join(inside.chromium, basename(executable));
+  const names = await readdir(folder);
+  const isBrowserFolder = names.some((name) => name === "icudtl.dat" || name === "libGLESv2.so") && ((await stat(folder)).mode & 0o1000) === 0;
+  return { executable: to, binds: [isBrowserFolder ? { from: folder, to: inside.chromium } : { from: executable, to }] };
+}

@@ -1,0 +1,40 @@
+import { copyFile, lstat, mkdir, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** Public parts of the host's `/etc` that are bound as they are. */
+const boundDirectories = ["alternatives", "ca-certificates", "crypto-policies", "fonts", "ld.so.conf.d", "pki/ca-trust/extracted", "pki/tls/certs", "ssl/certs"];
+/** Small public files, copied: each bind costs a mount at every start. */
+const copiedFiles = ["debian_version", "host.conf", "ld.so.cache", "ld.so.conf", "locale.alias", "mime.types", "protocols", "services", "ssl/openssl.cnf"];
+
+const own: Readonly<Record<string, string>> = {
+  passwd: "shoal:x:1000:1000:shoal:/home/shoal:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+  group: "shoal:x:1000:\nnogroup:x:65534:\n",
+  "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n",
+  hosts: "127.0.0.1 localhost shoal\n::1 localhost\n",
+  hostname: "shoal\n",
+};
+
+/** A directory that is bound as `/etc`, and the host's directories that are bound below it. */
+export interface SandboxEtc {
+  readonly path: string;
+  readonly bound: readonly string[];
+}
+
+/** Makes the `/etc` of boxes: what a browser needs to draw text and to know certificates, a user of its own, and nothing of the host's accounts or secrets. */
+export async function makeSandboxEtc(path: string): Promise<SandboxEtc> {
+  await mkdir(path, { mode: 0o755 });
+  const bound: string[] = [];
+  for (const name of boundDirectories) {
+    if (!(await lstat(join("/etc", name)).then((found) => found.isDirectory(), () => false))) continue;
+    await mkdir(join(path, name), { recursive: true });
+    bound.push(name);
+  }
+  for (const name of copiedFiles) {
+    await mkdir(dirname(join(path, name)), { recursive: true });
+    // A distribution has the ones that it has.
+    await copyFile(join("/etc", name), join(path, name)).catch(() => undefined);
+  }
+  for (const [name, text] of Object.entries(own)) await writeFile(join(path, name), text);
+  await symlink("../usr/lib/os-release", join(path, "os-release"));
+  return { path, bound };
+}
