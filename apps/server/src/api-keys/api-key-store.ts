@@ -1,0 +1,138 @@
+import type { Page } from "@shoal/contract";
+import { containsFolded, type Database, folded } from "@shoal/database";
+import type { ApiKey, ListApiKeys } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import type { KeyRow } from "../auth/access.ts";
+import { emptyPage, isStorable, toPage } from "../paging.ts";
+import { beginningWith, containing } from "../like.ts";
+
+/** A key as it lies in the database, with its project's name. */
+export interface StoredKey {
+  readonly id: string;
+  readonly name: string;
+  readonly masked_key: string;
+  readonly project_id: string | null;
+  readonly project_name: string | null;
+  readonly created_by_id: string;
+  readonly created_by_email: string;
+  readonly created_by_name: string | null;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly deleted_at: string | null;
+  readonly lifetime_days: number | null;
+}
+
+/** A key to be stored; its secret only as a hash. */
+export type NewKey = Omit<StoredKey, "project_name" | "deleted_at"> & { readonly key_hash: Buffer };
+
+export function toApiKey(row: StoredKey): ApiKey {
+  return {
+    id: row.id,
+    name: row.name,
+    created_at: row.created_at,
+    created_by: { id: row.created_by_id, email: row.created_by_email, name: row.created_by_name },
+    expires_at: row.expires_at,
+    deleted_at: row.deleted_at,
+    project_id: row.project_id,
+    project_name: row.project_name,
+    masked_key: row.masked_key,
+  };
+}
+
+/** The queries behind API keys. `projectId` limits each to the keys of that project; `null` = no limit. */
+export function createApiKeyStore({ query }: Database) {
+  const selected = () =>
+    query
+      .selectFrom("api_keys")
+      .leftJoin("projects", "projects.id", "api_keys.project_id")
+      .select([
+        "api_keys.id", "api_keys.name", "api_keys.masked_key", "api_keys.project_id", "projects.name as project_name",
+        "api_keys.created_by_id", "api_keys.created_by_email", "api_keys.created_by_name",
+        "api_keys.created_at", "api_keys.expires_at", "api_keys.deleted_at", "api_keys.lifetime_days",
+      ]);
+
+  return {
+    /** For authentication: a key that was not deleted, by its hash. */
+    async findByHash(hash: string): Promise<KeyRow | undefined> {
+      const row = await query
+        .selectFrom("api_keys")
+        .select(["id", "name", "project_id", "created_by_email", "expires_at"])
+        .where("key_hash", "=", Buffer.from(hash, "hex"))
+        .where("deleted_at", "is", null)
+        .executeTakeFirst();
+      return row && { ...row, expiresAtMs: row.expires_at === null ? Infinity : Date.parse(row.expires_at) };
+    },
+
+    /** Whether any key was ever made, a deleted one too. */
+    async isEmpty(): Promise<boolean> {
+      return (await query.selectFrom("api_keys").select("id").limit(1).executeTakeFirst()) === undefined;
+    },
+
+    async find(projectId: string | null, id: string, includeDeleted: boolean): Promise<StoredKey | undefined> {
+      if (!isStorable(id)) return undefined;
+      let rows = selected().where("api_keys.id", "=", id);
+      if (projectId !== null) rows = rows.where("api_keys.project_id", "=", projectId);
+      if (!includeDeleted) rows = rows.where("api_keys.deleted_at", "is", null);
+      return rows.executeTakeFirst();
+    },
+
+    async list(projectId: string | null, filter: z.output<typeof ListApiKeys>): Promise<Page<ApiKey>> {
+      const { query: part, name, limit, offset } = filter;
+      if (!isStorable(part) || !isStorable(name)) return emptyPage();
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated for callers, who may still send it
+      const status = filter.include_deleted ? "all" : filter.status;
+      let rows = selected();
+      if (projectId !== null) rows = rows.where("api_keys.project_id", "=", projectId);
+      if (status !== "all") rows = rows.where("api_keys.deleted_at", status === "active" ? "is" : "is not", null);
+      if (name !== undefined) rows = rows.where("api_keys.name_folded", "=", folded(name));
+      if (part !== undefined) {
+        const inside = containing(part);
+        const beginning = beginningWith(part);
+        rows = rows.where((where) =>
+          where.or([
+            containsFolded("api_keys.name_folded", part),
+            where("api_keys.created_by_name", "ilike", inside),
+            where("api_keys.created_by_email", "ilike", inside),
+            where("projects.name", "ilike", inside),
+            where("api_keys.id", "like", beginning),
+            where("api_keys.masked_key", "like", beginning),
+          ]),
+        );
+      }
+      const found = await rows
+        // Keys that never expire come last in either direction: they are the answer to no question about expiry.
+        .orderBy(filter.sort_by === "name" ? "api_keys.name_folded" : `api_keys.${filter.sort_by}`, (order) => (filter.sort_direction === "asc" ? order.asc() : order.desc()).nullsLast())
+        .orderBy("api_keys.id", filter.sort_direction)
+        .limit(limit + 1)
+        .offset(offset)
+        .execute();
+      return toPage(found, { limit, offset }, toApiKey);
+    },
+
+    async insert(key: NewKey): Promise<void> {
+      await query.insertInto("api_keys").values(key).execute();
+    },
+
+    /** Changes a key that was not deleted. @returns whether there was one. */
+    async update(id: string, changes: { readonly name?: string; readonly deleted_at?: string }): Promise<boolean> {
+      const { numUpdatedRows } = await query.updateTable("api_keys").set(changes).where("id", "=", id).where("deleted_at", "is", null).executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+
+    /** Stores a key's successor and ends the key at `endsAt`, or when it ends anyway, in one transaction. @returns false when the key is gone. */
+    async replace(id: string, successor: NewKey, endsAt: Date): Promise<boolean> {
+      return query.transaction().execute(async (transaction) => {
+        const { numUpdatedRows } = await transaction
+          .updateTable("api_keys")
+          .set((set) => ({ expires_at: set.fn<string>("least", ["expires_at", set.val(endsAt)]) }))
+          .where("id", "=", id)
+          .where("deleted_at", "is", null)
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) return false;
+        await transaction.insertInto("api_keys").values(successor).execute();
+        return true;
+      });
+    },
+  };
+}
+export type ApiKeyStore = ReturnType<typeof createApiKeyStore>;

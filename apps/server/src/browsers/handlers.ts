@@ -1,0 +1,46 @@
+import type * as endpoints from "@shoal/contract";
+import type { Handlers } from "@shoal/router";
+import type { Browser } from "@shoal/schemas";
+import type { Access } from "../auth/access.ts";
+import type { Secrets } from "../secrets.ts";
+import type { Sessions, SessionView } from "./sessions.ts";
+
+type BrowserEndpoints = Pick<typeof endpoints, "createBrowser" | "listBrowsers" | "getBrowser" | "updateBrowser" | "deleteBrowser">;
+
+/** @param baseUrl - where the client reaches the service; its WebSocket addresses stand below it. */
+export function toBrowser({ row, expiresAt }: SessionView, baseUrl: string, token: string): Browser {
+  const socket = `${baseUrl.replace(/^http/, "ws")}/browsers/${row.id}`;
+  return {
+    session_id: row.id,
+    created_at: row.created_at,
+    cdp_ws_url: `${socket}/cdp?jwt=${token}`,
+    webdriver_ws_url: `${socket}/webdriver?jwt=${token}`,
+    headless: row.headless,
+    stealth: row.stealth,
+    timeout_seconds: row.timeout_seconds,
+    ...(row.name !== null && { name: row.name }),
+    ...(Object.keys(row.tags).length > 0 && { tags: row.tags }),
+    ...(row.viewport !== null && { viewport: row.viewport }),
+    ...(row.start_url !== null && { start_url: row.start_url }),
+    usage: { uptime_ms: Math.max(0, (row.ended_at === null ? Date.now() : Date.parse(row.ended_at)) - Date.parse(row.created_at)) },
+    placement: row.placement,
+    browser_restarts: row.browser_restarts,
+    ...(expiresAt && { expires_at: expiresAt.toISOString() }),
+    ...(row.ended_at !== null && { deleted_at: row.ended_at }),
+    ...(row.ended_reason !== null && { ended_reason: row.ended_reason }),
+  };
+}
+
+export function browserHandlers(sessions: Sessions, secrets: Secrets): Handlers<BrowserEndpoints, Access> {
+  const shown = async (view: SessionView, access: Access) => toBrowser(view, access.baseUrl, await secrets.signSession(view.row.id));
+  return {
+    createBrowser: async ({ body, context, signal }) => shown(await sessions.create(context.projectId, body, signal), context),
+    async listBrowsers({ query, context }) {
+      const page = await sessions.list(context.projectId, query);
+      return { ...page, items: await Promise.all(page.items.map((view) => shown(view, context))) };
+    },
+    getBrowser: async ({ params, query, context }) => shown(await sessions.get(context.projectId, params.id_or_name, query.include_deleted), context),
+    updateBrowser: async ({ params, body, context }) => shown(await sessions.update(context.projectId, params.id_or_name, body), context),
+    deleteBrowser: ({ params, context }) => sessions.delete(context.projectId, params.id_or_name),
+  };
+}

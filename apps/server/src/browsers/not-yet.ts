@@ -1,0 +1,50 @@
+import { ServiceError } from "@shoal/router";
+import type { BrowserTelemetryRequest, CreateBrowser, UpdateBrowser } from "@shoal/schemas";
+import type * as z from "zod/mini";
+
+function isHarmless(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === "") return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+function capturesSomething(telemetry: z.output<typeof BrowserTelemetryRequest> | null | undefined): boolean {
+  if (!telemetry) return false;
+  const enabled = Object.values(telemetry.browser ?? {}).some((category) => category !== undefined && category.enabled !== false);
+  return enabled || (telemetry.enabled === true && telemetry.browser === undefined);
+}
+
+/** @throws {ServiceError} 501 naming the fields that ask for what this version cannot do. */
+function refuse(wanted: Readonly<Record<string, boolean>>): void {
+  const fields = Object.keys(wanted).filter((field) => wanted[field]);
+  if (fields.length === 0) return;
+  throw new ServiceError(501, "not_implemented", `This version of Shoal cannot do what ${fields.map((field) => `body.${field}`).join(", ")} ${fields.length === 1 ? "asks" : "ask"} for yet. Leave ${fields.length === 1 ? "it" : "them"} away.`, {
+    details: fields.map((field) => ({ code: "not_implemented", message: `body.${field}: not implemented yet` })),
+  });
+}
+
+/** Refuses a session that this version cannot give; values that ask for nothing pass. */
+export function refuseNotYetOnCreate(body: z.output<typeof CreateBrowser>): void {
+  refuse({
+    profile: body.profile !== undefined,
+    extensions: !isHarmless(body.extensions),
+    proxy_id: !isHarmless(body.proxy_id),
+    chrome_policy: !isHarmless(body.chrome_policy),
+    stealth: body.stealth === true,
+    headless: body.headless === false,
+    gpu: body.gpu === true,
+    kiosk_mode: body.kiosk_mode === true,
+    telemetry: capturesSomething(body.telemetry),
+    invocation_id: !isHarmless(body.invocation_id),
+  });
+}
+
+/** Refuses a change that this version cannot make; values that change nothing pass. */
+export function refuseNotYetOnUpdate(body: z.output<typeof UpdateBrowser>): void {
+  refuse({
+    proxy_id: !isHarmless(body.proxy_id),
+    disable_default_proxy: body.disable_default_proxy === true,
+    profile: body.profile !== undefined,
+    viewport: body.viewport !== undefined,
+    telemetry: capturesSomething(body.telemetry),
+  });
+}

@@ -1,0 +1,127 @@
+import { containsFolded, type Database } from "@shoal/database";
+import type { EndedReason, ListBrowsers } from "@shoal/schemas";
+import { sql } from "kysely";
+import type * as z from "zod/mini";
+import { isStorable } from "../paging.ts";
+import { containing } from "../like.ts";
+
+/** A session as it lies in the database. */
+export interface SessionRow {
+  readonly id: string;
+  readonly project_id: string;
+  readonly name: string | null;
+  readonly tags: Record<string, string>;
+  readonly placement: string;
+  readonly server_id: string;
+  readonly created_at: string;
+  readonly timeout_seconds: number;
+  readonly headless: boolean;
+  readonly stealth: boolean;
+  readonly viewport: { width: number; height: number; refresh_rate?: number } | null;
+  readonly start_url: string | null;
+  readonly browser_restarts: number;
+  readonly ended_at: string | null;
+  readonly ended_reason: string | null;
+}
+
+/** The queries behind browser sessions. */
+export function createSessionStore({ query }: Database) {
+  return {
+    /** Stores a session that starts now, unless its project has `limit` running ones. @returns whether it was stored. */
+    async insert(row: SessionRow, limit: number): Promise<boolean> {
+      const running = query.selectFrom("sessions").select((count) => count.fn.countAll().as("running")).where("project_id", "=", row.project_id).where("ended_at", "is", null);
+      const { numInsertedOrUpdatedRows } = await query
+        .insertInto("sessions")
+        .columns(["id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "browser_restarts"])
+        .expression(
+          query
+            .selectNoFrom([
+              sql<string>`${row.id}::text`.as("id"),
+              sql<string>`${row.project_id}::text`.as("project_id"),
+              sql<string | null>`${row.name}::text`.as("name"),
+              sql<string>`${JSON.stringify(row.tags)}::jsonb`.as("tags"),
+              sql<string>`${row.placement}::text`.as("placement"),
+              sql<string>`${row.server_id}::text`.as("server_id"),
+              sql<string>`${row.created_at}::timestamptz`.as("created_at"),
+              sql<number>`${row.timeout_seconds}::int`.as("timeout_seconds"),
+              sql<boolean>`${row.headless}::boolean`.as("headless"),
+              sql<boolean>`${row.stealth}::boolean`.as("stealth"),
+              sql<string | null>`${row.viewport && JSON.stringify(row.viewport)}::jsonb`.as("viewport"),
+              sql<string | null>`${row.start_url}::text`.as("start_url"),
+              sql<number>`0`.as("browser_restarts"),
+            ])
+            .where(sql<boolean>`(${running}) < ${limit}::int`),
+        )
+        .executeTakeFirst();
+      return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+    },
+
+    /** Takes back a session that never started; its name is free again. */
+    async remove(id: string): Promise<void> {
+      await query.deleteFrom("sessions").where("id", "=", id).execute();
+    },
+
+    /** By id, or else, among running ones, by name. */
+    async find(projectId: string, idOrName: string, includeEnded: boolean): Promise<SessionRow | undefined> {
+      if (!isStorable(idOrName)) return undefined;
+      let rows = query
+        .selectFrom("sessions")
+        .selectAll()
+        .where("project_id", "=", projectId)
+        .where((where) => where.or([where("id", "=", idOrName), where.and([where("name", "=", idOrName), where("ended_at", "is", null)])]));
+      if (!includeEnded) rows = rows.where("ended_at", "is", null);
+      const found = await rows.execute();
+      return found.find((row) => row.id === idOrName) ?? found[0];
+    },
+
+    /** Newest first, one row more than the limit where there are more. */
+    async list(projectId: string, filter: z.output<typeof ListBrowsers>): Promise<SessionRow[]> {
+      const { query: part, tags, limit, offset } = filter;
+      const labels = Object.entries(tags ?? {});
+      if (!isStorable(part) || labels.some(([key, value]) => !isStorable(key) || !isStorable(value))) return [];
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated for callers, who may still send it
+      const status = filter.include_deleted ? "all" : filter.status;
+      let rows = query.selectFrom("sessions").selectAll().where("project_id", "=", projectId);
+      if (status !== "all") rows = rows.where("ended_at", status === "active" ? "is" : "is not", null);
+      if (labels.length > 0) rows = rows.where(sql<boolean>`tags @> ${JSON.stringify(Object.fromEntries(labels))}::jsonb`);
+      if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("id", "ilike", containing(part))]));
+      return rows
+        .orderBy("created_at", "desc")
+        .orderBy("id", "desc")
+        .limit(limit + 1)
+        .offset(offset)
+        .execute();
+    },
+
+    /** Changes a running session. @returns its row; `undefined` when it has ended. */
+    async update(id: string, changes: { readonly name?: string | null; readonly tags?: Record<string, string> }): Promise<SessionRow | undefined> {
+      return query
+        .updateTable("sessions")
+        .set({ ...(changes.name !== undefined && { name: changes.name }), ...(changes.tags && { tags: sql`${JSON.stringify(changes.tags)}::jsonb` }) })
+        .where("id", "=", id)
+        .where("ended_at", "is", null)
+        .returningAll()
+        .executeTakeFirst();
+    },
+
+    async setRestarts(id: string, restarts: number): Promise<void> {
+      await query.updateTable("sessions").set({ browser_restarts: restarts }).where("id", "=", id).execute();
+    },
+
+    async end(id: string, endedAt: string, reason: EndedReason): Promise<void> {
+      await query.updateTable("sessions").set({ ended_at: endedAt, ended_reason: reason }).where("id", "=", id).where("ended_at", "is", null).execute();
+    },
+
+    /** Ends what a former life of this server left as running. @returns how many there were. */
+    async endLost(serverId: string): Promise<number> {
+      const { numUpdatedRows } = await query
+        .updateTable("sessions")
+        .set({ ended_at: new Date().toISOString(), ended_reason: "instance_lost" })
+        .where("server_id", "=", serverId)
+        .where("ended_at", "is", null)
+        .executeTakeFirst();
+      return Number(numUpdatedRows);
+    },
+  };
+}
+export type SessionStore = ReturnType<typeof createSessionStore>;

@@ -1,0 +1,294 @@
+import type { Page } from "@shoal/contract";
+import type { Instance, Placement } from "@shoal/placement";
+import { ServiceError } from "@shoal/router";
+import type { CreateBrowser, EndedReason, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
+import { setTimeout as delay } from "node:timers/promises";
+import type * as z from "zod/mini";
+import { isUniqueViolation } from "../database-errors.ts";
+import { createId } from "../ids.ts";
+import type { Log } from "../log.ts";
+import { toPage } from "../paging.ts";
+import { refuseNotYetOnCreate, refuseNotYetOnUpdate } from "./not-yet.ts";
+import type { SessionRow, SessionStore } from "./session-store.ts";
+
+const defaultViewport = { width: 1920, height: 1080 };
+/** A start that takes longer has gone wrong. */
+const startTimeoutMs = 60_000;
+
+/** A session that runs on this server, or is about to. */
+export interface RunningSession {
+  row: SessionRow;
+  /** Absent while it starts. */
+  instance: Instance | undefined;
+  /** Since when nobody uses it, epoch milliseconds; `null` while somebody does. */
+  idleSinceMs: number | null;
+  /** Set as soon as its end has begun. */
+  ending: { readonly reason: EndedReason; readonly at: string } | undefined;
+  /** Gives up the start. */
+  readonly abort: AbortController;
+}
+
+/** A session as it is shown: its row, and what only this server knows. */
+export interface SessionView {
+  readonly row: SessionRow;
+  /** When it will end if nobody uses it until then. */
+  readonly expiresAt: Date | undefined;
+}
+
+/** The browser sessions of every project. */
+export interface Sessions {
+  create(projectId: string, request: z.output<typeof CreateBrowser>, signal: AbortSignal): Promise<SessionView>;
+  list(projectId: string, filter: z.output<typeof ListBrowsers>): Promise<Page<SessionView>>;
+  get(projectId: string, idOrName: string, includeEnded: boolean): Promise<SessionView>;
+  update(projectId: string, idOrName: string, request: z.output<typeof UpdateBrowser>): Promise<SessionView>;
+  delete(projectId: string, idOrName: string): Promise<void>;
+  /**
+   * The instance of a running session. Answers at once when it runs here.
+   *
+   * @param projectId - `undefined` when a session token has been checked instead of a key.
+   * @throws {ServiceError} 404 when there is none, with the reason when it has ended; 409 `browser_not_running` while it starts.
+   */
+  instanceOf(projectId: string | undefined, id: string): Instance | Promise<Instance>;
+  /** Ends every session as `server_stopped` and takes no new ones. */
+  close(): Promise<void>;
+}
+
+export interface SessionLimits {
+  readonly maxSessions: number;
+  readonly maxSessionsPerProject: number;
+  readonly idleTimeoutSeconds: number;
+}
+
+function notFound(idOrName: string): ServiceError {
+  return new ServiceError(404, "not_found", `Browser ${idOrName} was not found among the running sessions of this project. It may have ended; list them with browsers.list, ended ones with status=all.`);
+}
+
+const endings: Readonly<Record<string, string>> = {
+  deleted: "it was deleted",
+  timeout: "nobody used it for its timeout_seconds",
+  browser_crashed: "its browser crashed twice",
+  instance_lost: "its instance was lost",
+  server_stopped: "the server was stopped",
+};
+
+function hasEnded(id: string, reason: string | null, at: string | null): ServiceError {
+  const because = reason === null ? "" : ` (${reason}): ${endings[reason] ?? reason}`;
+  return new ServiceError(404, "not_found", `Browser ${id} has ended${at === null ? "" : ` at ${at}`}${because}. Create a new session with browsers.create.`);
+}
+
+export function createSessions(parts: { readonly store: SessionStore; readonly placement: Placement; readonly serverId: string; readonly limits: SessionLimits; readonly log: Log }): Sessions {
+  const { store, placement, serverId, limits, log } = parts;
+  const sessions = new Map<string, RunningSession>();
+  let closed = false;
+
+  function view(row: SessionRow): SessionView {
+    const running = sessions.get(row.id);
+    const idleSinceMs = row.ended_at === null ? (running?.idleSinceMs ?? null) : null;
+    return { row: running === undefined ? row : { ...row, browser_restarts: running.row.browser_restarts }, expiresAt: idleSinceMs === null ? undefined : new Date(idleSinceMs + row.timeout_seconds * 1000) };
+  }
+
+  /** Writes what must not get lost; a database that is away for a moment is asked again. What still fails is put right by the next start. */
+  async function persist(session: RunningSession, write: () => Promise<void>): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await write();
+        return;
+      } catch (error) {
+        log.warn({ session_id: session.row.id, attempt, err: error }, "the session's row could not be written");
+        if (attempt === 8 || closed) return;
+        await delay(100 * 2 ** attempt, undefined, { ref: false });
+      }
+    }
+  }
+
+  /** Ends a session once, whoever asks first; resolves when its row says so and nothing of it is left. */
+  async function end(session: RunningSession, reason: EndedReason): Promise<void> {
+    if (session.ending !== undefined) return;
+    const ending = { reason, at: new Date().toISOString() };
+    session.ending = ending;
+    const { id } = session.row;
+    session.abort.abort(new ServiceError(409, "conflict", `Browser ${id} was ended while it started (${reason}).`));
+    const stopped = session.instance?.stop().catch((error: unknown) => {
+      log.error({ session_id: id, err: error }, "the session's instance did not stop cleanly");
+    });
+    await Promise.all([stopped, persist(session, () => store.end(id, ending.at, reason))]);
+    sessions.delete(id);
+    log.info({ session_id: id, project_id: session.row.project_id, reason }, "session ended");
+  }
+
+  function follow(session: RunningSession, instance: Instance): void {
+    instance.onEvent((event) => {
+      switch (event.type) {
+        case "state":
+        case "activity":
+          session.idleSinceMs = event.idle_since_ms;
+          break;
+        case "browser_restarted": {
+          const restarts = session.row.browser_restarts + 1;
+          session.row = { ...session.row, browser_restarts: restarts };
+          log.warn({ session_id: session.row.id, exit_code: event.exit_code, signal: event.signal }, "the browser crashed and was started again");
+          void persist(session, () => store.setRestarts(session.row.id, restarts));
+          break;
+        }
+        case "ready":
+        case "ending":
+          break;
+      }
+    });
+    void instance.ended.then(({ reason, detail }) => {
+      if (session.ending === undefined && reason !== "timeout") log.warn({ session_id: session.row.id, reason, detail }, "the session's instance ended by itself");
+      return end(session, reason === "stopped" ? "instance_lost" : reason);
+    });
+  }
+
+  async function insert(row: SessionRow): Promise<void> {
+    let stored: boolean;
+    try {
+      stored = await store.insert(row, limits.maxSessionsPerProject);
+    } catch (error) {
+      throw row.name !== null && isUniqueViolation(error) ? nameTaken(row.name) : error;
+    }
+    if (!stored) {
+      throw new ServiceError(429, "too_many_requests", `This project runs ${String(limits.maxSessionsPerProject)} sessions, its limit (max_sessions_per_project). Delete one, or wait until one ends.`, { retryAfterSeconds: 5 });
+    }
+  }
+
+  async function start(session: RunningSession, signal: AbortSignal): Promise<Instance> {
+    const { row, abort } = session;
+    const stored = insert(row);
+    // A name may be taken: find out before a browser is spent on it. Without one, both go on at once.
+    if (row.name !== null) await stored;
+    const acquired = placement.acquire(
+      { session_id: row.id, timeout_seconds: row.timeout_seconds, viewport: row.viewport ?? defaultViewport, ...(row.start_url !== null && { start_url: row.start_url }) },
+      AbortSignal.any([signal, abort.signal, AbortSignal.timeout(startTimeoutMs)]),
+    );
+    const [storing, acquiring] = await Promise.allSettled([
+      stored.catch((error: unknown) => {
+        abort.abort(error);
+        throw error;
+      }),
+      acquired,
+    ]);
+    if (storing.status === "fulfilled" && acquiring.status === "fulfilled" && !abort.signal.aborted) return acquiring.value;
+    if (acquiring.status === "fulfilled") await acquiring.value.stop();
+    if (storing.status === "rejected") throw storing.reason;
+    if (session.ending === undefined) await persist(session, () => store.remove(row.id));
+    if (abort.signal.aborted) throw abort.signal.reason;
+    const cause: unknown = acquiring.status === "rejected" ? acquiring.reason : undefined;
+    if (ServiceError.isInstance(cause)) throw cause;
+    log.error({ session_id: row.id, err: cause }, "the browser did not start");
+    throw new ServiceError(500, "internal_error", `The browser did not start: ${cause instanceof Error ? cause.message : String(cause)}. Try again; \`shoal doctor\` examines the machine.`, { cause });
+  }
+
+  async function existing(projectId: string, idOrName: string): Promise<SessionRow> {
+    const row = await store.find(projectId, idOrName, false);
+    if (row === undefined || sessions.get(row.id)?.ending !== undefined) throw notFound(idOrName);
+    return row;
+  }
+
+  function instanceHere(session: RunningSession): Instance {
+    if (session.ending !== undefined) throw hasEnded(session.row.id, session.ending.reason, session.ending.at);
+    if (session.instance === undefined) throw new ServiceError(409, "browser_not_running", `Browser ${session.row.id} is still starting.`, { retryAfterSeconds: 1 });
+    return session.instance;
+  }
+
+  async function instanceElsewhere(projectId: string | undefined, id: string): Promise<never> {
+    const row = projectId === undefined ? undefined : await store.find(projectId, id, true);
+    if (row === undefined) throw notFound(id);
+    if (row.id !== id) throw new ServiceError(404, "not_found", `${id} is a session's name; this operation takes its id, ${row.id}.`);
+    if (row.ended_at !== null) throw hasEnded(id, row.ended_reason, row.ended_at);
+    throw otherServer(row);
+  }
+
+  return {
+    async create(projectId, request, signal) {
+      refuseNotYetOnCreate(request);
+      if (closed) throw new ServiceError(503, "shutting_down", "The server is stopping and takes no new sessions.", { retryAfterSeconds: 5 });
+      if (sessions.size >= limits.maxSessions) {
+        throw new ServiceError(529, "capacity_exhausted", `This server runs ${String(sessions.size)} sessions, its limit (max_sessions). Wait until one ends, or raise the limit if the machine has memory to spare.`, { retryAfterSeconds: 5 });
+      }
+      const row: SessionRow = {
+        id: createId(),
+        project_id: projectId,
+        name: request.name ?? null,
+        tags: request.tags ?? {},
+        placement: placement.kind,
+        server_id: serverId,
+        created_at: new Date().toISOString(),
+        timeout_seconds: request.timeout_seconds ?? limits.idleTimeoutSeconds,
+        headless: true,
+        stealth: false,
+        viewport: request.viewport ?? defaultViewport,
+        start_url: request.start_url ?? null,
+        browser_restarts: 0,
+        ended_at: null,
+        ended_reason: null,
+      };
+      const session: RunningSession = { row, instance: undefined, idleSinceMs: null, ending: undefined, abort: new AbortController() };
+      sessions.set(row.id, session);
+      try {
+        session.instance = await start(session, signal);
+      } catch (error) {
+        sessions.delete(row.id);
+        throw error;
+      }
+      session.idleSinceMs = Date.now();
+      follow(session, session.instance);
+      log.info({ session_id: row.id, project_id: projectId, pid: session.instance.pid }, "session started");
+      return view(row);
+    },
+
+    async list(projectId, filter) {
+      return toPage(await store.list(projectId, filter), filter, view);
+    },
+
+    async get(projectId, idOrName, includeEnded) {
+      const row = await store.find(projectId, idOrName, includeEnded);
+      if (row === undefined || (!includeEnded && sessions.get(row.id)?.ending !== undefined)) throw notFound(idOrName);
+      return view(row);
+    },
+
+    async update(projectId, idOrName, request) {
+      refuseNotYetOnUpdate(request);
+      const { id } = await existing(projectId, idOrName);
+      const name = request.name === "" ? null : request.name;
+      const changes = { ...(name !== undefined && { name }), ...(request.tags && { tags: request.tags }) };
+      if (Object.keys(changes).length === 0) return view(await existing(projectId, id));
+      let row: SessionRow | undefined;
+      try {
+        row = await store.update(id, changes);
+      } catch (error) {
+        throw typeof name === "string" && isUniqueViolation(error) ? nameTaken(name) : error;
+      }
+      if (row === undefined) throw notFound(idOrName);
+      return view(row);
+    },
+
+    async delete(projectId, idOrName) {
+      const row = await existing(projectId, idOrName);
+      const session = sessions.get(row.id);
+      if (session !== undefined) await end(session, "deleted");
+      else if (row.server_id === serverId) await store.end(row.id, new Date().toISOString(), "instance_lost");
+      else throw otherServer(row);
+    },
+
+    instanceOf(projectId, id) {
+      const session = sessions.get(id);
+      if (session === undefined || (projectId !== undefined && session.row.project_id !== projectId)) return instanceElsewhere(projectId, id);
+      return instanceHere(session);
+    },
+
+    async close() {
+      closed = true;
+      await Promise.all([...sessions.values()].map((session) => end(session, "server_stopped")));
+    },
+  };
+}
+
+function nameTaken(name: string): ServiceError {
+  return new ServiceError(409, "name_taken", `A running session of this project is named ${name} already. Choose another name, or delete that session.`);
+}
+
+function otherServer(row: SessionRow): ServiceError {
+  return new ServiceError(501, "not_implemented", `Browser ${row.id} runs on another server of this installation (${row.server_id}), and servers do not forward to one another yet. Send the request to that server.`);
+}

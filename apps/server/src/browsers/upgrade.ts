@@ -1,0 +1,113 @@
+import type { Instance } from "@shoal/placement";
+import { ServiceError } from "@shoal/router";
+import { requestIdOf } from "@shoal/router/fastify";
+import type { IncomingMessage, Server } from "node:http";
+import { STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Log } from "../log.ts";
+import type { Secrets } from "../secrets.ts";
+import type { Sessions } from "./sessions.ts";
+
+function answerError(socket: Duplex, error: ServiceError, requestId: string): void {
+  const text = JSON.stringify(error.toBody());
+  socket.end(
+    [
+      `HTTP/1.1 ${String(error.status)} ${STATUS_CODES[error.status] ?? "Error"}`,
+      "Content-Type: application/json",
+      `Content-Length: ${String(Buffer.byteLength(text))}`,
+      `X-Request-Id: ${requestId}`,
+      ...(error.retryAfterSeconds === undefined ? [] : [`Retry-After: ${String(error.retryAfterSeconds)}`]),
+      "Connection: close",
+      "",
+      text,
+    ].join("\r\n"),
+    () => {
+      socket.destroy();
+    },
+  );
+}
+
+/** The request's head again for the instance: its own path and host, and nothing that opens the service. */
+function headFor(request: IncomingMessage, path: string, requestId: string): string {
+  const dropped = /^(host|authorization|cookie|origin|x-api-key|x-request-id)$/i;
+  const lines = [`GET ${path} HTTP/1.1`, "Host: instance", `X-Request-Id: ${requestId}`];
+  for (let index = 0; index < request.rawHeaders.length; index += 2) {
+    const name = request.rawHeaders[index] ?? "";
+    if (!dropped.test(name)) lines.push(`${name}: ${request.rawHeaders[index + 1] ?? ""}`);
+  }
+  return `${lines.join("\r\n")}\r\n\r\n`;
+}
+
+/** Joins two sockets: bytes at the pace of the slower one, each half-close passed on, and neither survives the other. */
+function splice(one: Duplex, other: Duplex): void {
+  for (const [from, to] of [[one, other], [other, one]] as const) {
+    from.on("error", () => {
+      to.destroy();
+    });
+    from.on("close", () => {
+      // What was already read may still be on its way out.
+      if (from.readableEnded && !to.writableEnded) to.end();
+      if (!from.readableEnded) to.destroy();
+    });
+    from.pipe(to);
+  }
+}
+
+/** Takes WebSocket connections to sessions: `/browsers/{id}/cdp?jwt=…`. */
+export interface UpgradeRoutes {
+  /** Ends every open connection. */
+  close(): void;
+}
+
+export function serveUpgrades(server: Server, parts: { readonly sessions: Sessions; readonly secrets: Secrets; readonly log: Log }): UpgradeRoutes {
+  const { sessions, secrets, log } = parts;
+  const open = new Set<Duplex>();
+
+  async function instanceFor(url: URL): Promise<{ instance: Instance; path: string }> {
+    const [, id, target] = /^\/browsers\/([^/]+)\/(cdp|webdriver)$/.exec(url.pathname) ?? [];
+    if (id === undefined || target === undefined) {
+      throw new ServiceError(404, "not_found", `There is no WebSocket at ${url.pathname}. Connect to the cdp_ws_url of a session.`);
+    }
+    const token = url.searchParams.get("jwt");
+    const session = token === null ? undefined : await secrets.verifySession(token);
+    if (session === undefined || session !== id) {
+      throw new ServiceError(401, "unauthorized", `The address carries no valid token for browser ${id}. Use cdp_ws_url as browsers.create or browsers.get returned it.`);
+    }
+    const instance = await sessions.instanceOf(undefined, id);
+    if (target === "webdriver") throw new ServiceError(501, "not_implemented", "This version of Shoal does not speak WebDriver BiDi yet. Use cdp_ws_url.");
+    return { instance, path: "/cdp" };
+  }
+
+  async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, requestId: string): Promise<void> {
+    const { instance, path } = await instanceFor(new URL(request.url ?? "/", "http://shoal.invalid"));
+    const inner = await instance.connect();
+    if (socket.destroyed) {
+      inner.destroy();
+      return;
+    }
+    inner.write(headFor(request, path, requestId));
+    if (head.length > 0) inner.write(head);
+    splice(socket, inner);
+  }
+
+  function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const requestId = requestIdOf(request.headers);
+    open.add(socket);
+    socket.on("close", () => open.delete(socket));
+    // Until the sockets are joined nobody else listens, and an unheard error would end the process.
+    socket.on("error", () => socket.destroy());
+    upgrade(request, socket, head, requestId).catch((error: unknown) => {
+      const known = ServiceError.isInstance(error) ? error : new ServiceError(500, "browser_not_running", "The session's browser could not be reached; it may be ending. Try again, or look at the session with browsers.get.");
+      log.debug({ request_id: requestId, status: known.status, code: known.code, ...(known !== error && { err: error }) }, "upgrade refused");
+      if (socket.destroyed) return;
+      answerError(socket, known, requestId);
+    });
+  }
+
+  server.on("upgrade", onUpgrade);
+  return {
+    close() {
+      for (const socket of open) socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { checked } from "@shoal/schemas";
+import { homedir, totalmem } from "node:os";
+import { join } from "node:path";
+import * as z from "zod/mini";
+
+/** How the text of a flag or an environment variable becomes a value; `path` is made absolute. */
+export type SettingKind = "text" | "path" | "integer" | "boolean" | "list";
+
+/** One setting of the service, for documents and command lines. */
+export interface Setting {
+  readonly kind: SettingKind;
+  /** One line for people. */
+  readonly summary: string;
+  /** What holds when it is not given, as people would say it. */
+  readonly default: string;
+  /** Environment variables that are read beside `SHOAL_<NAME>`, in order. */
+  readonly env?: readonly string[];
+  /** Its value is never shown. */
+  readonly secret?: true;
+  /** It can be given on the command line only. */
+  readonly flagOnly?: true;
+}
+
+const text = checked(z.string(), z.minLength(1, "must not be empty"));
+const integer = (minimum: number, maximum: number) =>
+  z.int().check(z.minimum(minimum), z.maximum(maximum));
+const httpUrl = text.check(
+  z.refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), "must be an http:// or https:// address"),
+);
+const postgresUrl = text.check(
+  z.refine((value) => URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol), "must be a postgres:// address"),
+);
+
+/** What the service can be told, checked: the one schema behind flags, environment and config file. */
+export const Settings = z.strictObject({
+  host: z.optional(text),
+  port: z.optional(integer(0, 65_535)),
+  public_url: z.optional(httpUrl),
+  data_dir: z.optional(text),
+  database_url: z.optional(postgresUrl),
+  secret_key: z.optional(text.check(z.minLength(32, "must have at least 32 characters"))),
+  placement: z.optional(z.enum(["auto", "sandbox", "process"])),
+  warm: z.optional(integer(0, 100)),
+  chromium: z.optional(text),
+  allow_private_hosts: z.optional(z.array(text)),
+  unsafe_no_isolation: z.optional(z.boolean()),
+  max_sessions: z.optional(integer(1, 100_000)),
+  max_sessions_per_project: z.optional(integer(1, 100_000)),
+  idle_timeout_seconds: z.optional(integer(10, 259_200)),
+  idempotency_retention_hours: z.optional(integer(1, 720)),
+  drain_seconds: z.optional(integer(0, 3600)),
+  log_level: z.optional(z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])),
+  log_format: z.optional(z.enum(["auto", "pretty", "json"])),
+  ready_file: z.optional(text),
+  new_admin_key: z.optional(z.boolean()),
+});
+/** Settings as they were given; what is absent takes its default. */
+export type Settings = z.output<typeof Settings>;
+export type SettingName = keyof Settings;
+
+/** Every setting: its flag is `--name-with-hyphens`, its environment variable `SHOAL_NAME`, its key in the config file the name itself. */
+export const settings: Readonly<Record<SettingName, Setting>> = {
+  host: { kind: "text", summary: "Address to listen on. Beyond loopback only with the sandbox placement, or with unsafe_no_isolation.", default: "127.0.0.1" },
+  port: { kind: "integer", summary: "Port to listen on, 0 to 65535; 0 takes a free one.", default: "7777" },
+  public_url: { kind: "text", summary: "Address under which clients reach the service, when a proxy stands before it.", default: "the address of each request" },
+  data_dir: { kind: "path", summary: "Folder of the embedded database, the secret, the admin key and running sessions.", default: "the system's folder for application data" },
+  database_url: { kind: "text", summary: "PostgreSQL 14 or later to use instead of the embedded one.", default: "embedded PostgreSQL in data_dir", env: ["DATABASE_URL"], secret: true },
+  secret_key: { kind: "text", summary: "Secret behind session tokens and stored answers, 32 characters or more; the same on every replica.", default: "made once, in data_dir/secret.key", secret: true },
+  placement: { kind: "text", summary: "Where sessions run: sandbox (bubblewrap), process (isolates nothing) or auto.", default: "auto" },
+  warm: { kind: "integer", summary: "Browsers kept waiting for the next session, 0 to 100.", default: "1" },
+  chromium: { kind: "path", summary: "The Chromium to run.", default: "the first one found" },
+  allow_private_hosts: { kind: "list", summary: "Private hosts, addresses or CIDR ranges, each with an optional :port, that pages may reach.", default: "none" },
+  unsafe_no_isolation: { kind: "boolean", summary: "Listen beyond loopback although the process placement isolates nothing.", default: "false" },
+  max_sessions: { kind: "integer", summary: "Sessions that may run on this server at once.", default: "by memory: one for each 256 MiB, 4 to 500" },
+  max_sessions_per_project: { kind: "integer", summary: "Sessions that one project may run at once.", default: "50" },
+  idle_timeout_seconds: { kind: "integer", summary: "Idle timeout of sessions that ask for none, 10 to 259200 seconds.", default: "60" },
+  idempotency_retention_hours: { kind: "integer", summary: "How long the answer to an Idempotency-Key is kept, 1 to 720 hours.", default: "24" },
+  drain_seconds: { kind: "integer", summary: "How long a stop waits for requests in flight, 0 to 3600 seconds.", default: "10" },
+  log_level: { kind: "text", summary: "trace, debug (each request), info, warn, error, fatal or silent.", default: "info" },
+  log_format: { kind: "text", summary: "pretty, json, or auto: pretty on a terminal.", default: "auto" },
+  ready_file: { kind: "path", summary: 'File that gets {"base_url", "api_key", "pid"} once the service answers.', default: "none" },
+  new_admin_key: { kind: "boolean", summary: "Make another admin key at this start, for when the first one is lost.", default: "false", flagOnly: true },
+};
+
+/** `--data-dir` for `data_dir`. */
+export function flagOf(name: string): string {
+  return `--${name.replaceAll("_", "-")}`;
+}
+
+/** Environment variables that hold a setting, the first one that is set wins. */
+export function environmentOf(name: SettingName): readonly string[] {
+  return settings[name].flagOnly ? [] : [`SHOAL_${name.toUpperCase()}`, ...(settings[name].env ?? [])];
+}
+
+/** The system's folder for Shoal's data. */
+export function defaultDataDir(env: NodeJS.ProcessEnv): string {
+  if (process.platform === "win32") return join(env.LOCALAPPDATA ?? join(homedir(), "AppData", "Local"), "shoal");
+  if (process.platform === "darwin") return join(homedir(), "Library", "Application Support", "shoal");
+  return join(env.XDG_DATA_HOME ?? join(homedir(), ".local", "share"), "shoal");
+}
+
+/** Sessions that the machine's memory (or the container's limit) has room for. */
+export function defaultMaxSessions(): number {
+  const limit = process.constrainedMemory();
+  const memoryBytes = limit > 0 ? Math.min(totalmem(), limit) : totalmem();
+  return Math.min(500, Math.max(4, Math.floor(memoryBytes / (256 * 1024 * 1024))));
+}

@@ -1,0 +1,100 @@
+import type { Endpoint } from "@shoal/contract";
+import type { Instance } from "@shoal/placement";
+import { ServiceError } from "@shoal/router";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+
+/** RFC 9110, 7.6.1: of this connection only. */
+const hopByHop = ["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "expect", "trailer", "transfer-encoding", "upgrade"];
+/** What opens the service is not the instance's business: what runs there is not trusted. */
+const secret = ["authorization", "cookie", "x-api-key", "host"];
+
+function without(headers: IncomingHttpHeaders, names: readonly string[]): OutgoingHttpHeaders {
+  const kept: OutgoingHttpHeaders = { ...headers };
+  const named = headers.connection?.split(",").map((name) => name.trim().toLowerCase()) ?? [];
+  for (const name of [...hopByHop, ...names, ...named]) Reflect.deleteProperty(kept, name);
+  return kept;
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || (headers["content-length"] !== undefined && headers["content-length"] !== "0");
+}
+
+/** `/fs/read_file?path=%2Fa` of `/browsers/k3f9/fs/read_file?path=%2Fa`, byte for byte. */
+function pathInside(url: string): string {
+  return url.replace(/^\/browsers\/[^/?]+/, "");
+}
+
+function lost(sessionId: string, cause: unknown): ServiceError {
+  return new ServiceError(500, "browser_not_running", `The instance of browser ${sessionId} did not answer: it may be ending. Look at the session with browsers.get, include_deleted=true, and repeat the request if it still runs.`, { cause });
+}
+
+/**
+ * Hands a request to the session's instance and its answer back: bytes as they are, in both directions, at the pace of the slower side.
+ * Either side's end ends the other.
+ *
+ * @throws {ServiceError} before anything was answered.
+ */
+async function forward(instance: Instance, sessionId: string, request: Pick<FastifyRequest, "id" | "method" | "raw">, reply: FastifyReply): Promise<void> {
+  const { raw } = request;
+  const response = reply.raw;
+  const gone = new AbortController();
+  response.on("close", () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  let answer: IncomingMessage;
+  try {
+    const headers = { ...without(raw.headers, secret), "x-request-id": request.id };
+    answer = await instance.request({ method: request.method, path: pathInside(raw.url ?? ""), headers, signal: gone.signal }, hasBody(raw) ? raw : undefined);
+  } catch (error) {
+    if (gone.signal.aborted) {
+      reply.hijack();
+      response.destroy();
+      return;
+    }
+    throw lost(sessionId, error);
+  }
+  reply.hijack();
+  answer.on("error", () => {
+    response.destroy();
+  });
+  answer.on("close", () => {
+    // A body that breaks off must break off here too, or half a file would look whole.
+    if (!answer.complete) response.destroy();
+  });
+  response.on("error", () => {
+    answer.destroy();
+  });
+  response.writeHead(answer.statusCode ?? 502, { ...without(answer.headers, ["x-request-id", "set-cookie"]), "x-request-id": request.id });
+  // The head of a stream must not wait for its first event.
+  response.flushHeaders();
+  answer.pipe(response);
+  finishEarlyUpload(raw, response);
+}
+
+/** An answer may come before the whole upload has: what is still on its way is read and dropped, so that the client can read the answer. */
+function finishEarlyUpload(request: IncomingMessage, response: ServerResponse): void {
+  response.on("finish", () => {
+    if (!request.complete) request.resume();
+  });
+}
+
+/** Finds the instance that a request is for. */
+export interface InstancePlane {
+  /** @throws {ServiceError} 401, 403, 404, 409. */
+  instanceFor(request: FastifyRequest, sessionId: string): Promise<Instance>;
+}
+
+/** Serves an endpoint of the instance plane: whatever it takes and answers, the bytes go through. */
+export function serveForwarded(app: FastifyInstance, endpoint: Endpoint, plane: InstancePlane): void {
+  const isStream = Object.values(endpoint.responses).some((content) => content.kind === "events");
+  app.route<{ Params: { id: string } }>({
+    method: endpoint.method === "GET" && !isStream ? ["GET", "HEAD"] : endpoint.method,
+    url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
+    exposeHeadRoute: false,
+    async handler(request, reply) {
+      const { id } = request.params;
+      await forward(await plane.instanceFor(request, id), id, request, reply);
+    },
+  });
+}

@@ -1,0 +1,47 @@
+import type { FastifyInstance } from "fastify";
+import { BlockList, isIP } from "node:net";
+import { StartError } from "./start-error.ts";
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+/** Whether only programs of this machine can reach an address. Names other than `localhost` count as reachable. */
+export function isLoopback(host: string): boolean {
+  const version = isIP(host);
+  return version === 0 ? host.toLowerCase() === "localhost" : loopback.check(host, version === 4 ? "ipv4" : "ipv6");
+}
+
+/** `http://127.0.0.1:7777`; an address that stands for every interface is reached by loopback. */
+export function urlOf(host: string, port: number): string {
+  const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${String(port)}`;
+}
+
+function explain(error: unknown, host: string, port: number): StartError {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const where = `${host}:${String(port)}`;
+  switch (code) {
+    case "EADDRINUSE":
+      return new StartError(`Port ${String(port)} of ${host} is in use by another program.`, { hint: "Stop that program, choose another port with --port or SHOAL_PORT, or let the system choose with --port 0.", cause: error });
+    case "EACCES":
+      return new StartError(`This user may not listen on ${where}.`, { hint: "Choose a port of 1024 or above with --port.", cause: error });
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return new StartError(`${host} is no address of this machine.`, { hint: "Give one of its addresses with --host: 127.0.0.1 for this machine alone, 0.0.0.0 for all its networks.", cause: error });
+    default:
+      return new StartError(`The service cannot listen on ${where}: ${error instanceof Error ? error.message : String(error)}.`, { hint: "Choose another address with --host and --port.", cause: error });
+  }
+}
+
+/** Starts to listen. @returns the address to reach it by. @throws {StartError} */
+export async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
+  try {
+    await app.listen({ host, port, listenTextResolver: () => "listening" });
+  } catch (error) {
+    throw explain(error, host, port);
+  }
+  const address = app.server.address();
+  return urlOf(host, typeof address === "object" && address !== null ? address.port : port);
+}

@@ -1,0 +1,150 @@
+import type { Page } from "@shoal/contract";
+import { containsFolded, type Database, folded } from "@shoal/database";
+import { ServiceError } from "@shoal/router";
+import type { ListProfiles, Profile } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import { isUniqueViolation } from "../database-errors.ts";
+import { createId } from "../ids.ts";
+import { emptyPage, isStorable, toPage } from "../paging.ts";
+import { createReadCache } from "../read-cache.ts";
+import { containing } from "../like.ts";
+
+/** The profiles of every project. */
+export interface Profiles {
+  create(projectId: string, name: string | undefined): Promise<Profile>;
+  list(projectId: string, filter: z.output<typeof ListProfiles>): Promise<Page<Profile>>;
+  /** By id, or else by name. */
+  get(projectId: string, idOrName: string): Profile | Promise<Profile>;
+  rename(projectId: string, idOrName: string, name: string): Promise<Profile>;
+  delete(projectId: string, idOrName: string): Promise<void>;
+  forget(id: string): void;
+  forgetAll(): void;
+}
+
+interface ProfileRow {
+  readonly id: string;
+  readonly name: string | null;
+  readonly created_at: string;
+  readonly updated_at: string | null;
+  readonly last_used_at: string | null;
+}
+
+const columns = ["id", "name", "created_at", "updated_at", "last_used_at"] as const;
+
+function toProfile(row: ProfileRow): Profile {
+  return {
+    id: row.id,
+    name: row.name,
+    created_at: row.created_at,
+    ...(row.updated_at && { updated_at: row.updated_at }),
+    ...(row.last_used_at && { last_used_at: row.last_used_at }),
+  };
+}
+
+function notFound(idOrName: string): ServiceError {
+  return new ServiceError(404, "not_found", `Profile ${idOrName} was not found in this project. List the profiles with profiles.list, or create it with profiles.create.`);
+}
+
+function nameTaken(name: string): ServiceError {
+  return new ServiceError(409, "name_taken", `A profile named ${JSON.stringify(name)} exists in this project already. Choose another name, or use that profile.`);
+}
+
+/** @param isLive - whether changes of other servers are being heard. */
+export function createProfiles(database: Database, isLive: () => boolean): Profiles {
+  const { query } = database;
+  const cache = createReadCache<Profile>({
+    max: 10_000,
+    isLive,
+    idOf: (profile) => profile.id,
+    async load(lookup) {
+      const [projectId = "", idOrName = ""] = lookup.split("\0");
+      const row = await find(projectId, idOrName);
+      return row && toProfile(row);
+    },
+  });
+
+  async function find(projectId: string, idOrName: string): Promise<ProfileRow | undefined> {
+    const rows = await query
+      .selectFrom("profiles")
+      .select(columns)
+      .where("project_id", "=", projectId)
+      .where((where) => where.or([where("id", "=", idOrName), where("name", "=", idOrName)]))
+      .execute();
+    return rows.find((row) => row.id === idOrName) ?? rows[0];
+  }
+
+  /** Past the cache: what a write hits must be what the name means now. */
+  async function existing(projectId: string, idOrName: string): Promise<string> {
+    const row = isStorable(idOrName) ? await find(projectId, idOrName) : undefined;
+    if (row === undefined) throw notFound(idOrName);
+    return row.id;
+  }
+
+  function read(projectId: string, idOrName: string): Profile | Promise<Profile> {
+    if (!isStorable(idOrName)) throw notFound(idOrName);
+    const found = cache.get(`${projectId}\0${idOrName}`);
+    if (!(found instanceof Promise)) return found;
+    return found.then((profile) => {
+      if (profile === undefined) throw notFound(idOrName);
+      return profile;
+    });
+  }
+
+  return {
+    async create(projectId, name) {
+      const row = { id: createId(), project_id: projectId, name: name ?? null, created_at: new Date().toISOString() };
+      try {
+        await query.insertInto("profiles").values(row).execute();
+      } catch (error) {
+        throw name !== undefined && isUniqueViolation(error) ? nameTaken(name) : error;
+      }
+      return toProfile({ ...row, updated_at: null, last_used_at: null });
+    },
+
+    async list(projectId, { query: part, name, limit, offset }) {
+      if (!isStorable(part) || !isStorable(name)) return emptyPage();
+      let rows = query.selectFrom("profiles").select(columns).where("project_id", "=", projectId);
+      if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("id", "ilike", containing(part))]));
+      if (name !== undefined) rows = rows.where("name_folded", "=", folded(name));
+      const found = await rows
+        .orderBy("created_at", "desc")
+        .orderBy("id", "desc")
+        .limit(limit + 1)
+        .offset(offset)
+        .execute();
+      return toPage(found, { limit, offset }, toProfile);
+    },
+
+    get: read,
+
+    async rename(projectId, idOrName, name) {
+      const id = await existing(projectId, idOrName);
+      try {
+        const row = await query.updateTable("profiles").set({ name, updated_at: new Date() }).where("id", "=", id).returning(columns).executeTakeFirst();
+        if (row === undefined) throw notFound(idOrName);
+        return toProfile(row);
+      } catch (error) {
+        throw isUniqueViolation(error) ? nameTaken(name) : error;
+      } finally {
+        cache.forget(id);
+      }
+    },
+
+    async delete(projectId, idOrName) {
+      const id = await existing(projectId, idOrName);
+      try {
+        const { numDeletedRows } = await query.deleteFrom("profiles").where("id", "=", id).executeTakeFirst();
+        if (numDeletedRows === 0n) throw notFound(idOrName);
+      } finally {
+        cache.forget(id);
+      }
+    },
+
+    forget: (id) => {
+      cache.forget(id);
+    },
+    forgetAll: () => {
+      cache.forgetAll();
+    },
+  };
+}

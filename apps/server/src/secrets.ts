@@ -1,0 +1,48 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { SignJWT } from "jose/jwt/sign";
+import { jwtVerify } from "jose/jwt/verify";
+
+/** What the service signs and seals with keys derived from its one secret. */
+export interface Secrets {
+  /** The token in a session's addresses. It holds as long as the session, and is the same at each call. */
+  signSession(sessionId: string): Promise<string>;
+  /** The session that a token opens; `undefined` when the token is not ours. */
+  verifySession(token: string): Promise<string | undefined>;
+  /** Encrypts a text (AES-256-GCM). @param purpose - must be the same to read it again. */
+  seal(text: string, purpose: string): Buffer;
+  /** The text again; `undefined` when it was sealed with another secret or purpose, or changed. */
+  unseal(sealed: Uint8Array, purpose: string): string | undefined;
+}
+
+const audience = "shoal:session";
+
+export function createSecrets(serverSecret: string): Secrets {
+  const derive = (use: string) => new Uint8Array(hkdfSync("sha256", serverSecret, "shoal", use, 32));
+  const signingKey = derive("session tokens");
+  const sealingKey = derive("stored answers");
+  return {
+    signSession: (sessionId) => new SignJWT().setProtectedHeader({ alg: "HS256" }).setSubject(sessionId).setAudience(audience).sign(signingKey),
+    async verifySession(token) {
+      try {
+        const { payload } = await jwtVerify(token, signingKey, { algorithms: ["HS256"], audience });
+        return payload.sub;
+      } catch {
+        return undefined;
+      }
+    },
+    seal(text, purpose) {
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv("aes-256-gcm", sealingKey, nonce, { authTagLength: 16 }).setAAD(Buffer.from(purpose));
+      const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+      return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+    },
+    unseal(sealed, purpose) {
+      try {
+        const decipher = createDecipheriv("aes-256-gcm", sealingKey, sealed.subarray(0, 12), { authTagLength: 16 }).setAAD(Buffer.from(purpose)).setAuthTag(sealed.subarray(12, 28));
+        return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString("utf8");
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}

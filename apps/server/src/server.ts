@@ -1,0 +1,259 @@
+import { type Database, DatabaseError, openDatabase } from "@shoal/database";
+import { createPlacement, type Placement, PlacementError, type PlacementKind } from "@shoal/placement";
+import { join } from "node:path";
+import type { DestinationStream } from "pino";
+import { createApp } from "./app.ts";
+import { createApiKeyStore } from "./api-keys/api-key-store.ts";
+import { type ApiKeys, createApiKeys } from "./api-keys/api-keys.ts";
+import { createAuthenticator, type KeyRow } from "./auth/access.ts";
+import { createSessionStore } from "./browsers/session-store.ts";
+import { createSessions } from "./browsers/sessions.ts";
+import { serveUpgrades } from "./browsers/upgrade.ts";
+import { type Config, type ConfigSources, loadConfig } from "./config/config.ts";
+import { adminKeyPath, readAdminKey, writeAdminKey } from "./data-dir/admin-key.ts";
+import { type DataDir, openDataDir, readServerSecret, writePrivateFile } from "./data-dir/data-dir.ts";
+import { countInFlight } from "./drain.ts";
+import { createIdempotency } from "./idempotency/idempotency.ts";
+import { isLoopback, listen } from "./listen.ts";
+import { createLog, type Log } from "./log.ts";
+import { createProfiles } from "./profiles/profiles.ts";
+import { openProjects } from "./projects/projects.ts";
+import { createReadCache } from "./read-cache.ts";
+import { createSecrets } from "./secrets.ts";
+import { startHeartbeat } from "./service/heartbeat.ts";
+import { createReadiness } from "./service/readiness.ts";
+import { StartError } from "./start-error.ts";
+
+const hourMs = 60 * 60 * 1000;
+
+/** A service that answers. */
+export interface RunningServer {
+  /** Where it listens: `http://127.0.0.1:7777`. */
+  readonly baseUrl: string;
+  /** The organisation-wide key that is stored in the data folder; absent when that file was lost. */
+  readonly apiKey: string | undefined;
+  /** The admin key, when this start made it: show it once. It also lies, mode 0600, in `path`. */
+  readonly newAdminKey: { readonly apiKey: string; readonly path: string } | undefined;
+  /** Where sessions run; `process` isolates nothing. */
+  readonly placement: PlacementKind;
+  readonly log: Log;
+  /**
+   * Takes no more requests, finishes those in flight, ends every session as `server_stopped`, and lets go of the database and the data folder.
+   * May be called again.
+   *
+   * @param graceMs - how long requests in flight may take; `drain_seconds` when absent.
+   */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** What must be undone, last first, when a start fails or the service stops. */
+class Cleanup {
+  readonly #steps: { readonly name: string; readonly undo: () => unknown }[] = [];
+  readonly #log: Log;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  add(name: string, undo: () => unknown): void {
+    this.#steps.push({ name, undo });
+  }
+
+  async run(): Promise<void> {
+    for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
+      try {
+        await step.undo();
+      } catch (error) {
+        this.#log.error({ err: error }, `${step.name} did not stop cleanly`);
+      }
+    }
+  }
+}
+
+function toStartError(error: unknown): unknown {
+  if (DatabaseError.isInstance(error)) return new StartError(error.message, { hint: error.hint, cause: error });
+  if (!PlacementError.isInstance(error)) return error;
+  const hints: Readonly<Record<string, string>> = {
+    no_chromium: "Install one (on Debian: apt install chromium-headless-shell), or name it with --chromium or SHOAL_CHROMIUM. `shoal doctor` shows what was looked at.",
+    no_isolation: "Install bubblewrap, or choose --placement process, which isolates nothing. `shoal doctor` examines the machine.",
+  };
+  return new StartError(error.message, { hint: hints[error.code] ?? "`shoal doctor` examines the machine.", cause: error });
+}
+
+/** What a program that embeds the service may bring along. */
+export interface StartOptions {
+  /** Takes the log instead of stderr. */
+  readonly logTo?: DestinationStream;
+  /** Used instead of the one that the settings name; closed with the service. */
+  readonly database?: Database;
+}
+
+interface Started {
+  readonly config: Config;
+  readonly dataDir: DataDir;
+  readonly log: Log;
+  readonly cleanup: Cleanup;
+}
+
+async function openParts({ config, dataDir, log, cleanup }: Started, given: Database | undefined): Promise<{ database: Database; placement: Placement }> {
+  const [database, placement] = await Promise.allSettled([
+    given ?? openDatabase({ ...(config.database_url !== undefined && { url: config.database_url }), dataDir: join(dataDir.path, "database"), log: log.child({ part: "database" }) }),
+    createPlacement({
+      kind: config.placement,
+      sessionsDir: dataDir.sessionsDir,
+      warm: config.warm,
+      ...(config.chromium !== undefined && { chromium: config.chromium }),
+      allowPrivateHosts: config.allow_private_hosts,
+      log: log.child({ part: "placement" }),
+    }),
+  ]);
+  if (database.status === "fulfilled") cleanup.add("the database", () => database.value.close());
+  if (placement.status === "fulfilled") cleanup.add("the placement", () => placement.value.close());
+  if (database.status === "rejected") throw toStartError(database.reason);
+  if (placement.status === "rejected") throw toStartError(placement.reason);
+  return { database: database.value, placement: placement.value };
+}
+
+function refuseUnsafe(config: Config, kind: PlacementKind, log: Log): void {
+  if (kind !== "process") return;
+  if (!isLoopback(config.host) && !config.unsafe_no_isolation) {
+    throw new StartError(`The process placement isolates nothing: whoever can reach ${config.host} with a key could read this user's files and run programs as this user.`, {
+      hint: "Install bubblewrap for the sandbox placement, listen on 127.0.0.1, or accept the risk with --unsafe-no-isolation.",
+    });
+  }
+  log.warn({ placement: kind }, "sessions run as plain processes of this user: nothing isolates them from each other or from this machine");
+}
+
+/** The stored admin key, brought up to date; a new one where there never was any, or when the settings ask for it. */
+async function settleAdminKey(config: Config, apiKeys: ApiKeys, baseUrl: string, log: Log): Promise<{ apiKey: string | undefined; isNew: boolean }> {
+  const reachable = config.public_url ?? baseUrl;
+  const stored = readAdminKey(config.data_dir);
+  if (!config.new_admin_key && stored !== undefined && (await apiKeys.isAdmin(stored.api_key))) {
+    if (stored.base_url !== reachable) writeAdminKey(config.data_dir, { ...stored, base_url: reachable });
+    return { apiKey: stored.api_key, isNew: false };
+  }
+  if (!config.new_admin_key && !(await apiKeys.isEmpty())) {
+    log.warn({}, `${adminKeyPath(config.data_dir)} holds no valid admin key; start once with --new-admin-key to get another`);
+    return { apiKey: undefined, isNew: false };
+  }
+  const apiKey = await apiKeys.createAdmin();
+  writeAdminKey(config.data_dir, { base_url: reachable, api_key: apiKey });
+  return { apiKey, isNew: true };
+}
+
+/**
+ * Starts the service.
+ *
+ * @throws {StartError} when it cannot start; nothing is left behind then.
+ */
+export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
+  const log = await createLog(config, options.logTo);
+  const cleanup = new Cleanup(log);
+  try {
+    const dataDir = openDataDir(config.data_dir);
+    cleanup.add("the data folder", () => { dataDir.release(); });
+    return await start({ config, dataDir, log, cleanup }, options.database);
+  } catch (error) {
+    await cleanup.run();
+    throw error;
+  }
+}
+
+async function start(started: Started, given: Database | undefined): Promise<RunningServer> {
+  const { config, dataDir, log, cleanup } = started;
+  const secrets = createSecrets(readServerSecret(dataDir.path, config.secret_key));
+  const { database, placement } = await openParts(started, given);
+  refuseUnsafe(config, placement.kind, log);
+
+  const isLive = () => database.isListening();
+  const projects = await openProjects(database, isLive);
+  const keyStore = createApiKeyStore(database);
+  const keys = createReadCache<KeyRow>({ max: 10_000, isLive, load: (hash) => keyStore.findByHash(hash), idOf: (key) => key.id });
+  const apiKeys = createApiKeys(keyStore, projects, (id) => { keys.forget(id); });
+  const profiles = createProfiles(database, isLive);
+  cleanup.add("the change feed", database.onChange((change) => {
+    if (change === undefined) for (const cache of [keys, profiles, projects]) cache.forgetAll();
+    else if (change.table === "api_keys") keys.forget(change.id);
+    else if (change.table === "profiles") profiles.forget(change.id);
+    else if (change.table === "projects") projects.forget(change.id);
+  }));
+
+  const sessionStore = createSessionStore(database);
+  const lost = await sessionStore.endLost(dataDir.serverId);
+  if (lost > 0) log.warn({ sessions: lost }, "sessions of an earlier run that was not stopped properly were ended as instance_lost");
+  const heartbeat = await startHeartbeat(database, dataDir.serverId, log);
+  cleanup.add("the heartbeat", () => heartbeat.stop());
+  const sessions = createSessions({
+    store: sessionStore,
+    placement,
+    serverId: dataDir.serverId,
+    limits: { maxSessions: config.max_sessions, maxSessionsPerProject: config.max_sessions_per_project, idleTimeoutSeconds: config.idle_timeout_seconds },
+    log,
+  });
+
+  const idempotency = createIdempotency({ database, secrets, retentionMs: config.idempotency_retention_hours * hourMs, log });
+  const sweeping = setInterval(() => {
+    idempotency.sweep().catch((error: unknown) => { log.warn({ err: error }, "old idempotency keys could not be removed"); });
+  }, hourMs);
+  cleanup.add("the hourly sweep", () => { clearInterval(sweeping); });
+
+  let draining = false;
+  const isDraining = () => draining;
+  const app = createApp({
+    apiKeys,
+    authenticator: createAuthenticator(keys, projects),
+    idempotency,
+    profiles,
+    readiness: createReadiness({ database, placement, chromium: config.chromium, isDraining }),
+    secrets,
+    sessions,
+    log,
+    publicUrl: config.public_url,
+    isDraining,
+  });
+  const inFlight = countInFlight(app.server);
+  const upgrades = serveUpgrades(app.server, { sessions, secrets, log });
+  cleanup.add("the HTTP server", async () => {
+    await sessions.close();
+    upgrades.close();
+    await app.close();
+  });
+
+  const baseUrl = await listen(app, config.host, config.port);
+  const { apiKey, isNew } = await settleAdminKey(config, apiKeys, baseUrl, log);
+  if (config.ready_file !== undefined) writeReadyFile(config.ready_file, { base_url: baseUrl, api_key: apiKey ?? null, pid: process.pid });
+  log.info({ base_url: baseUrl, placement: placement.kind, database: database.embedded ? "embedded" : "external", data_dir: config.data_dir }, "the service answers");
+
+  let closing: Promise<void> | undefined;
+  async function close(graceMs: number): Promise<void> {
+    draining = true;
+    log.info({}, "the service stops");
+    app.server.close();
+    const left = await inFlight.settle(graceMs);
+    if (left > 0) log.warn({ requests: left }, "requests were cut off: they took longer than drain_seconds");
+    await cleanup.run();
+    log.info({}, "the service has stopped");
+    log.flush();
+  }
+  return {
+    baseUrl,
+    apiKey,
+    newAdminKey: isNew && apiKey !== undefined ? { apiKey, path: adminKeyPath(config.data_dir) } : undefined,
+    placement: placement.kind,
+    log,
+    close: (graceMs = config.drain_seconds * 1000) => (closing ??= close(graceMs)),
+  };
+}
+
+function writeReadyFile(path: string, content: { readonly base_url: string; readonly api_key: string | null; readonly pid: number }): void {
+  try {
+    writePrivateFile(path, `${JSON.stringify(content)}\n`);
+  } catch (error) {
+    throw new StartError(`The ready file ${path} cannot be written: ${error instanceof Error ? error.message : String(error)}.`, { hint: "Name a file in a folder that exists and is writable with --ready-file.", cause: error });
+  }
+}
+
+/** Starts the service from flags, environment and config file: {@link loadConfig}, then {@link startServer}. */
+export async function serve(sources: ConfigSources = {}): Promise<RunningServer> {
+  return startServer(loadConfig(sources));
+}

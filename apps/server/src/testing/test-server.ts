@@ -1,0 +1,101 @@
+import { type Database, openDatabase } from "@shoal/database";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { createKeySecret, hashKey, maskKey } from "../auth/api-key-secret.ts";
+import { completeConfig, type Config } from "../config/config.ts";
+import type { Settings } from "../config/settings.ts";
+import { createId } from "../ids.ts";
+import { type RunningServer, startServer } from "../server.ts";
+
+export interface TestReply {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed JSON; `undefined` where there was no body. */
+  readonly body: unknown;
+}
+
+export interface TestRequest {
+  /** The admin key when absent, none when `null`. */
+  readonly key?: string | null;
+  /** Sent as JSON; a text is sent as it is. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** A service on real sockets with an embedded PostgreSQL and the process placement. */
+export interface TestServer {
+  readonly baseUrl: string;
+  readonly key: string;
+  readonly dataDir: string;
+  readonly database: Database;
+  readonly running: RunningServer;
+  /** Everything that was logged so far. */
+  log(): string;
+  request(method: string, path: string, request?: TestRequest): Promise<TestReply>;
+  /** Makes a project and a key of it. */
+  addProject(name: string): Promise<{ id: string; key: string }>;
+  /** Stops it and removes what it kept. */
+  close(): Promise<void>;
+}
+
+/** @param settings - beside a free port, the process placement and no warm instances. */
+export async function startTestServer(settings: Settings = {}): Promise<TestServer> {
+  const folder = mkdtempSync(join(tmpdir(), "shoal-server-"));
+  const dataDir = join(folder, "data");
+  const logged = new PassThrough();
+  let text = "";
+  logged.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  const config: Config = completeConfig({ data_dir: dataDir, port: 0, placement: "process", warm: 0, log_level: "debug", log_format: "json", drain_seconds: 5, ...settings });
+  const silent = () => undefined;
+  try {
+    const database = await openDatabase({ dataDir: join(folder, "database"), log: { debug: silent, info: silent, warn: silent, error: silent } });
+    const running = await startServer(config, { logTo: logged, database });
+    const key = running.apiKey ?? "";
+
+    return {
+      baseUrl: running.baseUrl,
+      key,
+      dataDir,
+      database,
+      running,
+      log: () => text,
+      request: (method, path, request = {}) => send(running.baseUrl, method + path, { key, ...request }),
+      async addProject(name) {
+        const id = createId();
+        await database.query.insertInto("projects").values({ id, name }).execute();
+        const secret = createKeySecret();
+        await database.query
+          .insertInto("api_keys")
+          .values({ id: createId(), name: `key of ${name}`, key_hash: Buffer.from(hashKey(secret), "hex"), masked_key: maskKey(secret), project_id: id, created_by_id: "test", created_by_email: "test@localhost" })
+          .execute();
+        return { id, key: secret };
+      },
+      async close() {
+        await running.close();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** @param target - method and path: `GET/profiles`. */
+async function send(baseUrl: string, target: string, { key, body, headers, signal }: TestRequest): Promise<TestReply> {
+  const slash = target.indexOf("/");
+  const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+  const response = await fetch(baseUrl + target.slice(slash), {
+    method: target.slice(0, slash),
+    headers: { ...(key != null && { authorization: `Bearer ${key}` }), ...(text !== undefined && { "content-type": "application/json" }), ...headers },
+    ...(text !== undefined && { body: text }),
+    ...(signal && { signal }),
+  });
+  const answer = await response.text();
+  return { status: response.status, headers: response.headers, body: answer === "" ? undefined : JSON.parse(answer) };
+}
