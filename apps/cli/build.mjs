@@ -1,0 +1,26 @@
+// Bundles the command into dist/: one file for `--help`, further ones that are loaded when a command runs. The table of commands is
+// made here from openapi.json, so that printing help loads no schema library.
+import { build } from "esbuild";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { commandTable } from "./src/command-table.ts";
+
+const document = JSON.parse(readFileSync(createRequire(import.meta.url).resolve("@shoal/contract/openapi.json"), "utf8"));
+await build({
+  entryPoints: ["src/shoal.ts"],
+  outdir: "dist",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node24",
+  conditions: ["@shoal/source"],
+  // The service is a package of its own; libraries stay where npm installs them.
+  external: ["@shoal/server"],
+  packages: "bundle",
+  sourcemap: true,
+  chunkNames: "chunks/[name]-[hash]",
+  banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
+  logLevel: "warning",
+});
+writeFileSync("dist/commands.json", JSON.stringify(commandTable(document)));
