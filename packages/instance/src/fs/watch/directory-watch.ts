@@ -1,10 +1,12 @@
 import type { FileSystemEvent } from "@shoal/schemas";
 import { lstatSync, readdirSync, statfsSync, statSync, watch, type Stats } from "node:fs";
 import { basename } from "node:path";
+import type { AncestorWatches } from "./ancestor-watches.ts";
 import { noteSystemEvent, onPossibleLoss } from "./event-queue-pressure.ts";
+import { Fifo } from "./fifo.ts";
 import { clockStepMs, entryOf, isSame, isSurelySame, KnownTree, refresh, type KnownEntry, type PendingCheck } from "./known-tree.ts";
 import { join, Outbox, type Departure } from "./outbox.ts";
-import { isForbidden, isMissing, tooManyEntries, watchError } from "./watch-errors.ts";
+import { isForbidden, isMissing, silentFilesystem, tooManyEntries, watchError } from "./watch-errors.ts";
 
 /** How long a departure may wait for the arrival that makes it a move. The kernel reports both in one breath. */
 const pairWithinMs = 20;
@@ -12,6 +14,8 @@ const pairWithinMs = 20;
 const sliceMs = 8;
 /** How far a chain of moves is followed when the last arrival is seen first. */
 const maxChain = 32;
+/** After so many errors of the system's watchers, each of which was made up for by a scan, a watch is given up. */
+const maxWatcherErrors = 100;
 /** A path of /name/. makes the kernel's notes about the directory itself arrive under the name `.`, which no child can have. */
 const isLinux = process.platform === "linux";
 /** proc, sysfs, cgroup, cgroup2, devpts, debugfs, tracefs, securityfs, bpf: they change without saying so, or without end. */
@@ -27,6 +31,7 @@ export interface DirectoryWatchInit {
   /** The same directory as clients name it, without a slash at its end. */
   readonly apiPath: string;
   readonly recursive: boolean;
+  readonly ancestors: AncestorWatches;
   /** Files and directories that all watches of a session together may cover. */
   readonly entries: { used: number; readonly max: number };
   readonly onEvent: (event: FileSystemEvent) => void;
@@ -35,7 +40,7 @@ export interface DirectoryWatchInit {
 }
 
 type Job =
-  | ({ readonly kind: "check" } & PendingCheck)
+  | { readonly kind: "check"; readonly check: PendingCheck }
   | { readonly kind: "scan"; readonly directory: KnownEntry }
   | { readonly kind: "call"; readonly call: () => void };
 
@@ -59,8 +64,10 @@ export class DirectoryWatch {
   readonly #init: DirectoryWatchInit;
   readonly #tree: KnownTree;
   readonly #outbox: Outbox;
-  #jobs: Job[] = [];
-  #nextJob = 0;
+  /** In the order of the system's events. */
+  readonly #jobs = new Fifo<Job>();
+  /** What those lead to; done first, so that a job is done with all that follows from it before the next begins. */
+  readonly #followUps = new Fifo<Job>();
   #pumping = false;
   #live = false;
   #ended = false;
@@ -72,7 +79,10 @@ export class DirectoryWatch {
   #gone = new Set<string>();
   #goneBefore = new Set<string>();
   #counted = 0;
+  #watcherErrors = 0;
   readonly #stopListening: () => void;
+  #leaveAncestors: (() => void) | undefined;
+  #onFailure: ((error: Error) => void) | undefined;
 
   private constructor(init: DirectoryWatchInit, root: KnownEntry) {
     this.#init = init;
@@ -97,9 +107,14 @@ export class DirectoryWatch {
     }
     if (!stats.isDirectory()) throw watchError(Object.assign(new Error("not a directory"), { code: "ENOTDIR" }), init.apiPath);
     const root = entryOf(basename(init.apiPath), stats);
-    if (isSilent(init.hostPath)) throw watchError(new Error("a filesystem of this kind does not report changes"), init.apiPath);
+    if (isSilent(init.hostPath)) throw silentFilesystem(init.apiPath);
     const started = new DirectoryWatch(init, root);
-    await started.#begin();
+    try {
+      await started.#begin();
+    } catch (error) {
+      started.#dispose();
+      throw watchError(error, init.apiPath);
+    }
     return started;
   }
 
@@ -111,19 +126,19 @@ export class DirectoryWatch {
   }
 
   async #begin(): Promise<void> {
+    this.#leaveAncestors = this.#init.ancestors.add(this.#init.hostPath, () => {
+      this.#rootMayBeGone = true;
+      this.#enqueue({ kind: "call", call: () => undefined });
+    });
     const failed = new Promise<never>((_resolve, reject) => {
       this.#onFailure = reject;
     });
     this.#scanSoon(this.#tree.root, false);
     await Promise.race([this.#caughtUp(), failed]);
     this.#onFailure = undefined;
-    if (this.#rootGone) {
-      this.#dispose();
-      throw watchError(Object.assign(new Error("gone"), { code: "ENOENT" }), this.#init.apiPath);
-    }
+    if (this.#rootGone) throw Object.assign(new Error("gone"), { code: "ENOENT" });
     this.#live = true;
   }
-  #onFailure: ((error: Error) => void) | undefined;
 
   /** Resolves when everything that had happened by now has been looked at. */
   async #caughtUp(): Promise<void> {
@@ -159,15 +174,14 @@ export class DirectoryWatch {
     if (temporaryName.test(name) || name.includes("\uFFFD")) return;
     const pending = directory.directory?.pending;
     let check = pending?.get(name);
-    if (!check) {
-      const job = { kind: "check", directory, name, renamed: false, changed: false, deep: false } as const satisfies Job;
-      check = job;
-      pending?.set(name, check);
-      this.#enqueue(job);
-    }
+    const isNew = check === undefined;
+    check ??= { directory, name, renamed: false, changed: false, deep: false };
+    pending?.set(name, check);
+    if (why === "listed" || why === "deep") this.#enqueue({ kind: "check", check }, this.#followUps);
+    else if (isNew) this.#enqueue({ kind: "check", check });
     if (why === "renamed") check.renamed = true;
-    else if (why === "changed") check.changed = true;
-    else if (why === "deep") check.deep = true;
+    if (why === "changed") check.changed = true;
+    if (why === "deep") check.deep = true;
   }
 
   #scanSoon(directory: KnownEntry, deep: boolean): void {
@@ -176,11 +190,11 @@ export class DirectoryWatch {
     const queued = state.queuedScan !== undefined;
     if (deep) state.queuedScan = "deep";
     else state.queuedScan ??= "one level";
-    if (!queued) this.#enqueue({ kind: "scan", directory });
+    if (!queued) this.#enqueue({ kind: "scan", directory }, this.#followUps);
   }
 
-  #enqueue(job: Job): void {
-    this.#jobs.push(job);
+  #enqueue(job: Job, queue = this.#jobs): void {
+    queue.push(job);
     if (this.#pumping) return;
     this.#pumping = true;
     setImmediate(this.#pump);
@@ -189,9 +203,10 @@ export class DirectoryWatch {
   readonly #pump = (): void => {
     const until = performance.now() + sliceMs;
     try {
-      for (let count = 1; this.#nextJob < this.#jobs.length; count++) {
-        const job = this.#jobs[this.#nextJob++];
-        if (job) this.#run(job);
+      for (let count = 1; ; count++) {
+        const job = this.#followUps.shift() ?? this.#jobs.shift();
+        if (!job) break;
+        this.#run(job);
         if (count % 32 === 0 && performance.now() > until) break;
       }
       if (this.#rootMayBeGone) this.#examineRoot();
@@ -201,15 +216,8 @@ export class DirectoryWatch {
     }
     this.#outbox.send();
     this.#settleLater();
-    if (this.#nextJob * 2 > this.#jobs.length) {
-      this.#jobs = this.#jobs.slice(this.#nextJob);
-      this.#nextJob = 0;
-    }
-    if (this.#nextJob < this.#jobs.length) {
-      setImmediate(this.#pump);
-      return;
-    }
-    this.#pumping = false;
+    if (this.#followUps.length + this.#jobs.length > 0) setImmediate(this.#pump);
+    else this.#pumping = false;
   };
 
   #run(job: Job): void {
@@ -217,8 +225,11 @@ export class DirectoryWatch {
     else if (this.#ended) return;
     else if (job.kind === "scan") this.#scan(job.directory);
     else {
-      job.directory.directory?.pending.delete(job.name);
-      this.#check(job, 0);
+      const { check } = job;
+      const pending = check.directory.directory?.pending;
+      if (pending?.get(check.name) !== check) return; // Done already.
+      pending.delete(check.name);
+      this.#check(check, 0);
     }
   }
 
@@ -238,12 +249,12 @@ export class DirectoryWatch {
       const watcher = watch(isLinux ? `${hostPath}/.` : hostPath, { persistent: false }, (kind, name) => {
         this.#onSystemEvent(directory, kind, name);
       });
-      watcher.on("error", () => {
-        noteSystemEvent();
+      watcher.on("error", (error) => {
         if (state.watcher !== watcher) return;
         state.watcher = undefined;
         watcher.close();
-        this.#checkAgain(directory);
+        if (this.#watcherErrors++ < maxWatcherErrors) this.#checkAgain(directory);
+        else this.#fail(watchError(error, this.#init.apiPath));
       });
       state.watcher = watcher;
       former?.close();
@@ -446,10 +457,13 @@ export class DirectoryWatch {
 
   #fail(error: Error): void {
     if (this.#ended) return;
+    if (this.#onFailure) {
+      this.#onFailure(error);
+      return;
+    }
     this.#outbox.flush(this.#outbox.position);
     this.#dispose();
-    if (this.#onFailure) this.#onFailure(error);
-    else this.#init.onEnd(error);
+    this.#init.onEnd(error);
   }
 
   #finish(why?: "root gone"): void {
@@ -463,6 +477,7 @@ export class DirectoryWatch {
   #dispose(): void {
     this.#ended = true;
     this.#stopListening();
+    this.#leaveAncestors?.();
     clearTimeout(this.#settling);
     this.#tree.forget(this.#tree.root);
     this.#init.entries.used -= this.#counted;

@@ -2,15 +2,10 @@ import type { startWatch, stopWatch, watchEvents } from "@shoal/contract";
 import { ServiceError, type Handler } from "@shoal/router";
 import type { FileSystemEvent } from "@shoal/schemas";
 import { randomInt } from "node:crypto";
-import { posix } from "node:path";
+import { hostPath, normalisePath, topOf, type SessionRoot } from "../paths.ts";
+import { AncestorWatches } from "./ancestor-watches.ts";
 import { DirectoryWatch } from "./directory-watch.ts";
 import { EventLog } from "./event-log.ts";
-
-/** Where the session's files are. */
-export interface WatchedRoot {
-  /** Turns an absolute path as clients write it into one of this process. Throws what clients are to be told when it would leave the session. */
-  toHost(path: string): string | Promise<string>;
-}
 
 /** Bounds of one session's watches. */
 export interface WatchLimits {
@@ -67,11 +62,12 @@ interface Watch {
 }
 
 /** The watches of one session. */
-export function watchHandlers(root: WatchedRoot, limits: WatchLimits = defaultWatchLimits): WatchHandlers {
+export function watchHandlers(root: SessionRoot, limits: WatchLimits = defaultWatchLimits): WatchHandlers {
   const watches = new Map<string, Watch>();
   const ended = new Set<string>();
   const entries = { used: 0, max: limits.entries };
   const shared = { bytes: 0, maxBytes: limits.bytesPerSession };
+  let ancestors: AncestorWatches | undefined;
   let starting = 0;
   let closed = false;
 
@@ -116,7 +112,7 @@ export function watchHandlers(root: WatchedRoot, limits: WatchLimits = defaultWa
       throw new ServiceError(429, "too_many_watches", `The session has ${limits.watches} watches, the most it can have. Stop one with browsers.fs.watch.stop(), or watch a directory above with "recursive".`);
     }
     const id = makeId();
-    const apiPath = normalized(path);
+    const apiPath = normalisePath(path, "body.path");
     const log = new EventLog<FileSystemEvent>({ events: limits.eventsPerWatch, bytes: limits.bytesPerWatch, shared }, () => {
       onLeave(id);
     });
@@ -124,10 +120,13 @@ export function watchHandlers(root: WatchedRoot, limits: WatchLimits = defaultWa
     starting++;
     try {
       let hasEnded = false;
+      const directory = await hostPath(root, apiPath, { follow: true, action: "watch" });
+      ancestors ??= new AncestorWatches(await topOf(root));
       const source = await DirectoryWatch.start({
-        hostPath: await root.toHost(apiPath),
+        hostPath: directory,
         apiPath,
         recursive,
+        ancestors,
         entries,
         onEvent: (event) => {
           log.push(event, sizeOf(event));
@@ -182,12 +181,6 @@ function shuttingDown(): ServiceError {
 /** As a function, for the compiler takes what it saw before an `await` for what holds after it. */
 function isTrue(value: boolean): boolean {
   return value;
-}
-
-/** Without `.`, `..` and doubled or trailing slashes. */
-function normalized(path: string): string {
-  const plain = posix.normalize(path);
-  return plain.length > 1 && plain.endsWith("/") ? plain.slice(0, -1) : plain;
 }
 
 function positionOf(lastEventId: string | undefined, lastId: number): number {

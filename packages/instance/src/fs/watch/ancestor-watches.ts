@@ -1,0 +1,107 @@
+import { watch, type FSWatcher } from "node:fs";
+import { dirname, join } from "node:path";
+import { noteSystemEvent } from "./event-queue-pressure.ts";
+import { isForbidden, isMissing } from "./watch-errors.ts";
+
+interface Ancestor {
+  watcher: FSWatcher | undefined;
+  /** Who wants to know when a child of this name comes or goes. */
+  readonly interested: Map<string, Set<() => void>>;
+}
+
+/**
+ * Tells when a directory may have gone because one above it was moved or deleted, which the directory itself does not notice.
+ * Watches share the directories above them.
+ */
+export class AncestorWatches {
+  readonly #top: string;
+  readonly #ancestors = new Map<string, Ancestor>();
+
+  /** @param top - host path of the directory at which looking upwards ends; it is watched too. */
+  constructor(top: string) {
+    this.#top = top;
+  }
+
+  /**
+   * @param hostPath - a directory below the top.
+   * @param onChange - called when it, or one above it, may have gone.
+   * @returns ends it.
+   * @throws what `fs.watch` throws when the system has no watches left.
+   */
+  add(hostPath: string, onChange: () => void): () => void {
+    const taken: (() => void)[] = [];
+    const remove = (): void => {
+      for (const give of taken.splice(0)) give();
+    };
+    try {
+      for (let child = hostPath; child !== this.#top && dirname(child) !== child; child = dirname(child)) taken.push(this.#take(child, onChange));
+    } catch (error) {
+      remove();
+      throw error;
+    }
+    return remove;
+  }
+
+  #take(child: string, onChange: () => void): () => void {
+    const path = dirname(child);
+    const name = child.slice(path.endsWith("/") ? path.length : path.length + 1);
+    let ancestor = this.#ancestors.get(path);
+    if (!ancestor) {
+      ancestor = { watcher: this.#watch(path), interested: new Map() };
+      this.#ancestors.set(path, ancestor);
+    }
+    const { interested } = ancestor;
+    const listeners = interested.get(name) ?? new Set();
+    interested.set(name, listeners.add(onChange));
+    return () => {
+      listeners.delete(onChange);
+      if (listeners.size === 0) interested.delete(name);
+      if (interested.size > 0 || this.#ancestors.get(path)?.interested !== interested) return;
+      this.#ancestors.get(path)?.watcher?.close();
+      this.#ancestors.delete(path);
+    };
+  }
+
+  #watch(path: string): FSWatcher | undefined {
+    try {
+      const watcher = watch(path, { persistent: false }, (kind, name) => {
+        noteSystemEvent();
+        if (kind === "rename") this.#notify(path, name);
+      });
+      watcher.on("error", () => {
+        watcher.close();
+        this.#notify(path, null);
+      });
+      return watcher;
+    } catch (error) {
+      // A directory that may only be passed through cannot be watched, and one that has gone is noticed from above.
+      if (isForbidden(error) || isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #notify(path: string, name: string | null): void {
+    const interested = this.#ancestors.get(path)?.interested;
+    if (!interested) return;
+    for (const [child, listeners] of interested) {
+      if (name !== null && child !== name) continue;
+      this.#watchAnew(join(path, child));
+      for (const listener of [...listeners]) listener();
+    }
+  }
+
+  /** Another directory may have the place of an ancestor, whose watch follows the one that left. */
+  #watchAnew(path: string): void {
+    for (const [at, ancestor] of this.#ancestors) {
+      if (at !== path && !at.startsWith(`${path}/`)) continue;
+      const former = ancestor.watcher;
+      try {
+        ancestor.watcher = this.#watch(at);
+      } catch {
+        // No watches left: the former stays, and those below still look for their directory whenever a file is gone.
+        continue;
+      }
+      former?.close();
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import { startWatch, stopWatch, watchEvents } from "@shoal/contract";
+import { createHttpRouter } from "@shoal/router/http";
+import type { FileSystemEvent } from "@shoal/schemas";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, realpath, rm } from "node:fs/promises";
+import { createServer, get, type IncomingMessage } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defaultWatchLimits, watchHandlers, type WatchHandlers, type WatchLimits } from "../watches.ts";
+
+export interface Frame {
+  readonly id: number;
+  /** Absent in the frame of a gap. */
+  readonly event?: FileSystemEvent;
+  readonly missed?: number;
+}
+
+/** A session directory whose watches are served over a real socket. */
+export interface ServedWatches extends AsyncDisposable {
+  /** Plays `/`. */
+  readonly root: string;
+  readonly handlers: WatchHandlers;
+  /** Errors of the router. */
+  readonly faults: unknown[];
+  start(path: string, recursive?: boolean): Promise<string>;
+  stop(id: string): Promise<Response>;
+  post(body: unknown): Promise<Response>;
+  /** Every reader has its own connection. */
+  read(id: string, options?: { readonly after?: number; readonly gaps?: boolean }): Promise<Reader>;
+  /** Runs a shell script in the root, in a process of its own, to its end. */
+  sh(script: string): Promise<void>;
+  /** Runs a Node program in the root, in a process of its own, to its end. */
+  node(program: string): Promise<void>;
+}
+
+export interface Reader extends AsyncIterable<Frame> {
+  readonly response: IncomingMessage;
+  /** Reads until a frame fits. */
+  until(fits: (frame: Frame) => boolean): Promise<Frame[]>;
+  /** Reads until the stream ends. */
+  toEnd(): Promise<Frame[]>;
+  close(): void;
+}
+
+export async function serveWatches(limits: Partial<WatchLimits> = {}, directory?: string): Promise<ServedWatches> {
+  const root = await realpath(await mkdtemp(join(directory ?? tmpdir(), "shoal-watch-")));
+  const handlers = watchHandlers({ directory: root, home: "/home/shoal" }, { ...defaultWatchLimits, ...limits });
+  const faults: unknown[] = [];
+  const router = createHttpRouter({ stripPrefix: "/browsers/{id}", context: () => undefined, onError: (error) => faults.push(error) });
+  router.mount(startWatch, handlers.startWatch);
+  router.mount(watchEvents, handlers.watchEvents);
+  router.mount(stopWatch, handlers.stopWatch);
+  const server = createServer((request, response) => {
+    router.handle(request, response);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  const base = `http://127.0.0.1:${address.port}/fs/watch`;
+
+  const post = (body: unknown): Promise<Response> => fetch(base, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+
+  async function run(command: string, args: readonly string[]): Promise<void> {
+    const child = spawn(command, args, { cwd: root, stdio: ["ignore", "ignore", "pipe"] });
+    let problems = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (problems += text));
+    const [code] = (await once(child, "close")) as [number | null];
+    if (code !== 0) throw new Error(`the writer failed: ${problems}`);
+  }
+
+  return {
+    root,
+    handlers,
+    faults,
+    post,
+    start: async (path, recursive = true) => {
+      const response = await post({ path, recursive });
+      if (response.status !== 201) throw new Error(await response.text());
+      return ((await response.json()) as { watch_id: string }).watch_id;
+    },
+    stop: (id) => fetch(`${base}/${id}`, { method: "DELETE" }),
+    read: async (id, options = {}) => {
+      const headers = { ...(options.after !== undefined && { "last-event-id": String(options.after) }), ...(options.gaps && { "x-shoal-stream": "gaps" }) };
+      const request = get(`${base}/${id}/events`, { headers, agent: false });
+      const [response] = (await once(request, "response")) as [IncomingMessage];
+      if (response.statusCode !== 200) {
+        let text = "";
+        for await (const chunk of response.setEncoding("utf8")) text += String(chunk);
+        throw new Error(`${response.statusCode ?? 0} ${text}`);
+      }
+      return reader(response);
+    },
+    sh: (script) => run("/bin/sh", ["-ec", script]),
+    node: (program) => run(process.execPath, ["--input-type=module", "-e", program]),
+    [Symbol.asyncDispose]: async () => {
+      await handlers.close();
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+function reader(response: IncomingMessage): Reader {
+  const frames = parse(response);
+  const take = async (fits: (frame: Frame) => boolean): Promise<Frame[]> => {
+    const taken: Frame[] = [];
+    for (;;) {
+      const { value, done } = await frames.next();
+      if (done === true) return taken;
+      taken.push(value);
+      if (fits(value)) return taken;
+    }
+  };
+  return {
+    response,
+    until: async (fits) => {
+      const taken = await take(fits);
+      const last = taken.at(-1);
+      if (!last || !fits(last)) throw new Error(`the stream ended before: ${JSON.stringify(taken.slice(-5))}`);
+      return taken;
+    },
+    toEnd: () => take(() => false),
+    close: () => {
+      response.destroy();
+    },
+    [Symbol.asyncIterator]: () => frames,
+  };
+}
+
+async function* parse(response: IncomingMessage): AsyncGenerator<Frame, undefined> {
+  let text = "";
+  for await (const chunk of response.setEncoding("utf8")) {
+    text += String(chunk);
+    const blocks = text.split("\n\n");
+    text = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const field = (name: string): string | undefined => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1];
+      const id = field("id");
+      const data = field("data");
+      if (id === undefined || data === undefined) continue;
+      const value: unknown = JSON.parse(data);
+      yield field("event") === "gap" ? { id: Number(id), missed: (value as { missed: number }).missed } : { id: Number(id), event: value as FileSystemEvent };
+    }
+  }
+  return undefined;
+}
+
+/** Every path below a directory of the host, as the API names it, with whether it is a directory. */
+export async function treeOf(root: string, path: string): Promise<Map<string, boolean>> {
+  const found = new Map<string, boolean>();
+  for (const entry of await readdir(join(root, path), { recursive: true, withFileTypes: true })) {
+    found.set(join(entry.parentPath, entry.name).slice(root.length), entry.isDirectory());
+  }
+  return found;
+}
+
+/**
+ * What a tree is after its events.
+ *
+ * @param knows - `moves`: a client that carries moved things over; `creations`: one that takes RENAME for the end of the old path and waits for CREATE.
+ */
+export function replay(before: ReadonlyMap<string, boolean>, frames: readonly Frame[], knows: "moves" | "creations"): Map<string, boolean> {
+  const tree = new Map(before);
+  const below = (path: string): [string, boolean][] => [...tree].filter(([at]) => at === path || at.startsWith(`${path}/`));
+  for (const { event } of frames) {
+    if (!event) continue;
+    const { type, path, is_dir, dest_path } = event;
+    if (type === "CREATE") tree.set(path, is_dir ?? false);
+    else if (type === "DELETE") for (const [at] of below(path)) tree.delete(at);
+    else if (type === "RENAME") {
+      const moved = below(path);
+      for (const [at] of moved) tree.delete(at);
+      if (knows === "creations" || dest_path === undefined) continue;
+      for (const [at] of below(dest_path)) tree.delete(at);
+      for (const [at, isDirectory] of moved) tree.set(dest_path + at.slice(path.length), isDirectory);
+    }
+  }
+  return tree;
+}

@@ -1,0 +1,340 @@
+import type { FileSystemEvent } from "@shoal/schemas";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { replay, serveWatches, treeOf, type Frame, type ServedWatches } from "./testing/served-watches.ts";
+
+const generous = { timeout: 120_000 };
+
+/** Runs a script below /w under a watch, and tells all that was reported. */
+async function watched(served: ServedWatches, script: string, options: { recursive?: boolean; by?: "sh" | "node" } = {}): Promise<Frame[]> {
+  const id = await served.start("/w", options.recursive ?? true);
+  const reader = await served.read(id);
+  await served[options.by ?? "sh"](script);
+  expect((await served.stop(id)).status).toBe(204);
+  return reader.toEnd();
+}
+
+async function prepared(...directories: string[]): Promise<ServedWatches> {
+  const served = await serveWatches();
+  for (const directory of ["w", ...directories]) await mkdir(join(served.root, directory), { recursive: true });
+  return served;
+}
+
+const eventsOf = (frames: readonly Frame[]): FileSystemEvent[] => frames.flatMap(({ event }) => event ?? []);
+/** `CREATE /w/a`, in order. */
+const linesOf = (frames: readonly Frame[]): string[] =>
+  eventsOf(frames).map(({ type, path, is_dir, dest_path }) => `${type} ${path}${is_dir === true ? "/" : ""}${dest_path === undefined ? "" : ` -> ${dest_path}`}`);
+
+async function expectNothingMissing(served: ServedWatches, frames: readonly Frame[], before: ReadonlyMap<string, boolean> = new Map()): Promise<void> {
+  const now = await treeOf(served.root, "/w");
+  for (const knows of ["moves", "creations"] as const) {
+    const told = replay(before, frames, knows);
+    expect([...now].filter(([path, isDirectory]) => told.get(path) !== isDirectory)).toEqual([]);
+    expect([...told.keys()].filter((path) => !now.has(path))).toEqual([]);
+  }
+  expect(frames.map(({ id }) => id)).toEqual(frames.map((_, index) => (frames[0]?.id ?? 1) + index));
+}
+
+describe("a directory watch", () => {
+  it("tells what happens after the answer, and nothing from before", generous, async () => {
+    await using served = await prepared("w/old");
+    await writeFile(join(served.root, "w/old/file"), "1");
+    const frames = await watched(served, "echo 2 > w/new; mkdir w/dir; echo 3 >> w/old/file; rm w/new; rmdir w/dir");
+    expect(linesOf(frames).filter((line) => line.endsWith("/w/old/") || line.startsWith("CREATE /w/old"))).toEqual([]);
+    expect(linesOf(frames)).toContain("WRITE /w/old/file");
+    expect(new Set(linesOf(frames).filter((line) => !line.startsWith("WRITE")))).toEqual(
+      new Set([...["CREATE", "DELETE"].map((type) => `${type} /w/new`), ...eventsOf(frames).filter(({ name }) => name === "dir").map(({ type, is_dir }) => `${type} /w/dir${is_dir === true ? "/" : ""}`)]),
+    );
+    expect(linesOf(frames).filter((line) => line.startsWith("CREATE /w/dir"))).toHaveLength(1);
+    expect(eventsOf(frames).every(({ name, path }) => path.endsWith(`/${name ?? ""}`))).toBe(true);
+  });
+
+  it("tells of one level unless it is recursive", generous, async () => {
+    await using served = await prepared("w/old");
+    const frames = await watched(served, "mkdir -p w/new/deep; touch w/old/hidden w/new/hidden w/seen; mv w/old w/renamed", { recursive: false });
+    expect(linesOf(frames)).toEqual(["CREATE /w/new/", "CREATE /w/seen", "RENAME /w/old/ -> /w/renamed", "CREATE /w/renamed/"]);
+  });
+
+  it("misses nothing in 50 new folders four deep that are filled at once", generous, async () => {
+    await using served = await prepared();
+    const frames = await watched(served, `for i in $(seq 50); do mkdir -p w/$i/b/c/d; for d in w/$i w/$i/b w/$i/b/c w/$i/b/c/d; do echo x > $d/f; done; done`);
+    await expectNothingMissing(served, frames);
+    expect(eventsOf(frames).filter(({ type, name }) => type === "CREATE" && name === "f")).toHaveLength(200);
+  });
+
+  it("misses nothing of cp -r", generous, async () => {
+    await using served = await prepared("from");
+    await served.sh("for i in $(seq 300); do mkdir -p from/$i; done; for i in $(seq 1000); do echo $i > from/$((i % 300 + 1))/f$i; done");
+    const frames = await watched(served, "cp -r from w/to");
+    await expectNothingMissing(served, frames);
+    expect(new Set(eventsOf(frames).map(({ path }) => path)).size).toBe(1301);
+  });
+
+  it("misses none of 20,000 files in one folder", generous, async () => {
+    await using served = await prepared();
+    const frames = await watched(served, `import { writeFileSync } from "node:fs"; for (let i = 0; i < 20000; i++) writeFileSync("w/f" + i, "x");`, { by: "node" });
+    await expectNothingMissing(served, frames);
+    expect(eventsOf(frames).filter(({ type }) => type === "CREATE")).toHaveLength(20_000);
+  });
+
+  it("misses nothing although the kernel drops events, for the event loop was held up", generous, async () => {
+    await using served = await prepared("w/there");
+    const id = await served.start("/w");
+    const reader = await served.read(id);
+    const writing = served.node(`
+      import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+      for (let i = 0; i < 12000; i++) writeFileSync("w/f" + i, "x");
+      for (let i = 0; i < 1000; i++) { mkdirSync("w/d" + i + "/e", { recursive: true }); writeFileSync("w/d" + i + "/e/f", "x"); }
+      for (let i = 0; i < 12000; i += 2) rmSync("w/f" + i);
+      for (let i = 0; i < 8000; i++) writeFileSync("w/there/f" + i, "x");
+      writeFileSync("done", "");`);
+    // The test's own thread is the service's: while it waits here, nothing is read.
+    const { existsSync } = await import("node:fs");
+    const sleep = new Int32Array(new SharedArrayBuffer(4));
+    while (!existsSync(join(served.root, "done"))) Atomics.wait(sleep, 0, 0, 20);
+    await writing;
+    await served.stop(id);
+    await expectNothingMissing(served, await reader.toEnd(), new Map([["/w/there", true]]));
+  });
+
+  it("pairs the halves of a move, of files and of directories with all that is in them", generous, async () => {
+    await using served = await prepared("w/a/b", "w/target");
+    await writeFile(join(served.root, "w/a/b/f"), "1");
+    await writeFile(join(served.root, "w/file"), "1");
+    const before = await treeOf(served.root, "/w");
+    const frames = await watched(served, "mv w/file w/moved; mv w/moved w/target/; mv w/a w/target/c; echo 2 > w/target/c/b/later; mkdir w/new; mv w/target/c w/new/d");
+    expect(linesOf(frames).filter((line) => line.startsWith("RENAME") || line.startsWith("DELETE")).length).toBeGreaterThan(0);
+    expect(linesOf(frames)).not.toContain("DELETE /w/file");
+    expect(eventsOf(frames).filter(({ type }) => type === "RENAME").map(({ path }) => path)).toEqual(expect.arrayContaining(["/w/file", "/w/a"]));
+    for (const { type, dest_path, path } of eventsOf(frames)) if (type === "RENAME") expect(linesOf(frames), path).toContainEqual(expect.stringMatching(new RegExp(`^CREATE ${dest_path ?? ""}/?$`)));
+    await expectNothingMissing(served, frames, before);
+  });
+
+  it("tells of what is moved in and out, with everything below", generous, async () => {
+    await using served = await prepared("w/out/deep", "in/deep");
+    await writeFile(join(served.root, "w/out/deep/f"), "1");
+    await writeFile(join(served.root, "in/deep/f"), "1");
+    const before = await treeOf(served.root, "/w");
+    const frames = await watched(served, "mv in w/in; mv w/out out; echo 2 > w/in/deep/g; echo 3 > out/deep/unseen");
+    expect(linesOf(frames)).toEqual(expect.arrayContaining(["CREATE /w/in/", "CREATE /w/in/deep/", "CREATE /w/in/deep/f", "CREATE /w/in/deep/g", "DELETE /w/out/deep/f", "DELETE /w/out/deep/", "DELETE /w/out/"]));
+    expect(linesOf(frames).join()).not.toContain("unseen");
+    await expectNothingMissing(served, frames, before);
+  });
+
+  it("tells of the target when a file is moved over another", generous, async () => {
+    await using served = await prepared();
+    await writeFile(join(served.root, "w/a"), "1");
+    await writeFile(join(served.root, "w/b"), "2");
+    const inside = await watched(served, "mv w/a w/b");
+    expect(linesOf(inside)).toEqual(["RENAME /w/a -> /w/b", "CREATE /w/b"]);
+    const fromOutside = await watched(served, "echo 3 > c; mv c w/b");
+    expect(linesOf(fromOutside)).toEqual(["WRITE /w/b"]);
+  });
+
+  it("keeps the service's own temporary files to itself", generous, async () => {
+    await using served = await prepared();
+    await writeFile(join(served.root, "w/there"), "1");
+    const frames = await watched(served, "echo 2 > w/.shoal-abc123.part; mv w/.shoal-abc123.part w/there; echo 3 > w/.shoal-xyz.part; mv w/.shoal-xyz.part w/new; touch w/.shoal-x.part; rm w/.shoal-x.part");
+    expect(linesOf(frames)).toEqual(["WRITE /w/there", "CREATE /w/new"]);
+  });
+
+  it("takes neither a reused inode nor a second name of a file for a move", generous, async () => {
+    await using served = await prepared();
+    await writeFile(join(served.root, "w/linked"), "1");
+    const frames = await watched(served, "for i in $(seq 300); do : > w/a$i; rm w/a$i; : > w/b$i; done; ln w/linked w/second; rm w/linked; for i in $(seq 300); do mkdir w/c$i; rmdir w/c$i; mkdir w/d$i; done");
+    expect(linesOf(frames).filter((line) => line.startsWith("RENAME"))).toEqual([]);
+    await expectNothingMissing(served, frames, new Map([["/w/linked", false]]));
+  });
+
+  it("tells of files that are gone before anyone could look", generous, async () => {
+    await using served = await prepared();
+    const frames = await watched(served, `import { rmSync, writeFileSync } from "node:fs"; for (let i = 0; i < 500; i++) { writeFileSync("w/f" + i, "x"); rmSync("w/f" + i); }`, { by: "node" });
+    for (const type of ["CREATE", "DELETE"]) expect(new Set(eventsOf(frames).filter((event) => event.type === type).map(({ path }) => path)).size).toBe(500);
+    await expectNothingMissing(served, frames);
+  });
+
+  it("does not swallow the last of many writes", generous, async () => {
+    await using served = await prepared();
+    await writeFile(join(served.root, "w/f"), "");
+    const id = await served.start("/w");
+    const reader = await served.read(id);
+    for (let round = 0; round < 50; round++) {
+      const seen = reader.until(({ event }) => event?.type === "WRITE");
+      await writeFile(join(served.root, "w/f"), `${round % 10}`);
+      await seen;
+    }
+    reader.close();
+  });
+
+  it("rotates names without mixing them up", generous, async () => {
+    await using served = await prepared();
+    await served.sh("for i in 1 2 3 4; do echo $i > w/log.$i; done; mkdir w/x w/y; echo x > w/x/x; echo y > w/y/y");
+    const before = await treeOf(served.root, "/w");
+    const frames = await watched(served, "for n in $(seq 20); do for i in 4 3 2 1; do mv w/log.$i w/log.$((i + 1)); done; echo $n > w/log.1; mv w/x w/t; mv w/y w/x; mv w/t w/y; done");
+    await expectNothingMissing(served, frames, before);
+  });
+});
+
+const call = { query: {}, body: undefined, headers: {}, requestId: "", signal: new AbortController().signal, lastEventId: undefined, context: undefined };
+
+describe("the end of a watch", () => {
+  it("comes after all that happened, when the directory is removed", generous, async () => {
+    await using served = await prepared("w/a/b");
+    const id = await served.start("/w");
+    const reader = await served.read(id);
+    await served.sh("echo 1 > w/a/b/f; echo 2 > w/g; rm -r w; mkdir w; echo 3 > w/unseen");
+    const frames = await reader.toEnd();
+    expect(linesOf(frames).at(-1)).toBe("DELETE /w/");
+    expect([...replay(new Map([["/w", true], ["/w/a", true], ["/w/a/b", true]]), frames, "moves")]).toEqual([]);
+    const again = await (await served.read(id)).toEnd();
+    expect(again).toEqual(frames);
+    expect((await served.stop(id)).status).toBe(204);
+    expect((await served.stop(id)).status).toBe(404);
+  });
+
+  it.each([
+    ["it is moved", "mv w elsewhere; echo 1 > elsewhere/unseen"],
+    ["a directory above it is moved", "mv up elsewhere"],
+    ["a directory above it is removed", "rm -r up"],
+  ])("comes when %s", generous, async (_, script) => {
+    await using served = await prepared("up/er/w/a");
+    const path = script.includes("up") ? "/up/er/w" : "/w";
+    const id = await served.start(path);
+    const reader = await served.read(id);
+    await served.sh(script);
+    expect(linesOf(await reader.toEnd()).at(-1)).toBe(`DELETE ${path}/`);
+  });
+
+  it("comes with what happened until then, when it is stopped", generous, async () => {
+    await using served = await prepared();
+    for (let round = 0; round < 20; round++) {
+      const id = await served.start("/w");
+      await writeFile(join(served.root, `w/f${round}`), "");
+      const reader = await served.read(id);
+      await served.stop(id);
+      expect(linesOf(await reader.toEnd())).toContain(`CREATE /w/f${round}`);
+    }
+  });
+});
+
+describe("readers", () => {
+  it("each get everything, at their own pace", generous, async () => {
+    await using served = await prepared();
+    const id = await served.start("/w");
+    const slow = await served.read(id);
+    const quick = await served.read(id);
+    await served.sh("for i in $(seq 3000); do : > w/a-rather-long-name-so-that-the-socket-fills-up-$i; done; : > w/last");
+    const isLast = ({ event }: Frame): boolean => event?.name === "last";
+    const first = await quick.until(isLast);
+    expect(await slow.until(isLast)).toEqual(first);
+    expect(await (await served.read(id)).until(isLast)).toEqual(first);
+  });
+
+  it("go on after Last-Event-ID, without a hole and without a repetition", generous, async () => {
+    await using served = await prepared();
+    const id = await served.start("/w");
+    const writing = served.sh("for i in $(seq 2000); do : > w/f$i; done; : > w/last");
+    const frames: Frame[] = [];
+    const isLast = ({ event }: Frame): boolean => event?.name === "last";
+    while (!frames.some(isLast)) {
+      const reader = await served.read(id, { after: frames.at(-1)?.id ?? 0 });
+      const until = (frames.at(-1)?.id ?? 0) + 300;
+      frames.push(...(await reader.until((frame) => frame.id >= until || isLast(frame))));
+      reader.close();
+    }
+    await writing;
+    await expectNothingMissing(served, frames);
+  });
+
+  it("that fall behind what is kept are told how much they missed", generous, async () => {
+    await using served = await serveWatches({ eventsPerWatch: 100 });
+    await mkdir(join(served.root, "w"));
+    const id = await served.start("/w");
+    const quick = await served.read(id);
+    await served.sh("for i in $(seq 500); do : > w/f$i; done; : > w/last");
+    const last = (await quick.until(({ event }) => event?.name === "last")).at(-1)?.id ?? 0;
+    const late = await served.read(id, { after: 3, gaps: true });
+    const frames = await late.until(({ id: at }) => at === last);
+    expect(frames[0]).toEqual({ id: last - 100, missed: last - 100 - 3 });
+    expect(frames.slice(1).map(({ id: at }) => at)).toEqual(Array.from({ length: 100 }, (_, index) => last - 99 + index));
+    expect((await (await served.read(id)).until(({ id: at }) => at === last))[0]?.id).toBe(last - 99);
+  });
+
+  it("that are slow hold up neither others nor the memory", generous, async () => {
+    await using served = await serveWatches({ bytesPerWatch: 256 * 1024 });
+    await mkdir(join(served.root, "w"));
+    const id = await served.start("/w");
+    const slow = await served.read(id, { gaps: true });
+    slow.response.pause();
+    const quick = await served.read(id);
+    const name = "n".repeat(200);
+    const writing = served.node(`import { writeFileSync } from "node:fs"; for (let i = 0; i < 15000; i++) writeFileSync("w/${name}" + i, ""); writeFileSync("w/last", "");`);
+    await quick.until(({ event }) => event?.name === "last");
+    await writing;
+    slow.response.resume();
+    const frames = await slow.until(({ event }) => event?.name === "last");
+    const missed = frames.reduce((sum, frame) => sum + (frame.missed ?? 0), 0);
+    expect(missed).toBeGreaterThan(0);
+    expect(missed + frames.filter(({ event }) => event).length).toBe(frames.at(-1)?.id);
+  });
+});
+
+describe("a request that cannot be met", () => {
+  it.each([
+    [400, { path: "w" }, "body.path"],
+    [400, {}, "body.path"],
+    [404, { path: "/missing" }, "/missing"],
+    [400, { path: "/file" }, "not_a_directory"],
+    [400, { path: "/file/below" }, "not_a_directory"],
+  ])("is answered with %i: %j", async (status, body, text) => {
+    await using served = await serveWatches();
+    await writeFile(join(served.root, "file"), "");
+    const response = await served.post(body);
+    expect(response.status).toBe(status);
+    expect(await response.text()).toContain(text);
+  });
+
+  it.each(["x", "-1", "7", "1.5"])("is a Last-Event-ID of %s", async (lastEventId) => {
+    await using served = await prepared();
+    const id = await served.start("/w");
+    await expect(served.read(id, { after: lastEventId as unknown as number })).rejects.toThrow(/^400 .*Last-Event-ID/);
+  });
+
+  it("is a watch that does not exist", async () => {
+    await using served = await prepared();
+    await expect(served.read("nothing")).rejects.toThrow(/^404 /);
+    expect((await served.stop("nothing")).status).toBe(404);
+  });
+
+  it("is a watch too many, until one is stopped", async () => {
+    await using served = await serveWatches({ watches: 2 });
+    const [first] = await Promise.all([served.start("/"), served.start("/")]);
+    const refused = await served.post({ path: "/" });
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({ code: "too_many_watches" });
+    await served.stop(first);
+    await served.start("/");
+  });
+
+  it("is a directory with more in it than may be covered", async () => {
+    await using served = await serveWatches({ entries: 100 });
+    await served.sh("mkdir -p w many; for i in $(seq 150); do : > many/$i; done; for i in $(seq 90); do : > w/$i; done");
+    const refused = await served.post({ path: "/many" });
+    expect(refused.status).toBe(507);
+    expect(await refused.text()).toContain("100 files");
+    const id = await served.start("/w");
+    const reader = await served.read(id);
+    await served.sh("for i in $(seq 200); do : > w/more$i; done");
+    await reader.toEnd();
+    await expect(served.read(id, { after: (await (await served.read(id)).toEnd()).at(-1)?.id ?? 0 })).rejects.toThrow(/^507 .*100 files/);
+  });
+
+  it("takes 10,000 watches and no more", generous, async () => {
+    await using served = await serveWatches();
+    await served.node(`import { mkdirSync } from "node:fs"; for (let i = 0; i < 10000; i++) mkdirSync("d" + i);`);
+    const at = async (path: string) => served.handlers.startWatch({ ...call, params: { id: "" }, body: { path, recursive: false } });
+    for (let start = 0; start < 10_000; start += 500) await Promise.all(Array.from({ length: 500 }, (_, index) => at(`/d${start + index}`)));
+    expect((await served.post({ path: "/d0" })).status).toBe(429);
+  });
+});
