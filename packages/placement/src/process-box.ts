@@ -1,7 +1,7 @@
 import { type InstanceConfig, instanceProgramPath } from "@shoal/instance";
 import type { Box, BoxMaker, Exit } from "./box.ts";
 import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "./instance-files.ts";
-import { killStrays } from "./process-table.ts";
+import { identityOf, killStrays } from "./process-table.ts";
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -61,15 +61,17 @@ export function createProcessBoxes(options: ProcessBoxOptions): BoxMaker {
         throw new Error(`Node could not be started (${process.execPath}).`, { cause: reason });
       }
 
+      const { startTicks } = identityOf(pid);
       return {
         id,
         pid,
         stdout: child.stdout,
         stderr: child.stderr,
-        asksToEnd: true,
+        // Where leftovers can be found and killed there is no need to ask.
+        asksToEnd: process.platform !== "linux",
         gone: exited.then(async (exit) => {
           await killTree(pid);
-          await killStrays(files.sessionDir);
+          await killStrays(files.sessionDir, startTicks);
           return exit;
         }),
         kill() {

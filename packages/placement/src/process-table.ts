@@ -1,5 +1,6 @@
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** A running process, told from a later one with the same id by its start. */
 export interface ProcessIdentity {
@@ -8,9 +9,9 @@ export interface ProcessIdentity {
   readonly startTicks: number;
 }
 
-/** This process. */
-export function ownIdentity(): ProcessIdentity {
-  return { pid: process.pid, startTicks: statOf(process.pid)?.startTicks ?? 0 };
+/** Tells a running process from others that have its id before or after it. */
+export function identityOf(pid: number): ProcessIdentity {
+  return { pid, startTicks: statOf(pid)?.startTicks ?? 0 };
 }
 
 /** Whether that very process runs; where the system does not tell starts, whether any process has its id. */
@@ -36,48 +37,63 @@ export async function processNamespace(): Promise<{ readonly boot: string; reado
   return { boot: boot.trim(), namespace };
 }
 
+/** How long killed processes may take to go. */
+const lingerMs = 2_000;
+
 /**
- * Kills every process of this user that carries `sessionDir` in its environment as `SHOAL_SESSION_DIR`, or as its browser's profile, until none is left: in a
- * plain process placement, programs that put themselves into process groups of their own. Does nothing but on Linux.
+ * Kills what a session that ran as a plain process may have left: every process that carries `sessionDir` in its environment as `SHOAL_SESSION_DIR` or is a
+ * browser with its profile below it, and all of their sessions in the sense of `setsid`. Resolves when they are gone. Does nothing but on Linux.
+ *
+ * @param since - start of the oldest process that can belong to it, in ticks as in {@link ProcessIdentity}.
  */
-export async function killStrays(sessionDir: string): Promise<number> {
-  if (process.platform !== "linux") return 0;
+export async function killStrays(sessionDir: string, since = 0): Promise<void> {
+  if (process.platform !== "linux") return;
   const environment = Buffer.from(`SHOAL_SESSION_DIR=${sessionDir}\0`);
   const argument = Buffer.from(`--user-data-dir=${sessionDir}/`);
-  let killed = 0;
-  // A program may start another between two looks at the table.
-  for (let look = 0; look < 10; look++) {
-    const strays = await findProcesses(async (pid) => {
-      const [environ, cmdline] = await Promise.all([readFile(`/proc/${pid}/environ`), readFile(`/proc/${pid}/cmdline`)]);
-      return environ.includes(environment) || cmdline.includes(argument);
+  const own = statOf(process.pid)?.session;
+  // Sandboxed processes of a browser show nobody their environment, but share the session of the browser that does.
+  const sessions = new Set<number>();
+  const until = performance.now() + lingerMs;
+  for (;;) {
+    const young = (await readdir("/proc")).flatMap((name) => {
+      const found = /^\d+$/.test(name) ? statOf(Number(name)) : undefined;
+      return found !== undefined && found.startTicks >= since && found.pid !== process.pid ? [found] : [];
     });
-    if (strays.length === 0) break;
-    for (const pid of strays) {
+    const marked = young.filter(({ pid }) => contentOf(pid, "environ").includes(environment) || contentOf(pid, "cmdline").includes(argument));
+    for (const { session } of marked) if (session !== own) sessions.add(session);
+    const strays = young.filter((each) => marked.includes(each) || sessions.has(each.session));
+    if (strays.length === 0 || performance.now() > until) return;
+    for (const { pid } of strays) {
       try {
         process.kill(pid, "SIGKILL");
-        killed += 1;
       } catch {
         // It ended by itself.
       }
     }
+    await sleep(2);
   }
-  return killed;
 }
 
-async function findProcesses(matches: (pid: number) => Promise<boolean>): Promise<number[]> {
-  const pids = (await readdir("/proc")).map(Number).filter((pid) => Number.isInteger(pid) && pid !== process.pid);
-  // Another user's processes, and those that end while they are looked at, cannot be read.
-  const found = await Promise.all(pids.map((pid) => matches(pid).catch(() => false)));
-  // A zombie has no environment, so it is not found.
-  return pids.filter((_, index) => found[index]);
+/** A file of a process, empty where this user may not read it or the process is gone. */
+function contentOf(pid: number, file: "environ" | "cmdline"): Buffer {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`);
+  } catch {
+    return Buffer.alloc(0);
+  }
 }
 
-function statOf(pid: number): { readonly parentPid: number; readonly startTicks: number } | undefined {
+interface Stat extends ProcessIdentity {
+  readonly parentPid: number;
+  readonly session: number;
+}
+
+function statOf(pid: number): Stat | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
     // The second field is the program's name in parentheses, which may hold anything.
-    const [state, parentPid, ...rest] = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    return state === "Z" || state === "X" ? undefined : { parentPid: Number(parentPid), startTicks: Number(rest[17]) };
+    const [state, parentPid, _group, session, ...rest] = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return state === "Z" || state === "X" ? undefined : { pid, parentPid: Number(parentPid), session: Number(session), startTicks: Number(rest[15]) };
   } catch {
     return undefined;
   }

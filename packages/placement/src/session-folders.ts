@@ -1,6 +1,6 @@
 import type { PlacementLog } from "./placement.ts";
 import { PlacementError } from "./placement-error.ts";
-import { isRunning, killStrays, ownIdentity, processNamespace } from "./process-table.ts";
+import { identityOf, isRunning, killStrays, processNamespace } from "./process-table.ts";
 import { removeTree } from "./remove-tree.ts";
 import * as z from "zod/mini";
 import { randomBytes } from "node:crypto";
@@ -49,7 +49,7 @@ export async function openSessionFolders(sessionsDir: string, log: PlacementLog)
     const name = `${folderPrefix}${randomBytes(6).toString("hex")}`;
     const fresh = join(parent, `.new-${name}`);
     const own = join(parent, name);
-    const identity = ownIdentity();
+    const identity = identityOf(process.pid);
     const owner: z.output<typeof Owner> = {
       pid: identity.pid,
       start_ticks: identity.startTicks,
