@@ -7,7 +7,7 @@ import { commandTable } from "./src/command-table.ts";
 
 const document = JSON.parse(readFileSync(createRequire(import.meta.url).resolve("@shoal/contract/openapi.json"), "utf8"));
 await build({
-  entryPoints: ["src/shoal.ts"],
+  entryPoints: ["src/shoal.ts", "src/service.ts"],
   outdir: "dist",
   bundle: true,
   splitting: true,

@@ -1,11 +1,11 @@
 // npm run demo: what Shoal is for, from start to end, on this machine. Starts the service with its defaults in a folder of its own,
 // works in a real browser, and leaves nothing behind but a screenshot.
+import { startService } from "@shoal/cli/service";
 import { ApiError, Shoal } from "@shoal/client";
 import { chromium } from "playwright-core";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startService } from "./service.ts";
 import { startShop } from "./shop.ts";
 import { Transcript } from "./transcript.ts";
 

@@ -1,0 +1,64 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, watch } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** A service that runs as a program of its own, as `shoal serve` starts it. */
+export interface ServiceProcess {
+  readonly baseUrl: string;
+  /** The organisation-wide admin key. */
+  readonly apiKey: string;
+  readonly pid: number;
+  /** What it has printed so far, both channels. */
+  output(): string;
+  /** Sends a signal and waits for the end. @returns the exit status, `null` when the signal ended it. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/**
+ * Runs `shoal serve` on a free port and waits until it answers; for scripts and tests.
+ *
+ * @param dataDir - everything that it keeps goes there; made when missing.
+ * @param flags - further flags of `shoal serve`.
+ * @throws {Error} with what it printed, when it ends instead.
+ */
+export async function startService(dataDir: string, flags: readonly string[] = [], env: NodeJS.ProcessEnv = process.env): Promise<ServiceProcess> {
+  mkdirSync(dataDir, { recursive: true });
+  const readyFile = join(dataDir, "ready.json");
+  const shoal = join(dirname(fileURLToPath(import.meta.url)), "..", "dist", "shoal.js");
+  const child = spawn(process.execPath, [shoal, "serve", "--port", "0", "--data-dir", dataDir, "--ready-file", readyFile, ...flags], { env, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const ended = once(child, "close");
+
+  const watcher = watch(dataDir);
+  const ready = new Promise<"ready">((resolve) => {
+    const look = () => {
+      // The file is moved into place when it is whole; one of an earlier run names another process.
+      if (existsSync(readyFile) && readReadyFile(readyFile).pid === child.pid) resolve("ready");
+    };
+    watcher.on("change", look);
+    look();
+  });
+  const first = await Promise.race([ready, ended]);
+  watcher.close();
+  if (first !== "ready") throw new Error(`The service did not start:\n${output}`);
+
+  const { base_url, api_key, pid } = readReadyFile(readyFile);
+  return {
+    baseUrl: base_url,
+    apiKey: api_key,
+    pid,
+    output: () => output,
+    async stop(signal = "SIGTERM") {
+      child.kill(signal);
+      await ended;
+      return child.exitCode;
+    },
+  };
+}
+
+function readReadyFile(path: string): { base_url: string; api_key: string; pid: number } {
+  return JSON.parse(readFileSync(path, "utf8")) as { base_url: string; api_key: string; pid: number };
+}
