@@ -1,4 +1,4 @@
-import type { AssignInstance } from "@shoal/instance";
+import { type AssignInstance, instanceProgramPath } from "@shoal/instance";
 import type { BoxMaker } from "./box.ts";
 import { locateChromium } from "./chromium.ts";
 import { createEgressGateway } from "./egress-gateway.ts";
@@ -16,7 +16,7 @@ import { openSessionFolders } from "./session-folders.ts";
 import { startInstance } from "./start-instance.ts";
 import { createWarmPool } from "./warm-pool.ts";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 /** Its own, because a session that was just served needs the processor for its client's connection and first page. */
 const quietMs = 500;
@@ -27,11 +27,11 @@ const quietMs = 500;
  * @throws {PlacementError} `no_chromium`, `no_isolation` (only when `kind` is `sandbox`), `bad_option`.
  */
 export function createPlacement(options: PlacementOptions): Promise<Placement> {
-  return createPlacementWith(options, createNameResolver());
+  return createPlacementWith(options, { resolveName: createNameResolver(), programPath: instanceProgramPath });
 }
 
-/** {@link createPlacement} with a resolver of its own for names that pages ask for. */
-export async function createPlacementWith(options: PlacementOptions, resolveName: ResolveName): Promise<Placement> {
+/** {@link createPlacement} with a resolver of its own for the names that pages ask for, and a program of its own. */
+export async function createPlacementWith(options: PlacementOptions, { resolveName, programPath }: { readonly resolveName: ResolveName; readonly programPath: string }): Promise<Placement> {
   const { log } = options;
   const policy = createEgressPolicy(options.allowPrivateHosts, resolveName);
   const chromium = await locateChromium(options.chromium);
@@ -44,14 +44,14 @@ export async function createPlacementWith(options: PlacementOptions, resolveName
   const folders = await openSessionFolders(options.sessionsDir, log);
   let maker: BoxMaker;
   try {
-    const common = { folders, gateway: createEgressGateway(log), policy };
+    const common = { folders, gateway: createEgressGateway(log), policy, programPath, cacheParent: resolve(options.sessionsDir), log };
     if (support?.works === true) {
       const etc = await makeSandboxEtc(join(folders.runtimeDir, "etc"));
-      maker = await createSandboxBoxes({ ...common, support, etc, chromium, cacheDir: undefined });
+      maker = await createSandboxBoxes({ ...common, support, etc, chromium });
       if (!support.nestedUsers) log.warn({}, "This host lets no process in a box make user namespaces: Chromium runs without its inner sandbox. The box itself is in force.");
     } else {
       const innerSandbox = await processSandboxWorks(chromium.executable);
-      maker = createProcessBoxes({ ...common, chromium: { executable: chromium.executable, kind: chromium.kind, inner_sandbox: innerSandbox }, cacheDir: undefined });
+      maker = await createProcessBoxes({ ...common, chromium: { executable: chromium.executable, kind: chromium.kind, inner_sandbox: innerSandbox } });
       log.warn({ reason: support?.reason, advice: support?.advice, inner_sandbox: innerSandbox }, "Sessions run as plain processes, which isolates nothing: who uses one can read this user's files and reach this host's network.");
     }
   } catch (error) {

@@ -67,7 +67,7 @@ export async function examineHost(options: { readonly chromium?: string } = {}):
       : { name: "inner_sandbox", state: "warning", detail: "Chromium runs with --no-sandbox.", advice: sandbox.works ? "The box holds all the same; see user namespaces." : "Run Shoal as a plain user, or with bubblewrap." },
   );
 
-  const limits = sandbox.works ? [...(sandbox.tools.prlimit === undefined ? [] : [`at most ${maxProcesses} processes and threads a session`]), `at most ${sharedMemoryBytes / 2 ** 20} MB of shared memory a session`, "no core dumps"] : [];
+  const limits = sandbox.works ? [`at most ${sharedMemoryBytes / 2 ** 20} MB of shared memory a session`, ...(sandbox.tools.prlimit === undefined ? [] : [`at most ${maxProcesses} processes and threads a session`, "no core dumps"])] : [];
   findings.push(
     limits.length > 1
       ? { name: "limits", state: "ok", detail: `In force: ${limits.join(", ")}. Memory and disk space are not limited.` }

@@ -1,6 +1,8 @@
-import { type InstanceConfig, instanceProgramPath } from "@shoal/instance";
+import type { InstanceConfig } from "@shoal/instance";
 import type { Box, BoxMaker, Exit } from "./box.ts";
+import { openCompileCache } from "./compile-cache.ts";
 import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "./instance-files.ts";
+import type { PlacementLog } from "./placement.ts";
 import { identityOf, killStrays } from "./process-table.ts";
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
@@ -10,11 +12,22 @@ const run = promisify(execFile);
 
 export interface ProcessBoxOptions extends InstanceFilesOptions {
   readonly chromium: InstanceConfig["chromium"];
-  readonly cacheDir: string | undefined;
+  readonly programPath: string;
+  /** Directory that stays from one server to the next, for the compile cache. */
+  readonly cacheParent: string;
+  readonly log: PlacementLog;
 }
 
 /** Starts instances as plain processes of this user. They see this host's files and network: this isolates nothing. */
-export function createProcessBoxes(options: ProcessBoxOptions): BoxMaker {
+export async function createProcessBoxes(options: ProcessBoxOptions): Promise<BoxMaker> {
+  const { programPath } = options;
+  const cacheDir = await openCompileCache({
+    parent: options.cacheParent,
+    programPath,
+    surroundings: `process ${programPath}`,
+    log: options.log,
+    command: async (folder) => [process.execPath, programPath, "--fill-cache", folder],
+  });
   return {
     kind: "process",
     async start(id, viewport): Promise<Box> {
@@ -28,10 +41,10 @@ export function createProcessBoxes(options: ProcessBoxOptions): BoxMaker {
         session_dir: files.state,
         chromium: options.chromium,
         viewport,
-        ...(options.cacheDir !== undefined && { cache_dir: options.cacheDir }),
+        ...(cacheDir !== undefined && { cache_dir: cacheDir }),
       };
       const home = join(files.root, ...homePath.split("/"));
-      const child = spawn(process.execPath, [instanceProgramPath, id], {
+      const child = spawn(process.execPath, [programPath, id], {
         cwd: home,
         // A group of its own, to be killed as one, and out of reach of a terminal's Ctrl-C.
         detached: true,

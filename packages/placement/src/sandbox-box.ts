@@ -1,14 +1,16 @@
-import { type InstanceConfig, instanceProgramPath } from "@shoal/instance";
+import type { InstanceConfig } from "@shoal/instance";
 import type { Box, BoxMaker, Exit } from "./box.ts";
 import type { LocatedChromium } from "./chromium.ts";
+import { openCompileCache } from "./compile-cache.ts";
 import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "./instance-files.ts";
+import type { PlacementLog } from "./placement.ts";
 import { parentOf } from "./process-table.ts";
 import { type Bind, sandboxCommand } from "./sandbox-command.ts";
 import type { SandboxEtc } from "./sandbox-etc.ts";
 import { spareUserId } from "./sandbox-host.ts";
 import { runsAsRoot, type SandboxSupport } from "./sandbox-support.ts";
 import { spawn } from "node:child_process";
-import { readdir, realpath, stat } from "node:fs/promises";
+import { chown, mkdir, readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -18,8 +20,10 @@ export interface SandboxBoxOptions extends InstanceFilesOptions {
   readonly support: SandboxSupport & { readonly works: true };
   readonly etc: SandboxEtc;
   readonly chromium: LocatedChromium;
-  /** Filled compile cache. */
-  readonly cacheDir: string | undefined;
+  readonly programPath: string;
+  /** Directory that stays from one server to the next, for the compile cache. */
+  readonly cacheParent: string;
+  readonly log: PlacementLog;
 }
 
 /** Where things are in a box, wherever they are on the host. */
@@ -37,14 +41,28 @@ const lingerMs = 2_000;
 
 /** Starts instances in bubblewrap boxes. */
 export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<BoxMaker> {
-  const { support, etc, chromium, cacheDir } = options;
+  const { support, etc, chromium, programPath } = options;
   const browser = await bindsOfChromium(chromium);
-  const readOnly: readonly Bind[] = [
+  const runtime: readonly Bind[] = [
     { from: await realpath(process.execPath), to: inside.node },
-    { from: dirname(instanceProgramPath), to: inside.program },
-    ...(cacheDir === undefined ? [] : [{ from: cacheDir, to: inside.cache }]),
-    ...browser.binds,
+    { from: dirname(programPath), to: inside.program },
   ];
+  const startProgram = [inside.node, `${inside.program}/${basename(programPath)}`];
+  const cacheDir = await openCompileCache({
+    parent: options.cacheParent,
+    programPath,
+    surroundings: "sandbox",
+    log: options.log,
+    async command(folder) {
+      // The program finds the cache only where, and as whom, it has filled it.
+      const owner = runsAsRoot() ? await spareUserId() : undefined;
+      const root = join(options.folders.runtimeDir, "compile");
+      await mkdir(join(root, "home/shoal"), { recursive: true });
+      if (owner !== undefined) await chown(folder, owner, owner);
+      return sandboxCommand({ tools: support.tools, etc, root, readOnly: runtime, writable: [{ from: folder, to: inside.cache }], owner, nestedUsers: support.nestedUsers, program: [...startProgram, "--fill-cache", inside.cache] });
+    },
+  });
+  const readOnly: readonly Bind[] = [...runtime, ...(cacheDir === undefined ? [] : [{ from: cacheDir, to: inside.cache }]), ...browser.binds];
 
   return {
     kind: "sandbox",
@@ -74,7 +92,7 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         owner,
         nestedUsers: support.nestedUsers,
         infoFd: 3,
-        program: [inside.node, `${inside.program}/${basename(instanceProgramPath)}`, id],
+        program: [...startProgram, id],
       });
       const child = spawn(program, rest, {
         cwd: "/",

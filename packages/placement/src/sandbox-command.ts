@@ -1,3 +1,4 @@
+import { lstatSync, readlinkSync } from "node:fs";
 import type { SandboxEtc } from "./sandbox-etc.ts";
 import type { SandboxTools } from "./sandbox-host.ts";
 
@@ -42,7 +43,7 @@ export function sandboxCommand(command: SandboxCommand): readonly [program: stri
     ...(asRoot ? ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"] : ["--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000"]),
     ...["--die-with-parent", "--new-session", "--hostname", "shoal", ...(command.infoFd === undefined ? [] : ["--info-fd", String(command.infoFd)])],
     ...["--bind", root, "/"],
-    ...["--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/sbin", "/sbin", "--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64"],
+    ...["--ro-bind", "/usr", "/usr", ...systemFolders()],
     ...["--ro-bind", etc.path, "/etc", ...etc.bound.flatMap((name) => ["--ro-bind", `/etc/${name}`, `/etc/${name}`])],
     ...["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", String(sharedMemoryBytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
     // Bubblewrap would make them itself, for their owner alone.
@@ -62,6 +63,15 @@ function handOver(owner: number, { tools, nestedUsers }: SandboxCommand): readon
     ...[tools.setpriv ?? "setpriv", `--reuid=${owner}`, `--regid=${owner}`, "--clear-groups", "--bounding-set=-all", "--inh-caps=-all"],
     ...(nestedUsers ? [tools.unshare ?? "unshare", "--user", "--map-user=1000", "--map-group=1000"] : []),
   ];
+}
+
+/** Most distributions have moved these into `/usr` and left links. */
+function systemFolders(): readonly string[] {
+  return ["/bin", "/sbin", "/lib", "/lib32", "/lib64"].flatMap((path) => {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return [];
+    return found.isSymbolicLink() ? ["--symlink", readlinkSync(path), path] : ["--ro-bind", path, path];
+  });
 }
 
 function parentsOf(binds: readonly Bind[]): readonly string[] {
