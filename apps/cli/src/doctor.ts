@@ -12,11 +12,11 @@ export async function doctor(options: { output: "table" | "json" }, run: Run): P
     printJson(terminal, findings);
     return;
   }
-  const marks = { ok: ["green", "✓"], advice: ["yellow", "!"], missing: ["red", "✗"] } as const;
+  const marks = { ok: ["green", "✓"], warning: ["yellow", "!"], missing: ["red", "✗"] } as const;
   const width = Math.max(...findings.map(({ name }) => name.length));
-  for (const { name, state, found, advice } of findings) {
+  for (const { name, state, detail, advice } of findings) {
     const [colour, mark] = marks[state];
-    terminal.stdout.write(`${terminal.colour ? styleText(colour, mark, { validateStream: false }) : mark} ${name.padEnd(width)}  ${found}\n`);
+    terminal.stdout.write(`${terminal.colour ? styleText(colour, mark, { validateStream: false }) : mark} ${name.padEnd(width)}  ${detail}\n`);
     if (advice !== undefined) terminal.stdout.write(`  ${" ".repeat(width)}  → ${advice}\n`);
   }
 }

@@ -1,6 +1,7 @@
 export { type Config, type ConfigSources, loadConfig } from "./config/config.ts";
 export { defaultDataDir, environmentOf, flagOf, type Setting, type SettingKind, type SettingName, Settings, settings } from "./config/settings.ts";
 export { type AdminKey, adminKeyPath, readAdminKey } from "./data-dir/admin-key.ts";
+export { examine, type Finding } from "./examine.ts";
 export { type RunningServer, serve, startServer, type StartOptions } from "./server.ts";
 export { StartError } from "./start-error.ts";
 export { version } from "./version.ts";
