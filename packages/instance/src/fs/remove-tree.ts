@@ -1,0 +1,80 @@
+import { spawn } from "node:child_process";
+import { existsSync, unlink } from "node:fs";
+import { readdir, rmdir, unlink as unlinkFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { setTimeout as delay } from "node:timers/promises";
+import { hasCode } from "./errors.ts";
+
+/** As many files of one directory as are unlinked at once: more only wait for one another. */
+const concurrency = 16;
+/** A tree that is not gone by then is reported, whatever the reason. */
+const longestMs = 120_000;
+const unlinkAsync = promisify(unlink);
+const systemRm = process.platform === "win32" ? undefined : ["/bin/rm", "/usr/bin/rm"].find((path) => existsSync(path));
+
+/**
+ * Removes a file, a link (not what it names) or a directory with everything in it; what is gone already is no error.
+ *
+ * The system's `rm` does it in a process of its own, which no other way comes near (30,000 files: rm 320 ms, a worker with `rmSync` 440,
+ * unlinking from here 470 to 670, `fs.promises.rm` 1150). Where there is none, or it fails, the tree is walked from here: that also tells why.
+ *
+ * @param busyMs - how long, in milliseconds, the removal is repeated while others keep writing into the tree.
+ * @throws a system error: `ENOTEMPTY` when the tree was written to all the time, else what the system refuses.
+ */
+export async function removeTree(path: string, busyMs: number): Promise<void> {
+  const end = Date.now() + longestMs;
+  if (systemRm !== undefined && (await runRm(systemRm, path, longestMs))) return;
+  const busyEnd = Math.min(end, Date.now() + busyMs);
+  for (;;) {
+    try {
+      await removeOnce(Buffer.from(path), end);
+      return;
+    } catch (error) {
+      if (!hasCode(error, "ENOTEMPTY", "EEXIST") || Date.now() >= busyEnd) throw error;
+      await delay(10);
+    }
+  }
+}
+
+/** @returns whether everything is gone. */
+function runRm(rm: string, path: string, timeoutMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(rm, ["-rf", "--", path], { stdio: "ignore", env: {}, timeout: timeoutMs, killSignal: "SIGKILL" });
+    child.on("error", () => {
+      resolve(false);
+    });
+    child.on("exit", (code) => {
+      resolve(code === 0);
+    });
+  });
+}
+
+/** One pass over what is there now. Names are bytes: not all of them are valid UTF-8. */
+async function removeOnce(path: Buffer, end: number): Promise<void> {
+  let entries;
+  try {
+    entries = await readdir(path, { encoding: "buffer", withFileTypes: true });
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return;
+    if (!hasCode(error, "ENOTDIR")) throw error;
+    await unlinkFile(path);
+    return;
+  }
+  const places = entries.map((entry) => ({ place: Buffer.concat([path, Buffer.from("/"), entry.name]), isDirectory: entry.isDirectory() }));
+  let next = 0;
+  const unlinkRest = async (): Promise<void> => {
+    for (let entry = places[next++]; entry !== undefined; entry = places[next++]) {
+      if (!entry.isDirectory) await unlinkAsync(entry.place).catch(ignoreMissing);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, places.length) }, unlinkRest));
+  for (const { isDirectory, place } of places) {
+    if (Date.now() > end) throw Object.assign(new Error("not gone in time"), { code: "ENOTEMPTY" });
+    if (isDirectory) await removeOnce(place, end);
+  }
+  await rmdir(path).catch(ignoreMissing);
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!hasCode(error, "ENOENT")) throw error;
+}

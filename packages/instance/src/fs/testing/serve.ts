@@ -1,0 +1,99 @@
+import * as contract from "@shoal/contract";
+import { createHttpRouter } from "@shoal/router/http";
+import { mkdir, mkdtemp, readdir, realpath, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileSystemHandlers } from "../handlers.ts";
+import type { FileSystemLimits } from "../limits.ts";
+
+/** How a test's files are reached: API paths are those of the host, as in a box, or start at a directory of their own. */
+export const rootKinds = ["/", "a directory"] as const;
+export type RootKind = (typeof rootKinds)[number];
+
+/** What an answer carried. */
+export interface Answered {
+  readonly status: number;
+  /** Of the error body; `undefined` of a success. */
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+  readonly text: string;
+}
+
+/** The filesystem operations on a real socket, over a temporary directory that goes with them. */
+export interface ServedFileSystem extends AsyncDisposable {
+  readonly url: string;
+  /** Directory of the host that the test's files lie in; `/` of the API where it has a root of its own. */
+  readonly directory: string;
+  /** The host's directory for uploads that wait. */
+  readonly spool: string;
+  /** Directory of the host beside the root, for links that lead out. */
+  readonly outside: string;
+  /** API path of a name in `directory`. */
+  at(name: string): string;
+  /** Path of the host of a name in `directory`. */
+  host(name: string): string;
+  call(operation: string, input?: { readonly query?: Record<string, string>; readonly json?: unknown; readonly body?: BodyInit; readonly method?: string }): Promise<Answered>;
+  /** Every failure that was reported as a 500, or as a stream that broke off. */
+  readonly faults: readonly unknown[];
+}
+
+/** Serves {@link fileSystemHandlers} for tests. */
+export async function serveFileSystem(kind: RootKind, limits: Partial<FileSystemLimits> = {}): Promise<ServedFileSystem> {
+  const base = await realpath(await mkdtemp(join(tmpdir(), "shoal-fs-")));
+  const directory = join(base, "root");
+  const spool = join(base, "spool");
+  const outside = join(base, "outside");
+  for (const path of [directory, spool, outside]) await mkdir(path);
+  const faults: unknown[] = [];
+  const router = createHttpRouter({ stripPrefix: "/browsers/{id}", context: () => undefined, onError: (error) => faults.push(error) });
+  const home = kind === "/" ? join(directory, "home", "shoal") : "/home/shoal";
+  const handlers = fileSystemHandlers({ directory: kind === "/" ? "/" : directory, home, spoolDirectory: spool }, limits);
+  router.mount(contract.readFile, handlers.readFile);
+  router.mount(contract.writeFile, handlers.writeFile);
+  router.mount(contract.listFiles, handlers.listFiles);
+  router.mount(contract.createDirectory, handlers.createDirectory);
+  router.mount(contract.deleteFile, handlers.deleteFile);
+  router.mount(contract.deleteDirectory, handlers.deleteDirectory);
+  router.mount(contract.setFilePermissions, handlers.setFilePermissions);
+  router.mount(contract.getFileInfo, handlers.getFileInfo);
+  router.mount(contract.movePath, handlers.movePath);
+  router.mount(contract.uploadFiles, handlers.uploadFiles);
+  router.mount(contract.uploadZip, handlers.uploadZip);
+  router.mount(contract.downloadDirZip, handlers.downloadDirZip);
+  const server = createServer((request, response) => {
+    router.handle(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    directory,
+    spool,
+    outside,
+    faults,
+    at: (name) => (kind === "/" ? join(directory, name) : join("/", name)),
+    host: (name) => join(directory, name),
+    async call(operation, { body, json, method, query = {} } = {}) {
+      const response = await fetch(`${url}/fs/${operation}?${new URLSearchParams(query).toString()}`, {
+        method: method ?? (json !== undefined ? "PUT" : body !== undefined ? "POST" : "GET"),
+        ...(json !== undefined && { body: JSON.stringify(json), headers: { "content-type": "application/json" } }),
+        ...(body !== undefined && { body, duplex: "half" }),
+      });
+      const text = await response.text();
+      const error = response.status >= 400 ? (JSON.parse(text) as { code: string; message: string }) : undefined;
+      return { status: response.status, code: error?.code, message: error?.message, text };
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await rm(base, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** Names below a directory of the host, sorted: what a test expects to be there, and that nothing else is. */
+export async function namesIn(directory: string): Promise<string[]> {
+  return (await readdir(directory, { recursive: true })).sort();
+}

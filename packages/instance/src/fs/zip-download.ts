@@ -1,0 +1,81 @@
+import type { BytesReply } from "@shoal/router";
+import { constants, type Stats } from "node:fs";
+import { lstat, open, readdir, readlink, stat } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { hasCode, notADirectory, orServiceError } from "./errors.ts";
+import { fileKind } from "./file-info.ts";
+import { baseName, hostPath, type SessionRoot } from "./paths.ts";
+import { temporaryNamePattern } from "./temporary.ts";
+import type { ZipEntry } from "./zip-writer.ts";
+
+/** Files up to this size are read at once, which is faster and gives entries that need no descriptor behind them. */
+const smallBytes = 256 * 1024;
+const separator = Buffer.from("/");
+
+/**
+ * Packs a directory's content into a ZIP archive while it is sent: names relative to the directory and sorted, every directory with an entry of its own, links as links.
+ * Pipes, sockets, devices and unfinished uploads are left out, as is what vanishes meanwhile; what may not be read is left out and named in the archive's comment.
+ *
+ * @param path - normalised API path; a link to a directory is followed.
+ */
+export async function downloadDirZip(root: SessionRoot, path: string): Promise<BytesReply> {
+  const action = "pack";
+  return orServiceError(action, path, async () => {
+    const place = await hostPath(root, path, { follow: true, action });
+    const stats = await stat(place);
+    if (!stats.isDirectory()) throw notADirectory(action, path, fileKind(stats), "Use read_file for a file.");
+    const top = Buffer.from(place);
+    const names = await sortedNames(top);
+    const leftOut: string[] = [];
+    // Loaded by the first download: the program that starts does not wait for it.
+    const { zipArchive } = await import("./zip-writer.ts");
+    const archive = zipArchive(walk(top, names, leftOut), () => (leftOut.length === 0 ? "" : `Not permitted to read, left out:\n${leftOut.join("\n")}`));
+    return { stream: Readable.from(archive, { objectMode: false }), fileName: `${path === "/" ? "root" : baseName(path)}.zip` };
+  });
+}
+
+async function sortedNames(directory: Buffer): Promise<Buffer[]> {
+  const names = await readdir(directory, { encoding: "buffer" });
+  return names.filter((name) => !temporaryNamePattern.test(name.toString("latin1"))).sort((a, b) => a.compare(b));
+}
+
+/** Entries below `top`, a directory before what is in it. The file of an entry is open only while that entry is used. */
+async function* walk(top: Buffer, names: readonly Buffer[], leftOut: string[]): AsyncGenerator<ZipEntry> {
+  const pending = names.toReversed();
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    const place = Buffer.concat([top, separator, name]);
+    try {
+      const stats = await lstat(place);
+      if (stats.isFile()) {
+        yield* fileEntry(name, place);
+        continue;
+      }
+      if (stats.isSymbolicLink()) yield entryOf(name, stats, await readlink(place, "buffer"));
+      if (!stats.isDirectory()) continue;
+      yield entryOf(name, stats, undefined);
+      for (const inner of (await sortedNames(place)).reverse()) pending.push(Buffer.concat([name, separator, inner]));
+    } catch (error) {
+      // Gone, or something else by now.
+      if (hasCode(error, "ENOENT", "ENOTDIR", "ELOOP", "EINVAL", "ENXIO")) continue;
+      if (!hasCode(error, "EACCES", "EPERM")) throw error;
+      leftOut.push(name.toString("utf8"));
+    }
+  }
+}
+
+async function* fileEntry(name: Buffer, place: Buffer): AsyncGenerator<ZipEntry> {
+  // Windows has no such flags; undefined ones count as 0.
+  const handle = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) return;
+    if (stats.size <= smallBytes) yield entryOf(name, stats, await handle.readFile());
+    else yield entryOf(name, stats, { stream: handle.createReadStream({ start: 0, end: stats.size - 1, highWaterMark: smallBytes, autoClose: false }), sizeBytes: stats.size });
+  } finally {
+    await handle.close();
+  }
+}
+
+function entryOf(name: Buffer, stats: Stats, content: ZipEntry["content"]): ZipEntry {
+  return { name, mode: stats.mode, modified: stats.mtime, content };
+}
