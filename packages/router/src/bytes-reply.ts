@@ -9,13 +9,19 @@ import type { BytesReply } from "./handler.ts";
  * @throws what the stream fails with.
  */
 export function whenReadable(stream: Readable, response: ServerResponse): Promise<void> {
+  // Until somebody listens for good, an error must not become an uncaught one.
+  stream.on("error", () => undefined);
   if (response.destroyed) stream.destroy();
   response.on("close", () => {
     stream.destroy();
   });
   return new Promise((resolve, reject) => {
-    if (stream.errored !== null) {
+    if (stream.errored instanceof Error) {
       reject(stream.errored);
+      return;
+    }
+    if (stream.destroyed && !response.destroyed) {
+      reject(new Error("The stream of an answer was destroyed before it could be sent."));
       return;
     }
     if (stream.readableLength > 0 || stream.readableEnded || stream.destroyed) {

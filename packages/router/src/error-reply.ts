@@ -1,6 +1,6 @@
 import type { ErrorBody } from "@shoal/schemas";
 import { STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { TextReply } from "./reply.ts";
 import { ServiceError } from "./service-error.ts";
 
@@ -12,6 +12,7 @@ export function errorReply(error: unknown, requestId: string): TextReply {
   const known = ServiceError.isInstance(error) ? error : new ServiceError(500, "internal_error", `The service failed on this request. Its operator finds the cause in the log under request id ${requestId}.`);
   const headers: OutgoingHttpHeaders = { ...jsonHeaders };
   if (known.retryAfterSeconds !== undefined) headers["retry-after"] = String(Math.max(0, Math.ceil(known.retryAfterSeconds)));
+  if (known.status === 401) headers["www-authenticate"] = "Bearer";
   // A client that repeats every 409 would repeat a conflict that stays one.
   if (known.status === 409) headers["x-should-retry"] = "false";
   return { kind: "text", status: known.status, headers, text: JSON.stringify(known.toBody()) };
@@ -40,7 +41,7 @@ export function malformedPath(): TextReply {
  *
  * @param requestId - of an id that is made for the answer.
  */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
+export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex, requestId: string): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy(error);
     return;

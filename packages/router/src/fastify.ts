@@ -1,7 +1,6 @@
 import type { Contract, Endpoint } from "@shoal/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from "fastify";
 import createRouter from "find-my-way";
-import type { Socket } from "node:net";
 import { answerClientError, errorReply, isFault, malformedPath, unknownRoute } from "./error-reply.ts";
 import { ClientGone } from "./guarded-stream.ts";
 import type { Handler, Handlers } from "./handler.ts";
@@ -28,7 +27,7 @@ export const fastifyOptions = {
     void reply.header("x-request-id", request.id);
     sendText(reply, malformedPath());
   },
-  clientErrorHandler(error, socket: Socket) {
+  clientErrorHandler(error, socket) {
     answerClientError(error, socket, requestIdOf({}));
   },
 } satisfies FastifyServerOptions;

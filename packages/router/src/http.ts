@@ -31,7 +31,7 @@ export interface HttpRouter<Context> {
   /** Mounts every operation of `contract`. */
   mountAll<C extends Contract>(contract: C, handlers: Handlers<C, Context>): void;
   /** Answers a request; never throws. */
-  handle(request: IncomingMessage, response: ServerResponse): void;
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
 /** Makes a router for `createServer(router.handle)`. */

@@ -46,12 +46,15 @@ export class MultipartParts implements AsyncIterable<MultipartPart>, AsyncIterat
     if (this.#current !== undefined && !this.#current.readableEnded) this.#current.destroy();
     this.#current = undefined;
     const part = this.#queue.shift();
-    if (part !== undefined) return this.#hand(part);
+    if (part !== undefined) {
+      this.#onDrain();
+      return this.#hand(part);
+    }
     if (this.#error !== undefined) throw this.#error;
     if (this.#state === "finished") return { done: true, value: undefined };
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
-      this.#request.resume();
+      this.#onDrain();
     });
   }
 
@@ -124,8 +127,9 @@ export class MultipartParts implements AsyncIterable<MultipartPart>, AsyncIterat
     const more = this.#parser?.write(chunk);
     if (more === false || this.#queue.length > 0) this.#request.pause();
   };
+  /** Reads on, unless parts wait for the handler or the parser waits for the reader of a file. */
   readonly #onDrain = (): void => {
-    if (this.#queue.length === 0) this.#request.resume();
+    if (this.#queue.length === 0 && this.#parser?.writableNeedDrain === false) this.#request.resume();
   };
   readonly #onEnd = (): void => {
     this.#parser?.end();

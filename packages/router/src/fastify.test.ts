@@ -1,0 +1,38 @@
+import { getProfile, readFile } from "@shoal/contract";
+import { ServiceError } from "@shoal/router";
+import { configure, fastifyOptions, mount } from "@shoal/router/fastify";
+import Fastify from "fastify";
+import { Readable } from "node:stream";
+import { expect, it, onTestFinished } from "vitest";
+import { answerOf } from "./testing/servers.ts";
+
+it("wants a server that was made with its options", () => {
+  expect(() => { configure(Fastify()); }).toThrow("Fastify({ ...fastifyOptions })");
+});
+
+it("answers what other hooks and routes of the server throw as it answers everything", async () => {
+  const app = Fastify({ ...fastifyOptions });
+  configure(app);
+  app.addHook("onRequest", async (request) => {
+    if (request.headers.authorization === undefined) throw new ServiceError(401, "unauthorized", "Send a key.");
+  });
+  app.get("/own", () => {
+    throw new Error("secret");
+  });
+  app.addHook("onSend", async (_request, reply) => { reply.header("x-own", "1"); });
+  app.addHook("onRequest", async (_request, reply) => { reply.header("x-early", "1"); });
+  mount(app, getProfile, ({ params }) => ({ id: params.id_or_name, created_at: "2026-01-01T00:00:00.000Z" }), { context: () => undefined });
+  mount(app, readFile, () => ({ stream: Readable.from(["x"]) }), { context: () => undefined });
+  const url = await app.listen({ port: 0, host: "127.0.0.1" });
+  onTestFinished(() => app.close());
+  const authorized = { headers: { authorization: "Bearer x" } };
+
+  expect(await answerOf(fetch(`${url}/profiles/a`))).toMatchObject({ status: 401, body: { code: "unauthorized", message: "Send a key." } });
+  const failed = await answerOf(fetch(`${url}/own`, authorized));
+  expect(failed).toMatchObject({ status: 500, body: { code: "internal_error" } });
+  expect(JSON.stringify(failed.body)).not.toContain("secret");
+  expect(failed.headers.get("x-request-id")).toMatch(/./);
+  expect((await fetch(`${url}/profiles/a`, authorized)).headers.get("x-own")).toBe("1");
+  const streamed = await fetch(`${url}/browsers/b/fs/read_file?path=/x`, authorized);
+  expect([streamed.headers.get("x-early"), await streamed.text()]).toEqual(["1", "x"]);
+});

@@ -1,0 +1,277 @@
+import { once } from "node:events";
+import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
+import { ServiceError, type StreamFrame } from "@shoal/router";
+import { describe, expect, it, vi } from "vitest";
+import { adapters, answerOf, rawConnection } from "./testing/servers.ts";
+
+const id = "/things/x";
+const chunk = Buffer.alloc(64 * 1024, "x");
+
+/** A stream without end that counts what it gives. */
+function endless(): { stream: Readable; readonly givenBytes: () => number } {
+  let given = 0;
+  const stream = new Readable({
+    read() {
+      given += chunk.length;
+      this.push(chunk);
+    },
+  });
+  return { stream, givenBytes: () => given };
+}
+
+/** Waits until a figure stays as it is. */
+async function settled(figure: () => number): Promise<number> {
+  let before = -1;
+  await vi.waitFor(
+    () => {
+      const now = figure();
+      const same = now === before;
+      before = now;
+      expect(same).toBe(true);
+    },
+    { interval: 100, timeout: 10_000 },
+  );
+  return before;
+}
+
+describe.each(adapters)("replies over $name", ({ start }) => {
+  it("sends a page with its place in the list", async () => {
+    const { url } = await start({ list: ({ query }) => (query.offset === 0 ? { items: [1, 2], hasMore: true, nextOffset: 2 } : { items: [3], hasMore: false, nextOffset: undefined }) });
+    const headersOf = (headers: Headers) => ["x-limit", "x-offset", "x-has-more", "x-next-offset"].map((name) => headers.get(name));
+    const first = await answerOf(fetch(`${url}/things?limit=2`));
+    expect([first.body, headersOf(first.headers)]).toEqual([[1, 2], ["2", "0", "true", "2"]]);
+    const last = await answerOf(fetch(`${url}/things?limit=2&offset=2`));
+    expect([last.body, headersOf(last.headers)]).toEqual([[3], ["2", "2", "false", null]]);
+  });
+
+  it("sends nothing at all where nothing is declared, with the declared status", async () => {
+    const { url } = await start({ remove: () => undefined, touch: () => undefined });
+    for (const [path, method, status, length] of [[id, "DELETE", 204, null], [`${id}/touch`, "POST", 201, "0"]] as const) {
+      const { headers, status: got } = await fetch(url + path, { method });
+      expect([got, headers.get("content-length"), headers.get("content-type")]).toEqual([status, length, null]);
+    }
+  });
+
+  it("sends JSON with its length in bytes", async () => {
+    const { url } = await start({ get: () => ({ name: "Größe 😀" }) });
+    const { headers } = await fetch(url + id);
+    expect(headers.get("content-length")).toBe(String(Buffer.byteLength('{"name":"Größe 😀"}')));
+    expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
+  });
+
+  describe("bytes", () => {
+    it("come whole, with length and name", async () => {
+      const content = Buffer.from("hello".repeat(100_000));
+      const { url } = await start({ read: () => ({ stream: Readable.from([content.subarray(0, 7), content.subarray(7)]), sizeBytes: content.length, fileName: 'a"b/ü.txt' }) });
+      const response = await fetch(`${url}${id}/content`);
+      expect(response.headers.get("content-length")).toBe(String(content.length));
+      expect(response.headers.get("content-type")).toBe("application/octet-stream");
+      expect(response.headers.get("content-disposition")).toBe(`attachment; filename="a_b/_.txt"; filename*=UTF-8''a%22b%2F%C3%BC.txt`);
+      expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true);
+    });
+
+    it("may be none, and of unknown length", async () => {
+      const { url } = await start({ read: ({ params }) => ({ stream: Readable.from(params.id === "none" ? [] : ["a", "b"]) }) });
+      expect(await (await fetch(`${url}/things/none/content`)).text()).toBe("");
+      expect(await (await fetch(`${url}/things/some/content`)).text()).toBe("ab");
+    });
+
+    it("are not read for HEAD", async () => {
+      const { givenBytes, stream } = endless();
+      const { url } = await start({ read: () => ({ stream, sizeBytes: 10 ** 12 }) });
+      const { headers, status } = await fetch(`${url}${id}/content`, { method: "HEAD" });
+      expect([status, headers.get("content-length")]).toEqual([200, String(10 ** 12)]);
+      await vi.waitFor(() => { expect(stream.destroyed).toBe(true); });
+      expect(givenBytes()).toBeLessThan(10 * chunk.length);
+    });
+
+    it("that fail before the first one are a proper error", async () => {
+      const { faults, url } = await start({
+        read: ({ params }) => ({
+          stream: params.id === "missing" ? createReadStream("/nonexistent/file") : new Readable({ read() { this.destroy(new ServiceError(404, "not_found", "Gone.")); } }),
+        }),
+      });
+      expect(await answerOf(fetch(`${url}${id}/content`))).toMatchObject({ status: 404, body: { message: "Gone." } });
+      expect(faults).toEqual([]);
+      expect(await answerOf(fetch(`${url}/things/missing/content`))).toMatchObject({ status: 500, body: { code: "internal_error" } });
+      expect(faults).toHaveLength(1);
+    });
+
+    it.each([
+      ["fail in the middle", undefined, async function* () { yield chunk; throw new Error("broken"); }],
+      ["end too early for their length", 10 * chunk.length, async function* () { yield chunk; }],
+    ])("that %s cut the connection, so that nobody takes a part for the whole", async (_what, sizeBytes, generate: () => AsyncGenerator<Buffer>) => {
+      const { faults, url } = await start({ read: () => ({ stream: Readable.from(generate()), ...(sizeBytes !== undefined && { sizeBytes }) }) });
+      const response = await fetch(`${url}${id}/content`);
+      expect(response.status).toBe(200);
+      await expect(response.arrayBuffer()).rejects.toThrow();
+      await vi.waitFor(() => { expect(faults).toHaveLength(1); });
+    });
+
+    it("beyond the announced length are left out", async () => {
+      const streams: Readable[] = [];
+      const read = () => {
+        const { stream } = endless();
+        streams.push(stream);
+        return { stream, sizeBytes: 100_000 };
+      };
+      const { url } = await start({ read });
+      // Twice over one connection: nothing of the first answer runs into the second.
+      for (let round = 0; round < 2; round += 1) expect((await (await fetch(`${url}${id}/content`)).arrayBuffer()).byteLength).toBe(100_000);
+      expect(streams.map(({ destroyed }) => destroyed)).toEqual([true, true]);
+    });
+
+    it("of a stream that is destroyed already are a fault of the handler", async () => {
+      const { faults, url } = await start({ read: () => ({ stream: Readable.from(["a"]).destroy() }) });
+      expect(await answerOf(fetch(`${url}${id}/content`))).toMatchObject({ status: 500 });
+      expect(faults).toHaveLength(1);
+    });
+
+    it("wait for a slow reader, and stop when it goes away", async () => {
+      const { givenBytes, stream } = endless();
+      const { faults, port } = await start({ read: () => ({ stream }) });
+      const { socket } = await rawConnection(port, `GET ${id}/content HTTP/1.1\r\nHost: x\r\n\r\n`);
+      socket.pause();
+      const held = await settled(givenBytes);
+      expect(held).toBeGreaterThan(0);
+      expect(held).toBeLessThan(32 * 1024 * 1024);
+      socket.resume();
+      await vi.waitFor(() => { expect(givenBytes()).toBeGreaterThan(held + 4 * 1024 * 1024); });
+      socket.destroy();
+      await vi.waitFor(() => { expect(stream.destroyed).toBe(true); });
+      expect(faults).toEqual([]);
+    });
+
+    it("that never come are given up when the client goes away", async () => {
+      const stream = new Readable({ read: () => undefined });
+      const { faults, port } = await start({ read: () => ({ stream }) });
+      const { socket } = await rawConnection(port, `GET ${id}/content HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await vi.waitFor(() => { expect(stream.listenerCount("readable")).toBe(1); });
+      socket.destroy();
+      await once(stream, "close");
+      expect(faults).toEqual([]);
+    });
+  });
+
+  describe("events", () => {
+    const frames = (...list: StreamFrame<unknown>[]) => async function* () { yield* list; };
+
+    it("are frames with an id, and end", async () => {
+      const { url } = await start({ follow: frames({ id: "1", data: { a: "line\nbreak" } }, { id: "2\n3", data: null }) });
+      const response = await fetch(`${url}${id}/events`);
+      expect(Object.fromEntries(response.headers)).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store", "x-sse-content-type": "application/json" });
+      expect(response.headers.get("x-request-id")).toMatch(/./);
+      expect(await response.text()).toBe('id: 1\ndata: {"a":"line\\nbreak"}\n\nid: 23\ndata: null\n\n');
+    });
+
+    it("tell of gaps only to those who ask", async () => {
+      const { url } = await start({ follow: frames({ id: "7", gap: { missed: 6 } }, { id: "8", data: 8 }) });
+      const textOf = async (asked: string) => (await fetch(`${url}${id}/events`, { headers: { "x-shoal-stream": asked } })).text();
+      expect(await textOf("gaps")).toBe('id: 7\nevent: gap\ndata: {"missed":6}\n\nid: 8\ndata: 8\n\n');
+      expect(await textOf("")).toBe("id: 8\ndata: 8\n\n");
+    });
+
+    it("resume where the reader says", async () => {
+      const { url } = await start({ follow: async function* ({ lastEventId }) { yield { id: "1", data: { lastEventId } }; } });
+      const textOf = async (headers: Record<string, string>) => (await fetch(`${url}${id}/events`, { headers })).text();
+      expect(await textOf({ "last-event-id": "42" })).toContain('"lastEventId":"42"');
+      expect(await textOf({})).toContain("data: {}");
+    });
+
+    it("send their headers before the first one, and comments while there is none", async () => {
+      const gate = Promise.withResolvers<undefined>();
+      const { url } = await start(
+        {
+          follow: async function* () {
+            await gate.promise;
+            yield { id: "1", data: 1 };
+          },
+        },
+        { heartbeatMs: 10 },
+      );
+      const response = await fetch(`${url}${id}/events`);
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+      let text = "";
+      while (text.length < 9) text += (await reader?.read())?.value ?? "";
+      expect(text).toMatch(/^(?::\n\n)+$/);
+      gate.resolve(undefined);
+      for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) text += part.value;
+      expect(text).toMatch(/^(?::\n\n)+id: 1\ndata: 1\n\n$/);
+    });
+
+    it("end where the handler's iterator fails, which is reported", async () => {
+      const { faults, url } = await start({ follow: async function* () { yield { id: "1", data: 1 }; throw new Error("broken"); } });
+      expect(await (await fetch(`${url}${id}/events`)).text()).toBe("id: 1\ndata: 1\n\n");
+      expect(faults).toMatchObject([{ error: { message: "broken" } }]);
+    });
+
+    it("are a proper error where the handler fails before there is an iterator", async () => {
+      const { url } = await start({ follow: () => Promise.reject(new ServiceError(404, "not_found", "No such watch.")) });
+      expect(await answerOf(fetch(`${url}${id}/events`))).toMatchObject({ status: 404, body: { message: "No such watch." } });
+    });
+
+    it("return the iterator when the reader goes away, even while its next event is awaited", async () => {
+      const returned = vi.fn();
+      const asked = Promise.withResolvers<undefined>();
+      const { faults, port } = await start({
+        follow: () => ({
+          [Symbol.asyncIterator]: () => ({
+            next: () => {
+              asked.resolve(undefined);
+              return new Promise<never>(() => undefined);
+            },
+            return: async () => {
+              returned();
+              return { done: true, value: undefined };
+            },
+          }),
+        }),
+      });
+      const { socket } = await rawConnection(port, `GET ${id}/events HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await asked.promise;
+      socket.destroy();
+      await vi.waitFor(() => { expect(returned).toHaveBeenCalledTimes(1); });
+      expect(faults).toEqual([]);
+    });
+
+    it("abort the signal of a generator that waits for its next event", async () => {
+      const ended = Promise.withResolvers<undefined>();
+      const { faults, port } = await start({
+        follow: async function* ({ signal }) {
+          try {
+            yield { id: "1", data: 1 };
+            await new Promise<void>((resolve) => { signal.addEventListener("abort", () => { resolve(); }); });
+          } finally {
+            ended.resolve(undefined);
+          }
+        },
+      });
+      const { received, socket } = await rawConnection(port, `GET ${id}/events HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await vi.waitFor(() => { expect(received()).toContain("data: 1"); });
+      socket.destroy();
+      await ended.promise;
+      expect(faults).toEqual([]);
+    });
+
+    it("wait for a slow reader and lose nothing", async () => {
+      const total = 2000;
+      let given = 0;
+      const text = "x".repeat(10_000);
+      const { port } = await start({ follow: async function* () { for (; given < total; given += 1) yield { id: String(given), data: text }; } });
+      const { received, socket } = await rawConnection(port, `GET ${id}/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      socket.pause();
+      expect(await settled(() => given)).toBeLessThan(total);
+      socket.resume();
+      await once(socket, "close");
+      const ids = [...received().matchAll(/^id: (\d+)$/gm)].map(([, number]) => Number(number));
+      expect(ids).toEqual(Array.from({ length: total }, (_, index) => index));
+    });
+
+    it("are not for HEAD", async () => {
+      const { url } = await start({ follow: frames() });
+      const { headers, status } = await fetch(`${url}${id}/events`, { method: "HEAD" });
+      expect([status, headers.get("allow")]).toEqual([405, "GET"]);
+    });
+  });
+});

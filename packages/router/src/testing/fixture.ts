@@ -1,0 +1,58 @@
+import { lazyObject, SlugName, Tags } from "@shoal/schemas";
+import { bytes, defineEndpoint, empty, eventStream, json, multipart, optionalJson, page } from "@shoal/contract";
+import * as z from "zod/mini";
+
+const common = { area: "Test", plane: "control", summary: "Test.", errors: [400, 500] } as const;
+const id = lazyObject(() => ({ id: z.string().check(z.minLength(1), z.maxLength(255)) }));
+const Viewport = lazyObject(() => ({ width: z.int().check(z.minimum(1)), height: z.int() }));
+
+/** What `create` takes: something of everything that requests are made of. */
+export const Creation = lazyObject(() => ({
+  name: z.optional(SlugName),
+  viewport: z.optional(Viewport),
+  mode: z._default(z.enum(["fast", "slow"]), "fast"),
+  items: z.optional(z.array(Viewport)),
+  tags: z.optional(Tags),
+  target: z.optional(z.discriminatedUnion("kind", [z.object({ kind: z.literal("page"), url: z.string() }), z.object({ kind: z.literal("file"), path: z.string() })])),
+  either: z.optional(z.union([z.object({ a: z.object({ deep: z.string() }) }), z.object({ b: z.number() })])),
+  anything: z.optional(z.record(z.string(), z.unknown())),
+}));
+
+/** Endpoints of every kind, for a server that is under test. */
+export const fixture = {
+  get: defineEndpoint({ ...common, operationId: "get", method: "GET", path: "/things/{id}", params: id, responses: { 200: json(z.unknown()) } }),
+  list: defineEndpoint({
+    ...common,
+    operationId: "list",
+    method: "GET",
+    path: "/things",
+    query: lazyObject(() => ({
+      limit: z._default(z.int().check(z.minimum(1), z.maximum(100)), 20),
+      offset: z._default(z.int(), 0),
+      deep: z.optional(z.boolean()),
+      kinds: z.optional(z.array(z.enum(["a", "b", "c"]))),
+      tags: z.optional(z.record(z.string(), z.string())),
+      name: z.optional(z.nullable(z.string())),
+    })),
+    responses: { 200: page(z.unknown()) },
+  }),
+  create: defineEndpoint({ ...common, operationId: "create", method: "POST", path: "/things", body: json(Creation), responses: { 201: json(z.unknown()) } }),
+  update: defineEndpoint({ ...common, operationId: "update", method: "PATCH", path: "/things/{id}", params: id, body: optionalJson(Creation), responses: { 200: json(z.unknown()) } }),
+  remove: defineEndpoint({ ...common, operationId: "remove", method: "DELETE", path: "/things/{id}", params: id, responses: { 204: empty } }),
+  touch: defineEndpoint({ ...common, operationId: "touch", method: "POST", path: "/things/{id}/touch", params: id, responses: { 201: empty } }),
+  read: defineEndpoint({ ...common, operationId: "read", method: "GET", path: "/things/{id}/content", params: id, responses: { 200: bytes("application/octet-stream") } }),
+  write: defineEndpoint({ ...common, operationId: "write", method: "PUT", path: "/things/{id}/content", params: id, body: bytes("application/octet-stream"), responses: { 200: json(z.unknown()) } }),
+  upload: defineEndpoint({
+    ...common,
+    operationId: "upload",
+    method: "POST",
+    path: "/things/{id}/upload",
+    params: id,
+    body: multipart(z.object({ file: z.file() })),
+    responses: { 200: json(z.unknown()) },
+  }),
+  follow: defineEndpoint({ ...common, operationId: "follow", method: "GET", path: "/things/{id}/events", params: id, responses: { 200: eventStream(z.unknown()) } }),
+};
+
+/** The fixture's endpoints by name. */
+export type Fixture = typeof fixture;
