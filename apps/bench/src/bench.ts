@@ -1,0 +1,32 @@
+// npm run bench: every measured figure, as ratios in one run. `npm run bench -- sessions http` runs some of them, `--quick` shortens each,
+// `--json FILE` keeps the figures. Machines differ and are noisy: the ratios are what counts.
+import { parseArgs } from "node:util";
+import { measureDeleteDirectory } from "./delete-directory.ts";
+import { type Figure, printFigures, writeFigures } from "./figures.ts";
+import { measureHttpCost } from "./http-cost.ts";
+import { measureMemory } from "./memory.ts";
+import { measureSessionLife } from "./session-life.ts";
+import { measureWatchLatency } from "./watch-latency.ts";
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { quick: { type: "boolean", default: false }, json: { type: "string" } } });
+const { quick } = values;
+const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> = {
+  sessions: { title: "Life of a session: create, connect over CDP, open a page, delete", run: () => measureSessionLife(quick ? 5 : 40) },
+  http: { title: "CPU of the service a request", run: () => measureHttpCost(quick ? 2000 : 20_000) },
+  watch: { title: "Directory watch", run: () => measureWatchLatency(quick ? 50 : 500) },
+  delete: { title: "Deleting a directory", run: () => measureDeleteDirectory(quick ? 1 : 5) },
+  memory: { title: "Memory", run: () => measureMemory(quick ? 20 : 500) },
+};
+const wanted = positionals.length > 0 ? positionals : Object.keys(benches);
+const all: Figure[] = [];
+for (const name of wanted) {
+  const bench = benches[name];
+  if (!bench) {
+    console.error(`There is no bench "${name}": choose from ${Object.keys(benches).join(", ")}.`);
+    process.exit(2);
+  }
+  const figures = await bench.run();
+  printFigures(bench.title, figures);
+  all.push(...figures);
+}
+if (values.json !== undefined) writeFigures(values.json, all);

@@ -1,0 +1,48 @@
+import { startService } from "@shoal/cli/service";
+import { Shoal } from "@shoal/client";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Figure, percentile } from "./figures.ts";
+import { hostPathOf } from "./session-files.ts";
+
+const files = 30_000;
+
+function fill(directory: string): void {
+  for (let index = 0; index < files; index++) {
+    const folder = join(directory, String(index % 300));
+    if (index < 300) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `${String(index)}.txt`), "content");
+  }
+}
+
+/** Deleting a directory of 30,000 files through the service, against `rm -rf` of the same files in the same place. */
+export async function measureDeleteDirectory(rounds: number): Promise<Figure[]> {
+  const folder = mkdtempSync(join(tmpdir(), "shoal-bench-"));
+  const service = await startService(folder, ["--warm", "0", "--log-level", "warn"]);
+  try {
+    const shoal = new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+    const { session_id } = await shoal.browsers.create();
+    const home = await hostPathOf(shoal, session_id, "/home/shoal", folder);
+    const ours: number[] = [];
+    const peer: number[] = [];
+    for (let round = -1; round < rounds; round++) {
+      fill(join(home, "tree"));
+      let began = performance.now();
+      await shoal.browsers.fs.deleteDirectory(session_id, { path: "/home/shoal/tree" });
+      const a = performance.now() - began;
+      fill(join(home, "tree"));
+      began = performance.now();
+      execFileSync("rm", ["-rf", join(home, "tree")]);
+      if (round >= 0) {
+        ours.push(a);
+        peer.push(performance.now() - began);
+      }
+    }
+    return [{ name: "delete 30,000 files, p50", unit: "ms", ours: percentile(ours, 0.5), peer: percentile(peer, 0.5), peerName: "rm -rf", target: "<= 1.2" }];
+  } finally {
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,44 @@
+import { startService } from "@shoal/cli/service";
+import { Shoal } from "@shoal/client";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Figure } from "./figures.ts";
+import { descendants, proportionalBytes, residentBytes } from "./processes.ts";
+
+const megabyte = 1024 * 1024;
+
+/** Memory of the service and of one idle instance beside its Chromium, at rest and after many sessions. */
+export async function measureMemory(sessions: number): Promise<Figure[]> {
+  const folder = mkdtempSync(join(tmpdir(), "shoal-bench-"));
+  const service = await startService(folder, ["--warm", "0", "--log-level", "warn"]);
+  try {
+    const shoal = new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+    const atRest = residentBytes(service.pid);
+    const before = descendants(service.pid).length;
+
+    const { session_id } = await shoal.browsers.create();
+    const inBox = descendants(service.pid);
+    const instance = inBox.filter(({ command }) => /\bnode\b/.test(command) && command.includes("instance"));
+    const chromium = inBox.filter(({ command }) => /chrom|headless/.test(command) && !command.includes("bwrap") && !/\bnode\b/.test(command));
+    const sum = (processes: { pid: number }[]) => processes.reduce((total, { pid }) => total + proportionalBytes(pid), 0) / megabyte;
+    const figures: Figure[] = [{ name: "one idle instance (PSS)", unit: "MB", ours: sum(instance), peer: sum(chromium), peerName: "its Chromium" }];
+    await shoal.browsers.delete(session_id);
+
+    let left = sessions;
+    await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        while (left-- > 0) {
+          const session = await shoal.browsers.create();
+          await shoal.browsers.delete(session.session_id);
+        }
+      }),
+    );
+    figures.push({ name: `service after ${String(sessions)} sessions (RSS)`, unit: "MB", ours: residentBytes(service.pid) / megabyte, peer: atRest / megabyte, peerName: "the service at rest" });
+    figures.push({ name: `processes after ${String(sessions)} sessions`, unit: "", ours: descendants(service.pid).length, peer: before, peerName: "at rest" });
+    return figures;
+  } finally {
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

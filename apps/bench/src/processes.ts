@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+const ticksPerSecond = 100;
+
+/** Milliseconds of CPU that a process has used so far, user and system (Linux, /proc/PID/stat). */
+export function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${String(pid)}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond;
+}
+
+/** Resident memory of a process, bytes. */
+export function residentBytes(pid: number): number {
+  return kilobytes(readFileSync(`/proc/${String(pid)}/status`, "utf8"), "VmRSS") * 1024;
+}
+
+/** Memory of a process with what it shares divided among those who share it (PSS), bytes. */
+export function proportionalBytes(pid: number): number {
+  return kilobytes(readFileSync(`/proc/${String(pid)}/smaps_rollup`, "utf8"), "Pss") * 1024;
+}
+
+function kilobytes(text: string, field: string): number {
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(text)?.[1] ?? Number.NaN);
+}
+
+/** Processes below one process, itself not among them. */
+export function descendants(pid: number): { pid: number; command: string }[] {
+  const children = new Map<number, number[]>();
+  for (const entry of readdirSync("/proc")) {
+    if (!/^\d+$/.test(entry)) continue;
+    try {
+      const parent = Number(readFileSync(`/proc/${entry}/stat`, "utf8").replace(/^.*\) /s, "").split(" ")[1]);
+      children.set(parent, [...(children.get(parent) ?? []), Number(entry)]);
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  const found: { pid: number; command: string }[] = [];
+  const visit = (parent: number) => {
+    for (const child of children.get(parent) ?? []) {
+      try {
+        found.push({ pid: child, command: readFileSync(`/proc/${String(child)}/cmdline`, "utf8").replaceAll("\0", " ").trim() });
+      } catch {
+        // As above.
+      }
+      visit(child);
+    }
+  };
+  visit(pid);
+  return found;
+}
