@@ -53,6 +53,14 @@ function targetOf(response: Response, url: string): string {
   }
 }
 
+/** The error for a redirect. @param response - where the runtime shows it. */
+export function redirected(settings: Settings, plan: Plan, response?: Response): ApiError {
+  const target = response?.headers.has("location") === true ? targetOf(response, plan.url) : "another address";
+  const message = `${plan.bounds.operation} was redirected from ${settings.baseUrl} to ${target}. Redirects are not followed, for they would carry the key elsewhere; set baseUrl to the service's own address.`;
+  const requestId = response?.headers.get("x-request-id") ?? undefined;
+  return new ApiError(settings.redact(message), { code: "redirected", status: response?.status ?? 0, requestId, retryable: false });
+}
+
 /** The error that an answer means. */
 export async function errorAnswer(settings: Settings, plan: Plan, response: Response, clock: AttemptClock): Promise<ApiError> {
   const { status, headers } = response;
@@ -61,8 +69,7 @@ export async function errorAnswer(settings: Settings, plan: Plan, response: Resp
   // A page hides the status of a redirect that it does not follow.
   if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
     await response.body?.cancel().catch(() => undefined);
-    const message = `${operation} was redirected from ${settings.baseUrl} to ${targetOf(response, plan.url)}. Redirects are not followed, for they would carry the key elsewhere; set baseUrl to the service's own address.`;
-    return new ApiError(settings.redact(message), { code: "redirected", status, requestId, retryable: false });
+    return redirected(settings, plan, response);
   }
   clock.limit(plan.timeoutMs, "the error's body did not end");
   const { code, message, details } = objectIn(await beginningOf(response));

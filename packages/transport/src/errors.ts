@@ -15,7 +15,7 @@ export class ApiError extends Error {
   readonly [apiError] = true;
   /** From the error's body: known codes complete in the editor, new ones do not break. `http_502` where the answer did not come from Shoal, `redirected` for a redirect, which is never followed. */
   readonly code: ErrorCode;
-  /** HTTP status. */
+  /** HTTP status; 0 for a redirect that the runtime does not show. */
   readonly status: number;
   /** The answer's `X-Request-Id`; the service's log has the same. */
   readonly requestId: string | undefined;

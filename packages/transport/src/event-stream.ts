@@ -1,4 +1,4 @@
-import { createParser } from "eventsource-parser";
+import type { EventSourceParser } from "eventsource-parser";
 import { checkValue, contractError } from "./answer.ts";
 import { pause, type AttemptClock } from "./clock.ts";
 import { ApiError, ConnectionError, ContractError, isShoalError } from "./errors.ts";
@@ -19,7 +19,7 @@ interface Connection {
   readonly response: Response;
   readonly clock: AttemptClock;
   readonly decoder: TextDecoder;
-  readonly parser: ReturnType<typeof createParser>;
+  readonly parser: EventSourceParser;
   readonly openedAt: number;
 }
 
@@ -29,7 +29,7 @@ export interface StreamSource {
   readonly event: Schema;
   readonly options: StreamOptions;
   /** Plans a connection that goes on after the given event. */
-  plan(lastEventId: string | undefined, options: { signal: AbortSignal; maxRetries?: number }): Plan;
+  plan(lastEventId: string | undefined, options: { signal: AbortSignal; maxRetries?: number }): Promise<Plan>;
 }
 
 /**
@@ -159,7 +159,8 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined>, Asyn
   async #connect(): Promise<Connection> {
     const { settings } = this.#source;
     const again = this.#parsed > 0 || this.#losses > 0;
-    const plan = this.#source.plan(this.#parsedId, { signal: this.#signal, ...(again && { maxRetries: 0 }) });
+    const plan = await this.#source.plan(this.#parsedId, { signal: this.#signal, ...(again && { maxRetries: 0 }) });
+    const { createParser } = await import("eventsource-parser");
     return exchange(settings, plan, async (response, clock) => {
       const type = response.headers.get("content-type") ?? "no content type";
       if (response.status !== 204 && !type.startsWith("text/event-stream")) throw contractError(plan, response, "headers.content-type", `expected text/event-stream, got ${type}`);

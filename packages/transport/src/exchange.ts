@@ -1,10 +1,10 @@
 import ky from "ky";
 import { pause, startClock, type AttemptClock } from "./clock.ts";
 import { ApiError, ConnectionError, isShoalError, type ShoalError } from "./errors.ts";
-import { errorAnswer } from "./error-answer.ts";
+import { errorAnswer, redirected } from "./error-answer.ts";
 import type { Plan, Settings } from "./plan.ts";
 import { delayMs, isRetryable } from "./retry.ts";
-import { openUpload, type OpenUpload } from "./upload.ts";
+import type { OpenUpload } from "./upload.ts";
 
 /** Reads a successful answer. It ends the clock when nothing more is to be read. */
 export type Consume<T> = (response: Response, clock: AttemptClock) => Promise<T>;
@@ -65,7 +65,7 @@ async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt
   let upload: OpenUpload | undefined;
   if (typeof body === "object") {
     const { sizeBytes } = body;
-    upload = await openUpload(body, (sentBytes) => {
+    upload = await body.open((sentBytes) => {
       clock.limit(timeoutMs, "the upload did not get on");
       options.onUploadProgress?.({ sentBytes, totalBytes: sizeBytes });
     });
@@ -78,8 +78,9 @@ async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt
       headers: wire,
       body: upload?.body ?? (typeof body === "string" ? body : null),
       signal: clock.signal,
-      // A redirect would carry project and other headers, in some runtimes the key too, to another address.
-      redirect: "manual",
+      // A redirect would carry project and other headers, in some runtimes the key too, to another address. With "manual" its
+      // status can be told; but then Node keeps all that it sends of a stream in memory (https://github.com/nodejs/undici/issues/4058).
+      redirect: upload === undefined ? "manual" : "error",
       throwHttpErrors: false,
       retry: 0,
       timeout: false,
@@ -87,7 +88,8 @@ async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt
     });
     const response = await onConnection(settings, clock, `${endpoint.operationId} could not reach ${settings.baseUrl}`, request).catch((error: unknown) => {
       const failure = upload?.failure();
-      throw failure === undefined ? error : failure.error;
+      if (failure !== undefined) throw failure.error;
+      throw upload !== undefined && ConnectionError.isInstance(error) && reasonOf(error).includes("unexpected redirect") ? redirected(settings, plan) : error;
     });
     const durationMs = performance.now() - startedAt;
     settings.logger?.debug({ operation: endpoint.operationId, attempt, status: response.status, duration_ms: Math.round(durationMs), request_id: response.headers.get("x-request-id") }, "shoal answered");

@@ -1,9 +1,8 @@
-import type { Endpoint, ResponseContent } from "@shoal/contract";
+import type { BytesInput, Endpoint, ResponseContent } from "@shoal/contract";
 import type { CallBounds } from "./clock.ts";
-import { multipartUpload } from "./multipart.ts";
 import type { CallOptions, TransportOptions } from "./options.ts";
 import { requestUrl } from "./url.ts";
-import { sourceOf, uploadOf, type Upload } from "./upload.ts";
+import type { Upload } from "./upload.ts";
 
 /** What a transport was made with, checked. */
 export interface Settings extends TransportOptions {
@@ -44,16 +43,21 @@ function setHeader(headers: Headers, name: string, value: string): void {
   }
 }
 
-function bodyOf(endpoint: Endpoint, body: unknown): string | Upload | undefined {
+/** Uploads and downloads, event streams: what many programs never use is loaded when it is. */
+async function bodyOf(endpoint: Endpoint, body: unknown): Promise<string | Upload | undefined> {
   switch (endpoint.body?.kind) {
     case undefined:
       return undefined;
     case "json":
       return JSON.stringify(body ?? {});
-    case "bytes":
-      return uploadOf(endpoint.body.contentType, [sourceOf(body as Parameters<typeof sourceOf>[0])]);
-    case "multipart":
+    case "bytes": {
+      const { sourceOf, uploadOf } = await import("./upload.ts");
+      return uploadOf(endpoint.body.contentType, [sourceOf(body as BytesInput)]);
+    }
+    case "multipart": {
+      const { multipartUpload } = await import("./multipart.ts");
       return multipartUpload(endpoint.body.schema, body);
+    }
   }
 }
 
@@ -68,11 +72,11 @@ export function contentOf(endpoint: Endpoint, status?: number): ResponseContent 
 }
 
 /** @throws {TypeError} for what cannot be sent. */
-export function planOf(settings: Settings, endpoint: Endpoint, request: AnyRequest, options: CallOptions): Plan {
+export async function planOf(settings: Settings, endpoint: Endpoint, request: AnyRequest, options: CallOptions): Promise<Plan> {
   const headers = new Headers();
   const content = contentOf(endpoint);
   headers.set("accept", content.kind === "bytes" ? content.contentType : accepted[content.kind]);
-  const body = bodyOf(endpoint, request.body);
+  const body = await bodyOf(endpoint, request.body);
   if (body !== undefined) headers.set("content-type", typeof body === "string" ? "application/json" : body.contentType);
   if (settings.project !== undefined) setHeader(headers, "x-shoal-project", settings.project);
   for (const [name, value] of [...Object.entries(settings.headers ?? {}), ...Object.entries(options.headers ?? {})]) setHeader(headers, name, value);

@@ -1,7 +1,7 @@
 import type { EmptyContent, Endpoint, EventOf, JsonContent, PageContent, RequestOf } from "@shoal/contract";
 import type * as z from "zod/mini";
 import { checkValue, contractError, readBody, readJson } from "./answer.ts";
-import { downloadOf, type Download } from "./download.ts";
+import type { Download } from "./download.ts";
 import { EventStream } from "./event-stream.ts";
 import { exchange } from "./exchange.ts";
 import type { CallOptions, DownloadOptions, StreamOptions, TransportOptions } from "./options.ts";
@@ -50,7 +50,7 @@ function settingsOf(options: TransportOptions): Settings {
 }
 
 async function callAny(settings: Settings, endpoint: Endpoint, request: AnyRequest = {}, options: CallOptions = {}): Promise<unknown> {
-  const plan = planOf(settings, endpoint, request, options);
+  const plan = await planOf(settings, endpoint, request, options);
   return exchange(settings, plan, async (response, clock) => {
     const content = contentOf(endpoint, response.status);
     switch (content.kind) {
@@ -113,11 +113,12 @@ export function createTransport(options: TransportOptions): Transport {
     async download(endpoint, ...[request, downloadOptions = {}]) {
       const content = contentOf(endpoint);
       if (content.kind !== "bytes") throw new TypeError(`${endpoint.operationId} does not answer with bytes: use ${content.kind === "events" ? "stream" : "call"} instead of download.`);
-      const plan = planOf(settings, endpoint, request ?? {}, downloadOptions);
+      const plan = await planOf(settings, endpoint, request ?? {}, downloadOptions);
+      const { downloadOf } = await import("./download.ts");
       return exchange(settings, plan, async (response, clock) => downloadOf(settings, plan, response, clock));
     },
     async fetch(endpoint, ...[request, callOptions = {}]) {
-      const plan = planOf(settings, endpoint, request ?? {}, callOptions);
+      const plan = await planOf(settings, endpoint, request ?? {}, callOptions);
       return exchange(
         settings,
         plan,

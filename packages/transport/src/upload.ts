@@ -16,7 +16,8 @@ export interface Upload {
   readonly sizeBytes: number | undefined;
   /** Whether it can be sent a second time. */
   readonly repeatable: boolean;
-  readonly sources: readonly Source[];
+  /** Opens the sources one after another and reads each only as fast as the connection takes it. */
+  open(onProgress: (sentBytes: number) => void): Promise<OpenUpload>;
 }
 
 /** A body that is being sent. */
@@ -35,6 +36,7 @@ export function sourceOf(input: BytesInput): Source {
   return input instanceof ArrayBuffer ? new Uint8Array(input) : input;
 }
 
+/** @throws {TypeError} for a stream that somebody reads already. */
 export function uploadOf(contentType: string, sources: readonly Source[]): Upload {
   let sizeBytes: number | undefined = 0;
   for (const source of sources) {
@@ -45,28 +47,26 @@ export function uploadOf(contentType: string, sources: readonly Source[]): Uploa
       sizeBytes += source instanceof Blob ? source.size : source.byteLength;
     }
   }
-  return { contentType, sizeBytes, repeatable: sizeBytes !== undefined, sources };
+  return { contentType, sizeBytes, repeatable: sizeBytes !== undefined, open: async (onProgress) => (inBrowser ? blobOf(sources) : openStream(sources, onProgress)) };
 }
 
 /** In pages a body must be a Blob: most browsers cannot send a stream, and the others only over HTTP/2. */
 const inBrowser = (globalThis.navigator as Navigator | undefined)?.userAgent.startsWith("Mozilla") === true;
 
-async function blobOf(upload: Upload): Promise<OpenUpload> {
+async function blobOf(sources: readonly Source[]): Promise<OpenUpload> {
   const parts: BlobPart[] = [];
-  for (const source of upload.sources) parts.push(source instanceof ReadableStream ? await new Response(source as BodyInit).blob() : source);
+  for (const source of sources) parts.push(source instanceof ReadableStream ? await new Response(source as BodyInit).blob() : source);
   return { body: new Blob(parts), failure: () => undefined, close: () => undefined };
 }
 
-/** Opens the sources one after another and reads each only as fast as the connection takes it. */
-export async function openUpload(upload: Upload, onProgress: (sentBytes: number) => void): Promise<OpenUpload> {
-  if (inBrowser) return blobOf(upload);
+function openStream(sources: readonly Source[], onProgress: (sentBytes: number) => void): OpenUpload {
   let failed: { readonly error: unknown } | undefined;
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   let open = true;
   let stop: ((reason: Error) => void) | undefined;
 
   async function* chunks(): AsyncGenerator<Uint8Array, undefined> {
-    for (const source of upload.sources) {
+    for (const source of sources) {
       if (source instanceof Uint8Array) {
         for (let at = 0; at < source.byteLength; at += sliceBytes) yield source.subarray(at, at + sliceBytes);
         continue;
@@ -120,7 +120,7 @@ export async function openUpload(upload: Upload, onProgress: (sentBytes: number)
     stop?.(new Error("The upload was given up."));
     // Of the sources only the one being read, and streams that were never reached, hold anything open.
     reader?.cancel().catch(() => undefined);
-    for (const source of upload.sources) if (source instanceof ReadableStream && !source.locked) source.cancel().catch(() => undefined);
+    for (const source of sources) if (source instanceof ReadableStream && !source.locked) source.cancel().catch(() => undefined);
   }
   return { body, failure: () => failed, close };
 }

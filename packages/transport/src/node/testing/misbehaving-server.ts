@@ -49,3 +49,13 @@ export function reply(response: ServerResponse, status: number, body?: unknown, 
 }
 
 export const profile = { id: "p1", name: "work", created_at: "2026-01-31T12:00:00.000Z" };
+
+/** What a promise rejects with. */
+export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("It did not reject.");
+}

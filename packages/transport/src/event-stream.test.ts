@@ -1,0 +1,292 @@
+import { watchEvents } from "@shoal/contract";
+import type { ServerResponse } from "node:http";
+import { describe, expect, it } from "vitest";
+import { ApiError, ConnectionError, ContractError, createTransport, type StreamOptions, type TransportOptions } from "./index.ts";
+import { failureOf, reply, serve, type TestServer } from "./node/testing/misbehaving-server.ts";
+
+const params = { id: "b1", watch_id: "w1" };
+const event = (name: string) => ({ type: "CREATE", path: `/d/${name}`, name });
+const frame = (id: string, name = id) => `id: ${id}\ndata: ${JSON.stringify(event(name))}\n\n`;
+const open = (server: TestServer, options: StreamOptions = {}, transport: Partial<TransportOptions> = {}) =>
+  createTransport({ baseUrl: server.baseUrl, apiKey: "sk_secret_0123456789", ...transport }).stream(watchEvents, { params }, options);
+const begin = (response: ServerResponse) => {
+  response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
+};
+/** Cut, as a lost network cuts: without the end of the body. */
+const cutAfter = (response: ServerResponse, text: string) => {
+  response.write(text, () => {
+    setImmediate(() => {
+      response.destroy();
+    });
+  });
+};
+async function namesOf(stream: AsyncIterable<{ name?: string | undefined }>): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name = "" } of stream) names.push(name);
+  return names;
+}
+
+describe("event stream", () => {
+  it("yields events, whatever the chunks, line ends and comments, and ends with the service", async () => {
+    await using server = await serve((_, response) => {
+      begin(response);
+      const text = `: hello\n\n${frame("1", "ä")}:\n\nid: 2\r\ndata: {"type":"WRITE",\r\ndata: "path":"/x","name":"two"}\r\n\r\nretry: 5\n\n${frame("3")}id: 4\ndata: {"half":`;
+      const bytes = Buffer.from(text);
+      for (let at = 0; at < bytes.length; at += 3) response.write(bytes.subarray(at, at + 3));
+      response.end();
+    });
+    const stream = open(server);
+    expect(server.seen).toHaveLength(0);
+    expect(await namesOf(stream)).toEqual(["ä", "two", "3"]);
+    expect(stream.lastEventId).toBe("3");
+    expect(server.seen[0]).toMatchObject({ url: "/browsers/b1/fs/watch/w1/events", headers: { accept: "text/event-stream", "x-shoal-stream": "gaps" } });
+    expect(server.seen[0]?.headers).not.toHaveProperty("last-event-id");
+    expect(await stream.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it("goes on after the last event when the connection is lost", async () => {
+    await using server = await serve((request, response) => {
+      begin(response);
+      const last = Number(request.headers["last-event-id"] ?? 0);
+      if (last >= 6) response.end();
+      else cutAfter(response, `${frame(String(last + 1))}${frame(String(last + 2))}id: ${last + 3}\ndata: {"cut`);
+    });
+    const reconnects: unknown[] = [];
+    expect(await namesOf(open(server, { onReconnect: (retry) => reconnects.push(retry.attempt) }))).toEqual(["1", "2", "3", "4", "5", "6"]);
+    expect(server.seen.map((request) => request.headers["last-event-id"])).toEqual([undefined, "2", "4", "6"]);
+    expect(reconnects).toEqual([1, 1, 1]);
+  });
+
+  it("begins after lastEventId", async () => {
+    await using server = await serve((_, response) => {
+      begin(response);
+      response.end(frame("9"));
+    });
+    expect(await namesOf(open(server, { lastEventId: "8" }))).toEqual(["9"]);
+    expect(server.seen[0]?.headers["last-event-id"]).toBe("8");
+  });
+
+  it("takes silence of two heartbeats for a lost connection", async () => {
+    await using server = await serve((_, response, count) => {
+      begin(response);
+      if (count === 1) response.write(frame("1"));
+      else response.end(frame("2"));
+    });
+    expect(await namesOf(open(server, { idleTimeoutMs: 50 }))).toEqual(["1", "2"]);
+    expect(server.seen[1]?.headers["last-event-id"]).toBe("1");
+  });
+
+  it("does not take a heartbeat, or a reader that takes its time, for silence", async () => {
+    await using server = await serve((_, response) => {
+      begin(response);
+      let beats = 0;
+      const heartbeat = setInterval(() => {
+        if ((beats += 1) < 60) response.write(":\n\n");
+        else response.end(frame("1"));
+      }, 20);
+      response.on("close", () => {
+        clearInterval(heartbeat);
+      });
+    });
+    expect(await namesOf(open(server, { idleTimeoutMs: 1000 }))).toEqual(["1"]);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it("gives up after so many tries without an event", async () => {
+    await using server = await serve((request, response, count) => {
+      if (count > 1) request.socket.destroy();
+      else {
+        begin(response);
+        cutAfter(response, frame("1"));
+      }
+    });
+    const stream = open(server, { maxReconnects: 2 });
+    expect((await stream.next()).value).toEqual(event("1"));
+    expect(ConnectionError.isInstance(await failureOf(stream.next()))).toBe(true);
+    expect(server.seen).toHaveLength(3);
+    expect(await stream.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it("rejects with the service's 404 when its subject is gone meanwhile: events may have been lost", async () => {
+    await using server = await serve((_, response, count) => {
+      if (count > 1) reply(response, 404, { code: "not_found", message: "Watch w1 was not found." });
+      else {
+        begin(response);
+        cutAfter(response, frame("1"));
+      }
+    });
+    const stream = open(server);
+    await stream.next();
+    const error = await failureOf(stream.next());
+    expect(ApiError.isInstance(error) && error.code).toBe("not_found");
+  });
+
+  it("tries again when the service is restarting", async () => {
+    await using server = await serve((_, response, count) => {
+      if (count === 2) reply(response, 503, { code: "shutting_down", message: "Restarting." }, { "retry-after-ms": "1" });
+      else {
+        begin(response);
+        if (count === 1) cutAfter(response, frame("1"));
+        else response.end(frame("2"));
+      }
+    });
+    expect(await namesOf(open(server))).toEqual(["1", "2"]);
+  });
+
+  it("does not go on without ids, which would repeat or lose events", async () => {
+    await using server = await serve((_, response) => {
+      begin(response);
+      cutAfter(response, `data: ${JSON.stringify(event("1"))}\n\n`);
+    });
+    const stream = open(server);
+    await stream.next();
+    const error = await failureOf(stream.next());
+    expect(ConnectionError.isInstance(error) && error.message).toContain("carry no ids");
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it("reports lost events, to onGap or else to the logger", async () => {
+    await using server = await serve((_, response) => {
+      begin(response);
+      response.end(`${frame("1")}id: 5\nevent: gap\ndata: {"missed":4}\n\n${frame("6")}`);
+    });
+    const gaps: unknown[] = [];
+    expect(await namesOf(open(server, { onGap: (gap) => gaps.push(gap) }))).toEqual(["1", "6"]);
+    expect(gaps).toEqual([{ missed: 4 }]);
+    const warnings: unknown[] = [];
+    await namesOf(open(server, {}, { logger: { debug: () => undefined, warn: (fields) => warnings.push(fields) } }));
+    expect(warnings).toEqual([{ operation: "browsers.fs.watch.events", missed: 4 }]);
+  });
+
+  it("rejects with an error of the service, after the retries of any call", async () => {
+    await using server = await serve((_, response, count) => {
+      if (count < 3) reply(response, 503, { code: "x", message: "x" }, { "retry-after-ms": "1" });
+      else reply(response, 404, { code: "not_found", message: "Watch w1 was not found." });
+    });
+    const error = await failureOf(open(server).next());
+    expect(ApiError.isInstance(error) && error.message).toBe("Watch w1 was not found.");
+    expect(server.seen).toHaveLength(3);
+  });
+
+  it.each([
+    ["text/html", "<html>", "headers.content-type"],
+    ["text/event-stream", "data: {oops\n\n", "event"],
+    ["text/event-stream", 'data: {"type":"CREATE","path":7}\n\n', "event.path"],
+  ])("rejects what does not fit the contract (%s, %j)", async (type, body, path) => {
+    await using server = await serve((_, response) => {
+      response.writeHead(200, { "content-type": type });
+      response.end(body);
+    });
+    const error = await failureOf(namesOf(open(server)));
+    expect(ContractError.isInstance(error) && error.path).toBe(path);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it("hands out what came before an event that does not fit", async () => {
+    await using server = await serve((_, response) => {
+      begin(response);
+      response.end(`${frame("1")}${frame("2")}data: {oops\n\n${frame("3")}`);
+    });
+    const stream = open(server);
+    expect([await stream.next(), await stream.next()]).toMatchObject([{ value: { name: "1" } }, { value: { name: "2" } }]);
+    expect(ContractError.isInstance(await failureOf(stream.next()))).toBe(true);
+    expect(stream.lastEventId).toBe("2");
+  });
+
+  it("closes the connection at once on break, close and await using", async () => {
+    const closed: number[] = [];
+    await using server = await serve((_, response, count) => {
+      begin(response);
+      response.write(frame("1") + frame("2"));
+      response.on("close", () => closed.push(count));
+    });
+    for await (const { name } of open(server)) if (name === "1") break;
+    await expect.poll(() => closed).toEqual([1]);
+    const stream = open(server);
+    await stream.next();
+    await stream.close();
+    expect(await stream.next()).toEqual({ done: true, value: undefined });
+    await expect.poll(() => closed).toEqual([1, 2]);
+    {
+      await using scoped = open(server);
+      await scoped.next();
+    }
+    await expect.poll(() => closed).toEqual([1, 2, 3]);
+    await expect.poll(() => server.connections()).toBe(0);
+  });
+
+  it("ends a waiting reader when it is closed, also while it waits to connect again", async () => {
+    await using server = await serve((_, response, count) => {
+      begin(response);
+      if (count === 2) response.destroy();
+    });
+    const quiet = open(server);
+    const waiting = quiet.next();
+    await expect.poll(() => server.seen.length).toBe(1);
+    await quiet.close();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    let lost = false;
+    const reconnecting = open(server, { onReconnect: () => (lost = true) });
+    const second = reconnecting.next();
+    await expect.poll(() => lost).toBe(true);
+    await reconnecting.close();
+    expect(await second).toEqual({ done: true, value: undefined });
+    expect(server.seen).toHaveLength(2);
+    const unread = open(server);
+    await unread.close();
+    expect(await unread.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it("rejects with the caller's own reason when it is aborted", async () => {
+    await using server = await serve((_, response) => {
+      begin(response);
+      response.write(frame("1"));
+    });
+    const controller = new AbortController();
+    const stream = open(server, { signal: controller.signal });
+    await stream.next();
+    const reason = { mine: true };
+    const waiting = failureOf(stream.next());
+    controller.abort(reason);
+    expect(await waiting).toBe(reason);
+    expect(await failureOf(open(server, { signal: controller.signal }).next())).toBe(reason);
+    await expect.poll(() => server.connections()).toBe(0);
+  });
+
+  it("answers several readers at once in order", async () => {
+    await using server = await serve((_, response) => {
+      begin(response);
+      response.end(["a", "b", "c"].map((name) => frame(name)).join(""));
+    });
+    const stream = open(server);
+    const results = await Promise.all([stream.next(), stream.next(), stream.next(), stream.next()]);
+    expect(results.map((result) => result.value?.name)).toEqual(["a", "b", "c", undefined]);
+  });
+
+  it("leaves what is not read with the service: memory does not grow", async () => {
+    let written = 0;
+    await using server = await serve((_, response) => {
+      begin(response);
+      const text = Array.from({ length: 1000 }, (_, index) => frame(String(index))).join("");
+      const more = () => {
+        if (written >= 64 * 2 ** 20) return;
+        do written += text.length;
+        while (response.write(text) && written < 64 * 2 ** 20);
+      };
+      response.on("drain", more);
+      more();
+    });
+    const stream = open(server);
+    await stream.next();
+    let before = -1;
+    await expect
+      .poll(() => {
+        const still = written === before;
+        before = written;
+        return still;
+      }, { interval: 100 })
+      .toBe(true);
+    expect(written).toBeLessThan(32 * 2 ** 20);
+    await stream.close();
+  });
+});
