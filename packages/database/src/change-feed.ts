@@ -58,7 +58,7 @@ export async function openChangeFeed(target: Target, log: DatabaseLog): Promise<
     }
   }
 
-  async function connect(onLost: () => void): Promise<Client> {
+  async function connect(): Promise<void> {
     const client = new Client({ ...connectionConfig(target), query_timeout: 10_000 });
     // Until it is connected, failures reach the caller through connect() and query().
     client.on("error", () => undefined);
@@ -87,7 +87,11 @@ export async function openChangeFeed(target: Target, log: DatabaseLog): Promise<
     }, heartbeatMs);
     client.on("error", lose);
     client.on("end", lose);
-    return client;
+    if (closed) {
+      lose();
+      return;
+    }
+    current = client;
   }
 
   function onLost(): void {
@@ -100,13 +104,9 @@ export async function openChangeFeed(target: Target, log: DatabaseLog): Promise<
 
   function reconnect(delayMs: number): void {
     retry = setTimeout(() => {
-      connect(onLost).then(
-        (client) => {
-          if (closed) {
-            client.end().catch(() => undefined);
-            return;
-          }
-          current = client;
+      connect().then(
+        () => {
+          if (closed) return;
           log.info({}, "database changes are heard again");
           tell(undefined);
         },
@@ -117,7 +117,7 @@ export async function openChangeFeed(target: Target, log: DatabaseLog): Promise<
     }, delayMs);
   }
 
-  current = await connect(onLost);
+  await connect();
   return {
     listen(listener) {
       // A function of its own for each call, so that one listener registered twice is told and removed twice.
@@ -134,7 +134,9 @@ export async function openChangeFeed(target: Target, log: DatabaseLog): Promise<
       closed = true;
       clearTimeout(retry);
       listeners.clear();
-      await current?.end().catch(() => undefined);
+      const client = current;
+      current = undefined;
+      await client?.end().catch(() => undefined);
     },
   };
 }

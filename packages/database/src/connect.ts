@@ -13,6 +13,7 @@ const maxConnections = 10;
 const connectTimeoutMs = 10_000;
 const statementTimeoutMs = 30_000;
 const idleInTransactionTimeoutMs = 60_000;
+const drainMs = 5000;
 const startingUpPatienceMs = 15_000;
 
 function secretsOf(target: Target): string[] {
@@ -76,8 +77,15 @@ export function connectionConfig(target: Target): PoolConfig {
   };
 }
 
+/** A pool, and a way to end it that queries which do not end cannot hold up. */
+export interface ClosablePool {
+  readonly pool: Pool;
+  /** Waits 5 s for what runs, then cuts it off. Resolves when every connection is closed. */
+  readonly close: () => Promise<void>;
+}
+
 /** A pool that survives lost connections: they are logged and replaced. */
-export function createPool(target: Target, log: DatabaseLog): Pool {
+export function createPool(target: Target, log: DatabaseLog): ClosablePool {
   const pool = new Pool({
     ...connectionConfig(target),
     max: maxConnections,
@@ -87,10 +95,39 @@ export function createPool(target: Target, log: DatabaseLog): Pool {
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
   });
-  pool.on("error", (error) => {
-    log.warn({ error: error.message }, "an idle database connection was lost");
+  // A connection in use that breaks between two queries (in a transaction, say) has no one to tell but its own event: unheard,
+  // it would end the process. The next query on it fails, which is when its user learns.
+  const clients = new Set<PoolClient>();
+  let isClosing = false;
+  let lastIsGone = (): void => undefined;
+  pool.on("connect", (client) => {
+    client.on("error", () => undefined);
+    clients.add(client);
   });
-  return pool;
+  pool.on("remove", (client) => {
+    clients.delete(client);
+    if (clients.size === 0) lastIsGone();
+  });
+  pool.on("error", (error) => {
+    if (!isClosing) log.warn({ error: error.message }, "an idle database connection was lost");
+  });
+  return {
+    pool,
+    async close() {
+      isClosing = true;
+      const cutOff = setTimeout(() => {
+        for (const client of clients) client.end().catch(() => undefined);
+      }, drainMs);
+      // The pool calls itself ended when it has said good-bye; the server may still be working on that.
+      const gone = new Promise<void>((resolve) => {
+        lastIsGone = resolve;
+        if (clients.size === 0) resolve();
+      });
+      await Promise.all([pool.end(), gone]).finally(() => {
+        clearTimeout(cutOff);
+      });
+    },
+  };
 }
 
 function field(error: unknown, name: string): string | undefined {

@@ -35,22 +35,8 @@ export interface Database {
   close(): Promise<void>;
 }
 
-const drainMs = 5000;
-
-async function within(work: Promise<unknown>, timeoutMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
-  });
-  try {
-    await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 async function connect(target: Target, log: DatabaseLog): Promise<Omit<Database, "embedded">> {
-  const pool = createPool(target, log);
+  const { pool, close } = createPool(target, log);
   try {
     await connectFirst(pool, target);
     const dialect = new PostgresDialect({ pool: preparing(pool) });
@@ -64,10 +50,10 @@ async function connect(target: Target, log: DatabaseLog): Promise<Omit<Database,
       query,
       onChange: (listener) => feed.listen(listener),
       isListening: () => feed.isListening(),
-      close: () => (closing ??= within(Promise.all([feed.close(), pool.end()]), drainMs)),
+      close: () => (closing ??= Promise.all([feed.close(), close()]).then(() => undefined)),
     };
   } catch (error) {
-    await within(pool.end(), drainMs);
+    await close();
     throw error;
   }
 }

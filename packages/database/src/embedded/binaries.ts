@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { access, chmod, cp, mkdtemp, readdir, readFile, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { access, chmod, cp, lstat, mkdtemp, readdir, readFile, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { DatabaseError } from "../database-error.ts";
 
@@ -122,8 +122,8 @@ export async function copyInto(directory: string, binaries: Binaries): Promise<B
   const draft = await mkdtemp(`${target}.`);
   await cp(binaries.root, join(draft, "native"), {
     recursive: true,
-    // What only compilers need.
-    filter: (path) => !path.endsWith(".a") && basename(path) !== "pkgconfig" && basename(path) !== "pgxs",
+    // Not what only compilers need, and no links, which would lead back to the original: they are made anew.
+    filter: async (path) => !/(?:\.a|\/pkgconfig|\/pgxs)$/.test(path) && !(await lstat(path)).isSymbolicLink(),
   });
   for (const wanted of await linksOf(join(draft, "native"))) await access(wanted.path).catch(() => link(wanted));
   for (const name of await readdir(join(draft, "native", "bin"))) await chmod(join(draft, "native", "bin", name), 0o755);

@@ -46,7 +46,7 @@ async function readOwner(directory: string): Promise<Owner | undefined> {
 function tryLock(file: string): DatabaseSync | undefined {
   const database = new DatabaseSync(file);
   try {
-    database.exec("begin exclusive");
+    database.exec("pragma journal_mode = memory; begin exclusive");
     return database;
   } catch (error) {
     database.close();

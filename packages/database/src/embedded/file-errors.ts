@@ -1,7 +1,7 @@
 import { DatabaseError } from "../database-error.ts";
 
-/** What PostgreSQL and the C library say when a disk or a quota is full. */
-const fullDisk = /No space left on device|Disk quota exceeded|ENOSPC|EDQUOT/;
+/** What PostgreSQL, the C library and Node say when a disk or a quota is full. */
+const fullDisk = /No space left on device|Disk quota exceeded|Check free disk space|wrote only \d+ of \d+ bytes|ENOSPC|EDQUOT/;
 
 /** Whether an error or the output of a program says that the disk is full. */
 export function saysDiskFull(text: string): boolean {

@@ -26,10 +26,14 @@ function newId(): string {
 export const foundation: Migration = {
   id: "0001_foundation",
   async up(query) {
+    // The extension unaccent is not installed everywhere. Only ICU knows the sigma at the end of a word, hence translate().
     await sql`
       create function shoal_fold(value text) returns text language sql immutable strict parallel safe
-      return lower(regexp_replace(normalize(value, NFKD), '[\\u0300-\\u036f\\u1ab0-\\u1aff\\u1dc0-\\u1dff\\u20d0-\\u20ff\\ufe20-\\ufe2f]', '', 'g')
-        collate ${sql.raw(await unicodeCollation(query))}) collate "C"`.execute(query);
+      return translate(
+        lower(
+          regexp_replace(normalize(value, NFKD), '[\\u0300-\\u036f\\u1ab0-\\u1aff\\u1dc0-\\u1dff\\u20d0-\\u20ff\\ufe20-\\ufe2f]', '', 'g')
+          collate ${sql.raw(await unicodeCollation(query))}
+        ), 'ς', 'σ') collate "C"`.execute(query);
 
     await sql`
       create table projects (

@@ -1,0 +1,50 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { describe } from "vitest";
+
+/** Whether tests whose component is missing fail instead of being skipped. */
+const requireAll = process.env.SHOAL_REQUIRE_ALL === "1";
+
+/** `describe`, skipped with a reason in its name where something is missing; under SHOAL_REQUIRE_ALL=1 it runs and fails. */
+export function describeIf(missing: string | undefined, name: string, body: () => void): void {
+  const title = missing === undefined ? name : `${name} (skipped: ${missing})`;
+  describe.skipIf(missing !== undefined && !requireAll)(title, body);
+}
+
+export const isRoot = process.geteuid?.() === 0;
+
+/** Why mount namespaces cannot be used here; undefined when they can. */
+export function whyNoMounts(): string | undefined {
+  if (process.platform !== "linux") return "mount namespaces are a thing of Linux";
+  try {
+    execFileSync("unshare", ["--user", "--map-root-user", "--mount", "true"], { stdio: "ignore" });
+    return undefined;
+  } catch {
+    return "needs unshare (util-linux) and user namespaces";
+  }
+}
+
+/** Why tests that become another user cannot run; undefined when they can. */
+export function whyNoOtherUsers(): string | undefined {
+  if (process.platform !== "linux") return "uses setpriv of Linux";
+  return isRoot ? undefined : "needs root, to become another user";
+}
+
+export const debianPostgres = "/usr/lib/postgresql/15/bin";
+
+/** Why the tests against an older server cannot run; undefined when they can. */
+export function whyNoPostgres15(): string | undefined {
+  return existsSync(`${debianPostgres}/initdb`) ? undefined : "needs the Debian package postgresql-15";
+}
+
+/** Where test databases go: memory where there is plenty that may hold programs, because initdb waits for disks. */
+export function scratchBase(): string {
+  try {
+    const { bavail, bsize } = statfsSync("/dev/shm");
+    const mount = readFileSync("/proc/mounts", "utf8").split("\n").find((line) => line.split(" ")[1] === "/dev/shm");
+    return bavail * bsize > 2 ** 31 && mount !== undefined && !mount.includes("noexec") ? "/dev/shm" : tmpdir();
+  } catch {
+    return tmpdir();
+  }
+}
