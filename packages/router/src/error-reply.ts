@@ -13,8 +13,8 @@ export function errorReply(error: unknown, requestId: string): TextReply {
   const headers: OutgoingHttpHeaders = { ...jsonHeaders };
   if (known.retryAfterSeconds !== undefined) headers["retry-after"] = String(Math.max(0, Math.ceil(known.retryAfterSeconds)));
   if (known.status === 401) headers["www-authenticate"] = "Bearer";
-  // A client that repeats every 409 would repeat a conflict that stays one.
-  if (known.status === 409) headers["x-should-retry"] = "false";
+  // A client that repeats every 409 would repeat a conflict that stays one. One that passes says when to come back.
+  if (known.status === 409 && known.retryAfterSeconds === undefined) headers["x-should-retry"] = "false";
   return { kind: "text", status: known.status, headers, text: JSON.stringify(known.toBody()) };
 }
 
