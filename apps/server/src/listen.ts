@@ -38,7 +38,7 @@ function explain(error: unknown, host: string, port: number): StartError {
 /** Starts to listen. @returns the address to reach it by. @throws {StartError} */
 export async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
   try {
-    await app.listen({ host, port, listenTextResolver: () => "listening" });
+    await app.listen({ host, port });
   } catch (error) {
     throw explain(error, host, port);
   }

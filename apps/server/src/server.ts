@@ -114,14 +114,13 @@ async function openParts({ config, dataDir, log, cleanup }: Started, given: Data
   return { database: database.value, placement: placement.value };
 }
 
-function refuseUnsafe(config: Config, kind: PlacementKind, log: Log): void {
-  if (kind !== "process") return;
-  if (!isLoopback(config.host) && !config.unsafe_no_isolation) {
+/** The placement itself warns that it isolates nothing; beyond loopback a warning is not enough. */
+function refuseUnsafe(config: Config, kind: PlacementKind): void {
+  if (kind === "process" && !isLoopback(config.host) && !config.unsafe_no_isolation) {
     throw new StartError(`The process placement isolates nothing: whoever can reach ${config.host} with a key could read this user's files and run programs as this user.`, {
       hint: "Install bubblewrap for the sandbox placement, listen on 127.0.0.1, or accept the risk with --unsafe-no-isolation.",
     });
   }
-  log.warn({ placement: kind }, "sessions run as plain processes of this user: nothing isolates them from each other or from this machine");
 }
 
 /** The stored admin key, brought up to date; a new one where there never was any, or when the settings ask for it. */
@@ -163,7 +162,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const { config, dataDir, log, cleanup } = started;
   const secrets = createSecrets(readServerSecret(dataDir.path, config.secret_key));
   const { database, placement } = await openParts(started, given);
-  refuseUnsafe(config, placement.kind, log);
+  refuseUnsafe(config, placement.kind);
 
   const isLive = () => database.isListening();
   const projects = await openProjects(database, isLive);

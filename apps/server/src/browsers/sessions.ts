@@ -1,4 +1,5 @@
 import type { Page } from "@shoal/contract";
+import { maxViewportPixels } from "@shoal/instance";
 import type { Instance, Placement } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, EndedReason, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
@@ -203,6 +204,7 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
   return {
     async create(projectId, request, signal) {
       refuseNotYetOnCreate(request);
+      refuseHugeViewport(request.viewport);
       if (closed) throw new ServiceError(503, "shutting_down", "The server is stopping and takes no new sessions.", { retryAfterSeconds: 5 });
       if (sessions.size >= limits.maxSessions) {
         throw new ServiceError(529, "capacity_exhausted", `This server runs ${String(sessions.size)} sessions, its limit (max_sessions). Wait until one ends, or raise the limit if the machine has memory to spare.`, { retryAfterSeconds: 5 });
@@ -283,6 +285,15 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
       await Promise.all([...sessions.values()].map((session) => end(session, "server_stopped")));
     },
   };
+}
+
+/** A limit of Chromium rather than of the wire, so the contract does not know it. */
+function refuseHugeViewport(viewport: { readonly width: number; readonly height: number } | undefined): void {
+  if (viewport === undefined || Math.max(viewport.width, viewport.height) <= maxViewportPixels) return;
+  const field = viewport.width > maxViewportPixels ? "width" : "height";
+  throw new ServiceError(400, "bad_request", `body.viewport.${field}: expected at most ${String(maxViewportPixels)}`, {
+    details: [{ code: "invalid_input", message: `body.viewport.${field}: expected at most ${String(maxViewportPixels)}` }],
+  });
 }
 
 function nameTaken(name: string): ServiceError {

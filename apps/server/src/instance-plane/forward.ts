@@ -2,7 +2,8 @@ import type { Endpoint } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import { PassThrough, type Readable } from "node:stream";
 
 /** RFC 9110, 7.6.1: of this connection only. */
 const hopByHop = ["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "expect", "trailer", "transfer-encoding", "upgrade"];
@@ -45,7 +46,7 @@ async function forward(instance: Instance, sessionId: string, request: Pick<Fast
   let answer: IncomingMessage;
   try {
     const headers = { ...without(raw.headers, secret), "x-request-id": request.id };
-    answer = await instance.request({ method: request.method, path: pathInside(raw.url ?? ""), headers, signal: gone.signal }, hasBody(raw) ? raw : undefined);
+    answer = await instance.request({ method: request.method, path: pathInside(raw.url ?? ""), headers, signal: gone.signal }, hasBody(raw) ? bodyOf(raw) : undefined);
   } catch (error) {
     if (gone.signal.aborted) {
       reply.hijack();
@@ -69,14 +70,21 @@ async function forward(instance: Instance, sessionId: string, request: Pick<Fast
   // The head of a stream must not wait for its first event.
   response.flushHeaders();
   answer.pipe(response);
-  finishEarlyUpload(raw, response);
 }
 
-/** An answer may come before the whole upload has: what is still on its way is read and dropped, so that the client can read the answer. */
-function finishEarlyUpload(request: IncomingMessage, response: ServerResponse): void {
-  response.on("finish", () => {
-    if (!request.complete) request.resume();
+/**
+ * The request's body as a stream of its own. When the instance stops reading, because it answered early or is gone, the rest is read and
+ * dropped; were the request itself destroyed, its connection would go with it, and the client would never see the answer.
+ */
+function bodyOf(request: IncomingMessage): Readable {
+  const body = new PassThrough();
+  request.on("error", (error) => body.destroy(error));
+  body.on("error", () => undefined);
+  body.on("close", () => {
+    request.unpipe(body);
+    request.resume();
   });
+  return request.pipe(body);
 }
 
 /** Finds the instance that a request is for. */

@@ -1,0 +1,68 @@
+import { Browser } from "@shoal/schemas";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { completeConfig } from "./config/config.ts";
+import { type RunningServer, startServer } from "./server.ts";
+import { connectCdp } from "./testing/cdp-client.ts";
+
+let dataDir: string;
+let server: RunningServer;
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "shoal-drain-"));
+});
+afterEach(() => server.close());
+afterAll(() => {
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function start(): Promise<void> {
+  server = await startServer(completeConfig({ data_dir: dataDir, port: 0, placement: "process", warm: 0 }), { logTo: new PassThrough().resume() });
+}
+
+async function ask(method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(server.baseUrl + path, {
+    method,
+    headers: { authorization: `Bearer ${server.apiKey ?? ""}`, ...(body && { "content-type": "application/json" }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
+}
+
+const reasonOf = async (id: string) => ((await ask("GET", `/browsers/${id}?include_deleted=true`)).body as Browser).ended_reason;
+
+it("finishes what is in flight, ends sessions as server_stopped, and leaves nothing running", { timeout: 30_000 }, async () => {
+  await start();
+  const running = Browser.parse((await ask("POST", "/browsers", {})).body);
+  const cdp = await connectCdp(running.cdp_ws_url);
+  const inFlight = ask("POST", "/browsers", { name: "late" });
+  await expect.poll(async () => (await ask("GET", "/browsers/late")).status, { interval: 5 }).toBe(200);
+  const closing = server.close();
+  const late = await inFlight;
+  expect(late.status).toBe(200);
+  await closing;
+  await cdp.closed;
+  await server.close();
+  await expect(fetch(`${server.baseUrl}/health`)).rejects.toThrow();
+  expect(existsSync(join(dataDir, "server.lock"))).toBe(false);
+  // The placement keeps compiled programs beside the sessions' folders.
+  expect(readdirSync(join(dataDir, "sessions")).filter((name) => !name.startsWith("compiled-"))).toEqual([]);
+
+  await start();
+  expect(await reasonOf(running.session_id)).toBe("server_stopped");
+  expect(await reasonOf(Browser.parse(late.body).session_id)).toBe("server_stopped");
+});
+
+it("ends event streams and idle connections instead of waiting for them", async () => {
+  await start();
+  const { session_id } = Browser.parse((await ask("POST", "/browsers", {})).body);
+  await ask("GET", "/health");
+  const started = performance.now();
+  await server.close();
+  expect(performance.now() - started).toBeLessThan(5000);
+  await start();
+  expect(await reasonOf(session_id)).toBe("server_stopped");
+});

@@ -1,0 +1,226 @@
+import { bytes, defineEndpoint, empty, eventStream } from "@shoal/contract";
+import type { Instance } from "@shoal/placement";
+import { ServiceError } from "@shoal/router";
+import { configure, fastifyOptions } from "@shoal/router/fastify";
+import { Id, lazyObject } from "@shoal/schemas";
+import Fastify, { type FastifyInstance } from "fastify";
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { Agent, createServer, type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pipeline, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import * as z from "zod/mini";
+import { serveForwarded } from "./forward.ts";
+
+const params = lazyObject(() => ({ id: Id }));
+const common = { area: "Test", plane: "instance", summary: "For the test.", params, errors: [] } as const;
+const endpoints = [
+  defineEndpoint({ ...common, operationId: "test.read", method: "GET", path: "/browsers/{id}/read", responses: { 200: bytes("application/octet-stream") } }),
+  defineEndpoint({ ...common, operationId: "test.write", method: "PUT", path: "/browsers/{id}/write", body: bytes("application/octet-stream"), responses: { 201: empty } }),
+  defineEndpoint({ ...common, operationId: "test.events", method: "GET", path: "/browsers/{id}/events", responses: { 200: eventStream(z.unknown()) } }),
+];
+
+/** What plays the instance: an HTTP server whose answer each test decides. */
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+let inner: Server;
+let app: FastifyInstance;
+let baseUrl: string;
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+const agent = new Agent({ keepAlive: true });
+/** As the placement's handles do it, over TCP. */
+const instance: Pick<Instance, "request"> = {
+  async request({ method, path, headers, signal }, body) {
+    const request = httpRequest({ port: portOf(inner), method, path, ...(headers && { headers }), ...(signal && { signal }), agent });
+    const answered = once(request, "response") as Promise<[IncomingMessage]>;
+    if (body instanceof Readable) pipeline(body, request, () => undefined);
+    else request.end(body);
+    request.on("error", () => undefined);
+    return (await answered)[0];
+  },
+};
+
+beforeAll(async () => {
+  inner = createServer((request, response) => { answer(request, response); }).listen(0, "127.0.0.1");
+  await once(inner, "listening");
+  app = Fastify({ ...fastifyOptions, forceCloseConnections: true });
+  configure(app);
+  for (const endpoint of endpoints) {
+    serveForwarded(app, endpoint, {
+      async instanceFor(_request, id) {
+        if (id === "ended") throw new ServiceError(404, "not_found", "It has ended.");
+        // The handler asks for nothing else.
+        return instance as Instance;
+      },
+    });
+  }
+  baseUrl = await app.listen({ port: 0, host: "127.0.0.1" });
+});
+afterAll(async () => {
+  await app.close();
+  agent.destroy();
+  inner.closeAllConnections();
+  inner.close();
+});
+beforeEach(() => {
+  answer = () => {
+    throw new Error("unexpected");
+  };
+});
+
+/** Chunks of one random block, `count` times; and what their SHA-256 must be. */
+function blocks(count: number): { stream(): Readable; digest: string; sizeBytes: number } {
+  const block = randomBytes(1024 * 1024);
+  const hash = createHash("sha256");
+  for (let index = 0; index < count; index += 1) hash.update(block);
+  return { stream: () => Readable.from((function* () { for (let index = 0; index < count; index += 1) yield block; })()), digest: hash.digest("hex"), sizeBytes: count * block.length };
+}
+
+async function digestOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of stream) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+it("passes method, path, query, headers, status and body as they are, but nothing that opens the service", async () => {
+  let seen: IncomingMessage | undefined;
+  answer = (request, response) => {
+    seen = request;
+    response.writeHead(206, { "content-type": "text/x-test", "x-own": "1", "set-cookie": "a=b", "x-request-id": "theirs" }).end("body");
+  };
+  const response = await fetch(`${baseUrl}/browsers/b1/read?path=%2Fa%20b&x=%2E%2E`, { headers: { authorization: "Bearer secret", cookie: "c=d", "x-custom": "kept", "x-request-id": "mine" } });
+  expect(seen?.url).toBe("/read?path=%2Fa%20b&x=%2E%2E");
+  expect(seen?.headers).toMatchObject({ "x-custom": "kept", "x-request-id": "mine" });
+  expect(seen?.headers).not.toHaveProperty("authorization");
+  expect(seen?.headers).not.toHaveProperty("cookie");
+  expect([response.status, await response.text(), response.headers.get("content-type"), response.headers.get("x-own")]).toEqual([206, "body", "text/x-test", "1"]);
+  expect(response.headers.get("x-request-id")).toBe("mine");
+  expect(response.headers.get("set-cookie")).toBeNull();
+});
+
+it("answers HEAD without a body", async () => {
+  answer = (request, response) => response.writeHead(200, { "content-length": "7" }).end(request.method === "HEAD" ? undefined : "1234567");
+  const response = await fetch(`${baseUrl}/browsers/b1/read`, { method: "HEAD" });
+  expect([response.status, response.headers.get("content-length")]).toEqual([200, "7"]);
+});
+
+it("answers what finding the instance throws", async () => {
+  const response = await fetch(`${baseUrl}/browsers/ended/read`);
+  expect([response.status, await response.json()]).toEqual([404, { code: "not_found", message: "It has ended." }]);
+});
+
+it("answers 500 browser_not_running when the instance does not answer", async () => {
+  answer = (request) => request.socket.destroy();
+  const response = await fetch(`${baseUrl}/browsers/b1/read`);
+  expect(response.status).toBe(500);
+  expect(await response.json()).toMatchObject({ code: "browser_not_running" });
+});
+
+it("streams half a gigabyte up and down without holding it", { timeout: 60_000 }, async () => {
+  const content = blocks(512);
+  let received = "";
+  answer = (request, response) => {
+    if (request.method === "GET") content.stream().pipe(response.writeHead(200, { "content-length": content.sizeBytes }));
+    else void digestOf(request).then((digest) => { received = digest; response.writeHead(201).end(); });
+  };
+  const before = process.memoryUsage.rss();
+  let peak = 0;
+  const sampling = setInterval(() => { peak = Math.max(peak, process.memoryUsage.rss()); }, 20);
+  try {
+    const up = httpRequest(`${baseUrl}/browsers/b1/write`, { method: "PUT", headers: { "content-type": "application/octet-stream" } });
+    content.stream().pipe(up);
+    const [written] = (await once(up, "response")) as [IncomingMessage];
+    expect(written.statusCode).toBe(201);
+    written.resume();
+    expect(received).toBe(content.digest);
+    const down = httpRequest(`${baseUrl}/browsers/b1/read`).end();
+    const [read] = (await once(down, "response")) as [IncomingMessage];
+    expect(await digestOf(read)).toBe(content.digest);
+  } finally {
+    clearInterval(sampling);
+  }
+  // Three programs in one process, each with its socket buffers; the content held once would be far beyond.
+  expect(peak - before).toBeLessThan(300 * 1024 * 1024);
+});
+
+it("holds a fast side back when the other is slow", async () => {
+  let sent = 0;
+  answer = (_request, response) => {
+    response.writeHead(200);
+    const chunk = Buffer.alloc(64 * 1024);
+    const more = () => {
+      while (sent < 512 * 1024 * 1024) {
+        sent += chunk.length;
+        if (!response.write(chunk)) return void response.once("drain", more);
+      }
+    };
+    more();
+  };
+  const request = httpRequest(`${baseUrl}/browsers/b1/read`).end();
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  // Nobody reads: what was sent must come to a stop far below the whole.
+  let last = -1;
+  await expect.poll(() => { const stopped = sent === last; last = sent; return stopped; }, { interval: 200 }).toBe(true);
+  expect(sent).toBeLessThan(64 * 1024 * 1024);
+  response.destroy();
+});
+
+it("passes each event on when it comes, and the head before the first one", async () => {
+  let stream: ServerResponse | undefined;
+  answer = (_request, response) => {
+    stream = response.writeHead(200, { "content-type": "text/event-stream" });
+    stream.flushHeaders();
+  };
+  const response = await fetch(`${baseUrl}/browsers/b1/events`);
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (const event of ["one", "two"]) {
+    stream?.write(`data: ${event}\n\n`);
+    expect((await reader?.read())?.value).toBe(`data: ${event}\n\n`);
+  }
+  stream?.end();
+  expect((await reader?.read())?.done).toBe(true);
+});
+
+it("ends the instance's work when the client goes away, before and during the answer", async () => {
+  for (const answering of [false, true]) {
+    const closed = Promise.withResolvers<undefined>();
+    const arrived = Promise.withResolvers<undefined>();
+    answer = (request, response) => {
+      if (answering) response.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n");
+      request.socket.on("close", () => { closed.resolve(undefined); });
+      arrived.resolve(undefined);
+    };
+    const client = new AbortController();
+    const call = fetch(`${baseUrl}/browsers/b1/events`, { signal: client.signal });
+    await arrived.promise;
+    if (answering) await call;
+    client.abort();
+    await call.catch(() => undefined);
+    await closed.promise;
+  }
+});
+
+it("breaks off when the instance breaks off: half an answer must not look whole", async () => {
+  answer = (_request, response) => {
+    response.writeHead(200).write("half");
+    setImmediate(() => response.destroy());
+  };
+  const response = await fetch(`${baseUrl}/browsers/b1/read`);
+  await expect(response.text()).rejects.toThrow();
+});
+
+it("hands on an answer that comes before the upload is over", async () => {
+  answer = (_request, response) => {
+    response.writeHead(413, { "content-type": "application/json" }).end('{"code":"payload_too_large"}');
+  };
+  const request = httpRequest(`${baseUrl}/browsers/b1/write`, { method: "PUT" });
+  blocks(64).stream().pipe(request);
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  expect([response.statusCode, await text(response)]).toEqual([413, '{"code":"payload_too_large"}']);
+});

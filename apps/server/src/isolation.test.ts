@@ -1,0 +1,75 @@
+import { contract, type Endpoint } from "@shoal/contract";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createId } from "./ids.ts";
+import { startTestServer, type TestServer } from "./testing/test-server.ts";
+
+/** Every operation on a single object; its body, where it takes one. Whoever adds an operation adds a line. */
+const onObjects: Record<string, { readonly object: "profile" | "key" | "session"; readonly body?: unknown }> = {
+  "profiles.get": { object: "profile" },
+  "profiles.update": { object: "profile", body: { name: "stolen" } },
+  "profiles.delete": { object: "profile" },
+  "apiKeys.get": { object: "key" },
+  "apiKeys.update": { object: "key", body: { name: "stolen" } },
+  "apiKeys.delete": { object: "key" },
+  "apiKeys.rotate": { object: "key", body: {} },
+  "browsers.get": { object: "session" },
+  "browsers.update": { object: "session", body: { name: "stolen" } },
+  "browsers.delete": { object: "session" },
+};
+/** Every list; it must not show the other project's object. */
+const lists = ["profiles.list", "apiKeys.list", "browsers.list"];
+/** Operations without an object of a project. */
+const others = ["profiles.create", "apiKeys.create", "browsers.create", "service.health", "service.ready", "service.openapi"];
+
+const endpoints: readonly Endpoint[] = Object.values(contract);
+const control = endpoints.filter(({ plane }) => plane === "control");
+const instance = endpoints.filter(({ plane }) => plane === "instance");
+
+let server: TestServer;
+let owner: { id: string; key: string };
+let stranger: { id: string; key: string };
+let ids: Record<"profile" | "key" | "session", string>;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  owner = await server.addProject("owner");
+  stranger = await server.addProject("stranger");
+  const profile = await server.request("POST", "/profiles", { key: owner.key, body: { name: "precious" } });
+  const key = await server.request("POST", "/org/api_keys", { key: owner.key, body: { name: "precious" } });
+  ids = { profile: (profile.body as { id: string }).id, key: (key.body as { id: string }).id, session: createId() };
+  // A row is enough here: no operation of a stranger may get as far as the instance. Its server is another one, so that nothing ends it.
+  await server.database.query
+    .insertInto("sessions")
+    .values({ id: ids.session, project_id: owner.id, name: "precious", placement: "process", server_id: createId(), timeout_seconds: 60, headless: true, stealth: false, viewport: null, start_url: null })
+    .execute();
+});
+afterAll(() => server.close());
+
+it("knows every operation", () => {
+  expect([...Object.keys(onObjects), ...lists, ...others].sort()).toEqual(control.map(({ operationId }) => operationId).sort());
+});
+
+describe.each(control.filter(({ operationId }) => operationId in onObjects).map((endpoint) => [endpoint.operationId, endpoint] as const))("%s", (operationId, endpoint) => {
+  it("answers 404 for another project's object, by id and by name", async () => {
+    const entry = onObjects[operationId];
+    if (entry === undefined) throw new Error("unreachable");
+    for (const name of endpoint.path.includes("_or_name") ? [ids[entry.object], "precious"] : [ids[entry.object]]) {
+      const path = endpoint.path.replace(/\{\w+\}/, name);
+      const request = entry.body === undefined ? {} : { body: entry.body };
+      expect(await server.request(endpoint.method, path, { key: stranger.key, ...request })).toMatchObject({ status: 404, body: { code: "not_found" } });
+      expect(await server.request(endpoint.method, path, { key: null, ...request })).toMatchObject({ status: 401 });
+    }
+  });
+});
+
+it.each(lists)("%s does not show another project's objects", async (operationId) => {
+  const path = endpoints.find((endpoint) => endpoint.operationId === operationId)?.path ?? "";
+  for (const query of ["", "?query=precious"]) expect(JSON.stringify((await server.request("GET", path + query, { key: stranger.key })).body)).not.toContain("precious");
+  expect(JSON.stringify((await server.request("GET", path, { key: owner.key })).body)).toContain("precious");
+});
+
+it.each(instance.map((endpoint) => [endpoint.operationId, endpoint] as const))("%s answers 404 for another project's session, 401 without a key", async (_id, endpoint) => {
+  const path = endpoint.path.replace("{id}", ids.session).replaceAll(/\{\w+\}/g, "x");
+  expect(await server.request(endpoint.method, path, { key: stranger.key })).toMatchObject({ status: 404, body: { code: "not_found" } });
+  expect(await server.request(endpoint.method, path, { key: null })).toMatchObject({ status: 401 });
+});
