@@ -1,22 +1,32 @@
 import { build } from "esbuild";
 import { rm } from "node:fs/promises";
+import { basename, resolve } from "node:path";
 
 const out = "dist/program";
 await rm(out, { recursive: true, force: true });
 
-/** One file each, loaded when it is first needed, so that a session pays only for what it uses. */
-const parts = ["start", "program", "operations", "read-assign"];
+/**
+ * One file each, loaded when it is first needed, so that a session pays only for what it uses: the start, and every module of this
+ * package that is imported by `import()`. What two of them need is in both, so it must keep no state at its top level.
+ * @type {Map<string, string>}
+ */
+const parts = new Map([["start", resolve("src/start.ts")]]);
 
 /**
- * Leaves the other parts out of a part.
+ * Leaves the other parts out of a part, and remembers them.
  * @type {import("esbuild").Plugin}
  */
 const apart = {
   name: "parts apart",
   setup({ onResolve }) {
-    onResolve({ filter: new RegExp(`/(${parts.join("|")})\\.ts$`) }, ({ path, kind }) =>
-      kind === "dynamic-import" ? { path: `./${path.slice(path.lastIndexOf("/") + 1, -".ts".length)}.cjs`, external: true } : undefined,
-    );
+    onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, kind, resolveDir }) => {
+      if (kind !== "dynamic-import") return undefined;
+      const file = resolve(resolveDir, path);
+      const name = basename(file, ".ts");
+      if ((parts.get(name) ?? file) !== file) throw new Error(`Two modules that are imported by import() are called ${name}.`);
+      parts.set(name, file);
+      return { path: `./${name}.cjs`, external: true };
+    });
   },
 };
 
@@ -32,9 +42,10 @@ const withoutLocales = {
   },
 };
 
-for (const part of parts) {
+// A Map's loop also visits what is added meanwhile.
+for (const [part, file] of parts) {
   await build({
-    entryPoints: { [part]: part === "read-assign" ? "src/session/read-assign.ts" : `src/${part}.ts` },
+    entryPoints: { [part]: file },
     outdir: out,
     bundle: true,
     platform: "node",

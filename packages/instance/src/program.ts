@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
+import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { Socket } from "node:net";
 import { createCdpGateway } from "./cdp/gateway.ts";
@@ -7,11 +8,12 @@ import type { SpawnedChromium } from "./chromium/spawn.ts";
 import { superviseBrowser } from "./chromium/supervisor.ts";
 import type { EgressForwarder } from "./egress-forwarder.ts";
 import { log } from "./log.ts";
+import type { Operations } from "./operations.ts";
 import type { AssignInstance, InstanceEvent, InstanceConfig } from "./protocol.ts";
 import { trackActivity } from "./session/activity.ts";
 import { controlPrefix, createControlChannel } from "./session/control.ts";
 import { createEventFeed } from "./session/event-feed.ts";
-import { pathOf, refuseUpgrade, type Refusal } from "./session/replies.ts";
+import { pathOf, refuse, refuseUpgrade, type Refusal } from "./session/replies.ts";
 
 /** What the first file has started before this one was loaded. */
 export interface StartedInstance {
@@ -24,6 +26,8 @@ export interface StartedInstance {
 type EndingEvent = Extract<InstanceEvent, { type: "ending" }>;
 
 const maxDetailCharacters = 4_000;
+/** Time for readers of streams to see their end. */
+const closeOperationsTimeoutMs = 500;
 
 /** Serves one session until it ends; the process then exits. */
 export function runInstance({ config, forwarder, chromium, spawn }: StartedInstance): void {
@@ -94,13 +98,10 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
   }
 
   // Loaded at the first operation: many sessions are used over CDP alone.
-  let operations: Promise<(request: IncomingMessage, response: ServerResponse) => void> | undefined;
-  async function loadOperations(): Promise<(request: IncomingMessage, response: ServerResponse) => void> {
+  let operations: Promise<Operations> | undefined;
+  async function loadOperations(): Promise<Operations> {
     const { createOperations } = await import("./operations.ts");
-    const router = createOperations(config.root);
-    return (request, response) => {
-      router.handle(request, response);
-    };
+    return createOperations({ directory: config.root, home: config.home, spoolDirectory: join(config.session_dir, "tmp") });
   }
 
   // The timeouts of node:http are for clients that are not trusted and uploads that are small: here the service is the only client.
@@ -110,12 +111,16 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
       control(request, response, path);
       return;
     }
+    if (ending) {
+      refuse(response, { status: 503, code: "shutting_down", message: "This session is ending." });
+      return;
+    }
     const finish = activity.begin();
     response.on("close", finish);
     operations ??= loadOperations();
     operations.then(
-      (handle) => {
-        handle(request, response);
+      (loaded) => {
+        loaded.handle(request, response);
       },
       (error: unknown) => {
         log("error", "the operations could not be loaded", { error: String(error) });
@@ -146,13 +151,22 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     ending = true;
     log("info", "ending", { reason: event.reason });
     activity.stop();
-    await feed.end(event);
+    // A browser that does not run at all may have crashed twice before anybody follows the events.
+    await feed.end(event, event.reason === "browser_crashed");
+    await closeOperations();
     gateway.closeAll(1001, event.reason === "timeout" ? "the session was not used for its timeout and ended" : "the session ended");
     await browser.stop();
     forwarder.close();
     server.close();
     server.closeAllConnections();
     process.exit(0);
+  }
+
+  async function closeOperations(): Promise<void> {
+    const timeout = Promise.withResolvers<undefined>();
+    setTimeout(timeout.resolve, closeOperationsTimeoutMs, undefined);
+    const closed = operations?.then((loaded) => loaded.close()).catch(() => undefined);
+    if (closed !== undefined) await Promise.race([closed, timeout.promise]);
   }
 
   process.stdin.on("end", () => void end({ type: "ending", reason: "stopped", detail: "the parent is gone" }));

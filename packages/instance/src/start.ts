@@ -1,12 +1,13 @@
-import { enableCompileCache } from "node:module";
+import { enableCompileCache, flushCompileCache } from "node:module";
 import { spawnChromium } from "./chromium/spawn.ts";
 import { startEgressForwarder } from "./egress-forwarder.ts";
 import type { InstanceConfig } from "./protocol.ts";
 
 /** Chromium needs longer than everything else: it is started before the rest of the program is even read. */
 async function start(document: string | undefined): Promise<void> {
-  // What the placement wrote; `readConfig` looks at it where something fails.
-  const config = JSON.parse(document ?? "") as InstanceConfig;
+  if (document === undefined) throw new Error("SHOAL_INSTANCE is not set: this program is started by the service, not by hand.");
+  // What the placement wrote, which is as trusted as this program.
+  const config = JSON.parse(document) as InstanceConfig;
   const forwarder = await startEgressForwarder(config.egress_path);
   const spawn = (changed: InstanceConfig) => spawnChromium(changed, forwarder.port);
   const chromium = spawn(config);
@@ -15,7 +16,19 @@ async function start(document: string | undefined): Promise<void> {
   runInstance({ config, forwarder, chromium, spawn });
 }
 
-start(process.env.SHOAL_INSTANCE).catch((error: unknown) => {
+/** Compiles the program into `directory`, for instances that can only read it. */
+async function fillCache(directory: string): Promise<void> {
+  enableCompileCache(directory);
+  const [, { readAssign }, { createOperations }] = await Promise.all([import("./program.ts"), import("./session/read-assign.ts"), import("./operations.ts")]);
+  // Only functions that have run are kept.
+  readAssign(JSON.stringify({ session_id: "cache", timeout_seconds: 60, viewport: { width: 1, height: 1 } }));
+  createOperations({ directory: "/", home: "/" });
+  flushCompileCache();
+}
+
+const [, , option, directory] = process.argv;
+const done = option === "--fill-cache" && directory !== undefined ? fillCache(directory) : start(process.env.SHOAL_INSTANCE);
+done.catch((error: unknown) => {
   process.stderr.write(`${JSON.stringify({ level: "error", message: "the instance could not start", error: String(error) })}\n`);
   process.exit(1);
 });

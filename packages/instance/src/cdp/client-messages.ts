@@ -14,7 +14,7 @@ export interface ClientMessagesSink {
   forward(bytes: Buffer): void;
   /** A whole text message of at most {@link maxInspectedBytes}, without mask. */
   inspect(message: Buffer): Verdict;
-  /** A ping, pong or close frame, without mask. They are the gateway's to answer: Chromium does not. */
+  /** A ping, pong or close frame, without mask. The gateway answers them: it alone knows whether the connection goes on. */
   control(code: number, payload: Buffer): void;
 }
 

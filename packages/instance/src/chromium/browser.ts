@@ -17,8 +17,11 @@ export interface Browser {
   readonly endpoint: Promise<BrowserEndpoint>;
   /** Resolves when the process has ended and its whole group was told to. */
   readonly exited: Promise<BrowserExit>;
-  /** Ends it, kindly at first; resolves with {@link Browser.exited}. */
-  stop(): Promise<BrowserExit>;
+  /**
+   * Kills it and everything that it started; resolves with {@link Browser.exited}. Nothing that it keeps outlives the session, and asking it
+   * to close costs it as much as half a start.
+   */
+  kill(): Promise<BrowserExit>;
 }
 
 export interface BrowserEndpoint {
@@ -28,9 +31,6 @@ export interface BrowserEndpoint {
 
 /** A browser that has not opened its port by then has hung. */
 const startTimeoutMs = 30_000;
-/** Time that each way of ending has before the next, harder one. */
-const closeTimeoutMs = 2_000;
-const terminateTimeoutMs = 1_000;
 const maxLastLines = 20;
 const maxLineCharacters = 500;
 
@@ -60,7 +60,7 @@ export function superviseChromium(spawned: SpawnedChromium): Browser {
 
   const startTimer = setTimeout(() => {
     lastLines.push(`The browser did not open its debugging port within ${String(startTimeoutMs / 1000)} s.`);
-    killGroup("SIGKILL");
+    killGroup();
   }, startTimeoutMs);
   endpoint.promise.then(
     () => {
@@ -69,11 +69,11 @@ export function superviseChromium(spawned: SpawnedChromium): Browser {
     () => undefined,
   );
 
-  function killGroup(signal: NodeJS.Signals): void {
+  function killGroup(): void {
     if (child.pid === undefined) return;
     try {
-      if (process.platform === "win32") child.kill(signal);
-      else process.kill(-child.pid, signal);
+      if (process.platform === "win32") child.kill("SIGKILL");
+      else process.kill(-child.pid, "SIGKILL");
     } catch {
       // ESRCH: all of it is gone already.
     }
@@ -82,14 +82,14 @@ export function superviseChromium(spawned: SpawnedChromium): Browser {
   function finish(code: number | null, signal: string | null): void {
     clearTimeout(startTimer);
     // Processes of the browser that outlived its main one, or, where the program is a shell script, the browser itself.
-    killGroup("SIGKILL");
+    killGroup();
     spawned.commands.destroy();
     spawned.messages.destroy();
     const exit: BrowserExit = { code, signal, lastLines: lastLines.join("\n") };
     endpoint.reject(new Error(`The browser exited before it was ready (${describeExit(exit)}).`));
     exited.resolve(exit);
   }
-  child.once("error", (error) => {
+  void spawned.failed.then((error) => {
     lastLines.push(error.message);
     finish(null, null);
   });
@@ -101,17 +101,14 @@ export function superviseChromium(spawned: SpawnedChromium): Browser {
     cdp,
     endpoint: endpoint.promise,
     exited: exited.promise,
-    async stop() {
-      const timers = [setTimeout(killGroup, closeTimeoutMs, "SIGTERM"), setTimeout(killGroup, closeTimeoutMs + terminateTimeoutMs, "SIGKILL")];
-      cdp.send("Browser.close").catch(() => undefined);
-      const exit = await exited.promise;
-      for (const timer of timers) clearTimeout(timer);
-      return exit;
+    kill() {
+      killGroup();
+      return exited.promise;
     },
   };
 }
 
-/** `exit code 1` or `signal SIGSEGV`, with the browser's last line. */
+/** `exit code 1` or `signal SIGSEGV`. */
 export function describeExit(exit: BrowserExit): string {
   return exit.signal === null ? `exit code ${String(exit.code)}` : `signal ${exit.signal}`;
 }

@@ -8,6 +8,8 @@ import { chromiumArguments } from "./arguments.ts";
 /** A Chromium that was started; whether it will run is not known yet. */
 export interface SpawnedChromium {
   readonly process: ChildProcess;
+  /** Resolves when the program could not be run at all. */
+  readonly failed: Promise<Error>;
   readonly stderr: Readable;
   /** CDP messages to it, each followed by a NUL. It exits when this ends. */
   readonly commands: Writable;
@@ -22,7 +24,7 @@ const maxTemporaryDirectoryBytes = 50;
  * Starts Chromium in a process group of its own.
  *
  * @param proxyPort - port of the egress forwarder on 127.0.0.1.
- * @throws when the process cannot be made; a missing program is an `error` event of `process`.
+ * @throws when its directories cannot be made.
  */
 export function spawnChromium(config: InstanceConfig, proxyPort: number): SpawnedChromium {
   const { SHOAL_INSTANCE: _, ...environment } = process.env;
@@ -44,9 +46,10 @@ export function spawnChromium(config: InstanceConfig, proxyPort: number): Spawne
     },
     stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
   });
+  const failed = new Promise<Error>((resolve) => child.once("error", resolve));
   const [, , stderr, commands, messages] = child.stdio;
   if (!isReadable(stderr) || !isWritable(commands) || !isReadable(messages)) throw new Error("Chromium's pipes could not be made.");
-  return { process: child, stderr, commands, messages };
+  return { process: child, failed, stderr, commands, messages };
 }
 
 function isReadable(stream: Readable | Writable | null | undefined): stream is Readable {

@@ -143,7 +143,7 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
     async stop() {
       stopping = true;
       started.reject(new Error("the session ends"));
-      await browser.stop();
+      await browser.kill();
     },
   };
 }

@@ -64,8 +64,9 @@ export function controlViewport(cdp: CdpConnection, kind: InstanceConfig["chromi
   async function followNew(): Promise<void> {
     attached = true;
     cdp.on("Target.attachedToTarget", ({ sessionId, targetInfo, waitingForDebugger }) => {
-      const sized = waitingForDebugger ? resizeNew(targetInfo.targetId) : Promise.resolve();
-      void sized
+      // Pages that were open before, and those that this program attaches to for another reason.
+      if (!waitingForDebugger) return;
+      void resizeNew(targetInfo.targetId)
         // The page is gone already, or has no window: it must go on all the same.
         .catch(() => undefined)
         .then(() => cdp.send("Runtime.runIfWaitingForDebugger", undefined, sessionId))

@@ -6,8 +6,12 @@ export interface EventFeed {
   /** Answers a reader: the present state, and then whatever happens. */
   follow(response: ServerResponse): void;
   send(event: InstanceEvent): void;
-  /** Sends the last event; resolves when every reader has it, or has not taken it for {@link flushTimeoutMs}. */
-  end(event: InstanceEvent): Promise<void>;
+  /**
+   * Sends the last event; resolves when every reader has it, or has not taken it for {@link flushTimeoutMs}.
+   *
+   * @param awaitReader - wait for a first reader, as long, where there has been none.
+   */
+  end(event: InstanceEvent, awaitReader: boolean): Promise<void>;
 }
 
 const flushTimeoutMs = 1_000;
@@ -17,6 +21,8 @@ const maxPendingBytes = 256 * 1024;
 /** @param state - makes the first event of each reader. */
 export function createEventFeed(state: () => InstanceEvent): EventFeed {
   const readers = new Set<ServerResponse>();
+  const firstReader = Promise.withResolvers<undefined>();
+  const finished: Promise<unknown>[] = [];
   let last: InstanceEvent | undefined;
 
   function write(response: ServerResponse, event: InstanceEvent): void {
@@ -24,33 +30,32 @@ export function createEventFeed(state: () => InstanceEvent): EventFeed {
     else response.write(`${JSON.stringify(event)}\n`);
   }
 
+  function finish(response: ServerResponse, event: InstanceEvent): void {
+    finished.push(new Promise((resolve) => response.once("close", resolve)));
+    response.end(`${JSON.stringify(event)}\n`);
+  }
+
   return {
     follow(response) {
       response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });
-      if (last !== undefined) {
-        response.end(`${JSON.stringify(last)}\n`);
-        return;
-      }
-      readers.add(response);
-      response.on("close", () => readers.delete(response));
       response.on("error", () => undefined);
       write(response, state());
+      if (last === undefined) {
+        readers.add(response);
+        response.on("close", () => readers.delete(response));
+      } else finish(response, last);
+      firstReader.resolve(undefined);
     },
     send(event) {
       for (const response of readers) write(response, event);
     },
-    async end(event) {
+    async end(event, awaitReader) {
       last = event;
-      const flushed = [...readers].map(
-        (response) =>
-          new Promise<void>((resolve) => {
-            response.once("close", resolve);
-            response.end(`${JSON.stringify(event)}\n`, resolve);
-          }),
-      );
+      for (const response of readers) finish(response, event);
       const timeout = Promise.withResolvers<undefined>();
       const timer = setTimeout(timeout.resolve, flushTimeoutMs, undefined);
-      await Promise.race([Promise.all(flushed), timeout.promise]);
+      if (awaitReader) await Promise.race([firstReader.promise, timeout.promise]);
+      await Promise.race([Promise.all(finished), timeout.promise]);
       clearTimeout(timer);
     },
   };

@@ -1,0 +1,91 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, vi } from "vitest";
+import { instanceProgramPath } from "../index.ts";
+import { describeChromium } from "../testing/chromium.ts";
+import { runInstance } from "../testing/run-instance.ts";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+describeChromium("the control channel", (chromium) => {
+  it("hands the instance to one session, and refuses what does not fit", async () => {
+    await using instance = await runInstance({ chromium });
+    const assign = (body: unknown) => instance.call("POST", "/_instance/assign", typeof body === "string" ? body : JSON.stringify(body));
+    for (const [body, field] of [
+      ["{", "body"],
+      [{ timeout_seconds: 60 }, "session_id"],
+      [{ session_id: "s", timeout_seconds: 0 }, "timeout_seconds"],
+      [{ session_id: "s", timeout_seconds: 60, viewport: { width: 1, height: 100_000 } }, "viewport"],
+      [{ session_id: "s", timeout_seconds: 60, start_url: "x".repeat(8193) }, "start_url"],
+    ] as const) {
+      const { status, text } = await assign(body);
+      expect(status).toBe(400);
+      expect(JSON.parse(text)).toMatchObject({ code: "bad_request", message: expect.stringContaining(field) as unknown });
+    }
+    expect((await assign("x".repeat(70_000))).status).toBe(413);
+    const fits = { session_id: "s", timeout_seconds: 60 };
+    expect((await assign(fits)).status).toBe(200);
+    expect((await assign(fits)).status).toBe(200);
+    expect((await assign({ ...fits, session_id: "other" })).status).toBe(409);
+    expect((await instance.call("GET", "/_instance/other")).status).toBe(404);
+    expect((await instance.call("GET", "/nothing")).status).toBe(404);
+  });
+
+  it("tells every reader the present state first, and the end last", async () => {
+    await using instance = await runInstance({ chromium });
+    expect((await instance.event(() => true)).type).toBe("state");
+    await instance.event((event) => event.type === "ready" || (event.type === "state" && event.browser === "ready"));
+    const second = instance.call("GET", "/_instance/events");
+    await vi.waitFor(async () => {
+      expect((await instance.call("POST", "/_instance/stop")).status).toBe(204);
+    });
+    const lines = (await second).text.trim().split("\n");
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ type: "state", browser: "ready", browser_restarts: 0 });
+    expect(JSON.parse(lines.at(-1) ?? "")).toEqual({ type: "ending", reason: "stopped" });
+    expect(await instance.exited).toBe(0);
+  });
+
+  it("counts an operation as use, but not the control channel", async () => {
+    await using instance = await runInstance({ chromium });
+    await instance.assign({});
+    const idleTimes = () => instance.events.flatMap((event) => (event.type === "activity" && event.idle_since_ms !== null ? [event.idle_since_ms] : []));
+    await vi.waitFor(() => {
+      expect(idleTimes()).toHaveLength(1);
+    });
+    for (let i = 0; i < 3; i++) await instance.call("GET", "/_instance/other");
+    const before = Date.now();
+    await instance.call("GET", "/fs/nothing");
+    await vi.waitFor(() => {
+      expect(idleTimes().length).toBeGreaterThan(1);
+    });
+    expect(idleTimes()[1]).toBeGreaterThanOrEqual(before);
+  });
+});
+
+describeChromium("a browser that does not start", ({ kind }) => {
+  it("is tried twice, and its last words are passed on", async () => {
+    await using instance = await runInstance({ chromium: { kind, executable: "/nonexistent/chromium" } });
+    const ending = await instance.event(({ type }) => type === "ending");
+    expect(ending).toMatchObject({ reason: "browser_crashed", detail: expect.stringContaining("/nonexistent/chromium") as unknown });
+    expect(await instance.exited).toBe(0);
+  });
+});
+
+it("fills a compile cache without an instance", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "shoal-cache-"));
+  try {
+    const { status, stderr } = spawnSync(process.execPath, [instanceProgramPath, "--fill-cache", directory], { encoding: "utf8" });
+    expect([status, stderr]).toEqual([0, ""]);
+    expect((await readdir(directory, { recursive: true })).length).toBeGreaterThan(3);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+it("says what is missing when it is started by hand", () => {
+  const { status, stderr } = spawnSync(process.execPath, [instanceProgramPath], { encoding: "utf8", env: {} });
+  expect(status).toBe(1);
+  expect(stderr).toContain("SHOAL_INSTANCE");
+});

@@ -1,0 +1,46 @@
+import { createServer, request as httpRequest } from "node:http";
+import { connect } from "node:net";
+
+/** A plain HTTP proxy on a Unix socket, in the place of the egress gateway. */
+export interface EgressProxy {
+  /** Hosts that were asked for, in order. */
+  readonly hosts: readonly string[];
+  close(): Promise<void>;
+}
+
+export async function startEgressProxy(path: string): Promise<EgressProxy> {
+  const hosts: string[] = [];
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "");
+    hosts.push(url.host);
+    const onward = httpRequest(url, { method: request.method, headers: request.headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on("error", () => {
+      response.writeHead(502).end();
+    });
+    request.pipe(onward);
+  });
+  server.on("connect", (request, client) => {
+    const [host = "", port = "443"] = (request.url ?? "").split(":");
+    hosts.push(request.url ?? "");
+    const onward = connect(Number(port), host, () => {
+      client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      client.pipe(onward).pipe(client);
+    });
+    onward.on("error", () => client.destroy());
+    client.on("error", () => onward.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  return {
+    hosts,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
+  };
+}
