@@ -100,8 +100,7 @@ describe("answer", () => {
 
   it("is nothing for 204", async () => {
     await using server = await answering(204, "");
-    const result: unknown = await make(server).call(deleteProfile, { params });
-    expect(result).toBeUndefined();
+    await expect(make(server).call(deleteProfile, { params })).resolves.toBeUndefined();
   });
 
   it.each([

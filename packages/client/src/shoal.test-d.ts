@@ -1,0 +1,25 @@
+import type { Browser, FileSystemEvent, Profile } from "@shoal/schemas";
+import type { EventStream, ItemPage } from "@shoal/transport";
+import { expectTypeOf } from "vitest";
+import type { BrowserSession, Shoal } from "./index.ts";
+
+declare const shoal: Shoal;
+
+expectTypeOf(shoal.profiles.get("p")).resolves.toEqualTypeOf<Profile>();
+expectTypeOf(shoal.profiles.list()).resolves.toEqualTypeOf<ItemPage<Profile>>();
+expectTypeOf(shoal.browsers.create()).resolves.toEqualTypeOf<BrowserSession>();
+expectTypeOf<BrowserSession>().toExtend<Browser & AsyncDisposable>();
+expectTypeOf(shoal.browsers.fs.watch.events("b", "w")).toEqualTypeOf<EventStream<FileSystemEvent>>();
+
+// @ts-expect-error a profile needs a name to be renamed to
+void shoal.profiles.update("p", {});
+// @ts-expect-error not a field of a browser
+void shoal.browsers.create({ timeout: 5 });
+// @ts-expect-error not an order that a list has
+void shoal.apiKeys.list({ sort_by: "colour" });
+// @ts-expect-error a file needs a path
+void shoal.browsers.fs.writeFile("b", "text", {});
+// @ts-expect-error an upload needs content
+void shoal.browsers.fs.upload("b", { files: [{ dest_path: "/a" }] });
+// @ts-expect-error an id is a string
+void shoal.browsers.get(7);

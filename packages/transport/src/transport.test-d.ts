@@ -1,0 +1,31 @@
+import { createProfile, deleteProfile, getHealth, getProfile, listProfiles, readFile, watchEvents, writeFile, type Endpoint } from "@shoal/contract";
+import type { FileSystemEvent, Health, Profile } from "@shoal/schemas";
+import { expectTypeOf } from "vitest";
+import { ApiError, type Download, type EventStream, type ItemPage, type Transport } from "./index.ts";
+
+declare const transport: Transport;
+declare const someEndpoint: Endpoint;
+declare const error: unknown;
+const params = { id_or_name: "p" };
+
+expectTypeOf(transport.call(getProfile, { params })).resolves.toExtend<Profile>();
+expectTypeOf(transport.call(listProfiles)).resolves.toExtend<ItemPage<Profile>>();
+expectTypeOf(transport.call(createProfile)).resolves.toExtend<Profile>();
+expectTypeOf(transport.call(deleteProfile, { params })).resolves.toBeUndefined();
+expectTypeOf(transport.call(getHealth)).resolves.toExtend<Health>();
+expectTypeOf(transport.call(someEndpoint, { params })).resolves.toBeUnknown();
+expectTypeOf(transport.call(readFile, { params: { id: "b" }, query: { path: "/" } })).resolves.toBeNever();
+expectTypeOf(transport.stream(watchEvents, { params: { id: "b", watch_id: "w" } })).toExtend<EventStream<FileSystemEvent>>();
+expectTypeOf(transport.download(readFile, { params: { id: "b" }, query: { path: "/" } })).resolves.toEqualTypeOf<Download>();
+if (ApiError.isInstance(error)) expectTypeOf(error.code).toExtend<string>();
+
+// @ts-expect-error the path has a parameter
+void transport.call(getProfile);
+// @ts-expect-error by another name
+void transport.call(getProfile, { params: { id: "p" } });
+// @ts-expect-error names are strings
+void transport.call(createProfile, { body: { name: 7 } });
+// @ts-expect-error a file needs content
+void transport.call(writeFile, { params: { id: "b" }, query: { path: "/" } });
+// @ts-expect-error a list has no such filter
+void transport.call(listProfiles, { query: { colour: "red" } });
