@@ -119,7 +119,8 @@ function parseAllowedHost(entry: string): AllowedHost {
   const [, host = text, portText] = bracketed ?? withPort ?? [];
   const port = portText === undefined ? undefined : Number(portText);
   const range = parseIpRange(host);
-  const name = range === undefined ? canonicalName(host.replace(/^\*\./, "")) : undefined;
+  const bare = host.replace(/^\*\./, "");
+  const name = range === undefined && !bare.includes("*") ? canonicalName(bare) : undefined;
   if ((range === undefined && name === undefined) || (port !== undefined && (port < 1 || port > 65_535))) {
     throw new PlacementError(
       "bad_option",

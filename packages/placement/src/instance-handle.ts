@@ -76,7 +76,7 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
         reject(lost());
         return;
       }
-      const socket = netConnect({ path: socketPath, allowHalfOpen: true });
+      const socket = netConnect(socketPath);
       const failed = (error: Error): void => {
         reject(lost(error));
       };

@@ -1,0 +1,72 @@
+import { createPlacementWith } from "../create-placement.ts";
+import type { Instance, Placement, PlacementKind, PlacementLog, PlacementOptions } from "../placement.ts";
+import { createNameResolver } from "../resolve-name.ts";
+import { instanceProgramPath } from "@shoal/instance";
+import { chmod, cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterEach } from "vitest";
+
+/** What the stand-in for the instance program does wrong, see `stand-in.mjs`. */
+export type Behaviour = "fine" | "never ready" | "silent" | "exits" | "refuses" | "leaves traces";
+
+export interface TestPlacement {
+  readonly placement: Placement;
+  readonly sessionsDir: string;
+  readonly lines: readonly { readonly level: string; readonly fields: object; readonly message: string }[];
+}
+
+export interface TestPlacementOptions extends Partial<Omit<PlacementOptions, "kind">> {
+  readonly kind: PlacementKind | "auto";
+  /** Runs a stand-in instead of the instance program. */
+  readonly standIn?: Behaviour;
+}
+
+const clearing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const clear of clearing.splice(0).reverse()) await clear();
+});
+
+/** A directory that is removed after the test. */
+export async function temporaryDirectory(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "shoal-placement-test-"));
+  clearing.push(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A placement that is closed after the test, with real instances unless told otherwise. */
+export async function openPlacement({ standIn, ...options }: TestPlacementOptions): Promise<TestPlacement> {
+  const lines: { level: string; fields: object; message: string }[] = [];
+  const sessionsDir = options.sessionsDir ?? (await temporaryDirectory());
+  const note = (level: string) => (fields: object, message: string) => {
+    lines.push({ level, fields, message });
+  };
+  const log: PlacementLog = { debug: note("debug"), info: note("info"), warn: note("warn"), error: note("error") };
+  const programPath = standIn === undefined ? instanceProgramPath : await standInProgram(standIn);
+  const placement = await createPlacementWith({ warm: 0, allowPrivateHosts: [], ...options, sessionsDir, log }, { resolveName: createNameResolver(), programPath });
+  clearing.push(() => placement.close());
+  return { placement, sessionsDir, lines };
+}
+
+async function standInProgram(behaviour: Behaviour): Promise<string> {
+  const folder = await temporaryDirectory();
+  await cp(new URL("stand-in.mjs", import.meta.url), join(folder, "stand-in.mjs"));
+  await writeFile(join(folder, "behaviour"), behaviour);
+  // A box may run as another user.
+  await chmod(folder, 0o755);
+  return join(folder, "stand-in.mjs");
+}
+
+/** Runs a shell command where the stand-in runs. */
+export async function runInside(instance: Instance, command: string): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+  const answer = await instance.request({ method: "POST", path: "/run" }, command);
+  return JSON.parse(await text(answer)) as { code: number; stdout: string; stderr: string };
+}
+
+/** Folders of sessions on the disk, of whatever server. */
+export async function sessionFolders(sessionsDir: string): Promise<readonly string[]> {
+  const servers = (await readdir(sessionsDir)).filter((name) => name.startsWith("server-"));
+  const sessions = await Promise.all(servers.map((name) => readdir(join(sessionsDir, name))));
+  return sessions.flat().filter((name) => name !== "owner.json");
+}

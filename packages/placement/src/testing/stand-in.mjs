@@ -1,0 +1,53 @@
+// A program in the place of the instance: it serves the control channel, runs shell commands that a test sends, and misbehaves in the way that the file `behaviour` beside it says.
+import { execFile } from "node:child_process";
+import { appendFileSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+
+const behaviour = readFileSync(new URL("behaviour", import.meta.url), "utf8");
+if (process.argv[2] === "--fill-cache") process.exit(0);
+const config = JSON.parse(process.env.SHOAL_INSTANCE);
+
+const readers = new Set();
+const send = (event) => {
+  for (const reader of readers) reader.write(`${JSON.stringify(event)}\n`);
+};
+
+const server = createServer(async (request, response) => {
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const body = Buffer.concat(chunks).toString();
+  switch (request.url) {
+    case "/_instance/events":
+      response.writeHead(200);
+      readers.add(response);
+      send({ type: "state", browser: behaviour === "never ready" ? "starting" : "ready", idle_since_ms: null, browser_restarts: 0 });
+      return;
+    case "/_instance/assign":
+      if (behaviour === "refuses") response.writeHead(409).end('{"code":"conflict"}');
+      else response.end("{}");
+      return;
+    case "/run":
+      execFile("/bin/sh", ["-c", body], { maxBuffer: 10_000_000 }, (error, stdout, stderr) => response.end(JSON.stringify({ code: error?.code ?? 0, stdout, stderr })));
+      return;
+    case "/event":
+      for (const reader of readers) reader.write(body);
+      response.end();
+      return;
+    case "/exit":
+      send(JSON.parse(body));
+      response.end(() => process.exit(0));
+      return;
+    default:
+      response.writeHead(404).end();
+  }
+});
+
+process.stdin.on("end", () => process.exit(0)).resume();
+process.stderr.write("the stand-in starts\n");
+if (behaviour === "leaves traces") appendFileSync(`${config.session_dir}/trace`, "x");
+if (behaviour === "exits") {
+  process.stderr.write(`${"x".repeat(10_000)}\nlibwhatever.so is missing\n`);
+  process.exitCode = 3;
+  process.exit();
+}
+if (behaviour !== "silent") server.listen(config.listen_path, () => process.stdout.write('{"listening":true}\n'));
