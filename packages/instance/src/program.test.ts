@@ -49,13 +49,15 @@ describeChromium("an instance", (chromium) => {
 
   it("works with Playwright and Puppeteer, whose close leaves the browser to the session", async () => {
     await using instance = await runInstance({ chromium });
-    await instance.assign({});
+    await instance.assign({ viewport: { width: 1280, height: 800 } });
     const bridge = await bridgeTo(instance.config.listen_path);
     try {
       const withPlaywright = await playwright.connectOverCDP(bridge.url);
       const page = await withPlaywright.newPage();
       await page.goto(siteUrl);
       expect(await page.title()).toBe("Shoal");
+      const [popup] = await Promise.all([page.waitForEvent("popup"), page.evaluate(() => window.open("about:blank"))]);
+      await popup.close();
       expect((await page.screenshot()).length).toBeGreaterThan(1_000);
 
       const withPuppeteer = await puppeteer.connect({ browserWSEndpoint: bridge.url, defaultViewport: null });
@@ -83,8 +85,6 @@ describeChromium("an instance", (chromium) => {
 
   it("opens pages, old and new ones, at the size that was asked for", async () => {
     await using instance = await runInstance({ chromium });
-    await instance.event(({ type, ...event }) => type === "ready" || ("browser" in event && event.browser === "ready"));
-    await instance.assign({ viewport: { width: 1234, height: 777 }, start_url: siteUrl });
     const client = cdpClient(await instance.connect());
     async function sizes(targetId: string): Promise<unknown> {
       const { result } = (await client.send("Target.attachToTarget", { targetId, flatten: true })) as { result: { sessionId: string } };
@@ -93,6 +93,10 @@ describeChromium("an instance", (chromium) => {
     }
     const { result } = (await client.send("Target.getTargets")) as { result: { targetInfos: { type: string; targetId: string }[] } };
     const first = result.targetInfos.find(({ type }) => type === "page");
+    await vi.waitFor(async () => {
+      expect(await sizes(first?.targetId ?? "")).toEqual([1920, 1080, 1920]);
+    });
+    await instance.assign({ viewport: { width: 1234, height: 777 }, start_url: siteUrl });
     await vi.waitFor(async () => {
       expect(await sizes(first?.targetId ?? "")).toEqual([1234, 777, 1234]);
     });

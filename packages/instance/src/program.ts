@@ -136,10 +136,10 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     }
     socket.on("error", () => undefined);
     const path = pathOf(request);
-    if (ending) refuseUpgrade(socket, { status: 503, code: "shutting_down", message: "This instance is ending." });
+    if (ending) refuseUpgrade(request, socket, { status: 503, code: "shutting_down", message: "This instance is ending." });
     else if (path === "/cdp") gateway.upgrade(request, socket, head);
-    else if (path === "/webdriver") refuseUpgrade(socket, { status: 501, code: "not_implemented", message: "WebDriver BiDi is not served yet; connect over CDP." });
-    else refuseUpgrade(socket, { status: 404, code: "not_found", message: `There is no WebSocket at ${path.slice(0, 200)}.` });
+    else if (path === "/webdriver") refuseUpgrade(request, socket, { status: 501, code: "not_implemented", message: "WebDriver BiDi is not served yet; connect over CDP." });
+    else refuseUpgrade(request, socket, { status: 404, code: "not_found", message: `There is no WebSocket at ${path.slice(0, 200)}.` });
   });
   server.on("error", (error) => {
     log("error", `cannot listen on ${config.listen_path}`, { error: error.message });

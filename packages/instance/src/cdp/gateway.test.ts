@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { connect, type Socket } from "node:net";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { connect, type AddressInfo, type Socket } from "node:net";
+import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { describeChromium } from "../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../testing/run-instance.ts";
@@ -60,11 +62,21 @@ describeChromium("the CDP gateway", (chromium) => {
     expect(await large).toHaveProperty("result");
   });
 
-  it("forgets a client's download directory with the client", async () => {
+  it("keeps a client's downloads below the root, and forgets its directory with the client", async () => {
     await using instance = await runInstance({ chromium });
-    const client = cdpClient(await instance.connect());
-    expect(await client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: "/home/shoal/elsewhere" })).toHaveProperty("result");
+    await using site = await serveDownloads();
+    const files = (directory: string) => join(instance.config.root, directory);
+    const socket = await instance.connect();
+    const client = cdpClient(socket);
     expect(await client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: "/../elsewhere" })).toHaveProperty("error.message", expect.stringContaining("/../elsewhere"));
+    expect(await client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: "/elsewhere" })).toHaveProperty("result");
+    await client.send("Target.createTarget", { url: `${site.url}first` });
+    await vi.waitUntil(() => existsSync(files("elsewhere/first")), { timeout: 10_000 });
+    socket.close();
+    await client.closed;
+    const next = cdpClient(await instance.connect());
+    await next.send("Target.createTarget", { url: `${site.url}second` });
+    await vi.waitUntil(() => existsSync(files("home/shoal/Downloads/second")), { timeout: 10_000 });
   });
 
   it.each([
@@ -109,6 +121,21 @@ describeChromium("the CDP gateway", (chromium) => {
     for (const socket of sockets) socket.terminate();
   });
 });
+
+/** Every path of it is a file to download, of the path's name. */
+async function serveDownloads(): Promise<{ url: string } & AsyncDisposable> {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { "content-disposition": "attachment", "content-type": "application/octet-stream" }).end("content");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
 
 async function attachToPage(client: ReturnType<typeof cdpClient>): Promise<string> {
   const { result } = (await client.send("Target.getTargets")) as { result: { targetInfos: { type: string; targetId: string }[] } };

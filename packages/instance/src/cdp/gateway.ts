@@ -16,7 +16,7 @@ export interface CdpGatewayOptions {
   /** Called when a client comes, before it is connected; the function that it returns is called when that client is gone. */
   onClient(): () => void;
   /** Refuses an upgrade with an error body. */
-  refuse(socket: Socket, refusal: UpgradeRefusal): void;
+  refuse(request: IncomingMessage, socket: Socket, refusal: UpgradeRefusal): void;
 }
 
 export interface UpgradeRefusal {
@@ -41,11 +41,11 @@ export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
   async function join(request: IncomingMessage, client: Socket, head: Buffer): Promise<void> {
     const problem = checkUpgrade(request);
     if (problem !== undefined) {
-      options.refuse(client, { status: 400, code: "bad_request", message: `This is no WebSocket handshake: ${problem}.` });
+      options.refuse(request, client, { status: 400, code: "bad_request", message: `This is no WebSocket handshake: ${problem}.` });
       return;
     }
     if (clients >= maxCdpClients) {
-      options.refuse(client, { status: 429, code: "too_many_requests", message: `${String(maxCdpClients)} CDP clients are connected already; close one first.` });
+      options.refuse(request, client, { status: 429, code: "too_many_requests", message: `${String(maxCdpClients)} CDP clients are connected already; close one first.` });
       return;
     }
     clients++;
@@ -76,7 +76,7 @@ export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
       splices.add(splice);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      options.refuse(client, { status: 503, code: "browser_not_running", message: `The browser cannot be reached: ${reason}. Try again.` });
+      options.refuse(request, client, { status: 503, code: "browser_not_running", message: `The browser cannot be reached: ${reason}. Try again.` });
     }
   }
 

@@ -24,19 +24,23 @@ export function refuse(response: ServerResponse, { status, code, message }: Refu
   reply(response, status, { code, message });
 }
 
-/** Answers an upgrade with an error body and ends its connection. */
-export function refuseUpgrade(socket: Socket, { status, code, message }: Refusal): void {
+/** Answers an upgrade with an error body and ends its connection. Carries the request's id, where it has one. */
+export function refuseUpgrade(request: IncomingMessage, socket: Socket, { status, code, message }: Refusal): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
   const text = JSON.stringify({ code, message });
-  socket.end(
-    `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ""}\r\nContent-Type: application/json\r\nContent-Length: ${String(Buffer.byteLength(text))}\r\nConnection: close\r\n\r\n${text}`,
-    () => {
-      socket.destroy();
-    },
-  );
+  const id = request.headers["x-request-id"];
+  const headers = [
+    "Content-Type: application/json",
+    `Content-Length: ${String(Buffer.byteLength(text))}`,
+    ...(typeof id === "string" && /^[\w.-]{1,64}$/.test(id) ? [`X-Request-Id: ${id}`] : []),
+    "Connection: close",
+  ];
+  socket.end(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ""}\r\n${headers.join("\r\n")}\r\n\r\n${text}`, () => {
+    socket.destroy();
+  });
 }
 
 /** The path of a request, without its query. */
