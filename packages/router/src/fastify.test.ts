@@ -28,6 +28,8 @@ it("answers what other hooks and routes of the server throw as it answers everyt
   const authorized = { headers: { authorization: "Bearer x" } };
 
   expect(await answerOf(fetch(`${url}/profiles/a`))).toMatchObject({ status: 401, body: { code: "unauthorized", message: "Send a key." } });
+  const other = await fetch(`${url}/own`, { ...authorized, method: "DELETE" });
+  expect([other.status, other.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
   const failed = await answerOf(fetch(`${url}/own`, authorized));
   expect(failed).toMatchObject({ status: 500, body: { code: "internal_error" } });
   expect(JSON.stringify(failed.body)).not.toContain("secret");

@@ -32,14 +32,6 @@ export const fastifyOptions = {
   },
 } satisfies FastifyServerOptions;
 
-/** Which methods know a path; asked only when a request fits no route. */
-interface KnownPaths {
-  add(methods: readonly createRouter.HTTPMethod[], path: string): void;
-  methodsOf(url: string): string[];
-}
-
-const knownPaths = new WeakMap<object, KnownPaths>();
-
 /**
  * Makes every answer of a server that of the contract: request ids, the error body for whatever fails, 404 and 405. Bodies are no longer parsed by Fastify.
  *
@@ -47,7 +39,10 @@ const knownPaths = new WeakMap<object, KnownPaths>();
  */
 export function configure(app: FastifyInstance): void {
   if ((app.initialConfig.routerOptions?.maxParamLength ?? 0) < maxParamLength) throw new Error("Make the server with Fastify({ ...fastifyOptions }) of @shoal/router/fastify.");
-  knownPaths.set(app.server, createKnownPaths());
+  const known = knownPaths();
+  app.addHook("onRoute", ({ method, url }) => {
+    known.add([method].flat(), url);
+  });
   app.setGenReqId((request) => requestIdOf(request.headers));
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => {
@@ -62,7 +57,7 @@ export function configure(app: FastifyInstance): void {
   });
   app.setNotFoundHandler((request, reply) => {
     const url = request.raw.url ?? "/";
-    sendText(reply, unknownRoute(request.method, url.split("?", 1)[0] ?? url, knownPaths.get(app.server)?.methodsOf(url) ?? []));
+    sendText(reply, unknownRoute(request.method, url.split("?", 1)[0] ?? url, known.methodsOf(url)));
   });
 }
 
@@ -80,7 +75,6 @@ function add<Context>(app: FastifyInstance, endpoint: Endpoint, handler: AnyHand
   const operation = createOperation(endpoint, handler, options);
   const url = routePath(endpoint.path);
   const methods: createRouter.HTTPMethod[] = operation.takesHead ? [endpoint.method, "HEAD"] : [endpoint.method];
-  knownPaths.get(app.server)?.add(methods, url);
   app.route({
     method: methods,
     url,
@@ -142,18 +136,24 @@ function fromFastify(error: unknown): unknown {
   if (ServiceError.isInstance(error) || !(error instanceof Error) || !("code" in error) || !("statusCode" in error)) return error;
   const { code, message, statusCode } = error;
   if (typeof code !== "string" || !code.startsWith("FST_") || typeof statusCode !== "number" || statusCode >= 500) return error;
-  return new ServiceError(statusCode, statusCode === 415 ? "unsupported_media_type" : "bad_request", message, { cause: error });
+  if (statusCode === 415) return new ServiceError(415, "unsupported_media_type", "The Content-Type header is no valid media type.", { cause: error });
+  return new ServiceError(statusCode, "bad_request", message, { cause: error });
 }
 
-function createKnownPaths(): KnownPaths {
+/** Which methods know a path; asked only when a request fits no route. Routes that the program adds by itself are known too. */
+function knownPaths() {
   const router = createRouter({ maxParamLength });
   const known = new Set<createRouter.HTTPMethod>();
   return {
-    add(methods, path) {
-      for (const method of methods) known.add(method);
-      router.on([...methods], path, () => undefined);
+    add(methods: readonly string[], path: string): void {
+      for (const name of methods) {
+        // Fastify has refused every other method before it calls the hook.
+        const method = name as createRouter.HTTPMethod;
+        known.add(method);
+        if (!router.hasRoute(method, path)) router.on(method, path, () => undefined);
+      }
     },
-    methodsOf(url) {
+    methodsOf(url: string): string[] {
       return [...known].filter((method) => router.find(method, url) !== null);
     },
   };

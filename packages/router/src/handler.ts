@@ -14,7 +14,7 @@ export interface HandlerCall<E extends Endpoint, Context = undefined> extends Om
   readonly body: E extends { readonly body: BytesContent } ? Readable : E extends { readonly body: MultipartBody } ? AsyncIterable<MultipartPart> : CheckedRequestOf<E>["body"];
   readonly headers: IncomingHttpHeaders;
   readonly requestId: string;
-  /** Aborted when the client goes away before the answer is complete. */
+  /** Aborted when the client goes away before the answer is complete. Made when it is first looked at. */
   readonly signal: AbortSignal;
   /** The `Last-Event-ID` of a reader that resumes a stream. */
   readonly lastEventId: string | undefined;

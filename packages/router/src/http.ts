@@ -53,7 +53,6 @@ export function createHttpRouter<Context = undefined>(options: HttpRouterOptions
 
   async function serve(operation: Operation<Context>, request: IncomingMessage, response: ServerResponse, pathParams: Readonly<Record<string, string | undefined>>): Promise<void> {
     const requestId = requestIdOf(request.headers);
-    response.setHeader("x-request-id", requestId);
     let reply: Reply;
     try {
       const url = request.url ?? "";
@@ -76,8 +75,9 @@ export function createHttpRouter<Context = undefined>(options: HttpRouterOptions
       if (isFault(error)) options.onError?.(error, requestId);
       reply = errorReply(error, requestId);
     }
-    if (reply.kind === "text") sendText(response, reply);
+    if (reply.kind === "text") sendText(response, reply, requestId);
     else {
+      response.setHeader("x-request-id", requestId);
       sendStream(response, reply, (error) => {
         options.onError?.(error, requestId);
       });
@@ -91,15 +91,13 @@ export function createHttpRouter<Context = undefined>(options: HttpRouterOptions
   }
 
   function malformed(_path: string, request: IncomingMessage, response: ServerResponse): void {
-    response.setHeader("x-request-id", requestIdOf(request.headers));
-    sendText(response, malformedPath());
+    sendText(response, malformedPath(), requestIdOf(request.headers));
   }
 
   function refuse(request: IncomingMessage, response: ServerResponse): void {
     const url = request.url ?? "/";
-    response.setHeader("x-request-id", requestIdOf(request.headers));
     const allowed = [...methods].filter((method) => router.find(method, url) !== null);
-    sendText(response, unknownRoute(request.method ?? "GET", url.split("?", 1)[0] ?? url, allowed));
+    sendText(response, unknownRoute(request.method ?? "GET", url.split("?", 1)[0] ?? url, allowed), requestIdOf(request.headers));
   }
 
   return {

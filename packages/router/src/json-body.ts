@@ -82,11 +82,11 @@ function readAll(request: IncomingMessage, limitBytes: number): Promise<Buffer> 
     request.on("end", () => {
       resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
     });
-    request.on("error", () => {
-      reject(new ClientGone());
-    });
-    request.on("close", () => {
-      reject(new ClientGone());
-    });
+    // Of a request that breaks off Node says so in one or both ways.
+    const onGone = (): void => {
+      if (!request.readableEnded) reject(new ClientGone());
+    };
+    request.on("error", onGone);
+    request.on("close", onGone);
   });
 }

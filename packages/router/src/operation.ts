@@ -178,24 +178,29 @@ function checkQuery(schema: z.core.$ZodType, reading: ReturnType<QueryReader>, p
 
 const parseOptions: z.core.ParseContext<z.core.$ZodIssue> = { error: issueMessage };
 
+const responseOf = Symbol("response");
+
+/**
+ * `signal` as an own property that is made when it is first looked at. Most handlers never do, and a controller with its listener would cost
+ * each of them more than the checks. One getter for all calls: a getter in an object literal is a new function, and with it a new hidden class, a request.
+ */
+const lazySignal: PropertyDescriptor & ThisType<{ readonly [responseOf]: ServerResponse }> = {
+  configurable: true,
+  enumerable: true,
+  get() {
+    const value = signalOf(this[responseOf]);
+    Object.defineProperty(this, "signal", { configurable: true, enumerable: true, value });
+    return value;
+  },
+};
+
 function callOf<Context>(exchange: Exchange<Context>, params: Readonly<Record<string, unknown>>, query: Readonly<Record<string, unknown>>, body: unknown): AnyCall<Context> {
   const { context, request, requestId, response } = exchange;
   const { headers } = request;
   const lastEventId = headers["last-event-id"];
-  let signal: AbortSignal | undefined;
-  return {
-    params,
-    query,
-    body,
-    headers,
-    requestId,
-    context,
-    lastEventId: typeof lastEventId === "string" && lastEventId !== "" ? lastEventId : undefined,
-    // Most handlers never look at it, and a controller with its listener would cost each of them more than the checks do.
-    get signal() {
-      return (signal ??= signalOf(response));
-    },
-  };
+  const call = { params, query, body, headers, requestId, context, lastEventId: typeof lastEventId === "string" && lastEventId !== "" ? lastEventId : undefined, [responseOf]: response };
+  // `defineProperty` does not tell the compiler what it added.
+  return Object.defineProperty(call, "signal", lazySignal) as typeof call & { readonly signal: AbortSignal };
 }
 
 function signalOf(response: ServerResponse): AbortSignal {

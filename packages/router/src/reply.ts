@@ -21,15 +21,13 @@ export type StreamedReply =
 /** Told of what goes wrong after the headers are sent. */
 export type ReportError = (error: unknown) => void;
 
-/** Writes an answer without a stream. */
-export function sendText(response: ServerResponse, reply: TextReply): void {
+/** Writes an answer without a stream. All headers go in one call: Node is slower where some were set before. */
+export function sendText(response: ServerResponse, reply: TextReply, requestId: string): void {
   const { headers, status, text } = reply;
-  if (text === undefined) {
-    response.writeHead(status, status === 204 ? headers : { ...headers, "content-length": 0 });
-    response.end();
-    return;
-  }
-  response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(text) });
+  const complete: OutgoingHttpHeaders = { "x-request-id": requestId, ...headers };
+  // RFC 9110 8.6: a 204 has no Content-Length.
+  if (status !== 204) complete["content-length"] = text === undefined ? 0 : Buffer.byteLength(text);
+  response.writeHead(status, complete);
   response.end(text);
 }
 

@@ -12,10 +12,16 @@ export function strict(schema: AnyType, memo = new Map<AnyType, AnyType>()): Any
   const known = memo.get(schema);
   if (known !== undefined) return known;
   const changed = strictDefinition(schema, memo);
-  // `mergeDefs` is typed `any`; it makes a definition of the same type that keeps getters.
-  const copy = changed === undefined ? schema : z.core.clone(schema, z.core.util.mergeDefs(schema._zod.def, changed) as z.core.$ZodTypeDef);
+  const copy = changed === undefined ? schema : withDefinition(schema, changed);
   memo.set(schema, copy);
   return copy;
+}
+
+/** The schema with a part of its definition changed. As `z.core.clone` does it, which would bring the whole of zod into a bundle. */
+function withDefinition(schema: AnyType, changed: object): AnyType {
+  // Descriptors, not values: shapes are getters, and reading them here would end their laziness.
+  const definition: unknown = Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(schema._zod.def), ...Object.getOwnPropertyDescriptors(changed) });
+  return new schema._zod.constr(definition);
 }
 
 /** What differs in the definition of the strict copy; `undefined` = nothing. Shapes and getters stay lazy, which also ends cycles. */
