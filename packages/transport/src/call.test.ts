@@ -45,7 +45,7 @@ describe("request", () => {
     ["..", 'must not be ".."'],
     ["a\nb", "must not hold control characters"],
     ["a\u0000", "must not hold control characters"],
-    ["\ud800", "must not hold half a surrogate pair"],
+    ["\ud800", "must not hold control characters or half a surrogate pair"],
   ])("refuses the path parameter %j before anything is sent", async (value, problem) => {
     await using server = await serve((_, response) => {
       reply(response, 200, profile);
@@ -80,6 +80,7 @@ describe("request", () => {
     expect(String(await failureOf(transport.download(getProfile, { params })))).toContain("use call instead of download");
     expect(String(await failureOf(transport.call(readFile, { params: { id: "b" }, query: { path: "/x" } })))).toContain("use download instead of call");
     expect(String(await failureOf(transport.call(watchEvents, { params: { id: "b", watch_id: "w" } })))).toContain("use stream instead of call");
+    expect(server.seen).toHaveLength(0);
   });
 });
 

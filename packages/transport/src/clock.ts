@@ -19,6 +19,8 @@ export interface AttemptClock {
   readonly signal: AbortSignal;
   /** Starts the timer anew. Without a limit only the call's total time counts. `doing` ends the message "… within 60000 ms: ". */
   limit(limitMs: number | undefined, doing: string): void;
+  /** Stops the timer; the caller's signal still counts. */
+  unlimited(): void;
   /** Aborts the attempt. */
   abort(reason: unknown): void;
   /** Stops the timer and lets go of the caller's signal. */
@@ -47,6 +49,9 @@ export function startClock(bounds: CallBounds): AttemptClock {
       timer = setTimeout(() => {
         controller.abort(new TimeoutError(`${operation} timed out after ${shownMs} ms${total ? " in all" : ""}: ${doing}. Raise ${total ? "totalTimeoutMs" : "timeoutMs"} if it needs longer.`, shownMs));
       }, ms);
+    },
+    unlimited() {
+      clearTimeout(timer);
     },
     abort(reason) {
       controller.abort(reason);

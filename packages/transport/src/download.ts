@@ -39,7 +39,7 @@ export function downloadOf(settings: Settings, plan: Plan, response: Response, c
   // A login page or a proxy's notice must not end up as the file's content.
   if (contentType.startsWith("text/html")) throw contractError(plan, response, "headers.content-type", "expected bytes, got a page (text/html)");
   const length = headers.get("content-length");
-  const sizeBytes = length === null || headers.has("content-encoding") ? undefined : Number(length);
+  const sizeBytes = length === null || headers.has("content-encoding") || !/^\d+$/.test(length) ? undefined : Number(length);
   const { onDownloadProgress }: DownloadOptions = plan.options;
   const reader = response.body?.getReader();
   let receivedBytes = 0;

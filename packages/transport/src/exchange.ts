@@ -3,7 +3,7 @@ import { pause, startClock, type AttemptClock } from "./clock.ts";
 import { ApiError, ConnectionError, isShoalError, type ShoalError } from "./errors.ts";
 import { errorAnswer, redirected } from "./error-answer.ts";
 import type { Plan, Settings } from "./plan.ts";
-import { delayMs, isRetryable } from "./retry.ts";
+import { delayMs, isRetryable, retryAfterMs } from "./retry.ts";
 import type { OpenUpload } from "./upload.ts";
 
 /** Reads a successful answer. It ends the clock when nothing more is to be read. */
@@ -19,9 +19,19 @@ function reasonOf(error: unknown): string {
 function connectionError(settings: Settings, what: string, error: unknown): ConnectionError {
   // ky's own error holds the request with all of its headers; its cause is the runtime's error.
   const cause: unknown = error instanceof Error && error.name === "NetworkError" ? error.cause : error;
-  const reason = reasonOf(cause);
-  const safe = settings.redact(reason) === reason;
-  return new ConnectionError(`${what}: ${settings.redact(reason)}.`, safe ? { cause } : {});
+  return new ConnectionError(`${what}: ${settings.redact(reasonOf(cause))}.`, isSafe(settings, cause) ? { cause } : {});
+}
+
+/** Whether an error that came from elsewhere holds no key, in any of its causes and fields. */
+function isSafe(settings: Settings, error: unknown): boolean {
+  try {
+    let text = "";
+    for (let at = error; at instanceof Error; at = at.cause) text += `${at.message}${at.stack ?? ""}${JSON.stringify(at)}`;
+    return settings.redact(text) === text;
+  } catch {
+    // It refers to itself, so nobody can tell.
+    return false;
+  }
 }
 
 /**
@@ -84,7 +94,7 @@ async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt
       throwHttpErrors: false,
       retry: 0,
       timeout: false,
-      ...(custom && { fetch: (input: RequestInfo | URL, init?: RequestInit) => custom(new Request(input, init)) }),
+      ...(custom && { fetch: (input: RequestInfo | URL, init?: RequestInit) => custom(input instanceof Request ? input : new Request(input, init)) }),
     });
     const response = await onConnection(settings, clock, `${endpoint.operationId} could not reach ${settings.baseUrl}`, request).catch((error: unknown) => {
       const failure = upload?.failure();
@@ -102,9 +112,9 @@ async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt
 }
 
 /** Milliseconds until the next try, or `undefined` when there is to be none. */
-function nextTry(plan: Plan, attempt: number, failure: ShoalError): number | undefined {
+function nextTry(plan: Plan, attempt: number, failure: Pick<ApiError, "retryable" | "retryAfterMs">): number | undefined {
   if (attempt > plan.maxRetries || !failure.retryable) return undefined;
-  const wait = delayMs(attempt - 1, ApiError.isInstance(failure) ? failure.retryAfterMs : undefined);
+  const wait = delayMs(attempt - 1, failure.retryAfterMs);
   const { totalTimeoutMs, startedAt } = plan.bounds;
   const leftMs = totalTimeoutMs === undefined ? Infinity : totalTimeoutMs - (performance.now() - startedAt);
   return wait === undefined || wait >= leftMs ? undefined : wait;
@@ -126,7 +136,8 @@ export async function exchange<T>(settings: Settings, plan: Plan, consume: Consu
       const sent = await send(settings, plan, clock, attempt);
       const { response } = sent;
       upload = sent.upload;
-      if (response.ok || (raw && (attempt > plan.maxRetries || !isRetryable(response.status, response.headers)))) return await consume(response, clock);
+      const advice = { retryable: isRetryable(response.status, response.headers), retryAfterMs: retryAfterMs(response.headers) };
+      if (response.ok || (raw && nextTry(plan, attempt, advice) === undefined)) return await consume(response, clock);
       failure = await errorAnswer(settings, plan, response, clock);
       clock.end();
     } catch (error) {
@@ -139,7 +150,7 @@ export async function exchange<T>(settings: Settings, plan: Plan, consume: Consu
     } finally {
       upload?.close();
     }
-    const wait = nextTry(plan, attempt, failure);
+    const wait = nextTry(plan, attempt, { retryable: failure.retryable, retryAfterMs: ApiError.isInstance(failure) ? failure.retryAfterMs : undefined });
     if (wait === undefined) throw failure;
     settings.logger?.warn({ operation, attempt, delay_ms: Math.round(wait), code: failure.code }, "shoal call failed, trying again");
     await settings.hooks?.onRetry?.({ operationId: operation, attempt, delayMs: wait, error: failure });

@@ -1,11 +1,11 @@
-import type { EmptyContent, Endpoint, EventOf, JsonContent, PageContent, RequestOf } from "@shoal/contract";
+import type { EmptyContent, Endpoint, EventOf, EventStreamContent, JsonContent, PageContent, RequestOf, ResponseContent } from "@shoal/contract";
 import type * as z from "zod/mini";
 import { checkValue, contractError, readBody, readJson } from "./answer.ts";
 import type { Download } from "./download.ts";
 import { EventStream } from "./event-stream.ts";
 import { exchange } from "./exchange.ts";
 import type { CallOptions, DownloadOptions, StreamOptions, TransportOptions } from "./options.ts";
-import { ItemPage, nextOffsetIn } from "./page.ts";
+import type { ItemPage } from "./page.ts";
 import { contentOf, planOf, type AnyRequest, type Settings } from "./plan.ts";
 import { parseBaseUrl } from "./url.ts";
 
@@ -49,7 +49,18 @@ function settingsOf(options: TransportOptions): Settings {
   };
 }
 
+const methods = { json: "call", page: "call", empty: "call", events: "stream", bytes: "download" } as const;
+
+/** @throws {TypeError} when another method of the transport reads what the endpoint answers with. */
+function contentFor(endpoint: Endpoint, method: "call" | "stream" | "download"): ResponseContent {
+  const content = contentOf(endpoint);
+  const right = methods[content.kind];
+  if (right !== method) throw new TypeError(`${endpoint.operationId} answers with ${content.kind}: use ${right} instead of ${method}.`);
+  return content;
+}
+
 async function callAny(settings: Settings, endpoint: Endpoint, request: AnyRequest = {}, options: CallOptions = {}): Promise<unknown> {
+  contentFor(endpoint, "call");
   const plan = await planOf(settings, endpoint, request, options);
   return exchange(settings, plan, async (response, clock) => {
     const content = contentOf(endpoint, response.status);
@@ -65,21 +76,21 @@ async function callAny(settings: Settings, endpoint: Endpoint, request: AnyReque
         return value;
       }
       case "page": {
-        const items = await readJson(settings, plan, response, clock);
+        const value = await readJson(settings, plan, response, clock);
         clock.end();
-        if (!Array.isArray(items)) throw contractError(plan, response, "body", "expected an array");
-        for (const [index, value] of items.entries()) checkValue(settings, plan, response, { schema: content.item, value, at: `body[${index}]` });
+        const { pageOf } = await import("./page.ts");
         const query = { ...(request.query as { offset?: number } | undefined) };
-        const { next, wrong } = nextOffsetIn(response.headers, query.offset ?? 0, items.length);
-        if (wrong !== undefined) throw contractError(plan, response, "headers.x-next-offset", `expected a number above the page's own offset, got ${wrong}`);
-        return new ItemPage(
-          { items: items as unknown[], hasMore: next !== undefined, nextOffset: next },
-          (offset) => callAny(settings, endpoint, { ...request, query: { ...query, offset } }, options) as Promise<ItemPage<unknown>>,
-        );
+        return pageOf(settings, plan, response, {
+          item: content.item,
+          value,
+          offset: query.offset ?? 0,
+          fetch: (offset) => callAny(settings, endpoint, { ...request, query: { ...query, offset } }, options) as Promise<ItemPage<unknown>>,
+        });
       }
       case "events":
       case "bytes":
-        throw new TypeError(`${endpoint.operationId} answers with ${content.kind}: use ${content.kind === "events" ? "stream" : "download"} instead of call.`);
+        // Refused below for what the endpoint declares first; another status may still say so.
+        throw contractError(plan, response, "status", `an answer of ${content.kind} was not expected`);
     }
   });
 }
@@ -96,11 +107,10 @@ export function createTransport(options: TransportOptions): Transport {
     // The result's type follows from the endpoint's own declaration, which `callAny` reads.
     call: (endpoint, ...[request, callOptions]) => callAny(settings, endpoint, request as AnyRequest, callOptions) as Promise<never>,
     stream(endpoint, ...[request, streamOptions = {}]) {
-      const content = contentOf(endpoint);
-      if (content.kind !== "events") throw new TypeError(`${endpoint.operationId} does not answer with events: use ${content.kind === "bytes" ? "download" : "call"} instead of stream.`);
+      const content = contentFor(endpoint, "stream");
       return new EventStream({
         settings,
-        event: content.event,
+        event: (content as EventStreamContent).event,
         options: streamOptions,
         plan: (lastEventId, extra) =>
           planOf(settings, endpoint, request ?? {}, {
@@ -111,8 +121,7 @@ export function createTransport(options: TransportOptions): Transport {
       });
     },
     async download(endpoint, ...[request, downloadOptions = {}]) {
-      const content = contentOf(endpoint);
-      if (content.kind !== "bytes") throw new TypeError(`${endpoint.operationId} does not answer with bytes: use ${content.kind === "events" ? "stream" : "call"} instead of download.`);
+      contentFor(endpoint, "download");
       const plan = await planOf(settings, endpoint, request ?? {}, downloadOptions);
       const { downloadOf } = await import("./download.ts");
       return exchange(settings, plan, async (response, clock) => downloadOf(settings, plan, response, clock));
@@ -123,8 +132,8 @@ export function createTransport(options: TransportOptions): Transport {
         settings,
         plan,
         async (response, clock) => {
-          // The body is the caller's now, and so is its time; the caller's signal still ends it.
-          clock.limit(undefined, "the answer was not read to its end");
+          // The body is the caller's now, and so is its time.
+          clock.unlimited();
           return response;
         },
         true,
