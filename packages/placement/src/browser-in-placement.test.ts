@@ -1,0 +1,98 @@
+import { installedPlaces } from "./chromium-places.ts";
+import type { PlacementKind } from "./placement.ts";
+import { openPage } from "./testing/cdp.ts";
+import { openPlacement } from "./testing/placements.ts";
+import { familyOf, type Known } from "./testing/processes.ts";
+import { describeWith } from "./testing/requirements.ts";
+import { once } from "node:events";
+import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { WebSocketServer } from "ws";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let site: Server;
+let port: number;
+let hits = 0;
+beforeAll(async () => {
+  site = createServer((request, response) => {
+    hits += 1;
+    if (request.url === "/away") response.writeHead(302, { location: `http://127.0.0.2:${port}/` }).end();
+    else response.writeHead(200, { "content-type": "text/html" }).end("<body>the host's page</body>");
+  });
+  new WebSocketServer({ server: site }).on("connection", (socket) => {
+    socket.send("hello");
+  });
+  await once(site.listen(0, "0.0.0.0"), "listening");
+  port = (site.address() as AddressInfo).port;
+});
+afterAll(() => {
+  site.closeAllConnections();
+  site.close();
+});
+
+const isBrowser = ({ name }: Known): boolean => name.startsWith("chrom") || name.startsWith("headless");
+const browsers = installedPlaces().filter((path) => existsSync(path));
+const assign = { session_id: "s1", timeout_seconds: 60 };
+
+for (const kind of ["sandbox", "process"] as const satisfies PlacementKind[]) {
+  describeWith(["chromium", ...(kind === "sandbox" ? (["bubblewrap"] as const) : [])], `a browser in a ${kind} placement`, () => {
+    it("reaches the host's ports by no name and no way", async () => {
+      const { placement } = await openPlacement({ kind });
+      const page = await openPage(await placement.acquire(assign));
+      const before = hits;
+      for (const host of ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "localhost.", "foo.localhost", "169.254.169.254"]) {
+        const { shown } = await page.open(`http://${host}:${port}/`);
+        expect(shown, host).toMatch(/may not reach/);
+      }
+      expect((await page.open(`https://127.0.0.1:${port}/`)).error).toBe("net::ERR_TUNNEL_CONNECTION_FAILED");
+      await page.open("about:blank");
+      expect(await page.evaluate(`new Promise((resolve) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onopen = () => resolve("open"); s.onerror = () => resolve("refused"); })`)).toBe("refused");
+      expect(hits).toBe(before);
+    });
+
+    it("reaches what is allowed, over HTTP and WebSockets, and no redirect beyond", async () => {
+      const { placement } = await openPlacement({ kind, allowPrivateHosts: [`127.0.0.1:${port}`] });
+      const page = await openPage(await placement.acquire(assign));
+      expect(await page.open(`http://127.0.0.1:${port}/`)).toEqual({ error: "", shown: "the host's page" });
+      expect(await page.evaluate(`new Promise((resolve) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onmessage = (m) => resolve(m.data); s.onerror = () => resolve("refused"); })`)).toBe("hello");
+      expect((await page.open(`http://127.0.0.1:${port}/away`)).shown).toMatch(/may not reach "127.0.0.2"/);
+    });
+  });
+}
+
+describeWith(["chromium", "bubblewrap"], "in a box", () => {
+  it.each(browsers)("%s keeps its inner sandbox", async (chromium) => {
+    const { placement } = await openPlacement({ kind: "sandbox", chromium });
+    const instance = await placement.acquire(assign);
+    await openPage(instance);
+    const family = familyOf(instance.pid).filter(isBrowser);
+    expect(family.some(({ pid }) => commandLine(pid).includes("--no-sandbox"))).toBe(false);
+    const renderers = family.filter(({ pid }) => commandLine(pid).includes("--type=renderer"));
+    expect(renderers.length).toBeGreaterThan(0);
+    const [browser] = family;
+    for (const { pid } of renderers) {
+      // A system call filter, and a user namespace below the box's.
+      expect(readFileSync(`/proc/${pid}/status`, "utf8")).toMatch(/Seccomp:\s+2/);
+      expect(readlinkSync(`/proc/${pid}/ns/user`)).not.toBe(readlinkSync(`/proc/${browser?.pid ?? 0}/ns/user`));
+      expect(readlinkSync(`/proc/${pid}/ns/net`)).not.toBe(readlinkSync("/proc/self/ns/net"));
+    }
+  });
+
+  it("reads the box's files and none of the host's", async () => {
+    const { placement } = await openPlacement({ kind: "sandbox" });
+    const page = await openPage(await placement.acquire(assign));
+    expect((await page.open("file:///etc/passwd")).shown).toContain("shoal:x:1000");
+    expect((await page.open("file:///etc/shadow")).error).toBe("net::ERR_FILE_NOT_FOUND");
+  });
+});
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}

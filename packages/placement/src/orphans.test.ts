@@ -1,0 +1,101 @@
+import type { Instance, PlacementKind } from "./placement.ts";
+import { openPlacement, sessionFolders, temporaryDirectory } from "./testing/placements.ts";
+import { familyOf, type Known, stillRunning } from "./testing/processes.ts";
+import { describeWith } from "./testing/requirements.ts";
+import { startServer } from "./testing/servers.ts";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it, vi } from "vitest";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const kinds: readonly PlacementKind[] = ["sandbox", "process"];
+const isBrowser = ({ name }: Known): boolean => name.startsWith("chrom") || name.startsWith("headless");
+const allGone = (family: readonly Known[]) =>
+  vi.waitFor(() => {
+    expect(stillRunning(family)).toEqual([]);
+  }, { timeout: 10_000, interval: 20 });
+
+for (const kind of kinds) {
+  describeWith(["linux", "chromium", ...(kind === "sandbox" ? (["bubblewrap"] as const) : [])], `after kill -9, a ${kind} placement`, () => {
+    it("leaves no process of a killed server, and the next one removes its files", async () => {
+      const sessionsDir = await temporaryDirectory();
+      const { child, served } = await startServer({ kind, sessionsDir, warm: 1 });
+      const family = familyOf(served.pid);
+      expect(family.filter(isBrowser).length).toBeGreaterThan(4);
+      const server = (await readdir(sessionsDir)).find((name) => name.startsWith("server-")) ?? "";
+      const owner = JSON.parse(readFileSync(join(sessionsDir, server, "owner.json"), "utf8")) as { runtime_dir: string };
+      expect(await sessionFolders(sessionsDir)).toHaveLength(2);
+      expect(existsSync(owner.runtime_dir)).toBe(true);
+
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      await allGone(family);
+
+      const { lines } = await openPlacement({ kind, sessionsDir });
+      expect(lines).toContainEqual(expect.objectContaining({ message: "Removed what a server left that was killed." }));
+      expect(await sessionFolders(sessionsDir)).toEqual([]);
+      expect(existsSync(join(sessionsDir, server))).toBe(false);
+      expect(existsSync(owner.runtime_dir)).toBe(false);
+    });
+
+    it("leaves what another server that runs has in the same directory", async () => {
+      const sessionsDir = await temporaryDirectory();
+      const { served } = await startServer({ kind, sessionsDir, warm: 0 });
+      const family = familyOf(served.instance.pid);
+      await openPlacement({ kind, sessionsDir });
+      expect(await sessionFolders(sessionsDir)).toEqual([served.instance.id]);
+      expect(stillRunning(family)).toEqual(family);
+    });
+
+    const victims: readonly [string, (instance: Instance) => number | undefined][] = [
+      ["the process that the placement knows", ({ pid }) => pid],
+      ["the instance program", ({ pid }) => familyOf(pid).find(({ name }) => name === "node" || name === "MainThread")?.pid],
+    ];
+    it.each(victims)("ends the session when %s is killed, and leaves nothing", async (_name, victimOf) => {
+      const { placement, sessionsDir } = await openPlacement({ kind });
+      const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
+      const family = familyOf(instance.pid);
+      expect(family.some(isBrowser)).toBe(true);
+      process.kill(victimOf(instance) ?? 0, "SIGKILL");
+      expect(await instance.ended).toMatchObject({ reason: "instance_lost", detail: expect.stringMatching(/The instance ended with (signal SIGKILL|exit code 137)/) as unknown });
+      expect(stillRunning(family)).toEqual([]);
+      expect(await sessionFolders(sessionsDir)).toEqual([]);
+    });
+
+    it("lives through one crash of its browser, and ends with the reason after the second", async () => {
+      const { placement, sessionsDir } = await openPlacement({ kind });
+      const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
+      const events: string[] = [];
+      instance.onEvent(({ type }) => events.push(type));
+      const family = [...familyOf(instance.pid)];
+      const browser = (): number => familyOf(instance.pid).find(isBrowser)?.pid ?? 0;
+      process.kill(browser(), "SIGKILL");
+      await vi.waitFor(() => {
+        expect(events).toEqual(expect.arrayContaining(["browser_restarted", "ready"]));
+      }, { timeout: 10_000 });
+      family.push(...familyOf(instance.pid));
+      process.kill(browser(), "SIGKILL");
+      expect(await instance.ended).toMatchObject({ reason: "browser_crashed" });
+      expect(stillRunning(family)).toEqual([]);
+      expect(await sessionFolders(sessionsDir)).toEqual([]);
+    });
+  });
+}
+
+describeWith(["linux", "chromium"], "a process placement", () => {
+  it("ends what a session started in sessions of its own", async () => {
+    const { placement } = await openPlacement({ kind: "process", standIn: "fine" });
+    const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
+    await instance.request({ method: "POST", path: "/run" }, "setsid sleep 60 >/dev/null 2>&1 & setsid setsid sleep 61 >/dev/null 2>&1 &").then((answer) => answer.resume());
+    const started = await vi.waitFor(() => {
+      const found = familyOf(1).filter(({ name, pid }) => name === "sleep" && readFileSync(`/proc/${pid}/environ`, "utf8").includes(instance.id));
+      expect(found).toHaveLength(2);
+      return found;
+    });
+    await instance.stop();
+    expect(stillRunning(started)).toEqual([]);
+  });
+});

@@ -1,0 +1,53 @@
+import { temporaryDirectory } from "./testing/placements.ts";
+import { describeWith } from "./testing/requirements.ts";
+import { startServer } from "./testing/servers.ts";
+import { accessSync, constants } from "node:fs";
+import { chmod, chown, cp, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it, vi } from "vitest";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const nobody = 65_534;
+const asNobody = ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"];
+
+describeWith(["root", "bubblewrap", "chromium"], "a server that runs as a plain user", () => {
+  it.runIf(readableByOthers(import.meta.dirname))("makes boxes too, with a real browser and its inner sandbox", async () => {
+    const home = await temporaryDirectory();
+    await chown(home, nobody, nobody);
+    const env = { PATH: process.env.PATH, HOME: home, TMPDIR: home };
+    const { served } = await startServer({ kind: "auto", sessionsDir: join(home, "sessions"), warm: 1 }, { wrapper: asNobody, env });
+    expect(served).toMatchObject({ instance: { kind: "sandbox" }, warnings: [] });
+  });
+
+  it.runIf(readableByOthers(import.meta.dirname))("isolates them as root's are", async () => {
+    const home = await temporaryDirectory();
+    await Promise.all([cp(join(import.meta.dirname, "testing/stand-in.mjs"), join(home, "stand-in.mjs")), writeFile(join(home, "behaviour"), "fine"), chmod(home, 0o700)]);
+    for (const path of [home, join(home, "stand-in.mjs"), join(home, "behaviour")]) await chown(path, nobody, nobody);
+    const command = "id -u; grep -c . /proc/net/dev; grep -E 'Cap(Prm|Eff|Bnd)|NoNewPrivs' /proc/self/status; grep processes /proc/self/limits; (: >> /proc/sys/kernel/core_pattern) 2>&1; (: >> /usr/x) 2>&1; ls /home; unshare --user --map-root-user id -u";
+    const { served } = await startServer({ kind: "sandbox", sessionsDir: join(home, "sessions"), warm: 0, programPath: join(home, "stand-in.mjs"), command }, { wrapper: asNobody, env: { PATH: process.env.PATH, HOME: home, TMPDIR: home } });
+    const { stdout } = JSON.parse(served.printed) as { stdout: string };
+    expect(stdout.split("\n")).toEqual([
+      "1000",
+      "3",
+      ...["CapPrm", "CapEff", "CapBnd"].map((name) => `${name}:\t0000000000000000`),
+      "NoNewPrivs:\t1",
+      expect.stringMatching(/Max processes\s+1024\s+1024/),
+      expect.stringContaining("Permission denied"),
+      expect.stringContaining("Read-only file system"),
+      "shoal",
+      "0",
+      "",
+    ]);
+  });
+});
+
+/** Whether another user than root may read this checkout, which it has to run. */
+function readableByOthers(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+  } catch {
+    return false;
+  }
+  return !path.startsWith("/root/");
+}

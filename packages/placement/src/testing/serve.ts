@@ -1,0 +1,42 @@
+// A server of its own process, for tests that kill it or that run it as another user: makes a placement, acquires one instance, prints one JSON line about it, and stays until its input ends.
+import { createPlacementWith } from "../create-placement.ts";
+import type { PlacementKind } from "../placement.ts";
+import { createNameResolver } from "../resolve-name.ts";
+import { instanceProgramPath } from "@shoal/instance";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+
+export interface Served {
+  readonly pid: number;
+  readonly instance: { readonly id: string; readonly pid: number; readonly kind: PlacementKind };
+  /** What the stand-in printed for `command`. */
+  readonly printed: string;
+  readonly warnings: readonly string[];
+}
+
+export interface ServeOptions {
+  readonly kind: PlacementKind | "auto";
+  readonly sessionsDir: string;
+  readonly warm: number;
+  /** Path of a stand-in for the instance program. */
+  readonly programPath?: string;
+  readonly command?: string;
+}
+
+const { kind, sessionsDir, warm, programPath, command } = JSON.parse(process.argv[2] ?? "") as ServeOptions;
+const warnings: string[] = [];
+const log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: (_fields: object, message: string) => void warnings.push(message),
+  error: (_fields: object, message: string) => void warnings.push(message),
+};
+const placement = await createPlacementWith({ kind, sessionsDir, warm, allowPrivateHosts: [], log }, { resolveName: createNameResolver(), programPath: programPath ?? instanceProgramPath });
+await placement.warmReady();
+const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
+await placement.warmReady();
+const printed = command === undefined ? "" : await instance.request({ method: "POST", path: "/run" }, command).then(text);
+const served: Served = { pid: process.pid, instance: { id: instance.id, pid: instance.pid, kind: instance.kind }, printed, warnings };
+process.stdout.write(`${JSON.stringify(served)}\n`);
+await once(process.stdin.resume(), "end");
+await placement.close();
