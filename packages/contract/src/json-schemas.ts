@@ -191,7 +191,7 @@ function forEachObject(node: unknown, visit: (node: JsonSchema) => void): void {
 }
 
 /** Writes what is said about a value, and about its fields as far as they are spelled out here. */
-export function describe(schema: JsonSchema, docs: FieldDocs | undefined): void {
+function describe(schema: JsonSchema, docs: FieldDocs | undefined): void {
   if (docs === undefined) return;
   if (docs.description !== undefined) schema.description = docs.description;
   if (docs.deprecated === true) schema.deprecated = true;

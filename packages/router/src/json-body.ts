@@ -7,7 +7,7 @@ import { ServiceError } from "./service-error.ts";
 export const defaultBodyLimitBytes = 1024 * 1024;
 
 /** Whether a request announces a body. */
-export function hasBody(request: IncomingMessage): boolean {
+function hasBody(request: IncomingMessage): boolean {
   const { headers } = request;
   if (headers["transfer-encoding"] !== undefined) return true;
   return headers["content-length"] !== undefined && headers["content-length"] !== "0";

@@ -22,7 +22,7 @@ export interface OperationOptions {
 }
 
 /** A {@link HandlerCall} whose endpoint is not known, for code that goes round every handler. */
-export interface AnyCall<Context> {
+interface AnyCall<Context> {
   readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: unknown;
@@ -37,7 +37,7 @@ export interface AnyCall<Context> {
 export type AnyHandler<Context> = (call: AnyCall<Context>) => unknown;
 
 /** One request as an adapter hands it over. */
-export interface Exchange<Context> {
+interface Exchange<Context> {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;

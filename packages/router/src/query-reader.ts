@@ -7,7 +7,7 @@ type Scalar = "string" | "number" | "boolean";
 type Field = { readonly kind: Scalar; readonly nullable: boolean } | { readonly kind: "array" | "record"; readonly item: Scalar };
 
 /** What a query string says: values turned into the types that the shape asks for, and what could not be. */
-export interface QueryReading {
+interface QueryReading {
   /** Has no prototype, so a key such as `__proto__` is nothing special. */
   readonly value: Record<string, unknown>;
   readonly problems: Problem[];

@@ -6,8 +6,8 @@ const common = { area: "Test", plane: "control", summary: "Test.", errors: [400,
 const id = lazyObject(() => ({ id: z.string().check(z.minLength(1), z.maxLength(255)) }));
 const Viewport = lazyObject(() => ({ width: z.int().check(z.minimum(1)), height: z.int() }));
 
-/** What `create` takes: something of everything that requests are made of. */
-export const Creation = lazyObject(() => ({
+/** Something of everything that requests are made of. */
+const Creation = lazyObject(() => ({
   name: z.optional(SlugName),
   viewport: z.optional(Viewport),
   mode: z._default(z.enum(["fast", "slow"]), "fast"),

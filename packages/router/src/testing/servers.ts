@@ -11,15 +11,15 @@ import type { OperationOptions } from "../operation.ts";
 import { fixture, type Fixture } from "./fixture.ts";
 
 /** What the tests' `context` function makes of a request. */
-export interface TestContext {
+interface TestContext {
   readonly user: string;
 }
 
 /** Some of the fixture's endpoints with their handlers. */
-export type SomeHandlers = { readonly [Name in keyof Fixture]?: Handler<Fixture[Name], TestContext> };
+type SomeHandlers = { readonly [Name in keyof Fixture]?: Handler<Fixture[Name], TestContext> };
 
 /** A server that listens; closed at the end of the test. */
-export interface TestServer {
+interface TestServer {
   readonly port: number;
   readonly url: string;
   /** What the server reported as its own fault. */
@@ -33,7 +33,7 @@ export interface Adapter {
 }
 
 /** What a test may change about its server. */
-export interface TestOptions extends OperationOptions {
+interface TestOptions extends OperationOptions {
   readonly context?: (headers: IncomingHttpHeaders) => TestContext | Promise<TestContext>;
 }
 
