@@ -112,6 +112,12 @@ for (const kind of kinds) {
       expect(await sessionFolders(sessionsDir)).toEqual([]);
     });
 
+    it.each(["silent", "never ready"] as const)("gives up on one that is %s, says so, and leaves nothing", async (standIn) => {
+      const { placement, sessionsDir } = await openPlacement({ kind, standIn, readyMs: 700 });
+      await expect(placement.acquire(assign("s1"))).rejects.toMatchObject({ code: "start_failed", message: expect.stringMatching(/was not ready within 0.7 s. It printed last:\nthe stand-in starts\nRun `shoal doctor`/) as unknown });
+      expect(await sessionFolders(sessionsDir)).toEqual([]);
+    });
+
     it("passes an instance's refusal on, and ends it", async () => {
       const { placement, sessionsDir } = await openPlacement({ kind, standIn: "refuses" });
       await expect(placement.acquire(assign("s1"))).rejects.toMatchObject({ code: "instance_lost", message: expect.stringContaining("status 409") as unknown });

@@ -27,11 +27,20 @@ const quietMs = 500;
  * @throws {PlacementError} `no_chromium`, `no_isolation` (only when `kind` is `sandbox`), `bad_option`.
  */
 export function createPlacement(options: PlacementOptions): Promise<Placement> {
-  return createPlacementWith(options, { resolveName: createNameResolver(), programPath: instanceProgramPath });
+  return createPlacementWith(options, { resolveName: createNameResolver(), programPath: instanceProgramPath, readyMs: 30_000 });
 }
 
-/** {@link createPlacement} with a resolver of its own for the names that pages ask for, and a program of its own. */
-export async function createPlacementWith(options: PlacementOptions, { resolveName, programPath }: { readonly resolveName: ResolveName; readonly programPath: string }): Promise<Placement> {
+/** What only tests choose. */
+export interface PlacementParts {
+  /** Resolves the names that pages ask for. */
+  readonly resolveName: ResolveName;
+  /** The program that serves a session. */
+  readonly programPath: string;
+  readonly readyMs: number;
+}
+
+/** {@link createPlacement} with parts of one's own. */
+export async function createPlacementWith(options: PlacementOptions, { resolveName, programPath, readyMs }: PlacementParts): Promise<Placement> {
   const { log } = options;
   const policy = createEgressPolicy(options.allowPrivateHosts, resolveName);
   const chromium = await locateChromium(options.chromium);
@@ -61,7 +70,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
 
   const sessions = new Set<InstanceHandle>();
   let closing: Promise<void> | undefined;
-  const pool = createWarmPool({ size: options.warm, maxStarting: Math.max(4, 2 * availableParallelism()), quietMs, log, start: (signal) => startInstance(maker, log, signal) });
+  const pool = createWarmPool({ size: options.warm, maxStarting: Math.max(4, 2 * availableParallelism()), quietMs, log, start: (signal) => startInstance(maker, { log, readyMs }, signal) });
 
   async function acquire(assign: AssignInstance, signal?: AbortSignal): Promise<InstanceHandle> {
     for (;;) {

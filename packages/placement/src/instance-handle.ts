@@ -13,7 +13,7 @@ export interface InstanceHandle extends Instance {
   /** Resolves when its browser answers; rejects when it ends before. */
   readonly ready: Promise<void>;
   /** @throws {PlacementError} `instance_lost`. */
-  assign(assign: AssignInstance, signal?: AbortSignal): Promise<void>;
+  readonly assign: (assign: AssignInstance, signal?: AbortSignal) => Promise<void>;
 }
 
 export interface InstanceHandleOptions {
@@ -27,6 +27,8 @@ export interface InstanceHandleOptions {
 
 /** How long an instance that must be asked gets to end by itself. */
 const graceMs = 2_000;
+/** How long an instance may take to accept a session. It does so within a millisecond; one that does not, never will. */
+const assignMs = 10_000;
 /** Events that one instance may send in a row; what runs in a box is not trusted. One is won back every 10 ms. */
 const eventBurst = 2_000;
 const eventEveryMs = 10;
@@ -190,7 +192,8 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
       return () => listeners.delete(own);
     },
     async assign(assign, signal) {
-      const answer = await request({ method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, ...(signal && { signal }) }, JSON.stringify(assign));
+      const patience = AbortSignal.timeout(assignMs);
+      const answer = await request({ method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, signal: signal === undefined ? patience : AbortSignal.any([signal, patience]) }, JSON.stringify(assign));
       const said = await text(answer);
       if (answer.statusCode !== 200) throw lost(new Error(`it refused the session with status ${String(answer.statusCode)}: ${said.slice(0, 500)}`));
     },

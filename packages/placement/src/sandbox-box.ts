@@ -9,10 +9,11 @@ import { type Bind, sandboxCommand } from "./sandbox-command.ts";
 import type { SandboxEtc } from "./sandbox-etc.ts";
 import { spareUserId } from "./sandbox-host.ts";
 import { runsAsRoot, type SandboxSupport } from "./sandbox-support.ts";
+import { systemCallFilter } from "./system-call-filter.ts";
 import { spawn } from "node:child_process";
 import { chown, mkdir, readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -64,6 +65,8 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
   });
   const readOnly: readonly Bind[] = [...runtime, ...(cacheDir === undefined ? [] : [{ from: cacheDir, to: inside.cache }]), ...browser.binds];
 
+  const filter = systemCallFilter(process.arch);
+
   return {
     kind: "sandbox",
     async start(id, viewport): Promise<Box> {
@@ -92,13 +95,14 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         owner,
         nestedUsers: support.nestedUsers,
         infoFd: 3,
+        ...(filter !== undefined && { filterFd: 4 }),
         program: [...startProgram, id],
       });
       const child = spawn(program, rest, {
         cwd: "/",
         // Out of reach of a terminal's Ctrl-C: the service decides when its sessions end.
         detached: true,
-        stdio: ["pipe", "pipe", "pipe", "pipe"],
+        stdio: ["pipe", "pipe", "pipe", "pipe", "pipe"],
         env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: homePath, USER: "shoal", LOGNAME: "shoal", SHELL: "/bin/sh", TMPDIR: "/tmp", LANG: "C.UTF-8", SHOAL_INSTANCE: JSON.stringify(config) },
       });
       const { pid } = child;
@@ -114,8 +118,12 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
       });
       child.on("error", () => undefined);
       child.stdin.on("error", () => undefined);
+      // Typed for three pipes at most; these are the five that `stdio` asks for.
+      const [, , , info, filterPipe] = child.stdio as unknown as readonly [Writable, Readable, Readable, Readable, Writable];
+      filterPipe.on("error", () => undefined);
+      filterPipe.end(filter);
       let firstInside: number | undefined;
-      void readChildPid(child.stdio[3] as Readable).then((found) => {
+      const told = readChildPid(info).then((found) => {
         firstInside = found;
       });
 
@@ -127,6 +135,7 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         asksToEnd: false,
         gone: exited.then(async (exit) => {
           // Bubblewrap itself may have been killed; the kernel then kills the rest, and takes a moment for it.
+          await told;
           const until = performance.now() + lingerMs;
           while (firstInside !== undefined && parentOf(firstInside) !== undefined && performance.now() < until) await sleep(2);
           return exit;

@@ -21,6 +21,8 @@ export interface SandboxCommand {
   readonly nestedUsers: boolean;
   /** File descriptor on which bubblewrap tells the process id of the first process inside. */
   readonly infoFd?: number;
+  /** File descriptor with a filter for system calls. */
+  readonly filterFd?: number;
   readonly program: readonly string[];
 }
 
@@ -30,7 +32,7 @@ export const maxProcesses = 1024;
 export const sharedMemoryBytes = 512 * 1024 * 1024;
 
 /**
- * The command that starts a program in a box: namespaces of its own for mounts, processes, network, IPC and host name; no capability; no new privileges.
+ * The command that starts a program in a box: namespaces of its own for mounts, processes, network, IPC and host name; no capability; no new privileges; a filter for system calls.
  *
  * A plain user gets a user namespace as well. A server that runs as root does not, but hands over to a user that nobody else has (a process that is root
  * outside may write to `/proc/sys`, without any capability), for whom a user namespace is then made inside.
@@ -51,6 +53,7 @@ export function sandboxCommand(command: SandboxCommand): readonly [program: stri
     ...command.readOnly.flatMap(({ from, to }) => ["--ro-bind", from, to]),
     ...command.writable.flatMap(({ from, to }) => ["--bind", from, to]),
     ...["--cap-drop", "ALL", ...(asRoot ? ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP"] : [])],
+    ...(command.filterFd === undefined ? [] : ["--seccomp", String(command.filterFd)]),
     ...["--chdir", "/home/shoal", "--"],
     ...(asRoot ? handOver(owner, command) : []),
     ...(tools.prlimit === undefined ? [] : [tools.prlimit, `--nproc=${maxProcesses}`, "--core=0"]),

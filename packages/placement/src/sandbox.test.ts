@@ -22,6 +22,9 @@ describeWith(["chromium", "bubblewrap"], "a box", () => {
     const status = await inside(box, "cat /proc/self/status");
     for (const field of ["CapInh", "CapPrm", "CapEff", "CapAmb"]) expect(status).toMatch(new RegExp(`${field}:\\s+0{16}`));
     expect(status).toMatch(/NoNewPrivs:\s+1/);
+    expect(status).toMatch(/Seccomp:\s+2/);
+    // User namespaces are there for Chromium, mounts in them are not for anybody.
+    expect(await inside(box, "unshare --user --map-root-user sh -c 'id -u; mount -t tmpfs none /tmp' 2>&1")).toMatch(/^0\n.*permi/is);
     // Outside, nobody else's: not root's above all.
     const outside = new Set(familyOf(box.pid).filter(({ name }) => name === "node" || name === "MainThread").map(({ pid }) => /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]));
     expect(outside.size).toBe(1);

@@ -5,8 +5,6 @@ import type { PlacementLog } from "./placement.ts";
 import { PlacementError } from "./placement-error.ts";
 import { randomBytes } from "node:crypto";
 
-/** How long an instance may take until its browser answers. */
-const readyMs = 30_000;
 const maxLineBytes = 4_096;
 const keptLines = 20;
 /** Lines of one instance that go to the log in a row; a box could otherwise fill the host's disk through it. One is won back every 100 ms. */
@@ -15,12 +13,18 @@ const lineEveryMs = 100;
 /** The window of an instance that waits for a session; its size is changed when one comes. */
 const waitingViewport = { width: 1920, height: 1080 };
 
+export interface StartOptions {
+  readonly log: PlacementLog;
+  /** How long an instance may take until its browser answers, in milliseconds. */
+  readonly readyMs: number;
+}
+
 /**
  * Starts an instance and waits until its browser answers.
  *
  * @throws {PlacementError} `start_failed` with what it printed last; nothing is left of it, nor when `signal` aborts.
  */
-export async function startInstance(maker: BoxMaker, log: PlacementLog, signal: AbortSignal): Promise<InstanceHandle> {
+export async function startInstance(maker: BoxMaker, { log, readyMs }: StartOptions, signal: AbortSignal): Promise<InstanceHandle> {
   signal.throwIfAborted();
   const began = performance.now();
   const box = await maker.start(randomBytes(6).toString("hex"), waitingViewport).catch((error: unknown) => {

@@ -21,6 +21,7 @@ export interface TestPlacementOptions extends Partial<Omit<PlacementOptions, "ki
   readonly kind: PlacementKind | "auto";
   /** Runs a stand-in instead of the instance program. */
   readonly standIn?: Behaviour;
+  readonly readyMs?: number;
 }
 
 const clearing: (() => Promise<unknown>)[] = [];
@@ -36,7 +37,7 @@ export async function temporaryDirectory(): Promise<string> {
 }
 
 /** A placement that is closed after the test, with real instances unless told otherwise. */
-export async function openPlacement({ standIn, ...options }: TestPlacementOptions): Promise<TestPlacement> {
+export async function openPlacement({ standIn, readyMs = 30_000, ...options }: TestPlacementOptions): Promise<TestPlacement> {
   const lines: { level: string; fields: object; message: string }[] = [];
   const sessionsDir = options.sessionsDir ?? (await temporaryDirectory());
   const note = (level: string) => (fields: object, message: string) => {
@@ -44,7 +45,7 @@ export async function openPlacement({ standIn, ...options }: TestPlacementOption
   };
   const log: PlacementLog = { debug: note("debug"), info: note("info"), warn: note("warn"), error: note("error") };
   const programPath = standIn === undefined ? instanceProgramPath : await standInProgram(standIn);
-  const placement = await createPlacementWith({ warm: 0, allowPrivateHosts: [], ...options, sessionsDir, log }, { resolveName: createNameResolver(), programPath });
+  const placement = await createPlacementWith({ warm: 0, allowPrivateHosts: [], ...options, sessionsDir, log }, { resolveName: createNameResolver(), programPath, readyMs });
   clearing.push(() => placement.close());
   return { placement, sessionsDir, lines };
 }
