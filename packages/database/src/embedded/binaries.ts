@@ -61,7 +61,7 @@ export async function findBinaries(platform: string, arch: string): Promise<Bina
   }
   throw new DatabaseError(`The embedded PostgreSQL is not installed for this platform (${platform}-${arch}): the package ${name} is missing.`, {
     code: "embedded_unavailable",
-    hint: "Give the URL of a PostgreSQL 14 or newer; on Linux (glibc), macOS and Windows on x64 or arm64 reinstalling with optional dependencies may bring the package.",
+    hint: "Give the URL of a PostgreSQL 14 or newer. The package exists for Linux with glibc and macOS (x64, arm64) and for Windows (x64), where reinstalling with optional dependencies brings it.",
   });
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Database, DatabaseError, openDatabase } from "../index.ts";
-import { describeIf, isRoot, scratchBase, whyNoMounts, whyNoOtherUsers } from "../testing/conditions.ts";
+import { describeIf, isRoot, scratchBase, setpriv, unshare, whyNoMounts, whyNoOtherUsers } from "../testing/conditions.ts";
 import { recordingLog } from "../testing/logs.ts";
 import { followHolder, type Holder, holderCommand, type HolderReport, postgresIn, postmasterOf, startHolder } from "../testing/processes.ts";
 import { findBinaries } from "./binaries.ts";
@@ -175,6 +175,8 @@ describe("several starts", () => {
     for (const result of results) {
       if (result.status === "rejected") expect(result.reason).toMatchObject({ code: "data_dir_locked" });
     }
+    // The refused ones did not loosen the winner's hold.
+    expect(await failed(hold(startHolder({ dataDir })))).toMatchObject({ code: "data_dir_locked", message: holding(`process ${process.pid}.`) });
     await Promise.all(won.map(({ value }) => value.close()));
     await expectQuiet(dataDir);
   });
@@ -226,7 +228,7 @@ describe("after kill -9", () => {
     const dataDir = join(scratch, "side-1");
     const { postgres } = await findBinaries(process.platform, process.arch);
     const asUser = isRoot ? ["--user", "--map-user=1", "--map-group=1"] : [];
-    const orphan = spawn("unshare", [...asUser, postgres, "-D", join(dataDir, "pgdata"), "-k", dataDir, "-c", "listen_addresses="], { stdio: "ignore", env: { ...process.env, LC_ALL: "C" } });
+    const orphan = spawn(unshare, [...asUser, postgres, "-D", join(dataDir, "pgdata"), "-k", dataDir, "-c", "listen_addresses="], { stdio: "ignore", env: { ...process.env, LC_ALL: "C" } });
     const ended = new Promise((resolve) => orphan.once("close", resolve));
     await vi.waitFor(
       async () => {
@@ -274,6 +276,15 @@ describe("after kill -9", () => {
 });
 
 describe("what is in the way is said", () => {
+  it("and nothing is left running when the database itself is refused", async () => {
+    const dataDir = join(scratch, "side-2");
+    const database = await openDatabase({ dataDir, log: recordingLog() });
+    await sql`insert into shoal_migrations (id) values ('0999_future')`.execute(database.query);
+    await database.close();
+    expect(await attempt(dataDir)).toEqual({ code: "schema_newer", message: holding("0999_future") });
+    await expectQuiet(dataDir);
+  });
+
   const attempt = async (dataDir: string): Promise<unknown> => {
     const result = await openDatabase({ dataDir, log: recordingLog() }).catch((error: unknown) => error);
     if (DatabaseError.isInstance(result)) return { code: result.code, message: result.message };
@@ -304,7 +315,7 @@ describe("what is in the way is said", () => {
 /** A command that runs `command` after `script`, with mounts that end with it. Root there is root here only in name, unless we are root. */
 function withMounts(script: string, command: readonly string[], asRealRoot = false): string[] {
   const namespaces = asRealRoot ? ["--mount"] : ["--user", "--map-root-user", "--mount"];
-  return ["unshare", ...namespaces, "--propagation=private", "/bin/sh", "-c", `set -e; ${script}; exec "$@"`, "sh", ...command];
+  return [unshare, ...namespaces, "--propagation=private", "/bin/sh", "-c", `set -e; ${script}; exec "$@"`, "sh", ...command];
 }
 
 describeIf(whyNoMounts(), "on a file system of its own", () => {
@@ -334,7 +345,7 @@ describeIf(whyNoMounts(), "on a file system of its own", () => {
       mount -t tmpfs none ${bare}; mkdir ${bare}/lib; cp ${root}/pg-symlinks.json ${bare}
       for folder in bin share lib/postgresql; do mkdir ${bare}/$folder; mount --bind ${root}/$folder ${bare}/$folder; done
       for file in ${root}/lib/*.*; do test -L $file && continue; to=${bare}/lib/\${file##*/}; touch $to; mount --bind $file $to; done
-      mount -o remount,ro ${bare}; mount --rbind ${bare} ${root}`;
+      mount -o remount,bind,ro ${bare}; mount --rbind ${bare} ${root}`;
     const holder = hold(followHolder(withMounts(script, holderCommand({ dataDir }))));
     await succeeded(holder);
     expect((await readdir(dataDir)).filter((name) => name.startsWith("postgresql-"))).toHaveLength(1);
@@ -347,7 +358,7 @@ describeIf(whyNoMounts(), "on a file system of its own", () => {
 
 describeIf(whyNoOtherUsers(), "as other users", () => {
   const nobody = 65534;
-  const asNobody = ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"];
+  const asNobody = [setpriv, `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"];
 
   /** A command run as nobody, who gets to the checkout and to Node through mounts when their folders are closed to him. */
   function openedTo(command: readonly string[]): string[] {
@@ -355,7 +366,7 @@ describeIf(whyNoOtherUsers(), "as other users", () => {
     const places = [checkout, dirname(dirname(process.execPath))];
     const closed = places.filter((place) => {
       try {
-        execFileSync("setpriv", [...asNobody.slice(1), "test", "-x", place]);
+        execFileSync(setpriv, [...asNobody.slice(1), "test", "-x", place]);
         return false;
       } catch {
         return true;

@@ -49,8 +49,8 @@ async function makeSocketDirectory(directory: string): Promise<string> {
     await mkdir(near, { mode: 0o700 });
     return near;
   }
-  const base = [tmpdir(), "/tmp"].find((folder) => fitsSocket(join(folder, "shoal-XXXXXX"))) ?? "/tmp";
-  return await mkdtemp(join(base, "shoal-"));
+  const base = [tmpdir(), "/tmp"].find((folder) => fitsSocket(join(folder, "shoal-pg-XXXXXX"))) ?? "/tmp";
+  return await mkdtemp(join(base, "shoal-pg-"));
 }
 
 async function freePort(): Promise<number> {

@@ -12,7 +12,7 @@ export function saysDiskFull(text: string): boolean {
 export function diskFull(directory: string, cause?: unknown): DatabaseError {
   return new DatabaseError(`The disk that holds the database in ${directory} is full.`, {
     code: "disk_full",
-    hint: "Free some space there (a new database takes 120 MB), or choose another data directory.",
+    hint: "Free some space there (a new database takes 40 MB, and its log grows to 256 MB under load), or choose another data directory.",
     cause,
   });
 }

@@ -54,7 +54,9 @@ function argumentsFor(cluster: Cluster, listening: Listening): string[] {
     log_checkpoints: "off",
     lc_messages: "C",
   };
-  const all = { ...settings, port: String(listening.port), ...logging };
+  // Below the data directory instead of /dev/shm, where a killed server would leave it for ever, and which is small in containers.
+  const memory = process.platform === "win32" ? {} : { dynamic_shared_memory_type: "mmap" };
+  const all = { ...settings, ...memory, port: String(listening.port), ...logging };
   return ["-D", cluster.directory, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
 }
 

@@ -12,13 +12,17 @@ export function describeIf(missing: string | undefined, name: string, body: () =
   describe.skipIf(missing !== undefined && !requireAll)(title, body);
 }
 
+/** Programs of util-linux. */
+export const unshare = "/usr/bin/unshare";
+export const setpriv = "/usr/bin/setpriv";
+
 export const isRoot = process.geteuid?.() === 0;
 
 /** Why mount namespaces cannot be used here; undefined when they can. */
 export function whyNoMounts(): string | undefined {
   if (process.platform !== "linux") return "mount namespaces are a thing of Linux";
   try {
-    execFileSync("unshare", ["--user", "--map-root-user", "--mount", "true"], { stdio: "ignore" });
+    execFileSync(unshare, ["--user", "--map-root-user", "--mount", "true"], { stdio: "ignore" });
     return undefined;
   } catch {
     return "needs unshare (util-linux) and user namespaces";

@@ -29,7 +29,7 @@ const program = fileURLToPath(new URL("./holder.ts", import.meta.url));
 
 /** The command that opens a database in a process of its own; `prefix` is a command that starts it differently. */
 export function holderCommand(options: HolderOptions, prefix: readonly string[] = []): string[] {
-  return [...prefix, process.execPath, "--conditions=@shoal/source", "--disable-warning=ExperimentalWarning", program, JSON.stringify(options)];
+  return [...prefix, process.execPath, "--conditions=@shoal/source", program, JSON.stringify(options)];
 }
 
 export function startHolder(options: HolderOptions, prefix: readonly string[] = []): Holder {
