@@ -1,0 +1,119 @@
+import Kernel, { APIError, toFile } from "@onkernel/sdk";
+import { chromium } from "playwright-core";
+import { beforeAll, describe, expect, it } from "vitest";
+import yazl from "yazl";
+import { placements } from "./testing/components.ts";
+import { useService } from "./testing/service.ts";
+
+async function zipOf(files: Record<string, string>): Promise<Buffer> {
+  const zip = new yazl.ZipFile();
+  for (const [name, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content), name);
+  zip.end();
+  const chunks: Buffer[] = [];
+  for await (const chunk of zip.outputStream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+async function refusal(call: Promise<unknown>): Promise<{ status: number | undefined; code: unknown }> {
+  const error: unknown = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof APIError)) throw new Error(`It was not refused: ${String(error)}`);
+  return { status: error.status as number | undefined, code: (error.error as { code?: unknown } | undefined)?.code };
+}
+
+// The public SDK of the hosted service, unchanged but for its base URL.
+describe.each(placements)("the hosted service's SDK, in the placement $title", ({ placement, skip }) => {
+  describe.skipIf(skip)("against a service", () => {
+    const test = useService(() => ["--placement", placement]);
+    let kernel: Kernel;
+    beforeAll(() => {
+      kernel = new Kernel({ apiKey: test.service.apiKey, baseURL: test.service.baseUrl });
+    });
+
+    it("manages profiles", async () => {
+      const profile = await kernel.profiles.create({ name: "sdk" });
+      expect(profile).toMatchObject({ name: "sdk" });
+      expect((await kernel.profiles.retrieve("sdk")).id).toBe(profile.id);
+      expect((await kernel.profiles.retrieve(profile.id)).name).toBe("sdk");
+      expect((await kernel.profiles.update("sdk", { name: "sdk-2" })).name).toBe("sdk-2");
+      for (let index = 0; index < 25; index++) await kernel.profiles.create({ name: `paged-${String(index)}` });
+      const names = new Set<string>();
+      for await (const item of kernel.profiles.list({ limit: 10 })) names.add(item.name ?? "");
+      expect(names.size).toBe(26);
+      await kernel.profiles.delete("sdk-2");
+      expect(await refusal(kernel.profiles.retrieve(profile.id))).toEqual({ status: 404, code: "not_found" });
+      expect(await refusal(kernel.profiles.create({ name: "paged-1" }))).toEqual({ status: 409, code: "name_taken" });
+    });
+
+    it("manages API keys", async () => {
+      const key = await kernel.apiKeys.create({ name: "first", days_to_expire: 30 });
+      expect(key.key.length).toBeGreaterThan(30);
+      expect((await kernel.apiKeys.retrieve(key.id)).masked_key).toBe(key.masked_key);
+      expect((await kernel.apiKeys.update(key.id, { name: "second" })).name).toBe("second");
+      const own = new Kernel({ apiKey: key.key, baseURL: test.service.baseUrl });
+      expect((await own.apiKeys.list({ name: "second" })).getPaginatedItems()).toHaveLength(1);
+      const rotated = await kernel.apiKeys.rotate(key.id, { expire_in_days: 0 });
+      expect(rotated.name).toBe("second");
+      expect((await refusal(own.profiles.list())).status).toBe(401);
+      await kernel.apiKeys.delete(rotated.id);
+      expect((await refusal(kernel.apiKeys.retrieve(rotated.id))).status).toBe(404);
+      expect((await kernel.apiKeys.retrieve(rotated.id, { include_deleted: true })).deleted_at).not.toBeNull();
+      expect((await refusal(kernel.apiKeys.update(key.id, { name: "" }))).status).toBe(400);
+    });
+
+    it("runs a browser", async () => {
+      const browser = await kernel.browsers.create({ name: "sdk", headless: true, tags: { team: "sdk" }, timeout_seconds: 120 });
+      expect(browser.session_id).toMatch(/^[a-z][a-z0-9]{23}$/);
+      const client = await chromium.connectOverCDP(browser.cdp_ws_url);
+      expect(client.version()).toMatch(/^\d+\./);
+      await client.close();
+      expect((await kernel.browsers.retrieve("sdk")).session_id).toBe(browser.session_id);
+      const listed = [];
+      for await (const item of kernel.browsers.list({ tags: { team: "sdk" } })) listed.push(item.session_id);
+      expect(listed).toEqual([browser.session_id]);
+      expect((await kernel.browsers.update(browser.session_id, { name: "renamed", tags: {} })).name).toBe("renamed");
+      await kernel.browsers.deleteByID(browser.session_id);
+      expect((await refusal(kernel.browsers.retrieve(browser.session_id))).status).toBe(404);
+      expect((await kernel.browsers.retrieve(browser.session_id, { include_deleted: true })).deleted_at).toBeDefined();
+    });
+
+    it("works on files and follows a directory", async () => {
+      const { session_id: id } = await kernel.browsers.create({});
+      const { fs } = kernel.browsers;
+      const home = "/home/shoal/sdk";
+      await fs.createDirectory(id, { path: home });
+      const { watch_id } = await fs.watch.start(id, { path: home, recursive: true });
+      const seen = (async () => {
+        const paths = new Set<string>();
+        for await (const event of await fs.watch.events(watch_id ?? "", { id })) {
+          if (event.type === "CREATE") paths.add(event.path);
+          if (paths.has(`${home}/zip/deep/c.txt`)) break;
+        }
+        return paths;
+      })();
+
+      await fs.writeFile(id, "written", { path: `${home}/a.txt`, mode: "600" });
+      expect(await (await fs.readFile(id, { path: `${home}/a.txt` })).text()).toBe("written");
+      expect(await fs.fileInfo(id, { path: `${home}/a.txt` })).toMatchObject({ name: "a.txt", size_bytes: 7, is_dir: false, mode: "-rw-------" });
+      await fs.upload(id, { files: [{ dest_path: `${home}/b.txt`, file: await toFile(Buffer.from("uploaded"), "b.txt") }] });
+      expect(await (await fs.readFile(id, { path: `${home}/b.txt` })).text()).toBe("uploaded");
+      await fs.uploadZip(id, { dest_path: `${home}/zip`, zip_file: await toFile(await zipOf({ "deep/c.txt": "zipped" }), "c.zip") });
+      expect([...(await seen)]).toEqual(expect.arrayContaining([`${home}/a.txt`, `${home}/b.txt`, `${home}/zip/deep/c.txt`]));
+
+      await fs.setFilePermissions(id, { path: `${home}/a.txt`, mode: "644" });
+      await fs.move(id, { src_path: `${home}/a.txt`, dest_path: `${home}/moved.txt` });
+      expect((await fs.listFiles(id, { path: home })).map(({ name }) => name)).toEqual(["b.txt", "moved.txt", "zip"]);
+      const archive = Buffer.from(await (await fs.downloadDirZip(id, { path: home })).arrayBuffer());
+      expect(archive.subarray(0, 2).toString()).toBe("PK");
+      expect(archive.includes("zip/deep/c.txt")).toBe(true);
+      await fs.watch.stop(watch_id ?? "", { id });
+      await fs.deleteFile(id, { path: `${home}/b.txt` });
+      await fs.deleteDirectory(id, { path: home });
+      expect((await refusal(fs.listFiles(id, { path: home }))).status).toBe(404);
+      expect((await refusal(fs.deleteDirectory(id, { path: "/" }))).status).toBe(403);
+      await kernel.browsers.deleteByID(id);
+    });
+  });
+});

@@ -1,0 +1,17 @@
+import { examineHost, type PlacementKind } from "@shoal/placement";
+
+const host = await examineHost();
+
+/** Why tests in a placement cannot run on this machine; `undefined` when they can. In CI (`SHOAL_REQUIRE_ALL=1`) nothing is missing, so they run and fail. */
+export function missingFor(placement: PlacementKind): string | undefined {
+  if (process.env.SHOAL_REQUIRE_ALL === "1") return undefined;
+  if (!host.chromium) return "no Chromium: apt install chromium-headless-shell";
+  if (placement === "sandbox" && host.placement !== "sandbox") return "no sandbox: apt install bubblewrap";
+  return undefined;
+}
+
+/** Both placements, each with the reason to skip it. */
+export const placements = (["sandbox", "process"] as const).map((placement) => {
+  const missing = missingFor(placement);
+  return { placement, skip: missing !== undefined, title: missing === undefined ? placement : `${placement} (skipped, ${missing})` };
+});

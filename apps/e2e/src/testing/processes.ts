@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** A process of this machine. */
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+  readonly command: string;
+}
+
+/** Every process that is alive; zombies are not. Linux only. */
+export function allProcesses(): ProcessEntry[] {
+  return readdirSync("/proc").flatMap((entry) => {
+    if (!/^\d+$/.test(entry)) return [];
+    try {
+      const [state, parent] = readFileSync(`/proc/${entry}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+      if (state === "Z" || state === "X") return [];
+      return [{ pid: Number(entry), parent: Number(parent), command: readFileSync(`/proc/${entry}/cmdline`, "utf8").replaceAll("\0", " ").trim() }];
+    } catch {
+      return []; // It ended while we looked.
+    }
+  });
+}
+
+/** Processes below `pid`, at any depth. */
+export function descendantsOf(pid: number, processes: readonly ProcessEntry[] = allProcesses()): ProcessEntry[] {
+  return processes.filter(({ parent }) => parent === pid).flatMap((child) => [child, ...descendantsOf(child.pid, processes)]);
+}
+
+/** Which of these are still alive, by process id and command, so that a reused id does not count. */
+export function survivors(processes: readonly ProcessEntry[]): ProcessEntry[] {
+  const alive = new Map(allProcesses().map((process) => [process.pid, process.command]));
+  return processes.filter(({ pid, command }) => alive.get(pid) === command);
+}
+
+/** The Chromium main processes among `processes`. */
+export function chromiums(processes: readonly ProcessEntry[]): ProcessEntry[] {
+  return processes.filter(({ command }) => /^\S*(chrom|headless)\S* .*--remote-debugging/.test(command) && !command.includes("--type="));
+}
+
+/** The instance programs among `processes`. */
+export function instances(processes: readonly ProcessEntry[]): ProcessEntry[] {
+  return processes.filter(({ command }) => /^\S*node\S* .*instance/.test(command));
+}

@@ -1,0 +1,54 @@
+import { type ServiceProcess, startService } from "@shoal/cli/service";
+import { Shoal } from "@shoal/client";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
+
+/** A running service and a client with its admin key. */
+export interface TestService {
+  readonly service: ServiceProcess;
+  readonly shoal: Shoal;
+  readonly dataDir: string;
+}
+
+/** Starts a service in a folder of its own. Call `end` when done with it: it stops it and removes the folder. */
+export async function runService(flags: readonly string[] = []): Promise<TestService & { end(): Promise<void> }> {
+  const dataDir = mkdtempSync(join(tmpdir(), "shoal-e2e-"));
+  const service = await startService(dataDir, ["--warm", "0", "--log-level", "warn", ...flags]);
+  return {
+    service,
+    shoal: new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey }),
+    dataDir,
+    async end() {
+      await service.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One service for all tests of the surrounding `describe`. Read its fields inside tests only. */
+export function useService(flags: () => readonly string[] = () => []): TestService {
+  let running: Awaited<ReturnType<typeof runService>> | undefined;
+  beforeAll(async () => {
+    running = await runService(flags());
+  }, 60_000);
+  afterAll(async () => {
+    await running?.end();
+  }, 60_000);
+  const present = () => {
+    if (!running) throw new Error("The service runs inside tests only.");
+    return running;
+  };
+  return {
+    get service() {
+      return present().service;
+    },
+    get shoal() {
+      return present().shoal;
+    },
+    get dataDir() {
+      return present().dataDir;
+    },
+  };
+}

@@ -1,0 +1,12 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Waits until `condition` gives something other than `undefined` and `false`, and returns it. @throws {Error} after `timeoutMs`. */
+export async function until<T>(what: string, condition: () => T | Promise<T>, timeoutMs = 20_000): Promise<Exclude<T, undefined | false>> {
+  const end = performance.now() + timeoutMs;
+  for (;;) {
+    const value = await condition();
+    if (value !== undefined && value !== false) return value as Exclude<T, undefined | false>;
+    if (performance.now() > end) throw new Error(`It did not happen within ${timeoutMs} ms: ${what}.`);
+    await delay(20);
+  }
+}
