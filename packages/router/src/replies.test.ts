@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { ServiceError, type StreamFrame } from "@shoal/router";
 import { describe, expect, it, vi } from "vitest";
+import { settled, until } from "./testing/conditions.ts";
 import { adapters, answerOf, rawConnection } from "./testing/servers.ts";
 
 const id = "/things/x";
@@ -18,21 +19,6 @@ function endless(): { stream: Readable; readonly givenBytes: () => number } {
     },
   });
   return { stream, givenBytes: () => given };
-}
-
-/** Waits until a figure stays as it is. */
-async function settled(figure: () => number): Promise<number> {
-  let before = -1;
-  await vi.waitFor(
-    () => {
-      const now = figure();
-      const same = now === before;
-      before = now;
-      expect(same).toBe(true);
-    },
-    { interval: 100, timeout: 10_000 },
-  );
-  return before;
 }
 
 describe.each(adapters)("replies over $name", ({ start }) => {
@@ -82,7 +68,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       const { url } = await start({ read: () => ({ stream, sizeBytes: 10 ** 12 }) });
       const { headers, status } = await fetch(`${url}${id}/content`, { method: "HEAD" });
       expect([status, headers.get("content-length")]).toEqual([200, String(10 ** 12)]);
-      await vi.waitFor(() => { expect(stream.destroyed).toBe(true); });
+      await until(() => { expect(stream.destroyed).toBe(true); });
       expect(givenBytes()).toBeLessThan(10 * chunk.length);
     });
 
@@ -106,7 +92,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       const response = await fetch(`${url}${id}/content`);
       expect(response.status).toBe(200);
       await expect(response.arrayBuffer()).rejects.toThrow();
-      await vi.waitFor(() => { expect(faults).toHaveLength(1); });
+      await until(() => { expect(faults).toHaveLength(1); });
     });
 
     it("beyond the announced length are left out", async () => {
@@ -137,9 +123,9 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       expect(held).toBeGreaterThan(0);
       expect(held).toBeLessThan(32 * 1024 * 1024);
       socket.resume();
-      await vi.waitFor(() => { expect(givenBytes()).toBeGreaterThan(held + 4 * 1024 * 1024); });
+      await until(() => { expect(givenBytes()).toBeGreaterThan(held + 4 * 1024 * 1024); });
       socket.destroy();
-      await vi.waitFor(() => { expect(stream.destroyed).toBe(true); });
+      await until(() => { expect(stream.destroyed).toBe(true); });
       expect(faults).toEqual([]);
     });
 
@@ -147,7 +133,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       const stream = new Readable({ read: () => undefined });
       const { faults, port } = await start({ read: () => ({ stream }) });
       const { socket } = await rawConnection(port, `GET ${id}/content HTTP/1.1\r\nHost: x\r\n\r\n`);
-      await vi.waitFor(() => { expect(stream.listenerCount("readable")).toBe(1); });
+      await until(() => { expect(stream.listenerCount("readable")).toBe(1); });
       socket.destroy();
       await once(stream, "close");
       expect(faults).toEqual([]);
@@ -231,7 +217,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       const { socket } = await rawConnection(port, `GET ${id}/events HTTP/1.1\r\nHost: x\r\n\r\n`);
       await asked.promise;
       socket.destroy();
-      await vi.waitFor(() => { expect(returned).toHaveBeenCalledTimes(1); });
+      await until(() => { expect(returned).toHaveBeenCalledTimes(1); });
       expect(faults).toEqual([]);
     });
 
@@ -248,7 +234,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
         },
       });
       const { received, socket } = await rawConnection(port, `GET ${id}/events HTTP/1.1\r\nHost: x\r\n\r\n`);
-      await vi.waitFor(() => { expect(received()).toContain("data: 1"); });
+      await until(() => { expect(received()).toContain("data: 1"); });
       socket.destroy();
       await ended.promise;
       expect(faults).toEqual([]);

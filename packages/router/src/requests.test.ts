@@ -1,6 +1,7 @@
 import { ServiceError } from "@shoal/router";
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
+import { until } from "./testing/conditions.ts";
 import { adapters, answerOf, problemsOf, rawConnection, send } from "./testing/servers.ts";
 
 const id = "/things/x";
@@ -254,7 +255,7 @@ describe.each(adapters)("requests over $name", ({ start }) => {
     it("answers what is no HTTP with the usual body, and closes the connection", async () => {
       const { port } = await start(echo);
       const { received, socket } = await rawConnection(port, "NONSENSE\r\n\r\n");
-      await vi.waitFor(() => { expect(socket.destroyed).toBe(true); });
+      await until(() => { expect(socket.destroyed).toBe(true); });
       expect(received()).toMatch(/^HTTP\/1\.1 400 /);
       expect(received()).toMatch(/\r\nX-Request-Id: [a-f0-9]{24}\r\n/);
       expect(received()).toContain('{"code":"bad_request"');
@@ -274,7 +275,7 @@ describe.each(adapters)("requests over $name", ({ start }) => {
     const signal = await seen.promise;
     expect(signal.aborted).toBe(false);
     socket.destroy();
-    await vi.waitFor(() => { expect(signal.aborted).toBe(true); });
+    await until(() => { expect(signal.aborted).toBe(true); });
     expect(await answerOf(fetch(`${url}/things/second`))).toMatchObject({ body: { signal: false } });
     expect(faults).toEqual([]);
   });

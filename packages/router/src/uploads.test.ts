@@ -2,7 +2,8 @@ import { ServiceError, type MultipartPart } from "@shoal/router";
 import { createHash, randomBytes } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
+import { settled, until } from "./testing/conditions.ts";
 import { adapters, answerOf, rawConnection } from "./testing/servers.ts";
 
 const id = "/things/x";
@@ -92,15 +93,9 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
         }
       };
       fill();
-      let before = -1;
-      await vi.waitFor(() => {
-        const same = socket.bytesWritten - socket.writableLength === before;
-        before = socket.bytesWritten - socket.writableLength;
-        expect(same).toBe(true);
-      }, { interval: 100, timeout: 10_000 });
-      expect(before).toBeLessThan(32 * 1024 * 1024);
+      expect(await settled(() => socket.bytesWritten - socket.writableLength)).toBeLessThan(32 * 1024 * 1024);
       gate.resolve(undefined);
-      await vi.waitFor(() => { expect(received()).toContain(`{"size":${total}}`); }, { timeout: 20_000 });
+      await until(() => { expect(received()).toContain(`{"size":${total}}`); });
     });
 
     it("that break off are an error for the handler, and none for the server", async () => {
@@ -109,7 +104,7 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
       const { socket } = await rawConnection(port, `PUT ${id}/content HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nonly this`);
       socket.end();
       expect((await failed.promise).name).toBe("ClientGone");
-      await vi.waitFor(() => { expect(socket.destroyed).toBe(true); });
+      await until(() => { expect(socket.destroyed).toBe(true); });
       expect(faults).toEqual([]);
     });
   });
@@ -141,7 +136,7 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
       const body = written([disposition('name="a"'), "1"], [disposition('name="f"; filename="x"'), "--b\r\n-not a boundary\r\n"], [disposition('name="c"'), "2"]);
       const { received, socket } = await rawConnection(port, `POST ${id}/upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: ${type}\r\nContent-Length: ${body.replace("--b\r\n-not", "--c\r\n-not").length}\r\n\r\n`);
       for (const character of body.replace("--b\r\n-not", "--c\r\n-not")) if (!socket.write(character)) await new Promise((resolve) => socket.once("drain", resolve));
-      await vi.waitFor(() => { expect(received()).toContain(`[["a","1"],["f","x","text/plain","${digest(Buffer.from("--c\r\n-not a boundary\r\n"))}"],["c","2"]]`); });
+      await until(() => { expect(received()).toContain(`[["a","1"],["f","x","text/plain","${digest(Buffer.from("--c\r\n-not a boundary\r\n"))}"],["c","2"]]`); });
     });
 
     it("lets a handler leave files unread, destroy them, or stop early", async () => {
@@ -262,13 +257,7 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
         },
       });
       const answer = answerOf(fetch(`${url}${id}/upload`, { method: "POST", headers: { "content-type": type }, body: content, ...{ duplex: "half" } }));
-      let before = -1;
-      await vi.waitFor(() => {
-        const same = taken === before;
-        before = taken;
-        expect(same).toBe(true);
-      }, { interval: 100, timeout: 10_000 });
-      expect(taken).toBeLessThan(30_000_000);
+      expect(await settled(() => taken)).toBeLessThan(30_000_000);
       gate.resolve(undefined);
       expect(await answer).toMatchObject({ status: 200, body: [total] });
     });
