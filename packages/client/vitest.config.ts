@@ -2,5 +2,5 @@ import { defineProject } from "vitest/config";
 
 export default defineProject({
   ssr: { resolve: { conditions: ["@shoal/source"] } },
-  test: { name: "client", include: ["src/**/*.test.ts"] },
+  test: { name: "client", include: ["src/**/*.test.ts"], testTimeout: 20_000 },
 });

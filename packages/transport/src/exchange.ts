@@ -2,6 +2,7 @@ import ky from "ky";
 import { pause, startClock, type AttemptClock } from "./clock.ts";
 import { ApiError, ConnectionError, isShoalError, type ShoalError } from "./errors.ts";
 import { errorAnswer, redirected } from "./error-answer.ts";
+import type { RequestInfo } from "./options.ts";
 import type { Plan, Settings } from "./plan.ts";
 import { delayMs, isRetryable, retryAfterMs } from "./retry.ts";
 import type { OpenUpload } from "./upload.ts";
@@ -40,35 +41,35 @@ function isSafe(settings: Settings, error: unknown): boolean {
  * @param failed - what to say when it breaks: `profiles.get could not reach http://127.0.0.1:7777`.
  * @throws {ConnectionError} when the work fails; the clock's reason when that is why.
  */
-export async function onConnection<T>(settings: Settings, clock: AttemptClock, failed: string, work: Promise<T>): Promise<T> {
-  const { signal } = clock;
-  let onAbort: (() => void) | undefined;
-  // Not every `fetch` that a caller may give listens to the signal.
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => {
-      reject(new Error("aborted"));
+export function onConnection<T>(settings: Settings, clock: AttemptClock, failed: string, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const fail = (error?: unknown) => {
+      clock.whenAborted(undefined);
+      // The caller's own reason, whatever it is.
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      reject(clock.signal.aborted ? clock.signal.reason : connectionError(settings, failed, error));
     };
-    signal.addEventListener("abort", onAbort, { once: true });
+    // Not every `fetch` that a caller may give listens to the signal.
+    clock.whenAborted(fail);
+    work.then((value) => {
+      clock.whenAborted(undefined);
+      resolve(value);
+    }, fail);
   });
-  try {
-    return await Promise.race([work, aborted]);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw connectionError(settings, failed, error);
-  } finally {
-    if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
-  }
 }
 
 async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt: number): Promise<{ response: Response; upload: OpenUpload | undefined }> {
   const { endpoint, url, body, options, timeoutMs } = plan;
   const { fetch: custom } = settings;
-  const headers = new Headers(plan.headers);
-  const info = { operationId: endpoint.operationId, method: endpoint.method, url, headers, attempt };
-  await settings.hooks?.onRequest?.(info);
-  const wire = new Headers(headers);
+  let { headers } = plan;
+  let info: RequestInfo | undefined;
+  if (settings.hooks !== undefined) {
+    info = { operationId: endpoint.operationId, method: endpoint.method, url, headers: new Headers(headers), attempt };
+    await settings.hooks.onRequest?.(info);
+    headers = Object.fromEntries(info.headers);
+  }
   // Set last, so that no hook sees it.
-  if (settings.apiKey !== undefined && endpoint.auth !== "none") wire.set("authorization", `Bearer ${settings.apiKey}`);
+  const wire: Record<string, string> = settings.apiKey === undefined || endpoint.auth === "none" ? { ...headers } : { ...headers, authorization: `Bearer ${settings.apiKey}` };
 
   const waiting = "no answer came";
   clock.limit(timeoutMs, waiting);
@@ -79,7 +80,7 @@ async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt
       clock.limit(timeoutMs, "the upload did not get on");
       options.onUploadProgress?.({ sentBytes, totalBytes: sizeBytes });
     });
-    if (sizeBytes !== undefined) wire.set("content-length", String(sizeBytes));
+    if (sizeBytes !== undefined) wire["content-length"] = String(sizeBytes);
   }
   const startedAt = performance.now();
   try {
@@ -94,7 +95,7 @@ async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt
       throwHttpErrors: false,
       retry: 0,
       timeout: false,
-      ...(custom && { fetch: (input: RequestInfo | URL, init?: RequestInit) => custom(input instanceof Request ? input : new Request(input, init)) }),
+      ...(custom && { fetch: (input: Request | URL | string, init?: RequestInit) => custom(input instanceof Request ? input : new Request(input, init)) }),
     });
     const response = await onConnection(settings, clock, `${endpoint.operationId} could not reach ${settings.baseUrl}`, request).catch((error: unknown) => {
       const failure = upload?.failure();
@@ -103,7 +104,7 @@ async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt
     });
     const durationMs = performance.now() - startedAt;
     settings.logger?.debug({ operation: endpoint.operationId, attempt, status: response.status, duration_ms: Math.round(durationMs), request_id: response.headers.get("x-request-id") }, "shoal answered");
-    await settings.hooks?.onResponse?.({ ...info, status: response.status, responseHeaders: response.headers, durationMs });
+    if (info !== undefined) await settings.hooks?.onResponse?.({ ...info, status: response.status, responseHeaders: response.headers, durationMs });
     return { response, upload };
   } catch (error) {
     upload?.close();
@@ -136,8 +137,7 @@ export async function exchange<T>(settings: Settings, plan: Plan, consume: Consu
       const sent = await send(settings, plan, clock, attempt);
       const { response } = sent;
       upload = sent.upload;
-      const advice = { retryable: isRetryable(response.status, response.headers), retryAfterMs: retryAfterMs(response.headers) };
-      if (response.ok || (raw && nextTry(plan, attempt, advice) === undefined)) return await consume(response, clock);
+      if (response.ok || (raw && nextTry(plan, attempt, { retryable: isRetryable(response.status, response.headers), retryAfterMs: retryAfterMs(response.headers) }) === undefined)) return await consume(response, clock);
       failure = await errorAnswer(settings, plan, response, clock);
       clock.end();
     } catch (error) {

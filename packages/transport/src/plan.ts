@@ -22,7 +22,8 @@ export interface AnyRequest {
 export interface Plan {
   readonly endpoint: Endpoint;
   readonly url: string;
-  readonly headers: Headers;
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Upload | undefined;
   readonly bounds: CallBounds;
   readonly timeoutMs: number;
@@ -34,13 +35,12 @@ export interface Plan {
 const defaultTimeoutMs = 60_000;
 const defaultMaxRetries = 2;
 
-function setHeader(headers: Headers, name: string, value: string): void {
-  try {
-    headers.set(name, value);
-  } catch {
-    // The runtime's own message repeats the value, which may be a secret.
+function setHeader(headers: Record<string, string>, name: string, value: string): void {
+  // The runtime's own message repeats the value, which may be a secret.
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
     throw new TypeError(`The header ${JSON.stringify(name)} has a name or a value that cannot be sent: a line break, perhaps, or a character beyond Latin-1.`);
   }
+  headers[name.toLowerCase()] = value;
 }
 
 /** Uploads and downloads, event streams: what many programs never use is loaded when it is. */
@@ -73,16 +73,14 @@ export function contentOf(endpoint: Endpoint, status?: number): ResponseContent 
 
 /** @throws {TypeError} for what cannot be sent. */
 export async function planOf(settings: Settings, endpoint: Endpoint, request: AnyRequest, options: CallOptions): Promise<Plan> {
-  const headers = new Headers();
   const content = contentOf(endpoint);
-  headers.set("accept", content.kind === "bytes" ? content.contentType : accepted[content.kind]);
+  const headers: Record<string, string> = { accept: content.kind === "bytes" ? content.contentType : accepted[content.kind] };
   const body = await bodyOf(endpoint, request.body);
-  if (body !== undefined) headers.set("content-type", typeof body === "string" ? "application/json" : body.contentType);
+  if (body !== undefined) headers["content-type"] = typeof body === "string" ? "application/json" : body.contentType;
   if (settings.project !== undefined) setHeader(headers, "x-shoal-project", settings.project);
-  for (const [name, value] of [...Object.entries(settings.headers ?? {}), ...Object.entries(options.headers ?? {})]) setHeader(headers, name, value);
-  const { idempotencyKey = crypto.randomUUID() } = options;
-  if (endpoint.method === "POST" && idempotencyKey !== false) setHeader(headers, "idempotency-key", idempotencyKey);
-  const repeatable = (endpoint.method !== "POST" || idempotencyKey !== false) && (typeof body !== "object" || body.repeatable);
+  for (const given of [settings.headers, options.headers]) for (const name in given) setHeader(headers, name, given[name] ?? "");
+  if (endpoint.method === "POST" && options.idempotencyKey !== false) setHeader(headers, "idempotency-key", options.idempotencyKey ?? crypto.randomUUID());
+  const repeatable = (endpoint.method !== "POST" || options.idempotencyKey !== false) && (typeof body !== "object" || body.repeatable);
   return {
     endpoint,
     url: requestUrl(settings.baseUrl, endpoint, request),
