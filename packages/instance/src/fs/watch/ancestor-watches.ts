@@ -65,7 +65,7 @@ export class AncestorWatches {
   #watch(path: string): FSWatcher | undefined {
     try {
       const watcher = watch(path, { persistent: false }, (kind, name) => {
-        noteSystemEvent();
+        noteSystemEvent({ watcher, kind, name });
         if (kind === "rename") this.#notify(path, name);
       });
       watcher.on("error", () => {
@@ -83,8 +83,9 @@ export class AncestorWatches {
   #notify(path: string, name: string | null): void {
     const interested = this.#ancestors.get(path)?.interested;
     if (!interested) return;
-    for (const [child, listeners] of interested) {
-      if (name !== null && child !== name) continue;
+    for (const child of name === null ? [...interested.keys()] : [name]) {
+      const listeners = interested.get(child);
+      if (!listeners) continue;
       this.#watchAnew(join(path, child));
       for (const listener of [...listeners]) listener();
     }

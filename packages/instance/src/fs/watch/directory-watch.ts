@@ -58,6 +58,8 @@ interface Found {
  * look at one name, and what is found is compared with what was last reported. So events that come late, twice, or for files that were
  * found by a scan already do no harm, and where the kernel dropped some a scan makes up for them.
  *
+ * Names that are not UTF-8 are passed over, as no path on the wire can name them; so is what lies in directories that may not be read, until they may.
+ *
  * Looking is synchronous, in slices: a few microseconds for each file, in the order of the kernel's events, with nothing to race against.
  */
 export class DirectoryWatch {
@@ -151,7 +153,7 @@ export class DirectoryWatch {
   }
 
   #onSystemEvent(directory: KnownEntry, kind: string, name: string | null): void {
-    noteSystemEvent();
+    noteSystemEvent({ watcher: directory, kind, name });
     if (this.#ended) return;
     if (name === null || name === "") {
       this.#scanSoon(directory, false);

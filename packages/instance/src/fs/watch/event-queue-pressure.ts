@@ -8,6 +8,15 @@ import { readFileSync } from "node:fs";
 const listeners = new Set<() => void>();
 let threshold: number | undefined;
 let inThisTurn = 0;
+let last: SystemEvent | undefined;
+
+/** An event as `fs.watch` tells it. */
+export interface SystemEvent {
+  /** Stands for the watcher. */
+  readonly watcher: object;
+  readonly kind: string;
+  readonly name: string | null;
+}
 
 function readThreshold(): number {
   try {
@@ -21,14 +30,18 @@ function readThreshold(): number {
 function endTurn(): void {
   const seen = inThisTurn;
   inThisTurn = 0;
+  last = undefined;
   threshold ??= readThreshold();
   if (seen >= threshold) for (const listener of listeners) listener();
 }
 
 /** Called for each event that the system reports to any watcher of the process. */
-export function noteSystemEvent(): void {
+export function noteSystemEvent(event: SystemEvent): void {
+  // Several watchers of one directory are told of one event in the kernel's queue, one after the other.
+  const isEcho = last !== undefined && last.watcher !== event.watcher && last.kind === event.kind && last.name === event.name;
+  last = event;
   // The check phase comes after the phase in which the queue is read.
-  if (inThisTurn++ === 0) setImmediate(endTurn);
+  if (!isEcho && inThisTurn++ === 0) setImmediate(endTurn);
 }
 
 /** Calls back whenever events may have been lost, after those that were not lost have been delivered. */

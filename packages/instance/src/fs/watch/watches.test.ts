@@ -132,6 +132,30 @@ describe("a directory watch", () => {
     expect(linesOf(fromOutside)).toEqual(["WRITE /w/b"]);
   });
 
+  it("tells of a download as Chromium makes it: written under one name, moved to another", generous, async () => {
+    await using served = await prepared();
+    const frames = await watched(served, "echo 1 > w/f.pdf.crdownload; for i in 1 2 3 4 5; do sleep 0.02; echo 2 >> w/f.pdf.crdownload; done; mv w/f.pdf.crdownload w/f.pdf");
+    const lines = linesOf(frames);
+    const move = lines.indexOf("RENAME /w/f.pdf.crdownload -> /w/f.pdf");
+    expect(lines[move + 1]).toBe("CREATE /w/f.pdf");
+    expect(lines.join()).not.toContain("DELETE");
+  });
+
+  it("takes a link for a file, whatever it leads to", generous, async () => {
+    await using served = await prepared("elsewhere");
+    const frames = await watched(served, "ln -s ../elsewhere w/link; echo 1 > w/link/unseen; ln -s nowhere w/dangling; ln -s ../other changed; mv -T changed w/link");
+    expect(new Set(linesOf(frames))).toEqual(new Set(["CREATE /w/link", "CREATE /w/dangling", "WRITE /w/link"]));
+  });
+
+  it("covers the whole filesystem of a session", generous, async () => {
+    await using served = await prepared("a/b");
+    const id = await served.start("/");
+    const reader = await served.read(id);
+    await served.sh("echo 1 > a/b/f; echo 2 > g");
+    await served.stop(id);
+    expect(linesOf(await reader.toEnd())).toEqual(expect.arrayContaining(["CREATE /a/b/f", "CREATE /g"]));
+  });
+
   it("keeps the service's own temporary files to itself", generous, async () => {
     await using served = await prepared();
     await writeFile(join(served.root, "w/there"), "1");
@@ -191,6 +215,17 @@ describe("the end of a watch", () => {
     expect(again).toEqual(frames);
     expect((await served.stop(id)).status).toBe(204);
     expect((await served.stop(id)).status).toBe(404);
+  });
+
+  it("is kept for further readers for a while, and only the last of many", generous, async () => {
+    await using served = await serveWatches({ endedWatches: 2, keepReadMs: 1 });
+    await served.sh("mkdir a b c");
+    const ids = [await served.start("/a"), await served.start("/b"), await served.start("/c")];
+    await served.sh("rmdir a; sleep 0.2; rmdir b; sleep 0.2; rmdir c");
+    const lines = (id: string | undefined) => served.read(id ?? "").then(async (reader) => linesOf(await reader.toEnd()).join(), String);
+    await expect.poll(() => lines(ids[0]), { timeout: 10_000 }).toContain("404");
+    expect(await Promise.all([lines(ids[1]), lines(ids[2])])).toEqual(["DELETE /b/", "DELETE /c/"]);
+    for (const id of ids) await expect.poll(() => lines(id), { timeout: 10_000 }).toContain("404");
   });
 
   it.each([

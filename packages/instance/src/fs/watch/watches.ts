@@ -30,10 +30,10 @@ export interface WatchLimits {
 export const defaultWatchLimits: WatchLimits = {
   watches: 10_000,
   readersPerWatch: 100,
-  entries: 1_000_000,
+  entries: 500_000,
   eventsPerWatch: 100_000,
   bytesPerWatch: 32 * 1024 * 1024,
-  bytesPerSession: 256 * 1024 * 1024,
+  bytesPerSession: 128 * 1024 * 1024,
   endedWatches: 100,
   keepReadMs: 60_000,
 };
@@ -106,7 +106,7 @@ export function watchHandlers(root: SessionRoot, limits: WatchLimits = defaultWa
     watch.expiry ??= setTimeout(remove, limits.keepReadMs, id).unref();
   }
 
-  async function start(path: string, recursive: boolean): Promise<string> {
+  async function start(path: string, recursive: boolean, signal: AbortSignal): Promise<string> {
     if (closed) throw shuttingDown();
     if (watches.size - ended.size + starting >= limits.watches) {
       throw new ServiceError(429, "too_many_watches", `The session has ${limits.watches} watches, the most it can have. Stop one with browsers.fs.watch.stop(), or watch a directory above with "recursive".`);
@@ -136,7 +136,8 @@ export function watchHandlers(root: SessionRoot, limits: WatchLimits = defaultWa
           onEnd(id, watch, failure);
         },
       });
-      if (isTrue(closed)) {
+      if (isTrue(closed) || signal.aborted) {
+        // Nobody is left who could stop it.
         await source.stop();
         throw shuttingDown();
       }
@@ -150,7 +151,7 @@ export function watchHandlers(root: SessionRoot, limits: WatchLimits = defaultWa
   }
 
   return {
-    startWatch: async ({ body }) => ({ watch_id: await start(body.path, body.recursive) }),
+    startWatch: async ({ body, signal }) => ({ watch_id: await start(body.path, body.recursive, signal) }),
     watchEvents: ({ params, lastEventId }) => {
       const { log, path } = find(params.watch_id);
       const after = positionOf(lastEventId, log.lastId);
