@@ -141,6 +141,7 @@ async function isSnap(path: string): Promise<boolean> {
   }
 }
 
+/** By its name: the one that npm ships is `chromium` in a folder named after its version. */
 function kindOf(executable: string): ChromiumKind {
-  return /headless[-_]?shell/i.test(basename(executable)) || (basename(executable) === "chromium" && /[/\\]shoal[/\\]chromium-[\d.]+$/.test(dirname(executable))) ? "headless_shell" : "chrome";
+  return /headless[-_]?shell/i.test(basename(executable)) || (basename(executable) === "chromium" && /[/\\]chromium-[\d.]+$/.test(dirname(executable))) ? "headless_shell" : "chrome";
 }

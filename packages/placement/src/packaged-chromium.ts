@@ -11,10 +11,10 @@ const run = promisify(execFile);
 const script = 'const { default: chromium } = await import(process.argv[1]); console.log(await chromium.executablePath());';
 
 /**
- * The headless shell that npm ships as `@sparticuz/chromium`, extracted at the first call (about a second, 210 MB) into the user's cache directory.
+ * The headless shell that npm ships as `@sparticuz/chromium`, extracted at the first call (about a second, 210 MB) into `cache`, the user's own by default.
  * `undefined` where it is not installed: it is optional, and for Linux on x64 only.
  */
-export async function packagedChromium(): Promise<string | undefined> {
+export async function packagedChromium(cache = join(homedir(), ".cache", "shoal")): Promise<string | undefined> {
   if (process.platform !== "linux" || process.arch !== "x64") return undefined;
   let entry: string;
   try {
@@ -24,7 +24,6 @@ export async function packagedChromium(): Promise<string | undefined> {
   }
   const manifest: unknown = JSON.parse(await readFile(fileURLToPath(new URL("../package.json", entry)), "utf8"));
   const version = typeof manifest === "object" && manifest !== null && "version" in manifest ? String(manifest.version) : "unknown";
-  const cache = join(homedir(), ".cache", "shoal");
   const folder = join(cache, `chromium-${version}`);
   const executable = join(folder, "chromium");
   if (await exists(executable)) return executable;

@@ -44,6 +44,8 @@ interface Taker<T> {
 export function createWarmPool<T extends Warmable>({ size, maxStarting, quietMs, log, start }: WarmPoolOptions<T>): WarmPool<T> {
   const waiting: T[] = [];
   const starting = new Map<AbortController, Promise<void>>();
+  /** Those that are being started, and those that are being ended because nobody wants them any more. */
+  const unsettled = new Set<Promise<void>>();
   const takers: Taker<T>[] = [];
   const watchers: Taker<void>[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -52,7 +54,9 @@ export function createWarmPool<T extends Warmable>({ size, maxStarting, quietMs,
 
   function startOne(): void {
     const controller = new AbortController();
+    // Off the list before anybody hears of it, who may then ask how many are missing.
     const begun = start(controller.signal)
+      .finally(() => starting.delete(controller))
       .then(
         (started) => {
           failures = 0;
@@ -67,11 +71,12 @@ export function createWarmPool<T extends Warmable>({ size, maxStarting, quietMs,
         },
       )
       .finally(() => {
-        starting.delete(controller);
+        unsettled.delete(begun);
         startForTakers();
-        if (!closed && waiting.length < size) plan(retryMs());
+        plan(retryMs());
       });
     starting.set(controller, begun);
+    unsettled.add(begun);
   }
 
   async function offer(started: T): Promise<void> {
@@ -160,7 +165,7 @@ export function createWarmPool<T extends Warmable>({ size, maxStarting, quietMs,
       return waiting.length > 0;
     },
     refill() {
-      if (failures > 0 || timer === undefined) return;
+      if (failures > 0) return;
       clearTimeout(timer);
       timer = undefined;
       startWaiting();
@@ -177,7 +182,7 @@ export function createWarmPool<T extends Warmable>({ size, maxStarting, quietMs,
       for (const taker of takers.splice(0)) taker.reject(closedError());
       for (const watcher of watchers.splice(0)) watcher.reject(closedError());
       for (const controller of starting.keys()) controller.abort();
-      await Promise.all([...starting.values(), ...waiting.splice(0).map((each) => each.stop())]);
+      await Promise.all([...unsettled, ...waiting.splice(0).map((each) => each.stop())]);
     },
   };
 }
