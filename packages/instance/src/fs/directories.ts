@@ -1,13 +1,12 @@
 import type { FileInfo } from "@shoal/schemas";
 import { ServiceError } from "@shoal/router";
 import { lstat, readdir, stat, unlink } from "node:fs/promises";
-import { basename } from "node:path";
 import { fileSystemError, hasCode, notADirectory, notAFile, orServiceError } from "./errors.ts";
 import { describeFile, fileKind } from "./file-info.ts";
 import type { FileSystemLimits } from "./limits.ts";
 import { apiPath, hostPath, locate, topOf, type SessionRoot } from "./paths.ts";
 import { refuseProtected } from "./protected.ts";
-import { removeTree } from "./remove-tree.ts";
+import { remainsOf, removeTree } from "./remove-tree.ts";
 import { makeDirectories } from "./temporary.ts";
 
 /** As many entries as are looked at at once: the thread pool has four threads, more entries only keep them busy. */
@@ -110,9 +109,9 @@ async function refusedPath(root: SessionRoot, error: unknown, path: string): Pro
 
 async function directoryBusy(root: SessionRoot, place: string, path: string): Promise<ServiceError> {
   const top = await topOf(root);
-  const remains = await readdir(place, { recursive: true, withFileTypes: true }).catch(() => []);
-  const named = remains.slice(0, namedRemains).map((entry) => apiPath(top, `${entry.parentPath}/${entry.name}`) ?? basename(entry.name));
-  const rest = remains.length > named.length ? ` and ${remains.length - named.length} more` : "";
+  const remains = await remainsOf(place, 1000);
+  const named = remains.slice(0, namedRemains).map((remaining) => apiPath(top, remaining) ?? path);
+  const rest = remains.length > named.length ? ` and ${remains.length === 1000 ? "many" : remains.length - named.length} more` : "";
   return new ServiceError(
     409,
     "directory_busy",

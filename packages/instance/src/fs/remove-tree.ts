@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, unlink } from "node:fs";
 import { readdir, rmdir, unlink as unlinkFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { setTimeout as delay } from "node:timers/promises";
 import { hasCode } from "./errors.ts";
@@ -73,6 +74,21 @@ async function removeOnce(path: Buffer, end: number): Promise<void> {
     if (isDirectory) await removeOnce(place, end);
   }
   await rmdir(path).catch(ignoreMissing);
+}
+
+/** Paths below a directory, as far as they can be read, at most `most` of them. */
+export async function remainsOf(path: string, most: number): Promise<string[]> {
+  const found: string[] = [];
+  const pending = [path];
+  for (let directory = pending.pop(); directory !== undefined && found.length < most; directory = pending.pop()) {
+    // Not readdir's own recursion: that follows links.
+    for (const entry of await readdir(directory, { withFileTypes: true }).catch(() => [])) {
+      const place = join(directory, entry.name);
+      found.push(place);
+      if (entry.isDirectory()) pending.push(place);
+    }
+  }
+  return found.slice(0, most);
 }
 
 function ignoreMissing(error: unknown): void {

@@ -1,5 +1,5 @@
 import { constants, type Stats } from "node:fs";
-import { access, chmod, chown, lstat, rename } from "node:fs/promises";
+import { chmod, chown, lstat, open, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { hasCode, notAFile } from "./errors.ts";
 import { fileKind } from "./file-info.ts";
@@ -31,10 +31,18 @@ export async function findTarget(root: SessionRoot, path: string): Promise<FileT
   if (missing.length > 0) return { path, stagingDirectory: existing, base: existing, names: missing, replaced: undefined };
   const stats = await lstat(existing);
   if (!stats.isFile()) throw notAFile(action, path, fileKind(stats), stats.isDirectory() ? "Name a file in it." : "Delete it first, or use another path.");
-  // A rename would replace even a file that may not be written.
-  await access(existing, constants.W_OK);
+  await refuseReadOnly(existing);
   const base = dirname(existing);
   return { path, stagingDirectory: base, base, names: [existing.slice(join(base, "/").length)], replaced: stats };
+}
+
+/** A rename would replace even a file that may not be written. (A program that is running may not be written, yet may be replaced.) */
+async function refuseReadOnly(path: string): Promise<void> {
+  try {
+    await (await open(path, constants.O_WRONLY | constants.O_NONBLOCK)).close();
+  } catch (error) {
+    if (!hasCode(error, "ETXTBSY")) throw error;
+  }
 }
 
 /**

@@ -95,5 +95,22 @@ export async function serveFileSystem(kind: RootKind, limits: Partial<FileSystem
 
 /** Names below a directory of the host, sorted: what a test expects to be there, and that nothing else is. */
 export async function namesIn(directory: string): Promise<string[]> {
-  return (await readdir(directory, { recursive: true })).sort();
+  const entries = await readdir(directory, { withFileTypes: true });
+  // Not readdir's own recursion: that follows links.
+  const inner = await Promise.all(entries.map(async (entry) => [entry.name, ...(entry.isDirectory() ? (await namesIn(join(directory, entry.name))).map((name) => `${entry.name}/${name}`) : [])]));
+  return inner.flat().sort();
+}
+
+/** Runs a test with the rights of a plain user, who may not do all that root may; root is taken back after it. */
+export async function asPlainUser(work: () => Promise<void>): Promise<void> {
+  if (process.geteuid?.() !== 0) {
+    await work();
+    return;
+  }
+  process.seteuid?.(65_534);
+  try {
+    await work();
+  } finally {
+    process.seteuid?.(0);
+  }
 }
