@@ -2,7 +2,6 @@ import { contract, type Contract, type Endpoint } from "@shoal/contract";
 import { type Handler, type Handlers, ServiceError } from "@shoal/router";
 import { configure, fastifyOptions, mount, mountAll } from "@shoal/router/fastify";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
-import type { IncomingHttpHeaders } from "node:http";
 import { apiKeyHandlers } from "./api-keys/handlers.ts";
 import type { ApiKeys } from "./api-keys/api-keys.ts";
 import { type Access, type Authenticator, isOpen } from "./auth/access.ts";
@@ -13,7 +12,7 @@ import { serveForwarded } from "./instance-plane/forward.ts";
 import type { Log } from "./log.ts";
 import { profileHandlers } from "./profiles/handlers.ts";
 import type { Profiles } from "./profiles/profiles.ts";
-import { logRequests, RequestLog } from "./request-log.ts";
+import { requestIds, RequestLog } from "./request-log.ts";
 import type { Secrets } from "./secrets.ts";
 import { serviceHandlers } from "./service/handlers.ts";
 import { serveOpenApi } from "./service/openapi.ts";
@@ -34,42 +33,30 @@ export interface AppParts {
   readonly secrets: Secrets;
   readonly sessions: Sessions;
   readonly log: Log;
-  /** Where clients reach the service when the settings say so; otherwise each request tells. */
-  readonly publicUrl: string | undefined;
   readonly isDraining: () => boolean;
-}
-
-function baseUrlOf(headers: IncomingHttpHeaders, publicUrl: string | undefined): string {
-  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, "");
-  const { host = "127.0.0.1" } = headers;
-  return `http://${/^[\w.:[\]-]+$/.test(host) ? host : "127.0.0.1"}`;
 }
 
 /** Every operation of the contract on one HTTP server, not yet listening. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { authenticator, idempotency, isDraining, log, publicUrl, secrets, sessions } = parts;
+  const { authenticator, idempotency, isDraining, log, secrets, sessions } = parts;
   // Widened, so that the server has Fastify's usual type. Fastify's own notes ("Server listening at") say nothing that ours do not.
   const logger: FastifyBaseLogger = log.child({}, { level: "warn" });
   const app = Fastify({
     ...fastifyOptions,
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: (_logger, { reqId }) => new RequestLog(log, String(reqId)),
+    childLoggerFactory(_logger, { reqId }, _options, request) {
+      const requestId = String(reqId);
+      requestIds.set(request, requestId);
+      return new RequestLog(log, requestId);
+    },
     forceCloseConnections: true,
   });
   configure(app);
-  logRequests(app, log);
 
-  async function authenticate({ headers }: FastifyRequest): Promise<Access> {
+  function authenticate({ headers }: FastifyRequest): Access | Promise<Access> {
     if (isDraining()) throw new ServiceError(503, "shutting_down", "The server is stopping. Repeat the request in a moment.", { retryAfterSeconds: 2 });
-    const { key, projectId } = await authenticator.authenticate(headers);
-    return {
-      key,
-      projectId,
-      get baseUrl() {
-        return baseUrlOf(headers, publicUrl);
-      },
-    };
+    return authenticator.authenticate(headers);
   }
 
   const keyed = { ...profileHandlers(parts.profiles), ...apiKeyHandlers(parts.apiKeys), ...browserHandlers(sessions, secrets) } satisfies Handlers<KeyedPlane<typeof contract>, Access>;

@@ -1,4 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Log } from "./log.ts";
+import { requestIds } from "./request-log.ts";
 
 /** Knows which requests are being answered. */
 export interface InFlight {
@@ -10,14 +12,30 @@ function isEventStream(response: ServerResponse): boolean {
   return response.headersSent && String(response.getHeader("content-type")).startsWith("text/event-stream");
 }
 
-export function countInFlight(server: Server): InFlight {
+/**
+ * Follows every request from its arrival to its end, and logs it: refused ones at `info`, failed ones at `warn`, the others at `debug`.
+ * Paths are written without their query. A listener of the server rather than a hook of Fastify, which would cost each request more than its key does.
+ */
+export function followRequests(server: Server, log: Log): InFlight {
   const open = new Set<ServerResponse>();
+  const logsAll = log.isLevelEnabled("debug");
   let settled: (() => void) | undefined;
-  server.on("request", (_request: IncomingMessage, response: ServerResponse) => {
+
+  function write(request: IncomingMessage, response: ServerResponse, arrivedMs: number): void {
+    const { statusCode } = response;
+    const level = statusCode >= 500 ? "warn" : statusCode >= 400 ? "info" : "debug";
+    const path = request.url?.split("?", 1)[0];
+    const cut = !response.writableFinished;
+    log[level]({ request_id: requestIds.get(request), method: request.method, path, status: statusCode, duration_ms: Math.round((performance.now() - arrivedMs) * 10) / 10, ...(cut && { cut }) }, "request");
+  }
+
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     open.add(response);
+    const arrivedMs = performance.now();
     response.on("close", () => {
       open.delete(response);
       settled?.();
+      if (logsAll || response.statusCode >= 400) write(request, response, arrivedMs);
     });
   });
   const left = () => [...open].filter((response) => !isEventStream(response)).length;

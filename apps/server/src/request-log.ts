@@ -1,9 +1,14 @@
-import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import type { FastifyBaseLogger } from "fastify";
+import type { IncomingMessage } from "node:http";
 import type { Log } from "./log.ts";
 
-type Write = FastifyBaseLogger["info"];
+/** Ids of the requests that are being answered; Fastify keeps them for itself. */
+export const requestIds = new WeakMap<IncomingMessage, string>();
 
-/** The log of one request. Its child logger is made when something is written, which for most requests is never. */
+/**
+ * The log of one request. Its child logger is made when something is written, which for most requests is never; Fastify looks at every
+ * method of a request's logger, so they are methods of the class and cost nothing until they are called.
+ */
 export class RequestLog implements FastifyBaseLogger {
   readonly #log: Log;
   readonly #requestId: string;
@@ -23,41 +28,28 @@ export class RequestLog implements FastifyBaseLogger {
   get msgPrefix(): string | undefined {
     return undefined;
   }
-  get fatal(): Write {
-    return this.#logger.fatal.bind(this.#logger);
+  fatal(...args: Parameters<Log["fatal"]>): void {
+    this.#logger.fatal(...args);
   }
-  get error(): Write {
-    return this.#logger.error.bind(this.#logger);
+  error(...args: Parameters<Log["error"]>): void {
+    this.#logger.error(...args);
   }
-  get warn(): Write {
-    return this.#logger.warn.bind(this.#logger);
+  warn(...args: Parameters<Log["warn"]>): void {
+    this.#logger.warn(...args);
   }
-  get info(): Write {
-    return this.#logger.info.bind(this.#logger);
+  info(...args: Parameters<Log["info"]>): void {
+    this.#logger.info(...args);
   }
-  get debug(): Write {
-    return this.#logger.debug.bind(this.#logger);
+  debug(...args: Parameters<Log["debug"]>): void {
+    this.#logger.debug(...args);
   }
-  get trace(): Write {
-    return this.#logger.trace.bind(this.#logger);
+  trace(...args: Parameters<Log["trace"]>): void {
+    this.#logger.trace(...args);
   }
-  get silent(): Write {
-    return this.#logger.silent.bind(this.#logger);
+  silent(...args: Parameters<Log["silent"]>): void {
+    this.#logger.silent(...args);
   }
-  get child(): FastifyBaseLogger["child"] {
-    return this.#logger.child.bind(this.#logger);
+  child(...args: Parameters<FastifyBaseLogger["child"]>): FastifyBaseLogger {
+    return this.#logger.child(...args);
   }
-}
-
-/** One line a request: refused ones at `info`, failed ones at `warn`, the others at `debug`. Paths are written without their query. */
-export function logRequests(app: FastifyInstance, log: Log): void {
-  app.addHook("onResponse", (request, reply, done) => {
-    const { statusCode } = reply;
-    const level = statusCode >= 500 ? "warn" : statusCode >= 400 ? "info" : "debug";
-    if (log.isLevelEnabled(level)) {
-      const path = request.raw.url?.split("?", 1)[0];
-      log[level]({ request_id: request.id, method: request.method, path, status: statusCode, duration_ms: Math.round(reply.elapsedTime * 10) / 10 }, "request");
-    }
-    done();
-  });
 }

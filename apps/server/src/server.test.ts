@@ -54,6 +54,7 @@ it("makes an admin key at the first start, keeps it for the next ones, and repla
   expect(JSON.parse(readFileSync(readyFile, "utf8"))).toEqual({ base_url: first.baseUrl, api_key: first.apiKey, pid: process.pid });
   if (process.platform !== "win32") for (const file of [path, readyFile]) expect(statSync(file).mode & 0o777).toBe(0o600);
   await first.close();
+  expect(existsSync(readyFile)).toBe(false);
 
   const second = await start();
   expect(second).toMatchObject({ apiKey: first.apiKey, newAdminKey: undefined });

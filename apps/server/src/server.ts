@@ -1,5 +1,6 @@
 import { type Database, DatabaseError, openDatabase } from "@shoal/database";
 import { createPlacement, type Placement, PlacementError, type PlacementKind } from "@shoal/placement";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DestinationStream } from "pino";
 import { createApp } from "./app.ts";
@@ -12,7 +13,7 @@ import { serveUpgrades } from "./browsers/upgrade.ts";
 import { type Config, type ConfigSources, loadConfig } from "./config/config.ts";
 import { adminKeyPath, readAdminKey, writeAdminKey } from "./data-dir/admin-key.ts";
 import { type DataDir, openDataDir, readServerSecret, writePrivateFile } from "./data-dir/data-dir.ts";
-import { countInFlight } from "./drain.ts";
+import { followRequests } from "./drain.ts";
 import { createIdempotency } from "./idempotency/idempotency.ts";
 import { isLoopback, listen } from "./listen.ts";
 import { createLog, type Log } from "./log.ts";
@@ -160,6 +161,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
 
 async function start(started: Started, given: Database | undefined): Promise<RunningServer> {
   const { config, dataDir, log, cleanup } = started;
+  // A script that waits for it must not read that of an earlier run.
+  if (config.ready_file !== undefined) rmSync(config.ready_file, { force: true });
   const secrets = createSecrets(readServerSecret(dataDir.path, config.secret_key));
   const { database, placement } = await openParts(started, given);
   refuseUnsafe(config, placement.kind);
@@ -200,17 +203,16 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const isDraining = () => draining;
   const app = createApp({
     apiKeys,
-    authenticator: createAuthenticator(keys, projects),
+    authenticator: createAuthenticator(keys, projects, config.public_url),
     idempotency,
     profiles,
     readiness: createReadiness({ database, placement, chromium: config.chromium, isDraining }),
     secrets,
     sessions,
     log,
-    publicUrl: config.public_url,
     isDraining,
   });
-  const inFlight = countInFlight(app.server);
+  const inFlight = followRequests(app.server, log);
   const upgrades = serveUpgrades(app.server, { sessions, secrets, log });
   cleanup.add("the HTTP server", async () => {
     await sessions.close();
@@ -220,7 +222,11 @@ async function start(started: Started, given: Database | undefined): Promise<Run
 
   const baseUrl = await listen(app, config.host, config.port);
   const { apiKey, isNew } = await settleAdminKey(config, apiKeys, baseUrl, log);
-  if (config.ready_file !== undefined) writeReadyFile(config.ready_file, { base_url: baseUrl, api_key: apiKey ?? null, pid: process.pid });
+  if (config.ready_file !== undefined) {
+    const path = config.ready_file;
+    cleanup.add("the ready file", () => { rmSync(path, { force: true }); });
+    writeReadyFile(path, { base_url: baseUrl, api_key: apiKey ?? null, pid: process.pid });
+  }
   log.info({ base_url: baseUrl, placement: placement.kind, database: database.embedded ? "embedded" : "external", data_dir: config.data_dir }, "the service answers");
 
   let closing: Promise<void> | undefined;

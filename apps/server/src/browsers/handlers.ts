@@ -8,7 +8,7 @@ import type { Sessions, SessionView } from "./sessions.ts";
 type BrowserEndpoints = Pick<typeof endpoints, "createBrowser" | "listBrowsers" | "getBrowser" | "updateBrowser" | "deleteBrowser">;
 
 /** @param baseUrl - where the client reaches the service; its WebSocket addresses stand below it. */
-export function toBrowser({ row, expiresAt }: SessionView, baseUrl: string, token: string): Browser {
+function toBrowser({ row, expiresAt }: SessionView, baseUrl: string, token: string): Browser {
   const socket = `${baseUrl.replace(/^http/, "ws")}/browsers/${row.id}`;
   return {
     session_id: row.id,

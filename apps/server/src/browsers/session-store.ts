@@ -61,14 +61,14 @@ export function createSessionStore({ query }: Database) {
       await query.deleteFrom("sessions").where("id", "=", id).execute();
     },
 
-    /** By id, or else, among running ones, by name. */
-    async find(projectId: string, idOrName: string, includeEnded: boolean): Promise<SessionRow | undefined> {
+    /** By id, or else, among running ones, by name. @param projectId - `undefined` = of any project. */
+    async find(projectId: string | undefined, idOrName: string, includeEnded: boolean): Promise<SessionRow | undefined> {
       if (!isStorable(idOrName)) return undefined;
       let rows = query
         .selectFrom("sessions")
         .selectAll()
-        .where("project_id", "=", projectId)
         .where((where) => where.or([where("id", "=", idOrName), where.and([where("name", "=", idOrName), where("ended_at", "is", null)])]));
+      if (projectId !== undefined) rows = rows.where("project_id", "=", projectId);
       if (!includeEnded) rows = rows.where("ended_at", "is", null);
       const found = await rows.execute();
       return found.find((row) => row.id === idOrName) ?? found[0];

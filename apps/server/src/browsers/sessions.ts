@@ -17,14 +17,14 @@ const defaultViewport = { width: 1920, height: 1080 };
 const startTimeoutMs = 60_000;
 
 /** A session that runs on this server, or is about to. */
-export interface RunningSession {
+interface RunningSession {
   row: SessionRow;
   /** Absent while it starts. */
   instance: Instance | undefined;
   /** Since when nobody uses it, epoch milliseconds; `null` while somebody does. */
   idleSinceMs: number | null;
   /** Set as soon as its end has begun. */
-  ending: { readonly reason: EndedReason; readonly at: string } | undefined;
+  ending: { readonly reason: EndedReason; readonly at: string; /** Its row says so, and nothing of it is left. */ readonly done: Promise<void> } | undefined;
   /** Gives up the start. */
   readonly abort: AbortController;
 }
@@ -103,18 +103,23 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
   }
 
   /** Ends a session once, whoever asks first; resolves when its row says so and nothing of it is left. */
-  async function end(session: RunningSession, reason: EndedReason): Promise<void> {
-    if (session.ending !== undefined) return;
-    const ending = { reason, at: new Date().toISOString() };
-    session.ending = ending;
-    const { id } = session.row;
+  function end(session: RunningSession, reason: EndedReason): Promise<void> {
+    if (session.ending === undefined) {
+      const at = new Date().toISOString();
+      session.ending = { reason, at, done: finish(session, reason, at) };
+    }
+    return session.ending.done;
+  }
+
+  async function finish(session: RunningSession, reason: EndedReason, at: string): Promise<void> {
+    const { id, project_id } = session.row;
     session.abort.abort(new ServiceError(409, "conflict", `Browser ${id} was ended while it started (${reason}).`));
     const stopped = session.instance?.stop().catch((error: unknown) => {
       log.error({ session_id: id, err: error }, "the session's instance did not stop cleanly");
     });
-    await Promise.all([stopped, persist(session, () => store.end(id, ending.at, reason))]);
+    await Promise.all([stopped, persist(session, () => store.end(id, at, reason))]);
     sessions.delete(id);
-    log.info({ session_id: id, project_id: session.row.project_id, reason }, "session ended");
+    log.info({ session_id: id, project_id, reason }, "session ended");
   }
 
   function follow(session: RunningSession, instance: Instance): void {
@@ -154,7 +159,8 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
     }
   }
 
-  async function start(session: RunningSession, signal: AbortSignal): Promise<Instance> {
+  /** Gives the session its instance, or leaves nothing of it. */
+  async function start(session: RunningSession, signal: AbortSignal): Promise<void> {
     const { row, abort } = session;
     const stored = insert(row);
     // A name may be taken: find out before a browser is spent on it. Without one, both go on at once.
@@ -170,7 +176,14 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
       }),
       acquired,
     ]);
-    if (storing.status === "fulfilled" && acquiring.status === "fulfilled" && !abort.signal.aborted) return acquiring.value;
+    if (storing.status === "fulfilled" && acquiring.status === "fulfilled" && !abort.signal.aborted) {
+      // At once: whoever ends the session from now on must find it.
+      session.instance = acquiring.value;
+      session.idleSinceMs = Date.now();
+      follow(session, acquiring.value);
+      log.info({ session_id: row.id, project_id: row.project_id, pid: acquiring.value.pid }, "session started");
+      return;
+    }
     if (acquiring.status === "fulfilled") await acquiring.value.stop();
     if (storing.status === "rejected") throw storing.reason;
     if (session.ending === undefined) await persist(session, () => store.remove(row.id));
@@ -194,7 +207,7 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
   }
 
   async function instanceElsewhere(projectId: string | undefined, id: string): Promise<never> {
-    const row = projectId === undefined ? undefined : await store.find(projectId, id, true);
+    const row = await store.find(projectId, id, true);
     if (row === undefined) throw notFound(id);
     if (row.id !== id) throw new ServiceError(404, "not_found", `${id} is a session's name; this operation takes its id, ${row.id}.`);
     if (row.ended_at !== null) throw hasEnded(id, row.ended_reason, row.ended_at);
@@ -229,14 +242,11 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
       const session: RunningSession = { row, instance: undefined, idleSinceMs: null, ending: undefined, abort: new AbortController() };
       sessions.set(row.id, session);
       try {
-        session.instance = await start(session, signal);
+        await start(session, signal);
       } catch (error) {
         sessions.delete(row.id);
         throw error;
       }
-      session.idleSinceMs = Date.now();
-      follow(session, session.instance);
-      log.info({ session_id: row.id, project_id: projectId, pid: session.instance.pid }, "session started");
       return view(row);
     },
 

@@ -43,10 +43,11 @@ async function forward(instance: Instance, sessionId: string, request: Pick<Fast
   response.on("close", () => {
     if (!response.writableFinished) gone.abort();
   });
+  const body = hasBody(raw) ? bodyOf(raw) : undefined;
   let answer: IncomingMessage;
   try {
     const headers = { ...without(raw.headers, secret), "x-request-id": request.id };
-    answer = await instance.request({ method: request.method, path: pathInside(raw.url ?? ""), headers, signal: gone.signal }, hasBody(raw) ? bodyOf(raw) : undefined);
+    answer = await instance.request({ method: request.method, path: pathInside(raw.url ?? ""), headers, signal: gone.signal }, body);
   } catch (error) {
     if (gone.signal.aborted) {
       reply.hijack();
@@ -56,6 +57,8 @@ async function forward(instance: Instance, sessionId: string, request: Pick<Fast
     throw lost(sessionId, error);
   }
   reply.hijack();
+  // Node's client stops an upload whose answer is complete, without a word. The rest is dropped here, or the client would wait for ever.
+  answer.on("end", () => body?.destroy());
   answer.on("error", () => {
     response.destroy();
   });

@@ -1,7 +1,7 @@
 import type { Database } from "@shoal/database";
 import { createReadCache } from "../read-cache.ts";
 
-export interface ProjectRow {
+interface ProjectRow {
   readonly id: string;
   readonly name: string;
 }

@@ -9,7 +9,7 @@ import type { Settings } from "../config/settings.ts";
 import { createId } from "../ids.ts";
 import { type RunningServer, startServer } from "../server.ts";
 
-export interface TestReply {
+interface TestReply {
   readonly status: number;
   readonly headers: Headers;
   /** Parsed JSON; `undefined` where there was no body. */
