@@ -116,7 +116,9 @@ export async function copyInto(directory: string, binaries: Binaries): Promise<B
   const copy = at(join(target, "native"), { initdb: binaries.initdb, postgres: binaries.postgres, pg_ctl: binaries.pgCtl }, binaries.version);
   const whole = await access(join(copy.root, "complete")).then(() => true, () => false);
   for (const name of await readdir(directory)) {
-    if (name.startsWith(copyPrefix) && !(whole && name === basename(target))) await rm(join(directory, name), { recursive: true, force: true });
+    if (!name.startsWith(copyPrefix) || (whole && name === basename(target))) continue;
+    // One that another user made may stay; only the place of the new one must be free.
+    await rm(join(directory, name), { recursive: true, force: true }).catch(() => undefined);
   }
   if (whole) return copy;
   const draft = await mkdtemp(`${target}.`);

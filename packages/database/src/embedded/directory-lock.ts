@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { chown, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -44,22 +44,27 @@ async function readOwner(directory: string): Promise<Owner | undefined> {
 
 /** SQLite is here for its file locks alone, which Node offers nowhere else: held by the kernel, on all systems, without a server. */
 function tryLock(file: string): DatabaseSync | undefined {
-  const database = new DatabaseSync(file);
+  let database: DatabaseSync | undefined;
   try {
+    database = new DatabaseSync(file);
     database.exec("pragma journal_mode = memory; begin exclusive");
     return database;
   } catch (error) {
-    database.close();
+    database?.close();
     const sqliteBusy = 5;
     if (error instanceof Error && "errcode" in error && error.errcode === sqliteBusy) return undefined;
-    throw error;
+    throw new DatabaseError(`The file ${file} cannot be locked: ${error instanceof Error ? error.message : String(error)}.`, {
+      code: "data_dir_unwritable",
+      hint: "Correct the owner of the data directory and of all in it, or choose one on a local file system.",
+      cause: error,
+    });
   }
 }
 
 /**
  * Takes the directory for this process.
  *
- * @throws {DatabaseError} `data_dir_locked`, in less than a second, naming the directory and the holder's process id.
+ * @throws {DatabaseError} `data_dir_locked`, in less than a second, naming the directory and the holder's process id; `data_dir_unwritable`.
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   // Nothing in this process may open this file otherwise: closing it would drop the lock (POSIX record locks).
@@ -79,9 +84,17 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
     database = tryLock(file);
   }
   const held = database;
+  const { uid, gid } = await stat(directory);
+  // Root on a user's directory must not lock that user out afterwards.
+  if (process.geteuid?.() === 0) await chown(file, uid, gid);
   return {
     previous: await readOwner(directory),
-    describe: (owner) => writeFile(ownerFile(directory), `${JSON.stringify(owner)}\n`, { mode: 0o600 }),
+    async describe(owner) {
+      const draft = `${ownerFile(directory)}.new`;
+      await rm(draft, { force: true });
+      await writeFile(draft, `${JSON.stringify(owner)}\n`, { mode: 0o600 });
+      await rename(draft, ownerFile(directory));
+    },
     forget: () => rm(ownerFile(directory), { force: true }),
     release() {
       held.close();
