@@ -1,0 +1,52 @@
+import { Browser, DirectoryWatch } from "@shoal/schemas";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startTestServer, type TestServer } from "../testing/test-server.ts";
+
+let server: TestServer;
+let session: Browser;
+let authorization: string;
+beforeAll(async () => {
+  server = await startTestServer();
+  authorization = `Bearer ${server.key}`;
+  session = Browser.parse((await server.request("POST", "/browsers", { body: { timeout_seconds: 300 } })).body);
+});
+afterAll(() => server.close());
+
+const url = (tail: string) => `${server.baseUrl}/browsers/${session.session_id}/fs/${tail}`;
+const isIdle = async () => Browser.parse((await server.request("GET", `/browsers/${session.session_id}`)).body).expires_at !== undefined;
+
+it("writes, lists and reads files of a session", async () => {
+  const written = await fetch(url("write_file?path=%2Fhome%2Fshoal%2Fa%20b.txt"), { method: "PUT", headers: { authorization, "content-type": "application/octet-stream" }, body: "hello" });
+  expect([written.status, await written.text()]).toEqual([201, ""]);
+  const listed = await fetch(url("list_files?path=/home/shoal"), { headers: { authorization } });
+  expect(await listed.json()).toEqual(expect.arrayContaining([expect.objectContaining({ name: "a b.txt", size_bytes: 5 })]));
+  const read = await fetch(url("read_file?path=/home/shoal/a%20b.txt"), { headers: { authorization, "x-request-id": "through-1" } });
+  expect([read.status, await read.text(), read.headers.get("x-request-id")]).toEqual([200, "hello", "through-1"]);
+});
+
+it("answers the instance's own errors", async () => {
+  const missing = await fetch(url("read_file?path=/nowhere"), { headers: { authorization } });
+  expect([missing.status, await missing.json()]).toMatchObject([404, { code: "not_found" }]);
+  const wrong = await fetch(url("read_file?path=relative&colour=red"), { headers: { authorization } });
+  expect([wrong.status, await wrong.json()]).toMatchObject([400, { details: expect.any(Array) as unknown }]);
+});
+
+it("follows a directory: events come as they happen, the stream keeps the session in use, and ends with it", async () => {
+  const watch = DirectoryWatch.parse(
+    await (await fetch(url("watch"), { method: "POST", headers: { authorization, "content-type": "application/json" }, body: JSON.stringify({ path: "/home/shoal" }) })).json(),
+  );
+  const events = await fetch(url(`watch/${watch.watch_id}/events`), { headers: { authorization } });
+  expect([events.status, events.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+  await expect.poll(isIdle).toBe(false);
+  await fetch(url("write_file?path=/home/shoal/seen.txt"), { method: "PUT", headers: { authorization, "content-type": "application/octet-stream" }, body: "x" });
+  const reader = events.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (!text.includes("seen.txt")) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+    if (done) throw new Error("The stream ended.");
+    text += value;
+  }
+  expect((await server.request("DELETE", `/browsers/${session.session_id}`)).status).toBe(204);
+  // Whether it ends with a last frame or is cut depends on which of the two is noticed first.
+  await expect.poll(async () => ((await reader?.read().catch(() => ({ done: true }))) ?? { done: true }).done).toBe(true);
+});
