@@ -22,7 +22,8 @@ interface Events {
 
 /**
  * Writes frames as they come, no faster than the client reads them, with a comment as heartbeat in between.
- * When the client goes away the iterator's `return` is called, even while its `next` is pending. An iterator that fails ends the stream.
+ * When the client goes away the iterator's `return` is called, even while its `next` is pending. An iterator that fails cuts the
+ * connection: a clean end would tell the reader that it has everything, a cut makes it come back with its last id.
  */
 export async function sendEvents(response: ServerResponse, reply: Events, report: (error: unknown) => void): Promise<void> {
   const iterator = reply.events[Symbol.asyncIterator]();
@@ -56,10 +57,13 @@ export async function sendEvents(response: ServerResponse, reply: Events, report
     }
   } catch (error) {
     finished = true;
-    if (!response.destroyed) report(error);
+    if (!isGone(response)) {
+      report(error);
+      response.destroy();
+    }
   }
   clearInterval(heartbeat);
-  if (!response.destroyed) response.end();
+  if (!isGone(response)) response.end();
 }
 
 /** As a function, for the compiler takes what it saw before an `await` for what holds after it. */

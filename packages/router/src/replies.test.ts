@@ -186,9 +186,13 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       expect(text).toMatch(/^(?::\n\n)+id: 1\ndata: 1\n\n$/);
     });
 
-    it("end where the handler's iterator fails, which is reported", async () => {
-      const { faults, url } = await start({ follow: async function* () { yield { id: "1", data: 1 }; throw new Error("broken"); } });
-      expect(await (await fetch(`${url}${id}/events`)).text()).toBe("id: 1\ndata: 1\n\n");
+    it("are cut where the handler's iterator fails, so that the reader comes back, and it is reported", async () => {
+      const gate = Promise.withResolvers<undefined>();
+      const { faults, url } = await start({ follow: async function* () { yield { id: "1", data: 1 }; await gate.promise; throw new Error("broken"); } });
+      const reader = (await fetch(`${url}${id}/events`)).body?.pipeThrough(new TextDecoderStream()).getReader();
+      expect((await reader?.read())?.value).toBe("id: 1\ndata: 1\n\n");
+      gate.resolve(undefined);
+      await expect(reader?.read()).rejects.toThrow("terminated");
       expect(faults).toMatchObject([{ error: { message: "broken" } }]);
     });
 
