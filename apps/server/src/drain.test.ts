@@ -1,5 +1,7 @@
 import { Browser } from "@shoal/schemas";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -49,7 +51,7 @@ it("finishes what is in flight, ends sessions as server_stopped, and leaves noth
   await expect(fetch(`${server.baseUrl}/health`)).rejects.toThrow();
   expect(existsSync(join(dataDir, "server.lock"))).toBe(false);
   // The placement keeps compiled programs beside the sessions' folders.
-  expect(readdirSync(join(dataDir, "sessions")).filter((name) => !name.startsWith("compiled-"))).toEqual([]);
+  expect(readdirSync(join(dataDir, "sessions")).filter((name) => !/^(compiled|program)-/.test(name))).toEqual([]);
 
   await start();
   expect(await reasonOf(running.session_id)).toBe("server_stopped");
@@ -65,4 +67,26 @@ it("ends event streams and idle connections instead of waiting for them", async 
   expect(performance.now() - started).toBeLessThan(5000);
   await start();
   expect(await reasonOf(session_id)).toBe("server_stopped");
+});
+
+it("ends the sessions of a server that was killed as instance_lost when it starts again", { timeout: 60_000 }, async () => {
+  const readyFile = join(dataDir, "ready.json");
+  const program = `const { serve } = await import(${JSON.stringify(new URL("server.ts", import.meta.url).href)}); await serve({ env: {}, flags: JSON.parse(process.argv[1]) });`;
+  const flags = { data_dir: dataDir, port: 0, placement: "process", warm: 0, ready_file: readyFile, log_level: "silent" };
+  const child = spawn(process.execPath, ["--conditions=@shoal/source", "--input-type=module", "-e", program, JSON.stringify(flags)], { stdio: "inherit" });
+  const exited = once(child, "exit");
+  try {
+    await expect.poll(() => existsSync(readyFile), { timeout: 30_000 }).toBe(true);
+    const { base_url, api_key } = JSON.parse(readFileSync(readyFile, "utf8")) as { base_url: string; api_key: string };
+    const created = await fetch(`${base_url}/browsers`, { method: "POST", headers: { authorization: `Bearer ${api_key}` } });
+    const { session_id } = Browser.parse(await created.json());
+    child.kill("SIGKILL");
+    await exited;
+    await start();
+    expect(await reasonOf(session_id)).toBe("instance_lost");
+    expect((await ask("GET", "/browsers")).body).toEqual([]);
+  } finally {
+    child.kill("SIGKILL");
+    await exited;
+  }
 });
