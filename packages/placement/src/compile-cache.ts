@@ -1,9 +1,10 @@
+import type { InstalledProgram } from "./installed-program.ts";
 import type { PlacementLog } from "./placement.ts";
 import { removeTree } from "./remove-tree.ts";
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { access, mkdtemp, readdir, rename, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { access, mkdtemp, rename } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
@@ -11,7 +12,7 @@ const run = promisify(execFile);
 export interface CompileCacheOptions {
   /** Kept there from one server to the next. */
   readonly parent: string;
-  readonly programPath: string;
+  readonly program: InstalledProgram;
   /** What else the cache depends on: where the program lies when it runs, and as whom. */
   readonly surroundings: string;
   readonly log: PlacementLog;
@@ -24,19 +25,14 @@ export interface CompileCacheOptions {
  *
  * @returns the folder, or `undefined` where it could not be filled: instances then start some milliseconds slower.
  */
-export async function openCompileCache({ parent, programPath, surroundings, log, command }: CompileCacheOptions): Promise<string | undefined> {
-  const hash = createHash("sha256").update(`${process.version}\0${process.arch}\0${surroundings}`);
-  const folder = dirname(programPath);
-  for (const name of (await readdir(folder)).sort()) {
-    const { size, mtimeMs } = await stat(join(folder, name));
-    hash.update(`\0${name}\0${size}\0${mtimeMs}`);
-  }
-  const cache = join(parent, `compiled-${hash.digest("hex").slice(0, 16)}`);
+export async function openCompileCache({ parent, program, surroundings, log, command }: CompileCacheOptions): Promise<string | undefined> {
+  const hash = createHash("sha256").update([process.version, process.arch, surroundings, program.hash].join("\0")).digest("hex");
+  const cache = join(parent, `compiled-${hash.slice(0, 16)}`);
   if (await exists(cache)) return cache;
   const fresh = await mkdtemp(join(parent, ".compiling-"));
   try {
-    const [program, ...rest] = await command(fresh);
-    await run(program, rest, { cwd: "/", env: { PATH: "/usr/bin:/bin" }, timeout: 20_000, killSignal: "SIGKILL" });
+    const [file, ...rest] = await command(fresh);
+    await run(file, rest, { cwd: "/", env: { PATH: "/usr/bin:/bin" }, timeout: 20_000, killSignal: "SIGKILL" });
     if (process.platform !== "win32") await run("chmod", ["-R", "a+rX", fresh]);
     await rename(fresh, cache);
     return cache;

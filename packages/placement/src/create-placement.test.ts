@@ -152,6 +152,41 @@ for (const kind of kinds) {
       expect(many.map(({ stdout }) => Number(stdout))).toEqual(Array.from({ length: 50 }, (_, index) => index));
     });
 
+    it("reads no faster than its caller, and takes no more from its caller than the instance reads", async () => {
+      const { placement } = await openPlacement({ kind, standIn: "fine" });
+      const instance = await placement.acquire(assign("s1"));
+      const answer = await instance.request({ method: "GET", path: "/endless" });
+      const sent = async (): Promise<number> => Number(await text(await instance.request({ method: "GET", path: "/sent" })));
+      let before = -1;
+      await vi.waitFor(async () => {
+        const now = await sent();
+        const still = now === before;
+        before = now;
+        expect(still).toBe(true);
+      }, { interval: 100, timeout: 10_000 });
+      expect(before).toBeLessThan(32 * 2 ** 20);
+      answer.destroy();
+
+      let taken = 0;
+      const chunk = Buffer.alloc(2 ** 20);
+      const body = Readable.from((function* () { for (;;) { taken += chunk.length; yield chunk; } })(), { highWaterMark: 1 });
+      const given = new AbortController();
+      const unread = instance.request({ method: "POST", path: "/unread", signal: given.signal }, body);
+      unread.catch(() => undefined);
+      let seen = -1;
+      await vi.waitFor(() => {
+        const still = taken === seen;
+        seen = taken;
+        expect(still).toBe(true);
+      }, { interval: 100, timeout: 10_000 });
+      expect(taken).toBeLessThan(32 * 2 ** 20);
+      given.abort(new Error("enough"));
+      await expect(unread).rejects.toThrow("enough");
+      await vi.waitFor(() => {
+        expect(body.destroyed).toBe(true);
+      });
+    });
+
     it("ends everything when it is closed, and hands out nothing after that", async () => {
       const { placement, sessionsDir } = await openPlacement({ kind, warm: 1, standIn: "fine" });
       await placement.warmReady();
@@ -164,7 +199,7 @@ for (const kind of kinds) {
       await expect(cold).rejects.toMatchObject({ code: "closed" });
       expect(await instance.ended).toEqual({ reason: "stopped" });
       expect(stillRunning(family.filter(({ pid }) => pid === instance.pid))).toEqual([]);
-      expect(await readdir(sessionsDir)).toEqual([expect.stringMatching(/^compiled-/)]);
+      expect((await readdir(sessionsDir)).sort()).toEqual([expect.stringMatching(/^compiled-/), expect.stringMatching(/^program-/)]);
       await expect(placement.acquire(assign("s4"))).rejects.toMatchObject({ code: "closed" });
       await expect(placement.warmReady()).rejects.toMatchObject({ code: "closed" });
     });

@@ -6,6 +6,7 @@ import { createEgressPolicy, type ResolveName } from "./egress-policy.ts";
 import type { InstanceHandle } from "./instance-handle.ts";
 import type { Placement, PlacementOptions } from "./placement.ts";
 import { PlacementError } from "./placement-error.ts";
+import { installProgram } from "./installed-program.ts";
 import { createProcessBoxes } from "./process-box.ts";
 import { processSandboxWorks } from "./process-support.ts";
 import { createNameResolver } from "./resolve-name.ts";
@@ -15,11 +16,14 @@ import { examineSandbox } from "./sandbox-support.ts";
 import { openSessionFolders } from "./session-folders.ts";
 import { startInstance } from "./start-instance.ts";
 import { createWarmPool } from "./warm-pool.ts";
+import { statfs } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 
 /** Its own, because a session that was just served needs the processor for its client's connection and first page. */
 const quietMs = 500;
+/** Free space, in bytes, below which no session is started: its browser would fail in ways that nobody understands. */
+const leastFreeBytes = 256 * 2 ** 20;
 
 /**
  * Makes a placement: removes what a killed server left, and starts the waiting instances in the background.
@@ -51,9 +55,10 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
   if (options.kind === "sandbox" && support?.works === false) throw new PlacementError("no_isolation", `placement: a sandbox cannot be made. ${support.reason} ${support.advice}`);
 
   const folders = await openSessionFolders(options.sessionsDir, log);
+  const parent = resolve(options.sessionsDir);
   let maker: BoxMaker;
   try {
-    const common = { folders, gateway: createEgressGateway(log), policy, programPath, cacheParent: resolve(options.sessionsDir), log };
+    const common = { folders, gateway: createEgressGateway(log), policy, program: await installProgram(programPath, parent), cacheParent: parent, log };
     if (support?.works === true) {
       const etc = await makeSandboxEtc(join(folders.runtimeDir, "etc"));
       maker = await createSandboxBoxes({ ...common, support, etc, chromium });
@@ -72,7 +77,13 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
   let closing: Promise<void> | undefined;
   const pool = createWarmPool({ size: options.warm, maxStarting: Math.max(4, 2 * availableParallelism()), quietMs, log, start: (signal) => startInstance(maker, { log, readyMs }, signal) });
 
+  async function checkSpace(): Promise<void> {
+    const { bavail, bsize } = await statfs(folders.sessionsDir);
+    if (bavail * bsize < leastFreeBytes) throw new PlacementError("no_space", `There are ${Math.floor((bavail * bsize) / 2 ** 20)} MB left on the disk of ${folders.sessionsDir}, and a session needs ${leastFreeBytes / 2 ** 20} MB. End sessions, or make room.`);
+  }
+
   async function acquire(assign: AssignInstance, signal?: AbortSignal): Promise<InstanceHandle> {
+    if (closing === undefined) await checkSpace();
     for (;;) {
       const wasWaiting = pool.hasWaiting;
       const handle = await pool.take(signal);

@@ -41,6 +41,7 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
   ready.promise.catch(() => undefined);
   let end: InstanceEnd | undefined;
   let over = false;
+  let distrusted = false;
   let stopping: Promise<void> | undefined;
 
   function lost(cause?: unknown): PlacementError {
@@ -103,6 +104,8 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
   }
 
   function distrust(why: string): void {
+    if (distrusted) return;
+    distrusted = true;
     end ??= { reason: "instance_lost", detail: why };
     log.warn({ instance_id: box.id }, why);
     box.kill();
@@ -112,7 +115,7 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
     let tokens = eventBurst;
     let counted = performance.now();
     readBoundedLines(answer, maxInstanceEventBytes, (line, cut) => {
-      if (over || line === "") return;
+      if (over || distrusted || line === "") return;
       const now = performance.now();
       tokens = Math.min(eventBurst, tokens + (now - counted) / eventEveryMs) - 1;
       counted = now;

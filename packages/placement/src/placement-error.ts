@@ -6,9 +6,10 @@ const marker = Symbol.for("shoal.error.PlacementError");
  * - `bad_option`: an option makes no sense; the message names it.
  * - `start_failed`: an instance did not become ready.
  * - `instance_lost`: the instance ended or cannot be reached.
+ * - `no_space`: the disk of the sessions' files is full, or nearly.
  * - `closed`: the placement was closed.
  */
-export type PlacementErrorCode = "no_chromium" | "no_isolation" | "bad_option" | "start_failed" | "instance_lost" | "closed";
+export type PlacementErrorCode = "no_chromium" | "no_isolation" | "bad_option" | "start_failed" | "instance_lost" | "no_space" | "closed";
 
 /** What a placement rejects with, an abort excepted, which passes through as the caller's `signal.reason`. The message ends with a way out where there is one. */
 export class PlacementError extends Error {

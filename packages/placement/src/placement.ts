@@ -17,7 +17,10 @@ export interface PlacementLog {
 export interface PlacementOptions {
   /** `auto`: the sandbox where this host can make one, else `process`, with a warning that says why. */
   readonly kind: PlacementKind | "auto";
-  /** Directory on a local disk for the files of running sessions, made (mode 0700) when missing. Several servers of one host may share it. */
+  /**
+   * Directory on a local disk for the files of running sessions, made (mode 0700) when missing. Several servers of one host may share it. What one session
+   * writes there is not limited; none is started when less than 256 MB is free.
+   */
   readonly sessionsDir: string;
   /** Number of instances kept waiting, so that `acquire` takes milliseconds. Each costs the memory of an idle browser. */
   readonly warm: number;
@@ -38,7 +41,7 @@ export interface Placement {
    * Hands an instance with a browser that answers to a session: a waiting one within milliseconds, else a new one.
    *
    * @param signal - gives up; nothing is left of an instance that was being started for this call.
-   * @throws {PlacementError} `start_failed`, with the instance's last lines, when it is not ready within 30 s; `closed`.
+   * @throws {PlacementError} `start_failed`, with the instance's last lines, when it is not ready within 30 s; `no_space`; `closed`.
    */
   acquire(assign: AssignInstance, signal?: AbortSignal): Promise<Instance>;
   /** Resolves when the configured number of instances waits; rejects when the placement is closed before. */

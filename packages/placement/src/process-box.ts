@@ -3,6 +3,7 @@ import type { Box, BoxMaker, Exit } from "./box.ts";
 import { openCompileCache } from "./compile-cache.ts";
 import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "./instance-files.ts";
 import type { PlacementLog } from "./placement.ts";
+import type { InstalledProgram } from "./installed-program.ts";
 import { identityOf, killStrays } from "./process-table.ts";
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
@@ -12,7 +13,7 @@ const run = promisify(execFile);
 
 export interface ProcessBoxOptions extends InstanceFilesOptions {
   readonly chromium: InstanceConfig["chromium"];
-  readonly programPath: string;
+  readonly program: InstalledProgram;
   /** Directory that stays from one server to the next, for the compile cache. */
   readonly cacheParent: string;
   readonly log: PlacementLog;
@@ -20,13 +21,13 @@ export interface ProcessBoxOptions extends InstanceFilesOptions {
 
 /** Starts instances as plain processes of this user. They see this host's files and network: this isolates nothing. */
 export async function createProcessBoxes(options: ProcessBoxOptions): Promise<BoxMaker> {
-  const { programPath } = options;
+  const { program } = options;
   const cacheDir = await openCompileCache({
     parent: options.cacheParent,
-    programPath,
-    surroundings: `process ${programPath}`,
+    program,
+    surroundings: `process ${String(process.getuid?.())} ${program.path}`,
     log: options.log,
-    command: async (folder) => [process.execPath, programPath, "--fill-cache", folder],
+    command: async (folder) => [process.execPath, program.path, "--fill-cache", folder],
   });
   return {
     kind: "process",
@@ -44,7 +45,7 @@ export async function createProcessBoxes(options: ProcessBoxOptions): Promise<Bo
         ...(cacheDir !== undefined && { cache_dir: cacheDir }),
       };
       const home = join(files.root, ...homePath.split("/"));
-      const child = spawn(process.execPath, [programPath, id], {
+      const child = spawn(process.execPath, [program.path, id], {
         cwd: home,
         // A group of its own, to be killed as one, and out of reach of a terminal's Ctrl-C.
         detached: true,

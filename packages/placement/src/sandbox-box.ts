@@ -4,6 +4,7 @@ import type { LocatedChromium } from "./chromium.ts";
 import { openCompileCache } from "./compile-cache.ts";
 import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "./instance-files.ts";
 import type { PlacementLog } from "./placement.ts";
+import type { InstalledProgram } from "./installed-program.ts";
 import { parentOf } from "./process-table.ts";
 import { type Bind, sandboxCommand } from "./sandbox-command.ts";
 import type { SandboxEtc } from "./sandbox-etc.ts";
@@ -21,7 +22,7 @@ export interface SandboxBoxOptions extends InstanceFilesOptions {
   readonly support: SandboxSupport & { readonly works: true };
   readonly etc: SandboxEtc;
   readonly chromium: LocatedChromium;
-  readonly programPath: string;
+  readonly program: InstalledProgram;
   /** Directory that stays from one server to the next, for the compile cache. */
   readonly cacheParent: string;
   readonly log: PlacementLog;
@@ -42,16 +43,16 @@ const lingerMs = 2_000;
 
 /** Starts instances in bubblewrap boxes. */
 export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<BoxMaker> {
-  const { support, etc, chromium, programPath } = options;
+  const { support, etc, chromium, program } = options;
   const browser = await bindsOfChromium(chromium);
   const runtime: readonly Bind[] = [
     { from: await realpath(process.execPath), to: inside.node },
-    { from: dirname(programPath), to: inside.program },
+    { from: dirname(program.path), to: inside.program },
   ];
-  const startProgram = [inside.node, `${inside.program}/${basename(programPath)}`];
+  const startProgram = [inside.node, `${inside.program}/${basename(program.path)}`];
   const cacheDir = await openCompileCache({
     parent: options.cacheParent,
-    programPath,
+    program,
     surroundings: "sandbox",
     log: options.log,
     async command(folder) {
@@ -83,7 +84,7 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         viewport,
         ...(cacheDir !== undefined && { cache_dir: inside.cache }),
       };
-      const [program, ...rest] = sandboxCommand({
+      const [bwrap, ...rest] = sandboxCommand({
         tools: support.tools,
         etc,
         root: files.root,
@@ -98,7 +99,7 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         ...(filter !== undefined && { filterFd: 4 }),
         program: [...startProgram, id],
       });
-      const child = spawn(program, rest, {
+      const child = spawn(bwrap, rest, {
         cwd: "/",
         // Out of reach of a terminal's Ctrl-C: the service decides when its sessions end.
         detached: true,
@@ -109,7 +110,7 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
       if (pid === undefined) {
         const reason = await new Promise((resolve) => child.once("error", resolve));
         await files.clear();
-        throw new Error(`Bubblewrap could not be started (${program}).`, { cause: reason });
+        throw new Error(`Bubblewrap could not be started (${bwrap}).`, { cause: reason });
       }
       const exited = new Promise<Exit>((resolve) => {
         child.once("exit", (code, signal) => {
@@ -143,8 +144,12 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         kill() {
           if (child.exitCode !== null || child.signalCode !== null) return;
           // The first process of the process namespace takes all others with it, and bubblewrap waits for that to be done.
-          if (firstInside !== undefined && parentOf(firstInside) === pid) process.kill(firstInside, "SIGKILL");
-          else child.kill("SIGKILL");
+          try {
+            if (firstInside !== undefined && parentOf(firstInside) === pid) process.kill(firstInside, "SIGKILL");
+            else child.kill("SIGKILL");
+          } catch {
+            // It ended by itself.
+          }
         },
         pinSocket: files.pinSocket,
         clear: files.clear,

@@ -37,6 +37,9 @@ export async function kernelSetting(name: string): Promise<number | undefined> {
 /** First and last of the user ids that boxes of a server that runs as root may have: far from those of people, services and containers. */
 const wantedIds = { first: 1_900_000_000, last: 1_999_999_999 } as const;
 
+/** Below are people and services. */
+const lowestId = 20_000;
+
 /**
  * A user id that nobody else has, for one box.
  *
@@ -48,9 +51,10 @@ export async function spareUserId(): Promise<number | undefined> {
     .trim()
     .split("\n")
     .map((line) => line.trim().split(/\s+/).map(Number))
-    .map(([first = 0, , count = 0]) => ({ first: Math.max(first, 20_000), last: first + count - 1 }));
+    .map(([first = 0, , count = 0]) => ({ first, last: first + count - 1 }));
   // In a container with few ids, those above what services usually have.
-  const range = ranges.some(({ last }) => last >= wantedIds.last) ? wantedIds : ranges.find(({ first, last }) => last - first > 10_000);
+  const few = ranges.find(({ first, last }) => last - Math.max(first, lowestId) > 10_000);
+  const range = ranges.some(({ first, last }) => first <= wantedIds.first && last >= wantedIds.last) ? wantedIds : few && { first: Math.max(few.first, lowestId), last: few.last };
   if (range === undefined) return undefined;
   const id = range.first + Math.floor(Math.random() * (range.last - range.first));
   return id === 65_534 ? id - 1 : id;

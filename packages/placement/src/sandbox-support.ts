@@ -79,6 +79,7 @@ async function tryBox(tools: SandboxTools, nestedUsers: boolean): Promise<Attemp
 }
 
 async function adviceFor(printed: string): Promise<string> {
+  if (printed.includes("Unknown option")) return "Install bubblewrap 0.7 or newer.";
   if ((await kernelSetting("kernel.unprivileged_userns_clone")) === 0) return "Allow user namespaces: sysctl -w kernel.unprivileged_userns_clone=1.";
   if ((await kernelSetting("user.max_user_namespaces")) === 0) return "Allow user namespaces: sysctl -w user.max_user_namespaces=15000.";
   if ((await kernelSetting("kernel.apparmor_restrict_unprivileged_userns")) === 1) {

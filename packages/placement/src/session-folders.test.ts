@@ -29,6 +29,7 @@ it("removes what dead servers left, and nothing else", async () => {
     leave(parent, "server-container", { ...own, namespace: "pid:[1]", pid: 1 }),
     leave(parent, "server-other-host", { ...own, host: "elsewhere", boot: "another" }),
     leave(parent, "server-being-made", undefined),
+    leave(parent, ".compiling-GhIjKl", undefined),
   ];
   const runtime = join(await temporaryDirectory(), "shoal-AbCd12");
   const precious = await temporaryDirectory();
@@ -40,6 +41,8 @@ it("removes what dead servers left, and nothing else", async () => {
     leave(parent, "server-silent-container", { ...own, namespace: "pid:[1]", pid: 1 }, longAgo),
     leave(parent, "server-half-made", undefined, longAgo),
     leave(parent, ".new-server-half-made", undefined, longAgo),
+    leave(parent, ".compiling-AbCdEf", undefined, longAgo),
+    leave(parent, ".program-AbCdEf", undefined, longAgo),
   ];
   mkdirSync(join(parent, "something-else"));
   const second = await openSessionFolders(parent, silent);

@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { appendFileSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { Readable } from "node:stream";
 
 const behaviour = readFileSync(new URL("behaviour", import.meta.url), "utf8");
 if (process.argv[2] === "--fill-cache") process.exit(0);
@@ -12,7 +13,25 @@ const send = (event) => {
   for (const reader of readers) reader.write(`${JSON.stringify(event)}\n`);
 };
 
+let sent = 0;
+const chunk = Buffer.alloc(1024 * 1024);
+function* endless() {
+  for (sent = 0; ; sent += chunk.length) yield chunk;
+}
+
 const server = createServer(async (request, response) => {
+  if (request.url === "/endless") {
+    Readable.from(endless(), { highWaterMark: 1 }).on("error", () => undefined).pipe(response);
+    return;
+  }
+  if (request.url === "/sent") {
+    response.end(String(sent));
+    return;
+  }
+  if (request.url === "/unread") {
+    // Never reads, never answers.
+    return;
+  }
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   const body = Buffer.concat(chunks).toString();
