@@ -11,6 +11,12 @@ import { followOutput } from "./program-output.ts";
 /** The role that owns everything in an embedded database. */
 export const embeddedUser = "shoal";
 
+/**
+ * Shared memory in files below the data directory instead of /dev/shm, where a killed server would leave it for ever, and which
+ * is small in containers.
+ */
+export const mappedMemory: Readonly<Record<string, string>> = process.platform === "win32" ? {} : { dynamic_shared_memory_type: "mmap" };
+
 /** Settings for a laptop and a few dozen connections; they go into postgresql.conf, where they can be changed. */
 const settings = {
   max_connections: "60",
@@ -28,6 +34,7 @@ const settings = {
   huge_pages: "off",
   timezone: "UTC",
   log_timezone: "UTC",
+  ...mappedMemory,
 } as const;
 
 /** Where the database is and how it is entered. */

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { DatabaseError } from "../database-error.ts";
 import type { DatabaseLog } from "../log.ts";
 import type { Binaries } from "./binaries.ts";
-import type { Cluster } from "./cluster.ts";
+import { type Cluster, mappedMemory } from "./cluster.ts";
 import { diskFull, saysDiskFull } from "./file-errors.ts";
 import type { Launcher } from "./launcher.ts";
 import { type Ending, followOutput } from "./program-output.ts";
@@ -54,9 +54,7 @@ function argumentsFor(cluster: Cluster, listening: Listening): string[] {
     log_checkpoints: "off",
     lc_messages: "C",
   };
-  // Below the data directory instead of /dev/shm, where a killed server would leave it for ever, and which is small in containers.
-  const memory = process.platform === "win32" ? {} : { dynamic_shared_memory_type: "mmap" };
-  const all = { ...settings, ...memory, port: String(listening.port), ...logging };
+  const all = { ...settings, ...mappedMemory, port: String(listening.port), ...logging };
   return ["-D", cluster.directory, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
 }
 
