@@ -1,0 +1,40 @@
+import type { BrowserFiles, CreateBrowser } from "@shoal/client";
+import { afterAll, beforeAll } from "vitest";
+import type { TestService } from "./service.ts";
+
+/** A session whose files are worked on. */
+export interface TestSession {
+  readonly id: string;
+  readonly fs: BrowserFiles;
+  /** Makes a directory that no other test uses. @returns its absolute path in the session. */
+  freshDirectory(): Promise<string>;
+}
+
+/** One session for all tests of the surrounding `describe`, on the service of {@link useService}, which must be called before. */
+export function useSession(test: TestService, body: CreateBrowser = {}): TestSession {
+  let id: string | undefined;
+  let directories = 0;
+  beforeAll(async () => {
+    id = (await test.shoal.browsers.create({ timeout_seconds: 3600, ...body })).session_id;
+  }, 60_000);
+  afterAll(async () => {
+    if (id !== undefined) await test.shoal.browsers.delete(id);
+  }, 60_000);
+  const present = () => {
+    if (id === undefined) throw new Error("The session runs inside tests only.");
+    return id;
+  };
+  return {
+    get id() {
+      return present();
+    },
+    get fs() {
+      return test.shoal.browsers.fs;
+    },
+    async freshDirectory() {
+      const path = `/home/shoal/test-${directories++}`;
+      await test.shoal.browsers.fs.createDirectory(present(), { path });
+      return path;
+    },
+  };
+}

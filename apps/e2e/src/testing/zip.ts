@@ -1,0 +1,48 @@
+import yazl from "yazl";
+
+/** An entry of an archive to make. */
+export interface ArchiveEntry {
+  /** Ends in `/` for a directory. */
+  readonly name: string;
+  /** Of a link, what it leads to. */
+  readonly content: string;
+  /** Type and permissions as `stat` gives them; 0644, of a directory 0755, when absent. */
+  readonly mode?: number;
+}
+
+/** Type and permissions of a symbolic link. */
+export const linkMode = 0o120777;
+
+/** Makes an archive. */
+export async function zipOf(entries: readonly ArchiveEntry[]): Promise<Uint8Array<ArrayBuffer>> {
+  const zip = new yazl.ZipFile();
+  for (const { name, content, mode } of entries) {
+    if (name.endsWith("/")) zip.addEmptyDirectory(name, { mode: mode ?? 0o040755 });
+    else zip.addBuffer(Buffer.from(content), name, { mode: mode ?? 0o100644 });
+  }
+  zip.end();
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of zip.outputStream) chunks.push(chunk as Buffer);
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+/** The archive with one of its names replaced by another of the same length, which no library would write. */
+export function renameEntry(archive: Uint8Array<ArrayBuffer>, from: string, to: string): Uint8Array<ArrayBuffer> {
+  if (from.length !== to.length) throw new Error("The names differ in length.");
+  return new Uint8Array(Buffer.from(Buffer.from(archive).toString("latin1").replaceAll(from, to), "latin1"));
+}
+
+/** Names in an archive's central directory, in its order. Archives of 4 GiB and more are not read. */
+export function namesIn(archive: Uint8Array): string[] {
+  const bytes = Buffer.from(archive);
+  const end = bytes.lastIndexOf("PK\x05\x06", undefined, "latin1");
+  if (end === -1) throw new Error("It is not a whole ZIP archive.");
+  const names: string[] = [];
+  let at = bytes.readUInt32LE(end + 16);
+  for (let left = bytes.readUInt16LE(end + 10); left > 0; left--) {
+    const [nameBytes, extraBytes, commentBytes] = [28, 30, 32].map((offset) => bytes.readUInt16LE(at + offset));
+    names.push(bytes.toString("utf8", at + 46, at + 46 + (nameBytes ?? 0)));
+    at += 46 + (nameBytes ?? 0) + (extraBytes ?? 0) + (commentBytes ?? 0);
+  }
+  return names;
+}
