@@ -198,7 +198,7 @@ describe("limits", () => {
     await expect.poll(async () => (await server.request("GET", "/browsers", { key: project.key })).body).toHaveLength(3);
   });
 
-  it.each([{ timeout_seconds: 9 }, { timeout_seconds: 259_201 }, { viewport: { width: 0, height: 1 } }, { viewport: { width: 1, height: 100_000 } }, { name: "a b" }, { name: "" }, { tags: { "": "x" } }, { colour: "red" }])("refuse %j", async (body) => {
+  it.each([{ timeout_seconds: 9 }, { timeout_seconds: 259_201 }, { viewport: { width: 0, height: 1 } }, { viewport: { width: 1, height: 100_000 } }, { start_url: "a\0b" }, { name: "a b" }, { name: "" }, { tags: { "": "x" } }, { colour: "red" }])("refuse %j", async (body) => {
     expect((await server.request("POST", "/browsers", { body })).status).toBe(400);
   });
 });

@@ -8,7 +8,7 @@ import type * as z from "zod/mini";
 import { isUniqueViolation } from "../database-errors.ts";
 import { createId } from "../ids.ts";
 import type { Log } from "../log.ts";
-import { toPage } from "../paging.ts";
+import { isStorable, toPage } from "../paging.ts";
 import { refuseNotYetOnCreate, refuseNotYetOnUpdate } from "./not-yet.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
 
@@ -217,7 +217,7 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
   return {
     async create(projectId, request, signal) {
       refuseNotYetOnCreate(request);
-      refuseHugeViewport(request.viewport);
+      refuseImpossible(request);
       if (closed) throw new ServiceError(503, "shutting_down", "The server is stopping and takes no new sessions.", { retryAfterSeconds: 5 });
       if (sessions.size >= limits.maxSessions) {
         throw new ServiceError(529, "capacity_exhausted", `This server runs ${String(sessions.size)} sessions, its limit (max_sessions). Wait until one ends, or raise the limit if the machine has memory to spare.`, { retryAfterSeconds: 5 });
@@ -297,13 +297,13 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
   };
 }
 
-/** A limit of Chromium rather than of the wire, so the contract does not know it. */
-function refuseHugeViewport(viewport: { readonly width: number; readonly height: number } | undefined): void {
-  if (viewport === undefined || Math.max(viewport.width, viewport.height) <= maxViewportPixels) return;
-  const field = viewport.width > maxViewportPixels ? "width" : "height";
-  throw new ServiceError(400, "bad_request", `body.viewport.${field}: expected at most ${String(maxViewportPixels)}`, {
-    details: [{ code: "invalid_input", message: `body.viewport.${field}: expected at most ${String(maxViewportPixels)}` }],
-  });
+/** Limits of Chromium and PostgreSQL rather than of the wire, so the contract does not know them. */
+function refuseImpossible({ viewport, start_url }: z.output<typeof CreateBrowser>): void {
+  let problem: string | undefined;
+  if (viewport !== undefined && viewport.width > maxViewportPixels) problem = `body.viewport.width: expected at most ${String(maxViewportPixels)}`;
+  else if (viewport !== undefined && viewport.height > maxViewportPixels) problem = `body.viewport.height: expected at most ${String(maxViewportPixels)}`;
+  else if (!isStorable(start_url)) problem = "body.start_url: must not hold a NUL character";
+  if (problem !== undefined) throw new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
 }
 
 function nameTaken(name: string): ServiceError {
