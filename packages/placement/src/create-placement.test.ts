@@ -17,7 +17,7 @@ const assign = (session_id: string) => ({ session_id, timeout_seconds: 60 });
 const kinds: readonly PlacementKind[] = ["sandbox", "process"];
 
 for (const kind of kinds) {
-  const needs = kind === "sandbox" ? (["chromium", "bubblewrap"] as const) : (["chromium"] as const);
+  const needs = kind === "sandbox" ? (["linux", "chromium", "bubblewrap"] as const) : (["linux", "chromium"] as const);
 
   describeWith(needs, `a ${kind} placement`, () => {
     it("hands over an instance whose browser answers, and leaves nothing of it", async () => {

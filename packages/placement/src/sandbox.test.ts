@@ -15,7 +15,7 @@ const acquireBox = async (): Promise<Instance> => {
 };
 const inside = async (box: Instance, command: string): Promise<string> => (await runInside(box, command)).stdout.trim();
 
-describeWith(["chromium", "bubblewrap"], "a box", () => {
+describeWith(["linux", "chromium", "bubblewrap"], "a box", () => {
   it("runs as a user of its own, without capabilities or a way to new ones", async () => {
     const box = await acquireBox();
     expect(await inside(box, "id -u; id -g; id -un; id -G")).toBe("1000\n1000\nshoal\n1000");
