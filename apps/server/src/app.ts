@@ -12,7 +12,7 @@ import { serveForwarded } from "./instance-plane/forward.ts";
 import type { Log } from "./log.ts";
 import { profileHandlers } from "./profiles/handlers.ts";
 import type { Profiles } from "./profiles/profiles.ts";
-import { requestIds, RequestLog } from "./request-log.ts";
+import { identify, RequestLog } from "./request-log.ts";
 import type { Secrets } from "./secrets.ts";
 import { serviceHandlers } from "./service/handlers.ts";
 import { serveOpenApi } from "./service/openapi.ts";
@@ -47,7 +47,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory(_logger, { reqId }, _options, request) {
       const requestId = String(reqId);
-      requestIds.set(request, requestId);
+      identify(request, requestId);
       return new RequestLog(log, requestId);
     },
     forceCloseConnections: true,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Log } from "./log.ts";
-import { requestIds } from "./request-log.ts";
+import { requestIdOf } from "./request-log.ts";
 
 /** Knows which requests are being answered. */
 export interface InFlight {
@@ -26,7 +26,7 @@ export function followRequests(server: Server, log: Log): InFlight {
     const level = statusCode >= 500 ? "warn" : statusCode >= 400 ? "info" : "debug";
     const path = request.url?.split("?", 1)[0];
     const cut = !response.writableFinished;
-    log[level]({ request_id: requestIds.get(request), method: request.method, path, status: statusCode, duration_ms: Math.round((performance.now() - arrivedMs) * 10) / 10, ...(cut && { cut }) }, "request");
+    log[level]({ request_id: requestIdOf(request), method: request.method, path, status: statusCode, duration_ms: Math.round((performance.now() - arrivedMs) * 10) / 10, ...(cut && { cut }) }, "request");
   }
 
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {

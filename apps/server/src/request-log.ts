@@ -2,8 +2,22 @@ import type { FastifyBaseLogger } from "fastify";
 import type { IncomingMessage } from "node:http";
 import type { Log } from "./log.ts";
 
-/** Ids of the requests that are being answered; Fastify keeps them for itself. */
-export const requestIds = new WeakMap<IncomingMessage, string>();
+const requestId = Symbol("request id");
+
+/** A property of the request, where a WeakMap would cost each request as much as checking its key. */
+interface Identified extends IncomingMessage {
+  [requestId]?: string;
+}
+
+/** Keeps a request's id, which Fastify keeps for itself. */
+export function identify(request: Identified, id: string): void {
+  request[requestId] = id;
+}
+
+/** The id that {@link identify} kept. */
+export function requestIdOf(request: Identified): string | undefined {
+  return request[requestId];
+}
 
 /**
  * The log of one request. Its child logger is made when something is written, which for most requests is never; Fastify looks at every
