@@ -3,7 +3,7 @@ import { openSessionFolders } from "./session-folders.ts";
 import { temporaryDirectory } from "./testing/placements.ts";
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { hostname } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 
@@ -53,6 +53,23 @@ it("removes what dead servers left, and nothing else", async () => {
   expect(existsSync(precious)).toBe(true);
   await Promise.all([first.close(), second.close()]);
   expect(existsSync(first.sessionsDir) || existsSync(first.runtimeDir)).toBe(false);
+});
+
+it("removes the sockets of dead servers whose sessions' folder is gone, and no other", async () => {
+  const parent = await temporaryDirectory();
+  const first = await openSessionFolders(parent, silent);
+  const own = JSON.parse(readFileSync(join(first.runtimeDir, "owner.json"), "utf8")) as object;
+  const [dead, alive, strange] = ["shoal-DeAd01", "shoal-AlIvE2", "shoal-StRaN3"].map((name) => join(tmpdir(), name)) as [string, string, string];
+  for (const folder of [dead, alive, strange]) mkdirSync(folder);
+  try {
+    writeFileSync(join(dead, "owner.json"), JSON.stringify({ ...own, pid: 2 ** 22 + 1 }));
+    writeFileSync(join(alive, "owner.json"), JSON.stringify(own));
+    await (await openSessionFolders(parent, silent)).close();
+    expect([dead, alive, strange, first.runtimeDir].map((folder) => existsSync(folder))).toEqual([false, true, true, true]);
+  } finally {
+    for (const folder of [dead, alive, strange]) await removeTree(folder);
+    await first.close();
+  }
 });
 
 it("keeps its files from other users", async () => {

@@ -6,7 +6,7 @@ import * as z from "zod/mini";
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rename, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 
 /** Where one server keeps the files of its sessions. */
 export interface SessionFolders {
@@ -19,6 +19,7 @@ export interface SessionFolders {
 
 const folderPrefix = "server-";
 const runtimePrefix = "shoal-";
+const runtimeName = /^shoal-[A-Za-z0-9]{6}$/;
 const ownerFile = "owner.json";
 const heartbeatMs = 60_000;
 /** After so long without a sign of life, an owner that cannot be looked up (another container, another boot) counts as gone. */
@@ -42,13 +43,15 @@ const Owner = z.object({
  */
 export async function openSessionFolders(sessionsDir: string, log: PlacementLog): Promise<SessionFolders> {
   const parent = resolve(sessionsDir);
+  const name = `${folderPrefix}${randomBytes(6).toString("hex")}`;
+  const fresh = join(parent, `.new-${name}`);
+  const own = join(parent, name);
+  let runtimeDir: string | undefined;
   try {
     await mkdir(parent, { recursive: true, mode: 0o700 });
     await sweep(parent, log);
-    const runtimeDir = await mkdtemp(join(shortTemporaryDirectory(), runtimePrefix));
-    const name = `${folderPrefix}${randomBytes(6).toString("hex")}`;
-    const fresh = join(parent, `.new-${name}`);
-    const own = join(parent, name);
+    await mkdir(fresh, { mode: 0o700 });
+    runtimeDir = await mkdtemp(join(shortTemporaryDirectory(), runtimePrefix));
     const identity = identityOf(process.pid);
     const owner: z.output<typeof Owner> = {
       pid: identity.pid,
@@ -57,26 +60,28 @@ export async function openSessionFolders(sessionsDir: string, log: PlacementLog)
       ...(await processNamespace()),
       runtime_dir: runtimeDir,
     };
-    await mkdir(fresh, { mode: 0o700 });
-    await writeFile(join(fresh, ownerFile), JSON.stringify(owner));
+    for (const folder of [runtimeDir, fresh]) await writeFile(join(folder, ownerFile), JSON.stringify(owner));
     // Appears with its owner's name in it, or another server would take it for a leftover.
     await rename(fresh, own);
+    const made = { sessionsDir: own, runtimeDir };
     const heartbeat = setInterval(() => {
       const now = new Date();
-      utimes(join(own, ownerFile), now, now).catch((error: unknown) => {
-        log.warn({ path: own, error: String(error) }, "The folder of the running sessions cannot be touched.");
-      });
+      for (const folder of Object.values(made)) {
+        utimes(join(folder, ownerFile), now, now).catch((error: unknown) => {
+          log.warn({ path: folder, error: String(error) }, "The folder of the running sessions cannot be touched.");
+        });
+      }
     }, heartbeatMs);
     heartbeat.unref();
     return {
-      sessionsDir: own,
-      runtimeDir,
+      ...made,
       async close() {
         clearInterval(heartbeat);
-        await Promise.all([removeTree(own), removeTree(runtimeDir)]);
+        await Promise.all(Object.values(made).map(removeTree));
       },
     };
   } catch (error) {
+    await Promise.all([fresh, own, runtimeDir ?? fresh].map((path) => removeTree(path).catch(() => undefined)));
     if (PlacementError.isInstance(error)) throw error;
     throw new PlacementError("bad_option", `sessionsDir: ${parent} cannot be used (${error instanceof Error ? error.message : String(error)}). Name a directory that this user may write to.`, { cause: error });
   }
@@ -92,8 +97,20 @@ async function sweep(parent: string, log: PlacementLog): Promise<void> {
     for (const session of await readdir(folder).catch(() => [])) await killStrays(join(folder, session));
     await removeTree(folder);
     // Only what this program made itself may be named in such a file.
-    if (owner !== undefined && /^shoal-[A-Za-z0-9]{6}$/.test(owner.runtime_dir.split(/[/\\]/).at(-1) ?? "")) await removeTree(owner.runtime_dir);
+    if (owner !== undefined && runtimeName.test(basename(owner.runtime_dir))) await removeTree(owner.runtime_dir);
     log.info({ path: folder, pid: owner?.pid }, "Removed what a server left that was killed.");
+  }
+  await sweepRuntime();
+}
+
+/** Those whose sessions' folder was removed by somebody else. */
+async function sweepRuntime(): Promise<void> {
+  const parent = shortTemporaryDirectory();
+  for (const name of await readdir(parent)) {
+    const folder = join(parent, name);
+    if (!runtimeName.test(name) || (await stat(folder).catch(() => undefined))?.uid !== process.getuid?.()) continue;
+    const owner = await readOwner(folder);
+    if (owner !== undefined && !(await isAlive(owner, folder))) await removeTree(folder);
   }
 }
 
