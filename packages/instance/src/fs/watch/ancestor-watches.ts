@@ -1,6 +1,6 @@
 import { watch, type FSWatcher } from "node:fs";
 import { dirname, join } from "node:path";
-import { noteSystemEvent } from "./event-queue-pressure.ts";
+import { noteSystemEvent, onPossibleLoss } from "./event-queue-pressure.ts";
 import { isForbidden, isMissing } from "./watch-errors.ts";
 
 interface Ancestor {
@@ -16,6 +16,8 @@ interface Ancestor {
 export class AncestorWatches {
   readonly #top: string;
   readonly #ancestors = new Map<string, Ancestor>();
+  /** Present while there are any. */
+  #stopListening: (() => void) | undefined;
 
   /** @param top - host path of the directory at which looking upwards ends; it is watched too. */
   constructor(top: string) {
@@ -49,6 +51,9 @@ export class AncestorWatches {
     if (!ancestor) {
       ancestor = { watcher: this.#watch(path), interested: new Map() };
       this.#ancestors.set(path, ancestor);
+      this.#stopListening ??= onPossibleLoss(() => {
+        this.#watchAnew();
+      });
     }
     const { interested } = ancestor;
     const listeners = interested.get(name) ?? new Set();
@@ -59,6 +64,9 @@ export class AncestorWatches {
       if (interested.size > 0 || this.#ancestors.get(path)?.interested !== interested) return;
       this.#ancestors.get(path)?.watcher?.close();
       this.#ancestors.delete(path);
+      if (this.#ancestors.size > 0) return;
+      this.#stopListening?.();
+      this.#stopListening = undefined;
     };
   }
 
@@ -92,9 +100,9 @@ export class AncestorWatches {
   }
 
   /** Another directory may have the place of an ancestor, whose watch follows the one that left. */
-  #watchAnew(path: string): void {
+  #watchAnew(path?: string): void {
     for (const [at, ancestor] of this.#ancestors) {
-      if (at !== path && !at.startsWith(`${path}/`)) continue;
+      if (path !== undefined && at !== path && !at.startsWith(`${path}/`)) continue;
       const former = ancestor.watcher;
       try {
         ancestor.watcher = this.#watch(at);

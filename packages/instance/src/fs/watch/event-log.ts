@@ -183,7 +183,10 @@ class LogReader<T> implements AsyncIterableIterator<StreamFrame<T>, undefined> {
     } catch (error) {
       this.#waiting = undefined;
       this.#end();
-      waiting.reject(error);
+      // A failure cuts the connection. What was given just before must have left by then, or a reader that comes back would be cut at the same place again.
+      setImmediate(() => {
+        waiting.reject(error);
+      });
     }
   }
 

@@ -352,17 +352,17 @@ describe("a request that cannot be met", () => {
     await served.start("/");
   });
 
-  it("is a directory with more in it than may be covered", async () => {
+  it("is a directory with more in it than may be covered", generous, async () => {
     await using served = await serveWatches({ entries: 100 });
     await served.sh("mkdir -p w many; for i in $(seq 150); do : > many/$i; done; for i in $(seq 90); do : > w/$i; done");
     const refused = await served.post({ path: "/many" });
     expect(refused.status).toBe(507);
     expect(await refused.text()).toContain("100 files");
     const id = await served.start("/w");
-    const reader = await served.read(id);
     await served.sh("for i in $(seq 200); do : > w/more$i; done");
-    await reader.toEnd();
-    await expect(served.read(id, { after: (await (await served.read(id)).toEnd()).at(-1)?.id ?? 0 })).rejects.toThrow(/^507 .*100 files/);
+    const { frames, refusal } = await served.readOut(id);
+    expect(frames.length).toBeGreaterThan(0);
+    expect(refusal).toMatch(/507 .*100 files/);
   });
 
   it("takes 10,000 watches and no more", generous, async () => {

@@ -28,6 +28,8 @@ export interface ServedWatches extends AsyncDisposable {
   post(body: unknown): Promise<Response>;
   /** Every reader has its own connection. */
   read(id: string, options?: { readonly after?: number; readonly gaps?: boolean }): Promise<Reader>;
+  /** Reads a watch that has failed, as a client does that connects again whenever its stream is cut, until it is told why. */
+  readOut(id: string): Promise<{ readonly frames: Frame[]; readonly refusal: string }>;
   /** Runs a shell script in the root, in a process of its own, to its end. */
   sh(script: string): Promise<void>;
   /** Runs a Node program in the root, in a process of its own, to its end. */
@@ -70,6 +72,34 @@ export async function serveWatches(limits: Partial<WatchLimits> = {}, directory?
     if (code !== 0) throw new Error(`the writer failed: ${problems}`);
   }
 
+  async function read(id: string, options: { readonly after?: number; readonly gaps?: boolean } = {}): Promise<Reader> {
+    const headers = { ...(options.after !== undefined && { "last-event-id": String(options.after) }), ...(options.gaps && { "x-shoal-stream": "gaps" }) };
+    const request = get(`${base}/${id}/events`, { headers, agent: false });
+    const [response] = (await once(request, "response")) as [IncomingMessage];
+    if (response.statusCode === 200) return reader(response);
+    let text = "";
+    for await (const chunk of response.setEncoding("utf8")) text += String(chunk);
+    throw new Error(`${response.statusCode ?? 0} ${text}`);
+  }
+
+  async function readOut(id: string): Promise<{ frames: Frame[]; refusal: string }> {
+    const frames: Frame[] = [];
+    for (;;) {
+      let again: Reader;
+      try {
+        again = await read(id, { after: frames.at(-1)?.id ?? 0 });
+      } catch (error) {
+        return { frames, refusal: String(error) };
+      }
+      try {
+        for await (const frame of again) frames.push(frame);
+        throw new Error("the stream of a watch that failed came to an end in order");
+      } catch (error) {
+        if (!(error instanceof Error && "code" in error && error.code === "ECONNRESET")) throw error;
+      }
+    }
+  }
+
   return {
     root,
     handlers,
@@ -81,17 +111,8 @@ export async function serveWatches(limits: Partial<WatchLimits> = {}, directory?
       return ((await response.json()) as { watch_id: string }).watch_id;
     },
     stop: (id) => fetch(`${base}/${id}`, { method: "DELETE" }),
-    read: async (id, options = {}) => {
-      const headers = { ...(options.after !== undefined && { "last-event-id": String(options.after) }), ...(options.gaps && { "x-shoal-stream": "gaps" }) };
-      const request = get(`${base}/${id}/events`, { headers, agent: false });
-      const [response] = (await once(request, "response")) as [IncomingMessage];
-      if (response.statusCode !== 200) {
-        let text = "";
-        for await (const chunk of response.setEncoding("utf8")) text += String(chunk);
-        throw new Error(`${response.statusCode ?? 0} ${text}`);
-      }
-      return reader(response);
-    },
+    read,
+    readOut,
     sh: (script) => run("/bin/sh", ["-ec", script]),
     node: (program) => run(process.execPath, ["--input-type=module", "-e", program]),
     [Symbol.asyncDispose]: async () => {
