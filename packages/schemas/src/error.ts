@@ -19,6 +19,7 @@ export const errorCodes = [
   "not_a_file",
   "not_found",
   "not_implemented",
+  "not_ready",
   "payload_too_large",
   "permission_denied",
   "project_not_found",
