@@ -210,7 +210,7 @@ export const startWatch = defineEndpoint({
   params: id,
   body: json(StartWatch),
   responses: { 201: json(DirectoryWatch) },
-  errors: [400, 401, 403, 404, 429, 500],
+  errors: [400, 401, 403, 404, 429, 500, 503, 507],
 });
 
 /** Begins with the first event that is still kept, or after `Last-Event-ID`; ends when the watch is stopped or its directory is gone. */
@@ -223,7 +223,7 @@ export const watchEvents = defineEndpoint({
   summary: "Follow a directory watch.",
   params: idAndWatch,
   responses: { 200: eventStream(FileSystemEvent) },
-  errors: [400, 401, 403, 404, 500],
+  errors: [400, 401, 403, 404, 429, 500, 507],
 });
 
 /** Its readers get what happened until now, and then the end. */

@@ -59,7 +59,9 @@ export async function sendEvents(response: ServerResponse, reply: Events, report
     finished = true;
     if (!isGone(response)) {
       report(error);
-      response.destroy();
+      // Frames that were written but not sent yet still go out, else a reader that comes back is cut at the same place for ever.
+      if (response.socket === null) response.destroy();
+      else response.socket.destroySoon();
     }
   }
   clearInterval(heartbeat);
