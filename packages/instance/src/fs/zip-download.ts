@@ -1,6 +1,6 @@
 import type { BytesReply } from "@shoal/router";
 import { constants, type Stats } from "node:fs";
-import { lstat, open, readdir, readlink, stat } from "node:fs/promises";
+import { lstat, open, readdir, readlink, stat, type FileHandle } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { hasCode, notADirectory, orServiceError } from "./errors.ts";
 import { fileKind } from "./file-info.ts";
@@ -25,35 +25,46 @@ export async function downloadDirZip(root: SessionRoot, path: string): Promise<B
     const stats = await stat(place);
     if (!stats.isDirectory()) throw notADirectory(action, path, fileKind(stats), "Use read_file for a file.");
     const top = Buffer.from(place);
-    const names = await sortedNames(top);
+    const first = await sorted(top, undefined);
     const leftOut: string[] = [];
     // Loaded by the first download: the program that starts does not wait for it.
     const { zipArchive } = await import("./zip-writer.ts");
-    const archive = zipArchive(walk(top, names, leftOut), () => (leftOut.length === 0 ? "" : `Not permitted to read, left out:\n${leftOut.join("\n")}`));
+    const archive = zipArchive(walk(top, first, leftOut), () => (leftOut.length === 0 ? "" : `Not permitted to read, left out:\n${leftOut.join("\n")}`));
     return { stream: Readable.from(archive, { objectMode: false }), fileName: `${path === "/" ? "root" : baseName(path)}.zip` };
   });
 }
 
-async function sortedNames(directory: Buffer): Promise<Buffer[]> {
-  const names = await readdir(directory, { encoding: "buffer" });
-  return names.filter((name) => !temporaryNamePattern.test(name.toString("latin1"))).sort((a, b) => a.compare(b));
+/** Something in a directory, by its path below `top` and, as far as the directory tells, what it is. */
+interface Found {
+  readonly name: Buffer;
+  readonly isFile: boolean;
+}
+
+async function sorted(top: Buffer, below: Buffer | undefined): Promise<Found[]> {
+  const directory = below === undefined ? top : Buffer.concat([top, separator, below]);
+  const entries = await readdir(directory, { encoding: "buffer", withFileTypes: true });
+  return entries
+    .filter(({ name }) => !temporaryNamePattern.test(name.toString("latin1")))
+    .sort((a, b) => a.name.compare(b.name))
+    .map((entry) => ({ name: below === undefined ? entry.name : Buffer.concat([below, separator, entry.name]), isFile: entry.isFile() }));
 }
 
 /** Entries below `top`, a directory before what is in it. The file of an entry is open only while that entry is used. */
-async function* walk(top: Buffer, names: readonly Buffer[], leftOut: string[]): AsyncGenerator<ZipEntry> {
-  const pending = names.toReversed();
-  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+async function* walk(top: Buffer, first: readonly Found[], leftOut: string[]): AsyncGenerator<ZipEntry> {
+  const pending = first.toReversed();
+  for (let found = pending.pop(); found !== undefined; found = pending.pop()) {
+    const { isFile, name } = found;
     const place = Buffer.concat([top, separator, name]);
     try {
-      const stats = await lstat(place);
-      if (stats.isFile()) {
+      if (isFile) {
         yield* fileEntry(name, place);
         continue;
       }
+      const stats = await lstat(place);
       if (stats.isSymbolicLink()) yield entryOf(name, stats, await readlink(place, "buffer"));
       if (!stats.isDirectory()) continue;
       yield entryOf(name, stats, undefined);
-      for (const inner of (await sortedNames(place)).reverse()) pending.push(Buffer.concat([name, separator, inner]));
+      for (const inner of (await sorted(top, name)).reverse()) pending.push(inner);
     } catch (error) {
       // Gone, or something else by now.
       if (hasCode(error, "ENOENT", "ENOTDIR", "ELOOP", "EINVAL", "ENXIO")) continue;
@@ -66,14 +77,31 @@ async function* walk(top: Buffer, names: readonly Buffer[], leftOut: string[]): 
 async function* fileEntry(name: Buffer, place: Buffer): AsyncGenerator<ZipEntry> {
   // Windows has no such flags; undefined ones count as 0.
   const handle = await open(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  let closed = false;
   try {
     const stats = await handle.stat();
     if (!stats.isFile()) return;
-    if (stats.size <= smallBytes) yield entryOf(name, stats, await handle.readFile());
-    else yield entryOf(name, stats, { stream: handle.createReadStream({ start: 0, end: stats.size - 1, highWaterMark: smallBytes, autoClose: false }), sizeBytes: stats.size });
+    if (stats.size <= smallBytes) {
+      const content = await readWhole(handle, stats.size);
+      closed = true;
+      await handle.close();
+      yield entryOf(name, stats, content);
+    } else yield entryOf(name, stats, { stream: handle.createReadStream({ start: 0, end: stats.size - 1, highWaterMark: smallBytes, autoClose: false }), sizeBytes: stats.size });
   } finally {
-    await handle.close();
+    if (!closed) await handle.close();
   }
+}
+
+async function readWhole(handle: FileHandle, size: number): Promise<Buffer> {
+  // Most files are read in one step: their end is where they say.
+  const buffer = Buffer.allocUnsafe(size);
+  let filled = 0;
+  while (filled < size) {
+    const { bytesRead } = await handle.read(buffer, filled, size - filled, filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
 }
 
 function entryOf(name: Buffer, stats: Stats, content: ZipEntry["content"]): ZipEntry {

@@ -1,10 +1,8 @@
 import type { MultipartPart } from "@shoal/router";
-import { ServiceError } from "@shoal/router";
 import { isUtf8 } from "node:buffer";
 import { chmod, lstat, mkdir, open, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
 import type { Entry, ZipFile } from "yauzl";
 import { invalidInput, notADirectory, orServiceError, tooLarge } from "./errors.ts";
 import { fileKind } from "./file-info.ts";
@@ -13,10 +11,14 @@ import { mergeTree } from "./merge-tree.ts";
 import { locate, normalisePath, type SessionRoot } from "./paths.ts";
 import { removeTree } from "./remove-tree.ts";
 import { makeDirectories, stageFile, temporaryPath } from "./temporary.ts";
-import { ArchivePlan, checkLinkTarget, unsafe, type DeclaredEntry, type PlannedEntry } from "./zip-plan.ts";
+import { contentOf, readingArchive, type Archive, type ReadableEntry } from "./zip-content.ts";
+import { ArchivePlan, checkLinkTarget, type PlannedEntry } from "./zip-plan.ts";
 
 type ZipLibrary = typeof import("yauzl");
-type Planned = PlannedEntry<DeclaredEntry & { readonly raw: Entry }>;
+type Planned = PlannedEntry<ReadableEntry>;
+
+/** As many files as are unpacked at once. */
+const concurrency = 8;
 
 /**
  * Unpacks an archive into a directory, which is made when missing. Every entry is checked first, then all is unpacked to a hidden directory and moved into
@@ -64,20 +66,21 @@ async function findDirectory(root: SessionRoot, path: string): Promise<{ base: s
 }
 
 async function unpack(root: SessionRoot, upload: { readonly archive: string; readonly path: string }, options: { readonly limits: FileSystemLimits; readonly signal: AbortSignal }): Promise<void> {
-  const { archive, path } = upload;
+  const { path } = upload;
   // Loaded by the first upload of an archive: the program that starts does not wait for it.
   const library = await import("yauzl");
-  const zip = await readingArchive(() => library.openPromise(archive, { autoClose: false, decodeStrings: false, validateEntrySizes: false }));
+  const zip = await readingArchive(() => library.openPromise(upload.archive, { autoClose: false, decodeStrings: false, validateEntrySizes: false }));
+  const archive: Archive = { zip, bytes: await open(upload.archive, "r") };
   try {
     const planned = await planArchive(library, zip, options);
     const links = new Map<Planned, string>();
-    for (const entry of planned) if (entry.kind === "link") links.set(entry, await readLink(zip, entry));
+    for (const entry of planned) if (entry.kind === "link") links.set(entry, await readLink(archive, entry));
     await orServiceError("unpack into", path, async () => {
       const { base, names } = await findDirectory(root, path);
       const staging = temporaryPath(base);
       await mkdir(staging, { mode: 0o700 });
       try {
-        await extract(zip, { planned, links, staging }, options.signal);
+        await extract(archive, { planned, links, staging }, options.signal);
         await mergeTree(staging, { make: () => makeDirectories(base, names), existing: names.length === 0 ? base : undefined, path });
       } finally {
         await removeTree(staging, 0);
@@ -85,13 +88,14 @@ async function unpack(root: SessionRoot, upload: { readonly archive: string; rea
     });
   } finally {
     zip.close();
+    await archive.bytes.close();
   }
 }
 
 async function planArchive(library: ZipLibrary, zip: ZipFile, options: { readonly limits: FileSystemLimits; readonly signal: AbortSignal }): Promise<readonly Planned[]> {
   const { archiveEntries } = options.limits;
   if (zip.entryCount > archiveEntries) throw tooLarge("The number of entries in the archive", String(archiveEntries));
-  const plan = new ArchivePlan<Planned["entry"]>(options.limits);
+  const plan = new ArchivePlan<ReadableEntry>(options.limits);
   const entries = zip.eachEntry();
   for (;;) {
     options.signal.throwIfAborted();
@@ -118,38 +122,15 @@ function nameOf(library: ZipLibrary, raw: Entry, madeOn: number): string {
   return library.getFileNameLowLevel(unmarked ? 0x800 : raw.generalPurposeBitFlag, raw.fileNameRaw, raw.extraFields, true);
 }
 
-async function readLink(zip: ZipFile, planned: Planned): Promise<string> {
+async function readLink(archive: Archive, planned: Planned): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of contentOf(zip, planned)) chunks.push(chunk);
+  for await (const chunk of contentOf(archive, planned.entry)) chunks.push(chunk);
   const target = Buffer.concat(chunks).toString("utf8");
   checkLinkTarget(planned.entry.name, planned.names, target);
   return target;
 }
 
-/** Content of an entry, checked: neither more nor less than it declares, and with the right checksum. */
-async function* contentOf(zip: ZipFile, { entry }: Planned): AsyncGenerator<Buffer> {
-  const stream = await readingArchive(() => zip.openReadStreamPromise(entry.raw));
-  let size = 0;
-  let checksum = 0;
-  const chunks = (stream as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const next = await readingArchive(() => chunks.next(), entry.name);
-      if (next.done === true) break;
-      const chunk = next.value;
-      size += chunk.length;
-      if (size > entry.sizeBytes) throw unsafe(entry.name, `it holds more than the ${entry.sizeBytes} bytes that it declares`);
-      checksum = crc32(chunk, checksum);
-      yield chunk;
-    }
-  } finally {
-    stream.destroy();
-  }
-  if (size < entry.sizeBytes) throw damaged(`its entry ${JSON.stringify(entry.name.slice(0, 200))} holds ${size} bytes and declares ${entry.sizeBytes}`);
-  if (checksum !== entry.raw.crc32) throw damaged(`the checksum of its entry ${JSON.stringify(entry.name.slice(0, 200))} is wrong`);
-}
-
-async function extract(zip: ZipFile, what: { readonly planned: readonly Planned[]; readonly links: ReadonlyMap<Planned, string>; readonly staging: string }, signal: AbortSignal): Promise<void> {
+async function extract(archive: Archive, what: { readonly planned: readonly Planned[]; readonly links: ReadonlyMap<Planned, string>; readonly staging: string }, signal: AbortSignal): Promise<void> {
   const { links, planned, staging } = what;
   const made = new Set<string>([staging]);
   const directory = async (names: readonly string[]): Promise<string> => {
@@ -160,20 +141,31 @@ async function extract(zip: ZipFile, what: { readonly planned: readonly Planned[
     }
     return path;
   };
-  for (const entry of planned) {
-    signal.throwIfAborted();
-    if (entry.kind === "directory") await directory(entry.names);
-    else if (entry.kind === "file") await extractFile(zip, entry, join(await directory(entry.names.slice(0, -1)), entry.names.at(-1) ?? ""));
-  }
+  for (const entry of planned) if (entry.kind === "directory") await directory(entry.names);
+  const files = planned.filter(({ kind }) => kind === "file");
+  let next = 0;
+  const extractRest = async (): Promise<void> => {
+    try {
+      for (let entry = files[next++]; entry !== undefined; entry = files[next++]) {
+        signal.throwIfAborted();
+        await extractFile(archive, entry, join(await directory(entry.names.slice(0, -1)), entry.names.at(-1) ?? ""));
+      }
+    } catch (error) {
+      next = files.length;
+      throw error;
+    }
+  };
+  // All have ended before the first failure is thrown: nobody writes any more when the tree is removed.
+  for (const result of await Promise.allSettled(Array.from({ length: concurrency }, extractRest))) if (result.status === "rejected") throw result.reason;
   // Last, so that no file is ever written through one.
   for (const [entry, target] of links) await symlink(target, join(await directory(entry.names.slice(0, -1)), entry.names.at(-1) ?? ""));
   for (const { kind, mode, names } of planned) if (kind === "directory") await chmod(join(staging, ...names), mode);
 }
 
-async function extractFile(zip: ZipFile, entry: Planned, path: string): Promise<void> {
+async function extractFile(archive: Archive, entry: Planned, path: string): Promise<void> {
   const handle = await open(path, "wx", 0o600);
   try {
-    for await (const chunk of contentOf(zip, entry)) {
+    for await (const chunk of contentOf(archive, entry.entry)) {
       for (let offset = 0; offset < chunk.length; ) offset += (await handle.write(chunk, offset)).bytesWritten;
     }
     await handle.chmod(entry.mode);
@@ -182,18 +174,4 @@ async function extractFile(zip: ZipFile, entry: Planned, path: string): Promise<
   } finally {
     await handle.close();
   }
-}
-
-/** Runs a step of the archive library, whose errors say what is wrong with the archive. */
-async function readingArchive<T>(work: () => Promise<T>, name?: string): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof Error) || ServiceError.isInstance(error) || "syscall" in error) throw error;
-    throw damaged(`${name === undefined ? "" : `its entry ${JSON.stringify(name.slice(0, 200))}: `}${error.message}`, error);
-  }
-}
-
-function damaged(reason: string, cause?: Error): ServiceError {
-  return new ServiceError(400, "bad_request", `body.zip_file: not a ZIP archive that can be read, or not all of it: ${reason}. Nothing was unpacked.`, { cause });
 }

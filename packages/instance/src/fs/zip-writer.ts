@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
-import { crc32, createDeflateRaw, deflateRaw } from "node:zlib";
+import { crc32, createDeflateRaw, deflateRaw, deflateRawSync } from "node:zlib";
 
 /** Something that goes into an archive. */
 export interface ZipEntry {
@@ -44,6 +44,8 @@ const deflated = 8;
 const utf8Flag = 0x800;
 const descriptorFlag = 0x8;
 const madeOnUnix = (3 << 8) | 45;
+/** Packed here and now: handing them to another thread takes longer. */
+const tinyBytes = 4 * 1024;
 const batchBytes = 64 * 1024;
 
 /**
@@ -78,7 +80,7 @@ interface Packed {
 async function* packBuffer(entry: ZipEntry, content: Buffer | undefined, offset: number): AsyncGenerator<Buffer, Packed> {
   const name = content === undefined ? Buffer.concat([entry.name, Buffer.from("/")]) : entry.name;
   const plain = content ?? Buffer.alloc(0);
-  const squeezed = plain.length === 0 || isLink(entry) ? plain : await deflate(plain);
+  const squeezed = plain.length === 0 || isLink(entry) ? plain : plain.length <= tinyBytes ? deflateRawSync(plain) : await deflate(plain);
   const method = squeezed.length < plain.length ? deflated : stored;
   const data = method === deflated ? squeezed : plain;
   const written: Written = { name, entry, offset, flags: nameFlag(name), method, crc: crc32(plain), sizeBytes: plain.length, packedBytes: data.length };
