@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { spawnChromium } from "./chromium/spawn.ts";
 import { startEgressForwarder } from "./egress-forwarder.ts";
@@ -9,11 +10,22 @@ async function start(document: string | undefined): Promise<void> {
   // What the placement wrote, which is as trusted as this program.
   const config = JSON.parse(document) as InstanceConfig;
   const forwarder = await startEgressForwarder(config.egress_path);
+  offerMemoryFirst();
   const spawn = (changed: InstanceConfig) => spawnChromium(changed, forwarder.port);
   const chromium = spawn(config);
   if (config.cache_dir !== undefined) enableCompileCache(config.cache_dir);
   const { runInstance } = await import("./program.ts");
   runInstance({ config, forwarder, chromium, spawn });
+}
+
+/** When memory runs out, the kernel is to end a session and not the service. Chromium gives its renderers 300 on top of zero, so this stays below. */
+function offerMemoryFirst(): void {
+  if (process.platform !== "linux") return;
+  try {
+    writeFileSync("/proc/self/oom_score_adj", "200");
+  } catch {
+    // A kernel that forbids it chooses for itself.
+  }
 }
 
 /** Compiles the program into `directory`, for instances that can only read it. */
