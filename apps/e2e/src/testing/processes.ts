@@ -39,5 +39,5 @@ export function chromiums(processes: readonly ProcessEntry[]): ProcessEntry[] {
 
 /** The instance programs among `processes`. */
 export function instances(processes: readonly ProcessEntry[]): ProcessEntry[] {
-  return processes.filter(({ command }) => /^\S*node\S* .*instance/.test(command));
+  return processes.filter(({ command }) => /^\S*node \S*\/program[\w-]*\/\S+\.[cm]?js /.test(command));
 }

@@ -12,10 +12,14 @@ export interface TestService {
   readonly dataDir: string;
 }
 
-/** Starts a service in a folder of its own. Call `end` when done with it: it stops it and removes the folder. */
-export async function runService(flags: readonly string[] = []): Promise<TestService & { end(): Promise<void> }> {
-  const dataDir = mkdtempSync(join(tmpdir(), "shoal-e2e-"));
-  const service = await startService(dataDir, ["--warm", "0", "--log-level", "warn", ...flags]);
+/**
+ * Starts a service in a folder of its own. Call `end` when done with it: it stops it and removes the folder.
+ *
+ * @param given.dataDir - the folder of an earlier service.
+ */
+export async function runService(flags: readonly string[] = [], given: { readonly dataDir?: string; readonly env?: NodeJS.ProcessEnv } = {}): Promise<TestService & { end(): Promise<void> }> {
+  const dataDir = given.dataDir ?? mkdtempSync(join(tmpdir(), "shoal-e2e-"));
+  const service = await startService(dataDir, ["--warm", "0", "--log-level", "warn", ...flags], given.env);
   return {
     service,
     shoal: new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey }),

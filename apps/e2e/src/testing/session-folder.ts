@@ -1,6 +1,6 @@
 import type { Shoal } from "@shoal/client";
 import { randomUUID } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 /** Finds where a directory of a session lies on the host: puts a file there through the service, and looks for it. */
@@ -13,4 +13,23 @@ export async function hostPathOf(test: { readonly shoal: Shoal; readonly dataDir
   await fs.deleteFile(sessionId, { path });
   if (found === undefined) throw new Error(`${directory} of session ${sessionId} was not found in ${sessions}.`);
   return dirname(join(sessions, found));
+}
+
+/** The folders that the servers of a data folder have for sessions; normally one server. */
+function serverFolders(dataDir: string): string[] {
+  const sessions = join(dataDir, "sessions");
+  return readdirSync(sessions).filter((name) => name.startsWith("server-")).map((name) => join(sessions, name));
+}
+
+/** Names of the folders of sessions, of running ones and of those that wait. */
+export function sessionFolders(dataDir: string): string[] {
+  return serverFolders(dataDir).flatMap((folder) => readdirSync(folder).filter((name) => name !== "owner.json"));
+}
+
+/** Where the sessions' sockets are: one folder a server. */
+export function runtimeDirs(dataDir: string): string[] {
+  return serverFolders(dataDir).flatMap((folder) => {
+    const owner = join(folder, "owner.json");
+    return existsSync(owner) ? [(JSON.parse(readFileSync(owner, "utf8")) as { runtime_dir: string }).runtime_dir] : [];
+  });
 }
