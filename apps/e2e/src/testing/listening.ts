@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import type { ProcessEntry } from "./processes.ts";
+
+/** A TCP socket that waits for connections. */
+export interface ListeningSocket {
+  /** As `/proc/net/tcp` writes it: `0100007F` is 127.0.0.1. */
+  readonly address: string;
+  readonly port: number;
+}
+
+/** The sockets that a process listens on, in the network namespace that it lives in; none of a process that we may not look into. Linux only. */
+export function listeningSockets({ pid }: ProcessEntry): ListeningSocket[] {
+  const own = new Set<string>();
+  for (const fd of namesIn(`/proc/${pid}/fd`)) {
+    try {
+      const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1];
+      if (inode !== undefined) own.add(inode);
+    } catch {
+      // It was closed while we looked.
+    }
+  }
+  if (own.size === 0) return [];
+  return ["tcp", "tcp6"].flatMap((table) =>
+    readFileSync(`/proc/${pid}/net/${table}`, "utf8")
+      .split("\n")
+      .slice(1)
+      .flatMap((line) => {
+        const [, local = "", , state, , , , , , inode = ""] = line.trim().split(/\s+/);
+        const [address = "", port = ""] = local.split(":");
+        return state === "0A" && own.has(inode) ? [{ address, port: Number.parseInt(port, 16) }] : [];
+      }),
+  );
+}
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return []; // It has ended, or shows its files to nobody.
+  }
+}
