@@ -55,7 +55,7 @@ export const writeFile = defineEndpoint({
   query: WriteFile,
   body: bytes("application/octet-stream"),
   responses: { 201: empty },
-  errors: [400, 401, 403, 404, 413, 500, 507],
+  errors: [400, 401, 403, 404, 409, 413, 500, 507],
 });
 
 /** One level, sorted by name. */
@@ -83,7 +83,7 @@ export const createDirectory = defineEndpoint({
   params: id,
   body: json(CreateDirectory),
   responses: { 201: empty },
-  errors: [400, 401, 403, 404, 500],
+  errors: [400, 401, 403, 404, 500, 507],
 });
 
 /** Of a symbolic link the link itself, not what it points to. */
@@ -97,7 +97,7 @@ export const deleteFile = defineEndpoint({
   params: id,
   body: json(FilePath),
   responses: { 200: empty },
-  errors: [400, 401, 403, 404, 500],
+  errors: [400, 401, 403, 404, 409, 500],
 });
 
 /** With everything in it. Refuses `/`, the home directory and mounts. */
@@ -154,7 +154,7 @@ export const movePath = defineEndpoint({
   params: id,
   body: json(MovePath),
   responses: { 200: empty },
-  errors: [400, 401, 403, 404, 409, 500],
+  errors: [400, 401, 403, 404, 409, 500, 507],
 });
 
 /** Each file appears whole or not at all. Parts `files[i][dest_path]` and `files[i][file]`, in any order. */
