@@ -87,6 +87,17 @@ describe("a session", () => {
     expect(usage?.uptime_ms).toBeGreaterThan(0);
   });
 
+  it("takes its name for its id on the instance plane, in its own project", async () => {
+    const { session_id } = await create({ name: "by-name" });
+    const path = "/browsers/by-name/fs";
+    expect(await server.request("PUT", `${path}/create_directory`, { body: { path: "/home/shoal/named" } })).toMatchObject({ status: 201 });
+    expect(await server.request("GET", `/browsers/${session_id}/fs/file_info?path=/home/shoal/named`)).toMatchObject({ status: 200, body: { is_dir: true } });
+    const elsewhere = await server.addProject("other-names");
+    expect(await server.request("GET", `${path}/list_files?path=/`, elsewhere)).toMatchObject({ status: 404, body: { code: "not_found" } });
+    await server.request("DELETE", `/browsers/${session_id}`);
+    expect(await server.request("GET", `${path}/list_files?path=/`)).toMatchObject({ status: 404, body: { code: "not_found" } });
+  });
+
   it("starts once for a request that is repeated with its Idempotency-Key", async () => {
     const repeat = () => server.request("POST", "/browsers", { body: { name: "idempotent" }, headers: { "idempotency-key": "start-once" } });
     const [one, two] = await Promise.all([repeat(), repeat()]);

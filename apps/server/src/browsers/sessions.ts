@@ -44,12 +44,12 @@ export interface Sessions {
   update(projectId: string, idOrName: string, request: z.output<typeof UpdateBrowser>): Promise<SessionView>;
   delete(projectId: string, idOrName: string): Promise<void>;
   /**
-   * The instance of a running session. Answers at once when it runs here.
+   * The instance of a running session. Answers at once when it is given the id of one that runs here.
    *
-   * @param projectId - `undefined` when a session token has been checked instead of a key.
+   * @param projectId - `undefined` when a session token has been checked instead of a key; names are then not looked for.
    * @throws {ServiceError} 404 when there is none, with the reason when it has ended; 409 `browser_not_running` while it starts.
    */
-  instanceOf(projectId: string | undefined, id: string): Instance | Promise<Instance>;
+  instanceOf(projectId: string | undefined, idOrName: string): Instance | Promise<Instance>;
   /** Ends every session as `server_stopped` and takes no new ones. */
   close(): Promise<void>;
 }
@@ -206,12 +206,15 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
     return session.instance;
   }
 
-  async function instanceElsewhere(projectId: string | undefined, id: string): Promise<never> {
-    const row = await store.find(projectId, id, true);
-    if (row === undefined) throw notFound(id);
-    if (row.id !== id) throw new ServiceError(404, "not_found", `${id} is a session's name; this operation takes its id, ${row.id}.`);
-    if (row.ended_at !== null) throw hasEnded(id, row.ended_reason, row.ended_at);
-    throw otherServer(row);
+  /** Of a session that no id of this server's names: by its name, if it runs here. */
+  async function instanceByName(projectId: string | undefined, idOrName: string): Promise<Instance> {
+    const row = await store.find(projectId, idOrName, true);
+    // Names are a project's own: without one, only an id tells a session.
+    if (row === undefined || (projectId === undefined && row.id !== idOrName)) throw notFound(idOrName);
+    if (row.ended_at !== null) throw hasEnded(row.id, row.ended_reason, row.ended_at);
+    const session = sessions.get(row.id);
+    if (session === undefined) throw otherServer(row);
+    return instanceHere(session);
   }
 
   return {
@@ -284,9 +287,9 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
       else throw otherServer(row);
     },
 
-    instanceOf(projectId, id) {
-      const session = sessions.get(id);
-      if (session === undefined || (projectId !== undefined && session.row.project_id !== projectId)) return instanceElsewhere(projectId, id);
+    instanceOf(projectId, idOrName) {
+      const session = sessions.get(idOrName);
+      if (session === undefined || (projectId !== undefined && session.row.project_id !== projectId)) return instanceByName(projectId, idOrName);
       return instanceHere(session);
     },
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createId, isId } from "../ids.ts";
 import { StartError } from "../start-error.ts";
@@ -87,6 +87,18 @@ function lock(path: string): () => void {
   throw new StartError(`The data folder ${dirname(path)} cannot be locked: other servers start at the same moment.`, { hint: "Start again." });
 }
 
+/** `mkdir -p`. Node's own goes round for ever where a file system refuses new folders with ENOENT, as /proc does. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (hasCode(error, "EEXIST") && statSync(path).isDirectory()) return;
+    if (!hasCode(error, "ENOENT") || existsSync(dirname(path))) throw error;
+    makeFolder(dirname(path));
+    mkdirSync(path, { mode: 0o700 });
+  }
+}
+
 /**
  * Makes the data folder, readable by this user alone, and claims it for this process.
  *
@@ -95,7 +107,7 @@ function lock(path: string): () => void {
 export function openDataDir(path: string): DataDir {
   try {
     const sessionsDir = join(path, "sessions");
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path);
     const release = lock(join(path, "server.lock"));
     try {
       mkdirSync(sessionsDir, { recursive: true, mode: 0o700 });
