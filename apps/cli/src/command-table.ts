@@ -10,7 +10,8 @@ export interface Flag {
   /** The values that are allowed, where they are few. */
   readonly values?: readonly string[];
   readonly required: boolean;
-  readonly nullable: boolean;
+  /** Whether `null` takes the value away: a field of a change that may be null. */
+  readonly clearable: boolean;
   readonly description: string;
   readonly default?: unknown;
 }
@@ -74,7 +75,7 @@ export function commandTable(document: OpenApiDocument): CommandSpec[] {
     return { ...resolve(target), ...(schema.description !== undefined && { description: schema.description }) };
   };
 
-  const flag = (place: FlagPlace, field: string, source: { schema: JsonSchema; required: boolean; description: string | undefined }): Flag => {
+  const flag = (place: FlagPlace, field: string, source: { schema: JsonSchema; required: boolean; isChange?: boolean; description: string | undefined }): Flag => {
     let schema = resolve(source.schema);
     let nullable = typesOf(schema).includes("null");
     const variants = schema.anyOf ?? schema.oneOf;
@@ -91,7 +92,7 @@ export function commandTable(document: OpenApiDocument): CommandSpec[] {
       kind: kindOf(type, schema),
       ...(values && values.length > 0 && { values }),
       required: source.required,
-      nullable,
+      clearable: nullable && source.isChange === true,
       description: source.description ?? schema.description ?? "",
       ...(schema.default !== undefined && { default: schema.default }),
     };
@@ -105,9 +106,9 @@ export function commandTable(document: OpenApiDocument): CommandSpec[] {
   };
 
   return Object.values(document.paths)
-    .flatMap((methods) => Object.values(methods))
-    .filter((operation) => typeof operation.operationId === "string")
-    .map((operation) => {
+    .flatMap((methods) => Object.entries(methods))
+    .filter(([, operation]) => typeof operation.operationId === "string")
+    .map(([method, operation]) => {
       const parameters = operation.parameters ?? [];
       const content = operation.requestBody?.content ?? {};
       const json = content["application/json"];
@@ -124,7 +125,7 @@ export function commandTable(document: OpenApiDocument): CommandSpec[] {
             .filter((parameter) => parameter.in === "query")
             .map((parameter) => flag("query", parameter.name, { schema: parameter.schema ?? {}, required: parameter.required ?? false, description: parameter.description })),
           ...Object.entries(bodySchema.properties ?? {}).map(([field, schema]) =>
-            flag("body", field, { schema, required: bodySchema.required?.includes(field) ?? false, description: schema.description }),
+            flag("body", field, { schema, required: bodySchema.required?.includes(field) ?? false, isChange: method === "patch", description: schema.description }),
           ),
         ],
         body,

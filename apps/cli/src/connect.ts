@@ -27,8 +27,8 @@ export class ExitError extends Error {
 /** A transport to the service that the flags, the environment or this machine's service name. @throws {ExitError} without a key. */
 export function connect(flags: GlobalFlags, run: Run): Transport {
   const connection = findConnection(flags, run.env);
-  if ("missing" in connection) throw new ExitError(exitCodes.unauthorized.status, connection.missing);
+  if ("problem" in connection) throw new ExitError(connection.problem === "key" ? exitCodes.unauthorized.status : exitCodes.usage.status, connection.message, connection.hint);
   if (flags.timeout !== undefined && !(flags.timeout > 0)) throw new UsageError("--timeout takes a number of seconds above 0.");
-  if (!URL.canParse(connection.baseUrl)) throw new UsageError(`The service's address "${connection.baseUrl}" is not a URL; write it like http://127.0.0.1:7777.`);
-  return createTransport({ ...connection, ...(flags.timeout !== undefined && { totalTimeoutMs: flags.timeout * 1000 }) });
+  const { baseUrl, apiKey, project } = connection;
+  return createTransport({ baseUrl, apiKey, ...(project !== undefined && { project }), ...(flags.timeout !== undefined && { totalTimeoutMs: flags.timeout * 1000 }) });
 }

@@ -1,68 +1,63 @@
 import { styleText } from "node:util";
+import { alignColumns, cell } from "./format.ts";
 
 /** How results are printed: a table for people, indented JSON, or one JSON value a line. */
 export type OutputFormat = "table" | "json" | "jsonl";
 
-/** Where a command prints. `interactive` means that a person watches stderr: progress, colours and questions are welcome. */
+/** Where a command prints, and who is there. */
 export interface Terminal {
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
   readonly stdin: NodeJS.ReadableStream;
-  /** Whether stdin and stderr are a terminal. */
+  /** Whether a person can answer a question: stdin and stderr are a terminal. */
   readonly interactive: boolean;
-  /** Whether stdout is a terminal that takes colours. */
+  /** Whether a person watches stderr, so that progress may be drawn there. */
+  readonly progress: boolean;
+  /** Whether stdin is a keyboard. */
+  readonly keyboard: boolean;
+  /** Whether stdout is a terminal: columns are fitted to it and moments told from now. */
+  readonly screen: boolean;
+  /** Whether stdout takes colours. */
   readonly colour: boolean;
-  /** Columns of stdout. */
+  /** Whether stderr takes colours. */
+  readonly errorColour: boolean;
+  /** Columns of the terminal; 80 where there is none. */
   readonly width: number;
 }
 
-/** Removes what could steer a terminal (escape sequences, control characters) from text that came over the wire. */
-export function printable(text: string): string {
-  // Names, tags and paths are somebody else's input: an escape sequence in one must not reach a terminal.
-  // eslint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+/** Styles a text for stdout, where it takes colours. */
+export function styled(terminal: Pick<Terminal, "colour">, style: Parameters<typeof styleText>[0], text: string): string {
+  return terminal.colour ? styleText(style, text, { validateStream: false }) : text;
 }
 
-/** A value as a table's cell or a field's line. */
-export function cell(value: unknown): string {
-  if (value === undefined || value === null) return "-";
-  if (typeof value === "string") return isTimestamp(value) ? value.replace("T", " ").replace(/\.\d+Z$/, "Z") : printable(value);
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  return printable(JSON.stringify(value));
-}
+/** A column of a table: its heading, and the field that it shows. */
+export type Column = readonly [heading: string, field: string];
 
-function isTimestamp(text: string): boolean {
-  return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text);
-}
-
-/** Prints rows under headings, columns separated by two spaces. Nothing but the headings' absence tells an empty list: a line on stderr says so. */
-export async function printTable(terminal: Terminal, rows: readonly object[], columns: readonly (readonly [heading: string, field: string])[]): Promise<void> {
-  if (rows.length === 0) {
-    terminal.stderr.write("Nothing found.\n");
-    return;
-  }
-  const { default: Table } = await import("cli-table3");
-  const bare = { top: "", "top-mid": "", "top-left": "", "top-right": "", bottom: "", "bottom-mid": "", "bottom-left": "", "bottom-right": "", left: "", "left-mid": "", mid: "", "mid-mid": "", right: "", "right-mid": "", middle: "  " };
+/** Prints rows under headings. On a terminal they are cut to its width; elsewhere nothing is left out. */
+export function printTable(terminal: Terminal, rows: readonly object[], columns: readonly Column[]): void {
+  const now = new Date();
   // A column that is empty in every row only takes width.
-  const shown = columns.filter(([, field]) => rows.some((row) => field in row && valueAt(row, field) !== null && valueAt(row, field) !== undefined));
-  const table = new Table({ chars: bare, style: { "padding-left": 0, "padding-right": 0, head: [], border: [] }, head: shown.map(([heading]) => (terminal.colour ? styleText("bold", heading, { validateStream: false }) : heading)) });
-  for (const row of rows) table.push(shown.map(([, field]) => cell(valueAt(row, field))));
-  const lines = table.toString().split("\n");
-  terminal.stdout.write(`${lines.map((line) => line.trimEnd()).join("\n")}\n`);
+  const shown = columns.filter(([, field]) => rows.some((row) => valueAt(row, field) !== null && valueAt(row, field) !== undefined));
+  const cells = rows.map((row) => shown.map(([, field]) => cell(valueAt(row, field), terminal.screen ? "relative" : "absolute", now)));
+  const right = new Set(shown.flatMap(([, field], index) => (rows.every((row) => typeof valueAt(row, field) === "number") ? [index] : [])));
+  const [head = "", ...lines] = alignColumns([shown.map(([heading]) => heading), ...cells], { right, available: terminal.screen ? terminal.width : Infinity });
+  terminal.stdout.write(`${[styled(terminal, "bold", head), ...lines].join("\n")}\n`);
 }
 
 function valueAt(row: object, field: string): unknown {
   return (row as Record<string, unknown>)[field];
 }
 
-/** Prints one object, a field a line. */
-export function printFields(terminal: Terminal, value: object): void {
-  const entries = Object.entries(value).filter(([, field]) => field !== undefined);
+/** Prints one object, a field a line; the fields in `first` stand at the top. Nothing is cut: values are there to be copied. */
+export function printFields(terminal: Terminal, value: object, first: readonly string[] = []): void {
+  const now = new Date();
+  const rank = (name: string) => (first.includes(name) ? first.indexOf(name) : first.length);
+  const entries = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([a], [b]) => rank(a) - rank(b));
   const width = Math.max(0, ...entries.map(([name]) => name.length));
-  for (const [name, field] of entries) {
-    const label = name.padEnd(width);
-    terminal.stdout.write(`${terminal.colour ? styleText("bold", label, { validateStream: false }) : label}  ${cell(field)}\n`);
-  }
+  const lines = entries.map(([name, field]) => `${styled(terminal, "bold", name.padEnd(width))}  ${cell(field, terminal.screen ? "both" : "absolute", now)}\n`);
+  terminal.stdout.write(lines.join(""));
 }
 
 /** Prints JSON, indented. */

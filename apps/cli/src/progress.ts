@@ -1,9 +1,11 @@
 import type { Terminal } from "./output.ts";
+import { printable, truncate } from "./format.ts";
 
 /** A bar on stderr while bytes move; nothing where nobody watches. */
 export interface Progress {
   /** @param movedBytes - bytes so far. @param totalBytes - of how many, where that is known. */
   update(movedBytes: number, totalBytes: number | undefined): void;
+  /** Takes the bar away. */
   stop(): void;
 }
 
@@ -12,40 +14,51 @@ export function formatBytes(bytes: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let value = bytes;
   let unit = 0;
-  while (value >= 1000 && unit < units.length - 1) {
+  while (value >= 999.95 && unit < units.length - 1) {
     value /= 1000;
     unit++;
   }
   return `${unit === 0 ? String(value) : value.toFixed(1)} ${units[unit] ?? ""}`;
 }
 
-/** Shows how far a transfer is, on a terminal. */
-export async function showProgress(terminal: Terminal, label: string): Promise<Progress> {
-  if (!terminal.interactive) return { update: () => undefined, stop: () => undefined };
-  const { SingleBar } = await import("cli-progress");
-  const bar = new SingleBar({
-    stream: terminal.stderr,
-    clearOnComplete: true,
-    hideCursor: true,
-    etaBuffer: 50,
-    format: `${label} {bar} {percentage}%  {moved} of {total}  {eta_formatted} left`,
-    formatBar: (progress: number) => `${"█".repeat(Math.round(progress * 24))}${"░".repeat(24 - Math.round(progress * 24))}`,
-  });
-  let started = false;
+/** One line of progress, no wider than `columns`: what does not fit is left out from the right. */
+export function progressLine(label: string, state: { readonly movedBytes: number; readonly totalBytes: number | undefined; readonly elapsedMs: number }, columns: number): string {
+  const { movedBytes, totalBytes, elapsedMs } = state;
+  const bytesPerSecond = elapsedMs > 0 ? (movedBytes / elapsedMs) * 1000 : 0;
+  const rate = bytesPerSecond > 0 ? [`${formatBytes(Math.round(bytesPerSecond))}/s`] : [];
+  const name = truncate(printable(label), Math.max(12, Math.floor(columns / 3)));
+  let parts: string[];
+  if (totalBytes === undefined || totalBytes === 0) parts = [name, formatBytes(movedBytes), ...rate];
+  else {
+    const done = Math.min(1, movedBytes / totalBytes);
+    const filled = Math.round(done * 20);
+    const leftSeconds = Math.ceil((totalBytes - movedBytes) / bytesPerSecond);
+    const left = bytesPerSecond > 0 && leftSeconds > 0 ? [`${String(leftSeconds)} s left`] : [];
+    parts = [name, `${"█".repeat(filled)}${"░".repeat(20 - filled)} ${String(Math.floor(done * 100)).padStart(3)}%`, `${formatBytes(movedBytes)} of ${formatBytes(totalBytes)}`, ...rate, ...left];
+  }
+  while (parts.length > 2 && parts.join("  ").length > columns) parts.pop();
+  return truncate(parts.join("  "), columns);
+}
+
+const frameMs = 100;
+
+/** Shows how far a transfer is, on a terminal. What takes less than 100 ms shows nothing. */
+export function showProgress(terminal: Terminal, label: string): Progress {
+  if (!terminal.progress) return { update: () => undefined, stop: () => undefined };
+  const startedAt = performance.now();
+  let drawnAt = startedAt;
+  let drawn = false;
   return {
     update(movedBytes, totalBytes) {
-      const fields = { moved: formatBytes(movedBytes), total: totalBytes === undefined ? "?" : formatBytes(totalBytes) };
-      if (!started) {
-        bar.start(totalBytes ?? movedBytes, movedBytes, fields);
-        started = true;
-      } else {
-        // Of unknown size: the bar stays full, the count tells.
-        if (totalBytes === undefined) bar.setTotal(movedBytes);
-        bar.update(movedBytes, fields);
-      }
+      const now = performance.now();
+      if (now - drawnAt < frameMs) return;
+      drawnAt = now;
+      drawn = true;
+      terminal.stderr.write(`\r\u001b[2K${progressLine(label, { movedBytes, totalBytes, elapsedMs: now - startedAt }, terminal.width - 1)}`);
     },
-    stop: () => {
-      if (started) bar.stop();
+    stop() {
+      if (drawn) terminal.stderr.write("\r\u001b[2K");
+      drawn = false;
     },
   };
 }

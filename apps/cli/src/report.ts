@@ -2,18 +2,44 @@ import { ApiError, ConnectionError, ContractError, TimeoutError } from "@shoal/t
 import { styleText } from "node:util";
 import { ExitError } from "./connect.ts";
 import { exitCodes, exitStatusOf } from "./exit-codes.ts";
-import { printable, type Terminal } from "./output.ts";
+import { printable } from "./format.ts";
+import type { Terminal } from "./output.ts";
 import { UsageError } from "./values.ts";
 
+/** What a message is told with, beside the error itself. */
+export interface ReportContext {
+  readonly terminal: Terminal;
+  /** The command that failed: `shoal profiles get`; `shoal` when none was found. */
+  readonly command: string;
+  /** How the command takes a field of the wire: `--timeout-seconds`, `<path>`. */
+  readonly nameOf: (field: string) => string | undefined;
+  /** The command of an operation: `shoal api-keys list` for `apiKeys.list`. */
+  readonly commandOf: (operationId: string) => string | undefined;
+  /** Where the API key was found, for when it is refused. */
+  readonly keySource: string | undefined;
+}
+
+/** Says a message of the service in the words of the command line: flags for fields, commands for operations. */
+export function inCommandWords(message: string, { nameOf, commandOf }: Pick<ReportContext, "nameOf" | "commandOf">): string {
+  return message
+    .replace(/\b(?:body|query|params)\.([a-z_]+)/g, (whole, field: string) => nameOf(field) ?? whole)
+    .replace(/(?<!["\w.])[a-z]\w*(?:\.[a-z]\w*)+(?:\(\))?(?!["\w])/gi, (whole) => {
+      const command = commandOf(whole.replace("()", ""));
+      return command === undefined ? whole : `\`${command}\``;
+    });
+}
+
 /** Tells a person on stderr what went wrong and what to do. @returns the exit status. */
-export function report(error: unknown, terminal: Terminal): number {
+export function report(error: unknown, context: ReportContext): number {
+  const { terminal, command, keySource } = context;
   const say = (message: string, ...more: (string | undefined)[]) => {
-    const label = terminal.interactive && terminal.colour ? styleText("red", "error", { validateStream: false }) : "error";
+    const label = terminal.errorColour ? styleText("red", "error", { validateStream: false }) : "error";
     terminal.stderr.write(`${label}: ${printable(message)}\n`);
     for (const line of more) if (line !== undefined && line !== "") terminal.stderr.write(`  ${printable(line)}\n`);
   };
+  const words = (message: string) => inCommandWords(message, context);
   if (error instanceof UsageError) {
-    say(error.message, "Add --help for what the command takes.");
+    say(error.message, `See: ${command} --help`);
     return exitCodes.usage.status;
   }
   if (error instanceof ExitError) {
@@ -21,16 +47,21 @@ export function report(error: unknown, terminal: Terminal): number {
     return error.status;
   }
   if (ApiError.isInstance(error)) {
-    const details = (error.details ?? []).map(({ message }) => message).filter((message) => message !== undefined && message !== error.message);
-    say(error.message, ...details, `code ${error.code}, status ${String(error.status)}${error.requestId === undefined ? "" : `, request ${error.requestId}`}`);
+    const details = (error.details ?? []).map(({ message }) => message).filter((message) => message !== undefined && !error.message.includes(message));
+    say(
+      words(error.message),
+      ...details.map((message) => message && words(message)),
+      error.status === 401 && keySource !== undefined ? `The key came from ${keySource}.` : undefined,
+      `code ${error.code}, status ${String(error.status)}${error.requestId === undefined ? "" : `, request ${error.requestId}`}`,
+    );
     return exitStatusOf(error.status);
   }
   if (TimeoutError.isInstance(error)) {
-    say(error.message);
+    say(error.message.replace(/\b(?:timeoutMs|totalTimeoutMs)\b/g, "--timeout"));
     return exitCodes.timeout.status;
   }
   if (ConnectionError.isInstance(error)) {
-    say(error.message, 'Is the service running? "shoal serve" starts one on this machine; --base-url or SHOAL_BASE_URL names another.');
+    say(error.message, "Is the service running? `shoal serve` starts one on this machine; --base-url or SHOAL_BASE_URL names another.");
     return exitCodes.connection.status;
   }
   if (ContractError.isInstance(error)) {

@@ -3,17 +3,13 @@ import type { CommandSpec } from "./command-table.ts";
 import { connect, ExitError, type GlobalFlags } from "./connect.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { printEvent } from "./follow.ts";
-import { type OutputFormat, printFields, printJson, printJsonLine, printTable } from "./output.ts";
+import { type Column, type OutputFormat, printFields, printJson, printJsonLine, printTable } from "./output.ts";
 import { polish } from "./polish.ts";
 import type { Run } from "./program.ts";
-import { buildRequest } from "./values.ts";
+import { buildRequest, type GivenValues } from "./values.ts";
 
-interface Given {
-  readonly args: readonly string[];
-  readonly options: Readonly<Record<string, unknown>>;
+interface Given extends GivenValues {
   readonly globals: GlobalFlags;
-  readonly positional: readonly string[];
-  readonly optionKeys: Readonly<Record<string, string>>;
 }
 
 /** Runs the command of one operation: builds the request, asks where it must, calls, prints. */
@@ -21,53 +17,61 @@ export async function runOperation(spec: CommandSpec, given: Given, run: Run): P
   const endpoint = Object.values(contract).find(({ operationId }) => operationId === spec.operationId) as Endpoint | undefined;
   if (!endpoint) throw new Error(`The contract has no operation ${spec.operationId}.`);
   const request = buildRequest(spec, given);
-  const { confirm, done, columns } = polish[spec.operationId] ?? {};
+  const { confirm } = polish[spec.operationId] ?? {};
   const format = given.options.output as OutputFormat;
-  const { terminal } = run;
+  const transport = connect(given.globals, run);
   if (confirm && given.options.yes !== true) await ask(fill(confirm, given.args), run);
 
-  const transport = connect(given.globals, run);
   const options = { signal: run.signal };
   switch (spec.result) {
     case "events":
-      for await (const event of transport.stream(endpoint, request, options)) printEvent(terminal, event, format);
+      for await (const event of transport.stream(endpoint, request, options)) printEvent(run.terminal, event, format);
       return;
     case "page": {
       const page = await transport.call(endpoint, request, options);
-      const items: object[] = [];
-      if (given.options.all === true) {
-        for await (const item of page as AsyncIterable<object>) {
-          if (format === "jsonl") printJsonLine(terminal, item);
-          else items.push(item);
-        }
-        if (format === "jsonl") return;
-      } else items.push(...(page as { items: object[] }).items);
-      if (format === "json") printJson(terminal, items);
-      else if (format === "jsonl") for (const item of items) printJsonLine(terminal, item);
+      const all = given.options.all === true;
+      // Not kept: with --all and JSON lines a list may be longer than memory.
+      if (all && format === "jsonl") for await (const item of page as AsyncIterable<object>) printJsonLine(run.terminal, item);
       else {
-        await printTable(terminal, items, columns ?? Object.keys(items[0] ?? {}).map((field) => [field.toUpperCase(), field] as const));
+        printList(spec.operationId, all ? await everyItem(page as AsyncIterable<object>) : (page as { items: object[] }).items, format, run);
         const { hasMore, nextOffset } = page as { hasMore: boolean; nextOffset?: number };
-        if (hasMore && given.options.all !== true) terminal.stderr.write(`There are more: add --all, or --offset ${String(nextOffset)}.\n`);
+        if (hasMore && !all && format === "table") run.terminal.stderr.write(`There are more: add --all, or --offset ${String(nextOffset)}.\n`);
       }
       return;
     }
     case "bytes":
       throw new Error(`${spec.operationId} has no command of its own yet.`);
     case "json":
-    case "empty": {
-      const result: unknown = await transport.call(endpoint, request, options);
-      if (spec.result === "empty" || result === undefined) {
-        if (done && format === "table") terminal.stderr.write(`${fill(done, given.args)}\n`);
-      } else if (format === "json") printJson(terminal, result);
-      else if (format === "jsonl") for (const line of Array.isArray(result) ? (result as unknown[]) : [result]) printJsonLine(terminal, line);
-      else if (Array.isArray(result)) await printTable(terminal, result as object[], columns ?? Object.keys((result[0] ?? {}) as object).map((field) => [field.toUpperCase(), field] as const));
-      else if (spec.operationId === "service.openapi") printJson(terminal, result);
-      else {
-        printFields(terminal, result as object);
-        if (typeof result === "object" && result !== null && "key" in result) terminal.stderr.write("Keep the key now: it cannot be shown again.\n");
-      }
-    }
+    case "empty":
+      printResult(spec, await transport.call(endpoint, request, options), { format, args: given.args }, run);
   }
+}
+
+function printResult({ operationId, result }: CommandSpec, value: unknown, { format, args }: { format: OutputFormat; args: readonly string[] }, { terminal, ...run }: Run): void {
+  const { done, first, next, raw } = polish[operationId] ?? {};
+  if (result === "empty" || typeof value !== "object" || value === null) {
+    if (done && format === "table") terminal.stderr.write(`${fill(done, args)}\n`);
+  } else if (Array.isArray(value)) printList(operationId, value as object[], format, { terminal, ...run });
+  else if (format === "jsonl") printJsonLine(terminal, value);
+  else if (format === "json" || raw) printJson(terminal, value);
+  else {
+    printFields(terminal, value, first);
+    for (const line of next?.(value as Readonly<Record<string, unknown>>) ?? []) terminal.stderr.write(`${line}\n`);
+  }
+}
+
+function printList(operationId: string, items: readonly object[], format: OutputFormat, { terminal }: Run): void {
+  const { columns, empty = "Nothing found." } = polish[operationId] ?? {};
+  if (format === "json") printJson(terminal, items);
+  else if (format === "jsonl") for (const item of items) printJsonLine(terminal, item);
+  else if (items.length === 0) terminal.stderr.write(`${empty}\n`);
+  else printTable(terminal, items, columns ?? Object.keys(items[0] ?? {}).map((field): Column => [field.toUpperCase(), field]));
+}
+
+async function everyItem(page: AsyncIterable<object>): Promise<object[]> {
+  const items: object[] = [];
+  for await (const item of page) items.push(item);
+  return items;
 }
 
 function fill(text: string, args: readonly string[]): string {
@@ -76,8 +80,9 @@ function fill(text: string, args: readonly string[]): string {
 
 /** Asks on a terminal; elsewhere the command fails and names the flag. */
 async function ask(question: string, run: Run): Promise<void> {
-  if (!run.terminal.interactive) throw new ExitError(exitCodes.usage.status, `${question} Nobody can answer here.`, "Add --yes to go ahead without the question.");
+  if (!run.terminal.interactive) throw new ExitError(exitCodes.usage.status, `Nobody can answer here: ${question}`, "Add --yes to go ahead without the question.");
   const { confirm, isCancel } = await import("@clack/prompts");
   const answer = await confirm({ message: question, initialValue: false, output: process.stderr });
-  if (isCancel(answer) || !answer) throw new ExitError(exitCodes.interrupted.status, "Nothing was changed.");
+  if (isCancel(answer)) throw new ExitError(exitCodes.interrupted.status, "Nothing was changed.");
+  if (!answer) throw new ExitError(exitCodes.error.status, "Nothing was changed.");
 }

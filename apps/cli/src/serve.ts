@@ -1,7 +1,8 @@
-import { parseArgs, type ParseArgsOptionsConfig, styleText } from "node:util";
+import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { ExitError } from "./connect.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { loadService } from "./load-service.ts";
+import { styled, type Terminal } from "./output.ts";
 import type { Run } from "./program.ts";
 
 type Service = typeof import("@shoal/server");
@@ -12,7 +13,7 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   const { terminal } = run;
   const flags = readFlags(service, args);
   if (flags.help === true) {
-    terminal.stdout.write(help(service));
+    terminal.stdout.write(help(service, terminal));
     return;
   }
   const { default: closeWithGrace } = await import("close-with-grace");
@@ -21,22 +22,33 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
     const config = service.loadConfig({ flags, env: run.env });
     server = await service.startServer(config);
   } catch (error) {
-    if (service.StartError.isInstance(error)) throw new ExitError(error.exitCode === 2 ? exitCodes.usage.status : exitCodes.start.status, error.message, error.hint);
-    throw error;
+    throw asExitError(service, error);
   }
-  const bold = (text: string) => (terminal.colour ? styleText("bold", text, { validateStream: false }) : text);
+  if (run.signal.aborted) {
+    // Told to stop while it started.
+    await server.close();
+    return;
+  }
+  const bold = (text: string) => styled(terminal, "bold", text);
   terminal.stdout.write(`Shoal ${service.version} answers at ${bold(server.baseUrl)}\n`);
   if (server.placement === "process") terminal.stdout.write("Sessions are not isolated: install bubblewrap for the sandbox (shoal doctor says more).\n");
   if (server.newAdminKey) terminal.stdout.write(`Admin key, shown this once: ${bold(server.newAdminKey.apiKey)}\nThis user's shoal commands find it in ${server.newAdminKey.path}\n`);
-  if (terminal.interactive) terminal.stdout.write("Ctrl-C stops.\n");
+  if (terminal.progress) terminal.stdout.write("Try it in another terminal: shoal browsers create\nCtrl-C stops.\n");
 
   // A second signal ends the process at once: sessions die with it, and what they leave is swept at the next start.
   closeWithGrace({ delay: false, logger: false }, async ({ err, signal }) => {
     if (err !== undefined) server.log.fatal({ err }, "the service failed and stops");
-    else if (terminal.interactive) terminal.stderr.write(`${signal === "SIGINT" ? "\n" : ""}Stopping: requests in flight are finished, sessions are ended.\n`);
+    else if (terminal.progress) terminal.stderr.write(`${signal === "SIGINT" ? "\n" : ""}Stopping: requests in flight are finished, sessions are ended. Ctrl-C again stops at once.\n`);
     await server.close();
   });
 }
+
+function asExitError(service: Service, error: unknown): unknown {
+  if (!service.StartError.isInstance(error)) return error;
+  return new ExitError(error.exitCode === 2 ? exitCodes.usage.status : exitCodes.start.status, error.message, error.hint);
+}
+
+const flagHint = "`shoal serve --help` lists every setting.";
 
 function readFlags(service: Service, args: readonly string[]): Record<string, unknown> {
   const options: ParseArgsOptionsConfig = { help: { type: "boolean", short: "h" }, config: { type: "string" } };
@@ -44,33 +56,76 @@ function readFlags(service: Service, args: readonly string[]): Record<string, un
     const flag = name.replaceAll("_", "-");
     options[flag] = setting.kind === "boolean" ? { type: "boolean" } : setting.kind === "list" ? { type: "string", multiple: true } : { type: "string" };
   }
-  try {
-    const { values } = parseArgs({ args: [...args], options, allowPositionals: false, allowNegative: true });
-    return Object.fromEntries(Object.entries(values).map(([flag, value]) => [flag, Array.isArray(value) ? value.flatMap((item) => String(item).split(",")) : value]));
-  } catch (error) {
-    throw new ExitError(exitCodes.usage.status, error instanceof Error ? (error.message.split(". ")[0] ?? error.message) : String(error), "shoal serve --help lists every setting.");
+  // Not strict: its errors neither know the nearest flag nor what a setting is.
+  const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, allowNegative: true, tokens: true });
+  const flags: Record<string, unknown> = {};
+  for (const token of tokens) {
+    if (token.kind === "option-terminator") continue;
+    if (token.kind === "positional") throw new ExitError(exitCodes.usage.status, `"${token.value}" is no flag of shoal serve.`, flagHint);
+    const isNegative = token.name.startsWith("no-") && options[token.name] === undefined;
+    const name = isNegative ? token.name.slice(3) : token.name;
+    const option = options[name];
+    if (option === undefined || (isNegative && option.type !== "boolean")) throw unknownFlag(service, token.rawName);
+    if (option.type === "string" && (token.value === undefined || (!token.inlineValue && /^--[a-z]/.test(token.value)))) throw new ExitError(exitCodes.usage.status, `${token.rawName} needs a value.`, flagHint);
+    if (option.type === "boolean" && token.value !== undefined) flags[name] = token.value;
+    else if (option.type === "boolean") flags[name] = !isNegative;
+    else flags[name] = option.multiple === true ? [...((flags[name] as string[] | undefined) ?? []), ...(token.value ?? "").split(",")] : token.value;
   }
+  return flags;
 }
 
-function help(service: Service): string {
-  const lines = Object.entries(service.settings).map(([name, setting]) => {
-    const flag = `--${name.replaceAll("_", "-")}${setting.kind === "boolean" ? "" : " <value>"}`;
-    return `  ${flag.padEnd(34)} ${setting.summary}\n${" ".repeat(37)}Default: ${setting.default}.${setting.flagOnly ? "" : ` SHOAL_${name.toUpperCase()}.`}`;
-  });
+/** The service knows its settings and says which one was meant. */
+function unknownFlag(service: Service, rawName: string): unknown {
+  try {
+    service.loadConfig({ flags: { [rawName.replace(/^-+/, "")]: true }, env: {}, cwd: "/" });
+  } catch (error) {
+    return asExitError(service, error);
+  }
+  return new ExitError(exitCodes.usage.status, `${rawName} is no flag of shoal serve.`, flagHint);
+}
+
+/** Words in lines of at most `columns`. */
+function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+const valueNames: Readonly<Record<string, string>> = { integer: " <number>", text: " <text>", path: " <path>", list: " <a,b>" };
+
+function help(service: Service, terminal: Terminal): string {
+  const columns = Math.max(40, Math.min(terminal.width, 100));
+  const entry = (flag: string, ...texts: string[]) => [`  ${flag}`, ...texts.flatMap((text) => wrap(text, columns - 6).map((line) => `      ${line}`))].join("\n");
+  const settings = Object.entries(service.settings).map(([name, setting]) =>
+    entry(`--${name.replaceAll("_", "-")}${valueNames[setting.kind] ?? ""}`, setting.summary, `Default: ${setting.default}.${setting.flagOnly ? "" : ` Also ${[...(setting.env ?? []), `SHOAL_${name.toUpperCase()}`].join(", ")}.`}`),
+  );
+  const title = (text: string) => styled(terminal, "bold", text);
   return [
-    "Usage: shoal serve [settings]",
+    `${title("Usage:")} shoal serve [settings]`,
     "",
-    "Runs the service until it is stopped. Flags win over the environment, the environment over the config file.",
+    ...wrap("Runs the service until it is stopped. Without settings: PostgreSQL, sessions and keys in a data folder of yours, on 127.0.0.1:7777. Flags win over the environment, the environment over the config file.", columns),
     "",
-    "Settings:",
-    `  ${"--config <path>".padEnd(34)} Config file, YAML or JSON, with the settings' names (data_dir: …).\n${" ".repeat(37)}Default: shoal.config.yaml in this folder, where there is one. SHOAL_CONFIG.`,
-    ...lines,
-    `  ${"-h, --help".padEnd(34)} print help`,
+    title("Settings:"),
+    entry("--config <path>", "Config file, YAML or JSON, with the settings' names (data_dir: …).", "Default: shoal.config.yaml in this folder, where there is one. Also SHOAL_CONFIG."),
+    ...settings,
+    entry("-h, --help", "Print help."),
     "",
-    "Examples:",
+    title("Examples:"),
     "  $ shoal serve",
     "  $ shoal serve --port 0 --data-dir ./data --ready-file ./ready.json",
     "  $ DATABASE_URL=postgres://shoal@db/shoal shoal serve --warm 4",
+    "",
+    title("Signals:"),
+    ...wrap("SIGTERM and Ctrl-C finish requests in flight, end the sessions and exit with 0. A second one stops at once.", columns - 2).map((line) => `  ${line}`),
+    "",
+    title("Exit status:"),
+    "    0  it was stopped",
+    "    2  a setting is wrong",
+    "   12  it cannot start",
     "",
   ].join("\n");
 }

@@ -6,45 +6,67 @@ import { join } from "node:path";
 export interface Connection {
   readonly baseUrl: string;
   readonly apiKey: string;
+  /** Where the key was found: `SHOAL_API_KEY`, or a file. */
+  readonly keySource: string;
   readonly project?: string;
 }
 
 export const defaultBaseUrl = "http://127.0.0.1:7777";
 
+/** A variable that is set to nothing counts as not set. */
+function given(text: string | undefined): string | undefined {
+  return text === "" ? undefined : text;
+}
+
 /** The folder where `shoal serve` keeps its data when it is not told another. The service uses the same rule. */
 export function defaultDataDir(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): string {
-  if (env.SHOAL_DATA_DIR) return env.SHOAL_DATA_DIR;
   const home = homedir();
+  const named = given(env.SHOAL_DATA_DIR);
+  if (named !== undefined) return named;
   if (platform === "darwin") return join(home, "Library", "Application Support", "shoal");
-  if (platform === "win32") return join(env.LOCALAPPDATA ?? join(home, "AppData", "Local"), "shoal");
-  return join(env.XDG_DATA_HOME ?? join(home, ".local", "share"), "shoal");
+  if (platform === "win32") return join(given(env.LOCALAPPDATA) ?? join(home, "AppData", "Local"), "shoal");
+  return join(given(env.XDG_DATA_HOME) ?? join(home, ".local", "share"), "shoal");
+}
+
+/** Why there is no connection, for the user. */
+export interface NoConnection {
+  readonly problem: "key" | "address";
+  readonly message: string;
+  readonly hint: string;
 }
 
 /**
  * Finds the service and a key: the flags, then `SHOAL_API_KEY`, `SHOAL_BASE_URL` and `SHOAL_PROJECT`, then the admin key that
- * `shoal serve` left in its data folder on this machine.
- *
- * @returns the connection, or what to tell the user when no key was found.
+ * `shoal serve` left in its data folder on this machine. That key is used for the service that wrote it and for no other.
  */
-export function findConnection(flags: { baseUrl?: string; project?: string }, env: NodeJS.ProcessEnv): Connection | { missing: string } {
+export function findConnection(flags: { baseUrl?: string; project?: string }, env: NodeJS.ProcessEnv): Connection | NoConnection {
   const file = join(defaultDataDir(env), "admin-key.json");
   const stored = readAdminKey(file);
-  const baseUrl = flags.baseUrl ?? env.SHOAL_BASE_URL ?? stored?.base_url ?? defaultBaseUrl;
-  const project = flags.project ?? env.SHOAL_PROJECT;
-  // The stored key belongs to the server that wrote it: it is not sent to any other.
-  const apiKey = env.SHOAL_API_KEY ?? (stored && sameServer(baseUrl, stored.base_url) ? stored.api_key : undefined);
-  if (!apiKey)
+  const named = given(flags.baseUrl) ?? given(env.SHOAL_BASE_URL);
+  const baseUrl = named ?? stored?.base_url ?? defaultBaseUrl;
+  if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))
     return {
-      missing: stored
-        ? `No API key for ${baseUrl}. Set SHOAL_API_KEY; the key in ${file} is for ${stored.base_url} and is not sent elsewhere.`
-        : `No API key. Set SHOAL_API_KEY, or start a service on this machine with "shoal serve": it leaves its admin key in ${file}.`,
+      problem: "address",
+      message: `The service's address "${baseUrl}" is no http:// or https:// address.`,
+      hint: `Write it like ${defaultBaseUrl}, with ${flags.baseUrl === baseUrl ? "--base-url" : "SHOAL_BASE_URL"}.`,
     };
-  return { baseUrl, apiKey, ...(project && { project }) };
+  const project = given(flags.project) ?? given(env.SHOAL_PROJECT);
+  const apiKey = given(env.SHOAL_API_KEY) ?? (stored && sameServer(baseUrl, stored.base_url) ? stored.api_key : undefined);
+  if (apiKey === undefined)
+    return stored
+      ? { problem: "key", message: `There is no API key for ${baseUrl}.`, hint: `Set SHOAL_API_KEY. The key in ${file} is for ${stored.base_url} and is sent nowhere else.` }
+      : { problem: "key", message: "There is no API key.", hint: `Set SHOAL_API_KEY, or start a service on this machine with "shoal serve": it leaves its admin key in ${file}.` };
+  return { baseUrl, apiKey, keySource: given(env.SHOAL_API_KEY) === undefined ? file : "SHOAL_API_KEY", ...(project !== undefined && { project }) };
 }
 
 function sameServer(a: string, b: string): boolean {
-  const origin = (text: string) => (URL.canParse(text) ? new URL(text).origin.replace("//localhost", "//127.0.0.1") : text);
-  return origin(a) === origin(b);
+  const origin = (text: string) => {
+    if (!URL.canParse(text)) return undefined;
+    const url = new URL(text);
+    if (url.hostname === "localhost") url.hostname = "127.0.0.1";
+    return url.origin;
+  };
+  return origin(a) !== undefined && origin(a) === origin(b);
 }
 
 function readAdminKey(file: string): { base_url: string; api_key: string } | undefined {

@@ -1,14 +1,16 @@
 import { downloadDirZip as downloadDirZipEndpoint, readFile as readFileEndpoint, uploadFiles, uploadZip as uploadZipEndpoint, writeFile as writeFileEndpoint } from "@shoal/contract";
 import { fileFromPath } from "@shoal/transport/node";
 import { randomBytes } from "node:crypto";
-import { createWriteStream } from "node:fs";
+import { createWriteStream, rmSync } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, posix } from "node:path";
-import { Readable } from "node:stream";
+import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { StringDecoder } from "node:string_decoder";
 import { connect, ExitError, type GlobalFlags } from "./connect.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { printable, type Terminal } from "./output.ts";
+import { printable, printableLines } from "./format.ts";
+import type { Terminal } from "./output.ts";
 import type { Run } from "./program.ts";
 import { formatBytes, showProgress } from "./progress.ts";
 
@@ -19,107 +21,159 @@ interface FileFlags extends GlobalFlags {
 
 /** Reads a file of the session, to stdout or into a file of this machine. */
 export async function readFile(target: { id: string; path: string }, flags: FileFlags, run: Run): Promise<void> {
-  const progress = await showProgress(run.terminal, basename(target.path));
-  try {
-    const { stream } = await connect(flags, run).download(
-      readFileEndpoint,
-      { params: { id: target.id }, query: { path: target.path } },
-      { signal: run.signal, onDownloadProgress: ({ receivedBytes, totalBytes }) => { progress.update(receivedBytes, totalBytes); } },
-    );
-    await save(stream, flags.file, run);
-  } finally {
-    progress.stop();
-  }
+  await download(readFileEndpoint, { target, label: posix.basename(target.path) }, flags, run);
 }
 
 /** Downloads a directory of the session as a ZIP archive. */
 export async function downloadZip(target: { id: string; path: string }, flags: FileFlags, run: Run): Promise<void> {
-  const progress = await showProgress(run.terminal, `${basename(target.path)}.zip`);
+  if (flags.file === undefined && run.terminal.screen) throw new ExitError(exitCodes.usage.status, "A ZIP archive is nothing for a terminal.", "Name a file with -f, or send the output to a program.");
+  await download(downloadDirZipEndpoint, { target, label: `${posix.basename(target.path)}.zip` }, flags, run);
+}
+
+async function download(endpoint: typeof readFileEndpoint | typeof downloadDirZipEndpoint, from: { target: { id: string; path: string }; label: string }, flags: FileFlags, run: Run): Promise<void> {
+  const { id, path } = from.target;
+  const toScreen = isStandard(flags.file) && run.terminal.screen;
+  // A bar would run into the file's own text.
+  const progress = showProgress(toScreen ? { ...run.terminal, progress: false } : run.terminal, from.label);
+  let saved: string | undefined;
   try {
     const { stream } = await connect(flags, run).download(
-      downloadDirZipEndpoint,
-      { params: { id: target.id }, query: { path: target.path } },
+      endpoint,
+      { params: { id }, query: { path } },
       { signal: run.signal, onDownloadProgress: ({ receivedBytes, totalBytes }) => { progress.update(receivedBytes, totalBytes); } },
     );
-    await save(stream, flags.file, run);
+    const source = Readable.fromWeb(stream as Parameters<typeof Readable.fromWeb>[0]);
+    if (!isStandard(flags.file)) saved = await save(source, flags.file, run.signal);
+    // "-" in so many words asks for the bytes as they are.
+    else if (toScreen && flags.file === undefined) await pipeline(source, harmless(), run.terminal.stdout, { end: false, signal: run.signal });
+    else await pipeline(source, run.terminal.stdout, { end: false, signal: run.signal });
   } finally {
     progress.stop();
   }
+  if (saved !== undefined) done(run.terminal, saved);
 }
 
 /** Writes a file of the session from stdin or from a file of this machine. */
 export async function writeFile(target: { id: string; path: string }, flags: FileFlags & { mode?: string }, run: Run): Promise<void> {
-  const fromStdin = flags.file === undefined || flags.file === "-";
-  const progress = await showProgress(run.terminal, basename(target.path));
-  try {
-    const body = fromStdin ? (Readable.toWeb(Readable.from(run.terminal.stdin)) as ReadableStream<Uint8Array>) : await localFile(flags.file ?? "");
-    await connect(flags, run).call(
-      writeFileEndpoint,
-      { params: { id: target.id }, query: { path: target.path, ...(flags.mode !== undefined && { mode: flags.mode }) }, body },
-      { signal: run.signal, onUploadProgress: ({ sentBytes, totalBytes }) => { progress.update(sentBytes, totalBytes); } },
-    );
-  } finally {
-    progress.stop();
-  }
-  done(run.terminal, `Wrote ${printable(target.path)}.`);
+  const { id, path } = target;
+  const body = await source(flags.file, run);
+  await sending(posix.basename(path), run.terminal, async (onUploadProgress) => {
+    await connect(flags, run).call(writeFileEndpoint, { params: { id }, query: { path, ...(flags.mode !== undefined && { mode: flags.mode }) }, body }, { signal: run.signal, onUploadProgress });
+  });
+  done(run.terminal, `Wrote ${printable(path)}.`);
 }
 
 /** Uploads files of this machine into a directory of the session. */
 export async function upload(target: { id: string; files: readonly string[] }, flags: GlobalFlags & { to: string }, run: Run): Promise<void> {
   const files = await Promise.all(target.files.map(async (path) => ({ dest_path: posix.join(flags.to, basename(path)), file: await localFile(path) })));
   const names = new Set(files.map(({ dest_path }) => dest_path));
-  if (names.size < files.length) throw new ExitError(exitCodes.usage.status, "Two of the files have the same name; they would overwrite each other.");
-  const progress = await showProgress(run.terminal, files.length === 1 ? basename(target.files[0] ?? "") : `${String(files.length)} files`);
-  try {
-    await connect(flags, run).call(uploadFiles, { params: { id: target.id }, body: { files } }, { signal: run.signal, onUploadProgress: ({ sentBytes, totalBytes }) => { progress.update(sentBytes, totalBytes); } });
-  } finally {
-    progress.stop();
-  }
+  if (names.size < files.length) throw new ExitError(exitCodes.usage.status, "Two of the files have the same name; they would overwrite each other.", "Upload them one after the other, into different directories.");
+  const count = files.length === 1 ? "1 file" : `${String(files.length)} files`;
+  await sending(files.length === 1 ? basename(target.files[0] ?? "") : count, run.terminal, async (onUploadProgress) => {
+    await connect(flags, run).call(uploadFiles, { params: { id: target.id }, body: { files } }, { signal: run.signal, onUploadProgress });
+  });
   const size = files.reduce((sum, { file }) => sum + file.size, 0);
-  done(run.terminal, `Uploaded ${files.length === 1 ? "1 file" : `${String(files.length)} files`} (${formatBytes(size)}) to ${printable(flags.to)}.`);
+  done(run.terminal, `Uploaded ${count} (${formatBytes(size)}) to ${printable(flags.to)}.`);
 }
 
 /** Uploads a ZIP archive and unpacks it in the session. */
 export async function uploadZip(target: { id: string; archive: string }, flags: GlobalFlags & { to: string }, run: Run): Promise<void> {
-  const progress = await showProgress(run.terminal, basename(target.archive));
+  const zip_file = await source(target.archive, run);
+  const name = isStandard(target.archive) ? "archive" : basename(target.archive);
+  await sending(name, run.terminal, async (onUploadProgress) => {
+    await connect(flags, run).call(uploadZipEndpoint, { params: { id: target.id }, body: { zip_file, dest_path: flags.to } }, { signal: run.signal, onUploadProgress });
+  });
+  done(run.terminal, `Unpacked ${isStandard(target.archive) ? "the archive" : printable(target.archive)} in ${printable(flags.to)}.`);
+}
+
+type OnUploadProgress = (progress: { sentBytes: number; totalBytes: number | undefined }) => void;
+
+async function sending(label: string, terminal: Terminal, call: (onUploadProgress: OnUploadProgress) => Promise<void>): Promise<void> {
+  const progress = showProgress(terminal, label);
   try {
-    const zip_file = target.archive === "-" ? (Readable.toWeb(Readable.from(run.terminal.stdin)) as ReadableStream<Uint8Array>) : await localFile(target.archive);
-    await connect(flags, run).call(
-      uploadZipEndpoint,
-      { params: { id: target.id }, body: { zip_file, dest_path: flags.to } },
-      { signal: run.signal, onUploadProgress: ({ sentBytes, totalBytes }) => { progress.update(sentBytes, totalBytes); } },
-    );
+    await call(({ sentBytes, totalBytes }) => { progress.update(sentBytes, totalBytes); });
   } finally {
     progress.stop();
   }
-  done(run.terminal, `Unpacked ${printable(target.archive)} in ${printable(flags.to)}.`);
+}
+
+function isStandard(file: string | undefined): file is undefined | "-" {
+  return file === undefined || file === "-";
+}
+
+async function source(file: string | undefined, run: Run): Promise<File | ReadableStream<Uint8Array>> {
+  if (!isStandard(file)) return localFile(file);
+  if (run.terminal.keyboard && run.terminal.progress) run.terminal.stderr.write("Reading from the keyboard; Ctrl-D on an empty line ends.\n");
+  return Readable.toWeb(Readable.from(run.terminal.stdin)) as ReadableStream<Uint8Array>;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: "this user may not",
+  EISDIR: "it is a directory",
+  ENOENT: "it does not exist",
+  ENOSPC: "the disk is full",
+  ENOTDIR: "part of its path is not a directory",
+  EROFS: "the file system is read-only",
+};
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  return reasons[code] ?? (error instanceof Error ? error.message : String(error));
 }
 
 async function localFile(path: string): Promise<File> {
+  const unreadable = (error: unknown) => new ExitError(exitCodes.usage.status, `${path} cannot be read: ${reasonOf(error)}.`);
   const info = await stat(path).catch((error: unknown) => {
-    throw new ExitError(exitCodes.usage.status, `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+    throw unreadable(error);
   });
-  if (!info.isFile()) throw new ExitError(exitCodes.usage.status, `${path} is not a file.`, info.isDirectory() ? "Pack it and use upload-zip for a directory." : undefined);
-  return fileFromPath(path);
+  if (info.isDirectory()) throw new ExitError(exitCodes.usage.status, `${path} is a directory.`, "Pack it, and unpack it in the session with: shoal browsers fs upload-zip");
+  if (!info.isFile()) throw new ExitError(exitCodes.usage.status, `${path} is not a file.`, "Send it through stdin instead, with -.");
+  return fileFromPath(path).catch((error: unknown) => {
+    throw unreadable(error);
+  });
 }
 
-/** To stdout, or into a file that appears whole or not at all. */
-async function save(stream: ReadableStream<Uint8Array>, file: string | undefined, run: Run): Promise<void> {
-  const source = Readable.fromWeb(stream as Parameters<typeof Readable.fromWeb>[0]);
-  if (file === undefined || file === "-") {
-    await pipeline(source, run.terminal.stdout, { end: false, signal: run.signal });
-    return;
-  }
+/** Saves a stream as a file that appears whole or not at all. @returns what to tell. */
+async function save(from: Readable, file: string, signal: AbortSignal): Promise<string> {
   const part = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString("hex")}.part`);
+  const out = createWriteStream(part, { flags: "wx" });
+  const opened = new Promise<void>((resolve, reject) => {
+    out.once("open", () => { resolve(); }).once("error", reject);
+  });
+  // For an end at once, by a second Ctrl-C.
+  const removePart = () => { rmSync(part, { force: true }); };
+  process.once("exit", removePart);
   try {
-    await pipeline(source, createWriteStream(part, { flags: "wx" }), { signal: run.signal });
+    await opened.catch((error: unknown) => {
+      from.destroy();
+      const missingFolder = error instanceof Error && "code" in error && error.code === "ENOENT";
+      throw new ExitError(exitCodes.usage.status, `${file} cannot be written: ${missingFolder ? `${dirname(file)} does not exist` : reasonOf(error)}.`);
+    });
+    await pipeline(from, out, { signal });
     const { size } = await stat(part);
-    await rename(part, file);
-    done(run.terminal, `Saved ${printable(file)} (${formatBytes(size)}).`);
+    await rename(part, file).catch((error: unknown) => {
+      throw new ExitError(exitCodes.usage.status, `${file} cannot be written: ${reasonOf(error)}.`);
+    });
+    return `Saved ${printable(file)} (${formatBytes(size)}).`;
   } catch (error) {
     await rm(part, { force: true });
     throw error;
+  } finally {
+    process.off("exit", removePart);
   }
+}
+
+/** Text that cannot steer the terminal that it is shown on. */
+function harmless(): Transform {
+  const decoder = new StringDecoder("utf8");
+  return new Transform({
+    transform(chunk: Buffer, _encoding, next) {
+      next(null, printableLines(decoder.write(chunk)));
+    },
+    flush(next) {
+      next(null, printableLines(decoder.end()));
+    },
+  });
 }
 
 function done(terminal: Terminal, text: string): void {

@@ -11,8 +11,8 @@ export async function viewBrowser(idOrName: string, flags: GlobalFlags & { outpu
     throw new ExitError(
       exitCodes.notImplemented.status,
       `The service offers no live view of browser ${browser.session_id}.`,
-      "Attach DevTools or a script to its CDP address instead: shoal browsers get ID -o json shows cdp_ws_url.",
+      `Attach DevTools or a script to its CDP address instead, cdp_ws_url of: shoal browsers get ${idOrName}`,
     );
-  if (flags.output === "json") printJson(run.terminal, { browser_live_view_url: browser.browser_live_view_url });
+  if (flags.output !== "table") printJson(run.terminal, { browser_live_view_url: browser.browser_live_view_url });
   else run.terminal.stdout.write(`${browser.browser_live_view_url}\n`);
 }

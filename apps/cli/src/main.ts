@@ -1,0 +1,84 @@
+import { CommanderError } from "commander";
+import { readFileSync } from "node:fs";
+import { constants } from "node:os";
+import { isatty } from "node:tty";
+import { fileURLToPath } from "node:url";
+import { CommandLineError } from "./command-line.ts";
+import type { CommandSpec } from "./command-table.ts";
+import { exitCodes } from "./exit-codes.ts";
+import type { Terminal } from "./output.ts";
+import { buildProgram, type Program } from "./program.ts";
+
+const { env } = process;
+const isSet = (value: string | undefined) => value !== undefined && value !== "";
+const wantsColour = !isSet(env.NO_COLOR) && !process.argv.includes("--no-color") && env.TERM !== "dumb";
+const [keyboard, screen, watched] = [0, 1, 2].map((descriptor) => isatty(descriptor)) as [boolean, boolean, boolean];
+const size = screen ? process.stdout : watched ? process.stderr : undefined;
+const terminal: Terminal = {
+  // Made when it is asked for: an open stdin costs time at the start and keeps the process up.
+  get stdin() {
+    return process.stdin;
+  },
+  stdout: process.stdout,
+  stderr: process.stderr,
+  interactive: keyboard && watched && !isSet(env.CI),
+  progress: watched && !isSet(env.CI) && env.TERM !== "dumb",
+  keyboard,
+  screen,
+  colour: screen && wantsColour,
+  errorColour: watched && wantsColour,
+  width: size === undefined || size.columns <= 0 ? 80 : size.columns,
+};
+
+const stop = new AbortController();
+let stoppedAs: number | undefined;
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => {
+    const status = 128 + constants.signals[signal];
+    // A second one does not wait for anything.
+    if (stoppedAs !== undefined) process.exit(status);
+    stoppedAs = status;
+    stop.abort();
+  });
+}
+// `shoal … | head` closes the pipe: that is an end, not a failure. What runs still cleans up after itself.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  stoppedAs ??= exitCodes.ok.status;
+  stop.abort();
+});
+process.stderr.on("error", () => undefined);
+
+/**
+ * Runs the command that the arguments name, and sets the exit status.
+ *
+ * @param dist - the folder of the bundle, with the table of commands that was made at build time from openapi.json.
+ */
+export async function main(dist: URL): Promise<void> {
+  const read = (path: string): unknown => JSON.parse(readFileSync(fileURLToPath(new URL(path, dist)), "utf8"));
+  const { version } = read("../package.json") as { version: string };
+  const program = buildProgram(version, read("commands.json") as CommandSpec[], { terminal, env, signal: stop.signal });
+  try {
+    await program.root.parseAsync();
+    // The service goes on after its command has returned, and ends the process itself.
+    if (stoppedAs !== undefined && program.commandName() !== "shoal serve") process.exit(stoppedAs);
+  } catch (error) {
+    process.exitCode = await statusOf(error, program);
+    // An unread stdin would keep the process up.
+    if (stoppedAs !== undefined || keyboard) process.exit();
+  }
+}
+
+async function statusOf(error: unknown, program: Program): Promise<number> {
+  if (stoppedAs !== undefined) return stoppedAs;
+  if (error instanceof CommanderError) return exitCodes.ok.status;
+  const [{ report }, { findConnection }] = await Promise.all([import("./report.ts"), import("./settings.ts")]);
+  const connection = findConnection(program.root.opts(), env);
+  return report(error, {
+    terminal,
+    command: error instanceof CommandLineError ? error.command : program.commandName(),
+    nameOf: program.nameOf,
+    commandOf: program.commandOf,
+    keySource: "problem" in connection ? undefined : connection.keySource,
+  });
+}

@@ -1,0 +1,139 @@
+import type { Command } from "commander";
+import type { GlobalFlags } from "./connect.ts";
+import { examplesHelp, outputOption } from "./command-line.ts";
+import type { OutputFormat } from "./output.ts";
+import type { FieldNames, GroupFor, Run } from "./program.ts";
+
+const session = ["<id-or-name>", "The session's id or name."] as const;
+const toFile = ["-f, --file <path>", "Write to this file; to stdout without it, or with -."] as const;
+
+/** What commands get of their flags; which of them are there is in each one's declaration. */
+type Flags = GlobalFlags & { readonly output: OutputFormat; readonly to: string; readonly file?: string; readonly mode?: string; readonly recursive?: boolean };
+
+/** Commands that are more than one call, or that move files. @returns the operations that they stand for. */
+export function addSpecialCommands(groupFor: GroupFor, { run, names }: { readonly run: Run; readonly names: FieldNames }): Set<string> {
+  const root = groupFor([]);
+  const fs = groupFor(["browsers", "fs"]);
+  const watch = groupFor(["browsers", "fs", "watch"]);
+  const flagsOf = (command: Command) => command.optsWithGlobals<Flags>();
+
+  root
+    .command("serve")
+    .summary("Run the service.")
+    .description("Runs the service until it is stopped.")
+    .usage("[settings]")
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .helpOption(false)
+    .action(async (_options: unknown, command: Command) => {
+      const { serve } = await import("./serve.ts");
+      await serve(command.args, run);
+    });
+
+  root
+    .command("doctor")
+    .summary("Tell what this machine has for sessions.")
+    .description("Tells which Chromium, which isolation and which database sessions would get on this machine, with one line of advice each. Exit status 12 when something is missing without which the service cannot run them.")
+    .addOption(outputOption())
+    .addHelpText("after", examplesHelp(["shoal doctor", "shoal doctor && shoal serve"]))
+    .action(async (_options: unknown, command: Command) => {
+      const { doctor } = await import("./doctor.ts");
+      await doctor(flagsOf(command), run);
+    });
+
+  groupFor(["browsers"])
+    .command("view")
+    .argument(...session)
+    .summary("Print the address of a session's live view.")
+    .description("Prints the address of a session's live view.")
+    .addOption(outputOption())
+    .addHelpText("after", examplesHelp(["shoal browsers view research"]))
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const { viewBrowser } = await import("./view.ts");
+      await viewBrowser(id, flagsOf(command), run);
+    });
+
+  const readFile = fs
+    .command("read-file")
+    .argument(...session)
+    .argument("<path>", "Absolute path in the session.")
+    .option(...toFile)
+    .summary("Read a file.")
+    .description("Reads a file of the session, to stdout or into a file. On a terminal, control characters are shown instead of sent; -f - sends every byte.")
+    .addHelpText("after", examplesHelp(["shoal browsers fs read-file research /home/shoal/Downloads/report.pdf -f report.pdf", "shoal browsers fs read-file research /home/shoal/notes.txt | less"]))
+    .action(async (id: string, path: string, _options: unknown, command: Command) => {
+      const transfers = await import("./transfers.ts");
+      await transfers.readFile({ id, path }, flagsOf(command), run);
+    });
+
+  const writeFile = fs
+    .command("write-file")
+    .argument(...session)
+    .argument("<path>", "Absolute path in the session.")
+    .option("-f, --file <path>", "Read from this file; from stdin without it, or with -.")
+    .option("--mode <octal>", "Permissions, 644 when absent.")
+    .summary("Write a file.")
+    .description("Writes a file of the session, from stdin or from a file: whole, or not at all.")
+    .addHelpText("after", examplesHelp(["shoal browsers fs write-file research /home/shoal/input.csv -f input.csv", "echo hello | shoal browsers fs write-file research /home/shoal/hello.txt"]))
+    .action(async (id: string, path: string, _options: unknown, command: Command) => {
+      const transfers = await import("./transfers.ts");
+      await transfers.writeFile({ id, path }, flagsOf(command), run);
+    });
+
+  const upload = fs
+    .command("upload")
+    .argument(...session)
+    .argument("<files...>", "Files of this machine.")
+    .requiredOption("--to <directory>", "Absolute path of a directory in the session; made when missing.")
+    .summary("Upload files.")
+    .description("Uploads files into a directory of the session: all of them, or none when one fails.")
+    .addHelpText("after", examplesHelp(["shoal browsers fs upload research a.csv b.csv --to /home/shoal/work"]))
+    .action(async (id: string, files: string[], _options: unknown, command: Command) => {
+      const transfers = await import("./transfers.ts");
+      await transfers.upload({ id, files }, flagsOf(command), run);
+    });
+
+  const uploadZip = fs
+    .command("upload-zip")
+    .argument(...session)
+    .argument("<archive>", "A ZIP file of this machine, or - for stdin.")
+    .requiredOption("--to <directory>", "Absolute path of the directory that it is unpacked into; made when missing.")
+    .summary("Upload a ZIP archive and unpack it.")
+    .description("Uploads a ZIP archive and unpacks it into a directory of the session: whole, or not at all.")
+    .addHelpText("after", examplesHelp(["shoal browsers fs upload-zip research site.zip --to /home/shoal/site", "shoal browsers fs download-dir-zip old /home/shoal/site | shoal browsers fs upload-zip new - --to /home/shoal/site"]))
+    .action(async (id: string, archive: string, _options: unknown, command: Command) => {
+      const transfers = await import("./transfers.ts");
+      await transfers.uploadZip({ id, archive }, flagsOf(command), run);
+    });
+
+  const downloadZip = fs
+    .command("download-dir-zip")
+    .argument(...session)
+    .argument("<path>", "Absolute path of a directory in the session.")
+    .option(...toFile)
+    .summary("Download a directory as a ZIP archive.")
+    .description("Downloads a directory of the session as a ZIP archive.")
+    .addHelpText("after", examplesHelp(["shoal browsers fs download-dir-zip research /home/shoal/Downloads -f downloads.zip"]))
+    .action(async (id: string, path: string, _options: unknown, command: Command) => {
+      const transfers = await import("./transfers.ts");
+      await transfers.downloadZip({ id, path }, flagsOf(command), run);
+    });
+
+  const follow = watch
+    .command("follow", { isDefault: true })
+    .argument(...session)
+    .argument("<path>", "Absolute path of a directory in the session.")
+    .option("-r, --recursive", "Directories below it too.")
+    .addOption(outputOption())
+    .summary("Print changes of a directory as they come, until Ctrl-C.")
+    .description("Starts a watch, prints its events as they come, and stops it on Ctrl-C. `shoal browsers fs watch ID PATH` does the same.")
+    .addHelpText("after", examplesHelp(["shoal browsers fs watch research /home/shoal/Downloads", "shoal browsers fs watch research /home/shoal --recursive -o jsonl"]))
+    .action(async (id: string, path: string, _options: unknown, command: Command) => {
+      const { followDirectory } = await import("./follow.ts");
+      await followDirectory({ id, path }, flagsOf(command), run);
+    });
+
+  for (const command of [readFile, writeFile, downloadZip, follow]) names.set(command, { id: "<id-or-name>", path: "<path>", mode: "--mode", recursive: "--recursive" });
+  for (const command of [upload, uploadZip]) names.set(command, { id: "<id-or-name>", dest_path: "--to", zip_file: "<archive>", files: "<files>" });
+  return new Set(["browsers.fs.readFile", "browsers.fs.writeFile", "browsers.fs.upload", "browsers.fs.uploadZip", "browsers.fs.downloadDirZip"]);
+}
