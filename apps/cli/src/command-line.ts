@@ -66,6 +66,13 @@ export function createRoot(version: string, terminal: Terminal): { readonly root
       showGlobalOptions: true,
       subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map((argument) => (argument.variadic ? `<${argument.name()}...>` : argument.required ? `<${argument.name()}>` : `[${argument.name()}]`))].join(" "),
       visibleCommands,
+      visibleGlobalOptions(command) {
+        return Help.prototype.visibleGlobalOptions.call(this, command).filter(({ long }) => long !== "--version");
+      },
+      // Other names for a group are taken, not advertised.
+      commandUsage(command) {
+        return Help.prototype.commandUsage.call(this, command).replace(/\|[\w-]+/g, "");
+      },
       optionDescription,
       styleTitle: (title) => styled(terminal, "bold", title),
     })

@@ -59,7 +59,9 @@ export async function main(dist: URL): Promise<void> {
   const { version } = read("../package.json") as { version: string };
   const program = buildProgram(version, read("commands.json") as CommandSpec[], { terminal, env, signal: stop.signal });
   try {
-    await program.root.parseAsync();
+    const args = process.argv.slice(2);
+    // `shoal help browsers get`: commander looks one word deep.
+    await program.root.parseAsync(args[0] === "help" && args.length > 1 ? [...args.slice(1), "--help"] : args, { from: "user" });
     // The service goes on after its command has returned, and ends the process itself.
     if (stoppedAs !== undefined && program.commandName() !== "shoal serve") process.exit(stoppedAs);
   } catch (error) {

@@ -21,8 +21,8 @@ export interface Program {
   readonly commandName: () => string;
   /** How the command that runs takes a field of the wire: `--timeout-seconds`, `<path>`. */
   readonly nameOf: (field: string) => string | undefined;
-  /** The command of an operation, as it is typed. */
-  readonly commandOf: (operationId: string) => string | undefined;
+  /** The command of an operation, as it is typed; by the operation's id, `profiles.get`, or its name, `list_files`. */
+  readonly commandOf: (name: string) => string | undefined;
 }
 
 /** By command: how it takes a field of the wire. */
@@ -80,12 +80,15 @@ export function buildProgram(version: string, table: readonly CommandSpec[], run
   root.hook("preAction", (_root, command) => {
     running = command;
   });
-  const known = new Set(table.map(({ operationId }) => operationId));
+  const snakeCase = (operationId: string) => kebab(operationId.split(".").at(-1) ?? "").replaceAll("-", "_");
   return {
     root,
     commandName: () => (running ? pathOf(running) : "shoal"),
     nameOf: (field) => running && names.get(running)?.[field],
-    commandOf: (operationId) => (known.has(operationId) ? ["shoal", ...commandWords(operationId)].join(" ") : undefined),
+    commandOf(name) {
+      const spec = table.find(({ operationId }) => operationId === name || (name.includes("_") && snakeCase(operationId) === name));
+      return spec && ["shoal", ...commandWords(spec.operationId)].join(" ");
+    },
   };
 }
 

@@ -26,6 +26,11 @@ export function inCommandWords(message: string, { nameOf, commandOf }: Pick<Repo
     .replace(/(?<!["\w.])[a-z]\w*(?:\.[a-z]\w*)+(?:\(\))?(?!["\w])/gi, (whole) => {
       const command = commandOf(whole.replace("()", ""));
       return command === undefined ? whole : `\`${command}\``;
+    })
+    // The instance speaks of its operations and fields by their names on the wire.
+    .replace(/(?<!["\w/.-])([a-z]+(?:_[a-z]+)+)(=true)?(?!["\w/.=])/g, (whole, name: string, flag: string | undefined) => {
+      const command = flag === undefined ? commandOf(name) : undefined;
+      return command !== undefined ? `\`${command}\`` : ((flag === undefined ? undefined : nameOf(name)) ?? whole);
     });
 }
 
@@ -57,15 +62,15 @@ export function report(error: unknown, context: ReportContext): number {
     return exitStatusOf(error.status);
   }
   if (TimeoutError.isInstance(error)) {
-    say(error.message.replace(/\b(?:timeoutMs|totalTimeoutMs)\b/g, "--timeout"));
+    say(words(error.message).replace(/\b(?:timeoutMs|totalTimeoutMs)\b/g, "--timeout"));
     return exitCodes.timeout.status;
   }
   if (ConnectionError.isInstance(error)) {
-    say(error.message, "Is the service running? `shoal serve` starts one on this machine; --base-url or SHOAL_BASE_URL names another.");
+    say(words(error.message), "Is the service running? `shoal serve` starts one on this machine; --base-url or SHOAL_BASE_URL names another.");
     return exitCodes.connection.status;
   }
   if (ContractError.isInstance(error)) {
-    say(error.message, "The service and this command do not agree about an answer; update the older of the two.");
+    say(words(error.message), "The service and this command do not agree about an answer; update the older of the two.");
     return exitCodes.error.status;
   }
   say(error instanceof Error ? error.message : String(error));
