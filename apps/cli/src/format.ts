@@ -1,4 +1,4 @@
-import stringWidth from "string-width";
+import stringWidth from "fast-string-width";
 
 /** Removes what could steer a terminal (escape sequences, control characters) from text that came over the wire. */
 export function printable(text: string): string {
