@@ -4,7 +4,8 @@ import { configure, fastifyOptions, mount } from "@shoal/router/fastify";
 import Fastify from "fastify";
 import { Readable } from "node:stream";
 import { expect, it, onTestFinished } from "vitest";
-import { answerOf } from "./testing/servers.ts";
+import { until } from "./testing/conditions.ts";
+import { answerOf, rawConnection } from "./testing/servers.ts";
 
 it("wants a server that was made with its options", () => {
   expect(() => { configure(Fastify()); }).toThrow("Fastify({ ...fastifyOptions })");
@@ -37,4 +38,21 @@ it("answers what other hooks and routes of the server throw as it answers everyt
   expect((await fetch(`${url}/profiles/a`, authorized)).headers.get("x-own")).toBe("1");
   const streamed = await fetch(`${url}/browsers/b/fs/read_file?path=/x`, authorized);
   expect([streamed.headers.get("x-early"), await streamed.text()]).toEqual(["1", "x"]);
+});
+
+it.each([
+  ["has no Host", "GET /own HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
+  ["has no Host, yet is of HTTP/1.0", "GET /own HTTP/1.0\r\n\r\n", 200],
+  ["expects what nobody knows", "POST /own HTTP/1.1\r\nHost: x\r\nExpect: nonsense\r\nContent-Length: 2\r\n\r\n", 417],
+])("answers a request that %s, which Node would answer without a body", async (_, request, status) => {
+  const app = Fastify({ ...fastifyOptions });
+  configure(app);
+  app.get("/own", async () => ({ code: "fine" }));
+  const { port } = new URL(await app.listen({ port: 0, host: "127.0.0.1" }));
+  onTestFinished(() => app.close());
+  const { received, socket } = await rawConnection(Number(port), request);
+  await until(() => { expect(socket.destroyed).toBe(true); });
+  expect(received()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(received().toLowerCase()).toContain("\r\nx-request-id: ");
+  expect(received()).toContain('{"code":"');
 });

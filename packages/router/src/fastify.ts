@@ -1,6 +1,7 @@
 import type { Contract, Endpoint } from "@shoal/contract";
-import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from "fastify";
+import type { FastifyHttpOptions, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import createRouter from "find-my-way";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { answerClientError, errorReply, isFault, malformedPath, unknownRoute } from "./error-reply.ts";
 import { ClientGone } from "./guarded-stream.ts";
 import type { Handler, Handlers } from "./handler.ts";
@@ -21,6 +22,8 @@ export interface MountOptions<Context> extends OperationOptions {
 /** Spread into `Fastify({ ... })`; what {@link configure} cannot set afterwards: long parameters, and the error body where Fastify would answer by itself. */
 export const fastifyOptions = {
   routerOptions: { maxParamLength },
+  // Node's own 400 for a request without Host has no body; ours has.
+  http: { requireHostHeader: false },
   // The program says by itself when it stops taking requests; Fastify's own 503 has another body.
   return503OnClosing: false,
   frameworkErrors(_error, request, reply) {
@@ -30,7 +33,7 @@ export const fastifyOptions = {
   clientErrorHandler(error, socket) {
     answerClientError(error, socket, requestIdOf({}));
   },
-} satisfies FastifyServerOptions;
+} satisfies FastifyHttpOptions<Server>;
 
 /**
  * Makes every answer of a server that of the contract: request ids, the error body for whatever fails, 404 and 405. Bodies are no longer parsed by Fastify.
@@ -50,7 +53,12 @@ export function configure(app: FastifyInstance): void {
   });
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
-    done();
+    if (request.headers.host === undefined && request.raw.httpVersion === "1.1") done(new ServiceError(400, "bad_request", "The request has no Host header, which HTTP/1.1 demands (RFC 9112, 3.2)."));
+    else done();
+  });
+  app.server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
+    const { headers, status, text } = errorReply(new ServiceError(417, "bad_request", "Of the Expect header only 100-continue is known. Leave it out."), "");
+    response.writeHead(status, { ...headers, "x-request-id": requestIdOf(request.headers), connection: "close" }).end(text);
   });
   app.setErrorHandler((error, request, reply) => {
     sendText(reply, replyTo(fromFastify(error), request));
