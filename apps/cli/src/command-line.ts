@@ -74,6 +74,17 @@ export function createRoot(version: string, terminal: Terminal): { readonly root
         return Help.prototype.commandUsage.call(this, command).replace(/\|[\w-]+/g, "");
       },
       optionDescription,
+      minWidthToWrap: 20,
+      // One long flag must not push every description off a narrow terminal: it gets a line of its own.
+      padWidth(command, helper) {
+        return Math.min(Help.prototype.padWidth.call(this, command, helper), Math.max(16, Math.floor((this.helpWidth ?? 80) * 0.4)));
+      },
+      formatItem(term, termWidth, description, helper) {
+        if (description === "") return `  ${term}`;
+        const margin = " ".repeat(termWidth + 4);
+        const text = helper.boxWrap(description, (helper.helpWidth ?? 80) - margin.length).replaceAll("\n", `\n${margin}`);
+        return term.length > termWidth ? `  ${term}\n${margin}${text}` : `  ${term.padEnd(termWidth)}  ${text}`;
+      },
       styleTitle: (title) => styled(terminal, "bold", title),
     })
     .configureOutput({
@@ -90,7 +101,7 @@ export function createRoot(version: string, terminal: Terminal): { readonly root
 
   function finish(command: Command, path: string): void {
     command.exitOverride((error) => {
-      if (!/^commander\.(help|version)/.test(error.code)) throw new CommandLineError(error, path);
+      if (!/^commander\.(help|version)/.test(error.code)) throw new CommandLineError(error, path, command.commands);
       terminal.stdout.write(held);
       held = "";
       throw error;
@@ -107,12 +118,20 @@ function sentence(text: string): string {
   return `${bare.charAt(0).toUpperCase()}${bare.slice(1)}${end}`;
 }
 
+/** Suggests a command once, not each of its names. */
+function withoutAliases(text: string, commands: readonly Command[]): string {
+  return text.replace(/Did you mean (?:one of )?(.*)\?$/, (_whole, list: string) => {
+    const names = list.split(", ").map((name) => commands.find((command) => command.aliases().includes(name))?.name() ?? name);
+    return `Did you mean ${new Intl.ListFormat("en", { type: "disjunction" }).format(new Set(names))}?`;
+  });
+}
+
 /** The command line did not fit a command. */
 export class CommandLineError extends UsageError {
   /** The command whose help tells what fits: `shoal profiles get`. */
   readonly command: string;
-  constructor(error: CommanderError, command: string) {
-    super(sentence(error.message), { cause: error });
+  constructor(error: CommanderError, command: string, below: readonly Command[]) {
+    super(withoutAliases(sentence(error.message), below), { cause: error });
     this.command = command;
   }
 }

@@ -28,7 +28,7 @@ export function inCommandWords(message: string, { nameOf, commandOf }: Pick<Repo
       return command === undefined ? whole : `\`${command}\``;
     })
     // The instance speaks of its operations and fields by their names on the wire.
-    .replace(/(?<!["\w/.-])([a-z]+(?:_[a-z]+)+)(=true)?(?!["\w/.=])/g, (whole, name: string, flag: string | undefined) => {
+    .replace(/(?<!["\w/.-])([a-z]+(?:_[a-z]+)+)(=true)?(?!["\w/=]|\.\w)/g, (whole, name: string, flag: string | undefined) => {
       const command = flag === undefined ? commandOf(name) : undefined;
       return command !== undefined ? `\`${command}\`` : ((flag === undefined ? undefined : nameOf(name)) ?? whole);
     });

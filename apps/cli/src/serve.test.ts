@@ -1,0 +1,156 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type ServiceProcess, startService } from "./service.ts";
+import { bareEnv, noChromium, shoal, start } from "./testing/shoal.ts";
+
+const missing = await noChromium();
+const folder = mkdtempSync(join(tmpdir(), "shoal-serve-"));
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const serve = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => shoal(["serve", "--port", "0", "--data-dir", join(folder, "unused"), "--warm", "0", "--log-level", "silent", ...args], { env });
+const file = (name: string, content: string) => {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+};
+
+describe("settings that are wrong", () => {
+  it.each<[string, string[], string]>([
+    ["a flag that is nearly one", ["--prot", "1"], "--prot is no setting. Did you mean --port?"],
+    ["a flag that resembles none", ["--frobnicate"], "--frobnicate is no setting."],
+    ["a flag without its value", ["--host"], "--host needs a value."],
+    ["a word", ["now"], '"now" is no flag of shoal serve.'],
+    ["a value of the wrong kind", ["--warm", "many"], '--warm is "many", but must be a whole number.'],
+    ["a config file that is not there", ["--config", join(folder, "none.yaml")], "none.yaml cannot be read"],
+    ["a config file that cannot be read as one", ["--config", file("broken.yaml", "port: [")], "broken.yaml is neither YAML nor JSON"],
+    ["a setting of the config file", ["--config", file("wrong.yaml", "prot: 1")], "wrong.yaml is no setting. Did you mean port?"],
+    ["a database that is no PostgreSQL", ["--database-url", "mysql://u:hunter2@db/x"], "--database-url is mysql://***@db/x, but must be a postgres:// address."],
+  ])("%s: one line, a hint, exit 2", async (_what, args, message) => {
+    const { status, stdout, stderr } = await serve(args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr).toMatch(/^error: [^\n]+\n {2}[^\n]+\n$/);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain("hunter2");
+  });
+});
+
+describe("a start that fails", () => {
+  const failure = async (args: readonly string[]) => {
+    const { status, stdout, stderr } = await serve(args);
+    expect({ status, stdout }, stderr).toEqual({ status: 12, stdout: "" });
+    expect(stderr).toMatch(/^error: [^\n]+\n {2}[^\n]+\n$/);
+    return stderr;
+  };
+
+  it("names a data folder that cannot be written", async () => {
+    expect(await failure(["--data-dir", join(file("plain", ""), "below")])).toContain("--data-dir");
+    // Root may write everywhere but where the system itself refuses.
+    if (process.platform === "linux") expect(await failure(["--data-dir", "/proc/shoal"])).toContain("The data folder /proc/shoal cannot be used");
+    if (process.getuid?.() !== 0 && process.platform !== "win32") {
+      mkdirSync(join(folder, "locked"));
+      chmodSync(join(folder, "locked"), 0o500);
+      expect(await failure(["--data-dir", join(folder, "locked", "data")])).toContain("Make it writable");
+    }
+  });
+
+  it("names a Chromium that is not there", async () => {
+    expect(await failure(["--data-dir", join(folder, "no-chromium"), "--chromium", "/nope"])).toMatch(/\/nope is not a program.*\n.*--chromium/);
+  });
+
+  it("names a database that does not answer, without its password", async () => {
+    const stderr = await failure(["--data-dir", join(folder, "no-database"), "--database-url", "postgres://u:hunter2@127.0.0.1:1/x"]);
+    expect(stderr).toContain("127.0.0.1:1/x cannot be reached");
+    expect(stderr).not.toContain("hunter2");
+  });
+});
+
+it("says how to install the service where it is not installed", async () => {
+  const alone = mkdtempSync(join(tmpdir(), "shoal-alone-"));
+  try {
+    // What npm installs of the command, in a folder without @shoal/server above it.
+    for (const path of ["dist", "package.json"]) cpSync(new URL(`../${path}`, import.meta.url), join(alone, path), { recursive: true });
+    const { status, stderr } = spawnSync(process.execPath, [join(alone, "dist", "shoal.js"), "serve"], { encoding: "utf8", env: bareEnv() });
+    expect({ status, stderr }).toEqual({ status: 12, stderr: "error: The service is not installed: it is a package of its own.\n  npm install --global @shoal/server\n" });
+  } finally {
+    rmSync(alone, { recursive: true });
+  }
+});
+
+it("prints help without starting anything", async () => {
+  const { status, stdout } = await shoal(["serve", "--help"]);
+  expect(status).toBe(0);
+  expect(stdout).toContain("  --port <number>\n      Port to listen on, 0 to 65535; 0 takes a free one.\n      Default: 7777. Also SHOAL_PORT.\n");
+  expect(stdout.split("\n").every((line) => line.length <= 100)).toBe(true);
+});
+
+describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
+  const dataDir = join(folder, "running");
+  const flags = ["--warm", "0", "--placement", "process"];
+  beforeAll(async () => {
+    // The first start makes the database; the others are quick.
+    await (await startService(dataDir, flags, bareEnv())).stop();
+  });
+
+  const running: ServiceProcess[] = [];
+  const begin = async () => {
+    const service = await startService(dataDir, flags, bareEnv());
+    running.push(service);
+    return service;
+  };
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((service) => service.stop()));
+  });
+
+  it("writes its ready file for this user alone, and takes it away again", async () => {
+    const service = await begin();
+    const path = join(dataDir, "ready.json");
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ base_url: service.baseUrl, api_key: service.apiKey, pid: service.pid });
+    if (process.platform !== "win32") expect(statSync(path).mode & 0o777).toBe(0o600);
+    await expect.poll(() => service.output()).toContain(`answers at ${service.baseUrl}`);
+    expect(await service.stop()).toBe(0);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it("keeps a second one off its data folder and its port", async () => {
+    const service = await begin();
+    expect(await serve(["--data-dir", dataDir])).toMatchObject({ status: 12, stderr: expect.stringMatching(new RegExp(`in use by the Shoal server with process id ${String(service.pid)}\\.\n {2}.*--data-dir`)) as unknown });
+    await service.stop();
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    expect(await serve(["--data-dir", dataDir, "--port", String(port)])).toMatchObject({ status: 12, stderr: expect.stringMatching(new RegExp(`^error: Port ${String(port)} of 127\\.0\\.0\\.1 is in use by another program\\.\n {2}.*--port 0\\.\n$`)) as unknown });
+    other.close();
+  });
+
+  it.skipIf(process.platform === "win32").each(["SIGTERM", "SIGINT"] as const)("ends with 0 on %s", async (signal) => {
+    const service = await begin();
+    expect(await service.stop(signal)).toBe(0);
+  });
+
+  it.skipIf(process.platform === "win32")("ends at once on a second signal", async () => {
+    const readyFile = join(folder, "second.json");
+    const run = start(["serve", "--port", "0", "--data-dir", dataDir, "--ready-file", readyFile, ...flags, "--drain-seconds", "600"]);
+    await expect.poll(() => existsSync(readyFile), { timeout: 20_000 }).toBe(true);
+    const { base_url, api_key } = JSON.parse(readFileSync(readyFile, "utf8")) as { base_url: string; api_key: string };
+    const env = { SHOAL_BASE_URL: base_url, SHOAL_API_KEY: api_key };
+    // A request that does not end holds the drain up.
+    const { stdout } = await shoal(["browsers", "create", "-o", "json"], { env });
+    const { session_id } = JSON.parse(stdout) as { session_id: string };
+    const writing = start(["browsers", "fs", "write-file", session_id, "/home/shoal/slow"], env);
+    writing.stdin.write("some");
+    await expect.poll(async () => (await shoal(["browsers", "fs", "list-files", session_id, "/home/shoal", "-o", "jsonl"], { env })).status).toBe(0);
+    run.kill("SIGTERM");
+    await expect.poll(() => run.stderr()).toContain("the service stops");
+    run.kill("SIGTERM");
+    expect((await run.outcome).status).toBe(143);
+    writing.kill("SIGKILL");
+    await writing.outcome;
+  });
+});

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, expect, it } from "vitest";
+import { defaultDataDir, findConnection } from "./settings.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "shoal-settings-"));
+const keyFile = join(folder, "admin-key.json");
+writeFileSync(keyFile, JSON.stringify({ base_url: "http://127.0.0.1:7801", api_key: "stored" }));
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+const stored = { SHOAL_DATA_DIR: folder };
+
+it("uses the key that this machine's service left, for that service", () => {
+  const found = { baseUrl: "http://127.0.0.1:7801", apiKey: "stored", keySource: keyFile };
+  expect(findConnection({}, stored)).toEqual(found);
+  expect(findConnection({ baseUrl: "http://localhost:7801/" }, stored)).toMatchObject({ apiKey: "stored" });
+});
+
+it.each([
+  "http://127.0.0.1:7802",
+  "https://127.0.0.1:7801",
+  "http://127.0.0.1:7801@evil.example",
+  "http://127.0.0.1:7801.evil.example",
+  "http://localhost.evil.example:7801",
+  "http://evil.example/http://127.0.0.1:7801",
+  "http://[::1]:7801",
+])("does not send the stored key to %s", (baseUrl) => {
+  for (const found of [findConnection({ baseUrl }, stored), findConnection({}, { ...stored, SHOAL_BASE_URL: baseUrl })]) {
+    expect(found).not.toHaveProperty("apiKey");
+    expect(JSON.stringify(found)).not.toContain('"stored"');
+  }
+});
+
+it("sends the stored key to no other server, whatever its address", () => {
+  fc.assert(
+    fc.property(fc.webUrl({ withQueryParameters: true, validSchemes: ["http", "https"] }), (baseUrl) => {
+      expect(findConnection({ baseUrl }, stored)).not.toHaveProperty("apiKey");
+    }),
+  );
+});
+
+it("takes flags before variables, and an empty variable for none", () => {
+  const env = { ...stored, SHOAL_API_KEY: "given", SHOAL_BASE_URL: "http://b:1", SHOAL_PROJECT: "p" };
+  expect(findConnection({}, env)).toEqual({ baseUrl: "http://b:1", apiKey: "given", keySource: "SHOAL_API_KEY", project: "p" });
+  expect(findConnection({ baseUrl: "http://a:1", project: "q" }, env)).toMatchObject({ baseUrl: "http://a:1", project: "q" });
+  expect(findConnection({}, { ...stored, SHOAL_API_KEY: "", SHOAL_BASE_URL: "", SHOAL_PROJECT: "" })).toEqual({ baseUrl: "http://127.0.0.1:7801", apiKey: "stored", keySource: keyFile });
+});
+
+it("says what is missing and how to give it", () => {
+  expect(findConnection({}, { SHOAL_DATA_DIR: join(folder, "none") })).toMatchObject({ problem: "key", hint: expect.stringContaining("SHOAL_API_KEY") as unknown });
+  expect(findConnection({ baseUrl: "nope" }, stored)).toMatchObject({ problem: "address", message: expect.stringContaining('"nope"') as unknown, hint: expect.stringContaining("--base-url") as unknown });
+  expect(findConnection({}, { ...stored, SHOAL_BASE_URL: "ftp://a" })).toMatchObject({ problem: "address", hint: expect.stringContaining("SHOAL_BASE_URL") as unknown });
+});
+
+it("takes a damaged key file for none", () => {
+  const damaged = mkdtempSync(join(tmpdir(), "shoal-settings-"));
+  try {
+    for (const content of ["", "{", "[]", "null", '{"base_url": 1, "api_key": "x"}']) {
+      writeFileSync(join(damaged, "admin-key.json"), content);
+      expect(findConnection({}, { SHOAL_DATA_DIR: damaged }), content).toMatchObject({ problem: "key" });
+    }
+  } finally {
+    rmSync(damaged, { recursive: true });
+  }
+});
+
+it("looks where the service keeps its data on each system", () => {
+  expect(defaultDataDir({ XDG_DATA_HOME: "/x" }, "linux")).toBe(join("/x", "shoal"));
+  expect(defaultDataDir({ LOCALAPPDATA: "C:\\Local" }, "win32")).toBe(join("C:\\Local", "shoal"));
+  expect(defaultDataDir({}, "darwin")).toMatch(/Library.Application Support.shoal$/);
+});

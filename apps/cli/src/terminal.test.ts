@@ -1,0 +1,112 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bareEnv, noChromium, shoalPath, startTestService, type TestService } from "./testing/shoal.ts";
+
+/** util-linux's `script` gives a program a pseudo-terminal; that of other systems takes other flags. */
+const withoutScript = spawnSync("sh", ["-c", "script --version"], { encoding: "utf8" }).stdout.includes("util-linux") ? undefined : "there is no script command of util-linux";
+if (withoutScript !== undefined && process.env.SHOAL_REQUIRE_ALL === "1") throw new Error(`SHOAL_REQUIRE_ALL is set, but ${withoutScript}.`);
+const missing = withoutScript ?? (await noChromium());
+
+interface TerminalRun {
+  /** All that reached the terminal, escape sequences included. */
+  screen(): string;
+  type(keys: string): void;
+  readonly status: Promise<number | null>;
+}
+
+describe.skipIf(withoutScript)(`on a terminal${withoutScript === undefined ? "" : ` (skipped: ${withoutScript})`}`, () => {
+  let test: TestService;
+  beforeAll(async () => {
+    test = await startTestService();
+  });
+  afterAll(() => test.close());
+
+  function onTerminal(args: readonly string[], { columns = 100, env = {} }: { columns?: number; env?: Readonly<Record<string, string>> } = {}): TerminalRun {
+    const command = [process.execPath, shoalPath, ...args].map((word) => `'${word}'`).join(" ");
+    const child = spawn("script", ["-qec", `stty cols ${String(columns)} rows 40; exec ${command}`, "/dev/null"], { env: bareEnv({ TERM: "xterm-256color", ...test.env, ...env }) });
+    let screen = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (screen += text));
+    const status = once(child, "close").then(() => child.exitCode);
+    return { screen: () => screen, type: (keys) => child.stdin.write(keys), status };
+  }
+  /** The screen of a command that works, with `#` for the escape character. */
+  async function shown(args: readonly string[], options: Parameters<typeof onTerminal>[1] = {}): Promise<string> {
+    const run = onTerminal(args, options);
+    expect(await run.status, run.screen()).toBe(0);
+    return run.screen().replaceAll("\r\n", "\n").replaceAll("\u001b", "#");
+  }
+
+  it("asks before it deletes, and takes no, yes and Ctrl-C for an answer", async () => {
+    await test.json("profiles", "create", "--name", "kept");
+    for (const [keys, status, end] of [["n", 1, "Nothing was changed."], ["\u0003", 130, "Nothing was changed."], ["y", 0, "Deleted profile kept."]] as const) {
+      const run = onTerminal(["profiles", "delete", "kept"]);
+      await expect.poll(() => run.screen(), { timeout: 10_000 }).toContain("Delete profile kept and the state it holds?");
+      run.type(keys);
+      expect(await run.status).toBe(status);
+      expect(run.screen()).toContain(end);
+      expect((await test.run("profiles", "get", "kept")).status).toBe(status === 0 ? 4 : 0);
+    }
+  });
+
+  it("fits tables to the terminal, tells moments from now and marks headings", async () => {
+    const long = "a name with spaces and far more than sixty characters so that no narrow terminal has room for it";
+    const { id } = (await test.json("profiles", "create", "--name", long)) as { id: string };
+    expect(await shown(["profiles", "list"], { columns: 60 })).toMatch(new RegExp(`^#\\[1mID {24}NAME {20,24}CREATED#\\[22m\n${id}  a name with spaces [^\n]*…  (now|\\d+ s ago)\n$`));
+    expect(await shown(["profiles", "list"], { columns: 200, env: { NO_COLOR: "1" } })).toMatch(new RegExp(`^ID {24}NAME +CREATED\n${id}  ${long}  (now|\\d+ s ago)\n$`));
+    expect(await shown(["profiles", "list", "--no-color"], { env: { NO_COLOR: "" } })).toMatch(/^ID /);
+    expect(await shown(["profiles", "get", id, "--no-color"])).toMatch(/\ncreated_at {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ \((now|\d+ s ago)\)\n$/);
+    await test.run("profiles", "delete", id, "--yes");
+  });
+
+  it("wraps help at the terminal's width", async () => {
+    const text = await shown(["browsers", "create", "--help", "--no-color"], { columns: 60 });
+    expect(text.slice(0, text.indexOf("Examples:")).split("\n").filter((line) => line.length > 60)).toEqual([]);
+  });
+
+  describe.skipIf(missing)(`with files${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
+    beforeAll(async () => {
+      await test.json("browsers", "create", "--name", "files", "--timeout-seconds", "600");
+      writeFileSync(join(test.folder, "big.bin"), Buffer.alloc(200_000_000));
+    });
+    const bar = /\r#\[2Kbig\.bin {2}[█░]{20} +\d+% {2}[\d.]+ MB of 200\.0 MB/;
+
+    it("draws a bar while a file goes up, and while it comes down, and takes it away", async () => {
+      const up = await shown(["browsers", "fs", "upload", "files", join(test.folder, "big.bin"), "--to", "/home/shoal"]);
+      expect(up).toMatch(bar);
+      expect(up).toMatch(/\r#\[2KUploaded 1 file \(200\.0 MB\) to \/home\/shoal\.\n$/);
+      const down = await shown(["browsers", "fs", "read-file", "files", "/home/shoal/big.bin", "-f", join(test.folder, "back.bin")]);
+      expect(down).toMatch(bar);
+      expect(down).toMatch(/\r#\[2KSaved \S+ \(200\.0 MB\)\.\n$/);
+      for (const line of [up, down].flatMap((text) => text.split(/\r|\n/))) expect(line.length).toBeLessThanOrEqual(120);
+    });
+
+    it("shows a file's control characters, but sends what it is told to send", async () => {
+      writeFileSync(join(test.folder, "steer.txt"), "a\u001b]0;title\u0007b\tc\n");
+      expect((await test.run("browsers", "fs", "upload", "files", join(test.folder, "steer.txt"), "--to", "/home/shoal")).status).toBe(0);
+      expect(await shown(["browsers", "fs", "read-file", "files", "/home/shoal/steer.txt"])).toBe("a\\x1b]0;title\\x07b\tc\n");
+      expect(await shown(["browsers", "fs", "read-file", "files", "/home/shoal/steer.txt", "-f", "-"])).toBe("a#]0;title\u0007b\tc\n");
+      const zip = onTerminal(["browsers", "fs", "download-dir-zip", "files", "/home/shoal"]);
+      expect(await zip.status).toBe(2);
+      expect(zip.screen()).toContain("A ZIP archive is nothing for a terminal.");
+    });
+
+    it("stops a watch on Ctrl-C", async () => {
+      const run = onTerminal(["browsers", "fs", "watch", "files", "/home/shoal"]);
+      await expect.poll(() => run.screen(), { timeout: 10_000 }).toContain("Watching /home/shoal; Ctrl-C stops.");
+      run.type("\u0003");
+      expect(await run.status).toBe(130);
+      expect(run.screen()).toContain("The watch is stopped.");
+    });
+
+    it("writes what is typed", async () => {
+      const run = onTerminal(["browsers", "fs", "write-file", "files", "/home/shoal/typed.txt"]);
+      await expect.poll(() => run.screen(), { timeout: 10_000 }).toContain("Reading from the keyboard");
+      run.type("typed\n\u0004");
+      expect(await run.status).toBe(0);
+      expect((await test.run("browsers", "fs", "read-file", "files", "/home/shoal/typed.txt")).stdout).toBe("typed\n");
+    });
+  });
+});

@@ -1,0 +1,73 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { CommandSpec, Flag } from "./command-table.ts";
+import { buildRequest, flagName, parseValue, UsageError } from "./values.ts";
+
+const flag = (kind: Flag["kind"], more: Partial<Flag> = {}): Flag => ({ field: "some_field", place: "body", kind, required: false, clearable: false, description: "", ...more });
+
+it("reads back every whole number, and refuses what is none", () => {
+  fc.assert(fc.property(fc.integer(), (number) => { expect(parseValue(flag("integer"), String(number))).toBe(number); }));
+  for (const text of ["", " ", "x", "1.5", "1e400", "NaN", "Infinity"]) expect(() => parseValue(flag("integer"), text), text).toThrow(UsageError);
+  expect(parseValue(flag("number"), "1.5")).toBe(1.5);
+});
+
+it("hands text on as it is", () => {
+  fc.assert(fc.property(fc.string(), (text) => { expect(parseValue(flag("string"), text)).toBe(text); }));
+});
+
+it("splits pairs at the first equals sign", () => {
+  const key = fc.string({ minLength: 1 }).filter((text) => !text.includes("=") && text !== "__proto__");
+  fc.assert(
+    fc.property(fc.dictionary(key, fc.string(), { noNullPrototype: true }), (tags) => {
+      expect(parseValue(flag("map"), Object.entries(tags).map(([name, value]) => `${name}=${value}`))).toEqual(tags);
+    }),
+  );
+  expect(() => parseValue(flag("map"), ["=x"], "--tag")).toThrow('--tag takes key=value, not "=x".');
+});
+
+it("reads JSON, and says which flag holds none", () => {
+  fc.assert(fc.property(fc.json(), (text) => { expect(parseValue(flag("json"), text)).toEqual(JSON.parse(text)); }));
+  expect(() => parseValue(flag("json"), "{")).toThrow('--some-field takes JSON, not "{".');
+});
+
+it("takes a viewport as people write it", () => {
+  const viewport = flag("json", { field: "viewport" });
+  expect(parseValue(viewport, "1280x800")).toEqual({ width: 1280, height: 800 });
+  expect(parseValue(viewport, "1280x800@30")).toEqual({ width: 1280, height: 800, refresh_rate: 30 });
+  expect(parseValue(viewport, '{"width":1,"height":2}')).toEqual({ width: 1, height: 2 });
+  for (const text of ["12", "axb", "1280x", "null"]) expect(() => parseValue(viewport, text), text).toThrow("WIDTHxHEIGHT");
+});
+
+it("clears only what a change may clear", () => {
+  expect(parseValue(flag("string", { clearable: true }), "null")).toBeNull();
+  expect(parseValue(flag("map", { clearable: true }), ["null"])).toBeNull();
+  expect(parseValue(flag("string"), "null")).toBe("null");
+});
+
+describe("a request", () => {
+  const spec: CommandSpec = {
+    operationId: "things.update",
+    summary: "",
+    description: "",
+    params: [{ name: "id_or_name", description: "" }],
+    flags: [flag("string", { field: "name" }), flag("boolean", { field: "force", place: "query" }), flag("string", { field: "path", required: true })],
+    body: "json",
+    result: "json",
+    deprecated: false,
+  };
+  const given = (args: readonly string[], options: Record<string, unknown> = {}) => ({ args, options, positional: ["path"], flags: { name: { key: "name", name: "--name" }, force: { key: "force", name: "--force" } } });
+
+  it("gets each value in its place", () => {
+    expect(buildRequest(spec, given(["a", "/b"], { name: "n", force: false }))).toEqual({ params: { id_or_name: "a" }, query: { force: false }, body: { name: "n", path: "/b" } });
+  });
+
+  it("refuses an empty path segment, a missing value and a change of nothing", () => {
+    expect(() => buildRequest(spec, given(["", "/b"]))).toThrow("<id-or-name> is empty.");
+    expect(() => buildRequest(spec, given(["a"]))).toThrow("--path is missing.");
+    expect(() => buildRequest({ ...spec, flags: spec.flags.slice(0, 1) }, given(["a"]))).toThrow("There is nothing to change: give --name.");
+  });
+});
+
+it("spells flags with dashes", () => {
+  expect(flagName("timeout_seconds")).toBe("--timeout-seconds");
+});
