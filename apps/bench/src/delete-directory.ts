@@ -1,7 +1,7 @@
 import { startService } from "@shoal/cli/service";
 import { Shoal } from "@shoal/client";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Figure, percentile } from "./figures.ts";
@@ -9,11 +9,23 @@ import { hostPathOf } from "./session-files.ts";
 
 const files = 30_000;
 
-function fill(directory: string): void {
+/** Makes a tree below `home`, owned by whom the box's user is on the host. */
+function fill(home: string): void {
+  const { uid, gid } = statSync(home);
+  const owned = (path: string) => {
+    if (process.getuid?.() === 0) chownSync(path, uid, gid);
+  };
+  mkdirSync(join(home, "tree"));
+  owned(join(home, "tree"));
   for (let index = 0; index < files; index++) {
-    const folder = join(directory, String(index % 300));
-    if (index < 300) mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, `${String(index)}.txt`), "content");
+    const folder = join(home, "tree", String(index % 300));
+    if (index < 300) {
+      mkdirSync(folder);
+      owned(folder);
+    }
+    const file = join(folder, `${String(index)}.txt`);
+    writeFileSync(file, "content");
+    owned(file);
   }
 }
 
@@ -28,11 +40,11 @@ export async function measureDeleteDirectory(rounds: number): Promise<Figure[]> 
     const ours: number[] = [];
     const peer: number[] = [];
     for (let round = -1; round < rounds; round++) {
-      fill(join(home, "tree"));
+      fill(home);
       let began = performance.now();
       await shoal.browsers.fs.deleteDirectory(session_id, { path: "/home/shoal/tree" });
       const a = performance.now() - began;
-      fill(join(home, "tree"));
+      fill(home);
       began = performance.now();
       execFileSync("rm", ["-rf", join(home, "tree")]);
       if (round >= 0) {

@@ -15,12 +15,15 @@ export async function measureMemory(sessions: number): Promise<Figure[]> {
   try {
     const shoal = new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey });
     const atRest = residentBytes(service.pid);
-    const before = descendants(service.pid).length;
+    // The embedded database keeps a process for each connection, which come and go.
+    const running = () => descendants(service.pid).filter(({ command }) => !command.includes("postgres")).length;
+    const before = running();
 
     const { session_id } = await shoal.browsers.create();
     const inBox = descendants(service.pid);
-    const instance = inBox.filter(({ command }) => /\bnode\b/.test(command) && command.includes("instance"));
-    const chromium = inBox.filter(({ command }) => /chrom|headless/.test(command) && !command.includes("bwrap") && !/\bnode\b/.test(command));
+    const program = (name: RegExp) => inBox.filter(({ command }) => name.test(command.split(" ")[0] ?? ""));
+    const instance = program(/\/node$/);
+    const chromium = program(/chrom|headless/);
     const sum = (processes: { pid: number }[]) => processes.reduce((total, { pid }) => total + proportionalBytes(pid), 0) / megabyte;
     const figures: Figure[] = [{ name: "one idle instance (PSS)", unit: "MB", ours: sum(instance), peer: sum(chromium), peerName: "its Chromium" }];
     await shoal.browsers.delete(session_id);
@@ -35,7 +38,7 @@ export async function measureMemory(sessions: number): Promise<Figure[]> {
       }),
     );
     figures.push({ name: `service after ${String(sessions)} sessions (RSS)`, unit: "MB", ours: residentBytes(service.pid) / megabyte, peer: atRest / megabyte, peerName: "the service at rest" });
-    figures.push({ name: `processes after ${String(sessions)} sessions`, unit: "", ours: descendants(service.pid).length, peer: before, peerName: "at rest" });
+    figures.push({ name: `processes after ${String(sessions)} sessions`, unit: "", ours: running(), peer: before, peerName: "at rest" });
     return figures;
   } finally {
     await service.stop();

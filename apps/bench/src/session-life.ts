@@ -5,10 +5,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
 import { type Figure, percentile } from "./figures.ts";
-import { descendants } from "./processes.ts";
+import { cpuMs, descendants } from "./processes.ts";
 
 /** Starts the same Chromium by hand, works in it, ends it. @returns milliseconds. */
 async function byHand(executable: string, url: string): Promise<number> {
@@ -40,12 +41,22 @@ async function visit(browser: Browser, url: string): Promise<void> {
   if ((await page.title()) !== "bench") throw new Error("The page did not load.");
 }
 
-/** Waits until the service has as many boxes with a running Chromium as it keeps warm and none is still starting. */
+/** Waits until `boxes` browsers wait and nothing of the service works any more, so that neither side is measured beside a start. */
 async function settled(pid: number, boxes: number): Promise<void> {
   for (;;) {
-    const waiting = descendants(pid).filter(({ command }) => command.includes("--type=renderer") || command.includes("--type=zygote"));
-    if (waiting.length >= boxes) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const processes = descendants(pid);
+    const used = () => processes.reduce((sum, process) => sum + cpuMsOf(process.pid), 0);
+    const before = used();
+    await delay(150);
+    if (processes.filter(({ command }) => command.includes("--type=renderer")).length >= boxes && used() - before < 10) return;
+  }
+}
+
+function cpuMsOf(pid: number): number {
+  try {
+    return cpuMs(pid);
+  } catch {
+    return 0; // It has ended.
   }
 }
 
@@ -73,9 +84,9 @@ export async function measureSessionLife(rounds: number): Promise<Figure[]> {
       const hand: number[] = [];
       try {
         for (let round = -2; round < rounds; round++) {
-          if (warm > 0) await settled(service.pid, warm);
+          await settled(service.pid, warm);
           const a = await throughShoal(shoal, url);
-          if (warm > 0) await settled(service.pid, warm);
+          await settled(service.pid, warm);
           const b = await byHand(found.executable, url);
           // The first two warm the file cache and the code.
           if (round >= 0) {

@@ -24,7 +24,16 @@ interface RunningSession {
   /** Since when nobody uses it, epoch milliseconds; `null` while somebody does. */
   idleSinceMs: number | null;
   /** Set as soon as its end has begun. */
-  ending: { readonly reason: EndedReason; readonly at: string; /** Its row says so, and nothing of it is left. */ readonly done: Promise<void> } | undefined;
+  ending:
+    | {
+        readonly reason: EndedReason;
+        readonly at: string;
+        /** Everything of it has been told to die, and its row says that it has ended. */
+        readonly recorded: Promise<void>;
+        /** And nothing of it is left. */
+        readonly done: Promise<void>;
+      }
+    | undefined;
   /** Gives up the start. */
   readonly abort: AbortController;
 }
@@ -102,24 +111,23 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
     }
   }
 
-  /** Ends a session once, whoever asks first; resolves when its row says so and nothing of it is left. */
-  function end(session: RunningSession, reason: EndedReason): Promise<void> {
+  /** Ends a session once, whoever asks first. */
+  function end(session: RunningSession, reason: EndedReason): NonNullable<RunningSession["ending"]> {
     if (session.ending === undefined) {
+      const { id, project_id } = session.row;
       const at = new Date().toISOString();
-      session.ending = { reason, at, done: finish(session, reason, at) };
+      session.abort.abort(new ServiceError(409, "conflict", `Browser ${id} was ended while it started (${reason}).`));
+      const stopped = session.instance?.stop().catch((error: unknown) => {
+        log.error({ session_id: id, err: error }, "the session's instance did not stop cleanly");
+      });
+      const recorded = persist(session, () => store.end(id, at, reason));
+      const done = Promise.all([stopped, recorded]).then(() => {
+        sessions.delete(id);
+        log.info({ session_id: id, project_id, reason }, "session ended");
+      });
+      session.ending = { reason, at, recorded, done };
     }
-    return session.ending.done;
-  }
-
-  async function finish(session: RunningSession, reason: EndedReason, at: string): Promise<void> {
-    const { id, project_id } = session.row;
-    session.abort.abort(new ServiceError(409, "conflict", `Browser ${id} was ended while it started (${reason}).`));
-    const stopped = session.instance?.stop().catch((error: unknown) => {
-      log.error({ session_id: id, err: error }, "the session's instance did not stop cleanly");
-    });
-    await Promise.all([stopped, persist(session, () => store.end(id, at, reason))]);
-    sessions.delete(id);
-    log.info({ session_id: id, project_id, reason }, "session ended");
+    return session.ending;
   }
 
   function follow(session: RunningSession, instance: Instance): void {
@@ -143,7 +151,7 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
     });
     void instance.ended.then(({ reason, detail }) => {
       if (session.ending === undefined && reason !== "timeout") log.warn({ session_id: session.row.id, reason, detail }, "the session's instance ended by itself");
-      return end(session, reason === "stopped" ? "instance_lost" : reason);
+      return end(session, reason === "stopped" ? "instance_lost" : reason).done;
     });
   }
 
@@ -222,8 +230,9 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
       refuseNotYetOnCreate(request);
       refuseImpossible(request);
       if (closed) throw new ServiceError(503, "shutting_down", "The server is stopping and takes no new sessions.", { retryAfterSeconds: 5 });
-      if (sessions.size >= limits.maxSessions) {
-        throw new ServiceError(529, "capacity_exhausted", `This server runs ${String(sessions.size)} sessions, its limit (max_sessions). Wait until one ends, or raise the limit if the machine has memory to spare.`, { retryAfterSeconds: 5 });
+      const running = [...sessions.values()].filter(({ ending }) => ending === undefined).length;
+      if (running >= limits.maxSessions) {
+        throw new ServiceError(529, "capacity_exhausted", `This server runs ${String(running)} sessions, its limit (max_sessions). Wait until one ends, or raise the limit if the machine has memory to spare.`, { retryAfterSeconds: 5 });
       }
       const row: SessionRow = {
         id: createId(),
@@ -282,7 +291,8 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
     async delete(projectId, idOrName) {
       const row = await existing(projectId, idOrName);
       const session = sessions.get(row.id);
-      if (session !== undefined) await end(session, "deleted");
+      // The kernel takes some tens of milliseconds to take a box apart; whoever deletes a session need not wait for that.
+      if (session !== undefined) await end(session, "deleted").recorded;
       else if (row.server_id === serverId) await store.end(row.id, new Date().toISOString(), "instance_lost");
       else throw otherServer(row);
     },
@@ -295,7 +305,7 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
 
     async close() {
       closed = true;
-      await Promise.all([...sessions.values()].map((session) => end(session, "server_stopped")));
+      await Promise.all([...sessions.values()].map((session) => end(session, "server_stopped").done));
     },
   };
 }
