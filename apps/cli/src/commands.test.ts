@@ -69,6 +69,8 @@ describe("the service", () => {
     expect(await run("health")).toMatchObject({ status: 0, stdout: expect.stringMatching(/^status {3}ok\nversion {2}\d/) as unknown });
     expect(await test.json("openapi")).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) as unknown });
     expect((await run("openapi")).stdout).toMatch(/^\{\n {2}"openapi"/);
+    const elsewhere = { SHOAL_DATA_DIR: join(test.folder, "none"), SHOAL_BASE_URL: test.service.baseUrl };
+    expect(await shoal(["health"], { env: elsewhere }), "without a key").toMatchObject({ status: 0 });
     expect((await run("ready")).status).toBe(missing === undefined ? 0 : 8);
   });
 
@@ -95,6 +97,7 @@ describe("errors", () => {
 
   it("tell a service that is not there, one that is too slow, and a key that is missing", async () => {
     const env = { SHOAL_API_KEY: "sk_x" };
+    expect(await shoal(["profiles", "list", "--base-url", "http://user:hunter2@127.0.0.1:9"], { env })).toMatchObject({ status: 2, stderr: expect.not.stringContaining("hunter2") as unknown });
     expect(await shoal(["profiles", "list", "--base-url", "http://127.0.0.1:9"], { env })).toMatchObject({ status: 9, stderr: expect.stringContaining("`shoal serve` starts one") as unknown });
     expect(await run("profiles", "list", "--timeout", "0.0001")).toMatchObject({ status: 10, stderr: expect.stringContaining("Raise --timeout") as unknown });
     expect(await shoal(["profiles", "list"], { env: { SHOAL_DATA_DIR: join(test.folder, "none") } })).toMatchObject({ status: 3, stderr: expect.stringContaining("Set SHOAL_API_KEY") as unknown });

@@ -1,5 +1,6 @@
+import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { shoal } from "./testing/shoal.ts";
+import { shoal, shoalPath } from "./testing/shoal.ts";
 
 const help = async (...args: string[]) => {
   const { status, stdout, stderr } = await shoal(args);
@@ -163,6 +164,10 @@ it.each<[string[], string]>([
   [["profiles", "list", "--base-url", "nope"], 'error: The service\'s address "nope" is no http:// or https:// address.\n  Write it like http://127.0.0.1:7777, with --base-url.\n'],
 ])("explains %j", async (args, stderr) => {
   expect(await shoal(args)).toEqual({ status: 2, stdout: "", stderr });
+});
+
+it("is a program of its own where npm links it", () => {
+  expect(readFileSync(shoalPath, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
 });
 
 it("prints the version", async () => {

@@ -19,7 +19,7 @@ export async function runOperation(spec: CommandSpec, given: Given, run: Run): P
   const request = buildRequest(spec, given);
   const { confirm } = polish[spec.operationId] ?? {};
   const format = given.options.output as OutputFormat;
-  const transport = connect(given.globals, run);
+  const transport = connect(given.globals, run, endpoint.auth === "none");
   if (confirm && given.options.yes !== true) await ask(fill(confirm, given.args), run);
 
   const options = { signal: run.signal };

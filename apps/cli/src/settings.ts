@@ -31,6 +31,7 @@ export function defaultDataDir(env: NodeJS.ProcessEnv, platform: NodeJS.Platform
 /** Why there is no connection, for the user. */
 export interface NoConnection {
   readonly problem: "key" | "address";
+  readonly baseUrl: string;
   readonly message: string;
   readonly hint: string;
 }
@@ -47,6 +48,7 @@ export function findConnection(flags: { baseUrl?: string; project?: string }, en
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))
     return {
       problem: "address",
+      baseUrl,
       message: `The service's address "${baseUrl}" is no http:// or https:// address.`,
       hint: `Write it like ${defaultBaseUrl}, with ${flags.baseUrl === baseUrl ? "--base-url" : "SHOAL_BASE_URL"}.`,
     };
@@ -54,8 +56,8 @@ export function findConnection(flags: { baseUrl?: string; project?: string }, en
   const apiKey = given(env.SHOAL_API_KEY) ?? (stored && sameServer(baseUrl, stored.base_url) ? stored.api_key : undefined);
   if (apiKey === undefined)
     return stored
-      ? { problem: "key", message: `There is no API key for ${baseUrl}.`, hint: `Set SHOAL_API_KEY. The key in ${file} is for ${stored.base_url} and is sent nowhere else.` }
-      : { problem: "key", message: "There is no API key.", hint: `Set SHOAL_API_KEY, or start a service on this machine with "shoal serve": it leaves its admin key in ${file}.` };
+      ? { problem: "key", baseUrl, message: `There is no API key for ${baseUrl}.`, hint: `Set SHOAL_API_KEY. The key in ${file} is for ${stored.base_url} and is sent nowhere else.` }
+      : { problem: "key", baseUrl, message: "There is no API key.", hint: `Set SHOAL_API_KEY, or start a service on this machine with "shoal serve": it leaves its admin key in ${file}.` };
   return { baseUrl, apiKey, keySource: given(env.SHOAL_API_KEY) === undefined ? file : "SHOAL_API_KEY", ...(project !== undefined && { project }) };
 }
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // The entry of the command. What is loaded from here on is compiled once and then read from the user's cache, which has to be switched
 // on before the first import: some milliseconds for a call, more for the start of the service.
 import { enableCompileCache } from "node:module";
