@@ -95,7 +95,9 @@ describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (s
   const flags = ["--warm", "0", "--placement", "process"];
   beforeAll(async () => {
     // The first start makes the database; the others are quick.
-    await (await startService(dataDir, flags, bareEnv())).stop();
+    const service = await startService(dataDir, flags, bareEnv());
+    await service.stop();
+    expect(service.output()).toContain(`Admin key, shown this once: ${service.apiKey}\nIt is kept in ${join(dataDir, "admin-key.json")}, where this user's shoal commands find it with SHOAL_DATA_DIR=${dataDir}\n`);
   });
 
   const running: ServiceProcess[] = [];

@@ -1,9 +1,11 @@
+import { resolve } from "node:path";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import { ExitError } from "./connect.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { loadService } from "./load-service.ts";
 import { styled, type Terminal } from "./output.ts";
 import type { Run } from "./program.ts";
+import { defaultDataDir } from "./settings.ts";
 
 type Service = typeof import("@shoal/server");
 
@@ -18,8 +20,10 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   }
   const { default: closeWithGrace } = await import("close-with-grace");
   let server: Awaited<ReturnType<Service["startServer"]>>;
+  let dataDir: string;
   try {
     const config = service.loadConfig({ flags, env: run.env });
+    dataDir = config.data_dir;
     server = await service.startServer(config);
   } catch (error) {
     throw asExitError(service, error);
@@ -32,8 +36,10 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   const bold = (text: string) => styled(terminal, "bold", text);
   terminal.stdout.write(`Shoal ${service.version} answers at ${bold(server.baseUrl)}\n`);
   if (server.placement === "process") terminal.stdout.write("Sessions are not isolated: install bubblewrap for the sandbox (shoal doctor says more).\n");
-  if (server.newAdminKey) terminal.stdout.write(`Admin key, shown this once: ${bold(server.newAdminKey.apiKey)}\nThis user's shoal commands find it in ${server.newAdminKey.path}\n`);
-  if (terminal.progress) terminal.stdout.write("Try it in another terminal: shoal browsers create\nCtrl-C stops.\n");
+  // Commands look in the usual folder, or where they are told to.
+  const where = resolve(defaultDataDir(run.env)) === dataDir ? "" : `SHOAL_DATA_DIR=${dataDir} `;
+  if (server.newAdminKey) terminal.stdout.write(`Admin key, shown this once: ${bold(server.newAdminKey.apiKey)}\nIt is kept in ${server.newAdminKey.path}, where this user's shoal commands find it${where === "" ? "" : ` with ${where.trim()}`}\n`);
+  if (terminal.progress) terminal.stdout.write(`Try it in another terminal: ${where}shoal browsers create\nCtrl-C stops.\n`);
 
   // A second signal ends the process at once: sessions die with it, and what they leave is swept at the next start.
   closeWithGrace({ delay: false, logger: false }, async ({ err, signal }) => {
