@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { BlockList, isIP } from "node:net";
+import { once } from "node:events";
+import { BlockList, createServer, isIP } from "node:net";
 import { StartError } from "./start-error.ts";
 
 const loopback = new BlockList();
@@ -44,4 +45,18 @@ export async function listen(app: FastifyInstance, host: string, port: number): 
   }
   const address = app.server.address();
   return urlOf(host, typeof address === "object" && address !== null ? address.port : port);
+}
+
+/** Tries an address before anything is started that takes long: a port in use is told at once. @throws {StartError} */
+export async function tryAddress(host: string, port: number): Promise<void> {
+  if (port === 0) return;
+  const trial = createServer();
+  try {
+    trial.listen({ host, port });
+    await once(trial, "listening");
+  } catch (error) {
+    throw explain(error, host, port);
+  } finally {
+    trial.close();
+  }
 }

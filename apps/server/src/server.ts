@@ -15,7 +15,7 @@ import { adminKeyPath, readAdminKey, writeAdminKey } from "./data-dir/admin-key.
 import { type DataDir, openDataDir, readServerSecret, writePrivateFile } from "./data-dir/data-dir.ts";
 import { followRequests } from "./drain.ts";
 import { createIdempotency } from "./idempotency/idempotency.ts";
-import { isLoopback, listen } from "./listen.ts";
+import { isLoopback, listen, tryAddress } from "./listen.ts";
 import { createLog, type Log } from "./log.ts";
 import { createProfiles } from "./profiles/profiles.ts";
 import { openProjects } from "./projects/projects.ts";
@@ -150,6 +150,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const log = await createLog(config, options.logTo);
   const cleanup = new Cleanup(log);
   try {
+    await tryAddress(config.host, config.port);
     const dataDir = openDataDir(config.data_dir);
     cleanup.add("the data folder", () => { dataDir.release(); });
     return await start({ config, dataDir, log, cleanup }, options.database);

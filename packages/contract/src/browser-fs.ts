@@ -19,11 +19,11 @@ import { bytes, defineEndpoint, empty, eventStream, json, multipart } from "./en
 
 const area = "Browser Filesystem";
 const id = lazyObject(() => ({
-  /** The session's id. */
+  /** The session's id, or the name of a running session. */
   id: Id,
 }));
 const idAndWatch = lazyObject(() => ({
-  /** The session's id. */
+  /** The session's id, or the name of a running session. */
   id: Id,
   /** The watch, as `browsers.fs.watch.start` named it. */
   watch_id: Id,
