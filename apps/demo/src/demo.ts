@@ -16,6 +16,11 @@ const screenshot = join(tmpdir(), "shoal-demo.png");
 const downloads = "/home/shoal/Downloads";
 
 const shop = await startShop();
+process.on("uncaughtException", (error) => {
+  // Whoever runs the demo wants to know what went wrong, not where in its code.
+  console.error(`\n${error.message}\n\n"npm run shoal -- doctor" tells what this machine has for sessions.`);
+  process.exitCode = 1;
+});
 try {
   const placement = process.env.SHOAL_PLACEMENT;
   const service = await step("start the service (embedded PostgreSQL, first admin key)", () =>
@@ -85,7 +90,7 @@ try {
     await refused("an empty name", () => shoal.apiKeys.update(key.id, { name: "" }));
 
     await step("end the session", () => shoal.browsers.delete(browser.session_id));
-    await refused("the session, after its end", () => shoal.browsers.get(browser.session_id));
+    await refused("an ended session", () => shoal.browsers.get(browser.session_id));
   } finally {
     status = await step("stop the service", () => service.stop());
   }
@@ -97,12 +102,13 @@ try {
 transcript.end(`Done. The screenshot is in ${screenshot}; nothing else is left of this.`);
 
 async function refused(what: string, call: () => Promise<unknown>): Promise<void> {
-  await step(`see what ${what} gets`, async () => {
+  const refusal = await step(`see what ${what} gets`, async () => {
     const error = await call().then(
       () => undefined,
       (reason: unknown) => reason,
     );
     if (!ApiError.isInstance(error)) throw new Error(`${what} was not refused: ${String(error)}`);
-    note(`${String(error.status)} ${error.code}: ${error.message}`);
+    return error;
   });
+  note(`${String(refusal.status)} ${refusal.code}: ${refusal.message}`);
 }
