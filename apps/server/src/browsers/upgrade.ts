@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import type { Log } from "../log.ts";
 import type { Secrets } from "../secrets.ts";
 import type { Sessions } from "./sessions.ts";
+import { splice } from "./splice.ts";
 
 function answerError(socket: Duplex, error: ServiceError, requestId: string): void {
   const text = JSON.stringify(error.toBody());
@@ -36,21 +37,6 @@ function headFor(request: IncomingMessage, path: string, requestId: string): str
     if (!dropped.test(name)) lines.push(`${name}: ${request.rawHeaders[index + 1] ?? ""}`);
   }
   return `${lines.join("\r\n")}\r\n\r\n`;
-}
-
-/** Joins two sockets: bytes at the pace of the slower one, each half-close passed on, and neither survives the other. */
-function splice(one: Duplex, other: Duplex): void {
-  for (const [from, to] of [[one, other], [other, one]] as const) {
-    from.on("error", () => {
-      to.destroy();
-    });
-    from.on("close", () => {
-      // What was already read may still be on its way out.
-      if (from.readableEnded && !to.writableEnded) to.end();
-      if (!from.readableEnded) to.destroy();
-    });
-    from.pipe(to);
-  }
 }
 
 /** Takes WebSocket connections to sessions: `/browsers/{id}/cdp?jwt=…`. */
