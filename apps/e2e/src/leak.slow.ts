@@ -123,7 +123,7 @@ describe.each(placements)(`${cycles} sessions that end in every way, in the plac
       await run(cycles - 20);
       await until("all are gone", settled);
       // Connections to the database and of clients that are kept for the next request come and go.
-      const excess = () => Object.entries(descriptors()).filter(([kind, count]) => count > (descriptorsBefore[kind] ?? 0) + (kind.startsWith("socket") ? 10 : 0));
+      const excess = () => Object.entries(descriptors()).filter(([kind, count]) => count > (descriptorsBefore[kind] ?? 0) + (kind.startsWith("socket") ? 6 : 0));
       await until("the descriptors are back", () => excess().length === 0).catch(() => { expect({ excess: excess(), before: descriptorsBefore }).toEqual({ excess: [], before: descriptorsBefore }); });
       await until("the sockets are back", () => traces().unixSockets <= before.unixSockets);
       expect({ ...traces(), unixSockets: before.unixSockets }).toEqual(before);
