@@ -2,7 +2,7 @@ import { temporaryDirectory } from "./testing/placements.ts";
 import { describeWith } from "./testing/requirements.ts";
 import { startServer } from "./testing/servers.ts";
 import { accessSync, constants } from "node:fs";
-import { chmod, chown, cp, writeFile } from "node:fs/promises";
+import { chmod, chown, copyFile, cp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 
@@ -16,7 +16,7 @@ describeWith(["root", "bubblewrap", "chromium"], "a server that runs as a plain 
     const home = await temporaryDirectory();
     await chown(home, nobody, nobody);
     const env = { PATH: process.env.PATH, HOME: home, TMPDIR: home };
-    const { served } = await startServer({ kind: "auto", sessionsDir: join(home, "sessions"), warm: 1 }, { wrapper: asNobody, env });
+    const { served } = await startServer({ kind: "auto", sessionsDir: join(home, "sessions"), warm: 1 }, { wrapper: asNobody, node: await nodeFor(home), env });
     expect(served).toMatchObject({ instance: { kind: "sandbox" }, warnings: [] });
   });
 
@@ -25,7 +25,7 @@ describeWith(["root", "bubblewrap", "chromium"], "a server that runs as a plain 
     await Promise.all([cp(join(import.meta.dirname, "testing/stand-in.mjs"), join(home, "stand-in.mjs")), writeFile(join(home, "behaviour"), "fine"), chmod(home, 0o700)]);
     for (const path of [home, join(home, "stand-in.mjs"), join(home, "behaviour")]) await chown(path, nobody, nobody);
     const command = "id -u; grep -c . /proc/net/dev; grep -E 'Cap(Prm|Eff|Bnd)|NoNewPrivs' /proc/self/status; grep processes /proc/self/limits; (: >> /proc/sys/kernel/core_pattern) 2>&1; (: >> /usr/x) 2>&1; ls /home; unshare --user --map-root-user id -u";
-    const { served } = await startServer({ kind: "sandbox", sessionsDir: join(home, "sessions"), warm: 0, programPath: join(home, "stand-in.mjs"), command }, { wrapper: asNobody, env: { PATH: process.env.PATH, HOME: home, TMPDIR: home } });
+    const { served } = await startServer({ kind: "sandbox", sessionsDir: join(home, "sessions"), warm: 0, programPath: join(home, "stand-in.mjs"), command }, { wrapper: asNobody, node: await nodeFor(home), env: { PATH: process.env.PATH, HOME: home, TMPDIR: home } });
     const { stdout } = JSON.parse(served.printed) as { stdout: string };
     expect(stdout.split("\n")).toEqual([
       "1000",
@@ -42,7 +42,16 @@ describeWith(["root", "bubblewrap", "chromium"], "a server that runs as a plain 
   });
 });
 
-/** Whether another user than root may read this checkout, which it has to run. */
+/** Node's program where the other user may run it: the one that runs this may have been fetched into root's home. */
+async function nodeFor(home: string): Promise<string> {
+  if (readableByOthers(process.execPath)) return process.execPath;
+  const copy = join(home, "node");
+  await copyFile(process.execPath, copy);
+  await chmod(copy, 0o755);
+  return copy;
+}
+
+/** Whether another user than root may read a path: this checkout, say, which they have to run. */
 function readableByOthers(path: string): boolean {
   try {
     accessSync(path, constants.R_OK);

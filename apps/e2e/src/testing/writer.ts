@@ -1,5 +1,7 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { statSync } from "node:fs";
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
@@ -11,6 +13,23 @@ function asOwner(directory: string): { cwd: string; uid?: number; gid?: number }
   return { cwd: directory, uid, gid };
 }
 
+let runnable: string | undefined;
+
+/** Node's program where every user may run it: the one that runs this may lie in a folder that only root enters. */
+function nodeForEverybody(): string {
+  if (runnable !== undefined) return runnable;
+  if (process.geteuid?.() !== 0 || spawnSync(process.execPath, ["-e", "0"], { uid: 65_534, gid: 65_534, cwd: "/" }).status === 0) return (runnable = process.execPath);
+  const folder = mkdtempSync(join(tmpdir(), "shoal-node-"));
+  process.on("exit", () => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  chmodSync(folder, 0o755);
+  runnable = join(folder, "node");
+  copyFileSync(process.execPath, runnable);
+  chmodSync(runnable, 0o755);
+  return runnable;
+}
+
 /** Runs a shell script in a directory of the host, in a process of its own, to its end. Only relative paths are sure to work. */
 export async function sh(directory: string, script: string): Promise<void> {
   await run("/bin/sh", ["-ec", script], asOwner(directory));
@@ -18,10 +37,10 @@ export async function sh(directory: string, script: string): Promise<void> {
 
 /** Runs a Node program in a directory of the host, in a process of its own, to its end. Only relative paths are sure to work. */
 export async function node(directory: string, program: string): Promise<void> {
-  await run(process.execPath, ["--input-type=module", "-e", program], asOwner(directory));
+  await run(nodeForEverybody(), ["--input-type=module", "-e", program], asOwner(directory));
 }
 
 /** Starts a Node program as {@link node} does; the caller ends it. */
 export function startNode(directory: string, program: string): ChildProcess {
-  return spawn(process.execPath, ["--input-type=module", "-e", program], { ...asOwner(directory), stdio: "ignore" });
+  return spawn(nodeForEverybody(), ["--input-type=module", "-e", program], { ...asOwner(directory), stdio: "ignore" });
 }

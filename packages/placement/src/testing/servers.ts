@@ -15,9 +15,9 @@ afterEach(async () => {
   }
 });
 
-/** Another server, see `serve.ts`; ended after the test. `wrapper` is a command that runs it, as another user for instance. */
-export async function startServer(options: ServeOptions, { wrapper = [], env }: { wrapper?: readonly string[]; env?: NodeJS.ProcessEnv } = {}): Promise<{ readonly child: ChildProcess; readonly served: Served }> {
-  const command = [...wrapper, process.execPath, "--conditions=@shoal/source", fileURLToPath(new URL("serve.ts", import.meta.url)), JSON.stringify(options)];
+/** Another server, see `serve.ts`; ended after the test. `wrapper` is a command that runs it, as another user for instance, who may need a `node` of their own. */
+export async function startServer(options: ServeOptions, { wrapper = [], node = process.execPath, env }: { wrapper?: readonly string[]; node?: string; env?: NodeJS.ProcessEnv } = {}): Promise<{ readonly child: ChildProcess; readonly served: Served }> {
+  const command = [...wrapper, node, "--conditions=@shoal/source", fileURLToPath(new URL("serve.ts", import.meta.url)), JSON.stringify(options)];
   const child = spawn(command[0] ?? "", command.slice(1), { stdio: ["pipe", "pipe", "pipe"], env: env ?? process.env });
   running.push(child);
   const complaint = text(child.stderr);
