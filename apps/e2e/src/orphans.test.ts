@@ -133,7 +133,7 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
       expect((await endOf(test, browser)).ended_reason).toBe("instance_lost");
       await allGone(family);
       await disconnected;
-      expect(existsSync(folder)).toBe(false);
+      await until("its folder is removed", () => !existsSync(folder));
       expect(await refusalOf(test.shoal.browsers.fs.listFiles(browser.session_id, { path: "/" }))).toMatchObject({ status: 404, code: "not_found", message: expect.stringContaining("instance_lost") as unknown });
       expect((await test.shoal.browsers.list()).items.map(({ session_id }) => session_id)).not.toContain(browser.session_id);
       await expectUntouched(bystander);
@@ -154,7 +154,7 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
       process.kill(second.pid, "SIGKILL");
       expect((await endOf(test, browser)).ended_reason).toBe("browser_crashed");
       await allGone([...family, ...later]);
-      expect(existsSync(folder)).toBe(false);
+      await until("its folder is removed", () => !existsSync(folder));
       await expectUntouched(bystander);
     });
 
@@ -169,7 +169,7 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
       }
       expect(["instance_lost", "browser_crashed"]).toContain((await endOf(test, browser)).ended_reason);
       await allGone(family);
-      expect(existsSync(folder)).toBe(false);
+      await until("its folder is removed", () => !existsSync(folder));
       await expectUntouched(bystander);
     });
   });
