@@ -30,6 +30,8 @@ const constantArguments = [
   "--disable-breakpad",
   "--disable-crash-reporter",
   "--metrics-recording-only",
+  // Else a build tries features on some users and not on others; reading the list costs a start some milliseconds too.
+  "--disable-field-trial-config",
   "--no-pings",
   "--disable-search-engine-choice-screen",
   "--disable-session-crashed-bubble",
@@ -69,7 +71,7 @@ export function chromiumArguments(config: InstanceConfig, proxyPort: number): st
     `--proxy-server=http://127.0.0.1:${String(proxyPort)}`,
     `--window-size=${String(window.width)},${String(window.height)}`,
     `--screen-info={${String(window.width)}x${String(window.height)}}`,
-    ...(chromium.kind === "chrome" ? ["--headless=new", "--hide-scrollbars", "--disable-field-trial-config", "--gaia-url=http://127.0.0.1:1"] : []),
+    ...(chromium.kind === "chrome" ? ["--headless=new", "--hide-scrollbars", "--gaia-url=http://127.0.0.1:1"] : []),
     // --test-type only takes away the bar that warns of --no-sandbox and makes pages 56 pixels lower.
     ...(chromium.inner_sandbox ? [] : ["--no-sandbox", "--test-type"]),
     ...(hasLittleSharedMemory() ? ["--disable-dev-shm-usage"] : []),
