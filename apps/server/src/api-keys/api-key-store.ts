@@ -113,9 +113,23 @@ export function createApiKeyStore({ query }: Database) {
       await query.insertInto("api_keys").values(key).execute();
     },
 
-    /** Changes a key that was not deleted. @returns whether there was one. */
-    async update(id: string, changes: { readonly name?: string; readonly deleted_at?: string }): Promise<boolean> {
-      const { numUpdatedRows } = await query.updateTable("api_keys").set(changes).where("id", "=", id).where("deleted_at", "is", null).executeTakeFirst();
+    /** Renames a key that was not deleted. @returns `undefined` when there is none that the project may see. */
+    async rename(id: string, name: string, projectId: string | null): Promise<StoredKey | undefined> {
+      if (!isStorable(id)) return undefined;
+      return query
+        .updateTable("api_keys")
+        .set({ name })
+        .where("id", "=", id)
+        .where("deleted_at", "is", null)
+        .$if(projectId !== null, (rows) => rows.where("project_id", "=", projectId))
+        .returning(["id", "name", "masked_key", "project_id", "created_by_id", "created_by_email", "created_by_name", "created_at", "expires_at", "deleted_at", "lifetime_days"])
+        .returning((row) => row.selectFrom("projects").select("projects.name").whereRef("projects.id", "=", "api_keys.project_id").as("project_name"))
+        .executeTakeFirst();
+    },
+
+    /** Marks a key as deleted. @returns whether there was one that was not. */
+    async delete(id: string): Promise<boolean> {
+      const { numUpdatedRows } = await query.updateTable("api_keys").set({ deleted_at: new Date().toISOString() }).where("id", "=", id).where("deleted_at", "is", null).executeTakeFirst();
       return numUpdatedRows > 0n;
     },
 

@@ -90,20 +90,20 @@ export function createApiKeys(store: ApiKeyStore, projects: Projects, forget: (i
     get: async (caller, id, includeDeleted) => toApiKey(await existing(caller, id, includeDeleted)),
 
     async rename(caller, id, name) {
-      const key = await existing(caller, id);
       try {
-        if (!(await store.update(id, { name }))) throw notFound(id);
+        const row = await store.rename(id, name, caller.project_id);
+        if (row === undefined) throw notFound(id);
+        return toApiKey(row);
       } finally {
         forget(id);
       }
-      return toApiKey({ ...key, name });
     },
 
     async delete(caller, id) {
       await existing(caller, id);
       if (id === caller.id) throw new ServiceError(400, "bad_request", "An API key cannot delete itself. Delete it with another key, or rotate it with expire_in_days 0.");
       try {
-        if (!(await store.update(id, { deleted_at: new Date().toISOString() }))) throw notFound(id);
+        if (!(await store.delete(id))) throw notFound(id);
       } finally {
         forget(id);
       }
