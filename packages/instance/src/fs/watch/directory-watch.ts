@@ -234,8 +234,9 @@ export class DirectoryWatch {
       state.watcher = watcher;
       former?.close();
       names = readdirSync(hostPath);
-      const stats = lstatSync(hostPath, { throwIfNoEntry: false });
-      if (directory !== this.#tree.root && !(stats && isSame(directory, stats))) {
+      // The watched path itself may be a link; below it links are not followed.
+      const stats = (directory === this.#tree.root ? statSync : lstatSync)(hostPath, { throwIfNoEntry: false });
+      if (!(stats && isSame(directory, stats))) {
         // Something else, a link perhaps, came into its place meanwhile.
         this.#checkAgain(directory);
         return;
