@@ -93,7 +93,7 @@ export const ListApiKeysShape = lazyObject(() => ({
   status: z._default(DeletionStatus, "active"),
   /** @deprecated `status=all` says the same. */
   // This is the field's declaration, not a use of it.
-  // eslint-disable-next-line @typescript-eslint/no-deprecated
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- declaring it is no use of it
   include_deleted: z._default(z.boolean(), false),
 }));
 /** What `apiKeys.list` takes. */

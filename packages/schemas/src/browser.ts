@@ -253,7 +253,7 @@ export const ListBrowsersShape = lazyObject(() => ({
   status: z._default(DeletionStatus, "active"),
   /** @deprecated `status=all` says the same. */
   // This is the field's declaration, not a use of it.
-  // eslint-disable-next-line @typescript-eslint/no-deprecated
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- declaring it is no use of it
   include_deleted: z._default(z.boolean(), false),
   /** Part of a session's name or id, or of the id of its profile or proxy, or of its pool's name; case does not matter. */
   query: z.optional(z.string()),
