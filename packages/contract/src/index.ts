@@ -5,3 +5,5 @@ export { createBrowser, listBrowsers, getBrowser, updateBrowser, deleteBrowser }
 export { createProfile, listProfiles, getProfile, updateProfile, deleteProfile } from "./profiles.ts";
 export { getHealth, getReadiness, getOpenApi } from "./service.ts";
 export { contract } from "./contract.ts";
+/** The operations on a session's files and directory watches, by their names. */
+export * as browserFs from "./browser-fs.ts";

@@ -1,20 +1,4 @@
-import {
-  createDirectory,
-  deleteDirectory,
-  deleteFile,
-  downloadDirZip,
-  getFileInfo,
-  listFiles,
-  movePath,
-  readFile,
-  setFilePermissions,
-  startWatch,
-  stopWatch,
-  uploadFiles,
-  uploadZip,
-  watchEvents,
-  writeFile,
-} from "@shoal/contract";
+import { browserFs } from "@shoal/contract";
 import type { Handlers } from "@shoal/router";
 import { createHttpRouter } from "@shoal/router/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -32,24 +16,6 @@ export interface Operations {
   close(): Promise<void>;
 }
 
-const served = {
-  createDirectory,
-  deleteDirectory,
-  deleteFile,
-  downloadDirZip,
-  getFileInfo,
-  listFiles,
-  movePath,
-  readFile,
-  setFilePermissions,
-  startWatch,
-  stopWatch,
-  uploadFiles,
-  uploadZip,
-  watchEvents,
-  writeFile,
-};
-
 export function createOperations(root: SessionRoot): Operations {
   const router = createHttpRouter({
     stripPrefix: "/browsers/{id}",
@@ -60,14 +26,14 @@ export function createOperations(root: SessionRoot): Operations {
   });
   const memory = createIdempotencyMemory();
   const watches = watchHandlers(root);
-  const handlers: Handlers<typeof served> = {
+  const handlers: Handlers<typeof browserFs> = {
     ...fileSystemHandlers(root),
     watchEvents: watches.watchEvents,
     stopWatch: watches.stopWatch,
     // The other POSTs carry files, which are not remembered.
-    startWatch: memory.wrap(startWatch, watches.startWatch),
+    startWatch: memory.wrap(browserFs.startWatch, watches.startWatch),
   };
-  router.mountAll(served, handlers);
+  router.mountAll(browserFs, handlers);
   return {
     handle(request, response) {
       router.handle(request, response);
