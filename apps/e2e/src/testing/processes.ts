@@ -32,9 +32,10 @@ export function survivors(processes: readonly ProcessEntry[]): ProcessEntry[] {
   return processes.filter(({ pid, command }) => alive.get(pid) === command);
 }
 
-/** The Chromium main processes among `processes`. */
+/** The Chromium main processes among `processes`. A child that a Chromium has just forked still carries its parent's command, and is none. */
 export function chromiums(processes: readonly ProcessEntry[]): ProcessEntry[] {
-  return processes.filter(({ command }) => /^\S*(chrom|headless)\S* .*--remote-debugging/.test(command) && !command.includes("--type="));
+  const candidates = processes.filter(({ command }) => /^\S*(chrom|headless)\S* .*--remote-debugging/.test(command) && !command.includes("--type="));
+  return candidates.filter(({ parent }) => candidates.every(({ pid }) => pid !== parent));
 }
 
 /** The instance programs among `processes`. */
