@@ -11,7 +11,7 @@ import { measureWatchLatency } from "./watch-latency.ts";
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { quick: { type: "boolean", default: false }, json: { type: "string" } } });
 const { quick } = values;
 const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> = {
-  sessions: { title: "Life of a session: create, connect over CDP, open a page, delete", run: () => measureSessionLife(quick ? 5 : 40) },
+  sessions: { title: "Life of a session: create, connect over CDP, open a page, delete", run: () => measureSessionLife(quick ? 5 : 30) },
   http: { title: "CPU of the service a request", run: () => measureHttpCost(quick ? 2000 : 20_000) },
   watch: { title: "Directory watch", run: () => measureWatchLatency(quick ? 50 : 500) },
   delete: { title: "Deleting a directory", run: () => measureDeleteDirectory(quick ? 1 : 5) },
