@@ -2,6 +2,7 @@ import { startService } from "@shoal/cli/service";
 import { Shoal } from "@shoal/client";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
 import { join } from "node:path";
 import type { Figure } from "./figures.ts";
 import { descendants, proportionalBytes, residentBytes } from "./processes.ts";
@@ -37,6 +38,8 @@ export async function measureMemory(sessions: number): Promise<Figure[]> {
         }
       }),
     );
+    // A delete answers when the session is ended; the kernel then takes its box apart.
+    for (let waited = 0; running() > before && waited < 5000; waited += 50) await delay(50);
     figures.push({ name: `service after ${String(sessions)} sessions (RSS)`, unit: "MB", ours: residentBytes(service.pid) / megabyte, peer: atRest / megabyte, peerName: "the service at rest" });
     figures.push({ name: `processes after ${String(sessions)} sessions`, unit: "", ours: running(), peer: before, peerName: "at rest" });
     return figures;
