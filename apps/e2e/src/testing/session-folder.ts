@@ -9,10 +9,27 @@ export async function hostPathOf(test: { readonly shoal: Shoal; readonly dataDir
   const path = `${directory}/${randomUUID()}`;
   await fs.writeFile(sessionId, "here", { path });
   const sessions = join(test.dataDir, "sessions");
-  const found = readdirSync(sessions, { recursive: true, encoding: "utf8" }).find((entry) => entry.endsWith(path));
+  const found = findBelow(sessions, path);
   await fs.deleteFile(sessionId, { path });
   if (found === undefined) throw new Error(`${directory} of session ${sessionId} was not found in ${sessions}.`);
-  return dirname(join(sessions, found));
+  return dirname(found);
+}
+
+/** The path below `folder` that ends in `ending`. Folders that this user may not read, which sessions can make, are passed over. */
+function findBelow(folder: string, ending: string): string | undefined {
+  let entries;
+  try {
+    entries = readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return undefined;
+  }
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (path.endsWith(ending)) return path;
+    const found = entry.isDirectory() ? findBelow(path, ending) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** The folders that the servers of a data folder have for sessions; normally one server. */
