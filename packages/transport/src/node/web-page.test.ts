@@ -68,7 +68,7 @@ it.skipIf(chromium === undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(
       }
     });
     const folder = await mkdtemp(join(tmpdir(), "shoal-page-"));
-    const browser = spawn(chromium ?? "chromium", ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", `--user-data-dir=${folder}`, `${server.baseUrl}/`], { stdio: "ignore" });
+    const browser = spawn(chromium ?? "chromium", ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", `--user-data-dir=${folder}`, `${server.baseUrl}/`], { stdio: "ignore", detached: true });
     const ended = once(browser, "exit");
     try {
       expect(await Promise.race([report, ended.then(() => "Chromium ended before the page reported.")])).toEqual({
@@ -80,7 +80,8 @@ it.skipIf(chromium === undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(
         refused: "connection_failed",
       });
     } finally {
-      browser.kill();
+      // The whole group: on Debian the program is a shell script, and the browser its child.
+      if (browser.pid !== undefined) process.kill(-browser.pid, "SIGKILL");
       await ended;
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     }
