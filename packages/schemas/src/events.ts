@@ -1,0 +1,38 @@
+import * as z from "zod/mini";
+import { Timestamp } from "./common.ts";
+import { ErrorBody } from "./error.ts";
+import { lazyObject, type Schema } from "./schema.ts";
+
+export const LogEventShape = lazyObject(() => ({
+  /** Always `log`. */
+  event: z.literal("log"),
+  /** The text, without its line end. */
+  message: z.string(),
+  /** When it was written. */
+  timestamp: Timestamp,
+}));
+/** A line of a log. */
+export interface LogEvent extends z.output<typeof LogEventShape> {}
+export const LogEvent: Schema<LogEvent> = LogEventShape;
+
+export const ErrorEventShape = lazyObject(() => ({
+  /** Always `error`. */
+  event: z.literal("error"),
+  /** What went wrong. */
+  error: ErrorBody,
+  /** When it did. */
+  timestamp: Timestamp,
+}));
+/** Something went wrong while events were streamed. The stream may go on after it. */
+export interface ErrorEvent extends z.output<typeof ErrorEventShape> {}
+export const ErrorEvent: Schema<ErrorEvent> = ErrorEventShape;
+
+export const HeartbeatEventShape = lazyObject(() => ({
+  /** Always `sse_heartbeat`. */
+  event: z.literal("sse_heartbeat"),
+  /** When it was sent. */
+  timestamp: Timestamp,
+}));
+/** Nothing has happened; the connection is alive. */
+export interface HeartbeatEvent extends z.output<typeof HeartbeatEventShape> {}
+export const HeartbeatEvent: Schema<HeartbeatEvent> = HeartbeatEventShape;
