@@ -19,8 +19,10 @@ export interface JsonContent<S extends AnySchema = AnySchema> {
 export interface BytesContent {
   readonly kind: "bytes";
   readonly contentType: string;
+  /** Headers that an answer carries beside the usual ones. */
+  readonly headers?: readonly string[];
 }
-/** Nothing. */
+/** Nothing. With status 202: not there yet, to be asked for again after `Retry-After`. */
 export interface EmptyContent {
   readonly kind: "empty";
 }
@@ -40,6 +42,12 @@ export interface PageContent<S extends AnySchema = AnySchema> {
   /** Schema of one item. */
   readonly item: S;
 }
+/** A JSON array, one page of a list that is paged by tokens: `page_token` of the query takes what `X-Next-Page-Token` gave; `X-Limit` and `X-Has-More` stand beside it. */
+export interface TokenPageContent<S extends AnySchema = AnySchema> {
+  readonly kind: "tokenPage";
+  /** Schema of one item. */
+  readonly item: S;
+}
 /** Server-sent events; the `data` of each is one JSON value. */
 export interface EventStreamContent<S extends AnySchema = AnySchema> {
   readonly kind: "events";
@@ -48,7 +56,7 @@ export interface EventStreamContent<S extends AnySchema = AnySchema> {
 }
 
 export type RequestBody = JsonBody | BytesContent | MultipartBody;
-export type ResponseContent = JsonContent | PageContent | EventStreamContent | BytesContent | EmptyContent;
+export type ResponseContent = JsonContent | PageContent | TokenPageContent | EventStreamContent | BytesContent | EmptyContent;
 
 type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathParams<Rest> : never;
 
@@ -69,10 +77,12 @@ export interface Endpoint<Path extends string = string> {
   /** An object schema of the query. */
   readonly query?: AnySchema;
   readonly body?: RequestBody;
-  /** What success looks like, by status. */
+  /** What success looks like, by status; the lowest one first in every reader. Beside a content there may be other statuses with JSON, or with nothing: `{ 200: bytes("video/mp4"), 202: empty }`. */
   readonly responses: Readonly<Record<number, ResponseContent>>;
   /** Statuses that carry an error body. */
   readonly errors: readonly number[];
+  /** Of those, the ones whose body says more than the common one, by status. Their schemas hold the common fields too. */
+  readonly errorBodies?: Readonly<Record<number, AnySchema>>;
   /** `none` for the few operations that need no key. */
   readonly auth?: "key" | "none";
 }
@@ -102,15 +112,20 @@ export function optionalJson<S extends AnySchema>(schema: S): JsonBody<S> {
 export function multipart<S extends AnySchema>(schema: S): MultipartBody<S> {
   return { kind: "multipart", schema };
 }
-/** A streamed body or answer of bytes. */
+/** A streamed body or answer of bytes. @param options - `headers`: those that the answer carries beside the usual ones, `X-Row-Count` for instance. */
 // @__NO_SIDE_EFFECTS__
-export function bytes(contentType: string): BytesContent {
-  return { kind: "bytes", contentType };
+export function bytes(contentType: string, options: { readonly headers?: readonly string[] } = {}): BytesContent {
+  return { kind: "bytes", contentType, ...options };
 }
 /** One page of a list. */
 // @__NO_SIDE_EFFECTS__
 export function page<S extends AnySchema>(item: S): PageContent<S> {
   return { kind: "page", item };
+}
+/** One page of a list that is paged by tokens. */
+// @__NO_SIDE_EFFECTS__
+export function tokenPage<S extends AnySchema>(item: S): TokenPageContent<S> {
+  return { kind: "tokenPage", item };
 }
 /** Server-sent events. */
 // @__NO_SIDE_EFFECTS__
@@ -127,6 +142,13 @@ export interface Page<Item> {
   readonly hasMore: boolean;
   /** The `offset` that fetches it; `undefined` on the last page. */
   readonly nextOffset: number | undefined;
+}
+
+/** One page of a list that is paged by tokens. */
+export interface TokenPage<Item> {
+  readonly items: Item[];
+  /** The `page_token` that fetches the next page; `undefined` on the last one. */
+  readonly nextPageToken: string | undefined;
 }
 
 type InputOf<S> = S extends AnySchema ? z.input<S> : never;
@@ -153,9 +175,12 @@ export type RequestOf<E extends Endpoint> = (E extends { readonly params: AnySch
 /** A multipart body as a caller gives it: where the schema has a file, any bytes will do. */
 export type MultipartInput<T> = T extends File ? BytesInput : T extends readonly (infer Item)[] ? readonly MultipartInput<Item>[] : T extends object ? { readonly [K in keyof T]: MultipartInput<T[K]> } : T;
 
-/** What a caller gets from `call`; an event stream or bytes come from `stream` and `download`. */
-export type ResultOf<E extends Endpoint> =
-  SuccessOf<E> extends JsonContent<infer S> ? OutputOf<S> : SuccessOf<E> extends PageContent<infer S> ? Page<OutputOf<S>> : SuccessOf<E> extends EmptyContent ? undefined : never;
+/** What one content gives a caller. */
+type ResultOfContent<Content> =
+  Content extends JsonContent<infer S> ? OutputOf<S> : Content extends PageContent<infer S> ? Page<OutputOf<S>> : Content extends TokenPageContent<infer S> ? TokenPage<OutputOf<S>> : Content extends EmptyContent ? undefined : never;
+
+/** What a caller gets from `call`, whichever status it comes with; an event stream or bytes come from `stream` and `download`. */
+export type ResultOf<E extends Endpoint> = ResultOfContent<SuccessOf<E>>;
 
 /** One event of an endpoint that answers with a stream of them. */
 export type EventOf<E extends Endpoint> = SuccessOf<E> extends EventStreamContent<infer S> ? OutputOf<S> : never;
@@ -168,7 +193,10 @@ export interface CheckedRequestOf<E extends Endpoint> {
 }
 
 /** Item type of an endpoint that answers with pages. */
-export type ItemOf<E extends Endpoint> = SuccessOf<E> extends PageContent<infer S> ? OutputOf<S> : never;
+export type ItemOf<E extends Endpoint> = SuccessOf<E> extends PageContent<infer S> | TokenPageContent<infer S> ? OutputOf<S> : never;
+
+/** The body of an error with this status, where it says more than the common one. */
+export type ErrorBodyOf<E extends Endpoint, Status extends number> = E extends { readonly errorBodies: Readonly<Record<Status, infer S>> } ? OutputOf<S> : never;
 
 /** Operations by name. */
 export type Contract = Readonly<Record<string, Endpoint>>;

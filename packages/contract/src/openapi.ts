@@ -58,6 +58,7 @@ export function toOpenApi(contract: Contract, options: OpenApiOptions): Record<s
     item[verb] = operationOf(endpoint, collector, descriptions?.operations[name] ?? {});
     for (const status of errors) statuses.add(status);
   }
+  const responses = Object.fromEntries([...statuses].sort((a, b) => a - b).map((status) => [errorName(status), errorResponse(status, collector)]));
   const areas = [...new Set(endpoints.map(([, { area }]) => area))];
   return {
     openapi: "3.1.0",
@@ -68,8 +69,8 @@ export function toOpenApi(contract: Contract, options: OpenApiOptions): Record<s
     paths,
     components: {
       securitySchemes: { bearerAuth: { type: "http", scheme: "bearer", description: "An API key." } },
-      headers: sharedHeaders,
-      responses: Object.fromEntries([...statuses].sort((a, b) => a - b).map((status) => [errorName(status), errorResponse(status, collector)])),
+      headers: headersIn([paths, responses]),
+      responses,
       schemas: collector.components(),
     },
   };
@@ -84,7 +85,7 @@ function schemasOf(endpoints: readonly Endpoint[]): Record<Direction, z.core.$Zo
     if (body !== undefined && body.kind !== "bytes") request.push(body.schema);
     for (const content of Object.values(responses)) {
       if (content.kind === "json") answer.push(content.schema);
-      else if (content.kind === "page") answer.push(content.item);
+      else if (content.kind === "page" || content.kind === "tokenPage") answer.push(content.item);
       else if (content.kind === "events") answer.push(content.event);
     }
   }
@@ -172,12 +173,14 @@ function responseOf(status: number, content: ResponseContent, collector: SchemaC
       return response("application/json", collector.use(content.schema, "answer", docs));
     case "page":
       return response("application/json", { type: "array", items: collector.use(content.item, "answer", docs) }, ["X-Limit", "X-Offset", "X-Has-More", "X-Next-Offset"]);
+    case "tokenPage":
+      return response("application/json", { type: "array", items: collector.use(content.item, "answer", docs) }, ["X-Limit", "X-Has-More", "X-Next-Page-Token"]);
     case "events":
       return response("text/event-stream", collector.use(content.event, "answer", docs), ["X-SSE-Content-Type"]);
     case "bytes":
-      return response(content.contentType, { type: "string", format: "binary" }, ["Content-Disposition"]);
+      return response(content.contentType, { type: "string", format: "binary" }, ["Content-Disposition", ...(content.headers ?? [])]);
     case "empty":
-      return { description: statusText(status), headers: headerRefs("X-Request-Id") };
+      return { description: statusText(status), headers: headerRefs("X-Request-Id", ...(status === 202 ? ["Retry-After"] : [])) };
   }
 }
 
@@ -192,14 +195,30 @@ function headerRefs(...names: string[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
+/** The headers that a part of the document refers to. @throws {Error} for one that is not known here. */
+function headersIn(part: unknown): Record<string, Json> {
+  const names = new Set([...JSON.stringify(part).matchAll(/"#\/components\/headers\/([^"]+)"/g)].map(([, name = ""]) => name));
+  return Object.fromEntries(
+    [...names].sort().map((name) => {
+      const header = sharedHeaders[name];
+      if (header === undefined) throw new Error(`The header ${name} has no description: give it one among the shared headers of openapi.ts.`);
+      return [name, header];
+    }),
+  );
+}
+
 const sharedHeaders: Record<string, Json> = {
   "Content-Disposition": { description: "The name under which to save the bytes, where they have one.", schema: { type: "string" } },
   "Retry-After": { description: "Seconds to wait before another attempt.", schema: { type: "integer", minimum: 0 } },
+  "X-Content-Sha256": { description: "SHA-256 of the body's bytes, as 64 hexadecimal digits.", schema: { type: "string", pattern: "^[a-f0-9]{64}$" } },
   "X-Has-More": { description: "Whether a further page exists.", schema: { type: "boolean" } },
   "X-Limit": { description: "Items on a page.", schema: { type: "integer" } },
+  "X-Next-Cursor": { description: "The `cursor` that goes on after this part; absent on the last one.", schema: { type: "string" } },
   "X-Next-Offset": { description: "The `offset` of the next page; absent on the last one.", schema: { type: "integer" } },
+  "X-Next-Page-Token": { description: "The `page_token` of the next page; absent on the last one.", schema: { type: "string" } },
   "X-Offset": { description: "Items before this page.", schema: { type: "integer" } },
   "X-Request-Id": { description: "Names the request in the service's log: the caller's own, where it sent one of 1 to 64 letters, digits, dots, underscores and hyphens.", schema: { type: "string" } },
+  "X-Row-Count": { description: "Rows in the body.", schema: { type: "integer", minimum: 0 } },
   "X-SSE-Content-Type": { description: "Type of the `data` of each event.", schema: { type: "string", const: "application/json" } },
   "X-Should-Retry": { description: "`false`: the same call will fail again.", schema: { type: "string", const: "false" } },
 };

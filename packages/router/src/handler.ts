@@ -1,7 +1,8 @@
-import type { BytesContent, CheckedRequestOf, Contract, EmptyContent, Endpoint, EventOf, EventStreamContent, ItemOf, JsonContent, MultipartBody, Page, PageContent } from "@shoal/contract";
+import type { BytesContent, CheckedRequestOf, Contract, EmptyContent, Endpoint, EventStreamContent, JsonContent, MultipartBody, Page, PageContent, TokenPage, TokenPageContent } from "@shoal/contract";
 import type * as z from "zod/mini";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
+import type { StatusReply } from "./status-reply.ts";
 
 /** One part of a multipart body, in the order in which it arrives. A file's stream must be read, or destroyed, before the next part comes. */
 export type MultipartPart =
@@ -28,6 +29,8 @@ export interface BytesReply {
   readonly sizeBytes?: number;
   /** Sent in `Content-Disposition: attachment`. */
   readonly fileName?: string;
+  /** Those that the endpoint declares, by name in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** One frame of an event stream. */
@@ -36,23 +39,40 @@ export type StreamFrame<T> =
   /** Events that this reader can no longer get. Sent, as `event: gap`, only to clients that ask with `X-Shoal-Stream: gaps`; ids show the gap to all. */
   | { readonly id: string; readonly gap: { readonly missed: number } };
 
-type SuccessOf<E extends Endpoint> = E["responses"][keyof E["responses"]];
-
-/** What a handler returns. A stream's iterator is returned (its `return` is called) when the client goes away. */
-export type HandlerResult<E extends Endpoint> =
-  SuccessOf<E> extends JsonContent<infer S>
+/** What a handler returns for one content. */
+type ContentResult<Content> =
+  Content extends JsonContent<infer S>
     ? z.output<S>
-    : SuccessOf<E> extends PageContent
-      ? Page<ItemOf<E>>
-      : SuccessOf<E> extends EventStreamContent
-        ? AsyncIterable<StreamFrame<EventOf<E>>>
-        : SuccessOf<E> extends BytesContent
-          ? BytesReply
-          : SuccessOf<E> extends EmptyContent
-            ? undefined | void
-            : never;
+    : Content extends PageContent<infer S>
+      ? Page<z.output<S>>
+      : Content extends TokenPageContent<infer S>
+        ? TokenPage<z.output<S>>
+        : Content extends EventStreamContent<infer S>
+          ? AsyncIterable<StreamFrame<z.output<S>>>
+          : Content extends BytesContent
+            ? BytesReply
+            : Content extends EmptyContent
+              ? undefined | void
+              : never;
+
+type Statuses<E extends Endpoint> = keyof E["responses"] & number;
+/** Where there is one status, there is nothing to choose. */
+type IsOne<Union, Member = Union> = Member extends unknown ? ([Union] extends [Member] ? true : false) : never;
+type StatusResult<E extends Endpoint> = IsOne<Statuses<E>> extends true ? never : { readonly [Status in Statuses<E>]: StatusReply<Status, ContentResult<E["responses"][Status]>> }[Statuses<E>];
+
+/**
+ * What a handler returns: the value of the first status that has a body, or nothing for the first without one; of several statuses
+ * `withStatus` chooses. A stream's iterator is returned (its `return` is called) when the client goes away.
+ */
+export type HandlerResult<E extends Endpoint> = ContentResult<E["responses"][Statuses<E>]> | StatusResult<E>;
 
 export type Handler<E extends Endpoint, Context = undefined> = (call: HandlerCall<E, Context>) => HandlerResult<E> | Promise<HandlerResult<E>>;
 
 /** A handler for every operation of a contract: `satisfies Handlers<typeof contract>` makes a forgotten one a compile error. */
 export type Handlers<C extends Contract, Context = undefined> = { readonly [Name in keyof C]: Handler<C[Name], Context> };
+
+/**
+ * The same for a contract that is not served whole: every operation has a handler or stands in `NotYet`, the names of those that answer 501.
+ * A forgotten one and one that is both are compile errors.
+ */
+export type HandlersOrNotYet<C extends Contract, NotYet extends keyof C, Context = undefined> = { readonly [Name in Exclude<keyof C, NotYet>]: Handler<C[Name], Context> } & Readonly<Partial<Record<NotYet, never>>>;

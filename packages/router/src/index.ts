@@ -1,3 +1,4 @@
+export { withStatus, type StatusReply } from "./status-reply.ts";
 export { ServiceError } from "./service-error.ts";
-export type { BytesReply, Handler, HandlerCall, HandlerResult, Handlers, MultipartPart, StreamFrame } from "./handler.ts";
+export type { BytesReply, Handler, HandlerCall, HandlerResult, Handlers, HandlersOrNotYet, MultipartPart, StreamFrame } from "./handler.ts";
 export type { OperationOptions } from "./operation.ts";

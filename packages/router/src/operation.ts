@@ -1,4 +1,4 @@
-import type { Endpoint, Page } from "@shoal/contract";
+import type { BytesContent, Endpoint, Page, ResponseContent, TokenPage } from "@shoal/contract";
 import * as z from "zod/mini";
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { contentDisposition, whenReadable } from "./bytes-reply.ts";
@@ -11,6 +11,7 @@ import { defaultBodyLimitBytes, readJson, refuseEncoding } from "./json-body.ts"
 import { MultipartParts } from "./multipart.ts";
 import { createQueryReader, unwrap, type QueryReader } from "./query-reader.ts";
 import type { Reply } from "./reply.ts";
+import { isStatusReply } from "./status-reply.ts";
 import { strict } from "./strict-schema.ts";
 
 /** What both adapters take beside the handler. */
@@ -67,6 +68,11 @@ interface Readers {
   readonly body: z.core.$ZodType | undefined;
 }
 
+interface Answer {
+  readonly status: number;
+  readonly content: ResponseContent;
+}
+
 const nothing: Readonly<Record<string, never>> = Object.freeze({});
 
 /**
@@ -75,16 +81,18 @@ const nothing: Readonly<Record<string, never>> = Object.freeze({});
  * @param fixedParams - names of placeholders that the server has already taken off the path; they are not checked.
  */
 export function createOperation<Context>(endpoint: Endpoint, handler: AnyHandler<Context>, options: OperationOptions = {}, fixedParams: readonly string[] = []): Operation<Context> {
-  const [statusText, content] = Object.entries(endpoint.responses)[0] ?? [];
-  if (statusText === undefined || content === undefined) throw new TypeError(`${endpoint.operationId} declares no response.`);
-  const status = Number(statusText);
+  const answers = Object.entries(endpoint.responses).map(([status, content]): Answer => ({ status: Number(status), content }));
+  const bodiless = answers.find(({ content }) => content.kind === "empty");
+  const main = answers.find(({ content }) => content.kind !== "empty") ?? bodiless;
+  if (main === undefined) throw new TypeError(`${endpoint.operationId} declares no response.`);
+  const mainAnswer = main;
   const bodyLimitBytes = options.bodyLimitBytes ?? defaultBodyLimitBytes;
   const heartbeatMs = options.heartbeatMs ?? defaultHeartbeatMs;
   let readers: Readers | undefined;
 
   return {
     endpoint,
-    takesHead: endpoint.method === "GET" && content.kind !== "events",
+    takesHead: endpoint.method === "GET" && main.content.kind !== "events",
     async answer(exchange) {
       readers ??= createReaders(endpoint, fixedParams);
       const problems: Problem[] = [];
@@ -112,26 +120,38 @@ export function createOperation<Context>(endpoint: Endpoint, handler: AnyHandler
     },
   };
 
-  async function toReply(result: unknown, query: Readonly<Record<string, unknown>>, { request, response }: Exchange<Context>): Promise<Reply> {
+  async function toReply(result: unknown, query: Readonly<Record<string, unknown>>, exchange: Exchange<Context>): Promise<Reply> {
+    if (!isStatusReply(result)) return replyOf((result === undefined ? bodiless : undefined) ?? mainAnswer, result, query, exchange);
+    const { retryAfterSeconds, value } = result;
+    const chosen = answers.find(({ status }) => status === result.status);
+    if (chosen === undefined) throw new TypeError(`${endpoint.operationId} declares no status ${String(result.status)}.`);
+    const reply = await replyOf(chosen, value, query, exchange);
+    return retryAfterSeconds === undefined ? reply : { ...reply, headers: { ...reply.headers, "retry-after": String(Math.max(0, Math.ceil(retryAfterSeconds))) } };
+  }
+
+  async function replyOf({ content, status }: Answer, result: unknown, query: Readonly<Record<string, unknown>>, { request, response }: Exchange<Context>): Promise<Reply> {
     // The types of `Handler` hold the result to the declared content.
-    switch (content?.kind) {
+    switch (content.kind) {
       case "json":
         return { kind: "text", status, headers: jsonHeaders, text: textOf(result) };
       case "page": {
         const { hasMore, items, nextOffset } = result as Page<unknown>;
         return { kind: "text", status, headers: pageHeaders(query, hasMore, nextOffset), text: textOf(items) };
       }
+      case "tokenPage": {
+        const { items, nextPageToken } = result as TokenPage<unknown>;
+        return { kind: "text", status, headers: tokenPageHeaders(query, nextPageToken), text: textOf(items) };
+      }
       case "empty":
         return { kind: "text", status, headers: {}, text: undefined };
       case "bytes": {
         const bytes = result as BytesReply;
+        const headers = bytesHeaders(content, bytes);
         await whenReadable(bytes.stream, response);
-        return { kind: "bytes", status, headers: bytesHeaders(content.contentType, bytes), bytes };
+        return { kind: "bytes", status, headers, bytes };
       }
       case "events":
         return { kind: "events", status, headers: eventHeaders, events: result as AsyncIterable<StreamFrame<unknown>>, gaps: asksForGaps(request), heartbeatMs };
-      case undefined:
-        throw new TypeError("unreachable");
     }
   }
 }
@@ -228,10 +248,25 @@ function pageHeaders(query: { readonly limit?: unknown; readonly offset?: unknow
   return headers;
 }
 
-function bytesHeaders(contentType: string, { fileName, sizeBytes }: BytesReply): OutgoingHttpHeaders {
+function tokenPageHeaders(query: { readonly limit?: unknown }, nextPageToken: string | undefined): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = { ...jsonHeaders, "x-has-more": nextPageToken === undefined ? "false" : "true" };
+  if (typeof query.limit === "number") headers["x-limit"] = String(query.limit);
+  if (nextPageToken !== undefined) headers["x-next-page-token"] = nextPageToken;
+  return headers;
+}
+
+/** @throws {TypeError} for a header that the endpoint does not declare. */
+function bytesHeaders({ contentType, headers: declared = [] }: BytesContent, { fileName, headers: further = {}, sizeBytes, stream }: BytesReply): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = { "content-type": contentType };
   if (sizeBytes !== undefined) headers["content-length"] = String(sizeBytes);
   if (fileName !== undefined) headers["content-disposition"] = contentDisposition(fileName);
+  for (const [name, value] of Object.entries(further)) {
+    if (!declared.some((known) => known.toLowerCase() === name)) {
+      stream.destroy();
+      throw new TypeError(`A handler gave the header ${name}, which its endpoint does not declare.`);
+    }
+    headers[name] = value;
+  }
   return headers;
 }
 

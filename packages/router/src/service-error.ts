@@ -11,13 +11,16 @@ export class ServiceError extends Error {
   readonly details: readonly ErrorDetail[] | undefined;
   /** Seconds, sent as `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
+  /** What the body says beside the common fields, where the endpoint declares a body of its own for the status. */
+  readonly fields: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(status: number, code: ErrorCode, message: string, options: ErrorOptions & { details?: readonly ErrorDetail[]; retryAfterSeconds?: number } = {}) {
+  constructor(status: number, code: ErrorCode, message: string, options: ErrorOptions & { details?: readonly ErrorDetail[]; retryAfterSeconds?: number; fields?: Readonly<Record<string, unknown>> } = {}) {
     super(message, options);
     this.status = status;
     this.code = code;
     this.details = options.details;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.fields = options.fields;
   }
 
   /** Unlike `instanceof`, holds across two installed copies of this package. */
@@ -27,6 +30,6 @@ export class ServiceError extends Error {
 
   /** The body that goes over the wire. */
   toBody(): ErrorBody {
-    return { code: this.code, message: this.message, ...(this.details && { details: [...this.details] }) };
+    return { ...this.fields, code: this.code, message: this.message, ...(this.details && { details: [...this.details] }) };
   }
 }

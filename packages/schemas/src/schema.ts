@@ -32,3 +32,31 @@ export function openEnum<const Values extends readonly string[]>(...values: Valu
   openEnumValues.set(schema, values);
   return schema;
 }
+
+type VariantShapes = Readonly<Record<string, z.core.$ZodTypeDiscriminable & z.ZodMiniType>>;
+
+/**
+ * A union whose member is told by the text in one field. Values of a known kind are checked; a kind that this version does not know
+ * passes as it is, so a `switch` over the kinds needs a `default`, though the type names the known ones only. For answers only.
+ *
+ * @param discriminator - the field that tells the kind, `type` for instance.
+ * @param variants - the shapes by the kind that each declares; a shape that declares several stands under each of them.
+ */
+// @__NO_SIDE_EFFECTS__
+export function openUnion<const Variants extends VariantShapes>(discriminator: string, variants: Variants): Schema<z.output<Variants[keyof Variants]>> {
+  const schema = z.discriminatedUnion(discriminator, [...new Set<z.core.$ZodTypeDiscriminable>(Object.values(variants))] as [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]]);
+  const internals = schema._zod;
+  const parse = internals.parse.bind(internals);
+  // As a member of a plain union, a shape for the unknown kinds would pass a broken known one too.
+  internals.run = internals.parse = (payload, context) => {
+    const kind = kindOf(payload.value, discriminator);
+    return kind === undefined || Object.hasOwn(variants, kind) ? parse(payload, context) : payload;
+  };
+  // The members that zod knows of are those of `variants`.
+  return schema as unknown as Schema<z.output<Variants[keyof Variants]>>;
+}
+
+function kindOf(value: unknown, discriminator: string): string | undefined {
+  const kind: unknown = typeof value === "object" && value !== null ? Reflect.get(value, discriminator) : undefined;
+  return typeof kind === "string" ? kind : undefined;
+}

@@ -61,12 +61,13 @@ async function bodyOf(endpoint: Endpoint, body: unknown): Promise<string | Uploa
   }
 }
 
-const accepted: Record<Exclude<ResponseContent["kind"], "bytes">, string> = { json: "application/json", page: "application/json", events: "text/event-stream", empty: "*/*" };
+const accepted: Record<Exclude<ResponseContent["kind"], "bytes">, string> = { json: "application/json", page: "application/json", tokenPage: "application/json", events: "text/event-stream", empty: "*/*" };
 
-/** What success looks like: the content declared for the status, or else the first that is declared. */
+/** What success looks like: the content declared for the status, or else the first that is declared and not empty. */
 export function contentOf(endpoint: Endpoint, status?: number): ResponseContent {
   const declared = status === undefined ? undefined : endpoint.responses[status];
-  const content = declared ?? Object.values(endpoint.responses)[0];
+  const all = Object.values(endpoint.responses);
+  const content = declared ?? all.find(({ kind }) => kind !== "empty") ?? all[0];
   if (content === undefined) throw new TypeError(`${endpoint.operationId} declares no answer.`);
   return content;
 }

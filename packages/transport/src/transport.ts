@@ -1,4 +1,4 @@
-import type { EmptyContent, Endpoint, EventOf, EventStreamContent, JsonContent, PageContent, RequestOf, ResponseContent } from "@shoal/contract";
+import type { EmptyContent, Endpoint, EventOf, EventStreamContent, JsonContent, PageContent, RequestOf, ResponseContent, TokenPageContent } from "@shoal/contract";
 import type * as z from "zod/mini";
 import { checkValue, contractError, readBody, readJson } from "./answer.ts";
 import type { Download } from "./download.ts";
@@ -10,10 +10,13 @@ import { contentOf, planOf, type AnyRequest, type Settings } from "./plan.ts";
 import { parseBaseUrl } from "./url.ts";
 
 type SuccessOf<E extends Endpoint> = E["responses"][keyof E["responses"]];
-type ResultOfContent<Content> = Content extends PageContent<infer S> ? ItemPage<z.output<S>> : Content extends JsonContent<infer S> ? z.output<S> : Content extends EmptyContent ? undefined : never;
+type ResultOfContent<Content> = Content extends PageContent<infer S> | TokenPageContent<infer S> ? ItemPage<z.output<S>> : Content extends JsonContent<infer S> ? z.output<S> : Content extends EmptyContent ? undefined : never;
 
 /** What `call` gives: the JSON value, a page, or nothing. Of an endpoint that is only known as `Endpoint`, `unknown`. */
 export type CallResult<E extends Endpoint> = Endpoint extends E ? unknown : ResultOfContent<SuccessOf<E>>;
+
+/** What `download` gives: nothing where the endpoint may answer without a body. */
+export type DownloadResult<E extends Endpoint> = Endpoint extends E ? Download | undefined : Extract<SuccessOf<E>, EmptyContent> extends never ? Download : Download | undefined;
 
 /** `request` may be left out where nothing in it is required. */
 export type CallArguments<E extends Endpoint, Options> = object extends RequestOf<E> ? [request?: RequestOf<E>, options?: Options] : [request: RequestOf<E>, options?: Options];
@@ -32,8 +35,8 @@ export interface Transport {
   call<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, CallOptions>): Promise<CallResult<E>>;
   /** Follows an endpoint that answers with server-sent events. Connects when the stream is first read. */
   stream<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, StreamOptions>): EventStream<EventOf<E>>;
-  /** Begins to download from an endpoint that answers with bytes; resolves when they begin to come. */
-  download<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, DownloadOptions>): Promise<Download>;
+  /** Begins to download from an endpoint that answers with bytes; resolves when they begin to come, or, where the endpoint declares such an answer, when there are none. */
+  download<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, DownloadOptions>): Promise<DownloadResult<E>>;
   /** Sends a request and gives the answer as it is, whatever its status, once the retries are used up. */
   fetch<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, CallOptions>): Promise<Response>;
 }
@@ -49,7 +52,7 @@ function settingsOf(options: TransportOptions): Settings {
   };
 }
 
-const methods = { json: "call", page: "call", empty: "call", events: "stream", bytes: "download" } as const;
+const methods = { json: "call", page: "call", tokenPage: "call", empty: "call", events: "stream", bytes: "download" } as const;
 
 /** @throws {TypeError} when another method of the transport reads what the endpoint answers with. */
 function contentFor(endpoint: Endpoint, method: "call" | "stream" | "download"): ResponseContent {
@@ -85,6 +88,18 @@ async function callAny(settings: Settings, endpoint: Endpoint, request: AnyReque
           value,
           offset: query.offset ?? 0,
           fetch: (offset) => callAny(settings, endpoint, { ...request, query: { ...query, offset } }, options) as Promise<ItemPage<unknown>>,
+        });
+      }
+      case "tokenPage": {
+        const value = await readJson(settings, plan, response, clock);
+        clock.end();
+        const { tokenPageOf } = await import("./page.ts");
+        const query = { ...(request.query as { page_token?: string } | undefined) };
+        return tokenPageOf(settings, plan, response, {
+          item: content.item,
+          value,
+          token: query.page_token,
+          fetch: (page_token) => callAny(settings, endpoint, { ...request, query: { ...query, page_token } }, options) as Promise<ItemPage<unknown>>,
         });
       }
       case "events":
@@ -124,7 +139,14 @@ export function createTransport(options: TransportOptions): Transport {
       contentFor(endpoint, "download");
       const plan = await planOf(settings, endpoint, request ?? {}, downloadOptions);
       const { downloadOf } = await import("./download.ts");
-      return exchange(settings, plan, async (response, clock) => downloadOf(settings, plan, response, clock));
+      const result = exchange(settings, plan, async (response, clock) => {
+        if (contentOf(endpoint, response.status).kind !== "empty") return downloadOf(settings, plan, response, clock);
+        await readBody(settings, plan, response, clock);
+        clock.end();
+        return undefined;
+      });
+      // The type follows from the endpoint's own declaration.
+      return result as Promise<DownloadResult<typeof endpoint>>;
     },
     async fetch(endpoint, ...[request, callOptions = {}]) {
       const plan = await planOf(settings, endpoint, request ?? {}, callOptions);
