@@ -23,3 +23,17 @@ export { invocationStatuses, Invocation, CreateInvocation, CreatedInvocation, Up
 export { AuthField, AuthChoice, DiscoveredField, MfaOption, SignInOption, SsoButton } from "./managed-auth-flow.ts";
 export { ProxyRef, CredentialRef, ConnectionCredential, AuthConnection, CreateAuthConnection, UpdateAuthConnection, ListAuthConnections, ConnectionExistsError } from "./managed-auth.ts";
 export { StartLogin, StartedLogin, SubmitLogin, SubmittedLogin, ExchangeHandoff, ExchangedHandoff, ListTimeline, TimelineEvent, ManagedAuthStateEvent, ManagedAuthEvent } from "./managed-auth-login.ts";
+export { Ok } from "./ok.ts";
+export { ClickMouse, MoveMouse, TypeText, PressKey, Scroll, DragMouse, SetCursor, Sleep, ComputerAction, ComputerBatch, ComputerBatchError, ScreenshotRegion, CaptureScreenshot, MousePosition, ClipboardText, WriteClipboard } from "./computer.ts";
+export { ExecutePlaywright, PlaywrightResult } from "./playwright.ts";
+export { ExecProcess, ExecResult, SpawnProcess, SpawnedProcess, ProcessStatus, WriteStdin, StdinResult, KillProcess, ResizeTerminal, ProcessStreamEvent } from "./process.ts";
+export { StreamBrowserLogs } from "./browser-logs.ts";
+export { StartReplay, Replay } from "./replay.ts";
+export { Curl, CurlResult, CurlError } from "./curl.ts";
+export { LoadExtensions } from "./load-extensions.ts";
+export { TelemetryEvent, TelemetryEnvelope, telemetryCategories, ListTelemetryEvents, StreamTelemetry } from "./telemetry.ts";
+export { TelemetrySource } from "./telemetry-parts.ts";
+export { CallFrame, CallStack } from "./call-stack.ts";
+export { ConsoleLogEvent, ConsoleErrorEvent, PageNavigationEvent, PageDomContentLoadedEvent, PageLoadEvent, PageTabOpenedEvent, PageLayoutShiftEvent, PageLcpEvent, PageLayoutSettledEvent, PageNavigationSettledEvent, DownloadFinishedEvent, InteractionClickEvent, InteractionKeyEvent, InteractionScrollSettledEvent } from "./telemetry-page-events.ts";
+export { NetworkRequestEvent, NetworkResponseEvent, NetworkLoadingFailedEvent, NetworkIdleEvent, ProxyErrorEvent } from "./telemetry-network-events.ts";
+export { MonitorScreenshotEvent, MonitorDisconnectedEvent, MonitorReconnectedEvent, MonitorReconnectFailedEvent, MonitorInitFailedEvent, ApiCallEvent, CdpConnectEvent, CdpDisconnectEvent, LiveViewConnectEvent, LiveViewDisconnectEvent, CaptchaSolveResultEvent, SystemOomKillEvent, ServiceCrashedEvent } from "./telemetry-session-events.ts";

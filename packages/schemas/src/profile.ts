@@ -44,3 +44,11 @@ export const ListProfilesShape = lazyObject(() => ({
 /** What `profiles.list` takes. */
 export interface ListProfiles extends z.input<typeof ListProfilesShape> {}
 export const ListProfiles: Schema<z.output<typeof ListProfilesShape>, ListProfiles> = ListProfilesShape;
+
+export const DownloadProfileShape = lazyObject(() => ({
+  /** `tar.zst`, a tar archive compressed with Zstandard, or `tar`, uncompressed; as it is stored (`tar.zst`) when absent. */
+  format: z.optional(z.enum(["tar.zst", "tar"])),
+}));
+/** What `profiles.download` takes beside the id or name. */
+export interface DownloadProfile extends z.input<typeof DownloadProfileShape> {}
+export const DownloadProfile: Schema<z.output<typeof DownloadProfileShape>, DownloadProfile> = DownloadProfileShape;

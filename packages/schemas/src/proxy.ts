@@ -1,0 +1,160 @@
+import * as z from "zod/mini";
+import { DisplayName, pageFields, Timestamp } from "./common.ts";
+import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
+
+/** A place as the provider calls it, 1 to 255 characters. */
+const Place: Schema<string> = z.lazy(() => checked(z.string(), z.minLength(1), z.maxLength(255)));
+
+export const CountryProxyConfigShape = lazyObject(() => ({
+  /** Country of the exit, ISO 3166: `DE`. `US` when absent. */
+  country: z.optional(Place),
+}));
+/** Where a `datacenter` or `isp` proxy leaves. */
+export interface CountryProxyConfig extends z.output<typeof CountryProxyConfigShape> {}
+export const CountryProxyConfig: Schema<CountryProxyConfig> = CountryProxyConfigShape;
+
+export const ResidentialProxyConfigShape = lazyObject(() => ({
+  /** Country of the exit, ISO 3166: `DE`. */
+  country: z.optional(Place),
+  /** City without spaces: `sanfrancisco`. Needs `country`. */
+  city: z.optional(Place),
+  /** State, two letters: `CA`. */
+  state: z.optional(Place),
+  /** ZIP code of the United States. */
+  zip: z.optional(Place),
+  /** Autonomous system of the exit: `AS7922`. */
+  asn: z.optional(Place),
+  /** @deprecated the exit's system makes no difference to the browser. */
+  // This is the field's declaration, not a use of it.
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- declaring it is no use of it
+  os: z.optional(z.enum(["windows", "macos", "android"])),
+}));
+/** Where a `residential` proxy leaves. */
+export interface ResidentialProxyConfig extends z.output<typeof ResidentialProxyConfigShape> {}
+export const ResidentialProxyConfig: Schema<ResidentialProxyConfig> = ResidentialProxyConfigShape;
+
+export const MobileProxyConfigShape = lazyObject(() => ({
+  /** Country of the exit, ISO 3166: `DE`. */
+  country: z.optional(Place),
+  /** City, as the provider calls it. */
+  city: z.optional(Place),
+  /** State of the United States. */
+  state: z.optional(Place),
+}));
+/** Where a `mobile` proxy leaves. */
+export interface MobileProxyConfig extends z.output<typeof MobileProxyConfigShape> {}
+export const MobileProxyConfig: Schema<MobileProxyConfig> = MobileProxyConfigShape;
+
+export const CustomProxyConfigShape = lazyObject(() => ({
+  /** Host name or address of the proxy. */
+  host: z.string(),
+  /** Its port. */
+  port: z.int(),
+  /** The user name that is sent to it. */
+  username: z.optional(z.string()),
+  /** Whether a password is stored, which cannot be read. */
+  has_password: z.optional(z.boolean()),
+  /** Whether certificates of its own are stored, which the browser trusts behind it. */
+  has_ca_bundle: z.optional(z.boolean()),
+}));
+/** The proxy server that a `custom` proxy stands for, without its secrets. */
+export interface CustomProxyConfig extends z.output<typeof CustomProxyConfigShape> {}
+export const CustomProxyConfig: Schema<CustomProxyConfig> = CustomProxyConfigShape;
+
+export const CreateCustomProxyConfigShape = lazyObject(() => ({
+  /** Host name or address of the proxy, at most 253 characters. */
+  host: checked(z.string(), z.minLength(1), z.maxLength(253)),
+  /** Its port, 1 to 65535. */
+  port: checked(z.int(), z.minimum(1), z.maximum(65_535)),
+  /** The user name that is sent to it, at most 1024 characters. */
+  username: z.optional(checked(z.string(), z.maxLength(1024))),
+  /** The password, at most 1024 characters. It is kept encrypted and never shown. */
+  password: z.optional(checked(z.string(), z.maxLength(1024))),
+  /** Certificates that the browser trusts behind this proxy, PEM, at most 64 KiB. */
+  ca_bundle: z.optional(checked(z.string(), z.maxLength(65_536))),
+}));
+/** The proxy server that a new `custom` proxy stands for. */
+export interface CreateCustomProxyConfig extends z.input<typeof CreateCustomProxyConfigShape> {}
+export const CreateCustomProxyConfig: Schema<z.output<typeof CreateCustomProxyConfigShape>, CreateCustomProxyConfig> = CreateCustomProxyConfigShape;
+
+export const ProxyShape = lazyObject(() => ({
+  /** Stable identifier. */
+  id: z.optional(z.string()),
+  /** For people; several may carry the same. */
+  name: z.optional(z.string()),
+  /** What kind of exit it is; `custom` is a proxy server of the user's own. */
+  type: openEnum("datacenter", "isp", "residential", "mobile", "custom"),
+  /** How the browser's traffic is brought to the proxy. */
+  protocol: z.optional(openEnum("http", "https")),
+  /** Hosts that are reached without it. */
+  bypass_hosts: z.optional(z.array(z.string())),
+  /** What the last check found. */
+  status: z.optional(openEnum("available", "unavailable")),
+  /** When it was last checked. */
+  last_checked: z.optional(Timestamp),
+  /** The address that it left by at the last check. */
+  ip_address: z.optional(z.string()),
+  /** Where it leaves, or which server it is; which of the forms follows from `type`. */
+  config: z.optional(z.union([CustomProxyConfigShape, ResidentialProxyConfigShape, MobileProxyConfigShape, CountryProxyConfigShape])),
+}));
+/** An exit that sessions' traffic can leave by. */
+export interface Proxy extends z.output<typeof ProxyShape> {}
+export const Proxy: Schema<Proxy> = ProxyShape;
+
+const configKeys = {
+  datacenter: ["country"],
+  isp: ["country"],
+  residential: ["country", "city", "state", "zip", "asn", "os"],
+  mobile: ["country", "city", "state"],
+  custom: ["host", "port", "username", "password", "ca_bundle"],
+};
+
+export const CreateProxyShape = z.lazy(() =>
+  checked(
+    z.object({
+      /** For people, 1 to 255 characters; need not be unique. */
+      name: z.optional(DisplayName),
+      /** What kind of exit it is; `custom` is a proxy server of your own, the others are what the service's operator provides. */
+      type: z.enum(["datacenter", "isp", "residential", "mobile", "custom"]),
+      /** How the browser's traffic is brought to the proxy. */
+      protocol: z._default(z.enum(["http", "https"]), "https"),
+      /** Hosts that are reached without it, at most 100: whole host names, or `*.example.com`; no ports, paths or addresses. */
+      bypass_hosts: z.optional(checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(253))), z.maxLength(100))),
+      /** Where it is to leave, or which server it is; which of the forms follows from `type`. `custom` needs it. */
+      config: z.optional(z.union([CreateCustomProxyConfigShape, ResidentialProxyConfigShape, MobileProxyConfigShape, CountryProxyConfigShape])),
+    }),
+    z.refine(({ type, config }) => type !== "custom" || (config !== undefined && "host" in config), { path: ["config"], error: "a custom proxy needs host and port" }),
+    z.refine(({ type, config }) => Object.keys(config ?? {}).every((key) => configKeys[type].includes(key)), { path: ["config"], error: "has a field that a proxy of this type does not take" }),
+    z.refine(({ type, config }) => type !== "residential" || config === undefined || !("city" in config) || config.country !== undefined, { path: ["config", "city"], error: "needs country" }),
+  ),
+);
+/** What `proxies.create` takes. */
+export interface CreateProxy extends z.input<typeof CreateProxyShape> {}
+export const CreateProxy: Schema<z.output<typeof CreateProxyShape>, CreateProxy> = CreateProxyShape;
+
+export const UpdateProxyShape = lazyObject(() => ({
+  /** The new name, 1 to 255 characters; need not be unique. */
+  name: DisplayName,
+}));
+/** What `proxies.update` takes. */
+export interface UpdateProxy extends z.input<typeof UpdateProxyShape> {}
+export const UpdateProxy: Schema<z.output<typeof UpdateProxyShape>, UpdateProxy> = UpdateProxyShape;
+
+export const CheckProxyShape = lazyObject(() => ({
+  /** What to fetch through it, http or https, on a public address; the stored `status` then stays as it is. Test pages of the operator's choice when absent. */
+  url: z.optional(checked(z.string(), z.maxLength(2048))),
+}));
+/** What `proxies.check` takes. */
+export interface CheckProxy extends z.input<typeof CheckProxyShape> {}
+export const CheckProxy: Schema<z.output<typeof CheckProxyShape>, CheckProxy> = CheckProxyShape;
+
+export const ListProxiesShape = lazyObject(() => ({
+  ...pageFields,
+  /** Part of a name, a host or an address (case does not matter), or a whole id. */
+  query: z.optional(z.string()),
+  /** A whole name; case and accents do not matter. Several proxies may carry it. */
+  name: z.optional(z.string()),
+}));
+/** What `proxies.list` takes. */
+export interface ListProxies extends z.input<typeof ListProxiesShape> {}
+export const ListProxies: Schema<z.output<typeof ListProxiesShape>, ListProxies> = ListProxiesShape;
