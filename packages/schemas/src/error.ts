@@ -45,7 +45,8 @@ export const ErrorDetailShape = lazyObject(() => ({
 export interface ErrorDetail extends z.output<typeof ErrorDetailShape> {}
 export const ErrorDetail: Schema<ErrorDetail> = ErrorDetailShape;
 
-export const ErrorBodyShape = lazyObject(() => ({
+/** What every error body holds, for those that say more. */
+export const errorFields = () => ({
   /** Stable, for programs: `not_found`, `name_taken`, … */
   code: z.string(),
   /** For people: what failed, on what, and what to do. */
@@ -54,7 +55,8 @@ export const ErrorBodyShape = lazyObject(() => ({
   details: z.optional(z.array(ErrorDetail)),
   /** The error beneath this one, where there is one. */
   inner_error: z.optional(ErrorDetail),
-}));
+});
+export const ErrorBodyShape = lazyObject(errorFields);
 /** The body of every answer with a status of 400 or above. */
 export interface ErrorBody extends z.output<typeof ErrorBodyShape> {}
 export const ErrorBody: Schema<ErrorBody> = ErrorBodyShape;

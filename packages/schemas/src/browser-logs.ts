@@ -1,0 +1,22 @@
+import * as z from "zod/mini";
+import { AbsolutePath } from "./file-system.ts";
+import { checked, type Schema } from "./schema.ts";
+
+export const StreamBrowserLogsShape = z.lazy(() =>
+  checked(
+    z.object({
+      /** `path` reads the file that `path` names, `supervisor` the output of the process that `supervisor_process` names. */
+      source: z.enum(["path", "supervisor"]),
+      /** Go on with lines that are written later; `false` ends with the last line of now. */
+      follow: z._default(z.boolean(), true),
+      /** Absolute path of a file in the session; needed with `source=path`. */
+      path: z.optional(AbsolutePath),
+      /** A process that the session runs beside the browser, such as `chromium`; needed with `source=supervisor`. */
+      supervisor_process: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
+    }),
+    z.refine(({ source, path, supervisor_process }) => (source === "path" ? path : supervisor_process) !== undefined, "source=path needs path, source=supervisor needs supervisor_process"),
+  ),
+);
+/** What `browsers.logs.stream` takes. */
+export interface StreamBrowserLogs extends z.input<typeof StreamBrowserLogsShape> {}
+export const StreamBrowserLogs: Schema<z.output<typeof StreamBrowserLogsShape>, StreamBrowserLogs> = StreamBrowserLogsShape;

@@ -1,0 +1,139 @@
+import * as z from "zod/mini";
+import { Timestamp } from "./common.ts";
+import { AbsolutePath } from "./file-system.ts";
+import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
+
+const noNul = () => z.refine<string>((text) => !text.includes("\0"), "must not hold a NUL character");
+
+const commandFields = () => ({
+  /** A program, by its path or by its name in `PATH`; without `args` also a line for the shell (`ls | wc -l`). */
+  command: checked(z.string(), z.minLength(1), z.maxLength(131_072), noNul()),
+  /** Arguments, passed on as they are: no shell reads them. At most 4096. */
+  args: z._default(checked(z.array(checked(z.string(), z.maxLength(131_072), noNul())), z.maxLength(4096)), []),
+  /** Working directory, an absolute path; the home directory when absent. */
+  cwd: z.optional(z.nullable(AbsolutePath)),
+  /** Environment variables, beside those of the session; at most 1000. */
+  env: z._default(
+    checked(
+      z.record(checked(z.string(), z.regex(/^[^=\0]+$/, "must not be empty or hold = or NUL")), checked(z.string(), z.maxLength(131_072), noNul())),
+      z.refine((env) => Object.keys(env).length <= 1000, "at most 1000 variables"),
+    ),
+    {},
+  ),
+  /** The user that it runs as, by name; the session's own when absent. */
+  as_user: z.optional(z.nullable(checked(z.string(), z.minLength(1), z.maxLength(255)))),
+  /** Run it as root, where the session has one. */
+  as_root: z._default(z.boolean(), false),
+  /** Seconds until it is killed with all that it started, 1 to 259,200 (72 hours); without limit when absent. */
+  timeout_sec: z.optional(z.nullable(checked(z.int(), z.minimum(1), z.maximum(259_200)))),
+});
+
+const terminalSize = () => checked(z.int(), z.minimum(1), z.maximum(65_535));
+
+export const ExecProcessShape = lazyObject(commandFields);
+/** What `browsers.process.exec` takes. */
+export interface ExecProcess extends z.input<typeof ExecProcessShape> {}
+export const ExecProcess: Schema<z.output<typeof ExecProcessShape>, ExecProcess> = ExecProcessShape;
+
+export const ExecResultShape = lazyObject(() => ({
+  /** Exit status; 128 and the signal's number for a process that a signal ended. */
+  exit_code: z.int(),
+  /** What it wrote to standard output, in base64. */
+  stdout_b64: z.string(),
+  /** What it wrote to standard error, in base64. */
+  stderr_b64: z.string(),
+  /** Milliseconds from its start to its end. */
+  duration_ms: z.int(),
+  /** Whether `timeout_sec` ended it; the output is then what came until that moment. */
+  timed_out: z.optional(z.boolean()),
+}));
+/** How a command ended, and what it wrote. */
+export interface ExecResult extends z.output<typeof ExecResultShape> {}
+export const ExecResult: Schema<ExecResult> = ExecResultShape;
+
+export const SpawnProcessShape = lazyObject(() => ({
+  ...commandFields(),
+  /** Give it a terminal; standard error then comes with standard output. */
+  allocate_tty: z._default(z.boolean(), false),
+  /** Lines of the terminal, 1 to 65,535; 24 when absent. Needs `allocate_tty`. */
+  rows: z.optional(terminalSize()),
+  /** Columns of the terminal, 1 to 65,535; 80 when absent. Needs `allocate_tty`. */
+  cols: z.optional(terminalSize()),
+}));
+/** What `browsers.process.spawn` takes. */
+export interface SpawnProcess extends z.input<typeof SpawnProcessShape> {}
+export const SpawnProcess: Schema<z.output<typeof SpawnProcessShape>, SpawnProcess> = SpawnProcessShape;
+
+export const SpawnedProcessShape = lazyObject(() => ({
+  /** Names the process in the other operations, until the session ends; a UUID. */
+  process_id: z.string(),
+  /** The operating system's number for it, within the session. */
+  pid: z.int(),
+  /** When it began. */
+  started_at: Timestamp,
+}));
+/** A process that was started. */
+export interface SpawnedProcess extends z.output<typeof SpawnedProcessShape> {}
+export const SpawnedProcess: Schema<SpawnedProcess> = SpawnedProcessShape;
+
+export const ProcessStatusShape = lazyObject(() => ({
+  /** `running`, or `exited`. */
+  state: openEnum("running", "exited"),
+  /** Exit status; `null` while it runs. */
+  exit_code: z.optional(z.nullable(z.int())),
+  /** Percent of one processor, measured lately; 0 once it has ended. */
+  cpu_pct: z.optional(z.number()),
+  /** Bytes of memory that it and its children hold; 0 once it has ended. */
+  mem_bytes: z.optional(z.int()),
+}));
+/** How a process does. */
+export interface ProcessStatus extends z.output<typeof ProcessStatusShape> {}
+export const ProcessStatus: Schema<ProcessStatus> = ProcessStatusShape;
+
+export const WriteStdinShape = lazyObject(() => ({
+  /** What to write, in base64; at most 1 MiB of it. */
+  data_b64: checked(z.string(), z.maxLength(1_398_104), z.regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/, "must be base64")),
+}));
+/** What `browsers.process.stdin` takes. */
+export interface WriteStdin extends z.input<typeof WriteStdinShape> {}
+export const WriteStdin: Schema<WriteStdin> = WriteStdinShape;
+
+export const StdinResultShape = lazyObject(() => ({
+  /** Bytes that were written. */
+  written_bytes: z.int(),
+}));
+/** What became of a write to standard input. */
+export interface StdinResult extends z.output<typeof StdinResultShape> {}
+export const StdinResult: Schema<StdinResult> = StdinResultShape;
+
+export const KillProcessShape = lazyObject(() => ({
+  /** The signal, which goes to the process and to all that it started. */
+  signal: z._default(z.enum(["TERM", "KILL", "INT", "HUP"]), "TERM"),
+}));
+/** What `browsers.process.kill` takes. */
+export interface KillProcess extends z.input<typeof KillProcessShape> {}
+export const KillProcess: Schema<z.output<typeof KillProcessShape>, KillProcess> = KillProcessShape;
+
+export const ResizeTerminalShape = lazyObject(() => ({
+  /** Lines, 1 to 65,535. */
+  rows: terminalSize(),
+  /** Columns, 1 to 65,535. */
+  cols: terminalSize(),
+}));
+/** What `browsers.process.resize` takes. */
+export interface ResizeTerminal extends z.input<typeof ResizeTerminalShape> {}
+export const ResizeTerminal: Schema<ResizeTerminal> = ResizeTerminalShape;
+
+export const ProcessStreamEventShape = lazyObject(() => ({
+  /** Where `data_b64` was written to. */
+  stream: z.optional(openEnum("stdout", "stderr")),
+  /** A piece of output, in base64. Characters may be cut in two between pieces. */
+  data_b64: z.optional(z.string()),
+  /** `exit` in the last event; absent in pieces of output. */
+  event: z.optional(openEnum("exit")),
+  /** Exit status, in the last event; 128 and the signal's number for a process that a signal ended. */
+  exit_code: z.optional(z.int()),
+}));
+/** A piece of a process's output, or its end. */
+export interface ProcessStreamEvent extends z.output<typeof ProcessStreamEventShape> {}
+export const ProcessStreamEvent: Schema<ProcessStreamEvent> = ProcessStreamEventShape;
