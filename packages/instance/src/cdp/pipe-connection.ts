@@ -13,8 +13,14 @@ export interface CdpConnection {
    * @throws {CdpError} when the browser refuses it, or is gone.
    */
   send<M extends keyof Commands>(method: M, params?: Commands[M]["paramsType"][0], sessionId?: string): Promise<Commands[M]["returnType"]>;
-  /** Calls `listener` for each event of that name, with the session that it belongs to. */
-  on<E extends keyof Events>(event: E, listener: (params: Events[E][0], sessionId: string | undefined) => void): void;
+  /**
+   * Calls `listener` for each event of that name, with the session that it belongs to.
+   *
+   * @returns stops that.
+   */
+  on<E extends keyof Events>(event: E, listener: (params: Events[E][0], sessionId: string | undefined) => void): () => void;
+  /** Resolves when the browser is gone. */
+  readonly closed: Promise<void>;
 }
 
 /** The browser refused a command, or is gone. */
@@ -44,9 +50,10 @@ interface Message {
 /** Speaks CDP over `--remote-debugging-pipe`: JSON documents, each followed by a NUL. Every command is refused once a stream has ended. */
 export function connectPipe(commands: Writable, messages: Readable): CdpConnection {
   const pending = new Map<number, Pending>();
-  const listeners = new Map<string, ((params: never, sessionId: string | undefined) => void)[]>();
+  const listeners = new Map<string, Set<(params: never, sessionId: string | undefined) => void>>();
   let nextId = 1;
   let closed = false;
+  const gone = Promise.withResolvers<undefined>();
   let chunks: Buffer[] = [];
   let heldBytes = 0;
 
@@ -55,6 +62,8 @@ export function connectPipe(commands: Writable, messages: Readable): CdpConnecti
     closed = true;
     for (const { method, reject } of pending.values()) reject(new CdpError(`${method}: the browser is gone.`));
     pending.clear();
+    listeners.clear();
+    gone.resolve(undefined);
   }
 
   function receive(document: string): void {
@@ -105,9 +114,12 @@ export function connectPipe(commands: Writable, messages: Readable): CdpConnecti
       return (await answered.promise) as never;
     },
     on(event, listener) {
-      const known = listeners.get(event);
-      if (known === undefined) listeners.set(event, [listener]);
-      else known.push(listener);
+      const known = listeners.get(event) ?? new Set();
+      listeners.set(event, known.add(listener));
+      return () => {
+        known.delete(listener);
+      };
     },
+    closed: gone.promise,
   };
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { CdpConnection } from "../cdp/pipe-connection.ts";
 import type { InstanceConfig } from "../protocol.ts";
 import { describeExit, superviseChromium, type Browser, type BrowserEndpoint, type BrowserExit } from "./browser.ts";
 import type { SpawnedChromium } from "./spawn.ts";
@@ -11,6 +12,14 @@ export interface BrowserSupervisor {
   readonly restarts: number;
   /** Where it listens, once it is ready and sized; rejects when it has crashed for good, or the session ends. */
   endpoint(): Promise<BrowserEndpoint>;
+  /** The instance's own connection to it, once it is ready; rejects as {@link BrowserSupervisor.endpoint} does. After a crash the next call gives the new browser's. */
+  cdp(): Promise<CdpConnection>;
+  /**
+   * Calls `listener` with the connection to each browser that becomes ready, the present one included.
+   *
+   * @returns stops that.
+   */
+  onBrowser(listener: (cdp: CdpConnection) => void): () => void;
   /** Sizes every page, now or once it is ready. */
   resize(page: Size): void;
   /** Opens a page in the first tab, once it is ready; what becomes of it is not looked at. */
@@ -46,6 +55,7 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
   let viewport: ViewportControl | undefined;
   let sized: Promise<unknown> = Promise.resolve();
   let started = Promise.withResolvers<BrowserEndpoint>();
+  const listeners = new Set<(cdp: CdpConnection) => void>();
 
   function take(spawned: SpawnedChromium, launched: Size): void {
     browser = superviseChromium(spawned);
@@ -59,6 +69,7 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
     ready = true;
     started.resolve(endpoint);
     options.onReady();
+    for (const listener of listeners) listener(current.cdp);
   }
 
   async function allowDownloads(current: Browser): Promise<void> {
@@ -129,6 +140,17 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
       const endpoint = await started.promise;
       await sized;
       return endpoint;
+    },
+    async cdp() {
+      await started.promise;
+      return browser.cdp;
+    },
+    onBrowser(listener) {
+      listeners.add(listener);
+      if (ready) listener(browser.cdp);
+      return () => {
+        listeners.delete(listener);
+      };
     },
     resize(size) {
       page = size;
