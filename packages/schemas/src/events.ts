@@ -1,7 +1,19 @@
 import * as z from "zod/mini";
 import { Timestamp } from "./common.ts";
 import { ErrorBody } from "./error.ts";
-import { lazyObject, type Schema } from "./schema.ts";
+import { checked, lazyObject, type Schema } from "./schema.ts";
+
+/** Where a log begins: a moment, `2026-01-31`, `2026-01-31T12:00` or `2026-01-31T12:00:00.5Z` (UTC unless it says otherwise), or how long ago, `5m` or `1h30m` (units `ns us ms s m h`). */
+export const Since: Schema<string> = z.lazy(() =>
+  checked(
+    z.string(),
+    z.maxLength(64),
+    z.regex(
+      /^(?:(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+|\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?)$/,
+      "expected a moment, 2026-01-31T12:00:00Z, or a duration, 5m",
+    ),
+  ),
+);
 
 export const LogEventShape = lazyObject(() => ({
   /** Always `log`. */
