@@ -1,10 +1,14 @@
-import { Browser, CreateBrowser, GetBrowser, Id, lazyObject, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
-import { defineEndpoint, empty, json, optionalJson, page } from "./endpoint.ts";
+import { Browser, CreateBrowser, Curl, CurlError, CurlResult, GetBrowser, Id, lazyObject, ListBrowsers, LoadExtensions, UpdateBrowser } from "@shoal/schemas";
+import { defineEndpoint, empty, json, multipart, optionalJson, page } from "./endpoint.ts";
 
 const area = "Browsers";
 const idOrName = lazyObject(() => ({
   /** The session's id, or the name of a running session. */
   id_or_name: Id,
+}));
+const id = lazyObject(() => ({
+  /** The session's id, or the name of a running session. */
+  id: Id,
 }));
 
 /** Answers when the browser takes CDP connections. */
@@ -72,4 +76,33 @@ export const deleteBrowser = defineEndpoint({
   params: idOrName,
   responses: { 204: empty },
   errors: [400, 401, 404, 500],
+});
+
+/** The request goes out as the browser's own do: with its cookies, its TLS and its proxy. Redirects are followed. The answer is held in memory. */
+export const curl = defineEndpoint({
+  operationId: "browsers.curl",
+  area,
+  plane: "instance",
+  method: "POST",
+  path: "/browsers/{id}/curl",
+  summary: "Send an HTTP request through the browser.",
+  params: id,
+  body: json(Curl),
+  responses: { 200: json(CurlResult) },
+  errors: [400, 401, 403, 404, 413, 500, 502],
+  errorBodies: { 502: CurlError },
+});
+
+/** Unpacked extensions in ZIP archives. CDP clients may lose their connection, where the browser has to be started again for it. */
+export const loadExtensions = defineEndpoint({
+  operationId: "browsers.loadExtensions",
+  area,
+  plane: "instance",
+  method: "POST",
+  path: "/browsers/{id}/extensions",
+  summary: "Load extensions into a running session.",
+  params: id,
+  body: multipart(LoadExtensions),
+  responses: { 201: empty },
+  errors: [400, 401, 403, 404, 413, 500],
 });

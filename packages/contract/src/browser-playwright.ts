@@ -1,0 +1,22 @@
+import { ExecutePlaywright, Id, lazyObject, PlaywrightResult } from "@shoal/schemas";
+import { defineEndpoint, json } from "./endpoint.ts";
+
+const area = "Browser Playwright";
+const id = lazyObject(() => ({
+  /** The session's id, or the name of a running session. */
+  id: Id,
+}));
+
+/** Runs beside the browser, each time in a fresh scope. Code that fails is no error of the operation: `success` is then false. */
+export const executePlaywright = defineEndpoint({
+  operationId: "browsers.playwright.execute",
+  area,
+  plane: "instance",
+  method: "POST",
+  path: "/browsers/{id}/playwright/execute",
+  summary: "Run Playwright code.",
+  params: id,
+  body: json(ExecutePlaywright),
+  responses: { 200: json(PlaywrightResult) },
+  errors: [400, 401, 403, 404, 500],
+});

@@ -1,0 +1,36 @@
+import { Id, lazyObject, ListTelemetryEvents, StreamTelemetry, TelemetryEnvelope } from "@shoal/schemas";
+import { defineEndpoint, eventStream, page } from "./endpoint.ts";
+
+const area = "Browser Telemetry";
+const id = lazyObject(() => ({
+  /** The session's id, or the name of a running session. */
+  id: Id,
+}));
+
+/** Also after the session has ended. Empty where nothing was captured. */
+export const listTelemetryEvents = defineEndpoint({
+  operationId: "browsers.telemetry.events",
+  area,
+  plane: "instance",
+  method: "GET",
+  path: "/browsers/{id}/telemetry/events",
+  summary: "List telemetry events of the past.",
+  params: id,
+  query: ListTelemetryEvents,
+  responses: { 200: page(TelemetryEnvelope) },
+  errors: [400, 401, 403, 404, 500],
+});
+
+/** What happens from now on, unless `replay` or `Last-Event-ID` says otherwise; ends with the session. Silent while nothing is captured. */
+export const streamTelemetry = defineEndpoint({
+  operationId: "browsers.telemetry.stream",
+  area,
+  plane: "instance",
+  method: "GET",
+  path: "/browsers/{id}/telemetry/stream",
+  summary: "Follow the telemetry.",
+  params: id,
+  query: StreamTelemetry,
+  responses: { 200: eventStream(TelemetryEnvelope) },
+  errors: [400, 401, 403, 404, 500],
+});
