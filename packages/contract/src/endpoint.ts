@@ -85,6 +85,8 @@ export interface Endpoint<Path extends string = string> {
   readonly errorBodies?: Readonly<Record<number, AnySchema>>;
   /** `none` for the few operations that need no key. */
   readonly auth?: "key" | "none";
+  /** There is a better way now, which the description names; kept for programs that were written for this one. */
+  readonly deprecated?: boolean;
 }
 
 /** Declares an operation. Returns its argument. `params` must name exactly the placeholders of `path`. */

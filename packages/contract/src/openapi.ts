@@ -93,7 +93,7 @@ function schemasOf(endpoints: readonly Endpoint[]): Record<Direction, z.core.$Zo
 }
 
 function operationOf(endpoint: Endpoint, collector: SchemaCollector, docs: OperationDocs): Json {
-  const { area, auth, body, errors, operationId, responses, summary } = endpoint;
+  const { area, auth, body, deprecated, errors, operationId, responses, summary } = endpoint;
   const parameters = parametersOf(endpoint, collector, docs);
   const success = Object.entries(responses).map(([status, content]) => [status, responseOf(Number(status), content, collector, docs.answer)] as const);
   const failure = errors.map((status) => [String(status), { $ref: `#/components/responses/${errorName(status)}` }] as const);
@@ -102,6 +102,7 @@ function operationOf(endpoint: Endpoint, collector: SchemaCollector, docs: Opera
     tags: [area],
     summary,
     ...(docs.description !== undefined && { description: docs.description }),
+    ...(deprecated === true && { deprecated }),
     ...(auth === "none" && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && { requestBody: requestBodyOf(body, collector, docs.body) }),

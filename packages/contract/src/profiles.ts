@@ -1,5 +1,5 @@
-import { CreateProfile, Id, lazyObject, ListProfiles, Profile, UpdateProfile } from "@shoal/schemas";
-import { defineEndpoint, empty, json, page } from "./endpoint.ts";
+import { CreateProfile, DownloadProfile, Id, lazyObject, ListProfiles, Profile, UpdateProfile } from "@shoal/schemas";
+import { bytes, defineEndpoint, empty, json, page } from "./endpoint.ts";
 
 const area = "Profiles";
 const idOrName = lazyObject(() => ({
@@ -70,5 +70,19 @@ export const deleteProfile = defineEndpoint({
   summary: "Delete a profile.",
   params: idOrName,
   responses: { 204: empty },
+  errors: [400, 401, 403, 404, 500],
+});
+
+/** The saved state as an archive. 202 without a body: nothing was saved yet. */
+export const downloadProfile = defineEndpoint({
+  operationId: "profiles.download",
+  area,
+  plane: "control",
+  method: "GET",
+  path: "/profiles/{id_or_name}/download",
+  summary: "Download the saved state of a profile.",
+  params: idOrName,
+  query: DownloadProfile,
+  responses: { 200: bytes("application/octet-stream"), 202: empty },
   errors: [400, 401, 403, 404, 500],
 });
