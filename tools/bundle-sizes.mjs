@@ -1,31 +1,38 @@
-// Bundles what a user's program would bundle, for size-limit to weigh: only what is loaded at once counts, not what a first use loads.
+// Bundles what a user's program would bundle, for size-limit to weigh, and prints the sizes beside those of @onkernel/sdk.
+// Of a program that makes one call, what is loaded at once counts: what it never uses (event streams, uploads) esbuild leaves in
+// files of their own. The whole client is one file, with everything in it.
 import { build } from "esbuild";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = join(root, "node_modules/.cache/bundle-sizes");
-const programs = {
-  "one-get": 'import { createTransport } from "@shoal/transport"; import { getProfile } from "@shoal/contract"; export const get = (id) => createTransport({ baseUrl: "", apiKey: "" }).call(getProfile, { params: { id_or_name: id } });',
-  client: 'export { Shoal } from "@shoal/client";',
-};
+const call = (endpoint, request) => `import { createTransport } from "@shoal/transport"; import { ${endpoint} } from "@shoal/contract"; export const run = (id, body) => createTransport({ baseUrl: "", apiKey: "" }).call(${endpoint}, ${request});`;
+const programs = [
+  { name: "one-get", what: "one GET over @shoal/transport", contents: call("getProfile", "{ params: { id_or_name: id } }"), splitting: true },
+  { name: "browsers-create", what: "browsers.create over @shoal/transport", contents: call("createBrowser", "{ body }"), splitting: true },
+  { name: "client", what: "the whole @shoal/client, answers checked", contents: 'export { Shoal } from "@shoal/client";' },
+  { name: "onkernel-sdk", what: "the whole @onkernel/sdk, unchecked", contents: 'export { default } from "@onkernel/sdk";', resolveDir: "apps/e2e" },
+];
 
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-for (const [name, contents] of Object.entries(programs)) {
-  const outdir = join(folder, name);
-  const { metafile } = await build({
-    stdin: { contents, resolveDir: join(root, "packages/client"), sourcefile: `${name}.js` },
-    outdir,
+for (const { name, what, contents, splitting = false, resolveDir = "packages/client" } of programs) {
+  const { metafile, outputFiles } = await build({
+    stdin: { contents, resolveDir: join(root, resolveDir), sourcefile: `${name}.js` },
+    outdir: folder,
     bundle: true,
     minify: true,
-    splitting: true,
+    splitting,
     format: "esm",
     platform: "browser",
     target: "es2022",
     metafile: true,
-    logLevel: "warning",
+    write: false,
+    absWorkingDir: root,
+    logLevel: "error",
   });
   const outputs = new Map(Object.entries(metafile.outputs));
   const initial = new Set();
@@ -36,5 +43,8 @@ for (const [name, contents] of Object.entries(programs)) {
   };
   // What is imported dynamically is an entry point of its own to esbuild.
   for (const [path, { entryPoint }] of outputs) if (entryPoint?.endsWith(`${name}.js`)) visit(path);
-  writeFileSync(join(folder, `${name}.js`), [...initial].map((path) => readFileSync(path, "utf8")).join("\n"));
+  const texts = new Map(outputFiles.map((file) => [file.path, file.text]));
+  const text = [...initial].map((path) => texts.get(join(root, path))).join("\n");
+  writeFileSync(join(folder, `${name}.js`), text);
+  console.log(`${(gzipSync(text, { level: 9 }).length / 1000).toFixed(1).padStart(6)} kB  ${what}`);
 }

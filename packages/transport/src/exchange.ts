@@ -1,4 +1,3 @@
-import ky from "ky";
 import { pause, startClock, type AttemptClock } from "./clock.ts";
 import { ApiError, ConnectionError, isShoalError, type ShoalError } from "./errors.ts";
 import { errorAnswer, redirected } from "./error-answer.ts";
@@ -18,9 +17,7 @@ function reasonOf(error: unknown): string {
 }
 
 function connectionError(settings: Settings, what: string, error: unknown): ConnectionError {
-  // ky's own error holds the request with all of its headers; its cause is the runtime's error.
-  const cause: unknown = error instanceof Error && error.name === "NetworkError" ? error.cause : error;
-  return new ConnectionError(`${what}: ${settings.redact(reasonOf(cause))}.`, isSafe(settings, cause) ? { cause } : {});
+  return new ConnectionError(`${what}: ${settings.redact(reasonOf(error))}.`, isSafe(settings, error) ? { cause: error } : {});
 }
 
 /** Whether an error that came from elsewhere holds no key, in any of its causes and fields. */
@@ -84,19 +81,18 @@ async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt
   }
   const startedAt = performance.now();
   try {
-    const request = ky(url, {
+    const init: RequestInit & { duplex?: "half" } = {
       method: endpoint.method,
       headers: wire,
       body: upload?.body ?? (typeof body === "string" ? body : null),
+      // Only a body that is a stream needs it; elsewhere it says nothing.
+      ...(upload !== undefined && { duplex: "half" }),
       signal: clock.signal,
       // A redirect would carry project and other headers, in some runtimes the key too, to another address. With "manual" its
       // status can be told; but then Node keeps all that it sends of a stream in memory (https://github.com/nodejs/undici/issues/4058).
       redirect: upload === undefined ? "manual" : "error",
-      throwHttpErrors: false,
-      retry: 0,
-      timeout: false,
-      ...(custom && { fetch: (input: Request | URL | string, init?: RequestInit) => custom(input instanceof Request ? input : new Request(input, init)) }),
-    });
+    };
+    const request = custom === undefined ? fetch(url, init) : custom(new Request(url, init));
     const response = await onConnection(settings, clock, `${endpoint.operationId} could not reach ${settings.baseUrl}`, request).catch((error: unknown) => {
       const failure = upload?.failure();
       if (failure !== undefined) throw failure.error;

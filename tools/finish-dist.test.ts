@@ -1,0 +1,105 @@
+import { build } from "esbuild";
+import { globSync, readFileSync } from "node:fs";
+import { SourceMap, type SourceMapPayload } from "node:module";
+import { dirname, join, relative } from "node:path";
+import ts from "typescript";
+import { describe, expect, it } from "vitest";
+import { applyInsertions } from "./finish-dist/insertions.mjs";
+import { pureMarks } from "./finish-dist/pure-marks.mjs";
+
+// On what `npm run build` wrote.
+const root = join(import.meta.dirname, "..");
+const client = join(root, "packages/client");
+const modules = (name: string) => globSync(join(root, "packages", name, "dist/*.js"));
+
+describe("built modules", () => {
+  it.each(["schemas", "contract", "transport", "client"])("of %s mark every call that runs when they are loaded", (name) => {
+    const paths = modules(name);
+    expect(paths.length).toBeGreaterThan(5);
+    const unmarked = paths.filter((path) => pureMarks(readFileSync(path, "utf8")).length > 0);
+    expect(unmarked).toEqual([]);
+  });
+
+  it("give a program that calls one operation that one alone", async () => {
+    const { outputFiles } = await build({
+      stdin: { contents: 'import { getProfile } from "@shoal/contract"; console.log(getProfile);', resolveDir: client },
+      bundle: true,
+      format: "esm",
+      platform: "browser",
+      write: false,
+    });
+    const text = outputFiles[0]?.text ?? "";
+    expect(text.match(/operationId: "[\w.]+"/g)).toEqual(['operationId: "profiles.get"']);
+    expect(text).not.toContain("BrowserShape");
+  });
+
+  it("map back to their sources, past the marks", () => {
+    const path = join(root, "packages/contract/dist/profiles.js");
+    const map = new SourceMap(JSON.parse(readFileSync(`${path}.map`, "utf8")) as SourceMapPayload);
+    const lines = readFileSync(path, "utf8").split("\n");
+    const found = lines.flatMap((line, index) => [...line.matchAll(/json\(\w+\)|defineEndpoint\(/g)].map((match) => ({ text: match[0], entry: map.findEntry(index, match.index) })));
+    expect(found.length).toBeGreaterThan(8);
+    for (const { text, entry } of found) {
+      if (!("originalSource" in entry)) throw new Error(`${text} has no source`);
+      const source = readFileSync(join(dirname(path), entry.originalSource), "utf8").split("\n");
+      expect(source[entry.originalLine]?.slice(entry.originalColumn)).toMatch(text.startsWith("json") ? text : /^defineEndpoint/);
+    }
+  });
+
+  it("are one file for Node, without the parts of zod that nothing uses", () => {
+    expect(relative(root, ts.sys.realpath?.(join(client, "node_modules/@shoal/schemas/dist/bundle/index.js")) ?? "")).toBe("packages/schemas/dist/bundle/index.js");
+    const bundle = readFileSync(join(root, "packages/schemas/dist/bundle/index.js"), "utf8");
+    expect(bundle).not.toMatch(/from "zod/);
+    expect(readFileSync(join(root, "packages/schemas/dist/bundle/LICENSE-zod.txt"), "utf8")).toContain("MIT License");
+  });
+});
+
+describe("declarations", () => {
+  const path = join(client, "hover.ts");
+  const text = `
+    import type { ListProfiles, Profile } from "@shoal/schemas";
+    import { getProfile } from "@shoal/contract";
+    import type { RequestOf } from "@shoal/contract";
+    export const own = (profile: Profile) => profile.last_used_at;
+    export const spread = (query: ListProfiles) => query.limit;
+    export const nested = (request: RequestOf<typeof getProfile>) => request.params.id_or_name;`;
+  const options: ts.CompilerOptions = { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, target: ts.ScriptTarget.ES2024, strict: true, skipLibCheck: true, types: [] };
+  const service = ts.createLanguageService({
+    getCompilationSettings: () => options,
+    getScriptFileNames: () => [path],
+    getScriptVersion: () => "1",
+    getScriptSnapshot: (name) => {
+      const content = name === path ? text : ts.sys.readFile(name);
+      return content === undefined ? undefined : ts.ScriptSnapshot.fromString(content);
+    },
+    getCurrentDirectory: () => client,
+    getDefaultLibFileName: ts.getDefaultLibFilePath,
+    fileExists: (name) => name === path || ts.sys.fileExists(name),
+    readFile: (name) => ts.sys.readFile(name),
+    directoryExists: (name) => ts.sys.directoryExists(name),
+    realpath: (name) => ts.sys.realpath?.(name) ?? name,
+  });
+
+  it.each([
+    [".last_used_at", "When a browser last started with it; absent while none did."],
+    [".limit", "Items on a page, 1 to 100."],
+    [".id_or_name", "The profile's id, or its name."],
+  ])("show what is said about %s in an editor", (field, comment) => {
+    const info = service.getQuickInfoAtPosition(path, text.indexOf(field) + 1);
+    expect(ts.displayPartsToString(info?.documentation)).toBe(comment);
+    expect(service.getProgram()?.getSourceFiles().some((file) => file.fileName.endsWith("packages/schemas/dist/profile.d.ts"))).toBe(true);
+  });
+});
+
+describe("insertions", () => {
+  it("move a source map along, in their line and with lines of their own", () => {
+    const { text, map } = applyInsertions("a b\nc d", [{ at: 2, text: "/* x */ " }, { at: 4, text: "/* y\n */ " }], { mappings: "AAAA,EAAE;AACF,EAAE" });
+    expect(text).toBe("a /* x */ b\n/* y\n */ c d");
+    const moved = new SourceMap({ ...map, version: 3, file: "f", sources: ["s"], names: [] } as unknown as SourceMapPayload);
+    const originOf = (line: number, column: number) => {
+      const entry = moved.findEntry(line, column);
+      return "originalLine" in entry ? [entry.originalLine, entry.originalColumn] : undefined;
+    };
+    expect([originOf(0, 0), originOf(0, 10), originOf(2, 4), originOf(2, 6)]).toEqual([[0, 0], [0, 2], [1, 0], [1, 2]]);
+  });
+});
