@@ -14,3 +14,35 @@ export const BrowserNetworkConfigShape = lazyObject(() => ({
 /** What a session may reach beyond public addresses. */
 export interface BrowserNetworkConfig extends z.output<typeof BrowserNetworkConfigShape> {}
 export const BrowserNetworkConfig: Schema<BrowserNetworkConfig> = BrowserNetworkConfigShape;
+
+/** Memory of a session. */
+export const memorySizes = ["1GiB", "2GiB", "6GiB", "8GiB", "16GiB"] as const;
+
+export const BrowserProxyConfigShape = z.lazy(() =>
+  checked(
+    z.object({
+      /** The proxy's id; give one of `id`, `name` and `mode`. */
+      id: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
+      /** Name of exactly one proxy of the project; give one of `id`, `name` and `mode`. */
+      name: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
+      /** `direct`: no proxy. `default`: what the service does where nothing is said. */
+      mode: z.optional(z.enum(["direct", "default"])),
+    }),
+    z.refine((proxy) => [proxy.id, proxy.name, proxy.mode].filter((choice) => choice !== undefined).length === 1, "give exactly one of id, name and mode"),
+  ),
+);
+/** What a session's traffic is to leave by: a proxy by id or by name, or a way of doing without. */
+export interface BrowserProxyConfig extends z.input<typeof BrowserProxyConfigShape> {}
+export const BrowserProxyConfig: Schema<BrowserProxyConfig> = BrowserProxyConfigShape;
+
+export const BrowserProxyShape = lazyObject(() => ({
+  /** The proxy's id. */
+  id: z.optional(z.string()),
+  /** The proxy's name. */
+  name: z.optional(z.string()),
+  /** `direct` or `default`, where no proxy was chosen. */
+  mode: z.optional(openEnum("direct", "default")),
+}));
+/** What a session's traffic leaves by. */
+export interface BrowserProxy extends z.output<typeof BrowserProxyShape> {}
+export const BrowserProxy: Schema<BrowserProxy> = BrowserProxyShape;

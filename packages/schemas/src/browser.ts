@@ -1,7 +1,9 @@
 import * as z from "zod/mini";
+import { BrowserNetworkConfigShape, BrowserProxyConfigShape, BrowserProxyShape, BrowserRegion, BrowserRegionName, memorySizes } from "./browser-network.ts";
 import { DeletionStatus, pageFields, SlugName, Tags, Timestamp } from "./common.ts";
 import { ProfileShape } from "./profile.ts";
 import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
+import { TelemetryExportRequestShape, TelemetryExportShape } from "./telemetry-export.ts";
 
 export const BrowserViewportShape = lazyObject(() => ({
   /** CSS pixels, at least 1. */
@@ -93,6 +95,8 @@ export const BrowserTelemetryRequestShape = lazyObject(() => ({
   enabled: z.optional(z.boolean()),
   /** Single categories, on or off. */
   browser: z.optional(BrowserTelemetryCategoriesShape),
+  /** Where events are sent, beside what the service keeps. */
+  export: z.optional(TelemetryExportRequestShape),
 }));
 /** What a session's telemetry is to capture. */
 export interface BrowserTelemetryRequest extends z.input<typeof BrowserTelemetryRequestShape> {}
@@ -101,6 +105,8 @@ export const BrowserTelemetryRequest: Schema<z.output<typeof BrowserTelemetryReq
 export const BrowserTelemetryShape = lazyObject(() => ({
   /** Every category, on or off. */
   browser: z.optional(BrowserTelemetryCategoriesShape),
+  /** Where events are sent, beside what the service keeps. */
+  export: z.optional(TelemetryExportShape),
 }));
 /** What a session's telemetry captures. */
 export interface BrowserTelemetry extends z.output<typeof BrowserTelemetryShape> {}
@@ -153,8 +159,18 @@ export const BrowserShape = lazyObject(() => ({
   timeout_seconds: z.int(),
   /** The profile that it started from. */
   profile: z.optional(ProfileShape),
+  /** Whether the profile gets the session's state when the session ends; absent without a profile. */
+  profile_save_changes: z.optional(z.boolean()),
   /** The proxy that its traffic leaves by. */
   proxy_id: z.optional(z.string()),
+  /** What its traffic leaves by: a proxy, or none. */
+  proxy: z.optional(BrowserProxyShape),
+  /** What it may reach beyond public addresses; absent where the service's own rule holds. */
+  network: z.optional(BrowserNetworkConfigShape),
+  /** Where it runs, of a service that runs in several places. */
+  region: z.optional(BrowserRegion),
+  /** Memory that it may use, where the service sets a limit. */
+  memory: z.optional(openEnum(...memorySizes)),
   /** The pool that it was leased from. */
   pool: z.optional(BrowserPoolRefShape),
   /** Size of the visible page. */
@@ -186,63 +202,83 @@ export const BrowserShape = lazyObject(() => ({
 export interface Browser extends z.output<typeof BrowserShape> {}
 export const Browser: Schema<Browser> = BrowserShape;
 
-export const CreateBrowserShape = lazyObject(() => ({
-  /** The app invocation that the session belongs to; the session ends with it. */
-  invocation_id: z.optional(z.string()),
-  /** Unique among the project's running sessions. */
-  name: z.optional(SlugName),
-  /** Labels of the user's own. */
-  tags: z.optional(Tags),
-  /** Hide the signs of automation. */
-  stealth: z.optional(z.boolean()),
-  /** Run without a window. */
-  headless: z.optional(z.boolean()),
-  /** Run with a GPU. */
-  gpu: z.optional(z.boolean()),
-  /** Seconds without a CDP client, a live viewer or an operation in flight, after which the session ends: 10 to 259200 (72 hours), 60 when absent. */
-  timeout_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(259_200))),
-  /** The profile to start from. */
-  profile: z.optional(BrowserProfileShape),
-  /** Extensions to start with, at most 20. */
-  extensions: z.optional(checked(z.array(BrowserExtensionShape), z.maxLength(20))),
-  /** The proxy that its traffic leaves by. */
-  proxy_id: z.optional(z.string()),
-  /** Size of the visible page; 1920 × 1080 when absent. */
-  viewport: z.optional(BrowserViewportShape),
-  /** Show the page alone, without address bar and tabs. */
-  kiosk_mode: z.optional(z.boolean()),
-  /** A page to open at once; the session starts even if it does not load. */
-  start_url: z.optional(checked(z.string(), z.maxLength(8192))),
-  /** Enterprise policies, by Chrome's names for them. */
-  chrome_policy: z.optional(z.record(z.string(), z.unknown())),
-  /** What telemetry is to capture; nothing when absent. */
-  telemetry: z.optional(z.nullable(BrowserTelemetryRequestShape)),
-}));
+export const CreateBrowserShape = z.lazy(() =>
+  checked(
+    z.object({
+      /** The app invocation that the session belongs to; the session ends with it. */
+      invocation_id: z.optional(z.string()),
+      /** Unique among the project's running sessions. */
+      name: z.optional(SlugName),
+      /** Labels of the user's own. */
+      tags: z.optional(Tags),
+      /** Hide the signs of automation. */
+      stealth: z.optional(z.boolean()),
+      /** Run without a window. */
+      headless: z.optional(z.boolean()),
+      /** Run with a GPU. */
+      gpu: z.optional(z.boolean()),
+      /** Seconds without a CDP client, a live viewer or an operation in flight, after which the session ends: 10 to 259200 (72 hours), 60 when absent. */
+      timeout_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(259_200))),
+      /** The profile to start from. */
+      profile: z.optional(BrowserProfileShape),
+      /** Extensions to start with, at most 20. */
+      extensions: z.optional(checked(z.array(BrowserExtensionShape), z.maxLength(20))),
+      /** Id of the proxy that its traffic leaves by; give this or `proxy`. */
+      proxy_id: z.optional(z.string()),
+      /** What its traffic leaves by: a proxy by id or by name, or none; give this or `proxy_id`. */
+      proxy: z.optional(BrowserProxyConfigShape),
+      /** What it may reach beyond public addresses; the service's own rule when absent. */
+      network: z.optional(BrowserNetworkConfigShape),
+      /** Where it runs, of a service that runs in several places; the service chooses when absent. */
+      region: z.optional(BrowserRegionName),
+      /** Memory that it may use; the service's own limit when absent. */
+      memory: z.optional(z.enum(memorySizes)),
+      /** Size of the visible page; 1920 × 1080 when absent. */
+      viewport: z.optional(BrowserViewportShape),
+      /** Show the page alone, without address bar and tabs. */
+      kiosk_mode: z.optional(z.boolean()),
+      /** A page to open at once; the session starts even if it does not load. */
+      start_url: z.optional(checked(z.string(), z.maxLength(8192))),
+      /** Enterprise policies, by Chrome's names for them. */
+      chrome_policy: z.optional(z.record(z.string(), z.unknown())),
+      /** What telemetry is to capture; nothing when absent. */
+      telemetry: z.optional(z.nullable(BrowserTelemetryRequestShape)),
+    }),
+    z.refine((browser) => browser.proxy === undefined || browser.proxy_id === undefined, "give proxy or proxy_id, not both"),
+  ),
+);
 /** What `browsers.create` takes. */
 export interface CreateBrowser extends z.input<typeof CreateBrowserShape> {}
 export const CreateBrowser: Schema<z.output<typeof CreateBrowserShape>, CreateBrowser> = CreateBrowserShape;
 
-export const UpdateBrowserShape = lazyObject(() => ({
-  /** The new name, unique among the project's running sessions; `null` or `""` takes it away. */
-  name: z.optional(
-    z.pipe(
-      z.transform((name: string | null) => (name === "" ? null : name)),
-      z.nullable(SlugName),
-    ),
+export const UpdateBrowserShape = z.lazy(() =>
+  checked(
+    z.object({
+      /** The new name, unique among the project's running sessions; `null` or `""` takes it away. */
+      name: z.optional(
+        z.pipe(
+          z.transform((name: string | null) => (name === "" ? null : name)),
+          z.nullable(SlugName),
+        ),
+      ),
+      /** The new labels; they replace the old ones. `null` leaves them, `{}` takes them away. */
+      tags: z.optional(z.nullable(Tags)),
+      /** The proxy that its traffic leaves by; `null` or `""` takes it away. */
+      proxy_id: z.optional(z.nullable(z.string())),
+      /** What its traffic leaves by: a proxy by id or by name, or none; not together with `proxy_id` and `disable_default_proxy`. */
+      proxy: z.optional(BrowserProxyConfigShape),
+      /** Connect directly, not through the default proxy. */
+      disable_default_proxy: z.optional(z.boolean()),
+      /** The profile to load; only while the session has none. */
+      profile: z.optional(BrowserProfileShape),
+      /** The new size. */
+      viewport: z.optional(BrowserViewportUpdateShape),
+      /** What telemetry is to capture from now on. */
+      telemetry: z.optional(z.nullable(BrowserTelemetryRequestShape)),
+    }),
+    z.refine((change) => change.proxy === undefined || (change.proxy_id === undefined && change.disable_default_proxy === undefined), "give proxy alone, without proxy_id and disable_default_proxy"),
   ),
-  /** The new labels; they replace the old ones. `null` leaves them, `{}` takes them away. */
-  tags: z.optional(z.nullable(Tags)),
-  /** The proxy that its traffic leaves by; `null` or `""` takes it away. */
-  proxy_id: z.optional(z.nullable(z.string())),
-  /** Connect directly, not through the default proxy. */
-  disable_default_proxy: z.optional(z.boolean()),
-  /** The profile to load; only while the session has none. */
-  profile: z.optional(BrowserProfileShape),
-  /** The new size. */
-  viewport: z.optional(BrowserViewportUpdateShape),
-  /** What telemetry is to capture from now on. */
-  telemetry: z.optional(z.nullable(BrowserTelemetryRequestShape)),
-}));
+);
 /** What `browsers.update` takes. */
 export interface UpdateBrowser extends z.input<typeof UpdateBrowserShape> {}
 export const UpdateBrowser: Schema<z.output<typeof UpdateBrowserShape>, UpdateBrowser> = UpdateBrowserShape;
@@ -257,6 +293,8 @@ export const ListBrowsersShape = lazyObject(() => ({
   include_deleted: z._default(z.boolean(), false),
   /** Part of a session's name or id, or of the id of its profile or proxy, or of its pool's name; case does not matter. */
   query: z.optional(z.string()),
+  /** Only sessions that run there. */
+  region: z.optional(BrowserRegionName),
   /** Only sessions that carry all of these labels. */
   tags: z.optional(z.record(z.string(), z.string())),
 }));

@@ -7,7 +7,7 @@ export { ApiKeyCreator, ApiKey, CreatedApiKey, CreateApiKey, UpdateApiKey, Rotat
 export { BrowserViewport, BrowserViewportUpdate, BrowserProfile, BrowserExtension, BrowserTelemetryRequest, BrowserTelemetry, BrowserPoolRef, BrowserUsage, endedReasons, Browser, CreateBrowser, UpdateBrowser, ListBrowsers, GetBrowser, type EndedReason } from "./browser.ts";
 export { AbsolutePath, FileMode, FileInfo, FilePath, WriteFile, CreateDirectory, DeleteDirectoryQuery, SetFilePermissions, MovePath, StartWatch, DirectoryWatch, FileSystemEvent, UploadFiles, UploadZip } from "./file-system.ts";
 export { Health, Readiness } from "./service.ts";
-export { BrowserRegionName, BrowserRegion, BrowserNetworkConfig } from "./browser-network.ts";
+export { BrowserRegionName, BrowserRegion, BrowserNetworkConfig, memorySizes, BrowserProxyConfig, BrowserProxy } from "./browser-network.ts";
 export { BrowserPoolProfile, BrowserPoolConfig, BrowserPool, CreateBrowserPool, UpdateBrowserPool, ListBrowserPools, DeleteBrowserPool, AcquireBrowser, ReleaseBrowser } from "./browser-pool.ts";
 export { CountryProxyConfig, ResidentialProxyConfig, MobileProxyConfig, CustomProxyConfig, CreateCustomProxyConfig, Proxy, CreateProxy, UpdateProxy, CheckProxy, ListProxies } from "./proxy.ts";
 export { Extension, UploadExtension, ListExtensions, ChromeStoreExtension } from "./extension.ts";
@@ -37,3 +37,4 @@ export { CallFrame, CallStack } from "./call-stack.ts";
 export { ConsoleLogEvent, ConsoleErrorEvent, PageNavigationEvent, PageDomContentLoadedEvent, PageLoadEvent, PageTabOpenedEvent, PageLayoutShiftEvent, PageLcpEvent, PageLayoutSettledEvent, PageNavigationSettledEvent, DownloadFinishedEvent, InteractionClickEvent, InteractionKeyEvent, InteractionScrollSettledEvent } from "./telemetry-page-events.ts";
 export { NetworkRequestEvent, NetworkResponseEvent, NetworkLoadingFailedEvent, NetworkIdleEvent, ProxyErrorEvent } from "./telemetry-network-events.ts";
 export { MonitorScreenshotEvent, MonitorDisconnectedEvent, MonitorReconnectedEvent, MonitorReconnectFailedEvent, MonitorInitFailedEvent, ApiCallEvent, CdpConnectEvent, CdpDisconnectEvent, LiveViewConnectEvent, LiveViewDisconnectEvent, CaptchaSolveResultEvent, SystemOomKillEvent, ServiceCrashedEvent } from "./telemetry-session-events.ts";
+export { TelemetryExportRequest, TelemetryExport } from "./telemetry-export.ts";

@@ -1,5 +1,5 @@
 import { ServiceError } from "@shoal/router";
-import type { BrowserTelemetryRequest, CreateBrowser, UpdateBrowser } from "@shoal/schemas";
+import type { BrowserProxyConfig, BrowserTelemetryRequest, CreateBrowser, UpdateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
 
 function isHarmless(value: unknown): boolean {
@@ -11,6 +11,11 @@ function capturesSomething(telemetry: z.output<typeof BrowserTelemetryRequest> |
   if (!telemetry) return false;
   const enabled = Object.values(telemetry.browser ?? {}).some((category) => category !== undefined && category.enabled !== false);
   return enabled || (telemetry.enabled === true && telemetry.browser === undefined);
+}
+
+/** Without proxies, both modes are what happens anyway. */
+function choosesProxy(proxy: z.output<typeof BrowserProxyConfig> | undefined): boolean {
+  return proxy !== undefined && proxy.mode === undefined;
 }
 
 /** @throws {ServiceError} 501 naming the fields that ask for what this version cannot do. */
@@ -28,12 +33,17 @@ export function refuseNotYetOnCreate(body: z.output<typeof CreateBrowser>): void
     profile: body.profile !== undefined,
     extensions: !isHarmless(body.extensions),
     proxy_id: !isHarmless(body.proxy_id),
+    proxy: choosesProxy(body.proxy),
+    network: body.network?.private_hosts !== undefined,
+    region: body.region !== undefined,
+    memory: body.memory !== undefined,
     chrome_policy: !isHarmless(body.chrome_policy),
     stealth: body.stealth === true,
     headless: body.headless === false,
     gpu: body.gpu === true,
     kiosk_mode: body.kiosk_mode === true,
     telemetry: capturesSomething(body.telemetry),
+    "telemetry.export": !isHarmless(body.telemetry?.export?.otlp),
     invocation_id: !isHarmless(body.invocation_id),
   });
 }
@@ -42,9 +52,11 @@ export function refuseNotYetOnCreate(body: z.output<typeof CreateBrowser>): void
 export function refuseNotYetOnUpdate(body: z.output<typeof UpdateBrowser>): void {
   refuse({
     proxy_id: !isHarmless(body.proxy_id),
+    proxy: choosesProxy(body.proxy),
     disable_default_proxy: body.disable_default_proxy === true,
     profile: body.profile !== undefined,
     viewport: body.viewport !== undefined,
     telemetry: capturesSomething(body.telemetry),
+    "telemetry.export": !isHarmless(body.telemetry?.export?.otlp),
   });
 }

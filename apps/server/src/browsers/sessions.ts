@@ -263,7 +263,9 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
     },
 
     async list(projectId, filter) {
-      return toPage(await store.list(projectId, filter), filter, view);
+      // No session has a region yet, so there is none in any.
+      const rows = filter.region === undefined ? await store.list(projectId, filter) : [];
+      return toPage(rows, filter, view);
     },
 
     async get(projectId, idOrName, includeEnded) {
