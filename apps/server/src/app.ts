@@ -1,6 +1,6 @@
-import { contract, type Contract, type Endpoint } from "@shoal/contract";
-import { type Handler, type Handlers, ServiceError } from "@shoal/router";
-import { configure, fastifyOptions, mount, mountAll } from "@shoal/router/fastify";
+import { contract, type Endpoint } from "@shoal/contract";
+import { type Handler, type HandlersOrNotYet, notImplementedError, ServiceError } from "@shoal/router";
+import { configure, fastifyOptions, mount } from "@shoal/router/fastify";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import { apiKeyHandlers } from "./api-keys/handlers.ts";
 import type { ApiKeys } from "./api-keys/api-keys.ts";
@@ -10,6 +10,7 @@ import type { Sessions } from "./browsers/sessions.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
 import { serveForwarded } from "./instance-plane/forward.ts";
 import type { Log } from "./log.ts";
+import { type KeyedPlane, notImplemented, type NotImplemented, type OpenPlane } from "./not-implemented.ts";
 import { profileHandlers } from "./profiles/handlers.ts";
 import type { Profiles } from "./profiles/profiles.ts";
 import { identify, RequestLog } from "./request-log.ts";
@@ -17,11 +18,6 @@ import type { Secrets } from "./secrets.ts";
 import { serviceHandlers } from "./service/handlers.ts";
 import { serveOpenApi } from "./service/openapi.ts";
 import type { ReadinessChecks } from "./service/readiness.ts";
-
-/** Operations that the service answers itself, to those who have a key. */
-type KeyedPlane<C extends Contract> = { readonly [Name in keyof C as C[Name] extends { readonly plane: "control" } ? (C[Name] extends { readonly auth: "none" } ? never : Name) : never]: C[Name] };
-/** Operations that need no key, but for the document, which is served as bytes. */
-type OpenPlane<C extends Contract> = { readonly [Name in keyof C as C[Name] extends { readonly auth: "none"; readonly path: infer Path } ? (Path extends "/openapi.json" ? never : Name) : never]: C[Name] };
 
 /** What the routes are made of. */
 export interface AppParts {
@@ -59,8 +55,15 @@ export function createApp(parts: AppParts): FastifyInstance {
     return authenticator.authenticate(headers);
   }
 
-  const keyed = { ...profileHandlers(parts.profiles), ...apiKeyHandlers(parts.apiKeys), ...browserHandlers(sessions, secrets) } satisfies Handlers<KeyedPlane<typeof contract>, Access>;
-  const open = serviceHandlers(parts.readiness) satisfies Handlers<OpenPlane<typeof contract>>;
+  const keyed = { ...profileHandlers(parts.profiles), ...apiKeyHandlers(parts.apiKeys), ...browserHandlers(sessions, secrets) } satisfies HandlersOrNotYet<KeyedPlane<typeof contract>, NotImplemented & keyof KeyedPlane<typeof contract>, Access>;
+  const open = serviceHandlers(parts.readiness) satisfies HandlersOrNotYet<OpenPlane<typeof contract>, NotImplemented & keyof OpenPlane<typeof contract>>;
+
+  const missing = new Set<string>(notImplemented);
+  /** Whoever lacks a key that is needed learns that first; nothing else of the request is looked at. */
+  async function refuse(request: FastifyRequest, endpoint: Endpoint): Promise<never> {
+    if (!isOpen(endpoint)) await authenticate(request);
+    throw notImplementedError(endpoint);
+  }
 
   for (const [name, endpoint] of Object.entries<Endpoint>(contract)) {
     if (endpoint.plane === "instance") {
@@ -70,13 +73,16 @@ export function createApp(parts: AppParts): FastifyInstance {
           return sessions.instanceOf(projectId, sessionId);
         },
       });
+    } else if (missing.has(name)) {
+      mount(app, endpoint, () => undefined as never, { context: refuse });
     } else if (!isOpen(endpoint)) {
       // `satisfies` above holds the name to its handler.
       const handler = keyed[name as keyof typeof keyed] as unknown as Handler<Endpoint, Access>;
       mount(app, endpoint, endpoint.method === "POST" ? idempotency.protect(endpoint, handler) : handler, { context: authenticate });
+    } else if (name in open) {
+      mount(app, endpoint, open[name as keyof typeof open] as unknown as Handler<Endpoint>, { context: () => undefined });
     }
   }
-  mountAll<OpenPlane<typeof contract>, undefined>(app, { getHealth: contract.getHealth, getReadiness: contract.getReadiness }, open, { context: () => undefined });
   serveOpenApi(app);
   return app;
 }
