@@ -67,7 +67,9 @@ describeWith(["chromium", "bubblewrap"], "in a box", () => {
   it.each(browsers)("%s keeps its inner sandbox", async (chromium) => {
     const { placement } = await openPlacement({ kind: "sandbox", chromium });
     const instance = await placement.acquire(assign);
-    await openPage(instance);
+    const page = await openPage(instance);
+    // Its process has become a renderer once it answers.
+    expect(await page.evaluate("1")).toBe(1);
     const family = familyOf(instance.pid).filter(isBrowser);
     expect(family.some(({ pid }) => commandLine(pid).includes("--no-sandbox"))).toBe(false);
     const renderers = family.filter(({ pid }) => commandLine(pid).includes("--type=renderer"));
@@ -79,6 +81,12 @@ describeWith(["chromium", "bubblewrap"], "in a box", () => {
       expect(readlinkSync(`/proc/${pid}/ns/user`)).not.toBe(readlinkSync(`/proc/${browser?.pid ?? 0}/ns/user`));
       expect(readlinkSync(`/proc/${pid}/ns/net`)).not.toBe(readlinkSync("/proc/self/ns/net"));
     }
+  });
+
+  it("knows its time zone, UTC", async () => {
+    const { placement } = await openPlacement({ kind: "sandbox" });
+    const page = await openPage(await placement.acquire(assign));
+    expect(await page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone + new Date(0).getTimezoneOffset()")).toBe("UTC0");
   });
 
   it("reads the box's files and none of the host's", async () => {

@@ -47,6 +47,7 @@ describeWith(["linux", "chromium", "bubblewrap"], "a box", () => {
     const box = await acquireBox();
     expect((await inside(box, "ls -A /")).split("\n").filter((name) => !["bin", "sbin", "lib", "lib32", "lib64"].includes(name))).toEqual(["dev", "etc", "home", "opt", "proc", "run", "tmp", "usr", "var"]);
     expect(await inside(box, "cat /etc/passwd | cut -d: -f1")).toBe("shoal\nnobody");
+    expect(await inside(box, "readlink /etc/localtime; date +%Z")).toBe("../usr/share/zoneinfo/Etc/UTC\nUTC");
     expect(await inside(box, "ls /etc/shadow /etc/ssh /root /home/shoal/.. /sys /etc/machine-id 2>/dev/null")).toBe("/home/shoal/..:\nshoal");
     for (const path of ["/usr/x", "/etc/x", "/etc/passwd", "/etc/fonts/x", "/opt/shoal/program/x", "/opt/shoal/node", "/dev/x", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger"]) {
       expect((await runInside(box, `: >> ${path}`)).code, path).not.toBe(0);
