@@ -2,6 +2,12 @@ import { createTransport, type Transport, type TransportOptions } from "@shoal/t
 import { ApiKeys } from "./api-keys.ts";
 import { Browsers } from "./browsers.ts";
 import { Profiles } from "./profiles.ts";
+import { Apps } from "./apps.ts";
+import { Deployments } from "./deployments.ts";
+import { Invocations } from "./invocations.ts";
+import { Credentials } from "./credentials.ts";
+import { CredentialProviders } from "./credential-providers.ts";
+import { Auth } from "./auth.ts";
 import { Service } from "./service.ts";
 
 /** How a {@link Shoal} differs from what the environment says. */
@@ -32,6 +38,12 @@ export class Shoal {
   readonly browsers: Browsers;
   readonly profiles: Profiles;
   readonly apiKeys: ApiKeys;
+  readonly apps: Apps;
+  readonly deployments: Deployments;
+  readonly invocations: Invocations;
+  readonly credentials: Credentials;
+  readonly credentialProviders: CredentialProviders;
+  readonly auth: Auth;
   readonly service: Service;
   /** Runs any endpoint, those of extensions too: `shoal.transport.call(myEndpoint, …)`. */
   readonly transport: Transport;
@@ -51,6 +63,12 @@ export class Shoal {
     this.browsers = new Browsers(this.transport);
     this.profiles = new Profiles(this.transport);
     this.apiKeys = new ApiKeys(this.transport);
+    this.apps = new Apps(this.transport);
+    this.deployments = new Deployments(this.transport);
+    this.invocations = new Invocations(this.transport);
+    this.credentials = new Credentials(this.transport);
+    this.credentialProviders = new CredentialProviders(this.transport);
+    this.auth = new Auth(this.transport);
     this.service = new Service(this.transport);
   }
 }
