@@ -1,6 +1,6 @@
-import { createProfile, deleteProfile, getProfile, listProfiles, updateProfile } from "@shoal/contract";
-import type { CreateProfile, ListProfiles, Profile, UpdateProfile } from "@shoal/schemas";
-import type { CallOptions, ItemPage, Transport } from "@shoal/transport";
+import { createProfile, deleteProfile, downloadProfile, getProfile, listProfiles, updateProfile } from "@shoal/contract";
+import type { CreateProfile, DownloadProfile, ListProfiles, Profile, UpdateProfile } from "@shoal/schemas";
+import type { CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
 
 /** Saved browser state (cookies, storage, preferences) that sessions start from. */
 export class Profiles {
@@ -28,5 +28,9 @@ export class Profiles {
   /** Deletes a profile with its saved state. @throws {ApiError} 404 `not_found`. */
   delete(idOrName: string, options?: CallOptions): Promise<void> {
     return this.#transport.call(deleteProfile, { params: { id_or_name: idOrName } }, options);
+  }
+  /** Downloads the saved state as an archive, `tar.zst` unless `query` says otherwise. @returns `undefined` while nothing was saved. @throws {ApiError} 404 `not_found`. */
+  download(idOrName: string, query: DownloadProfile = {}, options?: DownloadOptions): Promise<Download | undefined> {
+    return this.#transport.download(downloadProfile, { params: { id_or_name: idOrName }, query }, options);
   }
 }

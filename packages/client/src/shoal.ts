@@ -8,6 +8,13 @@ import { Invocations } from "./invocations.ts";
 import { Credentials } from "./credentials.ts";
 import { CredentialProviders } from "./credential-providers.ts";
 import { Auth } from "./auth.ts";
+import { BrowserPools } from "./browser-pools.ts";
+import { Proxies } from "./proxies.ts";
+import { Extensions } from "./extensions.ts";
+import { Projects } from "./projects.ts";
+import { Organization } from "./organization.ts";
+import { AuditLogs } from "./audit-logs.ts";
+import { Telemetry } from "./telemetry.ts";
 import { Service } from "./service.ts";
 
 /** How a {@link Shoal} differs from what the environment says. */
@@ -44,6 +51,13 @@ export class Shoal {
   readonly credentials: Credentials;
   readonly credentialProviders: CredentialProviders;
   readonly auth: Auth;
+  readonly browserPools: BrowserPools;
+  readonly proxies: Proxies;
+  readonly extensions: Extensions;
+  readonly projects: Projects;
+  readonly organization: Organization;
+  readonly auditLogs: AuditLogs;
+  readonly telemetry: Telemetry;
   readonly service: Service;
   /** Runs any endpoint, those of extensions too: `shoal.transport.call(myEndpoint, …)`. */
   readonly transport: Transport;
@@ -69,6 +83,13 @@ export class Shoal {
     this.credentials = new Credentials(this.transport);
     this.credentialProviders = new CredentialProviders(this.transport);
     this.auth = new Auth(this.transport);
+    this.browserPools = new BrowserPools(this.transport);
+    this.proxies = new Proxies(this.transport);
+    this.extensions = new Extensions(this.transport);
+    this.projects = new Projects(this.transport);
+    this.organization = new Organization(this.transport);
+    this.auditLogs = new AuditLogs(this.transport);
+    this.telemetry = new Telemetry(this.transport);
     this.service = new Service(this.transport);
   }
 }
