@@ -1,0 +1,42 @@
+import { ServiceError } from "@shoal/router";
+import type { ApiKeyRow, Store } from "./store.ts";
+
+/** On whose behalf a request is answered. */
+export interface Access {
+  readonly key: ApiKeyRow;
+  /** The project that the request acts in. */
+  readonly projectId: string;
+  /** The address that the request was sent to: `http://shoal.test`. */
+  readonly baseUrl: string;
+}
+
+/** The headers of a request, as Node gives them. */
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+function unauthorized(what: string): ServiceError {
+  return new ServiceError(401, "unauthorized", `${what} Send a valid key as "Authorization: Bearer sk_shoal_…"; the fake's own is fake.apiKey.`);
+}
+
+/**
+ * Who sent a request, and for which project.
+ *
+ * @throws {ServiceError} 401 `unauthorized`, 403 `forbidden` for another project than the key's, 404 `project_not_found`.
+ */
+export function authenticate(store: Store, headers: Headers): Access {
+  const { authorization } = headers;
+  if (typeof authorization !== "string") throw unauthorized("The request carries no API key.");
+  if (!/^bearer /i.test(authorization)) throw unauthorized("The Authorization header is not of the form Bearer KEY.");
+  const key = store.keyBySecret(authorization.slice(7).trim());
+  if (key === undefined) throw unauthorized("The API key is unknown or was deleted.");
+  if (key.expiresAt !== null && key.expiresAt <= Date.now()) throw unauthorized(`The API key expired at ${new Date(key.expiresAt).toISOString()}.`);
+  return { key, projectId: projectIdOf(store, key, headers), baseUrl: `http://${typeof headers.host === "string" ? headers.host : "shoal.test"}` };
+}
+
+function projectIdOf(store: Store, key: ApiKeyRow, headers: Headers): string {
+  const named = [headers["x-shoal-project"] ?? headers["x-kernel-project-id"] ?? headers["x-kernel-project"]].flat()[0];
+  if (named === undefined || named === "") return key.projectId ?? store.defaultProject.id;
+  const project = store.findProject(named);
+  if (project === undefined) throw new ServiceError(404, "project_not_found", `Project ${named} was not found. Leave the project header away for the ${key.projectId === null ? "default project" : "key's own project"}.`);
+  if (key.projectId !== null && key.projectId !== project.id) throw new ServiceError(403, "forbidden", `This API key opens only its own project, not ${named}. Leave the project header away, or use a key of that project.`);
+  return project.id;
+}

@@ -1,0 +1,39 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** How the fake listens. */
+export interface ListenOptions {
+  /** TCP port; a free one when absent. */
+  readonly port?: number;
+  /** Address to listen on; 127.0.0.1 when absent. */
+  readonly host?: string;
+}
+
+/** A fake that listens. With `await using` it closes with the scope. */
+export interface FakeListener extends AsyncDisposable {
+  /** `http://127.0.0.1:34567`. */
+  readonly baseUrl: string;
+  /** Ends every connection and stops listening. The fake's state stays. */
+  close(): Promise<void>;
+}
+
+/** Serves a handler of Node's requests. @throws {Error} of the system when the port is taken. */
+export async function listen(handle: (request: IncomingMessage, response: ServerResponse) => void, { host = "127.0.0.1", port = 0 }: ListenOptions = {}): Promise<FakeListener> {
+  // Loaded by those who listen: whoever uses `fetch` alone opens no socket.
+  const { createServer } = await import("node:http");
+  const server = createServer(handle);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new TypeError("A TCP server has an address and a port.");
+  const close = async (): Promise<void> => {
+    if (!server.listening) return;
+    const closed = new Promise<void>((resolve) => {
+      server.close(() => { resolve(); });
+    });
+    server.closeAllConnections();
+    await closed;
+  };
+  return { baseUrl: `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`, close, [Symbol.asyncDispose]: close };
+}
