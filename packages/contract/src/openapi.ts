@@ -1,7 +1,8 @@
 import { ErrorBody } from "@shoal/schemas";
 import type * as z from "zod/mini";
-import type { Contract, Endpoint, RequestBody, ResponseContent } from "./endpoint.ts";
+import type { Contract, Endpoint, RequestBody } from "./endpoint.ts";
 import { collectSchemas, type Direction, type FieldDocs, type JsonSchema, type SchemaCollector } from "./json-schemas.ts";
+import { errorName, errorResponse, headersIn, ownErrorResponse, responseOf } from "./openapi-answers.ts";
 
 export type { FieldDocs } from "./json-schemas.ts";
 
@@ -18,6 +19,8 @@ export interface OperationDocs {
 export interface Descriptions {
   /** By the name of the component. */
   readonly schemas: Readonly<Record<string, FieldDocs>>;
+  /** What an area is about, by its name. */
+  readonly areas?: Readonly<Record<string, string>>;
   /** By the operation's name in the contract. */
   readonly operations: Readonly<Record<string, OperationDocs>>;
 }
@@ -28,7 +31,10 @@ export interface OpenApiOptions {
   /** Of the interface described. */
   readonly version: string;
   readonly description?: string;
+  readonly license?: { readonly name: string; readonly identifier: string };
   readonly descriptions?: Descriptions;
+  /** Examples by the name of the component. One for a component that requests and answers spell differently goes to the answers. */
+  readonly examples?: Readonly<Record<string, readonly unknown[]>>;
   /** Schemas that become components, by name, beside those of `@shoal/schemas`. */
   readonly schemas?: Readonly<Record<string, z.core.$ZodType>>;
 }
@@ -42,7 +48,7 @@ type Json = Record<string, unknown>;
  * @throws {Error} when two operations share an operationId, or a method and path.
  */
 export function toOpenApi(contract: Contract, options: OpenApiOptions): Record<string, unknown> {
-  const { descriptions, description, title, version } = options;
+  const { descriptions, description, examples = {}, license, title, version } = options;
   const endpoints = Object.entries(contract);
   const collector = collectSchemas(schemasOf(endpoints.map(([, endpoint]) => endpoint)), options.schemas ?? {}, descriptions?.schemas ?? {});
   const paths: Record<string, Json> = {};
@@ -60,18 +66,25 @@ export function toOpenApi(contract: Contract, options: OpenApiOptions): Record<s
   }
   const responses = Object.fromEntries([...statuses].sort((a, b) => a - b).map((status) => [errorName(status), errorResponse(status, collector)]));
   const areas = [...new Set(endpoints.map(([, { area }]) => area))];
+  const components = collector.components();
+  for (const [name, values] of Object.entries(examples)) {
+    const component = components[name];
+    if (component === undefined) throw new Error(`There is an example for ${name}, which is no component of the document.`);
+    component.examples = values;
+  }
+  for (const part of [components, paths, responses]) nameKinds(part, components);
   return {
     openapi: "3.1.0",
-    info: { title, version, ...(description !== undefined && { description }) },
+    info: { title, version, ...(description !== undefined && { description }), ...(license && { license }) },
     servers: [{ url: "/" }],
     security: [{ bearerAuth: [] }],
-    tags: areas.map((name) => ({ name })),
+    tags: areas.map((name) => ({ name, ...(descriptions?.areas?.[name] !== undefined && { description: descriptions.areas[name] }) })),
     paths,
     components: {
       securitySchemes: { bearerAuth: { type: "http", scheme: "bearer", description: "An API key." } },
       headers: headersIn([paths, responses]),
       responses,
-      schemas: collector.components(),
+      schemas: components,
     },
   };
 }
@@ -80,7 +93,8 @@ export function toOpenApi(contract: Contract, options: OpenApiOptions): Record<s
 function schemasOf(endpoints: readonly Endpoint[]): Record<Direction, z.core.$ZodType[]> {
   const request: z.core.$ZodType[] = [];
   const answer: z.core.$ZodType[] = [ErrorBody];
-  for (const { body, params, query, responses } of endpoints) {
+  for (const { body, errorBodies = {}, params, query, responses } of endpoints) {
+    answer.push(...Object.values(errorBodies));
     for (const schema of [params, query]) if (schema !== undefined) request.push(schema);
     if (body !== undefined && body.kind !== "bytes") request.push(body.schema);
     for (const content of Object.values(responses)) {
@@ -93,10 +107,13 @@ function schemasOf(endpoints: readonly Endpoint[]): Record<Direction, z.core.$Zo
 }
 
 function operationOf(endpoint: Endpoint, collector: SchemaCollector, docs: OperationDocs): Json {
-  const { area, auth, body, deprecated, errors, operationId, responses, summary } = endpoint;
+  const { area, auth, body, deprecated, errorBodies = {}, errors, operationId, responses, summary } = endpoint;
   const parameters = parametersOf(endpoint, collector, docs);
   const success = Object.entries(responses).map(([status, content]) => [status, responseOf(Number(status), content, collector, docs.answer)] as const);
-  const failure = errors.map((status) => [String(status), { $ref: `#/components/responses/${errorName(status)}` }] as const);
+  const failure = errors.map((status) => {
+    const own = errorBodies[status];
+    return [String(status), own === undefined ? { $ref: `#/components/responses/${errorName(status)}` } : ownErrorResponse(status, own, collector)] as const;
+  });
   return {
     operationId,
     tags: [area],
@@ -157,100 +174,35 @@ function requestBodyOf(body: RequestBody, collector: SchemaCollector, docs: Fiel
     case "json":
       return { required: !body.optional, content: { "application/json": { schema: collector.use(body.schema, "request", docs) } } };
     case "multipart":
-      return { required: true, content: { "multipart/form-data": { schema: collector.use(body.schema, "request", docs) } } };
+      return { required: true, content: { "multipart/form-data": { schema: collector.use(body.schema, "request", docs), ...encodingOf(collector.spellOut(body.schema, "request")) } } };
     case "bytes":
       return { required: true, content: { [body.contentType]: { schema: { type: "string", format: "binary" } } } };
   }
 }
 
-function responseOf(status: number, content: ResponseContent, collector: SchemaCollector, docs: FieldDocs | undefined): Json {
-  const response = (type: string, schema: JsonSchema, headers: readonly string[] = []): Json => ({
-    description: statusText(status),
-    headers: headerRefs("X-Request-Id", ...headers),
-    content: { [type]: { schema } },
-  });
-  switch (content.kind) {
-    case "json":
-      return response("application/json", collector.use(content.schema, "answer", docs));
-    case "page":
-      return response("application/json", { type: "array", items: collector.use(content.item, "answer", docs) }, ["X-Limit", "X-Offset", "X-Has-More", "X-Next-Offset"]);
-    case "tokenPage":
-      return response("application/json", { type: "array", items: collector.use(content.item, "answer", docs) }, ["X-Limit", "X-Has-More", "X-Next-Page-Token"]);
-    case "events":
-      return response("text/event-stream", collector.use(content.event, "answer", docs), ["X-SSE-Content-Type"]);
-    case "bytes":
-      return response(content.contentType, { type: "string", format: "binary" }, ["Content-Disposition", ...(content.headers ?? [])]);
-    case "empty":
-      return { description: statusText(status), headers: headerRefs("X-Request-Id", ...(status === 202 ? ["Retry-After"] : [])) };
+/** How the parts of a multipart body are written, where it is not as text: files as bytes, lists and objects with a file in them as `files[0][file]`, other objects as JSON. */
+function encodingOf(schema: JsonSchema): { encoding?: Json } {
+  const encoding: Json = {};
+  for (const { name, schema: field } of fieldsOf(schema)) {
+    if (field.format === "binary") encoding[name] = { contentType: "application/octet-stream" };
+    else if (JSON.stringify(field).includes('"format":"binary"')) encoding[name] = { style: "deepObject", explode: true };
+    else if (field.type === "object" || field.$ref !== undefined) encoding[name] = { contentType: "application/json" };
   }
+  return Object.keys(encoding).length === 0 ? {} : { encoding };
 }
 
-function errorResponse(status: number, collector: SchemaCollector): Json {
-  const headers = ["X-Request-Id"];
-  if (status === 429 || status === 503 || status === 529) headers.push("Retry-After");
-  if (status === 409) headers.push("X-Should-Retry");
-  return { description: statusText(status), headers: headerRefs(...headers), content: { "application/json": { schema: collector.use(ErrorBody, "answer") } } };
+/** Says for each union with a discriminator which value stands for which component. */
+function nameKinds(node: unknown, components: Readonly<Record<string, JsonSchema>>): void {
+  if (typeof node !== "object" || node === null) return;
+  const { discriminator, oneOf } = node as { discriminator?: { propertyName: string; mapping?: Json }; oneOf?: readonly JsonSchema[] };
+  if (discriminator !== undefined && oneOf?.every(({ $ref }) => typeof $ref === "string") === true) {
+    discriminator.mapping = Object.fromEntries(oneOf.flatMap(({ $ref }) => kindsOf(String($ref), discriminator.propertyName, components).map((kind) => [kind, $ref])));
+  }
+  for (const inner of Object.values(node)) nameKinds(inner, components);
 }
 
-function headerRefs(...names: string[]): Json {
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-}
-
-/** The headers that a part of the document refers to. @throws {Error} for one that is not known here. */
-function headersIn(part: unknown): Record<string, Json> {
-  const names = new Set([...JSON.stringify(part).matchAll(/"#\/components\/headers\/([^"]+)"/g)].map(([, name = ""]) => name));
-  return Object.fromEntries(
-    [...names].sort().map((name) => {
-      const header = sharedHeaders[name];
-      if (header === undefined) throw new Error(`The header ${name} has no description: give it one among the shared headers of openapi.ts.`);
-      return [name, header];
-    }),
-  );
-}
-
-const sharedHeaders: Record<string, Json> = {
-  "Content-Disposition": { description: "The name under which to save the bytes, where they have one.", schema: { type: "string" } },
-  "Retry-After": { description: "Seconds to wait before another attempt.", schema: { type: "integer", minimum: 0 } },
-  "X-Content-Sha256": { description: "SHA-256 of the body's bytes, as 64 hexadecimal digits.", schema: { type: "string", pattern: "^[a-f0-9]{64}$" } },
-  "X-Has-More": { description: "Whether a further page exists.", schema: { type: "boolean" } },
-  "X-Limit": { description: "Items on a page.", schema: { type: "integer" } },
-  "X-Next-Cursor": { description: "The `cursor` that goes on after this part; absent on the last one.", schema: { type: "string" } },
-  "X-Next-Offset": { description: "The `offset` of the next page; absent on the last one.", schema: { type: "integer" } },
-  "X-Next-Page-Token": { description: "The `page_token` of the next page; absent on the last one.", schema: { type: "string" } },
-  "X-Offset": { description: "Items before this page.", schema: { type: "integer" } },
-  "X-Request-Id": { description: "Names the request in the service's log: the caller's own, where it sent one of 1 to 64 letters, digits, dots, underscores and hyphens.", schema: { type: "string" } },
-  "X-Row-Count": { description: "Rows in the body.", schema: { type: "integer", minimum: 0 } },
-  "X-SSE-Content-Type": { description: "Type of the `data` of each event.", schema: { type: "string", const: "application/json" } },
-  "X-Should-Retry": { description: "`false`: the same call will fail again.", schema: { type: "string", const: "false" } },
-};
-
-const statusTexts: Readonly<Record<number, string>> = {
-  200: "OK",
-  201: "Created",
-  202: "Accepted",
-  204: "No Content",
-  400: "Bad Request",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "Not Found",
-  409: "Conflict",
-  413: "Payload Too Large",
-  415: "Unsupported Media Type",
-  422: "Unprocessable Content",
-  429: "Too Many Requests",
-  500: "Internal Error",
-  501: "Not Implemented",
-  502: "Bad Gateway",
-  503: "Service Unavailable",
-  504: "Gateway Timeout",
-  507: "Insufficient Storage",
-  529: "Overloaded",
-};
-
-function statusText(status: number): string {
-  return statusTexts[status] ?? `Status ${status}`;
-}
-
-function errorName(status: number): string {
-  return statusText(status).replaceAll(" ", "");
+function kindsOf(ref: string, propertyName: string, components: Readonly<Record<string, JsonSchema>>): string[] {
+  const { properties = {} } = (components[ref.slice(ref.lastIndexOf("/") + 1)] ?? {}) as { properties?: Record<string, { const?: string; enum?: string[] }> };
+  const { const: one, enum: several = [] } = properties[propertyName] ?? {};
+  return one === undefined ? several : [one];
 }
