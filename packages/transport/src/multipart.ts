@@ -7,6 +7,8 @@ interface Part {
   readonly name: string;
   readonly value: BytesInput;
   readonly isFile: boolean;
+  /** The type of a text that is more than text. */
+  readonly contentType?: string;
 }
 
 /** The schema beneath `optional`, `nullable`, `default` and `lazy`. */
@@ -36,7 +38,8 @@ function partsOf(schema: z.core.$ZodType | undefined, name: string, value: unkno
   if (typeof value !== "object") return [{ name, value: typeof value === "string" ? value : JSON.stringify(value), isFile: false }];
   const shape = def?.type === "object" ? def.shape : undefined;
   const takesFile = shape !== undefined && Object.values(shape).some((field) => unwrapped(field)?.type === "file");
-  if (name !== "" && !takesFile && !holdsFile(value)) return [{ name, value: JSON.stringify(value), isFile: false }];
+  // A map is spread like an object that holds a file: `env_vars[KEY]`.
+  if (name !== "" && !takesFile && def?.type !== "record" && !holdsFile(value)) return [{ name, value: JSON.stringify(value), isFile: false, contentType: "application/json" }];
   return (
     Object.entries(value)
       .map(([key, item]) => partsOf(shape?.[key], name === "" ? key : `${name}[${key}]`, item))
@@ -53,14 +56,14 @@ function escaped(name: string): string {
 
 function headOf(part: Part): string {
   const disposition = `content-disposition: form-data; name="${escaped(part.name)}"`;
-  if (!part.isFile) return disposition;
+  if (!part.isFile) return part.contentType === undefined ? disposition : `${disposition}\r\ncontent-type: ${part.contentType}`;
   const fileName = part.value instanceof File && part.value.name !== "" ? part.value.name : "unknown_file";
   const type = part.value instanceof Blob && /^[\x20-\x7e]+$/.test(part.value.type) ? part.value.type : "application/octet-stream";
   return `${disposition}; filename="${escaped(fileName)}"\r\ncontent-type: ${type}`;
 }
 
 /**
- * A multipart/form-data body. Names follow the wire: `files[0][dest_path]`, `files[0][file]`; an object without a file is one part of JSON.
+ * A multipart/form-data body. Names follow the wire: `files[0][dest_path]`, `files[0][file]`, `env_vars[KEY]`; another object without a file is one part of JSON.
  *
  * @see {@link https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data | HTML, multipart form data}
  */
