@@ -25,7 +25,7 @@ interface Chunk {
   readonly nextCursor: string | undefined;
 }
 
-/** Tries of one chunk whose bytes did not come whole, beside the transport's own of the request. */
+/** Tries of one chunk whose bytes do not come whole. */
 const maxTries = 6;
 const maxRows = 50_000;
 const longestPauseMs = 8000;
@@ -51,12 +51,14 @@ export async function* auditLogChunks(transport: Transport, query: ExportAuditLo
 
 async function chunkAt(transport: Transport, query: ExportAuditLogs, options: DownloadOptions): Promise<Chunk> {
   for (let attempt = 1; ; attempt += 1) {
+    // The transport has repeated the request itself where that helps.
+    const download = await transport.download(exportAuditLogsChunk, { query }, options);
     try {
-      return await readChunk(await transport.download(exportAuditLogsChunk, { query }, options));
+      return await readChunk(download);
     } catch (error) {
       const broken = ConnectionError.isInstance(error) || TimeoutError.isInstance(error) || error instanceof BrokenChunk;
       if (!broken || attempt >= maxTries) throw error instanceof BrokenChunk ? mismatch("x-content-sha256", "the bytes that came have another SHA-256") : error;
-      await pause(Math.min(longestPauseMs, 500 * 2 ** attempt), options.signal);
+      await pause(Math.min(longestPauseMs, 125 * 2 ** attempt), options.signal);
     }
   }
 }
