@@ -21,7 +21,7 @@ export { deploymentRegions, AppAction, AppVersion, ListApps } from "./app.ts";
 export { deploymentStatuses, Deployment, DeploymentSource, CreateDeployment, ListDeployments, FollowDeployment, DeploymentStateEvent, AppVersionSummaryEvent, DeploymentEvent } from "./deployment.ts";
 export { invocationStatuses, Invocation, CreateInvocation, CreatedInvocation, UpdateInvocation, ListInvocations, FollowInvocation, InvocationBrowsers, InvocationStateEvent, InvocationEvent } from "./invocation.ts";
 export { AuthField, AuthChoice, DiscoveredField, MfaOption, SignInOption, SsoButton } from "./managed-auth-flow.ts";
-export { ProxyRef, CredentialRef, ConnectionCredential, AuthConnection, CreateAuthConnection, UpdateAuthConnection, ListAuthConnections, ConnectionExistsError } from "./managed-auth.ts";
+export { ProxyRef, CredentialRef, ConnectionCredential, ManagedAuthBrowserConfig, ConnectionBrowser, AuthConnection, CreateAuthConnection, UpdateAuthConnection, ListAuthConnections, ConnectionExistsError } from "./managed-auth.ts";
 export { StartLogin, StartedLogin, SubmitLogin, SubmittedLogin, ExchangeHandoff, ExchangedHandoff, ListTimeline, TimelineEvent, ManagedAuthStateEvent, ManagedAuthEvent } from "./managed-auth-login.ts";
 export { Ok } from "./ok.ts";
 export { ClickMouse, MoveMouse, TypeText, PressKey, Scroll, DragMouse, SetCursor, Sleep, ComputerAction, ComputerBatch, ComputerBatchError, ScreenshotRegion, CaptureScreenshot, MousePosition, ClipboardText, WriteClipboard } from "./computer.ts";

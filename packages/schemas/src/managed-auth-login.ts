@@ -3,7 +3,7 @@ import { BrowserTelemetryRequest } from "./browser.ts";
 import { pageFields, Timestamp } from "./common.ts";
 import { ErrorEventShape, HeartbeatEventShape, type ErrorEvent, type HeartbeatEvent } from "./events.ts";
 import { AuthChoice, AuthField, DiscoveredField, MfaOption, SignInOption, SsoButton } from "./managed-auth-flow.ts";
-import { flowStatuses, flowSteps, ProxyRef } from "./managed-auth.ts";
+import { flowStatuses, flowSteps, ManagedAuthBrowserConfig, ProxyRef, saidOnce } from "./managed-auth.ts";
 import { checked, lazyObject, openEnum, openUnion, type Schema } from "./schema.ts";
 
 const text = (maxLength: number) => checked(z.string(), z.minLength(1), z.maxLength(maxLength));
@@ -15,14 +15,21 @@ const fieldValues = () =>
   );
 const timelineTypes = ["login", "reauth", "health_check"] as const;
 
-export const StartLoginShape = lazyObject(() => ({
-  /** The proxy that this login uses instead of the connection's. */
-  proxy: z.optional(ProxyRef),
-  /** Record this login as a replay, or not; the connection's setting when absent. */
-  record_session: z.optional(z.boolean()),
-  /** What telemetry of this login captures; the connection's setting when absent. */
-  browser_telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
-}));
+export const StartLoginShape = z.lazy(() =>
+  checked(
+    z.object({
+      /** The proxy that this login uses instead of the connection's. */
+      proxy: z.optional(ProxyRef),
+      /** Record this login as a replay, or not; the connection's setting when absent. */
+      record_session: z.optional(z.boolean()),
+      /** What telemetry of this login captures; the connection's setting when absent. */
+      browser_telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
+      /** How the browser session of this login starts; what is absent is as the connection says. Takes the place of `proxy` and `browser_telemetry`. */
+      browser: z.optional(ManagedAuthBrowserConfig),
+    }),
+    saidOnce(),
+  ),
+);
 /** What `auth.connections.login` takes, for this one login. */
 export interface StartLogin extends z.input<typeof StartLoginShape> {}
 export const StartLogin: Schema<z.output<typeof StartLoginShape>, StartLogin> = StartLoginShape;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { BrowserTelemetryRequest } from "./browser.ts";
+import { BrowserProxyConfig, BrowserProxyShape } from "./browser-network.ts";
 import { DisplayName, pageFields, Timestamp } from "./common.ts";
 import { AuthChoice, AuthField, DiscoveredField, MfaOption, SignInOption, SsoButton } from "./managed-auth-flow.ts";
 import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
@@ -69,6 +70,42 @@ export const ConnectionCredentialShape = lazyObject(() => ({
 /** The credential that a connection signs in with. */
 export interface ConnectionCredential extends z.output<typeof ConnectionCredentialShape> {}
 export const ConnectionCredential: Schema<ConnectionCredential> = ConnectionCredentialShape;
+
+export const ManagedAuthBrowserConfigShape = lazyObject(() => ({
+  /** What its traffic leaves by. */
+  proxy: z.optional(BrowserProxyConfig),
+  /** Whether it hides that a program drives it; it does when this is absent. */
+  stealth: z.optional(z.boolean()),
+  /** What its telemetry captures; `null` or absent = nothing. */
+  telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
+}));
+/** How the browser sessions of a connection are to start. */
+export interface ManagedAuthBrowserConfig extends z.input<typeof ManagedAuthBrowserConfigShape> {}
+export const ManagedAuthBrowserConfig: Schema<z.output<typeof ManagedAuthBrowserConfigShape>, ManagedAuthBrowserConfig> = ManagedAuthBrowserConfigShape;
+
+export const ConnectionBrowserShape = lazyObject(() => ({
+  /** What its traffic leaves by. */
+  proxy: z.optional(BrowserProxyShape),
+  /** Whether it hides that a program drives it; it does when this is absent. */
+  stealth: z.optional(z.boolean()),
+  /** What its telemetry captures. */
+  telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
+}));
+/** How the browser sessions of a connection start. */
+export interface ConnectionBrowser extends z.output<typeof ConnectionBrowserShape> {}
+export const ConnectionBrowser: Schema<ConnectionBrowser> = ConnectionBrowserShape;
+
+interface SaidTwice {
+  browser?: { proxy?: unknown; telemetry?: unknown } | undefined;
+  proxy?: unknown;
+  browser_telemetry?: unknown;
+}
+/** `browser` says what older clients say beside it. */
+export const saidOnce = <Value extends SaidTwice>() =>
+  z.refine<Value>(
+    ({ browser, browser_telemetry, proxy }) => (browser?.proxy === undefined || proxy === undefined) && (browser?.telemetry === undefined || browser_telemetry === undefined),
+    "browser.proxy and browser.telemetry take the place of proxy and browser_telemetry: give one of each",
+  );
 
 export const AuthConnectionShape = lazyObject(() => ({
   /** Stable identifier. */
@@ -166,63 +203,79 @@ export const AuthConnectionShape = lazyObject(() => ({
   record_session: z.boolean(),
   /** What telemetry of its browser sessions captures. */
   browser_telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
+  /** How its browser sessions start. */
+  browser: z.optional(ConnectionBrowser),
 }));
 /** A profile's login to a site, kept alive by the service. */
 export interface AuthConnection extends z.output<typeof AuthConnectionShape> {}
 export const AuthConnection: Schema<AuthConnection> = AuthConnectionShape;
 
-export const CreateAuthConnectionShape = lazyObject(() => ({
-  /** The site, 1 to 253 characters: `example.com`. */
-  domain: domainName(),
-  /** The profile that holds the login; it is made when there is none of this name. */
-  profile_name: DisplayName,
-  /** Where the login form is; without it the form is looked for. */
-  login_url: z.optional(webAddress(undefined)),
-  /** What to sign in with; without it a person is asked. */
-  credential: z.optional(CredentialRef),
-  /** The proxy that its browser uses. */
-  proxy: z.optional(ProxyRef),
-  /** Domains, up to 100, that a login may lead to beside `domain` and those of well-known identity providers. */
-  allowed_domains: z.optional(allowedDomains()),
-  /** Seconds between two checks, 300 to 86400; 3600 when absent. */
-  health_check_interval: z.optional(healthCheckInterval()),
-  /** Look from time to time if the profile is still signed in. */
-  health_checks: z._default(z.boolean(), true),
-  /** Sign in again without a person when a check finds the profile signed out; without effect while `health_checks` is off. */
-  auto_reauth: z._default(z.boolean(), true),
-  /** Store what a person enters as the connection's credential, but for one-time codes. */
-  save_credentials: z._default(z.boolean(), true),
-  /** Record logins as replays. */
-  record_session: z._default(z.boolean(), false),
-  /** What telemetry of its browser sessions captures; `null` or absent = nothing. */
-  browser_telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
-}));
+export const CreateAuthConnectionShape = z.lazy(() =>
+  checked(
+    z.object({
+      /** The site, 1 to 253 characters: `example.com`. */
+      domain: domainName(),
+      /** The profile that holds the login; it is made when there is none of this name. */
+      profile_name: DisplayName,
+      /** Where the login form is; without it the form is looked for. */
+      login_url: z.optional(webAddress(undefined)),
+      /** What to sign in with; without it a person is asked. */
+      credential: z.optional(CredentialRef),
+      /** The proxy that its browser uses. */
+      proxy: z.optional(ProxyRef),
+      /** Domains, up to 100, that a login may lead to beside `domain` and those of well-known identity providers. */
+      allowed_domains: z.optional(allowedDomains()),
+      /** Seconds between two checks, 300 to 86400; 3600 when absent. */
+      health_check_interval: z.optional(healthCheckInterval()),
+      /** Look from time to time if the profile is still signed in. */
+      health_checks: z._default(z.boolean(), true),
+      /** Sign in again without a person when a check finds the profile signed out; without effect while `health_checks` is off. */
+      auto_reauth: z._default(z.boolean(), true),
+      /** Store what a person enters as the connection's credential, but for one-time codes. */
+      save_credentials: z._default(z.boolean(), true),
+      /** Record logins as replays. */
+      record_session: z._default(z.boolean(), false),
+      /** What telemetry of its browser sessions captures; `null` or absent = nothing. */
+      browser_telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
+      /** How its browser sessions start. Takes the place of `proxy` and `browser_telemetry`. */
+      browser: z.optional(ManagedAuthBrowserConfig),
+    }),
+    saidOnce(),
+  ),
+);
 /** What `auth.connections.create` takes. */
 export interface CreateAuthConnection extends z.input<typeof CreateAuthConnectionShape> {}
 export const CreateAuthConnection: Schema<z.output<typeof CreateAuthConnectionShape>, CreateAuthConnection> = CreateAuthConnectionShape;
 
-export const UpdateAuthConnectionShape = lazyObject(() => ({
-  /** Where the login form is; an empty text = look for it. */
-  login_url: z.optional(webAddress("")),
-  /** What to sign in with from now on. */
-  credential: z.optional(CredentialRef),
-  /** The proxy that its browser uses from now on. */
-  proxy: z.optional(ProxyRef),
-  /** The whole new list of domains, up to 100, that a login may lead to. */
-  allowed_domains: z.optional(allowedDomains()),
-  /** Seconds between two checks, 300 to 86400. */
-  health_check_interval: z.optional(healthCheckInterval()),
-  /** Look from time to time if the profile is still signed in. */
-  health_checks: z.optional(z.boolean()),
-  /** Sign in again without a person when a check finds the profile signed out. */
-  auto_reauth: z.optional(z.boolean()),
-  /** Store what a person enters as the connection's credential. */
-  save_credentials: z.optional(z.boolean()),
-  /** Record logins as replays. */
-  record_session: z.optional(z.boolean()),
-  /** What telemetry of its browser sessions captures; `enabled: false` = nothing. */
-  browser_telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
-}));
+export const UpdateAuthConnectionShape = z.lazy(() =>
+  checked(
+    z.object({
+      /** Where the login form is; an empty text = look for it. */
+      login_url: z.optional(webAddress("")),
+      /** What to sign in with from now on. */
+      credential: z.optional(CredentialRef),
+      /** The proxy that its browser uses from now on. */
+      proxy: z.optional(ProxyRef),
+      /** The whole new list of domains, up to 100, that a login may lead to. */
+      allowed_domains: z.optional(allowedDomains()),
+      /** Seconds between two checks, 300 to 86400. */
+      health_check_interval: z.optional(healthCheckInterval()),
+      /** Look from time to time if the profile is still signed in. */
+      health_checks: z.optional(z.boolean()),
+      /** Sign in again without a person when a check finds the profile signed out. */
+      auto_reauth: z.optional(z.boolean()),
+      /** Store what a person enters as the connection's credential. */
+      save_credentials: z.optional(z.boolean()),
+      /** Record logins as replays. */
+      record_session: z.optional(z.boolean()),
+      /** What telemetry of its browser sessions captures; `enabled: false` = nothing. */
+      browser_telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
+      /** How its browser sessions start from now on. Takes the place of `proxy` and `browser_telemetry`. */
+      browser: z.optional(ManagedAuthBrowserConfig),
+    }),
+    saidOnce(),
+  ),
+);
 /** What `auth.connections.update` takes; fields that are absent stay as they are. */
 export interface UpdateAuthConnection extends z.input<typeof UpdateAuthConnectionShape> {}
 export const UpdateAuthConnection: Schema<z.output<typeof UpdateAuthConnectionShape>, UpdateAuthConnection> = UpdateAuthConnectionShape;
