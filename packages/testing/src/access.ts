@@ -6,6 +6,8 @@ export interface Access {
   readonly key: ApiKeyRow;
   /** The project that the request acts in. */
   readonly projectId: string;
+  /** The project that the request names in a header. */
+  readonly namedProjectId: string | undefined;
   /** The address that the request was sent to: `http://shoal.test`. */
   readonly baseUrl: string;
 }
@@ -29,14 +31,15 @@ export function authenticate(store: Store, headers: Headers): Access {
   const key = store.keyBySecret(authorization.slice(7).trim());
   if (key === undefined) throw unauthorized("The API key is unknown or was deleted.");
   if (key.expiresAt !== null && key.expiresAt <= Date.now()) throw unauthorized(`The API key expired at ${new Date(key.expiresAt).toISOString()}.`);
-  return { key, projectId: projectIdOf(store, key, headers), baseUrl: `http://${typeof headers.host === "string" ? headers.host : "shoal.test"}` };
+  const namedProjectId = namedProjectIdOf(store, key, headers);
+  return { key, projectId: namedProjectId ?? key.projectId ?? store.defaultProject.id, namedProjectId, baseUrl: `http://${typeof headers.host === "string" ? headers.host : "shoal.test"}` };
 }
 
-function projectIdOf(store: Store, key: ApiKeyRow, headers: Headers): string {
+function namedProjectIdOf(store: Store, key: ApiKeyRow, headers: Headers): string | undefined {
   const named = [headers["x-shoal-project"] ?? headers["x-kernel-project-id"] ?? headers["x-kernel-project"]].flat()[0];
-  if (named === undefined || named === "") return key.projectId ?? store.defaultProject.id;
+  if (named === undefined || named === "") return undefined;
   const project = store.findProject(named);
-  if (project === undefined) throw new ServiceError(404, "project_not_found", `Project ${named} was not found. Leave the project header away for the ${key.projectId === null ? "default project" : "key's own project"}.`);
+  if (project?.status !== "active") throw new ServiceError(404, "project_not_found", `Project ${named} was not found, or is archived. Leave the project header away for the ${key.projectId === null ? "default project" : "key's own project"}.`);
   if (key.projectId !== null && key.projectId !== project.id) throw new ServiceError(403, "forbidden", `This API key opens only its own project, not ${named}. Leave the project header away, or use a key of that project.`);
   return project.id;
 }

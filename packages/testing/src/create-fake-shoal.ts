@@ -6,12 +6,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { authenticate, type Access } from "./access.ts";
 import { apiKeyHandlers } from "./areas/api-keys.ts";
 import { browserHandlers, endSession, runningSession } from "./areas/browsers.ts";
+import { authContextHandlers } from "./areas/auth-context.ts";
 import { profileHandlers } from "./areas/profiles.ts";
+import { newProject, projectHandlers } from "./areas/projects.ts";
 import { serviceHandlers } from "./areas/service.ts";
 import { recordCall, type FakeCall, type RecordedCall } from "./calls.ts";
 import { cutLate, failEarly, Faults, type Fault } from "./faults.ts";
 import { fileHandlers } from "./files/handlers.ts";
-import { createId } from "./ids.ts";
 import { IdempotencyMemory } from "./idempotency.ts";
 import { listen, type FakeListener, type ListenOptions } from "./listen.ts";
 import { Store, type SessionRow } from "./store.ts";
@@ -65,8 +66,10 @@ function createState(apiKey?: string): State {
   const store = new Store(apiKey);
   const handlers = {
     ...apiKeyHandlers(store),
+    ...authContextHandlers(),
     ...browserHandlers(store),
     ...profileHandlers(store),
+    ...projectHandlers(store),
     ...serviceHandlers(),
     ...fileHandlers<FakeContext>(({ session }) => {
       if (session === undefined) throw new TypeError("An operation on files has no session.");
@@ -74,7 +77,10 @@ function createState(apiKey?: string): State {
     }),
   } satisfies Partial<Handlers<typeof contract, FakeContext>>;
   // `satisfies` holds each handler to its endpoint.
-  return { store, memory: new IdempotencyMemory(), handlers: new Map(Object.entries(handlers as unknown as Record<string, Handler<Endpoint, FakeContext>>)) };
+  const byName = new Map(Object.entries(handlers as unknown as Record<string, Handler<Endpoint, FakeContext>>));
+  // The same operations at their old paths.
+  for (const [name, handler] of [...byName]) if (`${name}Legacy` in contract) byName.set(`${name}Legacy`, handler);
+  return { store, memory: new IdempotencyMemory(), handlers: byName };
 }
 
 /**
@@ -99,7 +105,7 @@ export function createFakeShoal(): FakeShoal {
     call.operationId = endpoint.operationId;
     const fault = faults.take(endpoint.operationId);
     if (fault !== undefined) await failEarly(fault, endpoint.operationId, () => { recorded.drop(); });
-    if (endpoint.auth === "none") return { key: store.adminKey, projectId: store.defaultProject.id, baseUrl: "", recorded, fault, session: undefined };
+    if (endpoint.auth === "none") return { key: store.adminKey, projectId: store.defaultProject.id, namedProjectId: undefined, baseUrl: "", recorded, fault, session: undefined };
     const access = authenticate(store, request.headers);
     // As the service does: the session is looked for before anything else of the request is checked.
     const session = endpoint.plane === "instance" ? runningSession(store, access.projectId, sessionNameIn(call.path)) : undefined;
@@ -147,7 +153,7 @@ export function createFakeShoal(): FakeShoal {
       faults.add(operationId, fault);
     },
     addProject(name) {
-      const project = { id: createId(), name };
+      const project = newProject(name);
       state.store.projects.push(project);
       return project.id;
     },

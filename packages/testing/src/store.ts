@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Browser } from "@shoal/schemas";
 import { createId } from "./ids.ts";
 import type { FileTree } from "./files/file-tree.ts";
 import type { Watches } from "./files/watches.ts";
@@ -7,6 +8,11 @@ import type { Watches } from "./files/watches.ts";
 export interface ProjectRow {
   readonly id: string;
   name: string;
+  status: "active" | "archived";
+  readonly createdAt: string;
+  updatedAt: string;
+  /** Absent or 0 = none. */
+  readonly limits: { sessions?: number | undefined; invocations?: number | undefined };
 }
 
 /** An API key. Its secret is kept as it is: it opens nothing but the fake. */
@@ -41,10 +47,10 @@ export interface SessionRow {
   tags: Record<string, string>;
   readonly createdAt: string;
   readonly timeoutSeconds: number;
-  readonly headless: boolean;
-  readonly stealth: boolean;
-  viewport: { readonly width: number; readonly height: number; readonly refresh_rate?: number | undefined };
-  readonly startUrl: string | undefined;
+  viewport: { readonly width: number; readonly height: number; readonly refresh_rate?: number };
+  profile: { readonly row: ProfileRow; readonly savesChanges: boolean } | undefined;
+  /** What was asked for at the start and is only shown. */
+  readonly shown: Pick<Browser, "headless" | "stealth"> & Partial<Browser>;
   ended: { readonly at: string; readonly reason: string } | undefined;
   readonly files: FileTree;
   readonly watches: Watches;
@@ -61,7 +67,8 @@ export class Store {
 
   /** @param adminSecret - of the first key; a new one when absent. */
   constructor(adminSecret?: string) {
-    this.defaultProject = { id: createId(), name: "default" };
+    const now = new Date().toISOString();
+    this.defaultProject = { id: createId(), name: "default", status: "active", createdAt: now, updatedAt: now, limits: {} };
     this.projects.push(this.defaultProject);
     this.adminKey = createKey({ name: "admin", projectId: null, lifetimeDays: null, createdBy: { id: "shoal", email: "admin@localhost", name: "Shoal" } }, adminSecret);
     this.apiKeys.push(this.adminKey);

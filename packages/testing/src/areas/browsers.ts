@@ -1,12 +1,14 @@
 import type * as endpoints from "@shoal/contract";
 import { ServiceError, type Handlers } from "@shoal/router";
-import type { Browser } from "@shoal/schemas";
+import type { Browser, BrowserViewport, CreateBrowser, UpdateBrowser } from "@shoal/schemas";
+import type * as z from "zod/mini";
 import type { Access } from "../access.ts";
 import { FileTree } from "../files/file-tree.ts";
 import { Watches } from "../files/watches.ts";
 import { createId } from "../ids.ts";
 import { holds, pageOf } from "../listing.ts";
 import type { SessionRow, Store } from "../store.ts";
+import { findProfile, toProfile } from "./profiles.ts";
 
 type BrowserEndpoints = Pick<typeof endpoints, "createBrowser" | "listBrowsers" | "getBrowser" | "updateBrowser" | "deleteBrowser">;
 
@@ -23,13 +25,12 @@ function toBrowser(row: SessionRow, baseUrl: string): Browser {
     created_at: row.createdAt,
     cdp_ws_url: `${socket}/cdp?jwt=fake`,
     webdriver_ws_url: `${socket}/webdriver?jwt=fake`,
-    headless: row.headless,
-    stealth: row.stealth,
+    ...row.shown,
     timeout_seconds: row.timeoutSeconds,
     ...(row.name !== null && { name: row.name }),
     ...(Object.keys(row.tags).length > 0 && { tags: { ...row.tags } }),
     viewport: { ...row.viewport },
-    ...(row.startUrl !== undefined && { start_url: row.startUrl }),
+    ...(row.profile && { profile: toProfile(row.profile.row), profile_save_changes: row.profile.savesChanges }),
     usage: { uptime_ms: Math.max(0, endMs - Date.parse(row.createdAt)) },
     placement: "process",
     browser_restarts: 0,
@@ -60,6 +61,26 @@ export function endSession(row: SessionRow, reason: string): void {
   row.watches.close();
 }
 
+/** Refuses what the fake would have to look up in areas that it does not keep. */
+function refuseUnkept(body: Pick<z.output<typeof CreateBrowser>, "extensions" | "invocation_id" | "region"> & Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id" | "telemetry">): void {
+  const fields = [
+    body.extensions !== undefined && body.extensions.length > 0 && "extensions",
+    body.invocation_id !== undefined && "invocation_id",
+    body.region !== undefined && "region",
+    Boolean(body.proxy_id) && "proxy_id",
+    body.proxy !== undefined && body.proxy.mode === undefined && "proxy",
+    body.telemetry !== undefined && body.telemetry !== null && body.telemetry.enabled !== false && "telemetry",
+  ].filter((field) => field !== false);
+  if (fields.length === 0) return;
+  throw new ServiceError(501, "not_implemented", `The fake of @shoal/testing keeps nothing for ${fields.map((field) => `body.${field}`).join(", ")}. Leave it away, or run this test against a real service.`, {
+    details: fields.map((field) => ({ code: "not_implemented", message: `body.${field}: not in the fake` })),
+  });
+}
+
+function sizeOf({ height, refresh_rate, width }: z.output<typeof BrowserViewport>): SessionRow["viewport"] {
+  return { width, height, ...(refresh_rate !== undefined && { refresh_rate }) };
+}
+
 /** Handlers of the browser sessions. Sessions are records with files: no browser starts, and nothing answers at `cdp_ws_url`. */
 export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access> {
   const running = (projectId: string) => store.sessions.filter((session) => session.projectId === projectId && session.ended === undefined);
@@ -75,14 +96,31 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
     throw new ServiceError(409, "name_taken", `A running session of this project is named ${name} already. Choose another name, or delete that session.`);
   }
 
+  function profileFor(projectId: string, asked: z.output<typeof CreateBrowser>["profile"]): SessionRow["profile"] {
+    if (asked === undefined) return undefined;
+    const row = findProfile(store, projectId, asked.id ?? asked.name ?? "");
+    const writer = running(projectId).find(({ profile }) => profile?.row === row && profile.savesChanges);
+    if (asked.save_changes && writer !== undefined) {
+      throw new ServiceError(409, "conflict", `Browser ${writer.id} already saves its changes to profile ${row.name ?? row.id}, and only one may. Wait until it ends, or leave save_changes away.`);
+    }
+    row.lastUsedAt = new Date().toISOString();
+    return { row, savesChanges: asked.save_changes };
+  }
+
   return {
     createBrowser: ({ body, context: { baseUrl, projectId } }) => {
-      const { headless = true, name = null, start_url: startUrl, stealth = false, tags = {}, viewport = defaultViewport } = body;
+      refuseUnkept(body);
+      const { chrome_policy, gpu, headless = true, kiosk_mode, memory, name = null, network, start_url, stealth = false, tags = {}, viewport = defaultViewport } = body;
       for (const side of ["width", "height"] as const) {
         const problem = `body.viewport.${side}: expected at most ${maxViewportPixels}`;
         if (viewport[side] > maxViewportPixels) throw new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
       }
+      const limit = store.projects.find(({ id }) => id === projectId)?.limits.sessions ?? 0;
+      if (limit > 0 && running(projectId).length >= limit) {
+        throw new ServiceError(429, "too_many_requests", `This project runs ${limit} sessions, its limit (max_concurrent_sessions). Delete one, or wait until one ends.`, { retryAfterSeconds: 5 });
+      }
       if (name !== null) refuseTaken(projectId, name);
+      const profile = profileFor(projectId, body.profile);
       const files = new FileTree();
       const row: SessionRow = {
         id: createId(),
@@ -91,10 +129,18 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
         tags,
         createdAt: new Date().toISOString(),
         timeoutSeconds: body.timeout_seconds ?? defaultTimeoutSeconds,
-        headless,
-        stealth,
-        viewport,
-        startUrl,
+        viewport: sizeOf(viewport),
+        profile,
+        shown: {
+          headless,
+          stealth,
+          ...(chrome_policy && { chrome_policy }),
+          ...(gpu !== undefined && { gpu }),
+          ...(kiosk_mode !== undefined && { kiosk_mode }),
+          ...(memory && { memory }),
+          ...(network && { network }),
+          ...(start_url !== undefined && { start_url }),
+        },
         ended: undefined,
         files,
         watches: new Watches(files),
@@ -119,14 +165,15 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
       return toBrowser(found, baseUrl);
     },
     updateBrowser: ({ params, body, context: { baseUrl, projectId } }) => {
+      refuseUnkept(body);
       const row = existing(projectId, params.id_or_name);
+      if (body.profile !== undefined && row.profile !== undefined) throw new ServiceError(409, "conflict", `Browser ${row.id} has a profile already; only a session without one can load another.`);
       if (typeof body.name === "string") refuseTaken(projectId, body.name, row);
+      const profile = profileFor(projectId, body.profile);
       if (body.name !== undefined) row.name = body.name;
       if (body.tags) row.tags = body.tags;
-      if (body.viewport !== undefined) {
-        const { height, refresh_rate, width } = body.viewport;
-        row.viewport = { width, height, ...(refresh_rate !== undefined && { refresh_rate }) };
-      }
+      if (body.viewport !== undefined) row.viewport = sizeOf(body.viewport);
+      if (profile !== undefined) row.profile = profile;
       return toBrowser(row, baseUrl);
     },
     deleteBrowser: ({ params, context }) => {

@@ -8,20 +8,23 @@ import type { ProfileRow, Store } from "../store.ts";
 
 type ProfileEndpoints = Pick<typeof endpoints, "createProfile" | "listProfiles" | "getProfile" | "updateProfile" | "deleteProfile">;
 
-function toProfile({ createdAt, id, lastUsedAt, name, updatedAt }: ProfileRow): Profile {
+/** A profile as it is shown. */
+export function toProfile({ createdAt, id, lastUsedAt, name, updatedAt }: ProfileRow): Profile {
   return { id, name, created_at: createdAt, ...(updatedAt !== undefined && { updated_at: updatedAt }), ...(lastUsedAt !== undefined && { last_used_at: lastUsedAt }) };
+}
+
+/** By id, or else by name. @throws {ServiceError} 404. */
+export function findProfile(store: Store, projectId: string, idOrName: string): ProfileRow {
+  const rows = store.profiles.filter((profile) => profile.projectId === projectId);
+  const found = rows.find(({ id }) => id === idOrName) ?? rows.find(({ name }) => name === idOrName);
+  if (found === undefined) throw new ServiceError(404, "not_found", `Profile ${idOrName} was not found in this project. List the profiles with profiles.list, or create it with profiles.create.`);
+  return found;
 }
 
 /** Handlers of the profiles, in memory. */
 export function profileHandlers(store: Store): Handlers<ProfileEndpoints, Access> {
   const ofProject = (projectId: string) => store.profiles.filter((profile) => profile.projectId === projectId);
-
-  function existing(projectId: string, idOrName: string): ProfileRow {
-    const rows = ofProject(projectId);
-    const found = rows.find(({ id }) => id === idOrName) ?? rows.find(({ name }) => name === idOrName);
-    if (found === undefined) throw new ServiceError(404, "not_found", `Profile ${idOrName} was not found in this project. List the profiles with profiles.list, or create it with profiles.create.`);
-    return found;
-  }
+  const existing = (projectId: string, idOrName: string) => findProfile(store, projectId, idOrName);
 
   function refuseTaken(projectId: string, name: string, but?: ProfileRow): void {
     if (!ofProject(projectId).some((profile) => profile !== but && profile.name === name)) return;
