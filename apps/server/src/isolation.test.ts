@@ -1,9 +1,10 @@
 import { contract, type Endpoint } from "@shoal/contract";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "./ids.ts";
+import { notImplemented } from "./not-implemented.ts";
 import { startTestServer, type TestServer } from "./testing/test-server.ts";
 
-/** Every operation on a single object; its body, where it takes one. Whoever adds an operation adds a line. */
+/** Every operation on a single object; its body, where it takes one. Whoever gives an operation its handler adds a line. */
 const onObjects: Record<string, { readonly object: "profile" | "key" | "session"; readonly body?: unknown }> = {
   "profiles.get": { object: "profile" },
   "profiles.update": { object: "profile", body: { name: "stolen" } },
@@ -23,6 +24,7 @@ const others = ["profiles.create", "apiKeys.create", "browsers.create", "service
 
 const endpoints: readonly Endpoint[] = Object.values(contract);
 const control = endpoints.filter(({ plane }) => plane === "control");
+const missing = notImplemented.map((name): Endpoint => contract[name]);
 const instance = endpoints.filter(({ plane }) => plane === "instance");
 
 let server: TestServer;
@@ -45,8 +47,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-it("knows every operation", () => {
-  expect([...Object.keys(onObjects), ...lists, ...others].sort()).toEqual(control.map(({ operationId }) => operationId).sort());
+it("knows every operation, and lists those without a handler in order", () => {
+  expect(notImplemented).toEqual([...new Set(notImplemented)].sort());
+  expect([...Object.keys(onObjects), ...lists, ...others, ...missing.map(({ operationId }) => operationId)].sort()).toEqual(control.map(({ operationId }) => operationId).sort());
 });
 
 describe.each(control.filter(({ operationId }) => operationId in onObjects).map((endpoint) => [endpoint.operationId, endpoint] as const))("%s", (operationId, endpoint) => {
@@ -72,4 +75,16 @@ it.each(instance.map((endpoint) => [endpoint.operationId, endpoint] as const))("
   const path = endpoint.path.replace("{id}", ids.session).replaceAll(/\{\w+\}/g, "x");
   expect(await server.request(endpoint.method, path, { key: stranger.key })).toMatchObject({ status: 404, body: { code: "not_found" } });
   expect(await server.request(endpoint.method, path, { key: null })).toMatchObject({ status: 401 });
+});
+
+it.each(control.filter(({ auth }) => auth !== "none").map((endpoint) => [endpoint.operationId, endpoint] as const))("%s answers 401 without a key, and to a wrong one", async (_id, endpoint) => {
+  const path = endpoint.path.replaceAll(/\{\w+\}/g, "x");
+  for (const key of [null, `sk_shoal_${"x".repeat(43)}`]) expect(await server.request(endpoint.method, path, { key })).toMatchObject({ status: 401, body: { code: "unauthorized" } });
+});
+
+it.each(missing.map((endpoint) => [endpoint.operationId, endpoint] as const))("%s answers 501, whatever else the request says", async (operationId, endpoint) => {
+  const path = endpoint.path.replaceAll(/\{\w+\}/g, "x");
+  const answer = await server.request(endpoint.method, `${path}?nonsense=1`, { key: endpoint.auth === "none" ? null : owner.key, ...(endpoint.method !== "GET" && { body: "{" }) });
+  expect(answer).toMatchObject({ status: 501, body: { code: "not_implemented" } });
+  expect((answer.body as { message: string }).message).toContain(operationId);
 });
