@@ -1,19 +1,55 @@
-import { createBrowser, deleteBrowser, getBrowser, listBrowsers, updateBrowser } from "@shoal/contract";
-import type { Browser, CreateBrowser, GetBrowser, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
+import { createBrowser, curl, deleteBrowser, getBrowser, listBrowsers, loadExtensions, updateBrowser, type BytesInput } from "@shoal/contract";
+import type { Browser, CreateBrowser, Curl, CurlResult, GetBrowser, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
 import { ApiError, type CallOptions, type ItemPage, type Transport } from "@shoal/transport";
+import { BrowserComputer } from "./browser-computer.ts";
+import { browserFetch, type BrowserFetchInit, type BrowserFetchParts } from "./browser-fetch.ts";
 import { BrowserFiles } from "./browser-fs.ts";
+import { BrowserLogs } from "./browser-logs.ts";
+import { BrowserPlaywright } from "./browser-playwright.ts";
+import { BrowserProcesses } from "./browser-processes.ts";
+import { BrowserReplays } from "./browser-replays.ts";
+import { SessionTelemetry } from "./browser-telemetry.ts";
 
 /** A session that was just started. With `await using` it ends with the scope; otherwise it is plain data and lives on. */
-export interface BrowserSession extends Browser, AsyncDisposable {}
+export interface BrowserSession extends Browser, AsyncDisposable {
+  /** Sends a request through the browser's network; see {@link Browsers.fetch}. */
+  readonly fetch: (url: string | URL, init?: BrowserFetchInit) => Promise<Response>;
+}
+
+/** An extension to load: its name within the session, and the unpacked extension as a ZIP archive. */
+export interface SessionExtension {
+  readonly name: string;
+  readonly zip_file: BytesInput;
+}
 
 /** Browser sessions. */
 export class Browsers {
   /** The sessions' files. */
   readonly fs: BrowserFiles;
+  /** Mouse, keyboard, screen and clipboard. */
+  readonly computer: BrowserComputer;
+  /** Playwright code beside the browser. */
+  readonly playwright: BrowserPlaywright;
+  /** Processes beside the browser. */
+  readonly process: BrowserProcesses;
+  /** The sessions' logs. */
+  readonly logs: BrowserLogs;
+  /** What happens in the sessions. */
+  readonly telemetry: SessionTelemetry;
+  /** Recordings of the sessions' screens. */
+  readonly replays: BrowserReplays;
   readonly #transport: Transport;
-  constructor(transport: Transport) {
+  readonly #fetchParts: BrowserFetchParts;
+  constructor(transport: Transport, fetchParts: Omit<BrowserFetchParts, "transport"> = { routes: undefined, fetch: undefined }) {
     this.#transport = transport;
+    this.#fetchParts = { transport, ...fetchParts };
     this.fs = new BrowserFiles(transport);
+    this.computer = new BrowserComputer(transport);
+    this.playwright = new BrowserPlaywright(transport);
+    this.process = new BrowserProcesses(transport);
+    this.logs = new BrowserLogs(transport);
+    this.telemetry = new SessionTelemetry(transport);
+    this.replays = new BrowserReplays(transport);
   }
 
   /**
@@ -36,7 +72,10 @@ export class Browsers {
       }
     };
     // Not enumerable: printed, copied and serialised, the session is data only.
-    Object.defineProperty(browser, Symbol.asyncDispose, { value: end });
+    Object.defineProperties(browser, {
+      [Symbol.asyncDispose]: { value: end },
+      fetch: { value: (url: string | URL, init?: BrowserFetchInit) => this.fetch(browser.session_id, url, init) },
+    });
     return browser as BrowserSession;
   }
   /** Lists sessions, newest first: those that run, unless `status` says otherwise. `for await` over the page gives all of them, page by page. */
@@ -54,5 +93,32 @@ export class Browsers {
   /** Ends a session with everything that runs beside its browser, and its files. @throws {ApiError} 404 `not_found`. */
   delete(idOrName: string, options?: CallOptions): Promise<void> {
     return this.#transport.call(deleteBrowser, { params: { id_or_name: idOrName } }, options);
+  }
+  /**
+   * Sends an HTTP request through the browser: with its cookies, its TLS and its proxy. Redirects are followed. The answer is held in memory; see {@link fetch} for a stream.
+   *
+   * @returns what the site answered, whatever its status. One try waits for `timeout_ms` and 10 seconds, unless `timeoutMs` is given.
+   * @throws {ApiError} 502 when the browser gets no answer; the message names Chromium's reason.
+   */
+  curl(browserId: string, body: Curl, options: CallOptions = {}): Promise<CurlResult> {
+    const timeoutMs = options.timeoutMs ?? (body.timeout_ms ?? 30_000) + 10_000;
+    return this.#transport.call(curl, { params: { id: browserId }, body }, { ...options, timeoutMs });
+  }
+  /**
+   * Sends a request through the browser's network and gives a standard `Response`. It is streamed from the session's own address where
+   * that is known, from `create`, `get` or `list`; otherwise it goes through {@link curl}, whole in memory and with bodies of text only.
+   * Sent once, as `fetch` does.
+   *
+   * @example
+   * const response = await shoal.browsers.fetch(id, "https://example.com/api", { method: "POST", body: JSON.stringify({ a: 1 }) });
+   *
+   * @throws {ApiError} 502 when the browser gets no answer; `TypeError` for what cannot be sent.
+   */
+  fetch(browserId: string, url: string | URL, init: BrowserFetchInit = {}): Promise<Response> {
+    return browserFetch(this.#fetchParts, browserId, url, init);
+  }
+  /** Loads extensions into a running session, at most 20. CDP clients may have to connect anew. @throws {ApiError} 400 for an archive without `manifest.json`. */
+  loadExtensions(browserId: string, body: { readonly extensions: readonly SessionExtension[] }, options?: CallOptions): Promise<void> {
+    return this.#transport.call(loadExtensions, { params: { id: browserId }, body }, options);
   }
 }

@@ -16,6 +16,7 @@ import { Organization } from "./organization.ts";
 import { AuditLogs } from "./audit-logs.ts";
 import { Telemetry } from "./telemetry.ts";
 import { Service } from "./service.ts";
+import { routedTransport, SessionRoutes } from "./session-routes.ts";
 
 /** How a {@link Shoal} differs from what the environment says. */
 export interface ShoalOptions extends Omit<TransportOptions, "baseUrl" | "apiKey"> {
@@ -25,6 +26,11 @@ export interface ShoalOptions extends Omit<TransportOptions, "baseUrl" | "apiKey
   readonly baseUrl?: string | URL | undefined;
   /** Id or name of the project that calls are about; `SHOAL_PROJECT` when absent. */
   readonly project?: string | undefined;
+  /**
+   * Whether files, telemetry streams and requests through a browser go straight to the session's instance (`base_url`) once a session
+   * has named it, in `browsers.create`, `get` or `list`; `true` when absent. What cannot be reached there goes through the service.
+   */
+  readonly direct?: boolean | undefined;
 }
 
 /** A variable that is set to something; browsers have none. */
@@ -68,13 +74,17 @@ export class Shoal {
     if (apiKey === undefined) {
       throw new TypeError("An API key is missing: set SHOAL_API_KEY, or pass apiKey to new Shoal(). `shoal serve` prints one at its first start; `shoal api-keys create` makes more.");
     }
-    this.transport = createTransport({
-      ...options,
+    const { direct = true, ...others } = options;
+    const settings: TransportOptions = {
+      ...others,
       apiKey,
       baseUrl: options.baseUrl ?? variable("SHOAL_BASE_URL") ?? "http://127.0.0.1:7777",
       project: options.project ?? variable("SHOAL_PROJECT"),
-    });
-    this.browsers = new Browsers(this.transport);
+    };
+    const service = createTransport(settings);
+    const routes = direct ? new SessionRoutes(settings) : undefined;
+    this.transport = routes === undefined ? service : routedTransport(service, routes);
+    this.browsers = new Browsers(this.transport, { routes, fetch: options.fetch });
     this.profiles = new Profiles(this.transport);
     this.apiKeys = new ApiKeys(this.transport);
     this.apps = new Apps(this.transport);

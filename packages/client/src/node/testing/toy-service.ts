@@ -1,5 +1,5 @@
-import { contract } from "@shoal/contract";
-import { ServiceError, type Handlers } from "@shoal/router";
+import { contract, type Endpoint } from "@shoal/contract";
+import { ServiceError, type Handler, type Handlers } from "@shoal/router";
 import { createHttpRouter } from "@shoal/router/http";
 import type { Browser, FileInfo, FileSystemEvent, Profile } from "@shoal/schemas";
 import { createServer, type IncomingMessage } from "node:http";
@@ -60,7 +60,7 @@ export async function startToyService(apiKey: string): Promise<ToyService> {
     return { items, hasMore: next < all.length, nextOffset: next < all.length ? next : undefined };
   };
 
-  const handlers: Handlers<typeof contract> = {
+  const handlers = {
     getHealth: () => ({ status: "ok", version: "1.0.0" }),
     getReadiness: () => {
       throw new ServiceError(503, "shutting_down", "chromium: not found");
@@ -165,7 +165,7 @@ export async function startToyService(apiKey: string): Promise<ToyService> {
       watch.stopped = true;
       watch.wake();
     },
-  };
+  } satisfies Partial<Handlers<typeof contract>>;
 
   const router = createHttpRouter({
     context: (request: IncomingMessage, endpoint) => {
@@ -174,7 +174,8 @@ export async function startToyService(apiKey: string): Promise<ToyService> {
       return undefined;
     },
   });
-  router.mountAll(contract, handlers);
+  // `satisfies` above holds each name to its handler.
+  for (const [name, handler] of Object.entries(handlers)) router.mount<Endpoint>(contract[name as keyof typeof handlers], handler as Handler<Endpoint>);
   const server = createServer((request, response) => {
     router.handle(request, response);
   });

@@ -1,0 +1,91 @@
+import {
+  batchComputerActions,
+  captureScreenshot,
+  clickMouse,
+  dragMouse,
+  getMousePosition,
+  moveMouse,
+  pressKey,
+  readClipboard,
+  scroll,
+  setCursorVisibility,
+  typeText,
+  writeClipboard,
+} from "@shoal/contract";
+import type { CaptureScreenshot, ClickMouse, ClipboardText, ComputerBatch, DragMouse, MousePosition, MoveMouse, Ok, PressKey, Scroll, SetCursor, TypeText, WriteClipboard } from "@shoal/schemas";
+import type { CallOptions, Download, DownloadOptions, Transport } from "@shoal/transport";
+
+/** Mouse, keyboard, screen and clipboard of a browser session. Places are pixels from the top left corner of what a screenshot shows. */
+export class BrowserComputer {
+  readonly #transport: Transport;
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Moves the pointer to a place and clicks: once with the left button unless `body` says otherwise. */
+  clickMouse(browserId: string, body: ClickMouse, options?: CallOptions): Promise<void> {
+    return this.#transport.call(clickMouse, { params: { id: browserId }, body }, options);
+  }
+  /** Moves the pointer, along a curve unless `smooth` is `false`; resolves when it has arrived. */
+  moveMouse(browserId: string, body: MoveMouse, options?: CallOptions): Promise<void> {
+    return this.#transport.call(moveMouse, { params: { id: browserId }, body }, options);
+  }
+  /**
+   * Takes a screenshot: PNG, as a stream.
+   *
+   * @example
+   * const { stream } = await shoal.browsers.computer.captureScreenshot(id);
+   * await writeFile("page.png", stream);
+   */
+  captureScreenshot(browserId: string, body: CaptureScreenshot = {}, options?: DownloadOptions): Promise<Download> {
+    return this.#transport.download(captureScreenshot, { params: { id: browserId }, body }, options);
+  }
+  /** Types text into the element that has the focus, in any script; resolves when all is typed. */
+  typeText(browserId: string, body: TypeText, options?: CallOptions): Promise<void> {
+    return this.#transport.call(typeText, { params: { id: browserId }, body }, options);
+  }
+  /** Presses keys one after another; each is a key (`Return`) or a chord (`Ctrl+Shift+Tab`). @throws {ApiError} 400 for a key that does not exist. */
+  pressKey(browserId: string, body: PressKey, options?: CallOptions): Promise<void> {
+    return this.#transport.call(pressKey, { params: { id: browserId }, body }, options);
+  }
+  /** Turns the mouse wheel at a place; positive notches go right and down. */
+  scroll(browserId: string, body: Scroll, options?: CallOptions): Promise<void> {
+    return this.#transport.call(scroll, { params: { id: browserId }, body }, options);
+  }
+  /** Drags from the first point of a path to its last. */
+  dragMouse(browserId: string, body: DragMouse, options?: CallOptions): Promise<void> {
+    return this.#transport.call(dragMouse, { params: { id: browserId }, body }, options);
+  }
+  /** Shows or hides the pointer on the screen, in screenshots and in recordings. */
+  setCursorVisibility(browserId: string, body: SetCursor, options?: CallOptions): Promise<Ok> {
+    return this.#transport.call(setCursorVisibility, { params: { id: browserId }, body }, options);
+  }
+  /**
+   * Does 1 to 100 actions in order, up to the first that fails: those before it are done.
+   *
+   * @example
+   * await shoal.browsers.computer.batch(id, {
+   *   actions: [
+   *     { type: "click_mouse", click_mouse: { x: 200, y: 100 } },
+   *     { type: "type_text", type_text: { text: "hello" } },
+   *   ],
+   * });
+   *
+   * @throws {ApiError} 400, 500; the message names the action that failed.
+   */
+  batch(browserId: string, body: ComputerBatch, options?: CallOptions): Promise<void> {
+    return this.#transport.call(batchComputerActions, { params: { id: browserId }, body }, options);
+  }
+  /** Tells where the pointer is. */
+  getMousePosition(browserId: string, options?: CallOptions): Promise<MousePosition> {
+    return this.#transport.call(getMousePosition, { params: { id: browserId } }, options);
+  }
+  /** Reads the clipboard's text; empty where it holds none. */
+  readClipboard(browserId: string, options?: CallOptions): Promise<ClipboardText> {
+    return this.#transport.call(readClipboard, { params: { id: browserId } }, options);
+  }
+  /** Writes text to the clipboard; what it held is gone. */
+  writeClipboard(browserId: string, body: WriteClipboard, options?: CallOptions): Promise<void> {
+    return this.#transport.call(writeClipboard, { params: { id: browserId }, body }, options);
+  }
+}

@@ -1,0 +1,125 @@
+import { curl } from "@shoal/contract";
+import type { Curl } from "@shoal/schemas";
+import { ApiError, ConnectionError, type Transport, type TransportOptions } from "@shoal/transport";
+import { bytesOf } from "./base64.ts";
+import type { SessionRoute, SessionRoutes } from "./session-routes.ts";
+
+/** What the browser is to send. */
+export interface BrowserFetchInit {
+  /** `GET` when absent. */
+  readonly method?: string | undefined;
+  /** In place of the browser's own of the same name. Fields that belong to one connection are left out. */
+  readonly headers?: HeadersInit | undefined;
+  readonly body?: BodyInit | null | undefined;
+  /** Ends the call, which then rejects with the signal's own reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds for the whole exchange, 1000 to 60,000; 30,000 when absent. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Where requests go out. */
+export interface BrowserFetchParts {
+  readonly transport: Transport;
+  readonly routes: SessionRoutes | undefined;
+  readonly fetch: TransportOptions["fetch"];
+}
+
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+const ofOneConnection = new Set(["connection", "content-length", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailers", "transfer-encoding", "upgrade"]);
+
+function methodOf(name: string): (typeof methods)[number] {
+  const method = methods.find((known) => known === name.toUpperCase());
+  if (method === undefined) throw new TypeError(`The browser sends ${methods.join(", ")} requests, not ${name}.`);
+  return method;
+}
+
+/** The request as the runtime reads it: a form becomes bytes with their type. */
+async function readInit(url: string | URL, init: BrowserFetchInit) {
+  const target = new URL(url);
+  if (!/^https?:$/.test(target.protocol)) throw new TypeError("The address must begin with http:// or https://.");
+  const method = methodOf(init.method ?? "GET");
+  const isStream = init.body instanceof ReadableStream;
+  const request = new Request(target, { method, headers: init.headers ?? {}, body: init.body ?? null, ...(isStream && { duplex: "half" }) });
+  const headers = new Headers(request.headers);
+  for (const name of ofOneConnection) headers.delete(name);
+  const body = init.body == null ? undefined : isStream ? (request.body ?? undefined) : new Uint8Array(await request.arrayBuffer());
+  return { target, method, headers, body };
+}
+type ReadInit = Awaited<ReturnType<typeof readInit>>;
+
+/**
+ * Sends a request through a session's browser: with its cookies, its TLS and its proxy.
+ *
+ * @returns the site's answer, whatever its status.
+ * @throws {ApiError} 502 when the browser gets no answer; {@link ConnectionError} when the browser's instance cannot be reached.
+ */
+export async function browserFetch(parts: BrowserFetchParts, browserId: string, url: string | URL, init: BrowserFetchInit): Promise<Response> {
+  const request = await readInit(url, init);
+  const { method } = request;
+  const route = parts.routes?.get(browserId);
+  // The instance takes these two for questions about itself.
+  if (route === undefined || method === "HEAD" || method === "OPTIONS") return viaCurl(parts, browserId, request, init);
+  try {
+    return await direct(parts, route, request, init);
+  } catch (error) {
+    if (!ConnectionError.isInstance(error)) throw error;
+    parts.routes?.forget(browserId);
+    // Whether another method was carried out cannot be told.
+    if (method !== "GET") throw error;
+    return viaCurl(parts, browserId, request, init);
+  }
+}
+
+async function direct({ fetch: custom }: BrowserFetchParts, { baseUrl, token }: SessionRoute, { target, method, headers, body }: ReadInit, init: BrowserFetchInit): Promise<Response> {
+  const query = new URLSearchParams({ url: target.href, jwt: token, ...(init.timeoutMs !== undefined && { timeout_ms: String(init.timeoutMs) }) });
+  if (!headers.has("accept")) headers.set("accept", "*/*");
+  const address = `${baseUrl}/curl/raw?${query}`;
+  const options: RequestInit & { duplex?: "half" } = { method, headers, body: body ?? null, redirect: "manual", signal: init.signal ?? null, ...(body instanceof ReadableStream && { duplex: "half" }) };
+  let response: Response;
+  try {
+    response = await (custom === undefined ? fetch(address, options) : custom(new Request(address, options)));
+  } catch (error) {
+    init.signal?.throwIfAborted();
+    throw new ConnectionError(`browsers.fetch could not reach ${baseUrl}.`, { cause: error });
+  }
+  if (response.headers.has("x-shoal-error")) throw await errorIn(response);
+  const answer = new Response(response.body, { status: response.status, statusText: response.statusText, headers: response.headers });
+  // Its own address would be the instance's, with the token.
+  Object.defineProperty(answer, "url", { value: target.href });
+  return answer;
+}
+
+/** What the instance itself says, where the site said nothing. */
+async function errorIn(response: Response): Promise<ApiError> {
+  const code = response.headers.get("x-shoal-error") ?? "internal_error";
+  const text = await response.text();
+  let message = text;
+  try {
+    const body: unknown = JSON.parse(text);
+    if (typeof body === "object" && body !== null && "message" in body && typeof body.message === "string") message = body.message;
+  } catch {
+    // Not JSON: the text says what it says.
+  }
+  return new ApiError(message, { code, status: response.status, requestId: response.headers.get("x-request-id") ?? undefined, retryable: response.status >= 500 });
+}
+
+async function viaCurl({ transport }: BrowserFetchParts, browserId: string, { target, method, headers, body }: ReadInit, init: BrowserFetchInit): Promise<Response> {
+  const text = body === undefined ? undefined : textOf(body instanceof ReadableStream ? new Uint8Array(await new Response(body).arrayBuffer()) : body);
+  const request: Curl = { url: target.href, method, headers: Object.fromEntries(headers), response_encoding: "base64", ...(text !== undefined && { body: text }), ...(init.timeoutMs !== undefined && { timeout_ms: init.timeoutMs }) };
+  // Time for the browser to say itself that it took too long; sent once, as `fetch` does.
+  const result = await transport.call(curl, { params: { id: browserId }, body: request }, { signal: init.signal, timeoutMs: (init.timeoutMs ?? 30_000) + 10_000, maxRetries: 0 });
+  const answered = new Headers();
+  for (const [name, values] of Object.entries(result.headers)) for (const value of values) answered.append(name, value);
+  const isEmpty = [101, 204, 205, 304].includes(result.status);
+  const answer = new Response(isEmpty ? null : bytesOf(result.body), { status: result.status, headers: answered });
+  Object.defineProperty(answer, "url", { value: target.href });
+  return answer;
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new TypeError("This body is not text (UTF-8), and bytes can only be sent to a session whose base_url is known: get the session first, with browsers.get or browsers.create.");
+  }
+}

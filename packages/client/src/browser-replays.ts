@@ -1,0 +1,51 @@
+import { downloadReplay, listReplays, startReplay, stopReplay } from "@shoal/contract";
+import type { Replay, StartReplay } from "@shoal/schemas";
+import { TimeoutError, type CallOptions, type Download, type DownloadOptions, type Transport } from "@shoal/transport";
+import { pause } from "./pause.ts";
+
+/** How long to wait for a recording's file. */
+export interface ReplayDownloadOptions extends DownloadOptions {
+  /** Milliseconds to wait for the file while it is being written, in all; 300,000 (5 minutes) when absent. */
+  readonly totalTimeoutMs?: number | undefined;
+}
+
+const defaultWaitMs = 300_000;
+const firstPauseMs = 250;
+const longestPauseMs = 2000;
+
+/** Recordings of a session's screen. They are kept after the session. */
+export class BrowserReplays {
+  readonly #transport: Transport;
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Lists the session's recordings, oldest first. */
+  list(browserId: string, options?: CallOptions): Promise<Replay[]> {
+    return this.#transport.call(listReplays, { params: { id: browserId } }, options);
+  }
+  /** Begins to record. It ends with {@link stop}, after `max_duration_in_seconds`, or with the session. @throws {ApiError} 409 when no more recordings can run. */
+  start(browserId: string, body: StartReplay = {}, options?: CallOptions): Promise<Replay> {
+    return this.#transport.call(startReplay, { params: { id: browserId }, body }, options);
+  }
+  /** Ends a recording; its file is written then. @throws {ApiError} 404 `not_found`. */
+  stop(browserId: string, replayId: string, options?: CallOptions): Promise<void> {
+    return this.#transport.call(stopReplay, { params: { id: browserId, replay_id: replayId } }, options);
+  }
+  /**
+   * Downloads a recording as a stream: MP4 (H.264). Waits for the file while it is being written.
+   *
+   * @throws {ApiError} 404 `not_found`; {@link TimeoutError} when the file is not there after `totalTimeoutMs`, for a recording that goes on for instance.
+   */
+  async download(browserId: string, replayId: string, options: ReplayDownloadOptions = {}): Promise<Download> {
+    const { totalTimeoutMs: waitMs = defaultWaitMs, ...others } = options;
+    const until = performance.now() + waitMs;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      const download = await this.#transport.download(downloadReplay, { params: { id: browserId, replay_id: replayId } }, others);
+      if (download !== undefined) return download;
+      const leftMs = until - performance.now();
+      if (leftMs <= 0) throw new TimeoutError(`browsers.replays.download waited ${waitMs} ms for the file of replay ${replayId}, which is still being written. Stop the recording if it goes on; raise totalTimeoutMs if the file needs longer.`, waitMs);
+      await pause(Math.min(pauseMs, leftMs), options.signal);
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import type { Endpoint } from "@shoal/contract";
+import { ApiError, ConnectionError, createTransport, type CallOptions, type RequestInfo, type Transport, type TransportOptions } from "@shoal/transport";
+
+/** How to reach the instance beside a session's browser. */
+export interface SessionRoute {
+  /** `base_url` of the session, without a slash at its end. */
+  readonly baseUrl: string;
+  /** The session's own token, sent as `jwt` in the query. A secret. */
+  readonly token: string;
+  /** Runs operations there. */
+  readonly transport: Transport;
+}
+
+/** Operations whose bytes are worth a way of their own; everything else goes through the service. */
+const directOperations = new Set([
+  "browsers.curl",
+  "browsers.telemetry.stream",
+  "browsers.fs.readFile",
+  "browsers.fs.writeFile",
+  "browsers.fs.upload",
+  "browsers.fs.uploadZip",
+  "browsers.fs.downloadDirZip",
+]);
+
+/** Operations that answer with sessions. */
+const teachers = new Set(["browsers.create", "browsers.get", "browsers.list", "browsers.update", "browserPools.acquire"]);
+
+const prefix = "/browsers/{id}";
+/** Sessions that are remembered; the one that was learnt first goes first. */
+const maxRoutes = 10_000;
+
+/** What sessions told of the way to their instances. */
+export class SessionRoutes {
+  readonly #options: TransportOptions;
+  readonly #routes = new Map<string, SessionRoute>();
+  constructor(options: TransportOptions) {
+    this.#options = options;
+  }
+
+  /** The way to a session, by its id; `undefined` where it is not known. */
+  get(sessionId: string): SessionRoute | undefined {
+    return this.#routes.get(sessionId);
+  }
+  forget(sessionId: string): void {
+    this.#routes.delete(sessionId);
+  }
+  /** Remembers the way that a session names; a session that has ended, or names none, is forgotten. */
+  learn(session: object): void {
+    const { session_id: id, base_url: baseUrl, cdp_ws_url: cdpUrl, deleted_at: endedAt } = session as Readonly<Record<string, unknown>>;
+    if (typeof id !== "string") return;
+    this.#routes.delete(id);
+    if (typeof baseUrl !== "string" || typeof cdpUrl !== "string" || typeof endedAt === "string" || !this.#isSafe(baseUrl)) return;
+    const token = URL.canParse(cdpUrl) ? new URL(cdpUrl).searchParams.get("jwt") : null;
+    if (token === null || token === "") return;
+    const transport = createTransport({ ...this.#options, baseUrl, apiKey: undefined, project: undefined, hooks: withoutToken(this.#options) });
+    this.#routes.set(id, { baseUrl: transport.baseUrl, token, transport });
+    for (const oldest of this.#routes.keys()) {
+      if (this.#routes.size <= maxRoutes) break;
+      this.#routes.delete(oldest);
+    }
+  }
+
+  /** A token must not go over an open line where the key does not. */
+  #isSafe(baseUrl: string): boolean {
+    if (!URL.canParse(baseUrl)) return false;
+    const { protocol, search, hash, username } = new URL(baseUrl);
+    const isOpen = new URL(this.#options.baseUrl).protocol === "http:";
+    return (protocol === "https:" || (protocol === "http:" && isOpen)) && search + hash + username === "";
+  }
+}
+
+/** The caller's hooks, which see addresses without their token. */
+function withoutToken({ hooks }: TransportOptions): TransportOptions["hooks"] {
+  if (hooks === undefined) return undefined;
+  const hidden = <Info extends RequestInfo>(info: Info): Info => ({ ...info, url: info.url.replace(/([?&]jwt=)[^&]*/, "$1[token]") });
+  return {
+    onRequest: (info) => hooks.onRequest?.(hidden(info)),
+    onResponse: (info) => hooks.onResponse?.(hidden(info)),
+    onRetry: (retry) => hooks.onRetry?.(retry),
+  };
+}
+
+const shortened = new WeakMap<Endpoint, Endpoint>();
+
+/** The operation as the instance itself serves it. */
+function atInstance<E extends Endpoint>(endpoint: E): E {
+  const known = shortened.get(endpoint) ?? { ...endpoint, path: endpoint.path.slice(prefix.length) };
+  shortened.set(endpoint, known);
+  // Only the path differs, which no type of a request or result depends on.
+  return known as E;
+}
+
+interface AnyRequest {
+  readonly params?: { readonly id?: string; readonly id_or_name?: string };
+  readonly query?: object;
+  readonly body?: unknown;
+}
+
+const withToken = (request: AnyRequest, { token }: SessionRoute): AnyRequest => ({ ...request, query: { ...request.query, jwt: token } });
+
+/** Whether the body can be sent a second time. */
+function isRepeatable(body: unknown): boolean {
+  if (body instanceof ReadableStream) return false;
+  return typeof body !== "object" || body === null || body instanceof Blob || ArrayBuffer.isView(body) || body instanceof ArrayBuffer || Object.values(body).every(isRepeatable);
+}
+
+/**
+ * A transport that sends what is in {@link directOperations} straight to a session's instance where the way is known, and everything
+ * else, or what fails to get there, through the service.
+ */
+export function routedTransport(service: Transport, routes: SessionRoutes): Transport {
+  const routeFor = (endpoint: Endpoint, request: AnyRequest) => {
+    const id = request.params?.id;
+    return directOperations.has(endpoint.operationId) && id !== undefined ? routes.get(id) : undefined;
+  };
+  type Way = "call" | "download" | "fetch";
+  async function run(way: Way, endpoint: Endpoint, request: AnyRequest = {}, options: CallOptions = {}): Promise<unknown> {
+    const id = request.params?.id ?? request.params?.id_or_name ?? "";
+    const route = routeFor(endpoint, request);
+    if (route === undefined) {
+      const result: unknown = await service[way](endpoint, request, options);
+      if (teachers.has(endpoint.operationId) && way === "call") learnFrom(result);
+      if (endpoint.operationId === "browsers.delete") routes.forget(id);
+      return result;
+    }
+    // Both ways lead to the same instance, which carries out one key once.
+    const both = { ...options, idempotencyKey: options.idempotencyKey ?? crypto.randomUUID() };
+    try {
+      return await route.transport[way](atInstance(endpoint), withToken(request, route), both);
+    } catch (error) {
+      const lost = ConnectionError.isInstance(error) || (ApiError.isInstance(error) && error.status === 401);
+      if (!lost || !isRepeatable(request.body)) throw error;
+      routes.forget(id);
+      return service[way](endpoint, request, both);
+    }
+  }
+  function learnFrom(result: unknown): void {
+    if (typeof result !== "object" || result === null) return;
+    const sessions: unknown[] = "items" in result && Array.isArray(result.items) ? result.items : [result];
+    for (const session of sessions) if (typeof session === "object" && session !== null) routes.learn(session);
+  }
+  return {
+    baseUrl: service.baseUrl,
+    // The results' types follow from the endpoint's own declaration, as they do in the transport itself.
+    call: (endpoint, ...[request, options]) => run("call", endpoint, request as AnyRequest, options) as Promise<never>,
+    download: (endpoint, ...[request, options]) => run("download", endpoint, request as AnyRequest, options) as Promise<never>,
+    fetch: (endpoint, ...[request, options]) => run("fetch", endpoint, request as AnyRequest, options) as Promise<Response>,
+    stream(endpoint, ...args) {
+      const [given, options = {}] = args;
+      const request: AnyRequest = (given ?? {});
+      const route = routeFor(endpoint, request);
+      return route === undefined ? service.stream(endpoint, ...args) : route.transport.stream(atInstance(endpoint), withToken(request, route) as never, options);
+    },
+  };
+}
