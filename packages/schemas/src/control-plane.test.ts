@@ -39,8 +39,8 @@ describe("a new proxy", () => {
   it.each([
     [{ type: "custom" }, "config: a custom proxy needs host and port"],
     [{ type: "custom", config: { country: "DE" } }, "config: a custom proxy needs host and port"],
-    [{ type: "mobile", config: { country: "US", zip: "94103" } }, "config: has a field that a proxy of this type does not take"],
-    [{ type: "datacenter", config: server }, "config: has a field that a proxy of this type does not take"],
+    [{ type: "mobile", config: { country: "US", zip: "94103" } }, "config.zip: is not taken by a mobile proxy"],
+    [{ type: "datacenter", config: server }, "config.port: is not taken by a datacenter proxy"],
     [{ type: "residential", config: { city: "berlin" } }, "config.city: needs country"],
   ])("is refused as %j", (proxy, problem) => {
     expect(problems(CreateProxy, proxy)).toContain(problem);

@@ -124,7 +124,11 @@ export const CreateProxyShape = z.lazy(() =>
       config: z.optional(z.union([CreateCustomProxyConfigShape, ResidentialProxyConfigShape, MobileProxyConfigShape, CountryProxyConfigShape])),
     }),
     z.refine(({ type, config }) => type !== "custom" || (config !== undefined && "host" in config), { path: ["config"], error: "a custom proxy needs host and port" }),
-    z.refine(({ type, config }) => Object.keys(config ?? {}).every((key) => configKeys[type].includes(key)), { path: ["config"], error: "has a field that a proxy of this type does not take" }),
+    ({ value: { type, config }, issues }) => {
+      for (const key of Object.keys(config ?? {})) {
+        if (!configKeys[type].includes(key)) issues.push({ code: "custom", input: config, path: ["config", key], message: `is not taken by a ${type} proxy` });
+      }
+    },
     z.refine(({ type, config }) => type !== "residential" || config === undefined || !("city" in config) || config.country !== undefined, { path: ["config", "city"], error: "needs country" }),
   ),
 );
