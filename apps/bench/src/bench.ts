@@ -1,6 +1,10 @@
 // npm run bench: every measured figure, as ratios in one run. `npm run bench -- sessions http` runs some of them, `--quick` shortens each,
 // `--json FILE` keeps the figures. Machines differ and are noisy: the ratios are what counts.
 import { parseArgs } from "node:util";
+import { measureClientCall } from "./client-call.ts";
+import { measureClientEvents } from "./client-events.ts";
+import { measureClientStart } from "./client-start.ts";
+import { measureClientTransfers } from "./client-transfers.ts";
 import { measureDeleteDirectory } from "./delete-directory.ts";
 import { type Figure, printFigures, writeFigures } from "./figures.ts";
 import { measureHttpCost } from "./http-cost.ts";
@@ -15,6 +19,10 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   http: { title: "CPU of the service a request", run: () => measureHttpCost(quick ? 2000 : 20_000) },
   watch: { title: "Directory watch", run: () => measureWatchLatency(quick ? 50 : 500) },
   delete: { title: "Deleting a directory", run: () => measureDeleteDirectory(quick ? 1 : 5) },
+  "client-call": { title: "CPU and time of the client a call", run: () => measureClientCall(quick ? 500 : 3000) },
+  "client-start": { title: "Importing the client in Node", run: () => measureClientStart(quick ? 5 : 25) },
+  "client-events": { title: "Event streams through the client", run: () => measureClientEvents(quick ? 20_000 : 200_000) },
+  "client-transfers": { title: "Files through the client", run: () => measureClientTransfers(quick ? 2 ** 27 : 2 ** 30, quick ? 3 : 5) },
   memory: { title: "Memory", run: () => measureMemory(quick ? 20 : 500) },
 };
 const wanted = positionals.length > 0 ? positionals : Object.keys(benches);

@@ -1,6 +1,8 @@
-import { createParser, type EventSourceParser } from "eventsource-parser";
+import { createParser, type EventSourceMessage, type EventSourceParser } from "eventsource-parser";
 import { checkValue, contractError } from "./answer.ts";
+import type { Mismatch } from "./check.ts";
 import { pause, type AttemptClock } from "./clock.ts";
+import { envelopeCheckOf } from "./envelope.ts";
 import { ApiError, ConnectionError, ContractError, isShoalError } from "./errors.ts";
 import { exchange, onConnection } from "./exchange.ts";
 import type { StreamSource } from "./event-stream.ts";
@@ -27,7 +29,9 @@ export class EventReader<T> {
   readonly #source: StreamSource;
   readonly #closing = new AbortController();
   readonly #signal: AbortSignal;
-  readonly #queue: { value: T; id: string | undefined }[] = [];
+  readonly #queue: T[] = [];
+  /** Of the events in the queue. */
+  readonly #ids: (string | undefined)[] = [];
   #at = 0;
   #failure: { readonly error: unknown } | undefined;
   #connection: Connection | undefined;
@@ -39,6 +43,7 @@ export class EventReader<T> {
   #parsedId: string | undefined;
   #parsed = 0;
   #losses = 0;
+  #envelope: ((value: unknown) => Mismatch | undefined) | undefined;
 
   constructor(source: StreamSource) {
     this.#source = source;
@@ -74,21 +79,25 @@ export class EventReader<T> {
   }
 
   #take(): IteratorYieldResult<T> | undefined {
-    const entry = this.#queue[this.#at];
-    if (entry === undefined) return undefined;
-    this.#at += 1;
-    if (this.#at === this.#queue.length) {
-      this.#queue.length = 0;
-      this.#at = 0;
-    }
-    this.#lastEventId = entry.id ?? this.#lastEventId;
-    return { done: false, value: entry.value };
+    const at = this.#at;
+    if (at === this.#queue.length) return undefined;
+    // There is one: `at` is below the length.
+    const value = this.#queue[at] as T;
+    this.#lastEventId = this.#ids[at] ?? this.#lastEventId;
+    this.#at = at + 1;
+    if (this.#at === this.#queue.length) this.#empty();
+    return { done: false, value };
+  }
+
+  #empty(): void {
+    this.#queue.length = 0;
+    this.#ids.length = 0;
+    this.#at = 0;
   }
 
   #end(): void {
     this.#ended = true;
-    this.#queue.length = 0;
-    this.#at = 0;
+    this.#empty();
     this.#disconnect(new Error("closed"));
   }
 
@@ -140,8 +149,8 @@ export class EventReader<T> {
       if (reader === undefined) throw contractError(plan, response, "body", "expected a body");
       const parser = createParser({
         maxBufferSize: maxEventLength,
-        onEvent: ({ event, id, data }) => {
-          this.#receive(plan, response, { event, id, data });
+        onEvent: (message) => {
+          this.#receive(plan, response, message);
         },
         onError: (error) => {
           if (error.type === "max-buffer-size-exceeded") throw contractError(plan, response, "body", `an event is longer than ${maxEventLength} characters`);
@@ -161,7 +170,7 @@ export class EventReader<T> {
     else parser.feed(decoder.decode(value, { stream: true }));
   }
 
-  #receive(plan: Plan, response: Response, frame: { event: string | undefined; id: string | undefined; data: string }): void {
+  #receive(plan: Plan, response: Response, frame: EventSourceMessage): void {
     // What follows a failure in the same chunk is dropped, and so not counted as received.
     if (this.#failure !== undefined || this.#ended) return;
     const { settings, event, options } = this.#source;
@@ -177,7 +186,12 @@ export class EventReader<T> {
         this.#parsedId = id;
         return;
       }
-      checkValue(settings, plan, response, { schema: event, value, at: "event" });
+      if ((options.validate ?? settings.validate) !== undefined) checkValue(settings, plan, response, { schema: event, value, at: "event" });
+      else {
+        this.#envelope ??= envelopeCheckOf(event);
+        const mismatch = this.#envelope(value);
+        if (mismatch !== undefined) throw contractError(plan, response, `event${mismatch.path}`, mismatch.problem);
+      }
     } catch (error) {
       this.#failure = { error: error instanceof SyntaxError ? contractError(plan, response, "event", "expected JSON") : error };
       return;
@@ -186,7 +200,8 @@ export class EventReader<T> {
     this.#parsed += 1;
     this.#losses = 0;
     // Checked above, or the caller asked not to.
-    this.#queue.push({ value: value as T, id });
+    this.#queue.push(value as T);
+    this.#ids.push(id);
   }
 
   /** Waits until it is time to connect again. Rejects when that makes no sense. */

@@ -1,7 +1,7 @@
-import { watchEvents } from "@shoal/contract";
+import { streamTelemetry, watchEvents } from "@shoal/contract";
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import { ApiError, ConnectionError, ContractError, createTransport, type StreamOptions, type TransportOptions } from "./index.ts";
+import { ApiError, ConnectionError, ContractError, createTransport, type StreamOptions, type TransportOptions, type Validation } from "./index.ts";
 import { failureOf, reply, serve, type TestServer } from "./node/testing/misbehaving-server.ts";
 
 const params = { id: "b1", watch_id: "w1" };
@@ -191,6 +191,37 @@ describe("event stream", () => {
     expect([await stream.next(), await stream.next()]).toMatchObject([{ value: { name: "1" } }, { value: { name: "2" } }]);
     expect(ContractError.isInstance(await failureOf(stream.next()))).toBe(true);
     expect(stream.lastEventId).toBe("2");
+  });
+
+  describe("of telemetry", () => {
+    const console_log = { ts: 1, type: "console_log", category: "console", source: { kind: "cdp" }, data: { level: "log", text: "hi" } };
+    const follow = (server: TestServer, validate?: Validation) => createTransport({ baseUrl: server.baseUrl, apiKey: "sk_secret_0123456789" }).stream(streamTelemetry, { params: { id: "b1" } }, { ...(validate && { validate }) });
+    const sending = (...events: unknown[]) =>
+      serve((_, response) => {
+        begin(response);
+        response.end(events.map((event, index) => `id: ${index}\ndata: ${JSON.stringify({ seq: index + 1, event })}\n\n`).join(""));
+      });
+
+    it("passes kinds and fields of a newer service, and by itself looks no deeper than the kind", async () => {
+      const newer = { type: "from_the_future", whatever: true };
+      const odd = { ...console_log, source: 7 };
+      await using server = await sending(console_log, { ...console_log, more: 1 }, newer, odd);
+      const seen: unknown[] = [];
+      for await (const { event } of follow(server)) seen.push(event);
+      expect(seen).toEqual([console_log, { ...console_log, more: 1 }, newer, odd]);
+    });
+
+    it.each([
+      ["without its kind", { ...console_log, type: undefined }, undefined, "event.event.type"],
+      ["that is text", "console_log", undefined, "event.event"],
+      ["that is broken deeper down, where that was asked for", { ...console_log, source: 7 }, "error" as const, "event.event.source"],
+    ])("rejects an event %s", async (_, event, validate, path) => {
+      await using server = await sending(console_log, event);
+      const stream = follow(server, validate);
+      expect(await stream.next()).toMatchObject({ value: { seq: 1 } });
+      const error = await failureOf(stream.next());
+      expect(ContractError.isInstance(error) && error.path).toBe(path);
+    });
   });
 
   it("closes the connection at once on break, close and await using", async () => {

@@ -66,7 +66,7 @@ export interface TransportOptions {
   readonly totalTimeoutMs?: number | undefined;
   /** Tries after the first, 2 when absent. */
   readonly maxRetries?: number | undefined;
-  /** `error` when absent. */
+  /** `error` when absent, but of the events of a stream only the envelope and the kind are checked then. */
   readonly validate?: Validation | undefined;
   readonly logger?: TransportLogger | undefined;
   readonly hooks?: TransportHooks | undefined;
@@ -110,7 +110,12 @@ export interface StreamGap {
   readonly missed: number | undefined;
 }
 
-export interface StreamOptions extends Omit<CallOptions, "onUploadProgress" | "idempotencyKey"> {
+export interface StreamOptions extends Omit<CallOptions, "onUploadProgress" | "idempotencyKey" | "validate"> {
+  /**
+   * `error` and `warn` check each event whole, which costs more than all else that is done to it. When neither the stream nor the
+   * transport says anything, events are checked for being objects with their required fields and a kind; others reject as with `error`.
+   */
+  readonly validate?: Validation | undefined;
   /** Begin after this event. */
   readonly lastEventId?: string | undefined;
   /** Told when events were lost: the reader was too slow, or away for too long. Without it the logger is told. */
