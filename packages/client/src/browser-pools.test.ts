@@ -46,6 +46,15 @@ describe("a lease", () => {
     expect(released).toEqual([{ pool: "search", session_id: "b1", reuse: false }]);
   });
 
+  it("sends requests through its browser", async () => {
+    await using service = await startPartService({
+      acquireBrowser: () => ({ ...browser }),
+      curl: ({ params, body }) => ({ status: 200, headers: { "content-type": ["text/plain"] }, body: btoa(`${params.id} ${body.url}`), duration_ms: 1 }),
+    });
+    const lease = await new Shoal({ apiKey: "sk_secret_0123456789", baseUrl: service.baseUrl }).browserPools.acquire("search");
+    expect(await (await lease.fetch("https://example.com/")).text()).toBe("b1 https://example.com/");
+  });
+
   it("may have been given back before the scope ends", async () => {
     const { service, browserPools, released } = await startPool();
     await using _ = service;

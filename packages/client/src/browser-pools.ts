@@ -1,10 +1,12 @@
 import { acquireBrowser, createBrowserPool, deleteBrowserPool, flushBrowserPool, getBrowserPool, listBrowserPools, releaseBrowser, updateBrowserPool } from "@shoal/contract";
 import type { AcquireBrowser, Browser, BrowserPool, CreateBrowserPool, DeleteBrowserPool, ListBrowserPools, ReleaseBrowser, UpdateBrowserPool } from "@shoal/schemas";
-import { ApiError, type CallOptions, type ItemPage, type Transport } from "@shoal/transport";
+import type { CallOptions, ItemPage, Transport } from "@shoal/transport";
+import { sessionOf, type BrowserSession } from "./browser-session.ts";
+import type { Browsers } from "./browsers.ts";
 import { pause } from "./pause.ts";
 
 /** A session that was leased from a pool. With `await using` it goes back to the pool at the end of the scope; otherwise it is plain data, to be given back with `browserPools.release`. */
-export interface BrowserLease extends Browser, AsyncDisposable {}
+export interface BrowserLease extends BrowserSession {}
 
 /** How a lease is taken and given back. */
 export interface AcquireOptions extends CallOptions {
@@ -23,8 +25,11 @@ const shortestPollMs = 500;
 /** Pools of warm browsers, to be leased one at a time. */
 export class BrowserPools {
   readonly #transport: Transport;
-  constructor(transport: Transport) {
+  readonly #browsers: Pick<Browsers, "fetch">;
+  /** @param browsers - sends what leases are to `fetch`. */
+  constructor(transport: Transport, browsers: Pick<Browsers, "fetch">) {
     this.#transport = transport;
+    this.#browsers = browsers;
   }
 
   /** Makes a pool, which fills in the background. @throws {ApiError} 404 for a profile, an extension or a proxy that does not exist; 409 `name_taken`; 429 when the limits have no room for it. */
@@ -92,15 +97,7 @@ export class BrowserPools {
   }
 
   #leaseOf(idOrName: string, browser: Browser, reuse: boolean): BrowserLease {
-    const end = async (): Promise<void> => {
-      try {
-        await this.release(idOrName, { session_id: browser.session_id, reuse });
-      } catch (error) {
-        // It has ended by itself, or was given back before.
-        if (!ApiError.isInstance(error) || error.status !== 404) throw error;
-      }
-    };
-    // Not enumerable: printed, copied and serialised, the lease is data only.
-    return Object.defineProperty(browser, Symbol.asyncDispose, { value: end }) as BrowserLease;
+    const { session_id: id } = browser;
+    return sessionOf(browser, { fetch: (url, init) => this.#browsers.fetch(id, url, init), end: () => this.release(idOrName, { session_id: id, reuse }) });
   }
 }

@@ -1,6 +1,6 @@
 import { createBrowser, curl, deleteBrowser, getBrowser, listBrowsers, loadExtensions, updateBrowser, type BytesInput } from "@shoal/contract";
 import type { Browser, CreateBrowser, Curl, CurlResult, GetBrowser, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
-import { ApiError, type CallOptions, type ItemPage, type Transport } from "@shoal/transport";
+import type { CallOptions, ItemPage, Transport } from "@shoal/transport";
 import { BrowserComputer } from "./browser-computer.ts";
 import { browserFetch, type BrowserFetchInit, type BrowserFetchParts } from "./browser-fetch.ts";
 import { BrowserFiles } from "./browser-fs.ts";
@@ -8,13 +8,8 @@ import { BrowserLogs } from "./browser-logs.ts";
 import { BrowserPlaywright } from "./browser-playwright.ts";
 import { BrowserProcesses } from "./browser-processes.ts";
 import { BrowserReplays } from "./browser-replays.ts";
+import { sessionOf, type BrowserSession } from "./browser-session.ts";
 import { SessionTelemetry } from "./browser-telemetry.ts";
-
-/** A session that was just started. With `await using` it ends with the scope; otherwise it is plain data and lives on. */
-export interface BrowserSession extends Browser, AsyncDisposable {
-  /** Sends a request through the browser's network; see {@link Browsers.fetch}. */
-  readonly fetch: (url: string | URL, init?: BrowserFetchInit) => Promise<Response>;
-}
 
 /** An extension to load: its name within the session, and the unpacked extension as a ZIP archive. */
 export interface SessionExtension {
@@ -63,20 +58,8 @@ export class Browsers {
    */
   async create(body: CreateBrowser = {}, options?: CallOptions): Promise<BrowserSession> {
     const browser = await this.#transport.call(createBrowser, { body }, options);
-    const end = async (): Promise<void> => {
-      try {
-        await this.delete(browser.session_id);
-      } catch (error) {
-        // It has ended by itself, or somebody else ended it.
-        if (!ApiError.isInstance(error) || error.status !== 404) throw error;
-      }
-    };
-    // Not enumerable: printed, copied and serialised, the session is data only.
-    Object.defineProperties(browser, {
-      [Symbol.asyncDispose]: { value: end },
-      fetch: { value: (url: string | URL, init?: BrowserFetchInit) => this.fetch(browser.session_id, url, init) },
-    });
-    return browser as BrowserSession;
+    const { session_id: id } = browser;
+    return sessionOf(browser, { fetch: (url, init) => this.fetch(id, url, init), end: () => this.delete(id) });
   }
   /** Lists sessions, newest first: those that run, unless `status` says otherwise. `for await` over the page gives all of them, page by page. */
   list(query: ListBrowsers = {}, options?: CallOptions): Promise<ItemPage<Browser>> {

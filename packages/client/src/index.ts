@@ -1,5 +1,6 @@
 export { Shoal, type ShoalOptions } from "./shoal.ts";
-export { type Browsers, type BrowserSession, type SessionExtension } from "./browsers.ts";
+export { type Browsers, type SessionExtension } from "./browsers.ts";
+export { type BrowserSession } from "./browser-session.ts";
 export { type BrowserFiles, type UploadItem } from "./browser-fs.ts";
 export { type BrowserFetchInit } from "./browser-fetch.ts";
 export { type BrowserComputer } from "./browser-computer.ts";

@@ -93,7 +93,7 @@ export class Shoal {
     this.credentials = new Credentials(this.transport);
     this.credentialProviders = new CredentialProviders(this.transport);
     this.auth = new Auth(this.transport);
-    this.browserPools = new BrowserPools(this.transport);
+    this.browserPools = new BrowserPools(this.transport, this.browsers);
     this.proxies = new Proxies(this.transport);
     this.extensions = new Extensions(this.transport);
     this.projects = new Projects(this.transport);
