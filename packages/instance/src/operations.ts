@@ -3,10 +3,12 @@ import { type Handler, type HandlersOrNotYet, notImplementedError } from "@shoal
 import { createHttpRouter } from "@shoal/router/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { fileSystemHandlers } from "./fs/handlers.ts";
+import type { BrowserSupervisor } from "./chromium/supervisor.ts";
 import type { SessionRoot } from "./fs/paths.ts";
 import { watchHandlers } from "./fs/watch/watches.ts";
 import { createIdempotencyMemory } from "./idempotency.ts";
 import { log } from "./log.ts";
+import type { InstanceConfig } from "./protocol.ts";
 import { type InstancePlane, notImplemented, type NotImplemented } from "./not-implemented.ts";
 
 /** The operations of the instance's plane. */
@@ -17,7 +19,14 @@ export interface Operations {
   close(): Promise<void>;
 }
 
-export function createOperations(root: SessionRoot): Operations {
+/** What operations work on. */
+export interface OperationParts {
+  readonly root: SessionRoot;
+  readonly config: InstanceConfig;
+  readonly browser: Pick<BrowserSupervisor, "cdp" | "endpoint" | "onBrowser">;
+}
+
+export function createOperations({ root }: OperationParts): Operations {
   const missing = new Set<string>(notImplemented.map((name: keyof InstancePlane<typeof contract>) => contract[name].operationId));
   const router = createHttpRouter({
     stripPrefix: "/browsers/{id}",

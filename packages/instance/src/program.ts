@@ -101,7 +101,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
   let operations: Promise<Operations> | undefined;
   async function loadOperations(): Promise<Operations> {
     const { createOperations } = await import("./operations.ts");
-    return createOperations({ directory: config.root, home: config.home, spoolDirectory: join(config.session_dir, "tmp") });
+    return createOperations({ root: { directory: config.root, home: config.home, spoolDirectory: join(config.session_dir, "tmp") }, config, browser });
   }
 
   // The timeouts of node:http are for clients that are not trusted and uploads that are small: here the service is the only client.

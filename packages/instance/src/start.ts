@@ -34,7 +34,9 @@ async function fillCache(directory: string): Promise<void> {
   const [, { readAssign }, { createOperations }] = await Promise.all([import("./program.ts"), import("./session/read-assign.ts"), import("./operations.ts")]);
   // Only functions that have run are kept.
   readAssign(JSON.stringify({ session_id: "cache", timeout_seconds: 60, viewport: { width: 1, height: 1 } }));
-  createOperations({ directory: "/", home: "/" });
+  const none = new Promise<never>(() => undefined);
+  const config: InstanceConfig = { instance_id: "cache", listen_path: "", egress_path: "", root: "/", home: "/", session_dir: "/", chromium: { executable: "", kind: "headless_shell", inner_sandbox: true }, viewport: { width: 1, height: 1 } };
+  createOperations({ root: { directory: "/", home: "/" }, config, browser: { cdp: () => none, endpoint: () => none, onBrowser: () => () => undefined } });
   flushCompileCache();
 }
 
