@@ -1,29 +1,35 @@
-// Holds openapi.json against the wire reference, area by area, where that reference lies beside the checkout.
-// Operations that are not declared yet are allowed; every other difference fails.
+// Holds openapi.json against the wire reference, where that lies beside the checkout: every operation of it, and no difference but those
+// that tools/wire-differences.json names with their reason. An entry there that is no difference any more fails too.
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const compare = join(root, "../shared/wire/compare.mjs");
-const areas = ["Profiles", "API Keys", "Browsers", "Browser Filesystem"];
 
 if (!existsSync(compare)) {
   console.log("openapi.json was not compared: there is no ../shared/wire/compare.mjs beside this checkout.");
   process.exit(0);
 }
 
-let failed = false;
-for (const area of areas) {
-  const { status, stderr, stdout } = spawnSync(process.execPath, [compare, join(root, "openapi.json"), "--area", area], { encoding: "utf8" });
-  const lines = stdout.trimEnd().split("\n");
-  const counts = lines.pop() ?? "";
-  const differences = lines.filter((line) => !line.endsWith(": operation missing"));
+/** @type {Record<string, string>} reasons by the line that the comparison prints */
+const kept = JSON.parse(readFileSync(join(root, "tools/wire-differences.json"), "utf8"));
+const { stderr, stdout } = spawnSync(process.execPath, [compare, join(root, "packages/contract/openapi.json")], { encoding: "utf8" });
+const lines = stdout.trimEnd().split("\n");
+const counts = /^operations (\d+)\/(\d+), differences (\d+)/.exec(lines.pop() ?? "");
+if (counts === null) {
   // A crash of the comparison has no closing line with counts.
-  const complete = /^operations \d+\/\d+, differences \d+/.test(counts);
-  if (differences.length > 0 || !complete || (status !== 0 && lines.length === 0)) failed = true;
-  console.log(`${area}: ${complete ? counts : `the comparison failed: ${stderr}`}`);
-  for (const line of differences) console.log(`  ${line}`);
+  console.error(`the comparison failed: ${stderr}`);
+  process.exit(1);
 }
-process.exit(failed ? 1 : 0);
+const [, found, wanted] = counts;
+const differences = lines.filter((line) => line !== "");
+const unexplained = differences.filter((line) => !Object.hasOwn(kept, line));
+const idle = Object.keys(kept).filter((line) => !differences.includes(line));
+const unreasoned = Object.entries(kept).filter(([, reason]) => typeof reason !== "string" || reason.length < 20);
+for (const line of unexplained) console.error(`  ${line}`);
+for (const line of idle) console.error(`  tools/wire-differences.json names what is no difference: ${line}`);
+for (const [line] of unreasoned) console.error(`  tools/wire-differences.json gives no reason for: ${line}`);
+console.log(`operations ${found}/${wanted}, differences ${unexplained.length}, kept on purpose ${differences.length - unexplained.length}`);
+process.exit(unexplained.length + idle.length + unreasoned.length > 0 || found !== wanted || Number(counts[3]) !== differences.length ? 1 : 0);

@@ -16,13 +16,15 @@ if (!process.execArgv.includes(condition)) {
 }
 
 const { contract } = await import("../packages/contract/src/contract.ts");
+const { areaDescriptions } = await import("../packages/contract/src/openapi-areas.ts");
 const { toOpenApi } = await import("../packages/contract/src/openapi.ts");
 
 const document = toOpenApi(contract, {
   title: "Shoal",
   version: "0.1.0",
   description: "Browser sessions for agents: a real Chromium with its own filesystem, profile and network exit, and every operation on it.",
-  descriptions: readDescriptions(),
+  license: { name: "Apache 2.0", identifier: "Apache-2.0" },
+  descriptions: { ...readDescriptions(), areas: areaDescriptions },
 });
 const text = `${JSON.stringify(document, null, 2)}\n`;
 

@@ -65,7 +65,8 @@ export function toOpenApi(contract: Contract, options: OpenApiOptions): Record<s
     for (const status of errors) statuses.add(status);
   }
   const responses = Object.fromEntries([...statuses].sort((a, b) => a - b).map((status) => [errorName(status), errorResponse(status, collector)]));
-  const areas = [...new Set(endpoints.map(([, { area }]) => area))];
+  const order = Object.keys(descriptions?.areas ?? {});
+  const areas = [...new Set(endpoints.map(([, { area }]) => area))].sort((a, b) => order.indexOf(a) - order.indexOf(b));
   const components = collector.components();
   for (const [name, values] of Object.entries(examples)) {
     const component = components[name];
