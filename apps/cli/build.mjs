@@ -1,12 +1,15 @@
-// Bundles the command into dist/: one file for `--help`, further ones that are loaded when a command runs. The table of commands is
-// made here from openapi.json, so that printing help loads no schema library.
+// Bundles the command into dist/: one file for `--help`, further ones that are loaded when a command runs. The tables of commands are
+// made here from openapi.json, so that no command loads a schema library: an index, and a table for each first word.
 import { build } from "esbuild";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { posix } from "node:path";
+import { join, posix } from "node:path";
+import { builtinsWithoutFacade } from "./src/build/builtins.ts";
+import { splitTable } from "./src/build/split-table.ts";
 import { commandTable } from "./src/command-table.ts";
+import { groups } from "./src/groups.ts";
+import { polish } from "./src/polish.ts";
 
-const document = JSON.parse(readFileSync(createRequire(import.meta.url).resolve("@shoal/contract/openapi.json"), "utf8"));
 const { metafile } = await build({
   entryPoints: ["src/shoal.ts", "src/service.ts"],
   outdir: "dist",
@@ -25,9 +28,17 @@ const { metafile } = await build({
   sourcesContent: false,
   metafile: true,
   chunkNames: "chunks/[name]-[hash]",
-  banner: { js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);' },
+  banner: { js: 'const require = process.getBuiltinModule("node:module").createRequire(import.meta.url);' },
   logLevel: "warning",
 });
-writeFileSync("dist/commands.json", JSON.stringify(commandTable(document)));
+for (const name of Object.keys(metafile.outputs)) if (name.endsWith(".js")) writeFileSync(name, builtinsWithoutFacade(readFileSync(name, "utf8")));
+
+const document = JSON.parse(readFileSync(createRequire(import.meta.url).resolve("@shoal/contract/openapi.json"), "utf8"));
+const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+mkdirSync("dist/commands", { recursive: true });
+const split = splitTable(commandTable(document, polish), groups, version);
+const tables = { index: split.index, ...split.tables };
+for (const [name, table] of Object.entries(tables)) writeFileSync(join("dist/commands", `${name}.json`), JSON.stringify(table));
 // Of earlier builds. Not before this one was written: a command that runs meanwhile may still load them.
 for (const name of readdirSync("dist/chunks")) if (!(posix.join("dist", "chunks", name) in metafile.outputs)) rmSync(posix.join("dist", "chunks", name));
+for (const name of readdirSync("dist/commands")) if (!(name.replace(/\.json$/, "") in tables)) rmSync(join("dist", "commands", name));

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { GlobalFlags } from "./connect.ts";
 import { examplesHelp, outputOption } from "./command-line.ts";
 import type { OutputFormat } from "./output.ts";
-import type { FieldNames, GroupFor, Run } from "./program.ts";
+import type { Adding } from "./program.ts";
 
 const session = ["<id-or-name>", "The session's id or name."] as const;
 const toFile = ["-f, --file <path>", "Write to this file; to stdout without it, or with -."] as const;
@@ -10,36 +10,11 @@ const toFile = ["-f, --file <path>", "Write to this file; to stdout without it, 
 /** What commands get of their flags; which of them are there is in each one's declaration. */
 type Flags = GlobalFlags & { readonly output: OutputFormat; readonly to: string; readonly file?: string; readonly mode?: string; readonly recursive?: boolean };
 
-/** Commands that are more than one call, or that move files. @returns the operations that they stand for. */
-export function addSpecialCommands(groupFor: GroupFor, { run, names }: { readonly run: Run; readonly names: FieldNames }): Set<string> {
-  const root = groupFor([]);
+/** Commands of sessions that are more than one call, or that move files. @returns the operations that they stand for. */
+export function addBrowserCommands({ groupFor, run, names, specOf }: Adding): Set<string> {
   const fs = groupFor(["browsers", "fs"]);
   const watch = groupFor(["browsers", "fs", "watch"]);
   const flagsOf = (command: Command) => command.optsWithGlobals<Flags>();
-
-  root
-    .command("serve")
-    .summary("Run the service.")
-    .description("Runs the service until it is stopped.")
-    .usage("[settings]")
-    .allowUnknownOption()
-    .allowExcessArguments()
-    .helpOption(false)
-    .action(async (_options: unknown, command: Command) => {
-      const { serve } = await import("./serve.ts");
-      await serve(command.args, run);
-    });
-
-  root
-    .command("doctor")
-    .summary("Tell what this machine has for sessions.")
-    .description("Tells which Chromium, which isolation and which database sessions would get on this machine, with one line of advice each. Exit status 12 when something is missing without which the service cannot run them.")
-    .addOption(outputOption())
-    .addHelpText("after", examplesHelp(["shoal doctor", "shoal doctor && shoal serve"]))
-    .action(async (_options: unknown, command: Command) => {
-      const { doctor } = await import("./doctor.ts");
-      await doctor(flagsOf(command), run);
-    });
 
   groupFor(["browsers"])
     .command("view")
@@ -50,7 +25,7 @@ export function addSpecialCommands(groupFor: GroupFor, { run, names }: { readonl
     .addHelpText("after", examplesHelp(["shoal browsers view research"]))
     .action(async (id: string, _options: unknown, command: Command) => {
       const { viewBrowser } = await import("./view.ts");
-      await viewBrowser(id, flagsOf(command), run);
+      await viewBrowser(specOf("browsers.get"), id, flagsOf(command), run);
     });
 
   const readFile = fs
@@ -63,7 +38,7 @@ export function addSpecialCommands(groupFor: GroupFor, { run, names }: { readonl
     .addHelpText("after", examplesHelp(["shoal browsers fs read-file research /home/shoal/Downloads/report.pdf -f report.pdf", "shoal browsers fs read-file research /home/shoal/notes.txt | less"]))
     .action(async (id: string, path: string, _options: unknown, command: Command) => {
       const transfers = await import("./transfers.ts");
-      await transfers.readFile({ id, path }, flagsOf(command), run);
+      await transfers.readFile(specOf("browsers.fs.readFile"), { id, path }, flagsOf(command), run);
     });
 
   const writeFile = fs
@@ -77,7 +52,7 @@ export function addSpecialCommands(groupFor: GroupFor, { run, names }: { readonl
     .addHelpText("after", examplesHelp(["shoal browsers fs write-file research /home/shoal/input.csv -f input.csv", "echo hello | shoal browsers fs write-file research /home/shoal/hello.txt"]))
     .action(async (id: string, path: string, _options: unknown, command: Command) => {
       const transfers = await import("./transfers.ts");
-      await transfers.writeFile({ id, path }, flagsOf(command), run);
+      await transfers.writeFile(specOf("browsers.fs.writeFile"), { id, path }, flagsOf(command), run);
     });
 
   const upload = fs
@@ -90,7 +65,7 @@ export function addSpecialCommands(groupFor: GroupFor, { run, names }: { readonl
     .addHelpText("after", examplesHelp(["shoal browsers fs upload research a.csv b.csv --to /home/shoal/work"]))
     .action(async (id: string, files: string[], _options: unknown, command: Command) => {
       const transfers = await import("./transfers.ts");
-      await transfers.upload({ id, files }, flagsOf(command), run);
+      await transfers.uploadFiles(specOf("browsers.fs.upload"), { id, files }, flagsOf(command), run);
     });
 
   const uploadZip = fs
@@ -103,7 +78,7 @@ export function addSpecialCommands(groupFor: GroupFor, { run, names }: { readonl
     .addHelpText("after", examplesHelp(["shoal browsers fs upload-zip research site.zip --to /home/shoal/site", "shoal browsers fs download-dir-zip old /home/shoal/site | shoal browsers fs upload-zip new - --to /home/shoal/site"]))
     .action(async (id: string, archive: string, _options: unknown, command: Command) => {
       const transfers = await import("./transfers.ts");
-      await transfers.uploadZip({ id, archive }, flagsOf(command), run);
+      await transfers.uploadZip(specOf("browsers.fs.uploadZip"), { id, archive }, flagsOf(command), run);
     });
 
   const downloadZip = fs
@@ -116,7 +91,7 @@ export function addSpecialCommands(groupFor: GroupFor, { run, names }: { readonl
     .addHelpText("after", examplesHelp(["shoal browsers fs download-dir-zip research /home/shoal/Downloads -f downloads.zip"]))
     .action(async (id: string, path: string, _options: unknown, command: Command) => {
       const transfers = await import("./transfers.ts");
-      await transfers.downloadZip({ id, path }, flagsOf(command), run);
+      await transfers.downloadZip(specOf("browsers.fs.downloadDirZip"), { id, path }, flagsOf(command), run);
     });
 
   const follow = watch
@@ -130,7 +105,7 @@ export function addSpecialCommands(groupFor: GroupFor, { run, names }: { readonl
     .addHelpText("after", examplesHelp(["shoal browsers fs watch research /home/shoal/Downloads", "shoal browsers fs watch research /home/shoal --recursive -o jsonl"]))
     .action(async (id: string, path: string, _options: unknown, command: Command) => {
       const { followDirectory } = await import("./follow.ts");
-      await followDirectory({ id, path }, flagsOf(command), run);
+      await followDirectory({ start: specOf("browsers.fs.watch.start"), events: specOf("browsers.fs.watch.events"), stop: specOf("browsers.fs.watch.stop") }, { id, path }, flagsOf(command), run);
     });
 
   for (const command of [readFile, writeFile, downloadZip, follow]) names.set(command, { id: "<id-or-name>", path: "<path>", mode: "--mode", recursive: "--recursive" });

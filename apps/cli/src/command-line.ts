@@ -1,33 +1,27 @@
 import { Command, type CommanderError, Help, Option } from "commander";
 import { exitCodeHelp } from "./exit-codes.ts";
 import { type OutputFormat, styled, type Terminal } from "./output.ts";
-import { polish } from "./polish.ts";
 import { UsageError } from "./values.ts";
-
-/** `apiKeys` → `api-keys`. */
-export function kebab(word: string): string {
-  return word.replaceAll("_", "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-/** The words of an operation's command: `browsers.fs.readFile` → `browsers fs read-file`. */
-export function commandWords(operationId: string): readonly string[] {
-  return polish[operationId]?.words ?? operationId.split(".").map(kebab);
-}
 
 /** What stands below a command's help. */
 export function examplesHelp(lines: readonly string[] | undefined): string {
   return lines && lines.length > 0 ? `\nExamples:\n${lines.map((line) => `  $ ${line}`).join("\n")}` : "";
 }
 
-const formats = ["table", "json", "jsonl"] as const satisfies readonly OutputFormat[];
+const formats = ["table", "json", "jsonl", "yaml"] as const satisfies readonly OutputFormat[];
 
 /** `-o`, which every command that prints a result has. For streams, `json` is a line an event too. */
 export function outputOption(): Option {
-  return new Option("-o, --output <format>", "Print a table for people, json, or jsonl: a JSON value a line.").choices(formats).default("table");
+  return new Option("-o, --output <format>", "Print a table for people, json, yaml, or jsonl: a JSON value a line.").choices(formats).default("table");
+}
+
+/** `--query`, which every command that prints JSON has. */
+export function queryOption(): Option {
+  return new Option("--query <expression>", "Print only what this JMESPath expression picks from the answer: name, [].id, [?status=='active'].id. Text is printed as it is.");
 }
 
 /** Commands in the order in which people meet them; what is not named comes between, groups below a group last. */
-const order = ["serve", "doctor", "browsers", "profiles", "api-keys", "health", "ready", "openapi", "create", "follow", "start", "get", "list", "update", "delete", "list-files", "read-file", "write-file", "upload", "upload-zip", "download-dir-zip"];
+const order = ["serve", "doctor", "login", "logout", "whoami", "contexts", "browsers", "browser-pools", "profiles", "deploy", "invoke", "logs", "health", "ready", "status", "openapi", "api", "open", "completion", "create", "follow", "start", "get", "list", "update", "delete", "list-files", "read-file", "write-file", "upload", "upload-zip", "download-dir-zip"];
 
 function visibleCommands(this: Help, command: Command): Command[] {
   const rank = (child: Command) => {
@@ -48,26 +42,31 @@ function optionDescription(option: Option): string {
 /**
  * The command `shoal` itself, with what all commands share.
  *
- * @returns with `finish`, to be called when every command is there: help then ends well, and what else ends a command is a
- * {@link CommandLineError} that names it.
+ * @returns with `finish`, to be called for a command when those below it are there: help then ends well, and what else ends one of them is
+ * a {@link CommandLineError} that names it.
  */
-export function createRoot(version: string, terminal: Terminal): { readonly root: Command; readonly finish: () => void } {
+export function createRoot(terminal: Terminal): { readonly root: Command; readonly finish: (command: Command) => void } {
   let held = "";
   const root = new Command("shoal")
     .description("Real browsers for AI agents, on your own machine.")
-    .version(version, "-v, --version", "Print the version.")
     .helpOption("-h, --help", "Print help.")
     .helpCommand("help [command]", "Print help for a command.")
     .option("--base-url <url>", "The service. SHOAL_BASE_URL; the service of this machine when absent.")
     .option("--project <id-or-name>", "The project to work in. SHOAL_PROJECT; the default one when absent.")
+    .option("--context <name>", "The context to work in: a service and its key, from shoal login. SHOAL_CONTEXT.")
     .option("--timeout <seconds>", "Give up on a call after this long.", Number)
+    .option("--dry-run", "Print the request instead of sending it.")
+    .option("--debug", "Tell on stderr what goes over the wire, without secrets.")
+    .option("-q, --quiet", "Print results and errors only.")
     .option("--no-color", "Print without colours. NO_COLOR.")
     .configureHelp({
       showGlobalOptions: true,
       subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map((argument) => (argument.variadic ? `<${argument.name()}...>` : argument.required ? `<${argument.name()}>` : `[${argument.name()}]`))].join(" "),
       visibleCommands,
-      visibleGlobalOptions(command) {
-        return Help.prototype.visibleGlobalOptions.call(this, command).filter(({ long }) => long !== "--version");
+      // Printed before commands are looked at, so that a command may have a --version of its own: that of an app.
+      visibleOptions(command) {
+        const options = Help.prototype.visibleOptions.call(this, command);
+        return command.parent ? options : [new Option("-v, --version", "Print the version."), ...options];
       },
       // Other names for a group are taken, not advertised.
       commandUsage(command) {
@@ -88,7 +87,7 @@ export function createRoot(version: string, terminal: Terminal): { readonly root
       styleTitle: (title) => styled(terminal, "bold", title),
     })
     .configureOutput({
-      writeOut: (text) => terminal.stdout.write(text),
+      writeOut: (text) => { terminal.print(text); },
       // Commander sends the help of a group that was called without a command to stderr, as an error. It is none.
       writeErr: (text) => (held += text),
       outputError: () => undefined,
@@ -101,14 +100,15 @@ export function createRoot(version: string, terminal: Terminal): { readonly root
 
   function finish(command: Command, path: string): void {
     command.exitOverride((error) => {
-      if (!/^commander\.(help|version)/.test(error.code)) throw new CommandLineError(error, path, command.commands);
-      terminal.stdout.write(held);
+      if (!error.code.startsWith("commander.help")) throw new CommandLineError(error, path, command.commands);
+      terminal.print(held);
       held = "";
       throw error;
     });
     for (const child of command.commands) finish(child, `${path} ${child.name()}`);
   }
-  return { root, finish: () => { finish(root, root.name()); } };
+  const pathOf = (command: Command): string => (command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name());
+  return { root, finish: (command) => { finish(command, pathOf(command)); } };
 }
 
 /** A sentence out of commander's words: `error: unknown option '--nam'\n(Did you mean --name?)`. */

@@ -1,34 +1,49 @@
 import { contract } from "@shoal/contract";
 import document from "@shoal/contract/openapi.json" with { type: "json" };
+import type { Command } from "commander";
 import { expect, it } from "vitest";
-import { commandWords } from "./command-line.ts";
 import { commandTable, type OpenApiDocument } from "./command-table.ts";
+import { splitTable } from "./build/split-table.ts";
+import { groups } from "./groups.ts";
 import { polish } from "./polish.ts";
+import { buildProgram, pathOf } from "./program.ts";
+import { silentTerminal } from "./testing/silent-terminal.ts";
 
-const table = commandTable(document as unknown as OpenApiDocument);
+const table = commandTable(document as unknown as OpenApiDocument, polish);
 const spec = (operationId: string) => table.find((entry) => entry.operationId === operationId);
 
 it("has a command for every operation of the contract, each under words of its own", () => {
   expect(table.map(({ operationId }) => operationId).sort()).toEqual(Object.values(contract).map(({ operationId }) => operationId).sort());
-  const words = table.map(({ operationId }) => commandWords(operationId).join(" "));
+  const words = table.map(({ words }) => words.join(" "));
   expect(new Set(words).size).toBe(words.length);
 });
 
-it("polishes no operation that does not exist, and gives every one an example that begins with its words", () => {
+it("polishes no operation that does not exist, and gives every command an example of its own", () => {
   for (const operationId of Object.keys(polish)) expect(spec(operationId), operationId).toBeDefined();
-  const files = ["read-file", "write-file", "upload", "upload-zip", "download-dir-zip"];
-  for (const { operationId } of table) {
-    const words = commandWords(operationId);
+  const files = ["read-file", "write-file", "upload-zip", "download-dir-zip"];
+  for (const { words, polish: own } of table) {
     if (files.includes(words.at(-1) ?? "")) continue;
-    expect(polish[operationId]?.examples?.some((line) => line.includes(`shoal ${words.join(" ")}`)), operationId).toBe(true);
+    expect(own.examples?.some((line) => line.includes(`shoal ${words.join(" ")}`)), words.join(" ")).toBe(true);
   }
 });
 
 it("polishes fields that the operation has", () => {
-  for (const [operationId, { arguments: positional = [], flags = {} }] of Object.entries(polish)) {
+  for (const [operationId, { arguments: positional = [], flags = {}, rest, first = [], text }] of Object.entries(polish)) {
     const fields = spec(operationId)?.flags.map(({ field }) => field);
-    for (const field of [...positional, ...Object.keys(flags)]) expect(fields, `${operationId} ${field}`).toContain(field);
+    for (const field of [...positional, ...Object.keys(flags), ...(rest === undefined ? [] : [rest])]) expect(fields, `${operationId} ${field}`).toContain(field);
+    const answered = spec(operationId)?.fields;
+    for (const field of [...first, ...(text === undefined ? [] : [text])]) expect(answered, `${operationId} ${field}`).toContain(field);
   }
+});
+
+it("shows columns that an item has", () => {
+  for (const { operationId, fields, polish: own } of table) for (const [, field] of own.columns ?? []) expect(fields, operationId).toContain(field);
+});
+
+it("asks before everything that deletes, but for what is made anew with one command", () => {
+  const harmless = ["browsers.delete", "browsers.fs.watch.stop"];
+  const unasked = table.filter(({ method, deprecated, polish: own }) => method === "DELETE" && own.confirm === undefined && deprecated !== true).map(({ operationId }) => operationId);
+  expect(unasked.filter((operationId) => !operationId.startsWith("projects.legacy.")).sort()).toEqual(harmless);
 });
 
 it("reads kinds, places, choices and what a change may clear", () => {
@@ -43,11 +58,26 @@ it("reads kinds, places, choices and what a change may clear", () => {
 });
 
 it("tells results apart", () => {
-  expect(Object.fromEntries(["profiles.get", "profiles.list", "profiles.delete", "browsers.fs.readFile", "browsers.fs.watch.events"].map((id) => [id, spec(id)?.result]))).toEqual({
+  expect(Object.fromEntries(["profiles.get", "profiles.list", "auditLogs.list", "profiles.delete", "browsers.fs.readFile", "browsers.fs.watch.events", "browsers.replays.download"].map((id) => [id, spec(id)?.result]))).toEqual({
     "profiles.get": "json",
     "profiles.list": "page",
+    "auditLogs.list": "tokenPage",
+    "browsers.replays.download": "bytes",
     "profiles.delete": "empty",
     "browsers.fs.readFile": "bytes",
     "browsers.fs.watch.events": "events",
   });
+});
+
+it("gives no command two flags alike, nor one that means something else on every command", () => {
+  const { index, tables } = splitTable(table, groups, "0.0.0");
+  const program = buildProgram({ index, load: (word) => tables[`of-${word}`] ?? [] }, { terminal: silentTerminal(), env: {}, signal: new AbortController().signal });
+  // Commander refuses flags that are taken.
+  program.fillAll();
+  const globals = new Set(program.root.options.flatMap(({ long, short }) => [long, short]));
+  const visit = (command: Command): number => {
+    if (command.parent) for (const { long, short } of command.options) for (const flag of [long, short]) if (typeof flag === "string") expect(globals.has(flag), `${pathOf(command)} ${flag}`).toBe(false);
+    return command.commands.reduce((count, child) => count + visit(child), 1);
+  };
+  expect(visit(program.root)).toBeGreaterThan(table.length);
 });

@@ -41,7 +41,7 @@ describe("profiles", () => {
     const lines = await run("profiles", "list", "--limit", "2", "--all", "-o", "jsonl");
     expect(lines.stdout.trim().split("\n").map((line) => (JSON.parse(line) as { name: string }).name).sort()).toEqual(["p1", "p2", "p3"]);
     expect(await test.json("profiles", "list", "--all", "--limit", "1")).toHaveLength(3);
-    expect(await test.json("profiles", "list", "--query", "p2")).toMatchObject([{ name: "p2" }]);
+    expect(await test.json("profiles", "list", "--search", "p2")).toMatchObject([{ name: "p2" }]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { ExitError } from "./connect.ts";
+import { ExitError } from "./exit-error.ts";
 import { loadService } from "./load-service.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { type OutputFormat, printJson, printJsonLine, styled } from "./output.ts";

@@ -1,4 +1,4 @@
-import { ExitError } from "./connect.ts";
+import { ExitError } from "./exit-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 
 /** Loads the service's package. The command works without it, against a service elsewhere. @throws {ExitError} saying how to install it. */

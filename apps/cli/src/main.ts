@@ -1,13 +1,14 @@
 import { CommanderError } from "commander";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeSync } from "node:fs";
 import { constants } from "node:os";
+import { join } from "node:path";
 import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
 import { CommandLineError } from "./command-line.ts";
 import type { CommandSpec } from "./command-table.ts";
 import { exitCodes } from "./exit-codes.ts";
 import type { Terminal } from "./output.ts";
-import { buildProgram, type Program } from "./program.ts";
+import { buildProgram, type CommandIndex, type CommandTables, type Program } from "./program.ts";
 
 const { env } = process;
 const isSet = (value: string | undefined) => value !== undefined && value !== "";
@@ -19,8 +20,22 @@ const terminal: Terminal = {
   get stdin() {
     return process.stdin;
   },
-  stdout: process.stdout,
-  stderr: process.stderr,
+  // These too: a pipe brings Node's whole network code with it, which help does not need.
+  get stdout() {
+    return guarded(process.stdout);
+  },
+  get stderr() {
+    return guarded(process.stderr);
+  },
+  print(text) {
+    let rest = Buffer.from(text);
+    try {
+      while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
+    } catch {
+      // A pipe that is full, or nobody's any more: its stream waits, and tells.
+      terminal.stdout.write(rest);
+    }
+  },
   interactive: keyboard && watched && !isSet(env.CI),
   progress: watched && !isSet(env.CI) && env.TERM !== "dumb",
   keyboard,
@@ -41,25 +56,35 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     stop.abort();
   });
 }
-// `shoal … | head` closes the pipe: that is an end, not a failure. What runs still cleans up after itself.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-  stoppedAs ??= exitCodes.ok.status;
-  stop.abort();
-});
-process.stderr.on("error", () => undefined);
+const guards = new WeakSet<NodeJS.WriteStream>();
+function guarded(stream: NodeJS.WriteStream): NodeJS.WriteStream {
+  if (guards.has(stream)) return stream;
+  guards.add(stream);
+  // `shoal … | head` closes the pipe: that is an end, not a failure. What runs still cleans up after itself.
+  return stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (stream !== process.stdout) return;
+    if (error.code !== "EPIPE") throw error;
+    stoppedAs ??= exitCodes.ok.status;
+    stop.abort();
+  });
+}
 
 /**
  * Runs the command that the arguments name, and sets the exit status.
  *
- * @param dist - the folder of the bundle, with the table of commands that was made at build time from openapi.json.
+ * @param dist - the folder of the bundle, with the tables of commands that were made at build time from openapi.json.
  */
 export async function main(dist: URL): Promise<void> {
-  const read = (path: string): unknown => JSON.parse(readFileSync(fileURLToPath(new URL(path, dist)), "utf8"));
-  const { version } = read("../package.json") as { version: string };
-  const program = buildProgram(version, read("commands.json") as CommandSpec[], { terminal, env, signal: stop.signal });
+  const folder = fileURLToPath(dist);
+  const read = (name: string): unknown => JSON.parse(readFileSync(join(folder, "commands", `${name}.json`), "utf8"));
+  const tables: CommandTables = { index: read("index") as CommandIndex, load: (word) => read(`of-${word}`) as CommandSpec[] };
+  const args = process.argv.slice(2);
+  if (args[0] === "--version" || args[0] === "-v") {
+    terminal.print(`${tables.index.version}\n`);
+    return;
+  }
+  const program = buildProgram(tables, { terminal, env, signal: stop.signal });
   try {
-    const args = process.argv.slice(2);
     // `shoal help browsers get`: commander looks one word deep.
     await program.root.parseAsync(args[0] === "help" && args.length > 1 ? [...args.slice(1), "--help"] : args, { from: "user" });
     // The service goes on after its command has returned, and ends the process itself.

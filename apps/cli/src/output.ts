@@ -1,14 +1,18 @@
 import { styleText } from "node:util";
 import { alignColumns, cell } from "./format.ts";
+import type { Column } from "./polish.ts";
 
-/** How results are printed: a table for people, indented JSON, or one JSON value a line. */
-export type OutputFormat = "table" | "json" | "jsonl";
+/** How results are printed: a table for people, indented JSON, one JSON value a line, or YAML. */
+export type OutputFormat = "table" | "json" | "jsonl" | "yaml";
+
 
 /** Where a command prints, and who is there. */
 export interface Terminal {
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
   readonly stdin: NodeJS.ReadableStream;
+  /** Prints a short text on stdout at once, without the stream. */
+  print(text: string): void;
   /** Whether a person can answer a question: stdin and stderr are a terminal. */
   readonly interactive: boolean;
   /** Whether a person watches stderr, so that progress may be drawn there. */
@@ -29,9 +33,6 @@ export interface Terminal {
 export function styled(terminal: Pick<Terminal, "colour">, style: Parameters<typeof styleText>[0], text: string): string {
   return terminal.colour ? styleText(style, text, { validateStream: false }) : text;
 }
-
-/** A column of a table: its heading, and the field that it shows. */
-export type Column = readonly [heading: string, field: string];
 
 /** Prints rows under headings. On a terminal they are cut to its width; elsewhere nothing is left out. */
 export function printTable(terminal: Terminal, rows: readonly object[], columns: readonly Column[]): void {

@@ -1,10 +1,12 @@
-import { type Command, Option } from "commander";
-import { addSpecialCommands } from "./special-commands.ts";
-import type { CommandSpec, Flag } from "./command-table.ts";
-import { commandWords, createRoot, examplesHelp, kebab, outputOption } from "./command-line.ts";
+import type { Command } from "commander";
+import { addBrowserCommands } from "./browser-commands.ts";
+import type { CommandSpec } from "./command-table.ts";
+import { createRoot, examplesHelp } from "./command-line.ts";
+import type { Group } from "./groups.ts";
+import { addOperation } from "./operation-command.ts";
 import type { Terminal } from "./output.ts";
-import { polish } from "./polish.ts";
-import { flagName } from "./values.ts";
+import { addRootCommands } from "./root-commands.ts";
+import { kebab } from "./words.ts";
 
 /** What every command is run with. */
 export interface Run {
@@ -14,9 +16,29 @@ export interface Run {
   readonly signal: AbortSignal;
 }
 
+/** What the first look at the command line needs; a group's own commands are read when one of them is asked for. */
+export interface CommandIndex {
+  readonly version: string;
+  /** Operations whose command is a single word. */
+  readonly roots: readonly CommandSpec[];
+  /** Groups by their words, `browsers fs`. */
+  readonly groups: Readonly<Record<string, Group>>;
+  /** Names of the tables: the first words of all other operations. */
+  readonly tables: readonly string[];
+}
+
+/** The table of commands, made when the command was built. */
+export interface CommandTables {
+  readonly index: CommandIndex;
+  /** Operations below one first word. */
+  load(word: string): readonly CommandSpec[];
+}
+
 /** The command line, and what it says of itself in errors. */
 export interface Program {
   readonly root: Command;
+  /** Makes every command, where only the ones that are asked for would be. */
+  readonly fillAll: () => void;
   /** The command that runs, as it is typed: `shoal profiles get`. */
   readonly commandName: () => string;
   /** How the command that runs takes a field of the wire: `--timeout-seconds`, `<path>`. */
@@ -31,50 +53,67 @@ export type FieldNames = WeakMap<Command, Readonly<Record<string, string>>>;
 /** Words of a group to its command, made when it is missing. */
 export type GroupFor = (words: readonly string[]) => Command;
 
-interface Group {
-  readonly description: string;
-  readonly alias?: readonly string[];
-  readonly usage?: string;
-  readonly examples: readonly string[];
+/** What commands are added with. */
+export interface Adding {
+  readonly groupFor: GroupFor;
+  readonly run: Run;
+  readonly names: FieldNames;
+  readonly tables: CommandTables;
+  readonly specOf: (operationId: string) => CommandSpec;
 }
 
-const groups: Readonly<Record<string, Group>> = {
-  browsers: { description: "Start, find, change and end browser sessions.", alias: ["browser"], examples: ["shoal browsers create --name research", "shoal browsers list", "shoal browsers delete research"] },
-  "browsers fs": {
-    description: "Files in a browser session.",
-    examples: ["shoal browsers fs list-files research /home/shoal/Downloads", "shoal browsers fs upload research a.csv --to /home/shoal/work", "shoal browsers fs watch research /home/shoal/Downloads"],
-  },
-  "browsers fs watch": {
-    description: "Follow changes in a directory: with a session and a path until Ctrl-C, or step by step with the commands below.",
-    usage: "[options] <id-or-name> <path>\n       shoal browsers fs watch [command]",
-    examples: ["shoal browsers fs watch research /home/shoal/Downloads", "shoal browsers fs watch research /home/shoal --recursive -o jsonl"],
-  },
-  profiles: { description: "Saved browser state that sessions start from.", alias: ["profile"], examples: ["shoal profiles create --name shopping", "shoal profiles list"] },
-  "api-keys": { description: "Keys that open the service.", alias: ["api-key", "apikeys", "apikey"], examples: ["shoal api-keys create --name ci --days-to-expire 90", "shoal api-keys list"] },
-};
-
 /** Builds the command line: a command for each operation, and those that are more than one operation. */
-export function buildProgram(version: string, table: readonly CommandSpec[], run: Run): Program {
-  const { root, finish } = createRoot(version, run.terminal);
+export function buildProgram(tables: CommandTables, run: Run): Program {
+  const { index } = tables;
+  const { root, finish } = createRoot(run.terminal);
   const names: FieldNames = new WeakMap();
   const made = new Map<string, Command>([["", root]]);
   const groupFor: GroupFor = (words) => {
     const key = words.join(" ");
     const existing = made.get(key);
     if (existing) return existing;
-    const { description, alias = [], usage, examples } = groups[key] ?? { description: `Operations of ${key}.`, examples: [] };
-    const group = groupFor(words.slice(0, -1)).command(words.at(-1) ?? "").description(description).aliases(alias).addHelpText("after", examplesHelp(examples));
+    const { description, alias = [], usage, examples } = index.groups[key] ?? { description: `Operations of ${key}.`, examples: [] };
+    const group = groupFor(words.slice(0, -1)).command(words.at(-1) ?? "").description(description).aliases([...alias]).addHelpText("after", examplesHelp(examples));
     if (usage !== undefined) group.usage(usage);
     made.set(key, group);
     return group;
   };
+  const loaded = new Map<string, readonly CommandSpec[]>();
+  const load = (word: string) => {
+    const specs = loaded.get(word) ?? tables.load(word);
+    loaded.set(word, specs);
+    return specs;
+  };
+  const all = () => [...index.roots, ...index.tables.flatMap(load)];
+  const adding: Adding = {
+    groupFor,
+    run,
+    names,
+    tables: { index, load },
+    specOf(operationId) {
+      const word = kebab(operationId.split(".")[0] ?? "");
+      const spec = (index.tables.includes(word) ? load(word) : all()).find((entry) => entry.operationId === operationId);
+      if (!spec) throw new Error(`There is no operation ${operationId}.`);
+      return spec;
+    },
+  };
 
-  const special = addSpecialCommands(groupFor, { run, names });
-  for (const spec of table) {
-    if (special.has(spec.operationId)) continue;
-    addOperation(groupFor(commandWords(spec.operationId).slice(0, -1)), spec, { run, names });
-  }
-  finish();
+  addRootCommands(adding);
+  for (const word of index.tables) groupFor([word]);
+  for (const spec of index.roots) addOperation(root, spec, adding);
+  finish(root);
+
+  const filled = new Set<string>();
+  const fill = (word: string) => {
+    if (filled.has(word) || !index.tables.includes(word)) return;
+    filled.add(word);
+    const special = word === "browsers" ? addBrowserCommands(adding) : new Set<string>();
+    for (const spec of load(word)) if (!special.has(spec.operationId)) addOperation(groupFor(spec.words.slice(0, -1)), spec, adding);
+    finish(groupFor([word]));
+  };
+  root.hook("preSubcommand", (_root, group) => {
+    fill(group.name());
+  });
 
   let running: Command | undefined;
   root.hook("preAction", (_root, command) => {
@@ -83,81 +122,19 @@ export function buildProgram(version: string, table: readonly CommandSpec[], run
   const snakeCase = (operationId: string) => kebab(operationId.split(".").at(-1) ?? "").replaceAll("-", "_");
   return {
     root,
+    fillAll() {
+      index.tables.forEach(fill);
+    },
     commandName: () => (running ? pathOf(running) : "shoal"),
     nameOf: (field) => running && names.get(running)?.[field],
     commandOf(name) {
-      const spec = table.find(({ operationId }) => operationId === name || (name.includes("_") && snakeCase(operationId) === name));
-      return spec && ["shoal", ...commandWords(spec.operationId)].join(" ");
+      const spec = all().find(({ operationId }) => operationId === name || (name.includes("_") && snakeCase(operationId) === name));
+      return spec && ["shoal", ...spec.words].join(" ");
     },
   };
 }
 
-function pathOf(command: Command): string {
+/** A command as it is typed: `shoal profiles get`. */
+export function pathOf(command: Command): string {
   return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
-}
-
-function addOperation(parent: Command, spec: CommandSpec, { run, names }: { readonly run: Run; readonly names: FieldNames }): void {
-  const { arguments: positional = [], confirm, examples, flags: custom = {}, id } = polish[spec.operationId] ?? {};
-  const command = parent.command(commandWords(spec.operationId).at(-1) ?? "").summary(spec.summary).description([spec.summary, spec.description].filter(Boolean).join("\n"));
-  const fieldNames: Record<string, string> = {};
-  for (const param of spec.params) {
-    const byName = param.name === "id" && id !== undefined;
-    const name = byName ? "id-or-name" : kebab(param.name);
-    fieldNames[param.name] = `<${name}>`;
-    command.argument(`<${name}>`, byName ? id : param.description);
-  }
-  for (const field of positional) {
-    fieldNames[field] = `<${kebab(field)}>`;
-    command.argument(`<${kebab(field)}>`, spec.flags.find((flag) => flag.field === field)?.description ?? "");
-  }
-
-  const flags: Record<string, { key: string; name: string }> = {};
-  for (const flag of spec.flags) {
-    if (positional.includes(flag.field)) continue;
-    const option = optionFor(flag, custom[flag.field]);
-    const name = option.long ?? flagName(flag.field);
-    flags[flag.field] = { key: option.attributeName(), name };
-    fieldNames[flag.field] = name;
-    command.addOption(option);
-    if (flag.kind === "boolean") command.addOption(new Option(`--no-${option.name()}`, "The opposite.").hideHelp());
-  }
-  if (spec.result === "page") command.option("--all", "Every page, not the first alone.");
-  if (confirm !== undefined) command.option("-y, --yes", "Do not ask.");
-  names.set(command, fieldNames);
-  command.addOption(outputOption());
-  command.addHelpText("after", examplesHelp(examples));
-  command.action(async () => {
-    const { runOperation } = await import("./run-operation.ts");
-    await runOperation(spec, { args: command.args, options: command.opts(), globals: command.optsWithGlobals(), positional, flags }, run);
-  });
-}
-
-function optionFor(flag: Flag, name: string | undefined): Option {
-  const description = [
-    flag.description,
-    ...(flag.kind === "list" || flag.kind === "map" ? ["May be given several times."] : []),
-    ...(flag.default === undefined || flag.default === false ? [] : [`Default: ${typeof flag.default === "string" ? flag.default : JSON.stringify(flag.default)}.`]),
-    ...(flag.clearable ? ["The word null takes it away."] : []),
-    ...(flag.required ? ["Required."] : []),
-  ].join(" ");
-  const flags = name ?? flagName(flag.field);
-  switch (flag.kind) {
-    case "boolean":
-      return new Option(flags, description);
-    case "map":
-      return new Option(`${flags} <key=value>`, description).argParser(collect);
-    case "list":
-      return new Option(`${flags} <value>`, description).argParser(collect);
-    case "integer":
-    case "number":
-      return new Option(`${flags} <number>`, description);
-    case "json":
-      return new Option(`${flags} ${flag.field === "viewport" ? "<WxH[@HZ]>" : "<json>"}`, description);
-    case "string":
-      return new Option(`${flags} <${flag.values ? flag.values.join("|") : "text"}>`, description);
-  }
-}
-
-function collect(value: string, previous: string[] | undefined): string[] {
-  return [...(previous ?? []), value];
 }

@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError, ContractError, TimeoutError } from "@shoal/transport";
 import { styleText } from "node:util";
-import { ExitError } from "./connect.ts";
+import { ExitError } from "./exit-error.ts";
 import { exitCodes, exitStatusOf } from "./exit-codes.ts";
 import { printable } from "./format.ts";
 import type { Terminal } from "./output.ts";

@@ -1,81 +1,111 @@
-import { contract, type Endpoint } from "@shoal/contract";
+import { call } from "./call.ts";
 import type { CommandSpec } from "./command-table.ts";
-import { connect, ExitError, type GlobalFlags } from "./connect.ts";
+import type { GlobalFlags } from "./connect.ts";
+import { ExitError } from "./exit-error.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { printEvent } from "./follow.ts";
-import { type Column, type OutputFormat, printFields, printJson, printJsonLine, printTable } from "./output.ts";
-import { polish } from "./polish.ts";
+import { type OutputFormat, printJsonLine } from "./output.ts";
+import { fill, type Printing, printList, printResult } from "./print-result.ts";
 import type { Run } from "./program.ts";
-import { buildRequest, type GivenValues } from "./values.ts";
+import { buildRequest, type CommandRequest, type GivenValues } from "./values.ts";
 
 interface Given extends GivenValues {
   readonly globals: GlobalFlags;
 }
 
+const watchEveryMs = 2000;
+
 /** Runs the command of one operation: builds the request, asks where it must, calls, prints. */
 export async function runOperation(spec: CommandSpec, given: Given, run: Run): Promise<void> {
-  const endpoint = Object.values(contract).find(({ operationId }) => operationId === spec.operationId) as Endpoint | undefined;
-  if (!endpoint) throw new Error(`The contract has no operation ${spec.operationId}.`);
-  const request = buildRequest(spec, given);
-  const { confirm } = polish[spec.operationId] ?? {};
-  const format = given.options.output as OutputFormat;
-  const transport = connect(given.globals, run, endpoint.auth === "none");
-  if (confirm && given.options.yes !== true) await ask(fill(confirm, given.args), run);
+  const { confirm, many } = spec.polish;
+  const { options, globals, args } = given;
+  const last = spec.params.length - 1;
+  // `shoal browsers delete a b`: one call for each.
+  const subjects = many === true ? args.slice(last).map((subject) => [...args.slice(0, last), subject]) : [args];
+  const requests = subjects.map((subject) => ({ args: subject, request: buildRequest(spec, { ...given, args: subject }) }));
+  if (globals.dryRun === true) {
+    const { printRequest } = await import("./dry-run.ts");
+    for (const { request } of requests) await printRequest({ spec, request, given: options }, globals, run);
+    return;
+  }
+  if (confirm !== undefined && options.yes !== true) for (const each of requests) await ask(fill(confirm, each.args), run);
+  for (const each of requests) await runOnce(spec, each.request, { ...given, args: each.args }, run);
+}
 
-  const options = { signal: run.signal };
-  switch (spec.result) {
-    case "events":
-      for await (const event of transport.stream(endpoint, request, options)) printEvent(run.terminal, event, format);
-      return;
-    case "page": {
-      const page = await transport.call(endpoint, request, options);
-      const all = given.options.all === true;
-      // Not kept: with --all and JSON lines a list may be longer than memory.
-      if (all && format === "jsonl") for await (const item of page as AsyncIterable<object>) printJsonLine(run.terminal, item);
-      else {
-        printList(spec.operationId, all ? await everyItem(page as AsyncIterable<object>) : (page as { items: object[] }).items, format, run);
-        const { hasMore, nextOffset } = page as { hasMore: boolean; nextOffset?: number };
-        if (hasMore && !all && format === "table") run.terminal.stderr.write(`There are more: add --all, or --offset ${String(nextOffset)}.\n`);
-      }
-      return;
+async function runOnce(spec: CommandSpec, request: CommandRequest, { options, globals, args }: Given, run: Run): Promise<void> {
+  const printing: Printing = { terminal: run.terminal, format: options.output as OutputFormat, query: options.query as string | undefined, args, quiet: globals.quiet === true };
+  if (spec.result === "events") {
+    const { followEvents } = await import("./follow-events.ts");
+    await followEvents({ spec, request, printing }, globals, run);
+  } else if (spec.result === "bytes") {
+    const { download } = await import("./transfers.ts");
+    const label = args.at(-1) ?? spec.words.at(-1) ?? "";
+    await download({ spec, request, label }, { ...globals, ...fileFlag(options) }, run);
+  } else if (spec.body === "bytes" || spec.body === "multipart") {
+    const { upload } = await import("./transfers.ts");
+    await printResult(spec, await upload(spec, request, { ...globals, ...fileFlag(options) }, run), printing);
+  } else if (spec.result === "page" || spec.result === "tokenPage") await list(spec, request, { options, globals, printing }, run);
+  else if (options.watch === true) await watch(spec, request, { globals, printing }, run);
+  else await printResult(spec, (await call(spec, request, globals, run)).value, printing);
+}
+
+function fileFlag({ file }: Readonly<Record<string, unknown>>): { readonly file?: string } {
+  return typeof file === "string" ? { file } : {};
+}
+
+/** One page, as many as `--limit` asks for, or with `--all` every one. */
+async function list(spec: CommandSpec, request: CommandRequest, { options, globals, printing }: { options: Given["options"]; globals: GlobalFlags; printing: Printing }, run: Run): Promise<void> {
+  const { terminal, format, query } = printing;
+  const most = spec.flags.find(({ field }) => field === "limit")?.maximum ?? Infinity;
+  const limit = typeof request.query.limit === "number" ? request.query.limit : undefined;
+  const all = options.all === true;
+  // More than a page holds is fetched page by page.
+  const wanted = all ? Infinity : limit !== undefined && limit > most ? limit : undefined;
+  const items: unknown[] = [];
+  let count = 0;
+  let next: Readonly<Record<string, unknown>> | undefined = {};
+  do {
+    const size: number | undefined = limit === undefined ? (all && most !== Infinity ? most : undefined) : Math.min(limit, most, (wanted ?? Infinity) - count);
+    const answer = await call(spec, { ...request, query: { ...request.query, ...(size !== undefined && { limit: size }), ...next } }, globals, run);
+    const page = answer.value as unknown[];
+    count += page.length;
+    // Not kept: with --all and JSON lines a list may be longer than memory.
+    if (format === "jsonl" && query === undefined) for (const item of page) printJsonLine(terminal, item);
+    else items.push(...page);
+    ({ next } = answer);
+  } while (next !== undefined && count < (wanted ?? 0) && !run.signal.aborted);
+  if (format !== "jsonl" || query !== undefined) await (query === undefined ? printList(spec, items, printing) : printResult(spec, items, printing));
+  if (next !== undefined && format === "table" && !printing.quiet) {
+    const [field, value] = Object.entries(next)[0] ?? ["", ""];
+    terminal.stderr.write(`There are more: add --all, or --${field.replaceAll("_", "-")} ${String(value)}.\n`);
+  }
+}
+
+/** Asks again and again, and prints the answer whenever it is another one. */
+async function watch(spec: CommandSpec, request: CommandRequest, { globals, printing }: { globals: GlobalFlags; printing: Printing }, run: Run): Promise<void> {
+  const { field, until } = spec.polish.watch ?? { field: "", until: [] };
+  let shown = "";
+  while (!run.signal.aborted) {
+    const { value } = await call(spec, request, globals, run);
+    const text = JSON.stringify(value);
+    if (text !== shown) {
+      if (shown !== "" && printing.format === "table") run.terminal.stdout.write("\n");
+      shown = text;
+      await printResult(spec, value, { ...printing, quiet: true });
     }
-    case "bytes":
-      throw new Error(`${spec.operationId} has no command of its own yet.`);
-    case "json":
-    case "empty":
-      printResult(spec, await transport.call(endpoint, request, options), { format, args: given.args }, run);
+    const state = (value as Readonly<Record<string, unknown>> | undefined)?.[field];
+    if (typeof state === "string" && until.includes(state)) return;
+    await pause(watchEveryMs, run.signal);
   }
 }
 
-function printResult({ operationId, result }: CommandSpec, value: unknown, { format, args }: { format: OutputFormat; args: readonly string[] }, { terminal, ...run }: Run): void {
-  const { done, first, next, raw } = polish[operationId] ?? {};
-  if (result === "empty" || typeof value !== "object" || value === null) {
-    if (done && format === "table") terminal.stderr.write(`${fill(done, args)}\n`);
-  } else if (Array.isArray(value)) printList(operationId, value as object[], format, { terminal, ...run });
-  else if (format === "jsonl") printJsonLine(terminal, value);
-  else if (format === "json" || raw) printJson(terminal, value);
-  else {
-    printFields(terminal, value, first);
-    for (const line of next?.(value as Readonly<Record<string, unknown>>) ?? []) terminal.stderr.write(`${line}\n`);
-  }
-}
-
-function printList(operationId: string, items: readonly object[], format: OutputFormat, { terminal }: Run): void {
-  const { columns, empty = "Nothing found." } = polish[operationId] ?? {};
-  if (format === "json") printJson(terminal, items);
-  else if (format === "jsonl") for (const item of items) printJsonLine(terminal, item);
-  else if (items.length === 0) terminal.stderr.write(`${empty}\n`);
-  else printTable(terminal, items, columns ?? Object.keys(items[0] ?? {}).map((field): Column => [field.toUpperCase(), field]));
-}
-
-async function everyItem(page: AsyncIterable<object>): Promise<object[]> {
-  const items: object[] = [];
-  for await (const item of page) items.push(item);
-  return items;
-}
-
-function fill(text: string, args: readonly string[]): string {
-  return text.replace(/\{(\d)\}/g, (_match, index: string) => args[Number(index)] ?? "");
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    }, { once: true });
+  });
 }
 
 /** Asks on a terminal; elsewhere the command fails and names the flag. */

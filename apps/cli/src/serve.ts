@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
-import { ExitError } from "./connect.ts";
+import { ExitError } from "./exit-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { loadService } from "./load-service.ts";
 import { styled, type Terminal } from "./output.ts";

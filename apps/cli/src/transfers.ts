@@ -1,4 +1,4 @@
-import { downloadDirZip as downloadDirZipEndpoint, readFile as readFileEndpoint, uploadFiles, uploadZip as uploadZipEndpoint, writeFile as writeFileEndpoint } from "@shoal/contract";
+import type { Download } from "@shoal/transport";
 import { fileFromPath } from "@shoal/transport/node";
 import { randomBytes } from "node:crypto";
 import { createWriteStream, rmSync } from "node:fs";
@@ -7,12 +7,17 @@ import { basename, dirname, join, posix } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { StringDecoder } from "node:string_decoder";
-import { connect, ExitError, type GlobalFlags } from "./connect.ts";
+import type { CommandSpec } from "./command-table.ts";
+import type { GlobalFlags } from "./connect.ts";
+import { endpointOf } from "./endpoint.ts";
+import { ExitError } from "./exit-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { printable, printableLines } from "./format.ts";
 import type { Terminal } from "./output.ts";
 import type { Run } from "./program.ts";
 import { formatBytes, showProgress } from "./progress.ts";
+import { connect } from "./transport.ts";
+import type { CommandRequest } from "./values.ts";
 
 interface FileFlags extends GlobalFlags {
   /** `-` or absent: stdin or stdout. */
@@ -20,29 +25,39 @@ interface FileFlags extends GlobalFlags {
 }
 
 /** Reads a file of the session, to stdout or into a file of this machine. */
-export async function readFile(target: { id: string; path: string }, flags: FileFlags, run: Run): Promise<void> {
-  await download(readFileEndpoint, { target, label: posix.basename(target.path) }, flags, run);
+export async function readFile(spec: CommandSpec, { id, path }: { id: string; path: string }, flags: FileFlags, run: Run): Promise<void> {
+  await download({ spec, request: { params: { id }, query: { path }, body: undefined }, label: posix.basename(path), isText: true }, flags, run);
 }
 
 /** Downloads a directory of the session as a ZIP archive. */
-export async function downloadZip(target: { id: string; path: string }, flags: FileFlags, run: Run): Promise<void> {
-  if (flags.file === undefined && run.terminal.screen) throw new ExitError(exitCodes.usage.status, "A ZIP archive is nothing for a terminal.", "Name a file with -f, or send the output to a program.");
-  await download(downloadDirZipEndpoint, { target, label: `${posix.basename(target.path)}.zip` }, flags, run);
+export async function downloadZip(spec: CommandSpec, { id, path }: { id: string; path: string }, flags: FileFlags, run: Run): Promise<void> {
+  await download({ spec, request: { params: { id }, query: { path }, body: undefined }, label: `${posix.basename(path)}.zip` }, flags, run);
 }
 
-async function download(endpoint: typeof readFileEndpoint | typeof downloadDirZipEndpoint, from: { target: { id: string; path: string }; label: string }, flags: FileFlags, run: Run): Promise<void> {
-  const { id, path } = from.target;
+/** What is downloaded. */
+interface Source {
+  readonly spec: CommandSpec;
+  readonly request: CommandRequest;
+  /** What a bar is named. */
+  readonly label: string;
+  /** May be shown on a terminal. */
+  readonly isText?: boolean;
+}
+
+/** Downloads what an operation answers with, to stdout or into a file. */
+export async function download({ spec, request, label, isText = false }: Source, flags: FileFlags, run: Run): Promise<void> {
   const toScreen = isStandard(flags.file) && run.terminal.screen;
+  if (toScreen && flags.file === undefined && !isText) throw new ExitError(exitCodes.usage.status, `${spec.receives === "application/zip" ? "A ZIP archive" : "This"} is nothing for a terminal.`, "Name a file with -f, or send the output to a program.");
   // A bar would run into the file's own text.
-  const progress = showProgress(toScreen ? { ...run.terminal, progress: false } : run.terminal, from.label);
+  const progress = showProgress(toScreen ? { ...run.terminal, progress: false } : run.terminal, label);
   let saved: string | undefined;
   try {
-    const { stream } = await connect(flags, run).download(
-      endpoint,
-      { params: { id }, query: { path } },
-      { signal: run.signal, onDownloadProgress: ({ receivedBytes, totalBytes }) => { progress.update(receivedBytes, totalBytes); } },
-    );
-    const source = Readable.fromWeb(stream as Parameters<typeof Readable.fromWeb>[0]);
+    const found: Download | undefined = await connect(flags, run, spec.open).download(endpointOf(spec), request, {
+      signal: run.signal,
+      onDownloadProgress: ({ receivedBytes, totalBytes }) => { progress.update(receivedBytes, totalBytes); },
+    });
+    if (found === undefined) throw new ExitError(exitCodes.error.status, spec.polish.nothing ?? "There is nothing yet.", "Try again later.");
+    const source = Readable.fromWeb(found.stream as Parameters<typeof Readable.fromWeb>[0]);
     if (!isStandard(flags.file)) saved = await save(source, flags.file, run.signal);
     // "-" in so many words asks for the bytes as they are.
     else if (toScreen && flags.file === undefined) await pipeline(source, harmless(), run.terminal.stdout, { end: false, signal: run.signal });
@@ -50,48 +65,61 @@ async function download(endpoint: typeof readFileEndpoint | typeof downloadDirZi
   } finally {
     progress.stop();
   }
-  if (saved !== undefined) done(run.terminal, saved);
+  if (saved !== undefined) tell(run.terminal, flags, saved);
+}
+
+/** Sends bytes or a multipart body, files of this machine among them. @returns the answer. */
+export async function upload(spec: CommandSpec, request: CommandRequest, flags: FileFlags, run: Run): Promise<unknown> {
+  let body: unknown;
+  let label: string;
+  if (spec.body === "bytes") {
+    body = await sourceOf(flags.file, run);
+    label = isStandard(flags.file) ? "stdin" : basename(flags.file);
+  } else {
+    const paths = new Set(spec.flags.filter(({ kind }) => kind === "file").map(({ field }) => field));
+    const entries = Object.entries(request.body ?? {});
+    body = Object.fromEntries(await Promise.all(entries.map(async ([field, value]) => [field, paths.has(field) && typeof value === "string" ? await sourceOf(value, run) : value] as const)));
+    const file = entries.find(([field]) => paths.has(field))?.[1];
+    label = typeof file === "string" ? basename(file) : (spec.words.at(-1) ?? "");
+  }
+  return sending(label, run.terminal, (onUploadProgress) => connect(flags, run, spec.open).call(endpointOf(spec), { ...request, body }, { signal: run.signal, onUploadProgress }));
 }
 
 /** Writes a file of the session from stdin or from a file of this machine. */
-export async function writeFile(target: { id: string; path: string }, flags: FileFlags & { mode?: string }, run: Run): Promise<void> {
-  const { id, path } = target;
-  const body = await source(flags.file, run);
-  await sending(posix.basename(path), run.terminal, async (onUploadProgress) => {
-    await connect(flags, run).call(writeFileEndpoint, { params: { id }, query: { path, ...(flags.mode !== undefined && { mode: flags.mode }) }, body }, { signal: run.signal, onUploadProgress });
-  });
-  done(run.terminal, `Wrote ${printable(path)}.`);
+export async function writeFile(spec: CommandSpec, { id, path }: { id: string; path: string }, flags: FileFlags & { mode?: string }, run: Run): Promise<void> {
+  await upload(spec, { params: { id }, query: { path, ...(flags.mode !== undefined && { mode: flags.mode }) }, body: undefined }, flags, run);
+  tell(run.terminal, flags, `Wrote ${printable(path)}.`);
 }
 
 /** Uploads files of this machine into a directory of the session. */
-export async function upload(target: { id: string; files: readonly string[] }, flags: GlobalFlags & { to: string }, run: Run): Promise<void> {
+export async function uploadFiles(spec: CommandSpec, target: { id: string; files: readonly string[] }, flags: GlobalFlags & { to: string }, run: Run): Promise<void> {
   const files = await Promise.all(target.files.map(async (path) => ({ dest_path: posix.join(flags.to, basename(path)), file: await localFile(path) })));
   const names = new Set(files.map(({ dest_path }) => dest_path));
   if (names.size < files.length) throw new ExitError(exitCodes.usage.status, "Two of the files have the same name; they would overwrite each other.", "Upload them one after the other, into different directories.");
   const count = files.length === 1 ? "1 file" : `${String(files.length)} files`;
   await sending(files.length === 1 ? basename(target.files[0] ?? "") : count, run.terminal, async (onUploadProgress) => {
-    await connect(flags, run).call(uploadFiles, { params: { id: target.id }, body: { files } }, { signal: run.signal, onUploadProgress });
+    await connect(flags, run).call(endpointOf(spec), { params: { id: target.id }, body: { files } }, { signal: run.signal, onUploadProgress });
   });
   const size = files.reduce((sum, { file }) => sum + file.size, 0);
-  done(run.terminal, `Uploaded ${count} (${formatBytes(size)}) to ${printable(flags.to)}.`);
+  tell(run.terminal, flags, `Uploaded ${count} (${formatBytes(size)}) to ${printable(flags.to)}.`);
 }
 
 /** Uploads a ZIP archive and unpacks it in the session. */
-export async function uploadZip(target: { id: string; archive: string }, flags: GlobalFlags & { to: string }, run: Run): Promise<void> {
-  const zip_file = await source(target.archive, run);
+export async function uploadZip(spec: CommandSpec, target: { id: string; archive: string }, flags: GlobalFlags & { to: string }, run: Run): Promise<void> {
+  const zip_file = await sourceOf(target.archive, run);
   const name = isStandard(target.archive) ? "archive" : basename(target.archive);
   await sending(name, run.terminal, async (onUploadProgress) => {
-    await connect(flags, run).call(uploadZipEndpoint, { params: { id: target.id }, body: { zip_file, dest_path: flags.to } }, { signal: run.signal, onUploadProgress });
+    await connect(flags, run).call(endpointOf(spec), { params: { id: target.id }, body: { zip_file, dest_path: flags.to } }, { signal: run.signal, onUploadProgress });
   });
-  done(run.terminal, `Unpacked ${isStandard(target.archive) ? "the archive" : printable(target.archive)} in ${printable(flags.to)}.`);
+  tell(run.terminal, flags, `Unpacked ${isStandard(target.archive) ? "the archive" : printable(target.archive)} in ${printable(flags.to)}.`);
 }
 
 type OnUploadProgress = (progress: { sentBytes: number; totalBytes: number | undefined }) => void;
 
-async function sending(label: string, terminal: Terminal, call: (onUploadProgress: OnUploadProgress) => Promise<void>): Promise<void> {
+async function sending<T>(label: string, terminal: Terminal, call: (onUploadProgress: OnUploadProgress) => Promise<T>): Promise<T> {
   const progress = showProgress(terminal, label);
   try {
-    await call(({ sentBytes, totalBytes }) => { progress.update(sentBytes, totalBytes); });
+    return await call(({ sentBytes, totalBytes }) => { progress.update(sentBytes, totalBytes); });
   } finally {
     progress.stop();
   }
@@ -101,7 +129,7 @@ function isStandard(file: string | undefined): file is undefined | "-" {
   return file === undefined || file === "-";
 }
 
-async function source(file: string | undefined, run: Run): Promise<File | ReadableStream<Uint8Array>> {
+async function sourceOf(file: string | undefined, run: Run): Promise<File | ReadableStream<Uint8Array>> {
   if (!isStandard(file)) return localFile(file);
   if (run.terminal.keyboard && run.terminal.progress) run.terminal.stderr.write("Reading from the keyboard; Ctrl-D on an empty line ends.\n");
   return Readable.toWeb(Readable.from(run.terminal.stdin)) as ReadableStream<Uint8Array>;
@@ -176,6 +204,7 @@ function harmless(): Transform {
   });
 }
 
-function done(terminal: Terminal, text: string): void {
-  terminal.stderr.write(`${text}\n`);
+/** Says that it is done, unless results alone are wanted. */
+function tell(terminal: Terminal, flags: GlobalFlags, text: string): void {
+  if (flags.quiet !== true) terminal.stderr.write(`${text}\n`);
 }

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CommandSpec, Flag } from "./command-table.ts";
-import { buildRequest, flagName, parseValue, UsageError } from "./values.ts";
+import { buildRequest, parseValue, UsageError } from "./values.ts";
+import { flagName } from "./words.ts";
 
 const flag = (kind: Flag["kind"], more: Partial<Flag> = {}): Flag => ({ field: "some_field", place: "body", kind, required: false, clearable: false, description: "", ...more });
 
@@ -47,15 +48,20 @@ it("clears only what a change may clear", () => {
 describe("a request", () => {
   const spec: CommandSpec = {
     operationId: "things.update",
+    words: ["things", "update"],
     summary: "",
     description: "",
+    method: "PATCH",
+    path: "/things/{id_or_name}",
     params: [{ name: "id_or_name", description: "" }],
     flags: [flag("string", { field: "name" }), flag("boolean", { field: "force", place: "query" }), flag("string", { field: "path", required: true })],
     body: "json",
     result: "json",
-    deprecated: false,
+    responses: { "200": "json" },
+    fields: [],
+    polish: { arguments: ["path"] },
   };
-  const given = (args: readonly string[], options: Record<string, unknown> = {}) => ({ args, options, positional: ["path"], flags: { name: { key: "name", name: "--name" }, force: { key: "force", name: "--force" } } });
+  const given = (args: readonly string[], options: Record<string, unknown> = {}) => ({ args, options, flags: { name: { key: "name", name: "--name" }, force: { key: "force", name: "--force" } } });
 
   it("gets each value in its place", () => {
     expect(buildRequest(spec, given(["a", "/b"], { name: "n", force: false }))).toEqual({ params: { id_or_name: "a" }, query: { force: false }, body: { name: "n", path: "/b" } });
@@ -68,6 +74,28 @@ describe("a request", () => {
   });
 });
 
+it("gathers the flags of an object's fields into the object, beside what its JSON says", () => {
+  const spec: CommandSpec = {
+    operationId: "things.create",
+    words: ["things", "create"],
+    summary: "",
+    description: "",
+    method: "POST",
+    path: "/things",
+    params: [],
+    flags: [flag("json", { field: "profile" }), flag("string", { field: "profile.id" }), flag("boolean", { field: "profile.save_changes" }), flag("list", { field: "args" })],
+    body: "json",
+    result: "json",
+    responses: { "201": "json" },
+    fields: [],
+    polish: { rest: "args" },
+  };
+  const flags = { profile: { key: "profile", name: "--profile" }, "profile.id": { key: "profileId", name: "--profile-id" }, "profile.save_changes": { key: "profileSaveChanges", name: "--profile-save-changes" } };
+  expect(buildRequest(spec, { args: ["-a", "b"], options: { profile: '{"name":"n"}', profileId: "p", profileSaveChanges: true }, flags }).body).toEqual({ profile: { name: "n", id: "p", save_changes: true }, args: ["-a", "b"] });
+  expect(buildRequest(spec, { args: [], options: {}, flags }).body).toEqual({});
+});
+
 it("spells flags with dashes", () => {
+  expect(flagName("profile.save_changes")).toBe("--profile-save-changes");
   expect(flagName("timeout_seconds")).toBe("--timeout-seconds");
 });

@@ -1,12 +1,14 @@
-import { getBrowser } from "@shoal/contract";
-import { connect, ExitError, type GlobalFlags } from "./connect.ts";
+import { call } from "./call.ts";
+import type { CommandSpec } from "./command-table.ts";
+import type { GlobalFlags } from "./connect.ts";
+import { ExitError } from "./exit-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { type OutputFormat, printJson } from "./output.ts";
 import type { Run } from "./program.ts";
 
 /** Prints the address of a session's live view. */
-export async function viewBrowser(idOrName: string, flags: GlobalFlags & { output: OutputFormat }, run: Run): Promise<void> {
-  const browser = await connect(flags, run).call(getBrowser, { params: { id_or_name: idOrName } }, { signal: run.signal });
+export async function viewBrowser(get: CommandSpec, idOrName: string, flags: GlobalFlags & { output: OutputFormat }, run: Run): Promise<void> {
+  const browser = (await call(get, { params: { id_or_name: idOrName }, query: {}, body: undefined }, flags, run)).value as { session_id: string; browser_live_view_url?: string };
   if (browser.browser_live_view_url === undefined)
     throw new ExitError(
       exitCodes.notImplemented.status,

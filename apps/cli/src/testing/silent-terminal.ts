@@ -1,0 +1,23 @@
+import { PassThrough } from "node:stream";
+import type { Terminal } from "../output.ts";
+
+/** A terminal that nobody sees. `written()` is what reached stdout. */
+export function silentTerminal(width = 80): Terminal & { written(): string } {
+  const stdout = new PassThrough();
+  let text = "";
+  stdout.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  return {
+    stdin: new PassThrough(),
+    stdout,
+    stderr: new PassThrough().resume(),
+    print: (printed) => (text += printed),
+    interactive: false,
+    progress: false,
+    keyboard: false,
+    screen: false,
+    colour: false,
+    errorColour: false,
+    width,
+    written: () => text,
+  };
+}
