@@ -1,2 +1,3 @@
-export { AssignInstance, InstanceConfig, InstanceEvent, maxInstanceEventBytes, maxViewportPixels } from "./protocol.ts";
+export { AssignInstance, InstanceConfig, InstanceEvent, maxInstanceEventBytes } from "./protocol.ts";
 export { instanceProgramPath } from "./program-path.ts";
+export { maxViewportPixels } from "./viewport-limit.ts";

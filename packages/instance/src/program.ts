@@ -49,8 +49,6 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     spawn,
     onReady() {
       feed.send({ type: "ready" });
-      // While nobody waits: the call that hands the instance over needs it.
-      void import("./session/read-assign.ts");
     },
     onRestart(exit) {
       log("warn", "the browser crashed and is started again", exitFields(exit));

@@ -1,11 +1,9 @@
 import { BrowserViewport, checked, lazyObject, type Schema } from "@shoal/schemas";
 import * as z from "zod/mini";
+import { maxViewportPixels } from "./viewport-limit.ts";
 
 /** Largest line of `GET /_instance/events`, in bytes. A reader ends the connection at a longer one: what runs in a box is not trusted. */
 export const maxInstanceEventBytes = 16_384;
-
-/** Largest width and height of a viewport, in CSS pixels: what Chromium's compositor draws in one texture. */
-export const maxViewportPixels = 16_384;
 
 const HostPath = checked(z.string(), z.minLength(1), z.maxLength(4096), z.refine((path) => !path.includes("\0"), "must not hold a NUL character"));
 const Pixels = checked(z.int(), z.minimum(1), z.maximum(maxViewportPixels));

@@ -56,13 +56,13 @@ export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
       onGone();
     });
     try {
-      const { socket, rest } = await connectBrowser(await options.endpoint());
+      const { socket, rest, accept } = await connectBrowser(await options.endpoint(), request);
       if (client.destroyed) {
         socket.destroy();
         return;
       }
       client.setNoDelay(true);
-      client.write(acceptUpgrade(request));
+      client.write(acceptUpgrade(accept));
       if (head.length > 0) client.unshift(head);
       if (rest.length > 0) socket.unshift(rest);
       splice = spliceCdp({

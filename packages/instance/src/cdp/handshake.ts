@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import type { BrowserEndpoint } from "../chromium/browser.ts";
@@ -11,23 +10,35 @@ const connectTimeoutMs = 10_000;
 export function checkUpgrade(request: IncomingMessage): string | undefined {
   if (request.headers.upgrade?.toLowerCase() !== "websocket") return "Upgrade must be websocket";
   if (request.headers["sec-websocket-version"] !== "13") return "Sec-WebSocket-Version must be 13";
-  if (Buffer.from(request.headers["sec-websocket-key"] ?? "", "base64").length !== 16) return "Sec-WebSocket-Key must be 16 bytes in base64";
+  if (!/^[A-Za-z0-9+/]{22}==$/.test(request.headers["sec-websocket-key"] ?? "")) return "Sec-WebSocket-Key must be 16 bytes in base64";
   return undefined;
 }
 
-/** The answer that turns a checked request's connection into a WebSocket. No extension is agreed on: Chromium's messages go through unchanged. */
-export function acceptUpgrade(request: IncomingMessage): string {
-  const key = request.headers["sec-websocket-key"] ?? "";
-  const accept = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+/**
+ * The answer that turns a checked request's connection into a WebSocket. No extension is agreed on: Chromium's messages go through unchanged.
+ *
+ * @param accept - see {@link BrowserConnection.accept}.
+ */
+export function acceptUpgrade(accept: string): string {
   return `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`;
+}
+
+/** A CDP WebSocket of the browser. */
+export interface BrowserConnection {
+  /** Paused. */
+  readonly socket: Socket;
+  /** What came after the handshake. */
+  readonly rest: Buffer;
+  /** The browser's `Sec-WebSocket-Accept`. It is asked with the client's key, which spares each instance to load `node:crypto`. */
+  readonly accept: string;
 }
 
 /**
  * Opens a CDP WebSocket to the browser. Host and Origin are our own: Chromium refuses names and pages that it does not know.
  *
- * @returns the connection, paused, and what came after the handshake.
+ * @param request - the client's, checked.
  */
-export function connectBrowser(endpoint: BrowserEndpoint): Promise<{ socket: Socket; rest: Buffer }> {
+export function connectBrowser(endpoint: BrowserEndpoint, request: IncomingMessage): Promise<BrowserConnection> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port: endpoint.port, noDelay: true });
     const timer = setTimeout(() => {
@@ -49,19 +60,21 @@ export function connectBrowser(endpoint: BrowserEndpoint): Promise<{ socket: Soc
         if (head.length > maxHeadBytes) fail(new Error("the browser's answer is too long"));
         return;
       }
-      if (!head.toString("latin1", 0, end).startsWith("HTTP/1.1 101 ")) {
-        fail(new Error(`the browser refused the connection: ${head.toString("latin1", 0, Math.min(end, 200))}`));
+      const answer = head.toString("latin1", 0, end);
+      const accept = /^Sec-WebSocket-Accept: *(\S+) *$/im.exec(answer)?.[1];
+      if (!answer.startsWith("HTTP/1.1 101 ") || accept === undefined) {
+        fail(new Error(`the browser refused the connection: ${answer.slice(0, 200)}`));
         return;
       }
       clearTimeout(timer);
       socket.pause();
       socket.off("data", onData).off("error", fail).off("close", onClose);
-      resolve({ socket, rest: head.subarray(end + 4) });
+      resolve({ socket, rest: head.subarray(end + 4), accept });
     }
     socket.on("data", onData).on("error", fail).on("close", onClose);
     socket.write(
       `GET ${endpoint.path} HTTP/1.1\r\nHost: 127.0.0.1:${String(endpoint.port)}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
-        `Sec-WebSocket-Key: ${randomBytes(16).toString("base64")}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+        `Sec-WebSocket-Key: ${request.headers["sec-websocket-key"] ?? ""}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
     );
   });
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AssignInstance } from "../protocol.ts";
 import type { EventFeed } from "./event-feed.ts";
+import { readPlainAssign } from "./plain-assign.ts";
 import { readBody, refuse, reply, type Refusal } from "./replies.ts";
 
 /** Paths below this one are the control channel; the service never forwards a client to it. */
@@ -26,9 +27,10 @@ export function createControlChannel({ feed, assign, stop }: ControlOptions): Co
       refuse(response, { status: 413, code: "payload_too_large", message: `body: at most ${String(maxBodyBytes)} bytes` });
       return;
     }
+    const text = body.toString();
+    const plain = readPlainAssign(text);
     // Loaded here: the schemas cost more than the rest of the program, and its start counts.
-    const { readAssign } = await import("./read-assign.ts");
-    const read = readAssign(body.toString());
+    const read = plain === undefined ? (await import("./read-assign.ts")).readAssign(text) : { assign: plain };
     const refusal = "problem" in read ? { status: 400, code: "bad_request", message: read.problem } : assign(read.assign);
     if (refusal === undefined) reply(response, 200, {});
     else refuse(response, refusal);
