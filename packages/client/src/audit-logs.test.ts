@@ -2,6 +2,9 @@ import type { contract } from "@shoal/contract";
 import type { Handlers } from "@shoal/router";
 import type { AuditLogEntry } from "@shoal/schemas";
 import { createHash } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -62,6 +65,18 @@ describe("auditLogs.download", () => {
     expect(gunzipSync(file).toString()).toBe([0, 1, 2, 3, 4].map(lineOf).join(""));
     expect(seen.map(({ chunks: count, rows }) => [count, rows])).toEqual([[1, 2], [2, 4], [3, 5]]);
     expect(seen.at(-1)?.receivedBytes).toBe(file.length);
+  });
+
+  it("can be written to a file as it comes", async () => {
+    await using service = await startPartService({ exportAuditLogsChunk: chunks() });
+    const folder = await mkdtemp(join(tmpdir(), "shoal-audit-"));
+    try {
+      const path = join(folder, "audit.jsonl.gz");
+      await writeFile(path, auditLogsOf(service).download({ ...window, limit: 1 }));
+      expect(gunzipSync(await readFile(path)).toString()).toBe([0, 1, 2, 3, 4].map(lineOf).join(""));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it("is lines where that is asked for, and fetches only what is read", async () => {
