@@ -9,7 +9,7 @@ export class AuthConnections {
     this.#transport = transport;
   }
 
-  /** Connects a profile to a site; the profile is made when there is none of that name. @throws {ApiError} 409 when it is connected already. */
+  /** Connects a profile to a site; the profile is made when there is none of that name. @throws {ApiError} 409 when it is connected already; `error.fields.existing_id` names that connection. */
   create(body: CreateAuthConnection, options?: CallOptions): Promise<AuthConnection> {
     return this.#transport.call(createAuthConnection, { body }, options);
   }

@@ -149,10 +149,11 @@ describe("answer", () => {
 describe("error", () => {
   it("carries what the service said", async () => {
     await using server = await serve((_, response) => {
-      reply(response, 404, { code: "not_found", message: "Profile p1 was not found.", details: [{ code: "x", message: "y" }] });
+      reply(response, 404, { code: "not_found", message: "Profile p1 was not found.", details: [{ code: "x", message: "y" }], existing_id: "p0", left: 0, more: null, list: [1] });
     });
     const error = await failureOf(make(server).call(getProfile, { params }));
     expect(ApiError.isInstance(error) && error).toMatchObject({ name: "ApiError", code: "not_found", status: 404, requestId: "req_test", retryable: false, message: "Profile p1 was not found.", details: [{ code: "x", message: "y" }] });
+    expect(ApiError.isInstance(error) && error.fields).toEqual({ existing_id: "p0", left: 0, more: null });
   });
 
   it("of a proxy tells its status and not its page", async () => {

@@ -43,6 +43,15 @@ function detailsIn(settings: Settings, value: unknown): ErrorDetail[] | undefine
     .map(({ code, message }) => ({ ...(typeof code === "string" && { code }), ...(typeof message === "string" && { message: settings.redact(message) }) }));
 }
 
+function fieldsIn(settings: Settings, body: Record<string, unknown>): ApiError["fields"] {
+  const fields: [string, string | number | boolean | null][] = [];
+  for (const [name, value] of Object.entries(body)) {
+    if (typeof value === "string") fields.push([settings.redact(name), settings.redact(value)]);
+    else if (typeof value === "number" || typeof value === "boolean" || value === null) fields.push([settings.redact(name), value]);
+  }
+  return Object.fromEntries(fields);
+}
+
 /** Where a redirect leads, without what may be secret in it. */
 function targetOf(response: Response, url: string): string {
   try {
@@ -72,7 +81,7 @@ export async function errorAnswer(settings: Settings, plan: Plan, response: Resp
     return redirected(settings, plan, response);
   }
   clock.limit(plan.timeoutMs, "the error's body did not end");
-  const { code, message, details } = objectIn(await beginningOf(response));
+  const { code, message, details, ...rest } = objectIn(await beginningOf(response));
   clock.signal.throwIfAborted();
   const fallback = `${operation} got status ${status} from ${settings.baseUrl} without an error of the service (${headers.get("content-type") ?? "no content type"}); a proxy, or another program, may have answered.`;
   return new ApiError(settings.redact(typeof message === "string" && message !== "" ? message : fallback), {
@@ -81,6 +90,7 @@ export async function errorAnswer(settings: Settings, plan: Plan, response: Resp
     requestId,
     retryable: isRetryable(status, headers),
     details: detailsIn(settings, details),
+    fields: fieldsIn(settings, rest),
     retryAfterMs: retryAfterMs(headers),
   });
 }

@@ -25,8 +25,10 @@ export class ApiError extends Error {
   readonly details: readonly ErrorDetail[] | undefined;
   /** How long the service asked to wait before the next try, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** What the error's body says beyond code, message and details, as far as it is no list or object: the `existing_id` of a conflict. */
+  readonly fields: Readonly<Record<string, string | number | boolean | null>>;
 
-  constructor(message: string, init: Pick<ApiError, "code" | "status" | "requestId" | "retryable"> & Partial<Pick<ApiError, "details" | "retryAfterMs">>) {
+  constructor(message: string, init: Pick<ApiError, "code" | "status" | "requestId" | "retryable"> & Partial<Pick<ApiError, "details" | "retryAfterMs" | "fields">>) {
     super(message);
     this.code = init.code;
     this.status = init.status;
@@ -34,6 +36,7 @@ export class ApiError extends Error {
     this.retryable = init.retryable;
     this.details = init.details;
     this.retryAfterMs = init.retryAfterMs;
+    this.fields = init.fields ?? {};
   }
 
   /** Unlike `instanceof`, holds across two installed copies of this package. */

@@ -23,7 +23,7 @@ describe("secrets", () => {
     const printed: unknown[] = [];
     await using server = await serve((request, response, count) => {
       const leak = `You sent ${request.headers.authorization ?? ""}`;
-      if (count === 1) reply(response, 400, { code: `bad ${apiKey}`, message: leak, details: [{ message: leak }] });
+      if (count === 1) reply(response, 400, { code: `bad ${apiKey}`, message: leak, details: [{ message: leak }], other: leak });
       else if (count === 2) response.writeHead(302, { location: `/${apiKey}` }).end();
       else if (count === 3) reply(response, 200, { id: leak });
       else if (count === 4) request.socket.destroy();
