@@ -21,7 +21,7 @@ interface Subject<State, Event> {
   readonly operation: string;
   get(options: CallOptions): Promise<State>;
   follow(options: StreamOptions): EventStream<Event>;
-  /** The state that an event tells of, merged into the last one where it tells but a part; `undefined` where it tells of none. */
+  /** The state that an event tells of; `undefined` where it tells of none. */
   stateOf(event: Event): State | undefined;
   /** Changes where there is something to report. */
   statusOf(state: State): string;
@@ -71,16 +71,21 @@ export async function waitFor<State, Event>(subject: Subject<State, Event>, opti
 /** The final state; `undefined` where the stream cannot be had, or ends before there is one. */
 async function byEvents<State, Event>(subject: Subject<State, Event>, options: { signal: AbortSignal; report: (state: State) => State; onEvent?: ((event: Event) => void) | undefined }): Promise<State | undefined> {
   const { onEvent, report, signal } = options;
-  await using stream = subject.follow({ signal });
-  for (;;) {
-    const result = await stream.next().catch((error: unknown) => {
-      if (signal.aborted || !canPollAfter(error)) throw error;
-      return undefined;
-    });
-    if (result === undefined || result.done === true) return undefined;
-    const state = subject.stateOf(result.value);
-    if (state === undefined) onEvent?.(result.value);
-    else if (subject.isFinal(report(state))) return state;
+  const stream = subject.follow({ signal });
+  // Not `await using`, whose helper is larger than this function in a bundle.
+  try {
+    for (;;) {
+      const result = await stream.next().catch((error: unknown) => {
+        if (signal.aborted || !canPollAfter(error)) throw error;
+        return undefined;
+      });
+      if (result === undefined || result.done === true) return undefined;
+      const state = subject.stateOf(result.value);
+      if (state === undefined) onEvent?.(result.value);
+      else if (subject.isFinal(report(state))) return state;
+    }
+  } finally {
+    await stream.close();
   }
 }
 
