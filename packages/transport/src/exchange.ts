@@ -1,7 +1,7 @@
 import { pause, startClock, type AttemptClock } from "./clock.ts";
 import { ApiError, ConnectionError, isShoalError, type ShoalError } from "./errors.ts";
 import { errorAnswer, redirected } from "./error-answer.ts";
-import type { RequestInfo } from "./options.ts";
+import type { FailureInfo, RequestInfo } from "./options.ts";
 import type { Plan, Settings } from "./plan.ts";
 import { delayMs, isRetryable, retryAfterMs } from "./retry.ts";
 import type { OpenUpload } from "./upload.ts";
@@ -80,6 +80,7 @@ async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt
     if (sizeBytes !== undefined) wire["content-length"] = String(sizeBytes);
   }
   const startedAt = performance.now();
+  let answered = false;
   try {
     const init: RequestInit & { duplex?: "half" } = {
       method: endpoint.method,
@@ -98,13 +99,23 @@ async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt
       if (failure !== undefined) throw failure.error;
       throw upload !== undefined && ConnectionError.isInstance(error) && reasonOf(error).includes("unexpected redirect") ? redirected(settings, plan) : error;
     });
+    answered = true;
     const durationMs = performance.now() - startedAt;
     settings.logger?.debug({ operation: endpoint.operationId, attempt, status: response.status, duration_ms: Math.round(durationMs), request_id: response.headers.get("x-request-id") }, "shoal answered");
     if (info !== undefined) await settings.hooks?.onResponse?.({ ...info, status: response.status, responseHeaders: response.headers, durationMs });
     return { response, upload };
   } catch (error) {
     upload?.close();
+    if (info !== undefined && !answered) await tellFailure(settings, { ...info, error, durationMs: performance.now() - startedAt });
     throw error;
+  }
+}
+
+async function tellFailure(settings: Settings, failure: FailureInfo): Promise<void> {
+  try {
+    await settings.hooks?.onFailure?.(failure);
+  } catch {
+    // The failure itself is what the caller is to see.
   }
 }
 

@@ -26,6 +26,14 @@ export interface ResponseInfo extends RequestInfo {
   readonly durationMs: number;
 }
 
+/** A try that got no answer. */
+export interface FailureInfo extends RequestInfo {
+  /** Why: a {@link ConnectionError}, a {@link TimeoutError}, or the reason of the signal that ended it. */
+  readonly error: unknown;
+  /** From sending to the failure, in milliseconds. */
+  readonly durationMs: number;
+}
+
 /** A failed try that is about to be repeated. */
 export interface RetryInfo {
   readonly operationId: string;
@@ -36,10 +44,12 @@ export interface RetryInfo {
   readonly error: Error;
 }
 
-/** Called once a try. What they throw, the call rejects with. */
+/** Called once a try: `onRequest`, then `onResponse` or `onFailure` with the same `headers` object. What they throw, the call rejects with. */
 export interface TransportHooks {
   onRequest?(request: RequestInfo): void | Promise<void>;
   onResponse?(response: ResponseInfo): void | Promise<void>;
+  /** What it throws is lost: the call rejects with the failure itself. */
+  onFailure?(failure: FailureInfo): void | Promise<void>;
   onRetry?(retry: RetryInfo): void | Promise<void>;
 }
 
@@ -55,7 +65,7 @@ export interface TransportOptions {
   readonly project?: string | undefined;
   /** Replaces the runtime's `fetch`. It gets one `Request`. */
   readonly fetch?: ((request: Request) => Promise<Response>) | undefined;
-  /** Sent with every request. */
+  /** Sent with every request. Values of headers whose name tells of a secret (`cookie`, `…-token`, `…-key`) are kept out of errors and logs, as the key is. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Milliseconds that one try may take to the answer's headers, and again to the end of its body; 60000 when absent.
@@ -69,7 +79,8 @@ export interface TransportOptions {
   /** `error` when absent, but of the events of a stream only the envelope and the kind are checked then. */
   readonly validate?: Validation | undefined;
   readonly logger?: TransportLogger | undefined;
-  readonly hooks?: TransportHooks | undefined;
+  /** Several are called one after another. */
+  readonly hooks?: TransportHooks | readonly TransportHooks[] | undefined;
 }
 
 /** How one call differs from what the transport was made with. */

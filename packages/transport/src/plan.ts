@@ -1,13 +1,14 @@
 import type { BytesInput, Endpoint, ResponseContent } from "@shoal/contract";
 import type { CallBounds } from "./clock.ts";
-import type { CallOptions, TransportOptions } from "./options.ts";
+import type { CallOptions, TransportHooks, TransportOptions } from "./options.ts";
 import { requestUrl } from "./url.ts";
 import type { Upload } from "./upload.ts";
 
 /** What a transport was made with, checked. */
 export interface Settings extends TransportOptions {
   readonly baseUrl: string;
-  /** Takes the key out of a text that came from elsewhere. */
+  readonly hooks: TransportHooks | undefined;
+  /** Takes the key and other secrets out of a text that came from elsewhere. */
   redact(text: string): string;
 }
 

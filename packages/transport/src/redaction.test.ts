@@ -1,6 +1,6 @@
 import { getProfile, updateProfile } from "@shoal/contract";
 import { describe, expect, it } from "vitest";
-import { createTransport, type ResponseInfo, type TransportOptions } from "./index.ts";
+import { ApiError, createTransport, type ResponseInfo, type TransportOptions } from "./index.ts";
 import { failureOf, profile, reply, serve, type TestServer } from "./node/testing/misbehaving-server.ts";
 
 const apiKey = "sk_secret_0123456789";
@@ -8,17 +8,17 @@ const params = { id_or_name: "p1" };
 const make = (server: TestServer, options: Partial<TransportOptions> = {}) => createTransport({ baseUrl: server.baseUrl, apiKey, ...options });
 const quick = { "retry-after-ms": "1" };
 
-describe("secrets", () => {
-  /** Everything that a logger, a debugger or a crash reporter would print of a value. */
-  function allTextOf(value: unknown, seen = new Set<unknown>()): string {
-    if (typeof value !== "object" || value === null) return String(value);
-    if (seen.has(value)) return "";
-    seen.add(value);
-    const keys = Reflect.ownKeys(value).filter((key) => key === "message" || key === "stack" || key === "cause" || Object.getOwnPropertyDescriptor(value, key)?.enumerable === true);
-    const headers = value instanceof Headers ? JSON.stringify([...value]) : "";
-    return keys.map((key) => `${String(key)}=${allTextOf(Reflect.get(value, key), seen)}`).join("\n") + headers;
-  }
+/** Everything that a logger, a debugger or a crash reporter would print of a value. */
+function allTextOf(value: unknown, seen = new Set<unknown>()): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  if (seen.has(value)) return "";
+  seen.add(value);
+  const keys = Reflect.ownKeys(value).filter((key) => key === "message" || key === "stack" || key === "cause" || Object.getOwnPropertyDescriptor(value, key)?.enumerable === true);
+  const headers = value instanceof Headers ? JSON.stringify([...value]) : "";
+  return keys.map((key) => `${String(key)}=${allTextOf(Reflect.get(value, key), seen)}`).join("\n") + headers;
+}
 
+describe("secrets", () => {
   it("are in no error, log line or hook", async () => {
     const printed: unknown[] = [];
     await using server = await serve((request, response, count) => {
@@ -44,6 +44,19 @@ describe("secrets", () => {
   });
 });
 
+describe("secret headers", () => {
+  it("are in no error either", async () => {
+    await using server = await serve((request, response) => {
+      reply(response, 409, { code: "conflict", message: `seen: ${JSON.stringify(request.headers)}`, existing_id: "p7", echo: request.headers.cookie });
+    });
+    const transport = make(server, { maxRetries: 0, headers: { cookie: "session=abcdef", "x-gateway-token": "tok_12345678", "x-team": "visible-team" } });
+    const error = await failureOf(transport.call(getProfile, { params }));
+    expect(ApiError.isInstance(error) && error.fields).toMatchObject({ existing_id: "p7", echo: "[cookie]" });
+    expect(String(error)).toContain("visible-team");
+    expect(allTextOf(error)).not.toMatch(/abcdef|tok_12345678|sk_secret/);
+  });
+});
+
 describe("hooks", () => {
   it("may add headers, see every try, and end the call", async () => {
     await using server = await serve((_, response, count) => {
@@ -65,6 +78,10 @@ describe("hooks", () => {
       ["PATCH", 2, 200, true],
     ]);
     const mine = new Error("not today");
+    const failures: unknown[] = [];
+    const failing = createTransport({ baseUrl: "http://127.0.0.1:9", maxRetries: 0, hooks: [{ onFailure: ({ operationId, error }) => void failures.push([operationId, error]) }, { onFailure: () => Promise.reject(new Error("lost")) }] });
+    const failure = await failureOf(failing.call(getProfile, { params }));
+    expect(failures).toEqual([["profiles.get", failure]]);
     const refusing = make(server, {
       hooks: {
         onRequest: () => {

@@ -7,7 +7,7 @@ import { exchange } from "./exchange.ts";
 import type { CallOptions, DownloadOptions, StreamOptions, TransportOptions } from "./options.ts";
 import type { ItemPage } from "./page.ts";
 import { contentOf, planOf, type AnyRequest, type Settings } from "./plan.ts";
-import { parseBaseUrl } from "./url.ts";
+import { settingsOf } from "./settings.ts";
 
 type SuccessOf<E extends Endpoint> = E["responses"][keyof E["responses"]];
 type ResultOfContent<Content> = Content extends PageContent<infer S> | TokenPageContent<infer S> ? ItemPage<z.output<S>> : Content extends JsonContent<infer S> ? z.output<S> : Content extends EmptyContent ? undefined : never;
@@ -39,17 +39,6 @@ export interface Transport {
   download<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, DownloadOptions>): Promise<DownloadResult<E>>;
   /** Sends a request and gives the answer as it is, whatever its status, once the retries are used up. */
   fetch<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, CallOptions>): Promise<Response>;
-}
-
-function settingsOf(options: TransportOptions): Settings {
-  const { apiKey } = options;
-  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey is empty or holds characters that no key has: a line break or a space, perhaps.");
-  return {
-    ...options,
-    baseUrl: parseBaseUrl(options.baseUrl),
-    // Shorter ones are parts of ordinary words.
-    redact: (text) => (apiKey === undefined || apiKey.length < 8 ? text : text.replaceAll(apiKey, "[api key]")),
-  };
 }
 
 const methods = { json: "call", page: "call", tokenPage: "call", empty: "call", events: "stream", bytes: "download" } as const;
