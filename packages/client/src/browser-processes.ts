@@ -20,7 +20,7 @@ export interface CommandResult {
 export type ProcessOutput = { readonly kind: "stdout" | "stderr"; readonly bytes: Uint8Array<ArrayBuffer> } | { readonly kind: "exit"; readonly exitCode: number | undefined };
 
 /** The most that one write to standard input takes, before base64. */
-const maxStdinBytes = 1024 * 1024;
+const maxStdinBytes = 512 * 1024;
 
 /** Processes beside the browser of a session. */
 export class BrowserProcesses {
@@ -60,7 +60,7 @@ export class BrowserProcesses {
   status(browserId: string, processId: string, options?: CallOptions): Promise<ProcessStatus> {
     return this.#transport.call(getProcessStatus, { params: { id: browserId, process_id: processId } }, options);
   }
-  /** Writes to a process's standard input, up to 1 MiB in base64; see {@link write} for text and bytes of any length. @throws {ApiError} 409 when it has ended. */
+  /** Writes to a process's standard input, up to 512 KiB in base64; see {@link write} for text and bytes of any length. @throws {ApiError} 409 when it has ended. */
   stdin(browserId: string, processId: string, body: WriteStdin, options?: CallOptions): Promise<StdinResult> {
     return this.#transport.call(writeProcessStdin, { params: { id: browserId, process_id: processId }, body }, options);
   }

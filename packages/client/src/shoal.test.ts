@@ -1,4 +1,3 @@
-import { contract } from "@shoal/contract";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ApiError, Shoal } from "./index.ts";
 import { startToyService } from "./node/testing/toy-service.ts";
@@ -16,11 +15,6 @@ afterEach(() => {
 });
 
 describe("Shoal", () => {
-  it.each(Object.values(contract).map((endpoint) => endpoint.operationId))("has a method for %s", (operationId) => {
-    const method = operationId.split(".").reduce<unknown>((at, name) => (typeof at === "object" && at !== null ? Reflect.get(at, name) : undefined), new Shoal({ apiKey }));
-    expect(method).toBeTypeOf("function");
-  });
-
   it("says where a key comes from when there is none", () => {
     vi.stubEnv("SHOAL_API_KEY", "");
     expect(() => new Shoal()).toThrow("An API key is missing: set SHOAL_API_KEY, or pass apiKey to new Shoal(). `shoal serve` prints one at its first start; `shoal api-keys create` makes more.");

@@ -207,8 +207,8 @@ export interface ClipboardText extends z.output<typeof ClipboardTextShape> {}
 export const ClipboardText: Schema<ClipboardText> = ClipboardTextShape;
 
 export const WriteClipboardShape = lazyObject(() => ({
-  /** The text, at most 1,000,000 characters; an empty one clears the clipboard. */
-  text: checked(z.string(), z.maxLength(1_000_000)),
+  /** The text, at most 300,000 characters; an empty one clears the clipboard. */
+  text: checked(z.string(), z.maxLength(300_000)),
 }));
 /** What `browsers.computer.writeClipboard` takes. */
 export interface WriteClipboard extends z.input<typeof WriteClipboardShape> {}

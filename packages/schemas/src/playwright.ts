@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import { checked, lazyObject, type Schema } from "./schema.ts";
 
 export const ExecutePlaywrightShape = lazyObject(() => ({
-  /** Body of an async function in TypeScript or JavaScript, with `page`, `context` and `browser` in scope; what it returns becomes `result`. At most 1,000,000 characters. */
-  code: checked(z.string(), z.minLength(1), z.maxLength(1_000_000)),
+  /** Body of an async function in TypeScript or JavaScript, with `page`, `context` and `browser` in scope; what it returns becomes `result`. At most 300,000 characters. */
+  code: checked(z.string(), z.minLength(1), z.maxLength(300_000)),
   /** Seconds until the code is ended, 1 to 300. */
   timeout_sec: z._default(checked(z.int(), z.minimum(1), z.maximum(300)), 60),
 }));

@@ -91,8 +91,8 @@ export interface ProcessStatus extends z.output<typeof ProcessStatusShape> {}
 export const ProcessStatus: Schema<ProcessStatus> = ProcessStatusShape;
 
 export const WriteStdinShape = lazyObject(() => ({
-  /** What to write, in base64; at most 1 MiB of it. */
-  data_b64: checked(z.string(), z.maxLength(1_398_104), z.regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/, "must be base64")),
+  /** What to write, in base64: at most 512 KiB before that. */
+  data_b64: checked(z.string(), z.maxLength(699_052), z.regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/, "must be base64")),
 }));
 /** What `browsers.process.stdin` takes. */
 export interface WriteStdin extends z.input<typeof WriteStdinShape> {}
