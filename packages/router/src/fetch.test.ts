@@ -93,6 +93,20 @@ it("ends a stream of events in order, and cuts one that fails after what was sen
   expect([seen, failure, faults]).toEqual([text, expect.any(TypeError), [new Error("gone")]]);
 });
 
+it("answers before the body is whole, and lets go of it", async () => {
+  const router = serve();
+  router.mount(fixture.write, () => { throw new ServiceError(409, "conflict", "No."); });
+  router.mount(fixture.upload, () => { throw new ServiceError(409, "conflict", "No."); });
+  let cancelled = false;
+  const endless = new ReadableStream({ pull(controller) { controller.enqueue(new Uint8Array(1024)); }, cancel() { cancelled = true; } });
+  const init: RequestInit & { duplex: "half" } = { method: "PUT", body: endless, duplex: "half" };
+  expect((await router.fetch(new Request(`${origin}/things/x/content`, init))).status).toBe(409);
+  await until(() => { expect(cancelled).toBe(true); });
+  const form = new FormData();
+  for (let part = 0; part < 20; part++) form.append("file", new Blob(["x".repeat(100_000)]), "a.txt");
+  expect((await router.fetch(new Request(`${origin}/things/x/upload`, { method: "POST", body: form }))).status).toBe(409);
+});
+
 it("gives up when the request is aborted, before the answer and in the middle of it", async () => {
   const reasons: unknown[] = [];
   const router = serve();

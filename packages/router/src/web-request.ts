@@ -10,6 +10,7 @@ export class WebRequest extends Readable {
   /** The request that it stands for. Its body is read from here on. */
   readonly web: Request;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  #cancels = false;
 
   constructor(web: Request) {
     super();
@@ -23,7 +24,11 @@ export class WebRequest extends Readable {
     // Whoever reads sees an error all the same.
     this.on("error", () => undefined);
     if (web.body === null) this.push(null);
-    else this.#reader = web.body.getReader();
+    else {
+      // Node fills the stream of a text, a blob or a form without looking, and fails, unhandled, when it was cancelled. Such a stream is one of bytes and is left to itself.
+      this.#cancels = !isByteStream(web.body);
+      this.#reader = web.body.getReader();
+    }
   }
 
   override _read(): void {
@@ -39,8 +44,17 @@ export class WebRequest extends Readable {
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     // A body that has ended already needs no end.
-    this.#reader?.cancel(error).catch(() => undefined);
+    if (this.#cancels) this.#reader?.cancel(error).catch(() => undefined);
     this.#reader = undefined;
     callback(error);
+  }
+}
+
+function isByteStream(stream: ReadableStream<Uint8Array>): boolean {
+  try {
+    stream.getReader({ mode: "byob" }).releaseLock();
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -146,7 +146,8 @@ export function createFakeShoal(): FakeShoal {
   return {
     apiKey,
     baseUrl: "http://shoal.test",
-    fetch: async (input, init) => answerFetch(handle, new Request(input, init)),
+    // A request is taken as it is: a copy of it would read its body ahead.
+    fetch: async (input, init) => answerFetch(handle, input instanceof Request && init === undefined ? input : new Request(input, init)),
     calls,
     failNext(operationId, fault) {
       if (!Object.values<Endpoint>(contract).some((endpoint) => endpoint.operationId === operationId)) throw new TypeError(`There is no operation ${operationId}. Name one as the client does, profiles.get for instance.`);

@@ -1,5 +1,5 @@
 import { ServiceError } from "@shoal/router";
-import { notADirectory, notAFile, notFound } from "./errors.ts";
+import { notADirectory, notAFile, notFound, notPermitted } from "./errors.ts";
 import { below, isWithin, segmentsOf } from "./paths.ts";
 
 interface Attributes {
@@ -153,7 +153,7 @@ export class FileTree {
     const place = this.locate(path, { follow: true, action: "write" });
     if (place.missing.length > 0) return place;
     if (place.node.kind !== "file") throw notAFile("write", path, kindOf(place.node));
-    if ((place.node.mode & 0o200) === 0) throw new ServiceError(403, "permission_denied", `Cannot write ${path}: its mode does not permit it. Change it with set_file_permissions.`);
+    if ((place.node.mode & 0o200) === 0) throw notPermitted("write", path);
     return place;
   }
 

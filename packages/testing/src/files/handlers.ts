@@ -2,7 +2,7 @@ import type { browserFs } from "@shoal/contract";
 import { ServiceError, type Handlers } from "@shoal/router";
 import { Readable } from "node:stream";
 import type { SessionRow } from "../store.ts";
-import { invalidInput, notADirectory, notAFile, notFound } from "./errors.ts";
+import { invalidInput, notADirectory, notAFile, notFound, notPermitted } from "./errors.ts";
 import { describeFile } from "./file-info.ts";
 import { home, kindOf, type FileTree } from "./file-tree.ts";
 import { baseName, below, isWithin, normalisePath } from "./paths.ts";
@@ -22,6 +22,7 @@ export function fileHandlers<Context>(sessionOf: (context: Context) => SessionRo
       const path = normalisePath(query.path, "query.path");
       const { node } = treeOf(context).find(path, { follow: true, action: "read" });
       if (node.kind !== "file") throw notAFile("read", path, kindOf(node));
+      if ((node.mode & 0o400) === 0) throw notPermitted("read", path);
       return { stream: streamOf([node.content]), sizeBytes: node.content.length, fileName: baseName(path) };
     },
     writeFile: async ({ query, body, context }) => {

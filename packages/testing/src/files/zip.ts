@@ -9,6 +9,9 @@ const typeMask = 0o170000;
 const types = { file: 0o100000, directory: 0o040000, link: 0o120000 } as const;
 /** Bytes that an archive may unpack to. */
 const maxUnpackedBytes = 256 * 1024 ** 2;
+/** How many times larger than its packed form an entry may be, from 64 MiB on. */
+const maxRatio = 250;
+const ratioFromBytes = 64 * 1024 ** 2;
 /** Entries of an archive. */
 const maxEntries = 20_000;
 
@@ -67,6 +70,8 @@ async function place(top: DirectoryNode, zip: ZipFile, entry: Entry): Promise<vo
   const unixMode = madeOn === 3 || madeOn === 19 ? entry.externalFileAttributes >>> 16 : 0;
   const kind = kindOfEntry(name, unixMode);
   const names = namesOf(name);
+  const { compressedSize, uncompressedSize } = entry;
+  if (uncompressedSize > ratioFromBytes && uncompressedSize > maxRatio * compressedSize) throw unsafe(name, `it unpacks to more than ${maxRatio} times its packed size, the most that is taken from 64 MiB on. Send such a file with upload`);
   if (entry.isEncrypted()) throw unsafe(name, "it is encrypted. Make the archive without a password");
   const last = names.pop();
   if (last === undefined) {

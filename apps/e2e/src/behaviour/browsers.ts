@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { allOf } from "../testing/all-of.ts";
+import { codeOf, refusalOf } from "../testing/refusal.ts";
+import type { ServiceUnderTest } from "./open-service.ts";
+
+/** Browser sessions, as records: what runs inside them is not for a fake. */
+export function describeBrowsers(test: ServiceUnderTest): void {
+  describe("browser sessions", () => {
+    it("are shown as they were asked for, changed and ended", async () => {
+      const { browsers } = test.shoal;
+      const name = test.unique("session");
+      const made = await browsers.create({ name, tags: { team: "a b", empty: "" }, timeout_seconds: 600, viewport: { width: 800, height: 600 }, start_url: "about:blank" });
+      const id = made.session_id;
+      expect(made).toMatchObject({ name, tags: { team: "a b", empty: "" }, timeout_seconds: 600, viewport: { width: 800, height: 600 }, start_url: "about:blank", headless: true, stealth: false, browser_restarts: 0 });
+      expect(id).toMatch(/^[a-z][a-z0-9]{23}$/);
+      for (const address of [made.cdp_ws_url, made.webdriver_ws_url]) expect(address.startsWith(`${test.baseUrl.replace("http", "ws")}/browsers/${id}/`)).toBe(true);
+      expect([made.deleted_at, made.ended_reason]).toEqual([undefined, undefined]);
+      expect(await browsers.get(name)).toMatchObject({ session_id: id, timeout_seconds: 600, usage: { uptime_ms: expect.any(Number) as unknown } });
+      expect(await codeOf(browsers.create({ name }))).toBe("409 name_taken");
+
+      const other = test.unique("session");
+      expect(await browsers.update(name, { name: other, tags: { team: "c" } })).toMatchObject({ session_id: id, name: other, tags: { team: "c" } });
+      expect(await codeOf(browsers.get(name))).toBe("404 not_found");
+      expect(await browsers.update(id, { tags: null })).toMatchObject({ name: other, tags: { team: "c" } });
+      const bare = await browsers.update(id, { name: "", tags: {} });
+      expect([bare.name, bare.tags]).toEqual([undefined, undefined]);
+
+      await browsers.delete(id);
+      expect(await codeOf(browsers.get(id))).toBe("404 not_found");
+      expect(await codeOf(browsers.delete(id))).toBe("404 not_found");
+      expect(await codeOf(browsers.update(id, { tags: {} }))).toBe("404 not_found");
+      expect(await browsers.get(id, { include_deleted: true })).toMatchObject({ session_id: id, ended_reason: "deleted", deleted_at: expect.stringMatching(/Z$/) as unknown });
+      expect(await refusalOf(browsers.fs.listFiles(id, { path: "/" }))).toMatchObject({ status: 404, code: "not_found", message: expect.stringContaining("deleted") as unknown });
+    });
+
+    it("are listed by state, labels and name", async () => {
+      const { browsers } = test.shoal;
+      const series = test.unique("list");
+      const ids: string[] = [];
+      for (const colour of ["red", "red", "blue"]) ids.push((await browsers.create({ name: test.unique(series), tags: { series, colour } })).session_id);
+      await browsers.delete(ids[0] ?? "");
+      const listed = async (query: Parameters<typeof browsers.list>[0]) => (await allOf(await browsers.list({ limit: 1, ...query, tags: { series, ...query?.tags } }))).map(({ session_id }) => ids.indexOf(session_id)).join(" ");
+      expect(await listed({})).toBe("2 1");
+      expect(await listed({ status: "deleted" })).toBe("0");
+      expect(await listed({ status: "all" })).toBe("2 1 0");
+      expect(await listed({ status: "all", tags: { colour: "red" } })).toBe("1 0");
+      expect(await listed({ query: series.toUpperCase() })).toBe("2 1");
+      expect(await listed({ query: ids[2] ?? "" })).toBe("2");
+      expect(await listed({ tags: { colour: "green" } })).toBe("");
+      expect((await browsers.list({ limit: 1, tags: { series } })).hasMore).toBe(true);
+      for (const id of ids.slice(1)) await browsers.delete(id);
+    });
+
+    it("give their name back when they end, and are no name's when it is taken", async () => {
+      const { browsers } = test.shoal;
+      const name = test.unique("session");
+      await (async () => {
+        await using first = await browsers.create({ name });
+        expect((await browsers.get(name)).session_id).toBe(first.session_id);
+      })();
+      await using second = await browsers.create({ name });
+      await using third = await browsers.create();
+      expect(await codeOf(browsers.update(third.session_id, { name }))).toBe("409 name_taken");
+      expect((await browsers.get(name)).session_id).toBe(second.session_id);
+    });
+
+    it("have defaults", async () => {
+      await using made = await test.shoal.browsers.create();
+      expect(made).toMatchObject({ timeout_seconds: 60, viewport: { width: 1920, height: 1080 }, headless: true, stealth: false });
+      expect([made.name, made.tags]).toEqual([undefined, undefined]);
+      const byHand = await test.send("POST", "/browsers");
+      expect(byHand.status).toBe(200);
+      await test.shoal.browsers.delete((byHand.body as { session_id: string }).session_id);
+    });
+
+    it.each([
+      ["a timeout below 10 s", { timeout_seconds: 9 }],
+      ["a timeout above 72 h", { timeout_seconds: 259_201 }],
+      ["a name with a space", { name: "a b" }],
+      ["a viewport without height", { viewport: { width: 1 } }],
+      ["a viewport that no screen has", { viewport: { width: 1_000_000, height: 10 } }],
+      ["51 labels", { tags: Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`t${String(index)}`, ""])) }],
+      ["a profile by id and by name", { profile: { id: "a", name: "a" } }],
+      ["21 extensions", { extensions: Array.from({ length: 21 }, () => ({ id: "a" })) }],
+    ])("are refused with %s", async (_, body) => {
+      expect(await test.send("POST", "/browsers", { body })).toMatchObject({ status: 400, body: { code: "bad_request" } });
+    });
+  });
+}

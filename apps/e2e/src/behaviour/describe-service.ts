@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe } from "vitest";
+import { describeApiKeys } from "./api-keys.ts";
+import { describeBrowsers } from "./browsers.ts";
+import { describeFiles } from "./files.ts";
+import type { Answer, OpenService, ServiceUnderTest } from "./open-service.ts";
+import { describeProfiles } from "./profiles.ts";
+import { describeProjects } from "./projects.ts";
+import { describeWatches } from "./watches.ts";
+import { describeWire } from "./wire.ts";
+
+const areas = { wire: describeWire, profiles: describeProfiles, apiKeys: describeApiKeys, projects: describeProjects, browsers: describeBrowsers, files: describeFiles, watches: describeWatches };
+
+/** An area of the behaviour. */
+export type Area = keyof typeof areas;
+
+/**
+ * Everything that the real service and the fake of @shoal/testing do alike.
+ *
+ * @param open - called once, for all tests.
+ * @param without - areas that this service does not have yet.
+ */
+export function describeService(name: string, open: () => Promise<OpenService>, without: readonly Area[] = []): void {
+  describe(name, () => {
+    let running: OpenService | undefined;
+    let names = 0;
+    const present = (): OpenService => {
+      if (running === undefined) throw new Error("The service runs inside tests only.");
+      return running;
+    };
+    beforeAll(async () => {
+      running = await open();
+    }, 60_000);
+    afterAll(async () => {
+      await running?.close();
+    }, 60_000);
+
+    const test: ServiceUnderTest = {
+      get shoal() {
+        return present().shoal;
+      },
+      get apiKey() {
+        return present().apiKey;
+      },
+      get baseUrl() {
+        return present().baseUrl;
+      },
+      get enforcesPermissions() {
+        return present().enforcesPermissions;
+      },
+      fetch: (input, init) => present().fetch(input, init),
+      clientWith: (options) => present().clientWith(options),
+      unique: (prefix) => `${prefix}-${String(names++)}`,
+      async send(method, path, { body, headers = {} } = {}): Promise<Answer> {
+        const { apiKey, baseUrl, fetch } = present();
+        const answer = await fetch(baseUrl + path, {
+          method,
+          headers: { authorization: `Bearer ${apiKey}`, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+          ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+        });
+        const text = await answer.text();
+        const isJson = answer.headers.get("content-type")?.startsWith("application/json") === true;
+        return { status: answer.status, headers: answer.headers, body: text === "" ? undefined : isJson ? (JSON.parse(text) as unknown) : text };
+      },
+    };
+    for (const [area, describeArea] of Object.entries(areas)) {
+      if (!without.some((absent) => absent === area)) describeArea(test);
+    }
+  });
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { codeOf } from "../testing/refusal.ts";
+import type { ServiceUnderTest } from "./open-service.ts";
+
+/** Projects: what they hold apart, and what a key of one may do. */
+export function describeProjects(test: ServiceUnderTest): void {
+  describe("projects", () => {
+    it("are made, found by id and by name, renamed and deleted", async () => {
+      const { projects } = test.shoal;
+      const name = test.unique("project");
+      const made = await projects.create({ name });
+      expect(made).toMatchObject({ name, status: "active" });
+      expect((await projects.get(name)).id).toBe(made.id);
+      expect(await codeOf(projects.create({ name }))).toBe("409 name_taken");
+      expect((await projects.update(made.id, { name: `${name} 2` })).name).toBe(`${name} 2`);
+      expect((await projects.list({ query: name })).items.map(({ id }) => id)).toEqual([made.id]);
+      await projects.delete(made.id);
+      expect(await codeOf(projects.get(made.id))).toBe("404 not_found");
+    });
+
+    it("hold apart what is in them", async () => {
+      const { apiKeys, projects } = test.shoal;
+      const name = test.unique("project");
+      const { id } = await projects.create({ name });
+      const own = test.clientWith({ apiKey: (await apiKeys.create({ name: "own", project_id: id })).key });
+      const profile = await own.profiles.create({ name: "inside" });
+      expect(await codeOf(test.shoal.profiles.get(profile.id))).toBe("404 not_found");
+      expect((await test.clientWith({ project: name }).profiles.get("inside")).id).toBe(profile.id);
+      expect((await own.apiKeys.list()).items.map(({ project_name }) => project_name)).toEqual([name]);
+      expect((await own.projects.list()).items.map((project) => project.id)).toEqual([id]);
+      expect(await codeOf(own.projects.create({ name: test.unique("project") }))).toBe("403 forbidden");
+      expect(await codeOf(own.projects.update(id, { status: "archived" }))).toBe("403 forbidden");
+      expect((await own.projects.update(id, { name: `${name} 2` })).name).toBe(`${name} 2`);
+      expect(await codeOf(test.clientWith({ project: "nowhere" }).profiles.list())).toBe("404 project_not_found");
+      await own.profiles.delete(profile.id);
+    });
+
+    it("take nothing new while they are archived", async () => {
+      const { projects } = test.shoal;
+      const name = test.unique("project");
+      await projects.create({ name });
+      expect((await projects.update(name, { status: "archived" })).status).toBe("archived");
+      expect(await codeOf(test.clientWith({ project: name }).profiles.create({}))).toBe("404 project_not_found");
+      await projects.update(name, { status: "active" });
+      expect((await test.clientWith({ project: name }).profiles.list()).items).toEqual([]);
+    });
+
+    it("have limits of their own", async () => {
+      const { limits } = test.shoal.projects;
+      const { id } = await test.shoal.projects.create({ name: test.unique("project") });
+      expect((await limits.get(id)).max_concurrent_sessions ?? null).toBeNull();
+      expect((await limits.update(id, { max_concurrent_sessions: 1 })).max_concurrent_sessions).toBe(1);
+      const inside = test.clientWith({ project: id });
+      const { session_id } = await inside.browsers.create();
+      expect((await codeOf(inside.browsers.create({}, { maxRetries: 0 }))).slice(0, 3)).toBe("429");
+      expect(await codeOf(test.shoal.projects.delete(id))).toBe("409 project_not_empty");
+      expect((await limits.update(id, { max_concurrent_sessions: 0 })).max_concurrent_sessions ?? null).toBeNull();
+      await inside.browsers.delete(session_id);
+      await test.shoal.projects.delete(id);
+    });
+  });
+}
