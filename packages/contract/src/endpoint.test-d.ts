@@ -2,7 +2,7 @@ import type { Browser, CreatedApiKey, FileSystemEvent, Profile } from "@shoal/sc
 import * as z from "zod/mini";
 import { expectTypeOf } from "vitest";
 import type { createApiKey, createBrowser, createProfile, deleteProfile, getProfile, listProfiles, readFile, rotateApiKey, updateProfile, uploadFiles, watchEvents, writeFile } from "./index.ts";
-import { defineEndpoint, empty, json, type BytesInput, type CheckedRequestOf, type EventOf, type ItemOf, type Page, type RequestOf, type ResultOf } from "./endpoint.ts";
+import { bytes, defineEndpoint, empty, json, tokenPage, type BytesInput, type CheckedRequestOf, type ErrorBodyOf, type EventOf, type ItemOf, type Page, type RequestOf, type ResultOf, type TokenPage } from "./endpoint.ts";
 
 const common = { area: "Test", plane: "control", method: "GET", summary: "Test.", responses: { 200: empty }, errors: [500] } as const;
 
@@ -58,3 +58,21 @@ expectTypeOf<EventOf<typeof getProfile>>().toEqualTypeOf<never>();
 const declared = defineEndpoint({ ...common, operationId: "k", path: "/k", responses: { 201: json(z.string()) } });
 expectTypeOf(declared.path).toEqualTypeOf<"/k">();
 expectTypeOf<ResultOf<typeof declared>>().toEqualTypeOf<string>();
+
+// Several successes give what any of them gives; an error that says more says it by its status.
+export const several = defineEndpoint({
+  ...common,
+  operationId: "l",
+  path: "/l",
+  responses: { 200: json(z.string()), 202: json(z.number()), 204: empty },
+  errors: [409, 500],
+  errorBodies: { 409: z.object({ code: z.string(), message: z.string(), existing_id: z.string() }) },
+});
+expectTypeOf<ResultOf<typeof several>>().toEqualTypeOf<string | number | undefined>();
+expectTypeOf<ErrorBodyOf<typeof several, 409>["existing_id"]>().toEqualTypeOf<string>();
+expectTypeOf<ErrorBodyOf<typeof several, 500>>().toEqualTypeOf<never>();
+export const film = defineEndpoint({ ...common, operationId: "m", path: "/m", responses: { 200: bytes("video/mp4", { headers: ["X-Row-Count"] }), 202: empty } });
+expectTypeOf<ResultOf<typeof film>>().toEqualTypeOf<undefined>();
+export const log = defineEndpoint({ ...common, operationId: "n", path: "/n", responses: { 200: tokenPage(z.string()) } });
+expectTypeOf<ResultOf<typeof log>>().toEqualTypeOf<TokenPage<string>>();
+expectTypeOf<ItemOf<typeof log>>().toEqualTypeOf<string>();

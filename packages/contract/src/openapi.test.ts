@@ -1,9 +1,10 @@
-import { AbsolutePath, lazyObject, openEnum } from "@shoal/schemas";
+import { AbsolutePath, lazyObject, openEnum, openUnion } from "@shoal/schemas";
 import { describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 import published from "../openapi.json" with { type: "json" };
 import { contract } from "./contract.ts";
-import { bytes, defineEndpoint, empty, eventStream, json, multipart, optionalJson, page, type Contract } from "./endpoint.ts";
+import { bytes, defineEndpoint, empty, eventStream, json, multipart, optionalJson, page, tokenPage, type Contract } from "./endpoint.ts";
+import { areaDescriptions } from "./openapi-areas.ts";
 import { toOpenApi } from "./openapi.ts";
 
 type Node = Record<string, unknown>;
@@ -11,6 +12,10 @@ type Node = Record<string, unknown>;
 const Shared = lazyObject(() => ({ name: z.string(), size: z.optional(z.int()) }));
 const Filled = lazyObject(() => ({ limit: z._default(z.int(), 20), shared: z.optional(Shared) }));
 const Shape = z.discriminatedUnion("kind", [z.object({ kind: z.literal("round"), radius: z.number() }), z.object({ kind: z.literal("square"), side: z.number() })]);
+const Round = lazyObject(() => ({ type: z.literal("round"), radius: z.number() }));
+const Angular = lazyObject(() => ({ type: z.enum(["square", "star"]) }));
+const Figure = openUnion("type", { round: Round, square: Angular, star: Angular });
+const Taken = lazyObject(() => ({ code: z.string(), message: z.string(), existing_id: z.string() }));
 const common = { area: "Test", plane: "control", summary: "Test.", errors: [400, 409, 429] } as const;
 const own = {
   make: defineEndpoint({ ...common, operationId: "make", method: "POST", path: "/things", body: optionalJson(Filled), responses: { 201: json(Filled) } }),
@@ -26,11 +31,23 @@ const own = {
   follow: defineEndpoint({ ...common, operationId: "follow", method: "GET", path: "/events", responses: { 200: eventStream(z.object({ kind: openEnum("a", "b"), at: z.iso.datetime() })) } }),
   upload: defineEndpoint({ ...common, operationId: "upload", method: "PUT", path: "/upload", body: multipart(z.object({ file: z.file(), path: AbsolutePath })), responses: { 200: empty } }),
   read: defineEndpoint({ ...common, operationId: "read", method: "GET", path: "/read", auth: "none", responses: { 200: bytes("video/mp4") } }),
+  film: defineEndpoint({ ...common, operationId: "film", method: "GET", path: "/film", responses: { 200: bytes("video/mp4", { headers: ["X-Row-Count"] }), 202: empty } }),
+  log: defineEndpoint({ ...common, operationId: "log", method: "GET", path: "/log", responses: { 200: tokenPage(Figure) } }),
+  send: defineEndpoint({
+    ...common,
+    area: "Sending",
+    operationId: "send",
+    method: "POST",
+    path: "/send",
+    body: multipart(z.object({ files: z.array(z.object({ file: z.file() })), meta: z.object({ a: z.string() }), env: z.record(z.string(), z.string()), name: z.string() })),
+    responses: { 200: json(Figure), 202: json(Shared) },
+    errorBodies: { 409: Taken },
+  }),
   shape: defineEndpoint({ ...common, operationId: "shape", method: "PUT", path: "/shape", body: json(Shape), responses: { 200: json(z.nullable(Shared)) } }),
 };
 
 function document(operations: Contract, descriptions?: Parameters<typeof toOpenApi>[1]["descriptions"]) {
-  return toOpenApi(operations, { title: "Test", version: "1", schemas: { Shared, Filled }, ...(descriptions && { descriptions }) });
+  return toOpenApi(operations, { title: "Test", version: "1", schemas: { Shared, Filled, Figure, Round, Angular }, ...(descriptions && { descriptions }) });
 }
 
 /** What stands at a path of keys; `$ref`s are followed. */
@@ -69,7 +86,7 @@ describe("toOpenApi", () => {
     expect(at(result, "paths", "/things", "post", "requestBody")).toMatchObject({ required: false, content: { "application/json": { schema: { $ref: "#/components/schemas/FilledInput" } } } });
     expect(at(result, "components", "schemas", "FilledInput")).not.toHaveProperty("required");
     expect(at(result, "components", "schemas", "Filled")).toMatchObject({ required: ["limit"], properties: { shared: { $ref: "#/components/schemas/Shared" } } });
-    expect(Object.keys(at(result, "components", "schemas")).sort()).toEqual(["ErrorBody", "ErrorDetail", "Filled", "FilledInput", "Shared"]);
+    expect(Object.keys(at(result, "components", "schemas")).sort()).toEqual(["Angular", "ErrorBody", "ErrorDetail", "Figure", "Filled", "FilledInput", "Round", "Shared"]);
   });
 
   it("leaves answers open for fields of a newer server, and integers without zod's bounds", () => {
@@ -99,15 +116,53 @@ describe("toOpenApi", () => {
 
   it("describes events, uploads, bytes and unions", () => {
     const result = document(own);
-    expect(at(result, "paths", "/events", "get", "responses", "200", "content", "text/event-stream", "schema", "properties")).toEqual({
+    const stream = at(result, "paths", "/events", "get", "responses", "200", "content", "text/event-stream");
+    expect(at(stream, "schema", "properties")).toEqual({
       kind: { type: "string", enum: ["a", "b"] },
       at: { type: "string", format: "date-time" },
     });
+    expect(at(stream, "x-itemSchema", "properties", "data")).toEqual({ type: "string", contentMediaType: "application/json", contentSchema: stream.schema });
     expect(at(result, "paths", "/upload", "put", "requestBody", "content", "multipart/form-data", "schema", "properties", "file")).toEqual({ type: "string", format: "binary" });
     expect(at(result, "paths", "/upload", "put", "responses", "200")).not.toHaveProperty("content");
     expect(at(result, "paths", "/read", "get")).toMatchObject({ security: [], responses: { 200: { content: { "video/mp4": { schema: { format: "binary" } } } } } });
     expect(at(result, "paths", "/shape", "put", "requestBody", "content", "application/json", "schema")).toMatchObject({ discriminator: { propertyName: "kind" } });
     expect(at(result, "paths", "/shape", "put", "responses", "200", "content", "application/json", "schema")).toEqual({ anyOf: [{ $ref: "#/components/schemas/Shared" }, { type: "null" }] });
+  });
+
+  it("says which component stands for which kind", () => {
+    expect(at(document(own), "components", "schemas", "Figure")).toEqual({
+      oneOf: [{ $ref: "#/components/schemas/Round" }, { $ref: "#/components/schemas/Angular" }],
+      discriminator: { propertyName: "type", mapping: { round: "#/components/schemas/Round", square: "#/components/schemas/Angular", star: "#/components/schemas/Angular" } },
+    });
+  });
+
+  it("has every success of an operation, and errors that say more than usual", () => {
+    const result = document(own);
+    const film = at(result, "paths", "/film", "get", "responses");
+    expect(Object.keys(film)).toEqual(["200", "202", "400", "409", "429"]);
+    expect(Object.keys(at(film, "200", "headers"))).toContain("X-Row-Count");
+    expect(Object.keys(at(film, "202", "headers"))).toContain("Retry-After");
+    expect(at(film, "202")).not.toHaveProperty("content");
+    expect(Object.keys(at(result, "paths", "/log", "get", "responses", "200", "headers"))).toEqual(["X-Request-Id", "X-Limit", "X-Has-More", "X-Next-Page-Token"]);
+    const send = (...keys: string[]) => at(result, "paths", "/send", "post", "responses", ...keys);
+    expect(send("202", "content", "application/json", "schema")).toMatchObject({ properties: { size: { type: "integer" } } });
+    expect(send("409", "content", "application/json", "schema")).toMatchObject({ required: ["code", "message", "existing_id"] });
+    expect(Object.keys(at(result, "paths", "/things", "post", "responses", "409", "headers"))).toContain("X-Should-Retry");
+    expect(() => document({ odd: { ...own.film, responses: { 200: bytes("video/mp4", { headers: ["X-Odd"] }) } } })).toThrow("The header X-Odd has no description");
+  });
+
+  it("says how the parts of a multipart body are written", () => {
+    const result = document(own);
+    expect(at(result, "paths", "/send", "post", "requestBody", "content", "multipart/form-data", "encoding")).toEqual({ files: { style: "deepObject", explode: true }, meta: { contentType: "application/json" }, env: { style: "deepObject", explode: true } });
+    expect(at(result, "paths", "/upload", "put", "requestBody", "content", "multipart/form-data", "encoding")).toEqual({ file: { contentType: "application/octet-stream" } });
+  });
+
+  it("takes examples for components that there are, and areas in the order of their descriptions", () => {
+    const options = { title: "", version: "", schemas: { Shared, Filled, Figure, Round, Angular } };
+    const result = toOpenApi(own, { ...options, examples: { Shared: [{ name: "a" }] }, descriptions: { schemas: {}, operations: {}, areas: { Sending: "Sends.", Test: "Tests." } } });
+    expect(at(result, "components", "schemas", "Shared").examples).toEqual([{ name: "a" }]);
+    expect(result.tags).toEqual([{ name: "Sending", description: "Sends." }, { name: "Test", description: "Tests." }]);
+    expect(() => toOpenApi(own, { ...options, examples: { Nothing: [] } })).toThrow("an example for Nothing");
   });
 
   it("puts prose where it belongs", () => {
@@ -156,6 +211,6 @@ describe("openapi.json", () => {
       });
       return copy;
     };
-    expect(withoutProse(published)).toEqual(withoutProse(toOpenApi(contract, published.info)));
+    expect(withoutProse(published)).toEqual(withoutProse(toOpenApi(contract, { ...published.info, descriptions: { schemas: {}, operations: {}, areas: areaDescriptions } })));
   });
 });

@@ -181,12 +181,12 @@ function requestBodyOf(body: RequestBody, collector: SchemaCollector, docs: Fiel
   }
 }
 
-/** How the parts of a multipart body are written, where it is not as text: files as bytes, lists and objects with a file in them as `files[0][file]`, other objects as JSON. */
+/** How the parts of a multipart body are written, where it is not as text: files as bytes, maps and whatever has a file in it as `env[KEY]` and `files[0][file]`, other objects as JSON. */
 function encodingOf(schema: JsonSchema): { encoding?: Json } {
   const encoding: Json = {};
   for (const { name, schema: field } of fieldsOf(schema)) {
     if (field.format === "binary") encoding[name] = { contentType: "application/octet-stream" };
-    else if (JSON.stringify(field).includes('"format":"binary"')) encoding[name] = { style: "deepObject", explode: true };
+    else if (field.additionalProperties !== undefined || JSON.stringify(field).includes('"format":"binary"')) encoding[name] = { style: "deepObject", explode: true };
     else if (field.type === "object" || field.$ref !== undefined) encoding[name] = { contentType: "application/json" };
   }
   return Object.keys(encoding).length === 0 ? {} : { encoding };

@@ -1,8 +1,10 @@
+import { bytes, defineEndpoint, empty, json, tokenPage, type TokenPage } from "@shoal/contract";
 import type { contract, createProfile, deleteProfile, listProfiles, readFile, uploadZip, watchEvents, writeFile } from "@shoal/contract";
 import type { FileSystemEvent, Profile } from "@shoal/schemas";
 import type { Readable } from "node:stream";
 import { expectTypeOf } from "vitest";
-import type { BytesReply, Handler, HandlerCall, HandlerResult, Handlers, MultipartPart, StreamFrame } from "./index.ts";
+import * as z from "zod/mini";
+import { withStatus, type BytesReply, type Handler, type HandlerCall, type HandlerResult, type Handlers, type HandlersOrNotYet, type MultipartPart, type StatusReply, type StreamFrame } from "./index.ts";
 
 interface Caller {
   readonly key: string;
@@ -30,3 +32,24 @@ declare const remove: Needed["deleteProfile"];
 ({ createProfile: create, deleteProfile: remove }) satisfies Needed;
 // @ts-expect-error deleteProfile is missing
 ({ createProfile: create }) satisfies Needed;
+
+// Several successes: each may be chosen, nothing else.
+const common = { area: "Test", plane: "control", method: "GET", summary: "Test.", errors: [500] } as const;
+export const lease = defineEndpoint({ ...common, operationId: "a", path: "/a", responses: { 200: json(z.string()), 204: empty } });
+export const film = defineEndpoint({ ...common, operationId: "b", path: "/b", responses: { 200: bytes("video/mp4"), 202: empty } });
+export const log = defineEndpoint({ ...common, operationId: "c", path: "/c", responses: { 200: tokenPage(z.string()) } });
+expectTypeOf<HandlerResult<typeof lease>>().toEqualTypeOf<string | undefined | void | StatusReply<200, string> | StatusReply<204, undefined | void>>();
+expectTypeOf<HandlerResult<typeof log>>().toEqualTypeOf<TokenPage<string>>();
+(() => withStatus(202, undefined, { retryAfterSeconds: 5 })) satisfies Handler<typeof film>;
+// @ts-expect-error not a status of it
+(() => withStatus(201, undefined)) satisfies Handler<typeof film>;
+// @ts-expect-error not what this status answers with
+(() => withStatus(200, 7)) satisfies Handler<typeof lease>;
+
+// An operation has a handler or stands among those that have none yet.
+type Some = Pick<typeof contract, "createProfile" | "deleteProfile">;
+({ createProfile: create }) satisfies HandlersOrNotYet<Some, "deleteProfile">;
+// @ts-expect-error deleteProfile is missing
+({ createProfile: create }) satisfies HandlersOrNotYet<Some, never>;
+// @ts-expect-error it has a handler, and cannot be missing
+({ createProfile: create, deleteProfile: remove }) satisfies HandlersOrNotYet<Some, "deleteProfile">;

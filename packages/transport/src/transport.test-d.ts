@@ -1,6 +1,7 @@
-import { createProfile, deleteProfile, getHealth, getProfile, listProfiles, readFile, watchEvents, writeFile, type Endpoint } from "@shoal/contract";
+import { bytes, createProfile, defineEndpoint, deleteProfile, empty, getHealth, getProfile, listProfiles, json, readFile, tokenPage, watchEvents, writeFile, type Endpoint } from "@shoal/contract";
 import type { FileSystemEvent, Health, Profile } from "@shoal/schemas";
 import { expectTypeOf } from "vitest";
+import * as z from "zod/mini";
 import { ApiError, type Download, type EventStream, type ItemPage, type Transport } from "./index.ts";
 
 declare const transport: Transport;
@@ -29,3 +30,12 @@ void transport.call(createProfile, { body: { name: 7 } });
 void transport.call(writeFile, { params: { id: "b" }, query: { path: "/" } });
 // @ts-expect-error a list has no such filter
 void transport.call(listProfiles, { query: { colour: "red" } });
+
+// Several successes.
+const common = { area: "Test", plane: "control", method: "GET", summary: "Test.", errors: [500] } as const;
+const lease = defineEndpoint({ ...common, operationId: "a", path: "/a", responses: { 200: json(z.string()), 204: empty } });
+const film = defineEndpoint({ ...common, operationId: "b", path: "/b", responses: { 200: bytes("video/mp4"), 202: empty } });
+const log = defineEndpoint({ ...common, operationId: "c", path: "/c", responses: { 200: tokenPage(z.string()) } });
+expectTypeOf(transport.call(lease)).resolves.toEqualTypeOf<string | undefined>();
+expectTypeOf(transport.download(film)).resolves.toEqualTypeOf<Download | undefined>();
+expectTypeOf(transport.call(log)).resolves.toEqualTypeOf<ItemPage<string>>();

@@ -1,5 +1,5 @@
 import { lazyObject, SlugName, Tags } from "@shoal/schemas";
-import { bytes, defineEndpoint, empty, eventStream, json, multipart, optionalJson, page } from "@shoal/contract";
+import { bytes, defineEndpoint, empty, eventStream, json, multipart, optionalJson, page, tokenPage } from "@shoal/contract";
 import * as z from "zod/mini";
 
 const common = { area: "Test", plane: "control", summary: "Test.", errors: [400, 500] } as const;
@@ -51,6 +51,17 @@ export const fixture = {
     body: multipart(z.object({ file: z.file() })),
     responses: { 200: json(z.unknown()) },
   }),
+  listByToken: defineEndpoint({
+    ...common,
+    operationId: "listByToken",
+    method: "GET",
+    path: "/log",
+    query: lazyObject(() => ({ limit: z._default(z.int(), 2), page_token: z.optional(z.string()) })),
+    responses: { 200: tokenPage(z.unknown()) },
+  }),
+  lease: defineEndpoint({ ...common, operationId: "lease", method: "POST", path: "/leases", responses: { 200: json(z.unknown()), 204: empty } }),
+  render: defineEndpoint({ ...common, operationId: "render", method: "GET", path: "/things/{id}/video", params: id, responses: { 200: bytes("video/mp4", { headers: ["X-Row-Count"] }), 202: empty } }),
+  run: defineEndpoint({ ...common, operationId: "run", method: "POST", path: "/runs", responses: { 200: json(z.unknown()), 202: json(z.unknown()) } }),
   follow: defineEndpoint({ ...common, operationId: "follow", method: "GET", path: "/things/{id}/events", params: id, responses: { 200: eventStream(z.unknown()) } }),
 };
 
