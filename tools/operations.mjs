@@ -1,0 +1,62 @@
+// Writes docs/operations.md, the table of all operations, from the contract, the lists of those without a handler and the commands;
+// `--check` only says whether it is up to date.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const target = join(root, "docs/operations.md");
+const condition = "--conditions=@shoal/source";
+
+// The sources are read, not what was built from them: the table cannot be stale because a build is.
+if (!process.execArgv.includes(condition)) {
+  const { status } = spawnSync(process.execPath, [condition, fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
+  process.exit(status ?? 1);
+}
+
+const { contract } = await import("../packages/contract/src/contract.ts");
+const { areaDescriptions } = await import("../packages/contract/src/openapi-areas.ts");
+const { notImplemented: ofControl } = await import("../apps/server/src/not-implemented.ts");
+const { notImplemented: ofInstance } = await import("../packages/instance/src/not-implemented.ts");
+const { commandTable } = await import("../apps/cli/src/command-table.ts");
+const { polish } = await import("../apps/cli/src/polish.ts");
+
+const document = JSON.parse(readFileSync(join(root, "packages/contract/openapi.json"), "utf8"));
+const commands = new Map(commandTable(document, polish).map(({ operationId, words }) => [operationId, `shoal ${words.join(" ")}`]));
+const missing = new Set([...ofControl, ...ofInstance]);
+const operations = Object.entries(contract);
+const text = tableOf();
+
+if (!process.argv.includes("--check")) {
+  writeFileSync(target, text);
+} else if (!existsSync(target) || readFileSync(target, "utf8") !== text) {
+  console.error("docs/operations.md does not fit the contract and its handlers any more: run `node tools/operations.mjs` and commit what it writes.");
+  process.exit(1);
+}
+
+function tableOf() {
+  const lines = [
+    "# Operations",
+    "",
+    "<!-- Written by `node tools/operations.mjs`; not by hand. -->",
+    "",
+    `Every operation of the contract: ${operations.length - missing.size} of ${operations.length} work. One that says *not yet* is declared, and can be called from the`,
+    "client and the command line, but the service answers 501 `not_implemented`. *Service* is answered by the control plane, *browser* beside",
+    "the browser. The name is the client's method (`shoal.browsers.create(…)`) and the `operationId` of `openapi.json`.",
+  ];
+  for (const [area, description] of Object.entries(areaDescriptions)) {
+    const rows = operations.filter(([, endpoint]) => endpoint.area === area);
+    if (rows.length === 0) continue;
+    lines.push("", `## ${area}`, "", description, "", "| operation | request | command | served by | |", "| --- | --- | --- | --- | --- |");
+    for (const [name, { deprecated, method, operationId, path, plane, summary }] of rows) {
+      const served = missing.has(name) ? "*not yet*" : plane === "control" ? "service" : "browser";
+      const note = deprecated === true ? `Deprecated. ${summary}` : summary;
+      const command = commands.get(operationId);
+      lines.push(`| \`${operationId}\` | \`${method} ${path}\` | ${command === undefined ? "" : `\`${command}\``} | ${served} | ${note.replaceAll("|", "\\|")} |`);
+    }
+  }
+  const listed = operations.filter(([, { area }]) => area in areaDescriptions).length;
+  if (listed !== operations.length) throw new Error("An operation is in an area that packages/contract/src/openapi-areas.ts does not describe.");
+  return `${lines.join("\n")}\n`;
+}
