@@ -71,7 +71,7 @@ export class BrowserComputer {
    *   ],
    * });
    *
-   * @throws {ApiError} 400, 500; the message names the action that failed.
+   * @throws {ApiError} 400, 500; `fields.failed_action` is the place of the action that failed, from 0.
    */
   batch(browserId: string, body: ComputerBatch, options?: CallOptions): Promise<void> {
     return this.#transport.call(batchComputerActions, { params: { id: browserId }, body }, options);

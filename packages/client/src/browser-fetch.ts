@@ -94,13 +94,18 @@ async function errorIn(response: Response): Promise<ApiError> {
   const code = response.headers.get("x-shoal-error") ?? "internal_error";
   const text = await response.text();
   let message = text;
+  let fields: ApiError["fields"] = {};
   try {
     const body: unknown = JSON.parse(text);
-    if (typeof body === "object" && body !== null && "message" in body && typeof body.message === "string") message = body.message;
+    if (typeof body === "object" && body !== null) {
+      const { code: _code, message: said, ...others } = body as Readonly<Record<string, unknown>>;
+      if (typeof said === "string") message = said;
+      fields = Object.fromEntries(Object.entries(others).filter((field): field is [string, string | number] => ["string", "number"].includes(typeof field[1])));
+    }
   } catch {
     // Not JSON: the text says what it says.
   }
-  return new ApiError(message, { code, status: response.status, requestId: response.headers.get("x-request-id") ?? undefined, retryable: response.status >= 500 });
+  return new ApiError(message, { code, status: response.status, requestId: response.headers.get("x-request-id") ?? undefined, retryable: response.status >= 500, fields });
 }
 
 async function viaCurl({ transport }: BrowserFetchParts, browserId: string, { target, method, headers, body }: ReadInit, init: BrowserFetchInit): Promise<Response> {

@@ -81,7 +81,7 @@ export class Browsers {
    * Sends an HTTP request through the browser: with its cookies, its TLS and its proxy. Redirects are followed. The answer is held in memory; see {@link fetch} for a stream.
    *
    * @returns what the site answered, whatever its status. One try waits for `timeout_ms` and 10 seconds, unless `timeoutMs` is given.
-   * @throws {ApiError} 502 when the browser gets no answer; the message names Chromium's reason.
+   * @throws {ApiError} 502 when the browser gets no answer; `fields.net_error_name` is Chromium's reason.
    */
   curl(browserId: string, body: Curl, options: CallOptions = {}): Promise<CurlResult> {
     const timeoutMs = options.timeoutMs ?? (body.timeout_ms ?? 30_000) + 10_000;

@@ -9,7 +9,7 @@ export { type BrowserProcesses, type CommandResult, type ProcessOutput } from ".
 export { type BrowserLogs } from "./browser-logs.ts";
 export { type SessionTelemetry } from "./browser-telemetry.ts";
 export { type BrowserReplays, type ReplayDownloadOptions } from "./browser-replays.ts";
-export { type DirectoryWatches } from "./directory-watches.ts";
+export { type DirectoryWatches, type StartedWatch } from "./directory-watches.ts";
 export { type Profiles } from "./profiles.ts";
 export { type ApiKeys } from "./api-keys.ts";
 export { type Apps } from "./apps.ts";

@@ -48,7 +48,7 @@ async function start(baseUrl?: string | null, more?: Partial<Browser>) {
         return false;
       }
       if (url.searchParams.get("url")?.includes("unreachable") === true) {
-        response.writeHead(502, { "x-shoal-error": "bad_gateway", "content-type": "application/json" }).end('{"code":"bad_gateway","message":"net::ERR_NAME_NOT_RESOLVED"}');
+        response.writeHead(502, { "x-shoal-error": "bad_gateway", "content-type": "application/json" }).end('{"code":"bad_gateway","message":"no answer","net_error":-105,"net_error_name":"net::ERR_NAME_NOT_RESOLVED"}');
         return true;
       }
       response.writeHead(404, { "x-asked": `${request.method ?? ""} ${url.searchParams.get("url") ?? ""} ${url.searchParams.get("timeout_ms") ?? ""}`, "x-body-type": request.headers["content-type"] ?? "" });
@@ -168,7 +168,7 @@ describe("a session that names its address", () => {
     await using parts = await start();
     const browser = await new Shoal({ apiKey, baseUrl: parts.service.baseUrl }).browsers.create();
     const error: unknown = await browser.fetch("https://unreachable.example/").catch((reason: unknown) => reason);
-    expect(ApiError.isInstance(error) && [error.status, error.code, error.message]).toEqual([502, "bad_gateway", "net::ERR_NAME_NOT_RESOLVED"]);
+    expect(ApiError.isInstance(error) && [error.status, error.code, error.message, error.fields]).toEqual([502, "bad_gateway", "no answer", { net_error: -105, net_error_name: "net::ERR_NAME_NOT_RESOLVED" }]);
   });
 
   it("lets browser.fetch go through the service when its address cannot be reached", async () => {

@@ -1,5 +1,5 @@
 import type { Endpoint } from "@shoal/contract";
-import { ApiError, ConnectionError, createTransport, type CallOptions, type RequestInfo, type Transport, type TransportOptions } from "@shoal/transport";
+import { ApiError, ConnectionError, createTransport, type CallOptions, type RequestInfo, type Transport, type TransportHooks, type TransportOptions } from "@shoal/transport";
 
 /** How to reach the instance beside a session's browser. */
 export interface SessionRoute {
@@ -70,14 +70,15 @@ export class SessionRoutes {
 }
 
 /** The caller's hooks, which see addresses without their token. */
-function withoutToken({ hooks }: TransportOptions): TransportOptions["hooks"] {
-  if (hooks === undefined) return undefined;
+function withoutToken({ hooks = [] }: TransportOptions): readonly TransportHooks[] {
   const hidden = <Info extends RequestInfo>(info: Info): Info => ({ ...info, url: info.url.replace(/([?&]jwt=)[^&]*/, "$1[token]") });
-  return {
-    onRequest: (info) => hooks.onRequest?.(hidden(info)),
-    onResponse: (info) => hooks.onResponse?.(hidden(info)),
-    onRetry: (retry) => hooks.onRetry?.(retry),
-  };
+  const all = "length" in hooks ? hooks : [hooks];
+  return all.map((hook) => ({
+    onRequest: (info) => hook.onRequest?.(hidden(info)),
+    onResponse: (info) => hook.onResponse?.(hidden(info)),
+    onFailure: (info) => hook.onFailure?.(hidden(info)),
+    onRetry: (retry) => hook.onRetry?.(retry),
+  }));
 }
 
 const shortened = new WeakMap<Endpoint, Endpoint>();

@@ -131,6 +131,21 @@ describe("against the real router", () => {
     expect(paths).toEqual(["CREATE /d/1", "CREATE /d/2", "DELETE /d/1"]);
   });
 
+  it("stops a watch with its scope, once, also when it is gone already", async () => {
+    await using service = await startToyService(apiKey);
+    const { watch } = new Shoal({ apiKey, baseUrl: service.baseUrl }).browsers.fs;
+    let ended: Promise<void>;
+    {
+      await using started = await watch.start("b", { path: "/d" });
+      expect(JSON.stringify(started)).toBe(`{"watch_id":"${started.watch_id}"}`);
+      ended = (async () => {
+        for await (const event of watch.events("b", started.watch_id)) throw new Error(`unexpected ${event.type}`);
+      })();
+    }
+    await ended;
+    expect(service.requests.filter((request) => request.startsWith("DELETE"))).toHaveLength(1);
+  });
+
   it("tells of the service's health", async () => {
     await using service = await startToyService(apiKey);
     const shoal = new Shoal({ apiKey: "sk_wrong", baseUrl: service.baseUrl });
