@@ -1,11 +1,13 @@
 import { installedPlaces } from "./chromium-places.ts";
+import { fontCachePath } from "./font-cache.ts";
 import type { PlacementKind } from "./placement.ts";
 import { openPage } from "./testing/cdp.ts";
-import { openPlacement } from "./testing/placements.ts";
+import { openPlacement, runInside } from "./testing/placements.ts";
 import { familyOf, type Known } from "./testing/processes.ts";
 import { describeWith } from "./testing/requirements.ts";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
@@ -81,6 +83,18 @@ describeWith(["chromium", "bubblewrap"], "in a box", () => {
       expect(readlinkSync(`/proc/${pid}/ns/user`)).not.toBe(readlinkSync(`/proc/${browser?.pid ?? 0}/ns/user`));
       expect(readlinkSync(`/proc/${pid}/ns/net`)).not.toBe(readlinkSync("/proc/self/ns/net"));
     }
+  });
+
+  it("takes over what the host's fontconfig knows, read-only", async () => {
+    const { placement } = await openPlacement({ kind: "sandbox", standIn: "fine" });
+    const box = await placement.acquire(assign);
+    const all = existsSync(fontCachePath) ? readdirSync(fontCachePath) : [];
+    const { stdout } = await runInside(box, `ls ${fontCachePath} 2>/dev/null`);
+    const seen = stdout.split("\n").filter((name) => name !== "");
+    expect(all).toEqual(expect.arrayContaining(seen));
+    const top = createHash("md5").update("/usr/share/fonts").digest("hex");
+    expect(seen.filter((name) => name.startsWith(top))).toEqual(all.filter((name) => name.startsWith(top)));
+    expect((await runInside(box, `: >> ${fontCachePath}/x`)).code).not.toBe(0);
   });
 
   it("knows its time zone, UTC", async () => {

@@ -2,6 +2,7 @@ import type { InstanceConfig } from "@shoal/instance";
 import type { Box, BoxMaker, Exit } from "./box.ts";
 import type { LocatedChromium } from "./chromium.ts";
 import { openCompileCache } from "./compile-cache.ts";
+import { copyFontCache, fontCachePath } from "./font-cache.ts";
 import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "./instance-files.ts";
 import type { PlacementLog } from "./placement.ts";
 import type { InstalledProgram } from "./installed-program.ts";
@@ -64,7 +65,13 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
       return sandboxCommand({ tools: support.tools, etc, root, readOnly: runtime, writable: [{ from: folder, to: inside.cache }], owner, nestedUsers: support.nestedUsers, program: [...startProgram, "--fill-cache", inside.cache] });
     },
   });
-  const readOnly: readonly Bind[] = [...runtime, ...(cacheDir === undefined ? [] : [{ from: cacheDir, to: inside.cache }]), ...browser.binds];
+  const fontCache = join(options.folders.runtimeDir, "fonts");
+  const readOnly: readonly Bind[] = [
+    ...runtime,
+    ...(cacheDir === undefined ? [] : [{ from: cacheDir, to: inside.cache }]),
+    ...((await copyFontCache(fontCache)) ? [{ from: fontCache, to: fontCachePath }] : []),
+    ...browser.binds,
+  ];
 
   const filter = systemCallFilter(process.arch);
 
