@@ -8,14 +8,19 @@ import { flagName, kebab } from "./words.ts";
 /** Flags that mean the same on every command, so no field may have them. */
 const taken: Readonly<Record<string, string>> = { query: "--search", output: "--result", timeout: "--timeout-value", project: "--project-value", context: "--context-value", all: "--all-values", watch: "--watch-value", file: "--input-file" };
 
-/** How a field's flag is spelt, unless somebody chose. */
-function spelling(field: string): string {
-  return taken[field] ?? flagName(field);
+/** The flag of a field, with its short form where it has one: `-t, --timeout-seconds`. */
+function spelling({ polish }: CommandSpec, field: string): string {
+  return polish.flags?.[field] ?? taken[field] ?? flagName(field);
+}
+
+/** The flag of a field as it is typed: `--timeout-seconds`. */
+export function fieldFlag(spec: CommandSpec, field: string): string {
+  return spelling(spec, field).split(", ").at(-1) ?? "";
 }
 
 /** Adds the command of one operation. */
 export function addOperation(parent: Command, spec: CommandSpec, { run, names }: Adding): void {
-  const { arguments: positional = [], rest, confirm, examples, flags: custom = {}, id, many, watch } = spec.polish;
+  const { arguments: positional = [], rest, confirm, examples, id, many, watch } = spec.polish;
   const command = parent.command(spec.words.at(-1) ?? "", { hidden: spec.deprecated === true }).summary(spec.summary).description([spec.summary, spec.description].filter(Boolean).join("\n"));
   const fieldNames: Record<string, string> = {};
   spec.params.forEach((param, index) => {
@@ -33,7 +38,7 @@ export function addOperation(parent: Command, spec: CommandSpec, { run, names }:
   const flags: Record<string, { key: string; name: string }> = {};
   for (const flag of spec.flags) {
     if (positional.includes(flag.field) || flag.field === rest) continue;
-    const option = optionFor(flag, custom[flag.field] ?? spelling(flag.field));
+    const option = optionFor(flag, spelling(spec, flag.field));
     if (flag.hidden === true) option.hideHelp();
     const name = option.long ?? flagName(flag.field);
     flags[flag.field] = { key: option.attributeName(), name };
