@@ -9,13 +9,13 @@ import { Readable } from "node:stream";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { ContractError, Shoal, type AuditLogProgress } from "./index.ts";
-import { startPartService, type PartService } from "./node/testing/part-service.ts";
+import { startPartialService, type PartialService } from "./node/testing/partial-service.ts";
 
 const window = { start: "2026-01-01T00:00:00Z", end: "2026-01-31T00:00:00Z" };
 const entry = (id: number): AuditLogEntry => ({ timestamp: "2026-01-02T00:00:00.000Z", auth_strategy: "api_key", user_id: `u${id}`, email: "", status: 200, method: "POST", path: "/browsers", route: "/browsers", domain: "localhost", duration_ms: 3, client_ip: "127.0.0.1", user_agent: "test" });
 const total = 5;
 const lineOf = (id: number) => `${JSON.stringify(entry(id))}\n`;
-const auditLogsOf = (service: PartService) => new Shoal({ apiKey: "sk_secret_0123456789", baseUrl: service.baseUrl }).auditLogs;
+const auditLogsOf = (service: PartialService) => new Shoal({ apiKey: "sk_secret_0123456789", baseUrl: service.baseUrl }).auditLogs;
 const bytesOf = async (stream: ReadableStream<Uint8Array<ArrayBuffer>>) => Buffer.from(await new Response(stream).arrayBuffer());
 
 type ChunkHandler = Handlers<typeof contract>["exportAuditLogsChunk"];
@@ -40,7 +40,7 @@ const chunks =
 
 describe("auditLogs.list", () => {
   it("goes from page to page by tokens", async () => {
-    await using service = await startPartService({
+    await using service = await startPartialService({
       listAuditLogs: ({ query }) => {
         const at = Number(query.page_token?.slice(1) ?? 0);
         const items = Array.from({ length: Math.min(query.limit, total - at) }, (_, index) => entry(at + index));
@@ -53,13 +53,13 @@ describe("auditLogs.list", () => {
     const users: string[] = [];
     for await (const { user_id } of page) users.push(user_id);
     expect(users).toEqual(["u0", "u1", "u2", "u3", "u4"]);
-    expect(service.requests.map(({ url }) => new URL(url, "http://x").searchParams.get("exclude_method"))).toEqual(Array.from({ length: 3 }, () => "GET,HEAD"));
+    expect(service.requests.map(({ line }) => new URL(line.slice("GET ".length), "http://x").searchParams.get("exclude_method"))).toEqual(Array.from({ length: 3 }, () => "GET,HEAD"));
   });
 });
 
 describe("auditLogs.download", () => {
   it("is one gzip file of all chunks, and tells how far it is", async () => {
-    await using service = await startPartService({ exportAuditLogsChunk: chunks() });
+    await using service = await startPartialService({ exportAuditLogsChunk: chunks() });
     const seen: AuditLogProgress[] = [];
     const file = await bytesOf(auditLogsOf(service).download({ ...window, limit: 2 }, { onProgress: (progress) => seen.push(progress) }));
     expect(gunzipSync(file).toString()).toBe([0, 1, 2, 3, 4].map(lineOf).join(""));
@@ -68,7 +68,7 @@ describe("auditLogs.download", () => {
   });
 
   it("can be written to a file as it comes", async () => {
-    await using service = await startPartService({ exportAuditLogsChunk: chunks() });
+    await using service = await startPartialService({ exportAuditLogsChunk: chunks() });
     const folder = await mkdtemp(join(tmpdir(), "shoal-audit-"));
     try {
       const path = join(folder, "audit.jsonl.gz");
@@ -80,7 +80,7 @@ describe("auditLogs.download", () => {
   });
 
   it("is lines where that is asked for, and fetches only what is read", async () => {
-    await using service = await startPartService({ exportAuditLogsChunk: chunks() });
+    await using service = await startPartialService({ exportAuditLogsChunk: chunks() });
     const stream = auditLogsOf(service).download({ ...window, limit: 2, format: "jsonl" });
     const reader = stream.getReader();
     expect(Buffer.from((await reader.read()).value ?? []).toString()).toBe(lineOf(0) + lineOf(1));
@@ -92,7 +92,7 @@ describe("auditLogs.download", () => {
   it("fetches a chunk again whose bytes are not those of its SHA-256", async () => {
     let spoiled = 0;
     const spoil = (_headers: Record<string, string>, bytes: Buffer, at: number) => (at === 2 && spoiled++ === 0 ? Buffer.concat([bytes.subarray(1), bytes.subarray(0, 1)]) : bytes);
-    await using service = await startPartService({ exportAuditLogsChunk: chunks(spoil) });
+    await using service = await startPartialService({ exportAuditLogsChunk: chunks(spoil) });
     expect(gunzipSync(await bytesOf(auditLogsOf(service).download({ ...window, limit: 2 }))).toString()).toContain(lineOf(4));
     expect(service.requests).toHaveLength(4);
   });
@@ -100,7 +100,7 @@ describe("auditLogs.download", () => {
   it("fetches a chunk again whose connection broke", async () => {
     let broken = 0;
     const whole = chunks();
-    await using service = await startPartService({
+    await using service = await startPartialService({
       exportAuditLogsChunk: async (call) => {
         const reply = await whole(call);
         if (call.query.cursor !== "4" || broken++ > 0 || !("stream" in reply)) return reply;
@@ -123,20 +123,20 @@ describe("auditLogs.download", () => {
       change(headers);
       return bytes;
     };
-    await using service = await startPartService({ exportAuditLogsChunk: chunks(spoil) });
+    await using service = await startPartialService({ exportAuditLogsChunk: chunks(spoil) });
     const error: unknown = await bytesOf(auditLogsOf(service).download({ ...window, limit: 2 })).catch((reason: unknown) => reason);
     expect(ContractError.isInstance(error) && error.path).toBe(`headers.${header}`);
   });
 
   it("fails with what a call would reject with", async () => {
-    await using service = await startPartService({ exportAuditLogsChunk: chunks() });
+    await using service = await startPartialService({ exportAuditLogsChunk: chunks() });
     const { auditLogs } = new Shoal({ apiKey: "sk_secret_0123456789", baseUrl: service.baseUrl });
     await expect(bytesOf(auditLogs.download({ start: window.end, end: window.start }))).rejects.toMatchObject({ status: 400, message: "query.end: must be later than start" });
     await expect(bytesOf(auditLogs.download({ start: window.start, end: "2026-01-31T00:00:01Z" }))).rejects.toMatchObject({ status: 400, message: "query.end: must be at most 30 days after start" });
   });
 
   it("ends with the signal", async () => {
-    await using service = await startPartService({ exportAuditLogsChunk: chunks() });
+    await using service = await startPartialService({ exportAuditLogsChunk: chunks() });
     const stop = new AbortController();
     const reader = auditLogsOf(service).download({ ...window, limit: 2 }, { signal: stop.signal }).getReader();
     await reader.read();

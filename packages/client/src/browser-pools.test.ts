@@ -2,7 +2,7 @@ import { ServiceError, withStatus } from "@shoal/router";
 import type { Browser } from "@shoal/schemas";
 import { describe, expect, it } from "vitest";
 import { Shoal, TimeoutError } from "./index.ts";
-import { startPartService } from "./node/testing/part-service.ts";
+import { startPartialService } from "./node/testing/partial-service.ts";
 
 const browser: Browser = { session_id: "b1", created_at: "2026-01-31T12:00:00.000Z", cdp_ws_url: "ws://x", webdriver_ws_url: "ws://x", headless: true, stealth: false, timeout_seconds: 600 };
 
@@ -10,7 +10,7 @@ const browser: Browser = { session_id: "b1", created_at: "2026-01-31T12:00:00.00
 async function startPool(afterPolls = 0) {
   const asked: unknown[] = [];
   const released: unknown[] = [];
-  const service = await startPartService({
+  const service = await startPartialService({
     acquireBrowser: ({ params, body }) => {
       asked.push({ pool: params.id_or_name, ...body });
       return asked.length > afterPolls ? withStatus(200, { ...browser }) : withStatus(204, undefined);
@@ -47,7 +47,7 @@ describe("a lease", () => {
   });
 
   it("sends requests through its browser", async () => {
-    await using service = await startPartService({
+    await using service = await startPartialService({
       acquireBrowser: () => ({ ...browser }),
       curl: ({ params, body }) => ({ status: 200, headers: { "content-type": ["text/plain"] }, body: btoa(`${params.id} ${body.url}`), duration_ms: 1 }),
     });
@@ -107,7 +107,7 @@ describe("waiting for a browser", () => {
   });
 
   it("rejects for a pool that does not exist", async () => {
-    await using service = await startPartService({
+    await using service = await startPartialService({
       acquireBrowser: () => {
         throw new ServiceError(404, "not_found", "There is no pool nowhere.");
       },

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { ApiError, Shoal } from "./index.ts";
-import { startPartService } from "./node/testing/part-service.ts";
+import { startPartialService } from "./node/testing/partial-service.ts";
 
 describe("proxies.create", () => {
   const server = { host: "proxy.example", port: 3128 };
   it("hears which field of the configuration is wrong, whatever the type", async () => {
-    await using service = await startPartService({ createProxy: ({ body: { type, bypass_hosts } }) => ({ id: "p1", type, ...(bypass_hosts && { bypass_hosts }) }) });
+    await using service = await startPartialService({ createProxy: ({ body: { type, bypass_hosts } }) => ({ id: "p1", type, ...(bypass_hosts && { bypass_hosts }) }) });
     const { proxies } = new Shoal({ apiKey: "sk_secret_0123456789", baseUrl: service.baseUrl });
     const refusals: [proxy: object, message: RegExp][] = [
       [{ type: "custom" }, /^body\.config: a custom proxy needs host and port$/],

@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { Shoal, type BytesInput } from "./index.ts";
 import { fileFromPath } from "./node/index.ts";
-import { startPartService } from "./node/testing/part-service.ts";
+import { startPartialService } from "./node/testing/partial-service.ts";
 
 const apiKey = "sk_secret_0123456789";
 const content = "PK archive";
@@ -36,7 +36,7 @@ describe("extensions.upload", () => {
       const path = join(folder, "blocker.zip");
       await writeFile(path, content);
       let parts: Record<string, string> = {};
-      await using service = await startPartService({
+      await using service = await startPartialService({
         uploadExtension: async ({ body }) => {
           parts = await partsOf(body);
           return { id: "e1", name: parts.name ?? null, created_at: "2026-01-31T12:00:00.000Z", size_bytes: content.length, checksum: createHash("sha256").update(content).digest("hex") };
@@ -54,7 +54,7 @@ describe("extensions.upload", () => {
 describe("profiles.download", () => {
   it("gives the archive, or nothing while nothing was saved", async () => {
     const formats: unknown[] = [];
-    await using service = await startPartService({
+    await using service = await startPartialService({
       downloadProfile: ({ params, query }) => {
         formats.push(query.format);
         if (params.id_or_name === "gone") throw new ServiceError(404, "not_found", "There is no profile gone.");
