@@ -22,10 +22,38 @@ export function checkValue(settings: Settings, plan: Plan, response: Response, c
   settings.logger?.warn({ operation: plan.bounds.operation, path: error.path, request_id: error.requestId }, error.message);
 }
 
-/** Reads a whole body, within the time that one try has. */
+/** Bytes of an answer that is read whole; lists and log lines are far below. Nothing that answers more, or without end, fills the memory. */
+const maxAnswerBytes = 64 * 1024 * 1024;
+
+/** Reads a whole body, within the time that one try has. @throws {ContractError} when it is longer than 64 MiB. */
 export async function readBody(settings: Settings, plan: Plan, response: Response, clock: AttemptClock): Promise<string> {
   clock.limit(plan.timeoutMs, "the answer did not end");
-  return onConnection(settings, clock, `${plan.bounds.operation} lost the connection to ${settings.baseUrl} in the middle of the answer`, response.text());
+  const { headers, body } = response;
+  const declared = headers.get("content-length");
+  const known = declared !== null && Number(declared) <= maxAnswerBytes && !headers.has("content-encoding");
+  // Reading it piece by piece takes longer, so that is for answers that do not say how long they are.
+  const reading = known || body === null ? response.text() : textOf(body);
+  const text = await onConnection(settings, clock, `${plan.bounds.operation} lost the connection to ${settings.baseUrl} in the middle of the answer`, reading);
+  if (text === undefined) throw contractError(plan, response, "body", `longer than ${maxAnswerBytes} bytes`);
+  return text;
+}
+
+/** A body's text, or nothing when it is too long. */
+async function textOf(body: ReadableStream<Uint8Array>): Promise<string | undefined> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.byteLength;
+    if (bytes > maxAnswerBytes) {
+      await reader.cancel().catch(() => undefined);
+      return undefined;
+    }
+    text += decoder.decode(value, { stream: true });
+  }
 }
 
 /** Reads a body of JSON. @throws {ContractError} when it is none. */

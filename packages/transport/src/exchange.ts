@@ -137,6 +137,8 @@ export async function exchange<T>(settings: Settings, plan: Plan, consume: Consu
   const { signal, operation } = plan.bounds;
   signal?.throwIfAborted();
   for (let attempt = 1; ; attempt++) {
+    const turn = settings.gate.enter(signal);
+    if (turn !== undefined) await turn;
     const clock = startClock(plan.bounds);
     let upload: OpenUpload | undefined;
     let failure: ShoalError;
@@ -156,6 +158,7 @@ export async function exchange<T>(settings: Settings, plan: Plan, consume: Consu
       failure = error;
     } finally {
       upload?.close();
+      settings.gate.leave();
     }
     const wait = nextTry(plan, attempt, { retryable: failure.retryable, retryAfterMs: ApiError.isInstance(failure) ? failure.retryAfterMs : undefined });
     if (wait === undefined) throw failure;

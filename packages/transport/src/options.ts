@@ -76,6 +76,11 @@ export interface TransportOptions {
   readonly totalTimeoutMs?: number | undefined;
   /** Tries after the first, 2 when absent. */
   readonly maxRetries?: number | undefined;
+  /**
+   * Requests under way at a time, 400 when absent; further ones wait for their turn, so that ten thousand calls at once do not use up the
+   * sockets of a process. Event streams and downloads count until they begin.
+   */
+  readonly maxConcurrency?: number | undefined;
   /** `error` when absent, but of the events of a stream only the envelope and the kind are checked then. */
   readonly validate?: Validation | undefined;
   readonly logger?: TransportLogger | undefined;

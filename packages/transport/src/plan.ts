@@ -1,5 +1,6 @@
 import type { BytesInput, Endpoint, ResponseContent } from "@shoal/contract";
 import type { CallBounds } from "./clock.ts";
+import type { Gate } from "./gate.ts";
 import type { CallOptions, TransportHooks, TransportOptions } from "./options.ts";
 import { requestUrl } from "./url.ts";
 import type { Upload } from "./upload.ts";
@@ -8,6 +9,7 @@ import type { Upload } from "./upload.ts";
 export interface Settings extends TransportOptions {
   readonly baseUrl: string;
   readonly hooks: TransportHooks | undefined;
+  readonly gate: Gate;
   /** Takes the key and other secrets out of a text that came from elsewhere. */
   redact(text: string): string;
 }

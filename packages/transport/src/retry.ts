@@ -1,9 +1,11 @@
 const maxWaitMs = 60_000;
 
-/** Seconds (`1.5`) or an HTTP date; milliseconds from now. */
-function waitIn(header: string): number | undefined {
+/** Seconds (`1.5`) or an HTTP date; milliseconds from now. @param date - when the answer was sent, by the clock that the header goes by. */
+function waitIn(header: string, date: string | null): number | undefined {
   const seconds = Number(header);
-  const ms = header.trim() === "" || Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1000;
+  const sentAt = Date.parse(date ?? "");
+  // This machine's clock may be wrong, or be set in between.
+  const ms = header.trim() === "" || Number.isNaN(seconds) ? Date.parse(header) - (Number.isNaN(sentAt) ? Date.now() : sentAt) : seconds * 1000;
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
@@ -12,7 +14,7 @@ export function retryAfterMs(headers: Headers): number | undefined {
   const exact = Number.parseFloat(headers.get("retry-after-ms") ?? "");
   if (exact >= 0) return exact;
   const header = headers.get("retry-after");
-  return header === null ? undefined : waitIn(header);
+  return header === null ? undefined : waitIn(header, headers.get("date"));
 }
 
 /** Whether the same request may succeed later. The service's `x-should-retry` wins. */

@@ -102,7 +102,7 @@ async function callAny(settings: Settings, endpoint: Endpoint, request: AnyReque
 /**
  * Makes a transport for one service and key.
  *
- * @throws {TypeError} when `baseUrl` or `apiKey` cannot be what they should be.
+ * @throws {TypeError} when `baseUrl`, `apiKey` or `maxConcurrency` cannot be what they should be.
  */
 export function createTransport(options: TransportOptions): Transport {
   const settings = settingsOf(options);
