@@ -80,13 +80,21 @@ async function direct({ fetch: custom }: BrowserFetchParts, { baseUrl, token }: 
     response = await (custom === undefined ? fetch(address, options) : custom(new Request(address, options)));
   } catch (error) {
     init.signal?.throwIfAborted();
-    throw new ConnectionError(`browsers.fetch could not reach ${baseUrl}.`, { cause: error });
+    // Without its cause, which may hold the address with the token.
+    throw new ConnectionError(`browsers.fetch could not reach ${baseUrl}: ${reasonOf(error).replaceAll(token, "[token]")}.`);
   }
   if (response.headers.has("x-shoal-error")) throw await errorIn(response);
   const answer = new Response(response.body, { status: response.status, statusText: response.statusText, headers: response.headers });
   // Its own address would be the instance's, with the token.
   Object.defineProperty(answer, "url", { value: target.href });
   return answer;
+}
+
+/** What the runtime said, innermost. */
+function reasonOf(error: unknown): string {
+  let reason = "no reason was given";
+  for (let at = error; at instanceof Error; at = at.cause) reason = at.message === "" ? reason : at.message;
+  return reason;
 }
 
 /** What the instance itself says, where the site said nothing. */

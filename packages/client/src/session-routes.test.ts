@@ -1,5 +1,6 @@
 import type { Browser } from "@shoal/schemas";
 import { Readable } from "node:stream";
+import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { ApiError, ConnectionError, Shoal } from "./index.ts";
 import { startPartialService, type PartialService } from "./node/testing/partial-service.ts";
@@ -178,6 +179,15 @@ describe("a session that names its address", () => {
     await expect(browsers.fetch("b1", "https://a.example/", { method: "POST", body: "a" })).rejects.toSatisfy((error) => ConnectionError.isInstance(error));
     await browsers.create();
     expect((await browsers.fetch("b1", "https://a.example/")).headers.get("by")).toBe("service");
+    const { browsers: leaky } = new Shoal({ apiKey, baseUrl: parts.service.baseUrl, maxRetries: 0, fetch: (request) => (request.url.includes(":1/") ? Promise.reject(new TypeError(`no way to ${request.url}`)) : fetch(request)) });
+    await leaky.create();
+    const errors = [await leaky.fetch("b1", "https://a.example/", { method: "POST" }).catch((reason: unknown) => reason)];
+    await leaky.create();
+    errors.push(await leaky.fs.writeFile("b1", new ReadableStream({ start: (controller) => { controller.close(); } }), { path: "/a" }).catch((reason: unknown) => reason));
+    for (const error of errors) {
+      expect(ConnectionError.isInstance(error) && error.message).toContain("no way to");
+      expect(inspect(error, { depth: 9 })).not.toContain(token);
+    }
     const reason = new Error("enough");
     await expect(browsers.fetch("b1", "https://a.example/", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });

@@ -51,8 +51,9 @@ export class SessionRoutes {
     this.#routes.delete(id);
     if (typeof baseUrl !== "string" || typeof cdpUrl !== "string" || typeof endedAt === "string" || !this.#isSafe(baseUrl)) return;
     const token = URL.canParse(cdpUrl) ? new URL(cdpUrl).searchParams.get("jwt") : null;
-    if (token === null || token === "") return;
-    const transport = createTransport({ ...this.#options, baseUrl, apiKey: undefined, project: undefined, hooks: withoutToken(this.#options) });
+    if (token === null || !/^[\x21-\x7e]+$/.test(token)) return;
+    // As the key, it is taken out of whatever is logged or thrown; what is sent there carries no key (`atInstance`).
+    const transport = createTransport({ ...this.#options, baseUrl, apiKey: token, project: undefined, hooks: withoutToken(this.#options) });
     this.#routes.set(id, { baseUrl: transport.baseUrl, token, transport });
     for (const oldest of this.#routes.keys()) {
       if (this.#routes.size <= maxRoutes) break;
@@ -70,7 +71,8 @@ export class SessionRoutes {
 }
 
 /** The caller's hooks, which see addresses without their token. */
-function withoutToken({ hooks = [] }: TransportOptions): readonly TransportHooks[] {
+function withoutToken({ hooks }: TransportOptions): readonly TransportHooks[] | undefined {
+  if (hooks === undefined) return undefined;
   const hidden = <Info extends RequestInfo>(info: Info): Info => ({ ...info, url: info.url.replace(/([?&]jwt=)[^&]*/, "$1[token]") });
   const all = "length" in hooks ? hooks : [hooks];
   return all.map((hook) => ({
@@ -85,9 +87,9 @@ const shortened = new WeakMap<Endpoint, Endpoint>();
 
 /** The operation as the instance itself serves it. */
 function atInstance<E extends Endpoint>(endpoint: E): E {
-  const known = shortened.get(endpoint) ?? { ...endpoint, path: endpoint.path.slice(prefix.length) };
+  const known = shortened.get(endpoint) ?? { ...endpoint, path: endpoint.path.slice(prefix.length), auth: "none" };
   shortened.set(endpoint, known);
-  // Only the path differs, which no type of a request or result depends on.
+  // Only path and auth differ, on which no type of a request or result depends.
   return known as E;
 }
 
