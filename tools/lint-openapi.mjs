@@ -1,7 +1,6 @@
 // Holds openapi.json against the standard: the JSON Schema of OpenAPI 3.1, and Redocly's strict rules as redocly.yaml sets them.
 // Usage: node tools/lint-openapi.mjs [FILE]
 import { spawnSync } from "node:child_process";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Validator } from "@seriousme/openapi-schema-validator";
@@ -12,7 +11,7 @@ const file = process.argv[2] ?? join(root, "packages/contract/openapi.json");
 const { errors, valid } = await new Validator().validate(file);
 if (!valid) console.error(`${file} does not fit the schema of OpenAPI:\n${JSON.stringify(errors, null, 2)}`);
 
-const redocly = join(dirname(createRequire(import.meta.url).resolve("@redocly/cli/package.json")), "bin/cli.js");
+const redocly = fileURLToPath(new URL("bin/cli.js", import.meta.resolve("@redocly/cli/package.json")));
 const { status } = spawnSync(process.execPath, [redocly, "lint", file, "--config", join(root, "redocly.yaml"), "--format", "codeframe"], {
   cwd: root,
   env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },

@@ -16,6 +16,7 @@ if (!process.execArgv.includes(condition)) {
 }
 
 const { contract } = await import("../packages/contract/src/contract.ts");
+const { examples } = await import("../packages/contract/src/examples/index.ts");
 const { areaDescriptions } = await import("../packages/contract/src/openapi-areas.ts");
 const { toOpenApi } = await import("../packages/contract/src/openapi.ts");
 
@@ -25,6 +26,7 @@ const document = toOpenApi(contract, {
   description: "Browser sessions for agents: a real Chromium with its own filesystem, profile and network exit, and every operation on it.",
   license: { name: "Apache 2.0", identifier: "Apache-2.0" },
   descriptions: { ...readDescriptions(), areas: areaDescriptions },
+  examples,
 });
 const text = `${JSON.stringify(document, null, 2)}\n`;
 

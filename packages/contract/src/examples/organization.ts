@@ -1,0 +1,86 @@
+import { ids, times, type Examples } from "./example.ts";
+
+const creator = { id: "usr_1", email: "admin@example.com", name: "Ada" };
+const key = {
+  id: "h7q2m4c8x1v5b9n3",
+  name: "ci",
+  created_at: times.created,
+  created_by: creator,
+  expires_at: times.later,
+  deleted_at: null,
+  project_id: ids.project,
+  project_name: "shop",
+  masked_key: "sk_shoal_…x7Qa",
+};
+const enabled = { enabled: true };
+const auditDestination = { type: "s3", format: "jsonl.gz", bucket: "acme-audit", prefix: "shoal/", region: "eu-central-1", role_arn: "arn:aws:iam::123456789012:role/shoal-audit" } as const;
+
+/** Keys, projects, limits, the audit log, places that telemetry goes to. */
+export const organizationExamples = {
+  ApiKey: [key],
+  CreatedApiKey: [{ ...key, key: "sk_shoal_0123456789abcdefghijklmnopqrstuvwxyzABCx7Qa" }],
+  CreateApiKey: [{ name: "ci", days_to_expire: 30, project_id: ids.project }],
+  UpdateApiKey: [{ name: "ci-nightly" }],
+  RotateApiKey: [{ days_to_expire: 30, expire_in_days: 1 }],
+  Project: [{ id: ids.project, name: "shop", status: "active", created_at: times.created, updated_at: times.updated }],
+  CreateProject: [{ name: "shop" }],
+  UpdateProject: [{ status: "archived" }],
+  ProjectLimits: [{ max_concurrent_sessions: 20, max_concurrent_invocations: null }],
+  UpdateProjectLimits: [{ max_concurrent_sessions: 40 }],
+  OrgLimits: [{ max_concurrent_sessions: 100, default_project_max_concurrent_sessions: null, max_auth_connections: null, auth_connections_used: 2, min_health_check_interval_seconds: 300 }],
+  UpdateOrgLimits: [{ default_project_max_concurrent_sessions: 10 }],
+  OrgEntitlements: [
+    {
+      plan: { id: "START_UP", effective_id: "START_UP", is_trialing: false, status: "ACTIVE", trial_ends_at: null },
+      features: {
+        browser_extensions: { enabled: true, max_stored_per_org: null },
+        browser_pools: enabled,
+        browser_replays: { enabled: true, retention_days: 30 },
+        credential_providers: enabled,
+        credentials: enabled,
+        custom_proxies: enabled,
+        file_io: enabled,
+        gpu: { enabled: false },
+        managed_auth: { enabled: true, health_check_interval_default_seconds: 3_600, health_check_interval_max_seconds: 86_400, health_check_interval_min_seconds: 300, max_connections: null },
+        managed_proxies: { enabled: false },
+        profiles: enabled,
+        proxy_bypass_hosts: enabled,
+      },
+      limits: { max_concurrent_browsers: 100, max_concurrent_invocations: 50, default_max_concurrent_invocations_per_app: 10 },
+    },
+  ],
+  AuthContext: [
+    {
+      authentication: { method: "api_key", source: "api_key", credential_id: key.id },
+      authorization: { credential_scope: { project_id: ids.project }, effective_scope: { project_id: ids.project } },
+      organization: { id: "org_1" },
+      principal: { id: key.id, type: "api_key" },
+    },
+  ],
+  AuditLogEntry: [
+    {
+      timestamp: times.created,
+      auth_strategy: "api_key",
+      user_id: "usr_1",
+      email: "admin@example.com",
+      status: 200,
+      method: "POST",
+      path: "/browsers",
+      route: "/browsers",
+      domain: "127.0.0.1:7777",
+      duration_ms: 412,
+      client_ip: "127.0.0.1",
+      user_agent: "shoal/0.1.0",
+    },
+  ],
+  AuditLogExportDestination: [{ ...auditDestination, id: "ad_1", external_id: "shoal-5f2d", kernel_role_arn: "arn:aws:iam::210987654321:role/shoal-export", status: "active", consecutive_failures: 0, created_at: times.created, updated_at: times.updated }],
+  CreateAuditLogExportDestination: [auditDestination],
+  UpdateAuditLogExportDestination: [{ status: "paused" }],
+  AuditLogExportDestinationTestResult: [{ success: false, stage: "assume_role", error: { code: "assume_role_failed", message: "The role does not trust the exporter." } }],
+  OtlpDestination: [{ id: "td_1", name: "collector", endpoint: "https://otlp.example.com", headers: { authorization: "********" }, created_at: times.created, updated_at: times.updated }],
+  CreateOtlpDestination: [{ name: "collector", endpoint: "https://otlp.example.com", headers: { authorization: "Bearer 8c1f" } }],
+  UpdateOtlpDestination: [{ headers: { authorization: null } }],
+  Health: [{ status: "ok", version: "0.1.0" }],
+  Readiness: [{ status: "ready", checks: { database: "ok", placement: "ok" } }],
+  ErrorBody: [{ code: "bad_request", message: "body.timeout_seconds: expected at least 10", details: [{ code: "invalid_input", message: "body.timeout_seconds: expected at least 10" }] }],
+} satisfies Examples;

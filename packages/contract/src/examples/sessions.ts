@@ -1,0 +1,55 @@
+import { ids, times, type Examples } from "./example.ts";
+
+const browser = {
+  session_id: ids.session,
+  name: "checkout-run",
+  created_at: times.created,
+  cdp_ws_url: `ws://127.0.0.1:7777/browsers/${ids.session}/cdp?jwt=eyJhbGciOi`,
+  webdriver_ws_url: `ws://127.0.0.1:7777/browsers/${ids.session}/webdriver?jwt=eyJhbGciOi`,
+  headless: true,
+  stealth: false,
+  timeout_seconds: 300,
+  viewport: { width: 1280, height: 800 },
+  tags: { team: "shop" },
+  usage: { uptime_ms: 65_250 },
+  placement: "sandbox",
+  browser_restarts: 0,
+};
+const profile = { id: ids.profile, name: "work", created_at: times.created, updated_at: times.updated };
+
+/** Sessions, and what they are made with. */
+export const sessionExamples = {
+  Browser: [browser],
+  CreateBrowser: [{ name: "checkout-run", timeout_seconds: 300, viewport: { width: 1280, height: 800 }, start_url: "https://example.com/", profile: { name: "work", save_changes: true }, tags: { team: "shop" } }, {}],
+  UpdateBrowser: [{ name: null, tags: { team: "search" }, viewport: { width: 1024, height: 768 } }],
+  Curl: [{ url: "https://example.com/api/cart", method: "POST", headers: { "content-type": "application/json" }, body: '{"item":7}', timeout_ms: 10_000 }],
+  CurlResult: [{ status: 200, headers: { "content-type": ["application/json"] }, body: '{"items":1}', duration_ms: 184 }],
+  CurlError: [{ code: "bad_gateway", message: "example.com could not be reached through the browser: its name does not resolve.", net_error: -105, net_error_name: "ERR_NAME_NOT_RESOLVED" }],
+  Profile: [profile],
+  CreateProfile: [{ name: "work" }],
+  UpdateProfile: [{ name: "work-2026" }],
+  Extension: [{ id: ids.extension, name: "ad-filter", created_at: times.created, size_bytes: 48_213, last_used_at: null }],
+  Proxy: [{ id: ids.proxy, name: "office", type: "custom", protocol: "https", status: "available", last_checked: times.updated, config: { host: "proxy.example.com", port: 8443, username: "shoal", has_password: true } }],
+  CreateProxy: [
+    { name: "office", type: "custom", protocol: "https", config: { host: "proxy.example.com", port: 8443, username: "shoal", password: "correct-horse" }, bypass_hosts: ["intranet.example.com"] },
+    { name: "dsl", type: "residential", config: { country: "DE" } },
+  ],
+  UpdateProxy: [{ name: "branch-office" }],
+  CheckProxy: [{ url: "https://example.com/" }],
+  BrowserPool: [
+    {
+      id: ids.pool,
+      name: "warm",
+      available_count: 3,
+      acquired_count: 1,
+      created_at: times.created,
+      browser_pool_config: { size: 4, name: "warm", fill_rate_per_minute: 10, timeout_seconds: 600, headless: true, stealth: false },
+      extension_ids: [ids.extension],
+    },
+  ],
+  CreateBrowserPool: [{ name: "warm", size: 4, timeout_seconds: 600, profile: { name: "work" } }],
+  UpdateBrowserPool: [{ size: 8, discard_all_idle: true }],
+  DeleteBrowserPool: [{ force: true }],
+  AcquireBrowser: [{ acquire_timeout_seconds: 30, name: "checkout-run", tags: { team: "shop" } }],
+  ReleaseBrowser: [{ session_id: ids.session, reuse: false }],
+} satisfies Examples;
