@@ -1,6 +1,8 @@
 import { Shoal } from "@shoal/client";
+import { createFakeShoal } from "@shoal/testing";
 import { describe } from "vitest";
 import { describeService } from "./behaviour/describe-service.ts";
+import { describeSameAnswers } from "./behaviour/same-answers.ts";
 import { placements } from "./testing/components.ts";
 import { runService } from "./testing/service.ts";
 
@@ -24,7 +26,13 @@ describe.skipIf(chosen?.skip !== false)(`in the placement ${chosen?.title ?? ""}
         close: () => running.end(),
       };
     },
-    // Nor does it have an operation on projects yet.
-    ["projects"],
+    {
+      // It has no operation on projects yet.
+      without: ["projects"],
+      also(test) {
+        const { apiKey, fetch } = createFakeShoal();
+        describeSameAnswers(test, new Shoal({ apiKey, fetch }));
+      },
+    },
   );
 });

@@ -20,7 +20,11 @@ export interface FakeListener extends AsyncDisposable {
 export async function listen(handle: (request: IncomingMessage, response: ServerResponse) => void, { host = "127.0.0.1", port = 0 }: ListenOptions = {}): Promise<FakeListener> {
   // Loaded by those who listen: whoever uses `fetch` alone opens no socket.
   const { createServer } = await import("node:http");
+  const { answerClientError, requestIdOf } = await import("@shoal/router/http");
   const server = createServer(handle);
+  server.on("clientError", (error, socket) => {
+    answerClientError(error, socket, requestIdOf({}));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);

@@ -11,15 +11,22 @@ import { describeWire } from "./wire.ts";
 const areas = { wire: describeWire, profiles: describeProfiles, apiKeys: describeApiKeys, projects: describeProjects, browsers: describeBrowsers, files: describeFiles, watches: describeWatches };
 
 /** An area of the behaviour. */
-export type Area = keyof typeof areas;
+type Area = keyof typeof areas;
+
+/** How a service differs. */
+interface SuiteOptions {
+  /** Areas that this service does not have yet. */
+  readonly without?: readonly Area[];
+  /** What is tested of this service beside the areas. */
+  readonly also?: (test: ServiceUnderTest) => void;
+}
 
 /**
  * Everything that the real service and the fake of @shoal/testing do alike.
  *
  * @param open - called once, for all tests.
- * @param without - areas that this service does not have yet.
  */
-export function describeService(name: string, open: () => Promise<OpenService>, without: readonly Area[] = []): void {
+export function describeService(name: string, open: () => Promise<OpenService>, { also, without = [] }: SuiteOptions = {}): void {
   describe(name, () => {
     let running: OpenService | undefined;
     let names = 0;
@@ -65,5 +72,6 @@ export function describeService(name: string, open: () => Promise<OpenService>, 
     for (const [area, describeArea] of Object.entries(areas)) {
       if (!without.some((absent) => absent === area)) describeArea(test);
     }
+    also?.(test);
   });
 }

@@ -1,0 +1,149 @@
+import type { FileSystemEvent, Shoal } from "@shoal/client";
+import { ApiError } from "@shoal/client";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { namesIn, linkMode, zipOf } from "../testing/zip.ts";
+import { differences, replay } from "../testing/replay.ts";
+import type { ServiceUnderTest } from "./open-service.ts";
+
+/** One call on a session's files. Paths are relative to the directory of the run. */
+type Step =
+  | { readonly do: "write"; readonly path: string; readonly content: string; readonly mode: string | undefined }
+  | { readonly do: "read" | "list" | "info" | "delete" | "zip"; readonly path: string }
+  | { readonly do: "makeDirectory"; readonly path: string; readonly mode: string | undefined }
+  | { readonly do: "deleteDirectory"; readonly path: string; readonly missingOk: boolean }
+  | { readonly do: "chmod"; readonly path: string; readonly mode: string }
+  | { readonly do: "move"; readonly path: string; readonly to: string }
+  | { readonly do: "upload"; readonly paths: readonly string[] }
+  | { readonly do: "unzip"; readonly path: string; readonly entries: readonly { readonly name: string; readonly content: string; readonly mode?: number }[] };
+
+// Few names, so that paths meet: `l` and `m` are mostly links.
+const path = fc.array(fc.constantFrom("a", "b", "c", "l", "m"), { minLength: 1, maxLength: 3 }).map((names) => names.join("/"));
+const content = fc.constantFrom("", "x", "hello", "y".repeat(70_000));
+// The owner keeps all permissions: what a directory's mode forbids is not the fake's matter.
+const mode = fc.constantFrom("700", "755", "0777", "1777", "744");
+const entry = fc.oneof(
+  fc.record({ name: path, content }),
+  path.map((name) => ({ name: `${name}/`, content: "" })),
+  fc.record({ name: fc.constantFrom("l", "m", "a/l", "b/m"), content: fc.constantFrom("a", "b/c", "c", "l", "m", "../a", "./b"), mode: fc.constant(linkMode) }),
+);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("write" as const), path, content, mode: fc.option(mode, { nil: undefined }) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("makeDirectory" as const), path, mode: fc.option(mode, { nil: undefined }) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("read" as const, "list" as const, "info" as const, "delete" as const, "zip" as const), path }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("deleteDirectory" as const), path, missingOk: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("chmod" as const), path, mode }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("move" as const), path, to: path }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("upload" as const), paths: fc.array(path, { minLength: 1, maxLength: 3 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("unzip" as const), path, entries: fc.array(entry, { minLength: 1, maxLength: 4 }) }) },
+);
+
+/** A session of one of the two services, and the directory in it that a run works in. */
+interface Place {
+  readonly shoal: Shoal;
+  readonly id: string;
+  readonly home: string;
+}
+
+async function carryOut({ home, id, shoal }: Place, step: Step): Promise<unknown> {
+  const { fs } = shoal.browsers;
+  const at = (relative: string) => `${home}/${relative}`;
+  switch (step.do) {
+    case "write":
+      return fs.writeFile(id, step.content, { path: at(step.path), ...(step.mode !== undefined && { mode: step.mode }) });
+    case "read":
+      return fs.readText(id, { path: at(step.path) });
+    case "list":
+      return (await fs.listFiles(id, { path: at(step.path) })).map(({ mod_time: _, ...info }) => ({ ...info, path: info.path.slice(home.length) }));
+    case "info": {
+      const { mod_time: _, ...info } = await fs.fileInfo(id, { path: at(step.path) });
+      return { ...info, path: info.path.slice(home.length) };
+    }
+    case "delete":
+      return fs.deleteFile(id, { path: at(step.path) });
+    case "zip":
+      return namesIn(new Uint8Array(await new Response((await fs.downloadDirZip(id, { path: at(step.path) })).stream).arrayBuffer()));
+    case "makeDirectory":
+      return fs.createDirectory(id, { path: at(step.path), ...(step.mode !== undefined && { mode: step.mode }) });
+    case "deleteDirectory":
+      return fs.deleteDirectory(id, { path: at(step.path) }, { missing_ok: step.missingOk });
+    case "chmod":
+      return fs.setFilePermissions(id, { path: at(step.path), mode: step.mode });
+    case "move":
+      return fs.move(id, { src_path: at(step.path), dest_path: at(step.to) });
+    case "upload":
+      return fs.upload(id, { files: step.paths.map((name) => ({ dest_path: at(name), file: new Blob([name]) })) });
+    case "unzip":
+      return fs.uploadZip(id, { dest_path: at(step.path), zip_file: await zipOf(step.entries) });
+  }
+}
+
+/** What a call gave, or the status and code of its refusal. */
+async function outcomeOf(place: Place, step: Step): Promise<unknown> {
+  try {
+    return (await carryOut(place, step)) ?? "done";
+  } catch (error) {
+    if (!ApiError.isInstance(error)) throw error;
+    const { code, status } = error;
+    // Of several things that are in an archive's way, the filesystem's own order says which one is named.
+    return step.do === "unzip" && code.startsWith("not_a_") ? `${String(status)} not_a_…` : `${String(status)} ${code}`;
+  }
+}
+
+/** Everything below a directory, links as what they are. */
+async function treeOf({ home, id, shoal }: Place, below = ""): Promise<Map<string, boolean>> {
+  const found = new Map<string, boolean>();
+  for (const { is_dir, name } of await shoal.browsers.fs.listFiles(id, { path: home + below })) {
+    found.set(`${below}/${name}`, is_dir);
+    if (is_dir) for (const inner of await treeOf({ home, id, shoal }, `${below}/${name}`)) found.set(...inner);
+  }
+  return found;
+}
+
+/** What a watch of the directory has told by the time that a file appears which comes last. */
+async function toldIn({ home, id, shoal }: Place, watchId: string): Promise<FileSystemEvent[]> {
+  const { fs } = shoal.browsers;
+  await fs.writeFile(id, "", { path: `${home}/last` });
+  const events: FileSystemEvent[] = [];
+  for await (const event of fs.watch.events(id, watchId)) {
+    if (event.path === `${home}/last`) break;
+    const { dest_path } = event;
+    events.push({ ...event, path: event.path.slice(home.length), ...(dest_path !== undefined && { dest_path: dest_path.slice(home.length) }) });
+  }
+  await fs.watch.stop(id, watchId);
+  await fs.deleteFile(id, { path: `${home}/last` });
+  return events;
+}
+
+/** Lets chance choose the calls and compares what both services answer. */
+export function describeSameAnswers(test: ServiceUnderTest, other: Shoal): void {
+  describe("any calls on files", () => {
+    it("get the same answers from both services, and leave the same behind", async () => {
+      const ids = await Promise.all([test.shoal, other].map(async (shoal) => (await shoal.browsers.create({ timeout_seconds: 3600 })).session_id));
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
+          const home = `/home/shoal/${test.unique("run")}`;
+          const places = [test.shoal, other].map((shoal, index): Place => ({ shoal, id: ids[index] ?? "", home }));
+          const watches = await Promise.all(
+            places.map(async ({ id, shoal }) => {
+              await shoal.browsers.fs.createDirectory(id, { path: home });
+              return (await shoal.browsers.fs.watch.start(id, { path: home, recursive: true })).watch_id;
+            }),
+          );
+          for (const next of steps) {
+            const [real, fake] = await Promise.all(places.map((place) => outcomeOf(place, next)));
+            expect(fake, JSON.stringify(next)).toEqual(real);
+          }
+          const [real, fake] = await Promise.all(places.map((place) => treeOf(place)));
+          expect(fake).toEqual(real);
+          for (const [index, place] of places.entries()) {
+            const events = await toldIn(place, watches[index] ?? "");
+            expect(differences(replay(new Map(), events), real ?? new Map<string, boolean>())).toEqual([]);
+          }
+        }),
+        { numRuns: 25, interruptAfterTimeLimit: 20_000 },
+      );
+      await Promise.all([test.shoal, other].map((shoal, index) => shoal.browsers.delete(ids[index] ?? "")));
+    }, 60_000);
+  });
+}
