@@ -13,6 +13,8 @@ export const CountryProxyConfigShape = lazyObject(() => ({
 export interface CountryProxyConfig extends z.output<typeof CountryProxyConfigShape> {}
 export const CountryProxyConfig: Schema<CountryProxyConfig> = CountryProxyConfigShape;
 
+const exitSystems = ["windows", "macos", "android"] as const;
+
 export const ResidentialProxyConfigShape = lazyObject(() => ({
   /** Country of the exit, ISO 3166: `DE`. */
   country: z.optional(Place),
@@ -27,7 +29,7 @@ export const ResidentialProxyConfigShape = lazyObject(() => ({
   /** @deprecated the exit's system makes no difference to the browser. */
   // This is the field's declaration, not a use of it.
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- declaring it is no use of it
-  os: z.optional(z.enum(["windows", "macos", "android"])),
+  os: z.optional(openEnum(...exitSystems)),
 }));
 /** Where a `residential` proxy leaves. */
 export interface ResidentialProxyConfig extends z.output<typeof ResidentialProxyConfigShape> {}
@@ -129,6 +131,9 @@ export const CreateProxyShape = z.lazy(() =>
         if (!configKeys[type].includes(key)) issues.push({ code: "custom", input: config, path: ["config", key], message: `is not taken by a ${type} proxy` });
       }
     },
+    // Answers share the shape and must take systems of tomorrow.
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- checking it is no use of it
+    z.refine(({ config }) => config === undefined || !("os" in config) || exitSystems.some((system) => system === config.os), { path: ["config", "os"], error: `expected one of ${exitSystems.join(", ")}` }),
     z.refine(({ type, config }) => type !== "residential" || config === undefined || !("city" in config) || config.country !== undefined, { path: ["config", "city"], error: "needs country" }),
   ),
 );
