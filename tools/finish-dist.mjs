@@ -2,34 +2,48 @@
 // - marks calls at the top level of modules as pure, so that bundlers can drop what a program does not use. esbuild needs them at the
 //   call: it does not carry `@__NO_SIDE_EFFECTS__` from one module to another;
 // - copies the comments of spread fields into the declarations, where tsc loses them, so that editors show them;
+// - writes the contract and its schemas a second time into dist/calls, without what clients do not read, and lets the client
+//   (`--calls`) import that;
 // - bundles the package into one file for Node, which takes longer to find a hundred small files than to run them. Bundlers get the
 //   small files (the `default` condition), Node the one (`node`).
 // Source maps stay right.
 import { build } from "esbuild";
-import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pureMarks } from "./finish-dist/pure-marks.mjs";
 import { missingComments } from "./finish-dist/missing-comments.mjs";
-import { applyInsertions } from "./finish-dist/insertions.mjs";
+import { applyEdits } from "./finish-dist/edits.mjs";
+import { reachableFrom, withoutWhatClientsLeave } from "./finish-dist/calls.mjs";
 
-/** Finishes the `dist` of the package in `folder`. */
-export async function finishDist(folder) {
+/** Finishes the `dist` of the package in `folder`. @param importCalls - whether it is to import the contract without what clients do not read. */
+export async function finishDist(folder, importCalls) {
   const manifest = JSON.parse(readFileSync(resolve(folder, "package.json"), "utf8"));
-  rmSync(resolve(folder, "dist/bundle"), { recursive: true, force: true });
-  for (const path of globSync("dist/**/*.js", { cwd: folder })) insertInto(resolve(folder, path), pureMarks);
-  for (const [path, insertions] of missingComments(folder)) insertInto(path, () => insertions);
+  for (const made of ["bundle", "calls"]) rmSync(resolve(folder, "dist", made), { recursive: true, force: true });
+  for (const path of globSync("dist/**/*.js", { cwd: folder })) edit(resolve(folder, path), (text) => [...pureMarks(text), ...(importCalls ? importsOfCalls(text) : [])]);
+  for (const [path, insertions] of missingComments(folder)) edit(path, () => insertions);
+  if (manifest.exports["./calls"] !== undefined) writeCalls(folder);
   await bundleForNode(folder, manifest);
 }
 
-function insertInto(path, find) {
+/** @param target - where the file and its map go; in place when absent. */
+function edit(path, find, target = path) {
   const text = readFileSync(path, "utf8");
-  const insertions = find(text);
-  if (insertions.length === 0) return;
-  const mapPath = `${path}.map`;
-  const done = applyInsertions(text, insertions, JSON.parse(readFileSync(mapPath, "utf8")));
-  writeFileSync(path, done.text);
-  writeFileSync(mapPath, JSON.stringify(done.map));
+  const edits = find(text);
+  if (edits.length === 0 && target === path) return;
+  const done = applyEdits(text, edits, JSON.parse(readFileSync(`${path}.map`, "utf8")));
+  writeFileSync(target, done.text);
+  writeFileSync(`${target}.map`, JSON.stringify(target === path ? done.map : { ...done.map, sources: done.map.sources.map((source) => `../${source}`) }));
+}
+
+function importsOfCalls(text) {
+  return [...text.matchAll(/(?<= from "@shoal\/contract)(?=";$)/gm)].map(({ index }) => ({ at: index, text: "/calls" }));
+}
+
+function writeCalls(folder) {
+  mkdirSync(resolve(folder, "dist/calls"));
+  const names = reachableFrom("index.js", (name) => readFileSync(resolve(folder, "dist", name), "utf8")).keys();
+  for (const name of names) edit(resolve(folder, "dist", name), withoutWhatClientsLeave, resolve(folder, "dist/calls", name));
 }
 
 async function bundleForNode(folder, manifest) {
@@ -47,6 +61,8 @@ async function bundleForNode(folder, manifest) {
     platform: "neutral",
     target: "es2023",
     mainFields: ["module", "main"],
+    // In Node, where size matters less than a second copy would, everybody imports the same contract.
+    alias: { "@shoal/contract/calls": "@shoal/contract" },
     external: Object.keys({ ...manifest.dependencies }).flatMap((name) => [name, `${name}/*`]),
     plugins: [withoutLocales],
     sourcemap: true,
@@ -71,4 +87,4 @@ const withoutLocales = {
   },
 };
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await finishDist(process.cwd());
+if (process.argv[1] === fileURLToPath(import.meta.url)) await finishDist(process.cwd(), process.argv.includes("--calls"));

@@ -1,10 +1,12 @@
+import type { Endpoint } from "../packages/contract/src/index.ts";
+import type { Schema } from "../packages/schemas/src/index.ts";
 import { build } from "esbuild";
 import { globSync, readFileSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { dirname, join, relative } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
-import { applyInsertions } from "./finish-dist/insertions.mjs";
+import { applyEdits } from "./finish-dist/edits.mjs";
 import { pureMarks } from "./finish-dist/pure-marks.mjs";
 
 // On what `npm run build` wrote.
@@ -33,17 +35,30 @@ describe("built modules", () => {
     expect(text).not.toContain("BrowserShape");
   });
 
-  it("map back to their sources, past the marks", () => {
-    const path = join(root, "packages/contract/dist/profiles.js");
+  it.each(["dist", "dist/calls"])("in %s map back to their sources, past the changes", (folder) => {
+    const path = join(root, "packages/contract", folder, "profiles.js");
     const map = new SourceMap(JSON.parse(readFileSync(`${path}.map`, "utf8")) as SourceMapPayload);
     const lines = readFileSync(path, "utf8").split("\n");
     const found = lines.flatMap((line, index) => [...line.matchAll(/json\(\w+\)|defineEndpoint\(/g)].map((match) => ({ text: match[0], entry: map.findEntry(index, match.index) })));
-    expect(found.length).toBeGreaterThan(8);
+    expect(found.length).toBeGreaterThan(5);
     for (const { text, entry } of found) {
       if (!("originalSource" in entry)) throw new Error(`${text} has no source`);
       const source = readFileSync(join(dirname(path), entry.originalSource), "utf8").split("\n");
       expect(source[entry.originalLine]?.slice(entry.originalColumn)).toMatch(text.startsWith("json") ? text : /^defineEndpoint/);
     }
+  });
+
+  it("are there a second time for clients, the same operations without what only others read", async () => {
+    const [whole, calls] = await Promise.all(["dist", "dist/calls"].map(async (folder) => (await import(join(root, "packages/contract", folder, "index.js"))) as Record<string, Partial<Endpoint>>));
+    if (whole === undefined || calls === undefined) throw new Error("It is not built.");
+    expect(Object.keys(calls)).toEqual(Object.keys(whole));
+    const told = ({ operationId, method, path, plane, auth, body, responses = {} }: Partial<Endpoint>) => ({ operationId, method, path, plane, auth, body: body?.kind, responses: Object.entries(responses).map(([status, { kind }]) => [status, kind]) });
+    expect(Object.values(calls).map(told)).toEqual(Object.values(whole).map(told));
+    expect(Object.values(calls).filter(({ summary, query, params, errors }) => summary ?? query ?? params ?? errors)).toEqual([]);
+    const content = calls.getProfile?.responses?.[200];
+    const check = (value: unknown) => content?.kind === "json" && (content.schema as Schema).safeParse(value).success;
+    const profile = { id: "p1", name: "x".repeat(10_000), created_at: "2026-01-31T12:00:00.000Z" };
+    expect([check(profile), check({ ...profile, id: 7 }), check({ ...profile, created_at: "yesterday" })]).toEqual([true, false, false]);
   });
 
   it("are one file for Node, without the parts of zod that nothing uses", () => {
@@ -91,9 +106,11 @@ describe("declarations", () => {
   });
 });
 
-describe("insertions", () => {
-  it("move a source map along, in their line and with lines of their own", () => {
-    const { text, map } = applyInsertions("a b\nc d", [{ at: 2, text: "/* x */ " }, { at: 4, text: "/* y\n */ " }], { mappings: "AAAA,EAAE;AACF,EAAE" });
+describe("edits", () => {
+  it("move a source map along: in their line, with lines of their own, and over lines that go", () => {
+    const { text, map } = applyEdits("a b\nc d", [{ at: 2, text: "/* x */ " }, { at: 4, text: "/* y\n */ " }], { mappings: "AAAA,EAAE;AACF,EAAE" });
+    const cut = applyEdits("a b\nc d", [{ at: 1, remove: 4 }], { mappings: "AAAA,EAAE;AACF,EAAE" });
+    expect(cut).toMatchObject({ text: "a d", map: { mappings: "AAAA,EACE" } });
     expect(text).toBe("a /* x */ b\n/* y\n */ c d");
     const moved = new SourceMap({ ...map, version: 3, file: "f", sources: ["s"], names: [] } as unknown as SourceMapPayload);
     const originOf = (line: number, column: number) => {
