@@ -17,6 +17,9 @@ import { IdempotencyMemory } from "./idempotency.ts";
 import { listen, type FakeListener, type ListenOptions } from "./listen.ts";
 import { Store, type SessionRow } from "./store.ts";
 
+/** The name of an operation, `profiles.get`. */
+export type OperationId = (typeof contract)[keyof typeof contract]["operationId"];
+
 /** A Shoal service inside this process: every operation of the contract, no browser, no network. */
 export interface FakeShoal {
   /** A key for the whole organisation. */
@@ -30,10 +33,9 @@ export interface FakeShoal {
   /**
    * Lets the next call of an operation fail; calls of it that were told to fail before come first.
    *
-   * @param operationId - `profiles.get`.
    * @throws {TypeError} for an operation that there is not.
    */
-  failNext(operationId: string, fault: Fault): void;
+  failNext(operationId: OperationId, fault: Fault): void;
   /** Makes a project. @returns its id; a key of its own comes from `apiKeys.create({ project_id })`. */
   addProject(name: string): string;
   /** Ends a running session as the service does by itself. @param reason - the session's `ended_reason`; `timeout` when absent. */
