@@ -5,7 +5,7 @@ import { randomInt } from "node:crypto";
 import { hostPath, normalisePath, topOf, type SessionRoot } from "../paths.ts";
 import { AncestorWatches } from "./ancestor-watches.ts";
 import { DirectoryWatch } from "./directory-watch.ts";
-import { EventLog } from "./event-log.ts";
+import { EventLog } from "../../event-log.ts";
 
 /** Bounds of one session's watches. */
 export interface WatchLimits {

@@ -76,6 +76,11 @@ export class EventLog<T> {
     this.#wake();
   }
 
+  /** Lets go of all events but the last `count`, also where a reader has not had them yet: it is told of a gap. */
+  trim(count: number): void {
+    while (this.#next - this.#first > count) this.#drop();
+  }
+
   /** Lets go of everything once the present readers are done. */
   release(): void {
     this.#released = true;
