@@ -6,6 +6,7 @@ import { SourceMap, type SourceMapPayload } from "node:module";
 import { dirname, join, relative } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
+import { reachableFrom } from "./finish-dist/calls.mjs";
 import { applyEdits } from "./finish-dist/edits.mjs";
 import { pureMarks } from "./finish-dist/pure-marks.mjs";
 
@@ -59,6 +60,18 @@ describe("built modules", () => {
     const check = (value: unknown) => content?.kind === "json" && (content.schema as Schema).safeParse(value).success;
     const profile = { id: "p1", name: "x".repeat(10_000), created_at: "2026-01-31T12:00:00.000Z" };
     expect([check(profile), check({ ...profile, id: 7 }), check({ ...profile, created_at: "yesterday" })]).toEqual([true, false, false]);
+  });
+
+  it.each(["schemas", "contract", "transport", "client"])("of %s import nothing of Node's below the main entry", (name) => {
+    const manifest = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8")) as { dependencies?: Record<string, string> };
+    const allowed = new Set([...Object.keys(manifest.dependencies ?? {}), "zod"]);
+    for (const folder of ["dist", "dist/bundle"]) {
+      const texts = reachableFrom("index.js", (file: string) => readFileSync(join(root, "packages", name, folder, file), "utf8")) as Map<string, string>;
+      expect(texts.size).toBeGreaterThan(0);
+      const specifiers = [...texts.values()].flatMap((text) => ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName)).filter((specifier) => !specifier.startsWith("."));
+      const foreign = specifiers.filter((specifier) => !allowed.has(specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/")));
+      expect(foreign).toEqual([]);
+    }
   });
 
   it("are one file for Node, without the parts of zod that nothing uses", () => {

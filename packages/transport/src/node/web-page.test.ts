@@ -38,9 +38,12 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
   } else response.writeHead(200, { "content-type": "application/octet-stream" }).end("bytes");
 }
 
-it.skipIf(chromium === undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(
-  chromium === undefined ? "runs in a web page (needs a Chromium: install one, or set SHOAL_CHROMIUM)" : "runs in a web page",
-  async () => {
+it.skipIf(chromium === undefined && process.env.SHOAL_REQUIRE_ALL !== "1").each([
+  ["web page", '<script type="module" src="/page-script.js"></script>'],
+  ["web worker", '<script>new Worker("/page-script.js", { type: "module" });</script>'],
+])(
+  chromium === undefined ? "runs in a %s (needs a Chromium: install one, or set SHOAL_CHROMIUM)" : "runs in a %s",
+  async (_, page) => {
     const { outputFiles } = await build({
       entryPoints: [join(import.meta.dirname, "testing/page-script.ts")],
       bundle: true,
@@ -57,7 +60,7 @@ it.skipIf(chromium === undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(
       const url = request.url ?? "";
       const script = scripts.get(url);
       if (script !== undefined) response.writeHead(200, { "content-type": "text/javascript" }).end(script);
-      else if (url === "/") response.writeHead(200, { "content-type": "text/html" }).end('<script type="module" src="/page-script.js"></script>');
+      else if (url === "/") response.writeHead(200, { "content-type": "text/html" }).end(page);
       else {
         void textOf(request).then((body) => {
           if (url === "/report") {
