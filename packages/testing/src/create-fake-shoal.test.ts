@@ -1,4 +1,7 @@
 import { ApiError, Shoal } from "@shoal/client";
+import { defineEndpoint, json, listProxies } from "@shoal/contract";
+import { ServiceError } from "@shoal/router";
+import { CreateProfile } from "@shoal/schemas";
 import { createFakeShoal, type FakeShoal } from "@shoal/testing";
 import { describe, expect, it } from "vitest";
 
@@ -117,6 +120,21 @@ it("says of an operation or an option without behaviour that it has none", async
   await expect(shoal.browsers.process.exec("nowhere", { command: "true" })).rejects.toMatchObject({ status: 404 });
   const { session_id } = await shoal.browsers.create();
   await expect(shoal.browsers.process.exec(session_id, { command: "true" })).rejects.toMatchObject({ status: 501, message: expect.stringContaining("browsers.process.exec") as string });
+});
+
+it("lets a test answer for itself, operations of an extension among them", async () => {
+  const { fake, shoal } = startOnce();
+  fake.handle(listProxies, ({ query, context }) => ({ items: [{ id: context.projectId, type: "datacenter", name: String(query.limit) }], hasMore: false, nextOffset: undefined }));
+  expect((await shoal.proxies.list({ limit: 7 })).items).toEqual([{ id: expect.any(String) as string, type: "datacenter", name: "7" }]);
+  await expect(shoal.proxies.list({ limit: 0 })).rejects.toMatchObject({ status: 400 });
+  const greet = defineEndpoint({ operationId: "greetings.create", area: "Greetings", plane: "control", method: "POST", path: "/greetings", summary: "Greet.", body: json(CreateProfile), responses: { 201: json(CreateProfile) }, errors: [400, 401] });
+  fake.handle(greet, ({ body }) => ({ name: `Hello ${body.name ?? "you"}` }));
+  expect(await shoal.transport.call(greet, { body: { name: "Ada" } })).toEqual({ name: "Hello Ada" });
+  fake.handle(greet, () => { throw new ServiceError(418, "teapot", "No."); });
+  await expect(shoal.transport.call(greet, { body: {} })).rejects.toMatchObject({ status: 418, code: "teapot" });
+  fake.reset();
+  await expect(shoal.proxies.list()).rejects.toMatchObject({ status: 501 });
+  await expect(shoal.transport.call(greet, { body: {} })).rejects.toMatchObject({ status: 501 });
 });
 
 it("answers at the old paths of projects too", async () => {

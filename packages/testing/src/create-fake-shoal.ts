@@ -36,20 +36,36 @@ export interface FakeShoal {
    * @throws {TypeError} for an operation that there is not.
    */
   failNext(operationId: OperationId, fault: Fault): void;
+  /**
+   * Answers an operation by a handler of the test's own: one that the fake has no behaviour for, one that is to behave otherwise, or one of an extension.
+   * Requests are checked first, and calls recorded, as ever.
+   *
+   * @example
+   * fake.handle(listProxies, () => ({ items: [proxy], hasMore: false, nextOffset: undefined }));
+   */
+  handle<E extends Endpoint>(endpoint: E, handler: Handler<E, FakeCaller>): void;
   /** Makes a project. @returns its id; a key of its own comes from `apiKeys.create({ project_id })`. */
   addProject(name: string): string;
   /** Ends a running session as the service does by itself. @param reason - the session's `ended_reason`; `timeout` when absent. */
   endBrowser(idOrName: string, reason?: "timeout" | "browser_crashed" | "instance_lost" | "server_stopped"): void;
-  /** Forgets everything but `apiKey`: sessions, profiles, other keys, projects, faults and calls. */
+  /** Forgets everything but `apiKey`: sessions, profiles, other keys, projects, faults, handlers and calls. */
   reset(): void;
   /** Serves the same state on a TCP port, for programs that cannot be given a `fetch`. Close it at the end of the test. */
   listen(options?: ListenOptions): Promise<FakeListener>;
 }
 
+/** Who sent a request. */
+export interface FakeCaller {
+  /** Id of the API key. */
+  readonly keyId: string;
+  /** The project that the request acts in. */
+  readonly projectId: string;
+}
+
 const maxCalls = 10_000;
 
 /** What handlers find in `context`. */
-interface FakeContext extends Access {
+interface FakeContext extends Access, FakeCaller {
   readonly recorded: RecordedCall;
   readonly fault: Fault | undefined;
   /** Of operations inside a browser: the session. */
@@ -97,6 +113,7 @@ export function createFakeShoal(): FakeShoal {
   const apiKey = state.store.adminKey.secret;
   const faults = new Faults();
   const calls: FakeCall[] = [];
+  const ownHandlers = new Map<string, Handler<Endpoint, FakeContext>>();
   const records = new WeakMap<IncomingMessage, RecordedCall>();
 
   async function contextOf(request: IncomingMessage, endpoint: Endpoint): Promise<FakeContext> {
@@ -107,11 +124,11 @@ export function createFakeShoal(): FakeShoal {
     call.operationId = endpoint.operationId;
     const fault = faults.take(endpoint.operationId);
     if (fault !== undefined) await failEarly(fault, endpoint.operationId, () => { recorded.drop(); });
-    if (endpoint.auth === "none") return { key: store.adminKey, projectId: store.defaultProject.id, namedProjectId: undefined, baseUrl: "", recorded, fault, session: undefined };
+    if (endpoint.auth === "none") return { key: store.adminKey, keyId: store.adminKey.id, projectId: store.defaultProject.id, namedProjectId: undefined, baseUrl: "", recorded, fault, session: undefined };
     const access = authenticate(store, request.headers);
     // As the service does: the session is looked for before anything else of the request is checked.
     const session = endpoint.plane === "instance" ? runningSession(store, access.projectId, sessionNameIn(call.path)) : undefined;
-    return { ...access, recorded, fault, session };
+    return { ...access, keyId: access.key.id, recorded, fault, session };
   }
 
   /** What the fake does around the handler of every operation. */
@@ -125,7 +142,7 @@ export function createFakeShoal(): FakeShoal {
       call.params = { ...params };
       call.query = { ...query };
       if (endpoint.body?.kind === "json") call.body = body;
-      const handler = handlers.get(name);
+      const handler = ownHandlers.get(endpoint.operationId) ?? handlers.get(name);
       if (handler === undefined) throw notInFake(endpoint);
       const idempotencyKey = isRepeatable ? [given.headers["idempotency-key"]].flat()[0] : undefined;
       const result: unknown = await memory.answer(idempotencyKey, { operationId: endpoint.operationId, scope: session?.id ?? key.id, params, query, body }, () => handler(given));
@@ -135,7 +152,12 @@ export function createFakeShoal(): FakeShoal {
   }
 
   const router = createHttpRouter<FakeContext>({ context: contextOf });
-  for (const [name, endpoint] of Object.entries<Endpoint>(contract)) router.mount(endpoint, around(endpoint, name));
+  const mounted = new Set<string>();
+  function mount(endpoint: Endpoint, name: string): void {
+    router.mount(endpoint, around(endpoint, name));
+    mounted.add(endpoint.operationId);
+  }
+  for (const [name, endpoint] of Object.entries<Endpoint>(contract)) mount(endpoint, name);
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     const recorded = recordCall(request, response);
@@ -155,6 +177,11 @@ export function createFakeShoal(): FakeShoal {
       if (!Object.values<Endpoint>(contract).some((endpoint) => endpoint.operationId === operationId)) throw new TypeError(`There is no operation ${operationId}. Name one as the client does, profiles.get for instance.`);
       faults.add(operationId, fault);
     },
+    handle(endpoint, handler) {
+      if (!mounted.has(endpoint.operationId)) mount(endpoint, endpoint.operationId);
+      // It is called for this endpoint only.
+      ownHandlers.set(endpoint.operationId, handler as unknown as Handler<Endpoint, FakeContext>);
+    },
     addProject(name) {
       const project = newProject(name);
       state.store.projects.push(project);
@@ -169,6 +196,7 @@ export function createFakeShoal(): FakeShoal {
       for (const session of state.store.sessions) endSession(session, "server_stopped");
       state = createState(apiKey);
       faults.clear();
+      ownHandlers.clear();
       calls.length = 0;
     },
     listen: (options) => listen(handle, options),
@@ -186,5 +214,5 @@ function sessionNameIn(path: string): string {
 }
 
 function notInFake({ operationId }: Endpoint): ServiceError {
-  return new ServiceError(501, "not_implemented", `The fake of @shoal/testing has no behaviour for ${operationId}. Run this test against a real service, or let it fail on purpose with fake.failNext().`);
+  return new ServiceError(501, "not_implemented", `The fake of @shoal/testing has no behaviour for ${operationId}. Give it one with fake.handle(), or run this test against a real service.`);
 }

@@ -1,4 +1,4 @@
-export { createFakeShoal, type FakeShoal, type OperationId } from "./create-fake-shoal.ts";
+export { createFakeShoal, type FakeCaller, type FakeShoal, type OperationId } from "./create-fake-shoal.ts";
 export type { FakeCall } from "./calls.ts";
 export type { Fault } from "./faults.ts";
 export type { FakeListener, ListenOptions } from "./listen.ts";
