@@ -24,6 +24,8 @@ export interface RecordedCall {
   readonly call: { -readonly [Field in keyof FakeCall]: FakeCall[Field] };
   /** Closes the connection without an answer. */
   drop(): void;
+  /** Aborted when the connection closes, or the answer is complete. */
+  closed(): AbortSignal;
 }
 
 /** Begins the record of a request. */
@@ -51,6 +53,12 @@ export function recordCall(request: IncomingMessage, response: ServerResponse): 
     },
     drop() {
       open?.destroy();
+    },
+    closed() {
+      const controller = new AbortController();
+      if (open === undefined) controller.abort();
+      else response.on("close", () => { controller.abort(); });
+      return controller.signal;
     },
   };
 }

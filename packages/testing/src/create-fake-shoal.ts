@@ -123,7 +123,7 @@ export function createFakeShoal(): FakeShoal {
     const { call } = recorded;
     call.operationId = endpoint.operationId;
     const fault = faults.take(endpoint.operationId);
-    if (fault !== undefined) await failEarly(fault, endpoint.operationId, () => { recorded.drop(); });
+    if (fault !== undefined) await failEarly(fault, endpoint.operationId, recorded);
     if (endpoint.auth === "none") return { key: store.adminKey, keyId: store.adminKey.id, projectId: store.defaultProject.id, namedProjectId: undefined, baseUrl: "", recorded, fault, session: undefined };
     const access = authenticate(store, request.headers);
     // As the service does: the session is looked for before anything else of the request is checked.

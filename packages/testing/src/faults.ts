@@ -2,6 +2,7 @@ import { ServiceError, type BytesReply, type StreamFrame } from "@shoal/router";
 import type { ErrorCode } from "@shoal/schemas";
 import { Readable } from "node:stream";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+import type { RecordedCall } from "./calls.ts";
 
 /** What goes wrong with a call. Several fields together happen in the order in which they stand here. */
 export interface Fault {
@@ -64,9 +65,9 @@ export class Faults {
   }
 }
 
-/** The part of a fault that comes before the call is looked at. @param drop - closes the connection. */
-export async function failEarly(fault: Fault, operationId: string, drop: () => void): Promise<void> {
-  if (fault.delayMs !== undefined) await sleep(fault.delayMs);
+/** The part of a fault that comes before the call is looked at. A client that gives up ends a delay. */
+export async function failEarly(fault: Fault, operationId: string, { closed, drop }: Pick<RecordedCall, "closed" | "drop">): Promise<void> {
+  if (fault.delayMs !== undefined) await sleep(fault.delayMs, undefined, { signal: closed() });
   if (fault.status !== undefined) {
     const { message = `${operationId} was told to fail (failNext).`, retryAfterSeconds, status } = fault;
     throw new ServiceError(status, fault.code ?? codes[status] ?? (status >= 500 ? "internal_error" : "bad_request"), message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
