@@ -1,4 +1,5 @@
 import { contract, type Endpoint } from "@shoal/contract";
+import { notImplemented as missingInside } from "@shoal/instance";
 import { type Handler, type HandlersOrNotYet, notImplementedError, ServiceError } from "@shoal/router";
 import { configure, fastifyOptions, mount } from "@shoal/router/fastify";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
@@ -58,7 +59,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const keyed = { ...profileHandlers(parts.profiles), ...apiKeyHandlers(parts.apiKeys), ...browserHandlers(sessions, secrets) } satisfies HandlersOrNotYet<KeyedPlane<typeof contract>, NotImplemented & keyof KeyedPlane<typeof contract>, Access>;
   const open = serviceHandlers(parts.readiness) satisfies HandlersOrNotYet<OpenPlane<typeof contract>, NotImplemented & keyof OpenPlane<typeof contract>>;
 
-  const missing = new Set<string>(notImplemented);
+  const missing = new Set<string>([...notImplemented, ...missingInside]);
   /** Whoever lacks a key that is needed learns that first; nothing else of the request is looked at. */
   async function refuse(request: FastifyRequest, endpoint: Endpoint): Promise<never> {
     if (!isOpen(endpoint)) await authenticate(request);
@@ -70,7 +71,9 @@ export function createApp(parts: AppParts): FastifyInstance {
       serveForwarded(app, endpoint, {
         async instanceFor(request, sessionId) {
           const { projectId } = await authenticate(request);
-          return sessions.instanceOf(projectId, sessionId);
+          const instance = await sessions.instanceOf(projectId, sessionId);
+          if (missing.has(name)) throw notImplementedError(endpoint);
+          return instance;
         },
       });
     } else if (missing.has(name)) {

@@ -4,8 +4,8 @@ import type { Contract, contract } from "@shoal/contract";
 export type InstancePlane<C extends Contract> = { readonly [Name in keyof C as C[Name] extends { readonly plane: "instance" } ? Name : never]: C[Name] };
 
 /**
- * Operations of the instance's plane that have no handler yet, sorted: they answer 501. An operation that stands neither here nor
- * among the handlers is a compile error of operations.ts, and so is one that stands in both.
+ * Operations of the instance's plane that have no handler yet, sorted: the control plane answers 501 for them and forwards nothing. An
+ * operation that stands neither here nor among the handlers is a compile error of operations.ts, and so is one that stands in both.
  */
 export const notImplemented = [
   "batchComputerActions",
@@ -14,29 +14,22 @@ export const notImplemented = [
   "curl",
   "downloadReplay",
   "dragMouse",
-  "execProcess",
   "executePlaywright",
   "getMousePosition",
-  "getProcessStatus",
-  "killProcess",
   "listReplays",
   "listTelemetryEvents",
   "loadExtensions",
   "moveMouse",
   "pressKey",
   "readClipboard",
-  "resizeProcessTerminal",
   "scroll",
   "setCursorVisibility",
-  "spawnProcess",
   "startReplay",
   "stopReplay",
   "streamBrowserLogs",
-  "streamProcessOutput",
   "streamTelemetry",
   "typeText",
   "writeClipboard",
-  "writeProcessStdin",
 ] as const satisfies readonly (keyof InstancePlane<typeof contract>)[];
 
 /** Name of an operation of {@link notImplemented}. */

@@ -1,6 +1,4 @@
-import { contract, type Endpoint } from "@shoal/contract";
 import { expect, it, vi } from "vitest";
-import { notImplemented } from "./not-implemented.ts";
 import { describeChromium } from "./testing/chromium.ts";
 import { runInstance } from "./testing/run-instance.ts";
 
@@ -18,15 +16,6 @@ describeChromium("the operations of an instance", (chromium) => {
     const missing = await instance.call("GET", "/fs/read_file?path=/etc/passwd");
     expect([missing.status, JSON.parse(missing.text)]).toMatchObject([404, { code: "not_found" }]);
     expect((await instance.call("GET", "/fs/nothing")).status).toBe(404);
-  });
-
-  it("answer 501 where there is no handler yet, whatever the request says", async () => {
-    expect(notImplemented).toEqual([...new Set(notImplemented)].sort());
-    await using instance = await runInstance({ chromium });
-    for (const { method, operationId, path } of notImplemented.map((name): Endpoint => contract[name])) {
-      const { status, text } = await instance.call(method, `${path.slice("/browsers/{id}".length).replaceAll(/\{\w+\}/g, "x")}?nonsense=1`);
-      expect([operationId, status, JSON.parse(text)]).toMatchObject([operationId, 501, { code: "not_implemented" }]);
-    }
   });
 
   it("make one watch of a start that is repeated with its key", async () => {

@@ -1,5 +1,5 @@
-import { browserFs, contract, type Endpoint } from "@shoal/contract";
-import { type Handler, type HandlersOrNotYet, notImplementedError } from "@shoal/router";
+import { browserFs, browserProcess, type contract } from "@shoal/contract";
+import type { HandlersOrNotYet } from "@shoal/router";
 import { createHttpRouter } from "@shoal/router/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { fileSystemHandlers } from "./fs/handlers.ts";
@@ -9,12 +9,17 @@ import { watchHandlers } from "./fs/watch/watches.ts";
 import { createIdempotencyMemory } from "./idempotency.ts";
 import { log } from "./log.ts";
 import type { InstanceConfig } from "./protocol.ts";
-import { type InstancePlane, notImplemented, type NotImplemented } from "./not-implemented.ts";
+import type { InstancePlane, NotImplemented } from "./not-implemented.ts";
+import { commandEnvironment } from "./process/command.ts";
+import { sessionProcesses, type SessionProcesses } from "./process/handlers.ts";
+import { rememberProcessGroups } from "./process/process-groups.ts";
 
 /** The operations of the instance's plane. */
 export interface Operations {
   /** Answers a request, whose path is without `/browsers/{id}`; never throws. */
   handle(request: IncomingMessage, response: ServerResponse): void;
+  /** The session's processes, for what is no operation: attaching to a terminal. */
+  readonly processes: Pick<SessionProcesses, "find">;
   /** Ends what goes on until the session does, so that its readers see an end and not a failure. */
   close(): Promise<void>;
 }
@@ -23,39 +28,45 @@ export interface Operations {
 export interface OperationParts {
   readonly root: SessionRoot;
   readonly config: InstanceConfig;
+  /** Port on 127.0.0.1 of the way into the network; absent where nothing is ever run. */
+  readonly egressPort?: number;
   readonly browser: Pick<BrowserSupervisor, "cdp" | "endpoint" | "onBrowser">;
 }
 
-export function createOperations({ root }: OperationParts): Operations {
-  const missing = new Set<string>(notImplemented.map((name: keyof InstancePlane<typeof contract>) => contract[name].operationId));
+export function createOperations({ root, config, egressPort }: OperationParts): Operations {
   const router = createHttpRouter({
     stripPrefix: "/browsers/{id}",
-    context(_request, endpoint) {
-      if (missing.has(endpoint.operationId)) throw notImplementedError(endpoint);
-      return undefined;
-    },
+    context: () => undefined,
     onError(error, requestId) {
       log("error", "an operation failed", { request_id: requestId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     },
   });
   const memory = createIdempotencyMemory();
   const watches = watchHandlers(root);
+  const proxyUrl = egressPort === undefined ? undefined : `http://127.0.0.1:${String(egressPort)}`;
+  const processes = sessionProcesses({ root, ...commandEnvironment(root, process.env, proxyUrl) }, { onStarted: rememberProcessGroups(config) });
   const handlers = {
     ...fileSystemHandlers(root),
     watchEvents: watches.watchEvents,
     stopWatch: watches.stopWatch,
     // The other POSTs carry files, which are not remembered.
     startWatch: memory.wrap(browserFs.startWatch, watches.startWatch),
+    ...processes.handlers,
+    execProcess: memory.wrap(browserProcess.execProcess, processes.handlers.execProcess, (result) => result.stdout_b64.length + result.stderr_b64.length),
+    spawnProcess: memory.wrap(browserProcess.spawnProcess, processes.handlers.spawnProcess),
+    writeProcessStdin: memory.wrap(browserProcess.writeProcessStdin, processes.handlers.writeProcessStdin),
+    killProcess: memory.wrap(browserProcess.killProcess, processes.handlers.killProcess),
   } satisfies HandlersOrNotYet<InstancePlane<typeof contract>, NotImplemented>;
-  for (const [name, endpoint] of Object.entries<Endpoint>(contract)) {
-    if (endpoint.plane !== "instance") continue;
-    // `satisfies` above holds the name to its handler; one that is missing is refused by `context`.
-    router.mount(endpoint, (handlers as Readonly<Record<string, unknown>>)[name] as Handler<Endpoint>);
-  }
+  // Area by area: the whole contract would cost every session's start 8 ms of CPU.
+  const endpoints = { ...browserFs, ...browserProcess } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
+  router.mountAll(endpoints, handlers);
   return {
     handle(request, response) {
       router.handle(request, response);
     },
-    close: () => watches.close(),
+    processes,
+    async close() {
+      await Promise.all([watches.close(), processes.close()]);
+    },
   };
 }

@@ -1,3 +1,5 @@
+import { contract, type Endpoint } from "@shoal/contract";
+import { notImplemented } from "@shoal/instance";
 import { Browser, DirectoryWatch } from "@shoal/schemas";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
@@ -29,6 +31,14 @@ it("answers the instance's own errors", async () => {
   expect([missing.status, await missing.json()]).toMatchObject([404, { code: "not_found" }]);
   const wrong = await fetch(url("read_file?path=relative&colour=red"), { headers: { authorization } });
   expect([wrong.status, await wrong.json()]).toMatchObject([400, { details: expect.any(Array) as unknown }]);
+});
+
+it("answers 501 for what no instance can do yet, whatever else the request says", async () => {
+  expect(notImplemented).toEqual([...new Set(notImplemented)].sort());
+  for (const { method, operationId, path } of notImplemented.map((name): Endpoint => contract[name])) {
+    const answer = await server.request(method, `${path.replace("{id}", session.session_id).replaceAll(/\{\w+\}/g, "x")}?nonsense=1`, method === "GET" ? {} : { body: "{" });
+    expect([operationId, answer.status, answer.body]).toMatchObject([operationId, 501, { code: "not_implemented", message: expect.stringContaining(operationId) as unknown }]);
+  }
 });
 
 it("follows a directory: events come as they happen, the stream keeps the session in use, and ends with it", async () => {
