@@ -11,7 +11,7 @@ import { groups } from "./src/groups.ts";
 import { polish } from "./src/polish.ts";
 
 const { metafile } = await build({
-  entryPoints: ["src/shoal.ts", "src/service.ts"],
+  entryPoints: ["src/shoal.ts", "src/service.ts", "src/plugin.ts"],
   outdir: "dist",
   bundle: true,
   splitting: true,
@@ -22,13 +22,13 @@ const { metafile } = await build({
   target: "node24",
   conditions: ["@shoal/source"],
   // The service is a package of its own; libraries stay where npm installs them.
-  external: ["@shoal/server"],
+  external: ["@shoal/server", "@napi-rs/keyring"],
   packages: "bundle",
   sourcemap: true,
   sourcesContent: false,
   metafile: true,
   chunkNames: "chunks/[name]-[hash]",
-  banner: { js: 'const require = process.getBuiltinModule("node:module").createRequire(import.meta.url);' },
+  banner: { js: 'const require = globalThis.process.getBuiltinModule("node:module").createRequire(import.meta.url);' },
   logLevel: "warning",
 });
 for (const name of Object.keys(metafile.outputs)) if (name.endsWith(".js")) writeFileSync(name, builtinsWithoutFacade(readFileSync(name, "utf8")));

@@ -11,7 +11,7 @@ const toFile = ["-f, --file <path>", "Write to this file; to stdout without it, 
 type Flags = GlobalFlags & { readonly output: OutputFormat; readonly to: string; readonly file?: string; readonly mode?: string; readonly recursive?: boolean };
 
 /** Commands of sessions that are more than one call, or that move files. @returns the operations that they stand for. */
-export function addBrowserCommands({ groupFor, run, names, specOf }: Adding): Set<string> {
+export function addBrowserCommands({ groupFor, run, names, specs, specOf }: Adding): Set<string> {
   const fs = groupFor(["browsers", "fs"]);
   const watch = groupFor(["browsers", "fs", "watch"]);
   const flagsOf = (command: Command) => command.optsWithGlobals<Flags>();
@@ -110,5 +110,6 @@ export function addBrowserCommands({ groupFor, run, names, specOf }: Adding): Se
 
   for (const command of [readFile, writeFile, downloadZip, follow]) names.set(command, { id: "<id-or-name>", path: "<path>", mode: "--mode", recursive: "--recursive" });
   for (const command of [upload, uploadZip]) names.set(command, { id: "<id-or-name>", dest_path: "--to", zip_file: "<archive>", files: "<files>" });
+  for (const command of [readFile, writeFile, downloadZip, follow, upload, uploadZip]) specs.set(command, specOf("browsers.fs.readFile"));
   return new Set(["browsers.fs.readFile", "browsers.fs.writeFile", "browsers.fs.upload", "browsers.fs.uploadZip", "browsers.fs.downloadDirZip"]);
 }

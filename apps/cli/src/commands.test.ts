@@ -100,7 +100,7 @@ describe("errors", () => {
     expect(await shoal(["profiles", "list", "--base-url", "http://user:hunter2@127.0.0.1:9"], { env })).toMatchObject({ status: 2, stderr: expect.not.stringContaining("hunter2") as unknown });
     expect(await shoal(["profiles", "list", "--base-url", "http://127.0.0.1:9"], { env })).toMatchObject({ status: 9, stderr: expect.stringContaining("`shoal serve` starts one") as unknown });
     expect(await run("profiles", "list", "--timeout", "0.0001")).toMatchObject({ status: 10, stderr: expect.stringContaining("Raise --timeout") as unknown });
-    expect(await shoal(["profiles", "list"], { env: { SHOAL_DATA_DIR: join(test.folder, "none") } })).toMatchObject({ status: 3, stderr: expect.stringContaining("Set SHOAL_API_KEY") as unknown });
+    expect(await shoal(["profiles", "list"], { env: { SHOAL_DATA_DIR: join(test.folder, "none") } })).toMatchObject({ status: 3, stderr: expect.stringContaining("set SHOAL_API_KEY") as unknown });
     expect(await run("profiles", "list", "--base-url", "http://127.0.0.1:9")).toMatchObject({ status: 3, stderr: expect.stringContaining("is sent nowhere else") as unknown });
   });
 });

@@ -8,7 +8,8 @@ import { CommandLineError } from "./command-line.ts";
 import type { CommandSpec } from "./command-table.ts";
 import { exitCodes } from "./exit-codes.ts";
 import type { Terminal } from "./output.ts";
-import { buildProgram, type CommandIndex, type CommandTables, type Program } from "./program.ts";
+import { pluginNames } from "./plugin-names.ts";
+import { buildProgram, type CommandIndex, type CommandTables, type Program, type Run } from "./program.ts";
 
 const { env } = process;
 const isSet = (value: string | undefined) => value !== undefined && value !== "";
@@ -83,8 +84,21 @@ export async function main(dist: URL): Promise<void> {
     terminal.print(`${tables.index.version}\n`);
     return;
   }
-  const program = buildProgram(tables, { terminal, env, signal: stop.signal });
+  const run: Run = { terminal, env, signal: stop.signal };
+  const program = buildProgram(tables, run);
   try {
+    const plugins = pluginNames(env);
+    if (plugins.length > 0) {
+      const { addPlugins } = await import("./plugins.ts");
+      await addPlugins(plugins, program.root, { version: tables.index.version, run });
+      program.finish();
+    }
+    // Asked by shells for every press of the Tab key; no command of people's.
+    if (args[0] === "__complete") {
+      const { complete } = await import("./complete.ts");
+      for (const line of await complete(args.slice(args[1] === "--" ? 2 : 1), program, run)) terminal.stdout.write(`${line}\n`);
+      return;
+    }
     // `shoal help browsers get`: commander looks one word deep.
     await program.root.parseAsync(args[0] === "help" && args.length > 1 ? [...args.slice(1), "--help"] : args, { from: "user" });
     // The service goes on after its command has returned, and ends the process itself.

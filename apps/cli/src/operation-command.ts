@@ -19,7 +19,7 @@ export function fieldFlag(spec: CommandSpec, field: string): string {
 }
 
 /** Adds the command of one operation. */
-export function addOperation(parent: Command, spec: CommandSpec, { run, names }: Adding): void {
+export function addOperation(parent: Command, spec: CommandSpec, { run, names, specs }: Adding): void {
   const { arguments: positional = [], rest, confirm, examples, id, many, watch } = spec.polish;
   const command = parent.command(spec.words.at(-1) ?? "", { hidden: spec.deprecated === true }).summary(spec.summary).description([spec.summary, spec.description].filter(Boolean).join("\n"));
   const fieldNames: Record<string, string> = {};
@@ -52,6 +52,7 @@ export function addOperation(parent: Command, spec: CommandSpec, { run, names }:
   if (confirm !== undefined) command.option("-y, --yes", "Do not ask.");
   if (watch !== undefined) command.option("--watch", `Print the answer whenever it changes, ${watch.until.length === 0 ? "until Ctrl-C" : `until its ${watch.field} is ${new Intl.ListFormat("en", { type: "disjunction" }).format(watch.until)}`}.`);
   names.set(command, fieldNames);
+  specs.set(command, spec);
   if (spec.result !== "bytes") command.addOption(outputOption());
   if (spec.result !== "bytes" && spec.result !== "empty") command.addOption(queryOption());
   command.addHelpText("after", () => `${fieldsHelp(spec, run.terminal.width)}\n\nRequest:\n  ${spec.method} ${spec.path}${examplesHelp(examples) === "" ? "" : `\n${examplesHelp(examples)}`}`);

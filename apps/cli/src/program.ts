@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { addAccountCommands } from "./account-commands.ts";
 import { addBrowserCommands } from "./browser-commands.ts";
 import type { CommandSpec } from "./command-table.ts";
 import { createRoot, examplesHelp } from "./command-line.ts";
@@ -6,6 +7,7 @@ import type { Group } from "./groups.ts";
 import { addOperation } from "./operation-command.ts";
 import type { Terminal } from "./output.ts";
 import { addRootCommands } from "./root-commands.ts";
+import { addToolCommands } from "./tool-commands.ts";
 import { kebab } from "./words.ts";
 
 /** What every command is run with. */
@@ -37,6 +39,14 @@ export interface CommandTables {
 /** The command line, and what it says of itself in errors. */
 export interface Program {
   readonly root: Command;
+  /** To be called when commands were added from outside: their help ends well, and their errors name them. */
+  readonly finish: () => void;
+  /** The operation behind a command, or the one whose arguments it takes. */
+  readonly specFor: (command: Command) => CommandSpec | undefined;
+  /** Operations, those of the service and nothing else. */
+  readonly operations: (word: string) => readonly CommandSpec[];
+  /** Makes the commands below a first word. */
+  readonly fill: (word: string) => void;
   /** Makes every command, where only the ones that are asked for would be. */
   readonly fillAll: () => void;
   /** The command that runs, as it is typed: `shoal profiles get`. */
@@ -58,7 +68,9 @@ export interface Adding {
   readonly groupFor: GroupFor;
   readonly run: Run;
   readonly names: FieldNames;
-  readonly tables: CommandTables;
+  readonly specs: WeakMap<Command, CommandSpec>;
+  /** By command: the operation whose arguments it takes; by name, for a look-up here would read its table for every command. */
+  readonly likeOperation: WeakMap<Command, string>;
   readonly specOf: (operationId: string) => CommandSpec;
 }
 
@@ -67,6 +79,8 @@ export function buildProgram(tables: CommandTables, run: Run): Program {
   const { index } = tables;
   const { root, finish } = createRoot(run.terminal);
   const names: FieldNames = new WeakMap();
+  const specs = new WeakMap<Command, CommandSpec>();
+  const likeOperation = new WeakMap<Command, string>();
   const made = new Map<string, Command>([["", root]]);
   const groupFor: GroupFor = (words) => {
     const key = words.join(" ");
@@ -89,7 +103,8 @@ export function buildProgram(tables: CommandTables, run: Run): Program {
     groupFor,
     run,
     names,
-    tables: { index, load },
+    specs,
+    likeOperation,
     specOf(operationId) {
       const word = kebab(operationId.split(".")[0] ?? "");
       const spec = (index.tables.includes(word) ? load(word) : all()).find((entry) => entry.operationId === operationId);
@@ -99,6 +114,8 @@ export function buildProgram(tables: CommandTables, run: Run): Program {
   };
 
   addRootCommands(adding);
+  addAccountCommands(adding);
+  addToolCommands(adding);
   for (const word of index.tables) groupFor([word]);
   for (const spec of index.roots) addOperation(root, spec, adding);
   finish(root);
@@ -122,6 +139,15 @@ export function buildProgram(tables: CommandTables, run: Run): Program {
   const snakeCase = (operationId: string) => kebab(operationId.split(".").at(-1) ?? "").replaceAll("-", "_");
   return {
     root,
+    finish() {
+      finish(root);
+    },
+    specFor(command) {
+      const like = likeOperation.get(command);
+      return specs.get(command) ?? (like === undefined ? undefined : adding.specOf(like));
+    },
+    operations: (word) => (index.tables.includes(word) ? load(word) : []),
+    fill,
     fillAll() {
       index.tables.forEach(fill);
     },

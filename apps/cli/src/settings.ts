@@ -1,13 +1,16 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { type Context, keyPlace, loadKey, readConfig } from "./contexts.ts";
 
 /** Where the service is and what opens it. */
 export interface Connection {
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** Where the key was found: `SHOAL_API_KEY`, or a file. */
+  /** Where the key was found: `SHOAL_API_KEY`, the keychain, or a file. */
   readonly keySource: string;
+  /** The context that named the service. */
+  readonly context?: string;
   readonly project?: string;
 }
 
@@ -30,20 +33,36 @@ export function defaultDataDir(env: NodeJS.ProcessEnv, platform: NodeJS.Platform
 
 /** Why there is no connection, for the user. */
 export interface NoConnection {
-  readonly problem: "key" | "address";
+  readonly problem: "key" | "address" | "context";
   readonly baseUrl: string;
   readonly message: string;
   readonly hint: string;
 }
 
+/** The context that is asked for; `undefined` for none. `missing` is one that there is not. */
+function chosenContext(flags: { context?: string; baseUrl?: string }, env: NodeJS.ProcessEnv): { readonly name: string; readonly context: Context } | { readonly missing: string; readonly known: readonly string[] } | undefined {
+  const asked = given(flags.context) ?? given(env.SHOAL_CONTEXT);
+  // Whoever names a service or brings a key means these, unless a context is named as well.
+  if (asked === undefined && (given(flags.baseUrl) ?? given(env.SHOAL_BASE_URL) ?? given(env.SHOAL_API_KEY)) !== undefined) return undefined;
+  const { current, contexts = {} } = readConfig(env);
+  const name = asked ?? current;
+  if (name === undefined) return undefined;
+  const context = contexts[name];
+  return context ? { name, context } : asked === undefined ? undefined : { missing: asked, known: Object.keys(contexts) };
+}
+
 /**
- * Finds the service and a key: the flags, then `SHOAL_API_KEY`, `SHOAL_BASE_URL` and `SHOAL_PROJECT`, then the admin key that
- * `shoal serve` left in its data folder on this machine. That key is used for the service that wrote it and for no other.
+ * Finds the service and a key: the flags, then a context that is named, then `SHOAL_API_KEY`, `SHOAL_BASE_URL` and `SHOAL_PROJECT`, then
+ * the current context, then the admin key that `shoal serve` left in its data folder on this machine. A stored key is used for the
+ * service that it belongs to and for no other.
  */
-export function findConnection(flags: { baseUrl?: string; project?: string }, env: NodeJS.ProcessEnv): Connection | NoConnection {
+export function findConnection(flags: { baseUrl?: string; project?: string; context?: string }, env: NodeJS.ProcessEnv): Connection | NoConnection {
   const file = join(defaultDataDir(env), "admin-key.json");
   const stored = readAdminKey(file);
-  const named = given(flags.baseUrl) ?? given(env.SHOAL_BASE_URL);
+  const chosen = chosenContext(flags, env);
+  if (chosen && "missing" in chosen)
+    return { problem: "context", baseUrl: "", message: `There is no context "${chosen.missing}".`, hint: chosen.known.length === 0 ? `Make it with: shoal login --context ${chosen.missing}` : `There are ${chosen.known.join(", ")}; shoal login --context NAME makes another.` };
+  const named = given(flags.baseUrl) ?? chosen?.context.base_url ?? given(env.SHOAL_BASE_URL);
   const baseUrl = named ?? stored?.base_url ?? defaultBaseUrl;
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))
     return {
@@ -52,13 +71,19 @@ export function findConnection(flags: { baseUrl?: string; project?: string }, en
       message: `The service's address "${baseUrl}" is no http:// or https:// address.`,
       hint: `Write it like ${defaultBaseUrl}, with ${flags.baseUrl === baseUrl ? "--base-url" : "SHOAL_BASE_URL"}.`,
     };
-  const project = given(flags.project) ?? given(env.SHOAL_PROJECT);
-  const apiKey = given(env.SHOAL_API_KEY) ?? (stored && sameServer(baseUrl, stored.base_url) ? stored.api_key : undefined);
-  if (apiKey === undefined)
-    return stored
-      ? { problem: "key", baseUrl, message: `There is no API key for ${baseUrl}.`, hint: `Set SHOAL_API_KEY. The key in ${file} is for ${stored.base_url} and is sent nowhere else.` }
-      : { problem: "key", baseUrl, message: "There is no API key.", hint: `Set SHOAL_API_KEY, or start a service on this machine with "shoal serve": it leaves its admin key in ${file}.` };
-  return { baseUrl, apiKey, keySource: given(env.SHOAL_API_KEY) === undefined ? file : "SHOAL_API_KEY", ...(project !== undefined && { project }) };
+  const project = given(flags.project) ?? given(env.SHOAL_PROJECT) ?? chosen?.context.project;
+  const more = { ...(chosen && { context: chosen.name }), ...(project !== undefined && { project }) };
+  if (chosen && sameServer(baseUrl, chosen.context.base_url)) {
+    const apiKey = loadKey(chosen.name, chosen.context.key, env);
+    if (apiKey !== undefined) return { baseUrl, apiKey, keySource: keyPlace(chosen.context.key, env), ...more };
+    return { problem: "key", baseUrl, message: `The key of the context "${chosen.name}" is gone from ${keyPlace(chosen.context.key, env)}.`, hint: `Log in again with: shoal login --context ${chosen.name}` };
+  }
+  const apiKey = given(env.SHOAL_API_KEY);
+  if (apiKey !== undefined) return { baseUrl, apiKey, keySource: "SHOAL_API_KEY", ...more };
+  if (stored && sameServer(baseUrl, stored.base_url)) return { baseUrl, apiKey: stored.api_key, keySource: file, ...more };
+  return stored
+    ? { problem: "key", baseUrl, message: `There is no API key for ${baseUrl}.`, hint: `Log in with "shoal login", or set SHOAL_API_KEY. The key in ${file} is for ${stored.base_url} and is sent nowhere else.` }
+    : { problem: "key", baseUrl, message: "There is no API key.", hint: `Log in with "shoal login", set SHOAL_API_KEY, or start a service on this machine with "shoal serve": it leaves its admin key in ${file}.` };
 }
 
 function sameServer(a: string, b: string): boolean {

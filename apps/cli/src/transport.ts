@@ -12,11 +12,16 @@ type Fetch = (request: Request) => Promise<Response>;
 
 /** A transport to the service that the flags name. @throws {ExitError} without a key. */
 export function connect(flags: GlobalFlags, run: Run, isOpen = false): Transport {
-  return transportTo(reach(flags, run, isOpen), flags, run, (request) => fetch(request));
+  return transportTo({ ...reach(flags, run, isOpen), validate: "off" }, flags, run, (request) => fetch(request));
 }
 
-function transportTo(to: Reached, flags: GlobalFlags, run: Run, send: Fetch): Transport {
-  return createTransport({ ...to, validate: "off", fetch: flags.debug === true ? logged(wireLog(run.terminal, to.apiKey), send) : send });
+/** As {@link connect}, for endpoints that come with schemas: answers are checked. */
+export function connectChecked(flags: GlobalFlags, run: Run): Transport {
+  return transportTo({ ...reach(flags, run), validate: "error" }, flags, run, (request) => fetch(request));
+}
+
+function transportTo(to: Reached & { readonly validate: "error" | "off" }, flags: GlobalFlags, run: Run, send: Fetch): Transport {
+  return createTransport({ ...to, fetch: flags.debug === true ? logged(wireLog(run.terminal, to.apiKey), send) : send });
 }
 
 function logged(log: ReturnType<typeof wireLog>, send: Fetch): Fetch {
@@ -57,7 +62,7 @@ export async function callOn(spec: CommandSpec, request: CommandRequest, { to, f
     if (answer === undefined) return fetch(sent);
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(asResponse(answer));
   };
-  const result: unknown = await transportTo(to, first === undefined ? flags : { ...flags, debug: false }, run, send).call(endpointOf(spec), request, { signal: run.signal, ...(idempotencyKey !== undefined && { idempotencyKey }) });
+  const result: unknown = await transportTo({ ...to, validate: "off" }, first === undefined ? flags : { ...flags, debug: false }, run, send).call(endpointOf(spec), request, { signal: run.signal, ...(idempotencyKey !== undefined && { idempotencyKey }) });
   if (spec.result !== "page" && spec.result !== "tokenPage") return { value: result };
   const { items, nextOffset, nextPageToken } = result as ItemPage<unknown>;
   const next = nextPageToken !== undefined ? { page_token: nextPageToken } : nextOffset !== undefined ? { offset: nextOffset } : undefined;

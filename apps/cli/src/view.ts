@@ -1,13 +1,46 @@
+import { spawn } from "node:child_process";
 import { call } from "./call.ts";
 import type { CommandSpec } from "./command-table.ts";
 import type { GlobalFlags } from "./connect.ts";
 import { ExitError } from "./exit-error.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { type OutputFormat, printJson } from "./output.ts";
+import { printable } from "./format.ts";
+import type { OutputFormat } from "./output.ts";
+import { printValue } from "./print-result.ts";
 import type { Run } from "./program.ts";
+
+/** Opens a session's live view in the user's browser, or prints its address. */
+export async function openBrowser(get: CommandSpec, idOrName: string, flags: GlobalFlags & { print?: boolean }, run: Run): Promise<void> {
+  const url = await liveView(get, idOrName, flags, run);
+  // Whatever else an answer names is not for the system to open.
+  const opened = flags.print !== true && /^https?:\/\//.test(url) && (await openUrl(url, run.env));
+  if (!opened) run.terminal.stdout.write(`${url}\n`);
+  else if (flags.quiet !== true) run.terminal.stderr.write(`Opened ${printable(url.replace(/\?.*$/, ""))}\n`);
+}
+
+const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = { darwin: ["open"], win32: ["rundll32", "url.dll,FileProtocolHandler"] };
+
+/** @returns whether there was a program to open it with. */
+function openUrl(url: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const [program = "", ...args] = env.BROWSER !== undefined && env.BROWSER !== "" ? [env.BROWSER] : (openers[process.platform] ?? ["xdg-open"]);
+  return new Promise((resolve) => {
+    const child = spawn(program, [...args, url], { detached: true, stdio: "ignore" });
+    child.once("error", () => { resolve(false); });
+    child.once("spawn", () => {
+      child.unref();
+      resolve(true);
+    });
+  });
+}
 
 /** Prints the address of a session's live view. */
 export async function viewBrowser(get: CommandSpec, idOrName: string, flags: GlobalFlags & { output: OutputFormat }, run: Run): Promise<void> {
+  const browser_live_view_url = await liveView(get, idOrName, flags, run);
+  if (flags.output !== "table") await printValue(run.terminal, { browser_live_view_url }, flags.output);
+  else run.terminal.stdout.write(`${browser_live_view_url}\n`);
+}
+
+async function liveView(get: CommandSpec, idOrName: string, flags: GlobalFlags, run: Run): Promise<string> {
   const browser = (await call(get, { params: { id_or_name: idOrName }, query: {}, body: undefined }, flags, run)).value as { session_id: string; browser_live_view_url?: string };
   if (browser.browser_live_view_url === undefined)
     throw new ExitError(
@@ -15,6 +48,5 @@ export async function viewBrowser(get: CommandSpec, idOrName: string, flags: Glo
       `The service offers no live view of browser ${browser.session_id}.`,
       `Attach DevTools or a script to its CDP address instead, cdp_ws_url of: shoal browsers get ${idOrName}`,
     );
-  if (flags.output !== "table") printJson(run.terminal, { browser_live_view_url: browser.browser_live_view_url });
-  else run.terminal.stdout.write(`${browser.browser_live_view_url}\n`);
+  return browser.browser_live_view_url;
 }

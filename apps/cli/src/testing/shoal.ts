@@ -21,7 +21,7 @@ export interface Outcome {
 /** Settings of the environment that a test does not name must not leak into it. */
 export function bareEnv(env: Readonly<Record<string, string>> = {}): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
-  return { PATH, HOME, ...env };
+  return { PATH, HOME, SHOAL_CONFIG_DIR: join(tmpdir(), "shoal-no-config"), ...env };
 }
 
 /** A run of the command that has not ended yet. */

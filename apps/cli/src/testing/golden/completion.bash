@@ -1,0 +1,11 @@
+# Completes shoal in bash. Put into ~/.bashrc: source <(shoal completion bash)
+_shoal() {
+  local line candidate
+  COMPREPLY=()
+  while IFS= read -r line; do
+    [ "$line" = ":files" ] && continue
+    candidate="${line%%$'\t'*}"
+    COMPREPLY+=("$(printf '%q' "$candidate")")
+  done < <(shoal __complete -- "${COMP_WORDS[@]:1:$COMP_CWORD}" 2>/dev/null)
+}
+complete -o bashdefault -o default -F _shoal shoal
