@@ -1,4 +1,4 @@
-export { withStatus, type StatusReply } from "./status-reply.ts";
+export { isStatusReply, withStatus, type StatusReply } from "./status-reply.ts";
 export { notImplementedError } from "./not-implemented.ts";
 export { ServiceError } from "./service-error.ts";
 export type { BytesReply, Handler, HandlerCall, HandlerResult, Handlers, HandlersOrNotYet, MultipartPart, StreamFrame } from "./handler.ts";

@@ -19,7 +19,7 @@ export function withStatus<const Status extends number, Value>(status: Status, v
   return { [marker]: true, status, value, retryAfterSeconds: options.retryAfterSeconds };
 }
 
-/** Whether a handler's result says its status. */
+/** Whether a handler's result says its status; for code that goes round handlers. */
 export function isStatusReply(result: unknown): result is StatusReply {
   return typeof result === "object" && result !== null && marker in result;
 }

@@ -1,6 +1,6 @@
 import type { Endpoint } from "@shoal/contract";
 import type { Database } from "@shoal/database";
-import { type Handler, type HandlerCall, ServiceError } from "@shoal/router";
+import { type Handler, type HandlerCall, isStatusReply, ServiceError, withStatus } from "@shoal/router";
 import type { ErrorBody } from "@shoal/schemas";
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -31,7 +31,15 @@ interface Claim {
   readonly fingerprint: string;
 }
 
-type Outcome = { readonly status: number; readonly value: unknown } | { readonly status: number; readonly error: ErrorBody };
+type Outcome =
+  | { readonly status: number; readonly value: unknown; /** The handler chose the status itself. */ readonly chosen?: { readonly retryAfterSeconds?: number } }
+  | { readonly status: number; readonly error: ErrorBody };
+
+function outcomeOf(result: unknown, status: number): Outcome {
+  if (!isStatusReply(result)) return { status, value: result };
+  const { retryAfterSeconds, value } = result;
+  return { status: result.status, value, chosen: retryAfterSeconds === undefined ? {} : { retryAfterSeconds } };
+}
 
 function conflict(key: string, message: string): ServiceError {
   return new ServiceError(409, "idempotency_conflict", `Idempotency-Key ${JSON.stringify(key)} ${message}`);
@@ -116,9 +124,9 @@ export function createIdempotency(parts: { readonly database: Database; readonly
   }
 
   function replay(outcome: Outcome): unknown {
-    if (!("error" in outcome)) return outcome.value;
-    const { code, message, details } = outcome.error;
-    throw new ServiceError(outcome.status, code, message, details && { details });
+    if (!("error" in outcome)) return outcome.chosen === undefined ? outcome.value : withStatus(outcome.status, outcome.value, outcome.chosen);
+    const { code, message, details, ...fields } = outcome.error;
+    throw new ServiceError(outcome.status, code, message, { fields, ...(details && { details }) });
   }
 
   async function run(claim: Claim, since: string, status: number, handle: () => unknown): Promise<unknown> {
@@ -133,7 +141,7 @@ export function createIdempotency(parts: { readonly database: Database; readonly
       throw error;
     }
     // Before the answer goes out: a client that loses it may ask again at once.
-    await remember(claim, since, { status, value }).catch((failure: unknown) => {
+    await remember(claim, since, outcomeOf(value, status)).catch((failure: unknown) => {
       log.warn({ err: failure }, "an answer could not be kept for its idempotency key");
     });
     return value;
