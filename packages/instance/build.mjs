@@ -1,9 +1,9 @@
 import { build } from "esbuild";
-import { rm } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 
-const out = "dist/program";
-await rm(out, { recursive: true, force: true });
+// Whoever runs the program meanwhile, or after a build that failed, keeps the earlier one.
+const out = `dist/.program-${process.pid}`;
 
 /**
  * One file each, loaded when it is first needed, so that a session pays only for what it uses: the start, and every module of this
@@ -42,6 +42,22 @@ const withoutLocales = {
   },
 };
 
+/**
+ * Playwright looks for two files of its own beside itself; in one file, they have to be in it.
+ * @type {import("esbuild").Plugin}
+ */
+const playwrightWhole = {
+  name: "playwright whole",
+  setup({ onLoad }) {
+    onLoad({ filter: /playwright-core[\\/]lib[\\/]coreBundle\.js$/ }, async ({ path }) => {
+      const source = await readFile(path, "utf8");
+      const whole = source.replaceAll(/require\(\w+\.default\.join\(packageRoot, "(package\.json|browsers\.json)"\)\)/g, 'require("../$1")');
+      if (whole.split('require("../').length !== 3) throw new Error("This version of playwright-core asks for its files in another way.");
+      return { contents: whole };
+    });
+  },
+};
+
 // A Map's loop also visits what is added meanwhile.
 for (const [part, file] of parts) {
   await build({
@@ -55,7 +71,7 @@ for (const [part, file] of parts) {
     supported: { "dynamic-import": false },
     outExtension: { ".js": ".cjs" },
     conditions: ["@shoal/source"],
-    plugins: [apart, withoutLocales],
+    plugins: [apart, withoutLocales, playwrightWhole],
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: "linked",
@@ -64,3 +80,8 @@ for (const [part, file] of parts) {
     logLevel: "warning",
   });
 }
+// Playwright is handed on with the program, so what its licences ask for is too.
+const notices = ["LICENSE", "NOTICE", "ThirdPartyNotices.txt"].map((name) => readFile(`node_modules/playwright-core/${name}`, "utf8"));
+await writeFile(`${out}/playwright-core.LEGAL.txt`, (await Promise.all(notices)).join("\n"));
+await rm("dist/program", { recursive: true, force: true });
+await rename(out, "dist/program");

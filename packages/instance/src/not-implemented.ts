@@ -14,7 +14,6 @@ export const notImplemented = [
   "curl",
   "downloadReplay",
   "dragMouse",
-  "executePlaywright",
   "getMousePosition",
   "listReplays",
   "listTelemetryEvents",

@@ -1,4 +1,4 @@
-import { browserFs, browserProcess, type contract } from "@shoal/contract";
+import { browserFs, browserProcess, executePlaywright, type contract } from "@shoal/contract";
 import type { HandlersOrNotYet } from "@shoal/router";
 import { createHttpRouter } from "@shoal/router/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -10,6 +10,7 @@ import { createIdempotencyMemory } from "./idempotency.ts";
 import { log } from "./log.ts";
 import type { InstanceConfig } from "./protocol.ts";
 import type { InstancePlane, NotImplemented } from "./not-implemented.ts";
+import { playwrightHandlers } from "./playwright/handlers.ts";
 import { commandEnvironment } from "./process/command.ts";
 import { sessionProcesses, type SessionProcesses } from "./process/handlers.ts";
 import { rememberProcessGroups } from "./process/process-groups.ts";
@@ -30,10 +31,10 @@ export interface OperationParts {
   readonly config: InstanceConfig;
   /** Port on 127.0.0.1 of the way into the network; absent where nothing is ever run. */
   readonly egressPort?: number;
-  readonly browser: Pick<BrowserSupervisor, "cdp" | "endpoint" | "onBrowser">;
+  readonly browser: Pick<BrowserSupervisor, "cdp" | "endpoint" | "onBrowser" | "restoreDownloads">;
 }
 
-export function createOperations({ root, config, egressPort }: OperationParts): Operations {
+export function createOperations({ root, config, egressPort, browser }: OperationParts): Operations {
   const router = createHttpRouter({
     stripPrefix: "/browsers/{id}",
     context: () => undefined,
@@ -45,6 +46,7 @@ export function createOperations({ root, config, egressPort }: OperationParts): 
   const watches = watchHandlers(root);
   const proxyUrl = egressPort === undefined ? undefined : `http://127.0.0.1:${String(egressPort)}`;
   const processes = sessionProcesses({ root, ...commandEnvironment(root, process.env, proxyUrl) }, { onStarted: rememberProcessGroups(config) });
+  const playwright = playwrightHandlers({ root, config, browser, visibleTarget: async () => undefined });
   const handlers = {
     ...fileSystemHandlers(root),
     watchEvents: watches.watchEvents,
@@ -56,9 +58,10 @@ export function createOperations({ root, config, egressPort }: OperationParts): 
     spawnProcess: memory.wrap(browserProcess.spawnProcess, processes.handlers.spawnProcess),
     writeProcessStdin: memory.wrap(browserProcess.writeProcessStdin, processes.handlers.writeProcessStdin),
     killProcess: memory.wrap(browserProcess.killProcess, processes.handlers.killProcess),
+    executePlaywright: memory.wrap(executePlaywright, playwright.handlers.executePlaywright, (result) => JSON.stringify(result).length),
   } satisfies HandlersOrNotYet<InstancePlane<typeof contract>, NotImplemented>;
   // Area by area: the whole contract would cost every session's start 8 ms of CPU.
-  const endpoints = { ...browserFs, ...browserProcess } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
+  const endpoints = { ...browserFs, ...browserProcess, executePlaywright } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
   router.mountAll(endpoints, handlers);
   return {
     handle(request, response) {
@@ -66,6 +69,7 @@ export function createOperations({ root, config, egressPort }: OperationParts): 
     },
     processes,
     async close() {
+      playwright.close();
       await Promise.all([watches.close(), processes.close()]);
     },
   };

@@ -36,13 +36,23 @@ async function fillCache(directory: string): Promise<void> {
   readAssign(JSON.stringify({ session_id: "cache", timeout_seconds: 60, viewport: { width: 1, height: 1 } }));
   const none = new Promise<never>(() => undefined);
   const config: InstanceConfig = { instance_id: "cache", listen_path: "", egress_path: "", root: "/", home: "/", session_dir: "/", chromium: { executable: "", kind: "headless_shell", inner_sandbox: true }, viewport: { width: 1, height: 1 } };
-  createOperations({ root: { directory: "/", home: "/" }, config, browser: { cdp: () => none, endpoint: () => none, onBrowser: () => () => undefined } });
+  createOperations({ root: { directory: "/", home: "/" }, config, browser: { cdp: () => none, endpoint: () => none, onBrowser: () => () => undefined, restoreDownloads: () => undefined } });
   flushCompileCache();
 }
 
-const [, , option, directory] = process.argv;
-const done = option === "--fill-cache" && directory !== undefined ? fillCache(directory) : start(process.env.SHOAL_INSTANCE);
-done.catch((error: unknown) => {
+/** Runs Playwright code for an instance, in a process of its own. */
+async function runPlaywright(cacheDir: string | undefined): Promise<void> {
+  if (cacheDir !== undefined && cacheDir !== "") enableCompileCache(cacheDir);
+  const { runWorker } = await import("./playwright/playwright-worker.ts");
+  runWorker();
+}
+
+function run(option: string | undefined, directory: string | undefined): Promise<void> {
+  if (option === "--playwright-worker") return runPlaywright(directory);
+  return option === "--fill-cache" && directory !== undefined ? fillCache(directory) : start(process.env.SHOAL_INSTANCE);
+}
+
+run(process.argv[2], process.argv[3]).catch((error: unknown) => {
   process.stderr.write(`${JSON.stringify({ level: "error", message: "the instance could not start", error: String(error) })}\n`);
   process.exit(1);
 });

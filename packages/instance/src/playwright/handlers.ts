@@ -1,0 +1,52 @@
+import type { executePlaywright } from "@shoal/contract";
+import type { Handlers } from "@shoal/router";
+import { join } from "node:path";
+import type { BrowserSupervisor } from "../chromium/supervisor.ts";
+import type { SessionRoot } from "../fs/paths.ts";
+import type { InstanceConfig } from "../protocol.ts";
+import type { PlaywrightRunner } from "./playwright-runner.ts";
+
+export interface PlaywrightParts {
+  readonly root: SessionRoot;
+  readonly config: InstanceConfig;
+  readonly browser: Pick<BrowserSupervisor, "endpoint" | "restoreDownloads">;
+  /** CDP target of the page in front. */
+  readonly visibleTarget: () => Promise<string | undefined>;
+}
+
+/** Playwright code that runs beside the browser. What it needs is loaded by the first call. */
+export function playwrightHandlers({ root, config, browser, visibleTarget }: PlaywrightParts): { readonly handlers: Handlers<{ executePlaywright: typeof executePlaywright }>; readonly close: () => void } {
+  let runner: Promise<PlaywrightRunner> | undefined;
+  let closed = false;
+  async function load(): Promise<PlaywrightRunner> {
+    const { createPlaywrightRunner } = await import("./playwright-runner.ts");
+    const created = createPlaywrightRunner({
+      // The file that this process was started with.
+      program: process.argv[1] ?? "",
+      directory: join(root.directory, root.home),
+      cacheDir: config.cache_dir,
+      endpoint: () => browser.endpoint(),
+      visibleTarget,
+      onDone() {
+        browser.restoreDownloads();
+      },
+    });
+    if (closed) created.close();
+    return created;
+  }
+  return {
+    handlers: {
+      async executePlaywright({ body, headers, signal }) {
+        runner ??= load();
+        // A client that sends a key comes back for the answer.
+        return (await runner).run(body.code, body.timeout_sec, headers["idempotency-key"] === undefined ? signal : undefined);
+      },
+    },
+    close() {
+      closed = true;
+      void runner?.then((created) => {
+        created.close();
+      });
+    },
+  };
+}

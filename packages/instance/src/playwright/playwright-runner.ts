@@ -1,0 +1,194 @@
+import { ServiceError } from "@shoal/router";
+import type { PlaywrightResult } from "@shoal/schemas";
+import type { BrowserEndpoint } from "../chromium/browser.ts";
+import type { OutputChannel, Outcome } from "./messages.ts";
+import { startWorker, type WorkerProcess } from "./worker-process.ts";
+
+/** Pieces of code that run at once, each in a process of its own. */
+export const maxRunning = 4;
+/** Calls that may wait for their turn. */
+export const maxWaiting = 32;
+/** Kept of each channel, in characters; what follows is dropped. */
+export const maxOutputCharacters = 2 ** 20;
+const startTimeoutMs = 30_000;
+/** A process that is not used for this long is ended: it holds about 100 MB. */
+const idleMs = 5 * 60_000;
+
+/** Runs Playwright code. */
+export interface PlaywrightRunner {
+  /** @throws {ServiceError} 429 when too many calls wait; 503 when the browser does not run, or the session ends. */
+  run(code: string, timeoutSeconds: number, signal: AbortSignal | undefined): Promise<PlaywrightResult>;
+  /** Ends what runs. */
+  close(): void;
+}
+
+export interface PlaywrightRunnerOptions {
+  readonly program: string;
+  /** Working directory of the code. */
+  readonly directory: string;
+  readonly cacheDir: string | undefined;
+  endpoint(): Promise<BrowserEndpoint>;
+  /** CDP target of the page in front. */
+  visibleTarget(): Promise<string | undefined>;
+  /** Called after each run. */
+  onDone(): void;
+}
+
+export function createPlaywrightRunner(options: PlaywrightRunnerOptions): PlaywrightRunner {
+  const workers = new Set<WorkerProcess>();
+  const waiting: (() => void)[] = [];
+  let idle: WorkerProcess | undefined;
+  let idleTimer: NodeJS.Timeout | undefined;
+  let running = 0;
+  const closed = new AbortController();
+
+  function start(): WorkerProcess {
+    const worker = startWorker(options);
+    workers.add(worker);
+    return worker;
+  }
+  function end(worker: WorkerProcess): void {
+    workers.delete(worker);
+    worker.kill();
+  }
+  /** Keeps one process warm for the next call. */
+  function keep(worker: WorkerProcess): void {
+    if (idle !== undefined || closed.signal.aborted) {
+      end(worker);
+      return;
+    }
+    idle = worker;
+    clearTimeout(idleTimer);
+    idleTimer = setTimeout(() => {
+      if (idle === undefined) return;
+      end(idle);
+      idle = undefined;
+    }, idleMs);
+  }
+  function take(): WorkerProcess {
+    const worker = idle ?? start();
+    idle = undefined;
+    return worker;
+  }
+
+  async function turn(signal: AbortSignal | undefined): Promise<void> {
+    if (running < maxRunning) {
+      running++;
+      return;
+    }
+    if (waiting.length >= maxWaiting) throw new ServiceError(429, "too_many_requests", `${String(maxRunning)} pieces of Playwright code run in this session and ${String(maxWaiting)} wait. Wait for one to end.`, { retryAfterSeconds: 1 });
+    const turned = Promise.withResolvers<void>();
+    const resume = () => {
+      turned.resolve();
+    };
+    const giveUp = () => {
+      const index = waiting.indexOf(resume);
+      if (index === -1) return;
+      waiting.splice(index, 1);
+      turned.reject(closed.signal.aborted ? sessionEnds() : new Error("the client is gone"));
+    };
+    waiting.push(resume);
+    signal?.addEventListener("abort", giveUp, { once: true });
+    closed.signal.addEventListener("abort", giveUp, { once: true });
+    await turned.promise;
+  }
+  /** Hands the place to whoever waits longest. */
+  function finishTurn(): void {
+    const next = waiting.shift();
+    if (next === undefined) running--;
+    else next();
+  }
+
+  async function readyWorker(): Promise<WorkerProcess> {
+    const worker = take();
+    const timer = setTimeout(() => {
+      end(worker);
+    }, startTimeoutMs);
+    try {
+      await worker.ready;
+      return worker;
+    } catch (error) {
+      end(worker);
+      throw closed.signal.aborted ? sessionEnds() : new ServiceError(500, "internal_error", `Playwright code cannot be run: ${messageOf(error)}.`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function runOnce(code: string, timeoutSeconds: number, signal: AbortSignal | undefined): Promise<PlaywrightResult> {
+    const [{ port, path }, visibleTarget, worker] = await Promise.all([
+      options.endpoint().catch((error: unknown) => {
+        throw new ServiceError(503, "browser_not_running", `The browser does not run: ${messageOf(error)}.`, { cause: error, retryAfterSeconds: 1 });
+      }),
+      options.visibleTarget().catch(() => undefined),
+      readyWorker(),
+    ]);
+    const output = { stdout: "", stderr: "" };
+    let ended: string | undefined;
+    const stop = (why: string) => {
+      ended ??= why;
+      end(worker);
+    };
+    const timeoutMs = timeoutSeconds * 1000;
+    const timer = setTimeout(stop, timeoutMs, `The code did not end within ${String(timeoutSeconds)} s (timeout_sec) and was stopped.`);
+    const onAbort = () => {
+      stop("The code was stopped: the client is gone.");
+    };
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const { outcome, clean } = await worker.run(
+      { type: "run", code, endpoint: `ws://127.0.0.1:${String(port)}${path}`, visibleTarget, connectTimeoutMs: timeoutMs },
+      (channel: OutputChannel, text) => {
+        output[channel] = (output[channel] + text).slice(0, maxOutputCharacters);
+      },
+    );
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+    options.onDone();
+    if (closed.signal.aborted) throw sessionEnds();
+    if (clean && ended === undefined) keep(worker);
+    else {
+      end(worker);
+      // Who runs code once runs it again.
+      if (idle === undefined) keep(start());
+    }
+    if (ended === undefined && !outcome.success && outcome.unreached === true) throw new ServiceError(503, "browser_not_running", `The browser could not be reached, so the code was not run: ${outcome.error}`, { retryAfterSeconds: 1 });
+    return answerOf(ended === undefined ? outcome : { success: false, error: ended }, output);
+  }
+
+  return {
+    async run(code, timeoutSeconds, signal) {
+      if (closed.signal.aborted) throw sessionEnds();
+      await turn(signal);
+      try {
+        return await runOnce(code, timeoutSeconds, signal);
+      } finally {
+        finishTurn();
+      }
+    },
+    close() {
+      closed.abort();
+      clearTimeout(idleTimer);
+      for (const worker of workers) end(worker);
+    },
+  };
+}
+
+function sessionEnds(): ServiceError {
+  return new ServiceError(503, "shutting_down", "The session ended while Playwright code ran, or waited to run.");
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function answerOf(outcome: Outcome, { stdout, stderr }: Readonly<Record<OutputChannel, string>>): PlaywrightResult {
+  const output = { stdout, stderr };
+  if (!outcome.success) return { success: false, error: outcome.error, ...output };
+  if (outcome.result === undefined) return { success: true, ...output };
+  try {
+    return { success: true, result: JSON.parse(outcome.result) as unknown, ...output };
+  } catch {
+    // The code itself has spoken to the parent.
+    return { success: false, error: "What the code returned is not JSON.", ...output };
+  }
+}
