@@ -31,9 +31,13 @@ export interface OpenUpload {
 
 const sliceBytes = 256 * 1024;
 
+/** @throws {TypeError} for what holds no bytes: an argument in the wrong place, in a program without types. */
 export function sourceOf(input: BytesInput): Source {
   if (typeof input === "string") return new TextEncoder().encode(input);
-  return input instanceof ArrayBuffer ? new Uint8Array(input) : input;
+  if (input instanceof ArrayBuffer) return new Uint8Array(input);
+  const known = [Blob, Uint8Array, ReadableStream].some((kind) => (input as unknown) instanceof kind);
+  if (!known) throw new TypeError("What is to be uploaded must be a string, a Blob or File, an ArrayBuffer, a Uint8Array or a ReadableStream.");
+  return input;
 }
 
 /** @throws {TypeError} for a stream that somebody reads already. */

