@@ -27,7 +27,7 @@ const idAndProcess = lazyObject(() => ({
   process_id: Id,
 }));
 
-/** A command that fails is no error of the operation: its `exit_code` tells. Output is kept in memory; for long output use `browsers.process.spawn`. */
+/** A command that fails is no error of the operation: its `exit_code` tells. Its input is empty. It is killed, with all that it started, when you leave before its end, and when it writes more than 16 MiB: for long output use `browsers.process.spawn`. */
 export const execProcess = defineEndpoint({
   operationId: "browsers.process.exec",
   area,
@@ -38,10 +38,10 @@ export const execProcess = defineEndpoint({
   params: id,
   body: json(ExecProcess),
   responses: { 200: json(ExecResult) },
-  errors: [400, 401, 403, 404, 429, 500],
+  errors: [400, 401, 403, 404, 413, 429, 500],
 });
 
-/** Answers at once. The process lives until it ends, is killed, or the session ends. */
+/** Answers at once. The process lives until it ends, is killed, or the session ends; until then its last output is kept. At most 200 run at once, and a session starts 10,000. */
 export const spawnProcess = defineEndpoint({
   operationId: "browsers.process.spawn",
   area,
@@ -68,7 +68,7 @@ export const getProcessStatus = defineEndpoint({
   errors: [400, 401, 403, 404, 500],
 });
 
-/** Both channels from the oldest output that is still kept, or after `Last-Event-ID`; the last event tells the exit. */
+/** Both channels from the oldest output that is still kept (the last 4 MiB), or after `Last-Event-ID`; the last event tells the exit. A reader that keeps reading misses nothing: the process waits for it. One that stands still for 5 seconds is not waited for. */
 export const streamProcessOutput = defineEndpoint({
   operationId: "browsers.process.stdoutStream",
   area,
@@ -78,10 +78,10 @@ export const streamProcessOutput = defineEndpoint({
   summary: "Follow a process's output.",
   params: idAndProcess,
   responses: { 200: eventStream(ProcessStreamEvent) },
-  errors: [400, 401, 403, 404, 500],
+  errors: [400, 401, 403, 404, 429, 500],
 });
 
-/** In the order of the calls. */
+/** In the order of the calls. Answers when the process has room for it, and takes 4 MiB that it has not read yet. */
 export const writeProcessStdin = defineEndpoint({
   operationId: "browsers.process.stdin",
   area,
@@ -92,7 +92,7 @@ export const writeProcessStdin = defineEndpoint({
   params: idAndProcess,
   body: json(WriteStdin),
   responses: { 200: json(StdinResult) },
-  errors: [400, 401, 403, 404, 409, 500],
+  errors: [400, 401, 403, 404, 409, 429, 500],
 });
 
 /** The signal goes to all that it started too. A process that has ended stays as it is. */

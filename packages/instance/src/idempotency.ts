@@ -4,6 +4,8 @@ import { createHash } from "node:crypto";
 
 /** Keys that an instance remembers; the oldest go first. */
 export const maxIdempotencyKeys = 1_000;
+/** Bytes of remembered answers, of operations that tell how many theirs have; the oldest go first. */
+export const maxIdempotencyBytes = 32 * 1024 * 1024;
 const keptMs = 24 * 60 * 60 * 1000;
 const maxKeyCharacters = 255;
 
@@ -11,6 +13,7 @@ interface Remembered {
   readonly fingerprint: string;
   readonly answer: Promise<unknown>;
   readonly expiresAtMs: number;
+  bytes: number;
 }
 
 /** Remembers the answers to calls with an `Idempotency-Key`, for the time that the instance lives. */
@@ -18,23 +21,32 @@ export interface IdempotencyMemory {
   /**
    * The same handler; a call that repeats an earlier key gets its answer, or waits for it. Failures that may pass (status 500 and
    * above) are not remembered. Only for answers that are values: JSON or nothing.
+   *
+   * @param bytesOf - of an answer that may be large.
    */
-  wrap<E extends Endpoint, Context>(endpoint: E, handler: Handler<E, Context>): Handler<E, Context>;
+  wrap<E extends Endpoint, Context>(endpoint: E, handler: Handler<E, Context>, bytesOf?: (answer: HandlerResult<E>) => number): Handler<E, Context>;
 }
 
 /** @param now - milliseconds since 1970; tests set their own clock. */
 export function createIdempotencyMemory(now: () => number = Date.now): IdempotencyMemory {
   const remembered = new Map<string, Remembered>();
 
+  let rememberedBytes = 0;
+
+  function forget(key: string): void {
+    rememberedBytes -= remembered.get(key)?.bytes ?? 0;
+    remembered.delete(key);
+  }
+
   function forgetOld(): void {
     for (const [key, { expiresAtMs }] of remembered) {
-      if (expiresAtMs > now() && remembered.size <= maxIdempotencyKeys) return;
-      remembered.delete(key);
+      if (expiresAtMs > now() && remembered.size <= maxIdempotencyKeys && rememberedBytes <= maxIdempotencyBytes) return;
+      forget(key);
     }
   }
 
   return {
-    wrap<E extends Endpoint, Context>(endpoint: E, handler: Handler<E, Context>): Handler<E, Context> {
+    wrap<E extends Endpoint, Context>(endpoint: E, handler: Handler<E, Context>, bytesOf?: (answer: HandlerResult<E>) => number): Handler<E, Context> {
       return async (call) => {
         const key = call.headers["idempotency-key"];
         if (typeof key !== "string" || key === "") return handler(call);
@@ -50,12 +62,19 @@ export function createIdempotencyMemory(now: () => number = Date.now): Idempoten
           return (await earlier.answer) as HandlerResult<E>;
         }
         const answer = (async () => handler(call))();
-        remembered.set(key, { fingerprint, answer, expiresAtMs: now() + keptMs });
+        const entry: Remembered = { fingerprint, answer, expiresAtMs: now() + keptMs, bytes: 0 };
+        remembered.set(key, entry);
         forgetOld();
         try {
-          return await answer;
+          const value = await answer;
+          if (bytesOf !== undefined && remembered.get(key) === entry) {
+            entry.bytes = bytesOf(value);
+            rememberedBytes += entry.bytes;
+            forgetOld();
+          }
+          return value;
         } catch (error) {
-          if ((!ServiceError.isInstance(error) || error.status >= 500) && remembered.get(key)?.answer === answer) remembered.delete(key);
+          if ((!ServiceError.isInstance(error) || error.status >= 500) && remembered.get(key) === entry) forget(key);
           throw error;
         }
       };

@@ -99,7 +99,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
   let operations: Promise<Operations> | undefined;
   async function loadOperations(): Promise<Operations> {
     const { createOperations } = await import("./operations.ts");
-    return createOperations({ root: { directory: config.root, home: config.home, spoolDirectory: join(config.session_dir, "tmp") }, config, browser });
+    return createOperations({ root: { directory: config.root, home: config.home, spoolDirectory: join(config.session_dir, "tmp") }, config, browser, egressPort: forwarder.port });
   }
 
   // The timeouts of node:http are for clients that are not trusted and uploads that are small: here the service is the only client.
@@ -136,9 +136,25 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     const path = pathOf(request);
     if (ending) refuseUpgrade(request, socket, { status: 503, code: "shutting_down", message: "This instance is ending." });
     else if (path === "/cdp") gateway.upgrade(request, socket, head);
+    else if (path.startsWith("/process/")) void attach(request, socket, head, path);
     else if (path === "/webdriver") refuseUpgrade(request, socket, { status: 501, code: "not_implemented", message: "WebDriver BiDi is not served yet; connect over CDP." });
     else refuseUpgrade(request, socket, { status: 404, code: "not_found", message: `There is no WebSocket at ${path.slice(0, 200)}.` });
   });
+
+  async function attach(request: IncomingMessage, socket: Socket, head: Buffer, path: string): Promise<void> {
+    const finish = activity.begin();
+    socket.on("close", finish);
+    operations ??= loadOperations();
+    try {
+      const [loaded, { attachTo }] = await Promise.all([operations, import("./process/attach.ts")]);
+      const refusal = attachTo(request, socket, head, { path, processes: loaded.processes });
+      if (refusal !== undefined) refuseUpgrade(request, socket, refusal);
+    } catch (error) {
+      log("error", "a terminal could not be attached to", { error: String(error) });
+      socket.destroy();
+    }
+  }
+
   server.on("error", (error) => {
     log("error", `cannot listen on ${config.listen_path}`, { error: error.message });
     void end({ type: "ending", reason: "stopped", detail: error.message });

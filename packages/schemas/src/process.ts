@@ -20,9 +20,9 @@ const commandFields = () => ({
     ),
     {},
   ),
-  /** The user that it runs as, by name; the session's own when absent. */
+  /** The user that it runs as, by name or number; the session's own when absent. A session in a sandbox has that one alone, `shoal`. */
   as_user: z.optional(z.nullable(checked(z.string(), z.minLength(1), z.maxLength(255)))),
-  /** Run it as root, where the session has one. */
+  /** Run it as root, where the session has one; a session in a sandbox has not. */
   as_root: z._default(z.boolean(), false),
   /** Seconds until it is killed with all that it started, 1 to 259,200 (72 hours); without limit when absent. */
   timeout_sec: z.optional(z.nullable(checked(z.int(), z.minimum(1), z.maximum(259_200)))),
@@ -93,6 +93,8 @@ export const ProcessStatus: Schema<ProcessStatus> = ProcessStatusShape;
 export const WriteStdinShape = lazyObject(() => ({
   /** What to write, in base64: at most 512 KiB before that. */
   data_b64: checked(z.string(), z.maxLength(699_052), z.regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/, "must be base64")),
+  /** Close it afterwards, so that the program sees the end of its input; a terminal is sent Ctrl-D instead. `false` when absent. */
+  close: z.optional(z.boolean()),
 }));
 /** What `browsers.process.stdin` takes. */
 export interface WriteStdin extends z.input<typeof WriteStdinShape> {}

@@ -1,0 +1,91 @@
+import type { ExecProcess } from "@shoal/schemas";
+import { stat } from "node:fs/promises";
+import { basename, delimiter, join, resolve } from "node:path";
+import { invalidInput } from "../fs/errors.ts";
+import { hostPath, normalisePath, type SessionRoot } from "../fs/paths.ts";
+import { findUser } from "./users.ts";
+
+/** A command that can be started: everything is a path or a number of the host. */
+export interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** What a request says of a command. */
+export type CommandRequest = Pick<ExecProcess, "command" | "args" | "cwd" | "env" | "as_user" | "as_root">;
+
+/** What every command of a session gets. */
+export interface CommandSurroundings {
+  readonly root: SessionRoot;
+  /** Environment of all commands; `PATH` is among it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Variables that a request cannot change: they tell whose process it is. */
+  readonly fixedEnv: Readonly<Record<string, string>>;
+}
+
+/** What makes a command without arguments a line for the shell. */
+const shellCharacters = /[\s|&;<>()$`\\"'*?[\]#~=%!{}]/;
+
+/**
+ * Finds what a request means. Without arguments, a command with a space or another character of the shell's is a line for `/bin/sh`, unless a program
+ * of that very name exists.
+ *
+ * @throws {ServiceError} 400 for a program, a directory or a user that does not exist.
+ */
+export async function findCommand(request: CommandRequest, surroundings: CommandSurroundings): Promise<Command> {
+  const { command, args = [] } = request;
+  const { root } = surroundings;
+  const user = await findUser(request);
+  const cwd = await findDirectory(root, request.cwd ?? root.home);
+  const env = { ...surroundings.env, ...request.env, ...surroundings.fixedEnv };
+  const base = { cwd, env, ...user };
+  const isLine = args.length === 0 && shellCharacters.test(command);
+  const program = isLine && !command.includes("/") ? undefined : await findProgram(command, cwd, env);
+  if (program !== undefined) return { ...base, file: program, args };
+  if (isLine) return process.platform === "win32" ? { ...base, file: env.ComSpec ?? "cmd.exe", args: ["/d", "/s", "/c", command] } : { ...base, file: "/bin/sh", args: ["-c", command] };
+  throw invalidInput("body.command", `${shortened(command)} was not found${command.includes("/") ? " or may not be run" : ` in PATH (${shortened(env.PATH ?? "")})`}. Name a program that exists, by its path or its name.`);
+}
+
+async function findDirectory(root: SessionRoot, path: string): Promise<string> {
+  const directory = await hostPath(root, normalisePath(path, "body.cwd"), { follow: true, action: "run a command in" });
+  const found = await stat(directory).catch(() => undefined);
+  if (found?.isDirectory() !== true) throw invalidInput("body.cwd", `${shortened(path)} ${found === undefined ? "does not exist, or may not be entered" : "is no directory"}. Make it first, or leave cwd out for the home directory.`);
+  return directory;
+}
+
+/** Looked for here, since what starts processes does not tell a missing program from a missing interpreter or directory, and a terminal tells nothing. */
+async function findProgram(command: string, cwd: string, env: Readonly<Record<string, string>>): Promise<string | undefined> {
+  if (command.includes("/")) return isProgram(resolve(cwd, command));
+  for (const directory of (env.PATH ?? "").split(delimiter)) {
+    for (const ending of process.platform === "win32" ? (env.PATHEXT ?? ".EXE;.CMD").split(";").concat("") : [""]) {
+      const found = await isProgram(resolve(cwd, directory, command + ending));
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+async function isProgram(path: string): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() === true && (process.platform === "win32" || (found.mode & 0o111) !== 0) ? path : undefined;
+}
+
+function shortened(text: string): string {
+  return text.length <= 200 ? text : `${text.slice(0, 200)}…`;
+}
+
+/**
+ * Environment of a session's commands, out of that of the instance.
+ *
+ * @param proxyUrl - where programs send what is for the network.
+ */
+export function commandEnvironment(root: SessionRoot, environment: NodeJS.ProcessEnv, proxyUrl: string | undefined): Pick<CommandSurroundings, "env" | "fixedEnv"> {
+  const { SHOAL_INSTANCE: _, TERM: __, SHOAL_SESSION_DIR: sessionDir, ...rest } = environment;
+  const env = Object.fromEntries(Object.entries(rest).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  const network = proxyUrl === undefined ? {} : { http_proxy: proxyUrl, https_proxy: proxyUrl, HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl, no_proxy: "localhost,127.0.0.1,::1", NO_PROXY: "localhost,127.0.0.1,::1" };
+  return { env: { ...env, HOME: join(root.directory, root.home), USER: basename(root.home), ...network }, fixedEnv: sessionDir === undefined ? {} : { SHOAL_SESSION_DIR: sessionDir } };
+}

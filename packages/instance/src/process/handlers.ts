@@ -1,0 +1,56 @@
+import type * as contract from "@shoal/contract";
+import type { Handler } from "@shoal/router";
+import { invalidInput } from "../fs/errors.ts";
+import { type NamedProcess, createProcesses, type OnStarted } from "./processes.ts";
+import type { CommandSurroundings } from "./command.ts";
+import { defaultProcessLimits, type ProcessLimits } from "./limits.ts";
+
+/** Handlers of `browsers.process`. */
+export interface ProcessHandlers {
+  readonly execProcess: Handler<typeof contract.execProcess, unknown>;
+  readonly spawnProcess: Handler<typeof contract.spawnProcess, unknown>;
+  readonly getProcessStatus: Handler<typeof contract.getProcessStatus, unknown>;
+  readonly streamProcessOutput: Handler<typeof contract.streamProcessOutput, unknown>;
+  readonly writeProcessStdin: Handler<typeof contract.writeProcessStdin, unknown>;
+  readonly killProcess: Handler<typeof contract.killProcess, unknown>;
+  readonly resizeProcessTerminal: Handler<typeof contract.resizeProcessTerminal, unknown>;
+}
+
+/** The processes of one session. */
+export interface SessionProcesses {
+  readonly handlers: ProcessHandlers;
+  /** @throws {ServiceError} 404. */
+  find(id: string): NamedProcess;
+  /** Kills them all. */
+  close(): Promise<void>;
+}
+
+/**
+ * The process operations of a session.
+ *
+ * @param options.limits - bounds that differ from {@link defaultProcessLimits}.
+ */
+export function sessionProcesses(surroundings: CommandSurroundings, options: { readonly limits?: Partial<ProcessLimits>; readonly onStarted?: OnStarted } = {}): SessionProcesses {
+  const processes = createProcesses(surroundings, { ...defaultProcessLimits, ...options.limits }, options.onStarted ?? (() => undefined));
+  return {
+    find: (id) => processes.find(id),
+    close: () => processes.close(),
+    handlers: {
+      execProcess: ({ body, signal }) => processes.exec(body, signal),
+      spawnProcess: ({ body }) => processes.spawn(body),
+      getProcessStatus: ({ params }) => processes.find(params.process_id).status(),
+      streamProcessOutput: ({ params, lastEventId }) => processes.find(params.process_id).output.read(lastEventId),
+      writeProcessStdin: async ({ body, params }) => ({ written_bytes: await processes.find(params.process_id).write(Buffer.from(body.data_b64, "base64"), body.close === true) }),
+      killProcess: ({ body, params }) => {
+        processes.find(params.process_id).kill(`SIG${body.signal}`);
+        return { ok: true };
+      },
+      resizeProcessTerminal: ({ body, params }) => {
+        const { resize } = processes.find(params.process_id);
+        if (resize === undefined) throw invalidInput("params.process_id", "the process has no terminal. Start it with allocate_tty to give it one.");
+        resize(body.cols, body.rows);
+        return { ok: true };
+      },
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import { ServiceError, type StreamFrame } from "@shoal/router";
+import type { ProcessStreamEvent } from "@shoal/schemas";
+import { EventLog } from "../event-log.ts";
+import type { ProcessLimits } from "./limits.ts";
+
+/** What all processes of a session share. */
+export interface SharedOutput {
+  bytes: number;
+  readonly maxBytes: number;
+  /** Outputs of processes that have ended, the oldest first; they give way to those that run. */
+  readonly ended: Set<ProcessOutput>;
+}
+
+/** A piece of output is at most this long, so that a bounded number of them is a bounded number of bytes. */
+const maxPieceBytes = 32 * 1024;
+/** A reader this many pieces behind makes the process wait. Fewer than an {@link EventLog} keeps in any case, so it misses none. */
+const mostBehind = 10;
+
+interface Place {
+  position: number;
+  movedMs: number;
+  /** It takes nothing, and is not waited for. */
+  stalled: boolean;
+}
+
+/** Makes a process wait, and go on. */
+export interface Brake {
+  pause(): void;
+  resume(): void;
+}
+
+/**
+ * What a process has written, for any number of readers that come early or late. It is bounded: the oldest goes first. A process waits for readers that read; without any, and
+ * beside one that stands still, it runs on, and who comes later, or goes on, is told what is missing.
+ */
+export class ProcessOutput {
+  readonly #log: EventLog<ProcessStreamEvent>;
+  readonly #limits: ProcessLimits;
+  readonly #shared: SharedOutput;
+  readonly #places = new Set<Place>();
+  #brake: Brake | undefined;
+  #braked = false;
+  #looking: NodeJS.Timeout | undefined;
+
+  constructor(limits: ProcessLimits, shared: SharedOutput) {
+    this.#limits = limits;
+    this.#shared = shared;
+    this.#log = new EventLog({ events: 100_000, bytes: limits.outputBytes, shared });
+  }
+
+  /** @param brake - makes the process that writes wait for slow readers. */
+  start(brake: Brake): void {
+    this.#brake = brake;
+    this.#settle();
+  }
+
+  push(stream: "stdout" | "stderr", chunk: Buffer): void {
+    for (let at = 0; at < chunk.length; at += maxPieceBytes) {
+      const data_b64 = chunk.toString("base64", at, Math.min(chunk.length, at + maxPieceBytes));
+      this.#makeRoom(data_b64.length);
+      this.#log.push({ stream, data_b64 }, data_b64.length + 200);
+    }
+    this.#settle();
+  }
+
+  /** The last event. */
+  finish(exitCode: number): void {
+    this.#log.push({ event: "exit", exit_code: exitCode }, 200);
+    this.#log.close();
+    this.#brake = undefined;
+    clearInterval(this.#looking);
+    this.#shared.ended.add(this);
+  }
+
+  /**
+   * Reads on.
+   *
+   * @param lastEventId - of the last event that is known; absent begins with the oldest that is kept.
+   * @throws {ServiceError} 400 for an id that is none, 429 for too many readers.
+   */
+  read(lastEventId: string | undefined): AsyncIterableIterator<StreamFrame<ProcessStreamEvent>, undefined> {
+    const after = positionOf(lastEventId, this.#log.lastId);
+    if (this.#log.readers >= this.#limits.readersPerProcess) {
+      throw new ServiceError(429, "too_many_requests", `The process's output has ${this.#limits.readersPerProcess} readers, the most it can have. Close one of their connections.`);
+    }
+    const place: Place = { position: after, movedMs: performance.now(), stalled: false };
+    const frames = this.#log.read(after);
+    const leave = (): void => {
+      this.#places.delete(place);
+      this.#settle();
+    };
+    this.#places.add(place);
+    this.#settle();
+    return {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      next: async () => {
+        place.movedMs = performance.now();
+        place.stalled = false;
+        const step = await frames.next();
+        if (step.done === true) {
+          leave();
+          return { done: true, value: undefined };
+        }
+        place.position = Number(step.value.id);
+        place.movedMs = performance.now();
+        this.#settle();
+        return step;
+      },
+      async return() {
+        leave();
+        await frames.return?.();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  #makeRoom(bytes: number): void {
+    for (const oldest of this.#shared.ended) {
+      if (this.#shared.bytes + bytes <= this.#shared.maxBytes) return;
+      this.#shared.ended.delete(oldest);
+      oldest.#log.trim(1);
+    }
+  }
+
+  #settle(): void {
+    if (this.#brake === undefined) return;
+    let behind = 0;
+    for (const { position, stalled } of this.#places) if (!stalled) behind = Math.max(behind, this.#log.lastId - position);
+    if (!this.#braked && behind >= mostBehind) {
+      this.#braked = true;
+      this.#brake.pause();
+      this.#looking = setInterval(() => {
+        this.#look();
+      }, this.#limits.stalledMs / 4).unref();
+    } else if (this.#braked && behind <= mostBehind / 2) {
+      this.#braked = false;
+      clearInterval(this.#looking);
+      this.#brake.resume();
+    }
+  }
+
+  #look(): void {
+    const now = performance.now();
+    for (const place of this.#places) if (now - place.movedMs >= this.#limits.stalledMs) place.stalled = true;
+    this.#settle();
+  }
+}
+
+function positionOf(lastEventId: string | undefined, lastId: number): number {
+  if (lastEventId === undefined || lastEventId === "") return 0;
+  const position = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
+  if (position === undefined || position > lastId) {
+    throw new ServiceError(400, "bad_request", `Last-Event-ID is not an id of this process's output (the latest is ${lastId}). Send the id of an event that it sent, or leave the header out to get what is kept.`);
+  }
+  return position;
+}
