@@ -53,7 +53,8 @@ function tableOf() {
       const served = missing.has(name) ? "*not yet*" : plane === "control" ? "service" : "browser";
       const note = deprecated === true ? `Deprecated. ${summary}` : summary;
       const command = commands.get(operationId);
-      lines.push(`| \`${operationId}\` | \`${method} ${path}\` | ${command === undefined ? "" : `\`${command}\``} | ${served} | ${note.replaceAll("|", "\\|")} |`);
+      if (command === undefined) throw new Error(`${operationId} has no command: run \`node tools/openapi.mjs\` first, the commands are made from what it writes.`);
+      lines.push(`| \`${operationId}\` | \`${method} ${path}\` | \`${command}\` | ${served} | ${note.replaceAll("|", "\\|")} |`);
     }
   }
   const listed = operations.filter(([, { area }]) => area in areaDescriptions).length;
