@@ -94,6 +94,18 @@ export function addBrowserCommands({ groupFor, run, names, specs, specOf }: Addi
       await transfers.downloadZip(specOf("browsers.fs.downloadDirZip"), { id, path }, flagsOf(command), run);
     });
 
+  const extensions = groupFor(["browsers", "extensions"])
+    .command("upload")
+    .argument(...session)
+    .argument("<paths...>", "Folders of unpacked extensions, or ZIP archives of them.")
+    .summary("Load extensions into a running session.")
+    .description("Loads extensions into a running session: folders, which are packed, or ZIP archives. CDP clients may lose their connection, where the browser has to be started again for it.")
+    .addHelpText("after", examplesHelp(["shoal browsers extensions upload research ./my-extension", "shoal browsers extensions upload research blocker.zip ./helper"]))
+    .action(async (id: string, paths: string[], _options: unknown, command: Command) => {
+      const transfers = await import("./transfers.ts");
+      await transfers.loadExtensions(specOf("browsers.loadExtensions"), { id, paths }, flagsOf(command), run);
+    });
+
   const follow = watch
     .command("follow", { isDefault: true })
     .argument(...session)
@@ -110,6 +122,7 @@ export function addBrowserCommands({ groupFor, run, names, specs, specOf }: Addi
 
   for (const command of [readFile, writeFile, downloadZip, follow]) names.set(command, { id: "<id-or-name>", path: "<path>", mode: "--mode", recursive: "--recursive" });
   for (const command of [upload, uploadZip]) names.set(command, { id: "<id-or-name>", dest_path: "--to", zip_file: "<archive>", files: "<files>" });
-  for (const command of [readFile, writeFile, downloadZip, follow, upload, uploadZip]) specs.set(command, specOf("browsers.fs.readFile"));
-  return new Set(["browsers.fs.readFile", "browsers.fs.writeFile", "browsers.fs.upload", "browsers.fs.uploadZip", "browsers.fs.downloadDirZip"]);
+  names.set(extensions, { id: "<id-or-name>", extensions: "<paths>" });
+  for (const command of [readFile, writeFile, downloadZip, follow, upload, uploadZip, extensions]) specs.set(command, specOf("browsers.fs.readFile"));
+  return new Set(["browsers.fs.readFile", "browsers.fs.writeFile", "browsers.fs.upload", "browsers.fs.uploadZip", "browsers.fs.downloadDirZip", "browsers.loadExtensions"]);
 }

@@ -32,6 +32,7 @@ const special: Readonly<Record<string, { readonly args: readonly string[]; reado
   "browsers.fs.downloadDirZip": { args: ["some-id", "/home/shoal/a"], query: { path: "/home/shoal/a" } },
   "browsers.fs.writeFile": { args: ["some-id", "/home/shoal/a", "-f", file], query: { path: "/home/shoal/a" } },
   "browsers.fs.upload": { args: ["some-id", file, "--to", "/home/shoal"], body: ["files[0][dest_path]", "files[0][file]"] },
+  "browsers.loadExtensions": { args: ["some-id", file], body: ["extensions[0][name]", "extensions[0][zip_file]"] },
   "browsers.fs.uploadZip": { args: ["some-id", file, "--to", "/home/shoal"], body: ["dest_path", "zip_file"] },
 };
 
@@ -46,7 +47,7 @@ function callOf(spec: CommandSpec) {
 }
 
 describe.each(table.map((spec) => [spec.words.join(" "), spec] as const))("shoal %s", (_name, spec) => {
-  const formats = spec.result === "bytes" || ["browsers.fs.writeFile", "browsers.fs.upload", "browsers.fs.uploadZip"].includes(spec.operationId) ? [[]] : [["-o", "json"], []];
+  const formats = spec.result === "bytes" || ["browsers.fs.writeFile", "browsers.fs.upload", "browsers.fs.uploadZip", "browsers.loadExtensions"].includes(spec.operationId) ? [[]] : [["-o", "json"], []];
 
   it("sends what it was told, and prints what comes", { concurrent: true }, async () => {
     const { args, params, query, body } = callOf(spec);

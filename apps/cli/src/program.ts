@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { addAccountCommands } from "./account-commands.ts";
+import { addAppCommands } from "./app-commands.ts";
 import { addBrowserCommands } from "./browser-commands.ts";
 import type { CommandSpec } from "./command-table.ts";
 import { createRoot, examplesHelp } from "./command-line.ts";
@@ -116,6 +117,7 @@ export function buildProgram(tables: CommandTables, run: Run): Program {
   addRootCommands(adding);
   addAccountCommands(adding);
   addToolCommands(adding);
+  addAppCommands(adding);
   for (const word of index.tables) groupFor([word]);
   for (const spec of index.roots) addOperation(root, spec, adding);
   finish(root);

@@ -36,6 +36,9 @@ async function runOnce(spec: CommandSpec, request: CommandRequest, { options, gl
   if (spec.result === "events") {
     const { followEvents } = await import("./follow-events.ts");
     await followEvents({ spec, request, printing }, globals, run);
+  } else if (spec.operationId === "auditLogs.exportChunk") {
+    const { downloadAuditLog } = await import("./transfers.ts");
+    await downloadAuditLog(spec, request, { ...globals, ...fileFlag(options) }, run);
   } else if (spec.result === "bytes") {
     const { download } = await import("./transfers.ts");
     const label = args.at(-1) ?? spec.words.at(-1) ?? "";
@@ -45,7 +48,18 @@ async function runOnce(spec: CommandSpec, request: CommandRequest, { options, gl
     await printResult(spec, await upload(spec, request, { ...globals, ...fileFlag(options) }, run), printing);
   } else if (spec.result === "page" || spec.result === "tokenPage") await list(spec, request, { options, globals, printing }, run);
   else if (options.watch === true) await watch(spec, request, { globals, printing }, run);
-  else await printResult(spec, (await call(spec, request, globals, run)).value, printing);
+  else {
+    const { value } = await call(spec, await withTypedCode(spec, request), globals, run);
+    const isShown = printing.format === "table" && printing.query === undefined && (await import("./outcome.ts")).showOutcome(spec, value, run.terminal);
+    if (!isShown) await printResult(spec, value, printing);
+  }
+}
+
+/** Code that is too long for a command line comes from stdin. */
+async function withTypedCode(spec: CommandSpec, request: CommandRequest): Promise<CommandRequest> {
+  if (spec.operationId !== "browsers.playwright.execute" || request.body?.code !== "-") return request;
+  const { readFileSync } = await import("node:fs");
+  return { ...request, body: { ...request.body, code: readFileSync(0, "utf8") } };
 }
 
 function fileFlag({ file }: Readonly<Record<string, unknown>>): { readonly file?: string } {

@@ -1,7 +1,7 @@
 import type { Download } from "@shoal/transport";
 import { fileFromPath } from "@shoal/transport/node";
 import { randomBytes } from "node:crypto";
-import { createWriteStream, rmSync } from "node:fs";
+import { createWriteStream, openAsBlob, rmSync } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, posix } from "node:path";
 import { Readable, Transform } from "node:stream";
@@ -20,6 +20,8 @@ import { connect } from "./transport.ts";
 import type { CommandRequest } from "./values.ts";
 
 interface FileFlags extends GlobalFlags {
+  /** What a bar is named; the file when absent. */
+  readonly label?: string;
   /** `-` or absent: stdin or stdout. */
   readonly file?: string;
 }
@@ -68,21 +70,64 @@ export async function download({ spec, request, label, isText = false }: Source,
   if (saved !== undefined) tell(run.terminal, flags, saved);
 }
 
-/** Sends bytes or a multipart body, files of this machine among them. @returns the answer. */
+/** Sends bytes or a multipart body, files of this machine among them; a folder is packed. @returns the answer. */
 export async function upload(spec: CommandSpec, request: CommandRequest, flags: FileFlags, run: Run): Promise<unknown> {
-  let body: unknown;
-  let label: string;
-  if (spec.body === "bytes") {
-    body = await sourceOf(flags.file, run);
-    label = isStandard(flags.file) ? "stdin" : basename(flags.file);
-  } else {
-    const paths = new Set(spec.flags.filter(({ kind }) => kind === "file").map(({ field }) => field));
-    const entries = Object.entries(request.body ?? {});
-    body = Object.fromEntries(await Promise.all(entries.map(async ([field, value]) => [field, paths.has(field) && typeof value === "string" ? await sourceOf(value, run) : value] as const)));
-    const file = entries.find(([field]) => paths.has(field))?.[1];
-    label = typeof file === "string" ? basename(file) : (spec.words.at(-1) ?? "");
+  if (spec.body === "bytes") return sendBody(spec, { ...request, body: await sourceOf(flags.file, run) }, { flags, label: isStandard(flags.file) ? "stdin" : basename(flags.file) }, run);
+  const body: Record<string, unknown> = { ...request.body };
+  let label = spec.words.at(-1) ?? "";
+  await using archives = new AsyncDisposableStack();
+  for (const { field, kind } of spec.flags) {
+    const path = body[field];
+    if (kind !== "file" || typeof path !== "string") continue;
+    label = basename(path);
+    body[field] = await packedFile(path, archives, run);
   }
-  return sending(label, run.terminal, (onUploadProgress) => connect(flags, run, spec.open).call(endpointOf(spec), { ...request, body }, { signal: run.signal, onUploadProgress }));
+  return await sendBody(spec, { ...request, body }, { flags, label: flags.label ?? label }, run);
+}
+
+/** Loads extensions of this machine, folders or ZIP archives, into a running session. */
+export async function loadExtensions(spec: CommandSpec, target: { id: string; paths: readonly string[] }, flags: FileFlags, run: Run): Promise<void> {
+  await using archives = new AsyncDisposableStack();
+  const extensions: { name: string; zip_file: File | ReadableStream<Uint8Array> }[] = [];
+  for (const path of target.paths) extensions.push({ name: basename(path).replace(/\.zip$/i, ""), zip_file: await packedFile(path, archives, run) });
+  const count = extensions.length === 1 ? "1 extension" : `${String(extensions.length)} extensions`;
+  await sendBody(spec, { params: { id: target.id }, query: {}, body: { extensions } }, { flags, label: count }, run);
+  tell(run.terminal, flags, `Loaded ${count}.`);
+}
+
+async function packedFile(path: string, archives: AsyncDisposableStack, run: Run): Promise<File | ReadableStream<Uint8Array>> {
+  if (isStandard(path) || !(await stat(path).catch(() => undefined))?.isDirectory()) return sourceOf(path, run);
+  const { archiveFolder } = await import("./archive.ts");
+  const archive = archives.use(await archiveFolder(path, { gitignore: false, signal: run.signal }));
+  return new File([await openAsBlob(archive.path)], `${basename(path)}.zip`);
+}
+
+function sendBody(spec: CommandSpec, request: { readonly params: object; readonly query: object; readonly body: unknown }, { flags, label }: { flags: GlobalFlags; label: string }, run: Run): Promise<unknown> {
+  return sending(label, run.terminal, (onUploadProgress) => connect(flags, run, spec.open).call(endpointOf(spec), request, { signal: run.signal, onUploadProgress }));
+}
+
+/** Downloads the whole audit log of a time, chunk after chunk: JSON lines, packed or not, may stand one behind the other. */
+export async function downloadAuditLog(spec: CommandSpec, request: CommandRequest, flags: FileFlags, run: Run): Promise<void> {
+  const transport = connect(flags, run);
+  let rows = 0;
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    let cursor: string | undefined;
+    do {
+      const found: Download | undefined = await transport.download(endpointOf(spec), { ...request, query: { ...request.query, ...(cursor !== undefined && { cursor }) } }, { signal: run.signal });
+      if (found === undefined) return;
+      yield* found.stream;
+      rows += Number(found.headers.get("x-row-count") ?? 0);
+      const next = found.headers.get("x-has-more") === "true" ? (found.headers.get("x-next-cursor") ?? undefined) : undefined;
+      if (next === cursor) break;
+      cursor = next;
+    } while (cursor !== undefined);
+  }
+  if (isStandard(flags.file) && run.terminal.screen && flags.file === undefined) throw new ExitError(exitCodes.usage.status, "An archive is nothing for a terminal.", "Name a file with -f, or send the output to a program.");
+  if (isStandard(flags.file)) await pipeline(Readable.from(chunks()), run.terminal.stdout, { end: false, signal: run.signal });
+  else {
+    const saved = await save(Readable.from(chunks()), flags.file, run.signal);
+    tell(run.terminal, flags, `${saved} It has ${String(rows)} entries.`);
+  }
 }
 
 /** Writes a file of the session from stdin or from a file of this machine. */

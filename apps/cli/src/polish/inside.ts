@@ -48,5 +48,5 @@ export const insidePolish: Readonly<Record<string, Polish>> = {
     text: "body",
     examples: ["shoal browsers curl research https://example.com", `shoal browsers curl research https://example.com/api -X POST -H content-type=application/json -d '{"a":1}'`, "shoal browsers curl research https://example.com --query status"],
   },
-  "browsers.loadExtensions": { words: ["browsers", "extensions", "upload"], done: "Loaded.", examples: ["shoal browsers extensions upload research ./my-extension", "shoal browsers extensions upload research blocker.zip ./helper"] },
+  "browsers.loadExtensions": { words: ["browsers", "extensions", "upload"] },
 };

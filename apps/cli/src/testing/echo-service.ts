@@ -44,6 +44,9 @@ export async function startEchoService(): Promise<EchoService> {
       if (item) samples.set(operationId, sampleOf(item, components.schemas, { all: true }));
     }
 
+  // A sample that is all ones would be a program that failed, and too late.
+  samples.set("browsers.process.exec", { exit_code: 0, stdout_b64: "b3V0Cg==", stderr_b64: "", duration_ms: 1, timed_out: false });
+
   const router = createHttpRouter({ context: () => undefined });
   for (const endpoint of Object.values<Endpoint>(contract)) router.mount(endpoint, handlerOf(endpoint));
 

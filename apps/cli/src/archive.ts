@@ -1,0 +1,93 @@
+import createIgnore, { type Ignore } from "ignore";
+import { randomBytes } from "node:crypto";
+import { createWriteStream, rmSync } from "node:fs";
+import { lstat, readdir, readFile, readlink, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { ZipFile } from "yazl";
+import { ExitError } from "./exit-error.ts";
+import { exitCodes } from "./exit-codes.ts";
+
+/** A folder as a ZIP archive, in a temporary file that is gone when the scope ends. */
+export interface Archive extends AsyncDisposable {
+  readonly path: string;
+  readonly files: number;
+}
+
+/** Rules of one folder's .gitignore; they say what is left out below it. */
+interface Rules {
+  /** Of the folder, relative to the archive's root, with a slash at its end; empty for the root. */
+  readonly below: string;
+  readonly ignore: Ignore;
+}
+
+const symlinkMode = 0o120777;
+
+/**
+ * Packs a folder with everything in it: hidden files too, links as links, .git never.
+ *
+ * @param gitignore - leave out what .gitignore files leave out.
+ * @throws {ExitError} when it cannot be read, or has nothing in it.
+ */
+export async function archiveFolder(folder: string, { gitignore, signal }: { readonly gitignore: boolean; readonly signal: AbortSignal }): Promise<Archive> {
+  const path = join(tmpdir(), `shoal-${randomBytes(6).toString("hex")}.zip`);
+  const remove = () => { rmSync(path, { force: true }); };
+  // For an end at once, by a second Ctrl-C.
+  process.once("exit", remove);
+  const zip = new ZipFile();
+  try {
+    const files = await addFolder(zip, folder, "", gitignore ? [] : undefined);
+    if (files === 0) throw new ExitError(exitCodes.usage.status, `${folder} has no files in it.`);
+    zip.end();
+    await pipeline(zip.outputStream, createWriteStream(path, { mode: 0o600 }), { signal });
+    return {
+      path,
+      files,
+      async [Symbol.asyncDispose]() {
+        process.off("exit", remove);
+        await rm(path, { force: true });
+      },
+    };
+  } catch (error) {
+    process.off("exit", remove);
+    await rm(path, { force: true });
+    if (error instanceof Error && "code" in error && typeof error.code === "string") throw new ExitError(exitCodes.usage.status, `${folder} cannot be packed: ${error.message}.`);
+    throw error;
+  }
+}
+
+function isIgnored(name: string, rules: readonly Rules[]): boolean {
+  return rules.some(({ below, ignore }) => name.startsWith(below) && ignore.ignores(name.slice(below.length)));
+}
+
+ 
+async function addFolder(zip: ZipFile, folder: string, below: string, rules: readonly Rules[] | undefined): Promise<number> {
+  const own = rules && [...rules, ...(await rulesIn(folder, below))];
+  let count = 0;
+  const entries = (await readdir(folder)).sort();
+  for (const entry of entries) {
+    if (entry === ".git") continue;
+    const path = join(folder, entry);
+    const name = `${below}${entry}`;
+    const info = await lstat(path);
+    if (own && isIgnored(info.isDirectory() ? `${name}/` : name, own)) continue;
+    if (info.isDirectory()) {
+      count += await addFolder(zip, path, `${name}/`, own);
+      continue;
+    }
+    if (info.isSymbolicLink()) zip.addBuffer(Buffer.from(await readlink(path)), name, { mode: symlinkMode, mtime: info.mtime });
+    else if (info.isFile()) zip.addFile(path, name, { mtime: info.mtime, mode: info.mode });
+    else continue;
+    count++;
+  }
+  return count;
+}
+
+async function rulesIn(folder: string, below: string): Promise<Rules[]> {
+  try {
+    return [{ below, ignore: createIgnore().add(await readFile(join(folder, ".gitignore"), "utf8")) }];
+  } catch {
+    return [];
+  }
+}
