@@ -48,7 +48,7 @@ function webOf(request: IncomingMessage): Request {
 }
 
 /**
- * Runs a handler of Node's requests, such as an {@link HttpRouter}'s `handle`, on a web-standard one.
+ * Runs a handler of Node's requests, such as the `handle` of {@link createHttpRouter}'s, on a web-standard one.
  * The handler gets objects that have of `IncomingMessage` and `ServerResponse` what this package uses: streams, headers and status.
  */
 export async function answerFetch(handle: (request: IncomingMessage, response: ServerResponse) => void, request: Request): Promise<Response> {
