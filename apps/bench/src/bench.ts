@@ -5,6 +5,7 @@ import { measureClientCall } from "./client-call.ts";
 import { measureClientEvents } from "./client-events.ts";
 import { measureClientStart } from "./client-start.ts";
 import { measureClientTransfers } from "./client-transfers.ts";
+import { measureCommandStart } from "./command-start.ts";
 import { measureDeleteDirectory } from "./delete-directory.ts";
 import { type Figure, printFigures, writeFigures } from "./figures.ts";
 import { measureHttpCost } from "./http-cost.ts";
@@ -23,6 +24,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   "client-start": { title: "Importing the client in Node", run: () => measureClientStart(quick ? 5 : 25) },
   "client-events": { title: "Event streams through the client", run: () => measureClientEvents(quick ? 20_000 : 200_000) },
   "client-transfers": { title: "Files through the client", run: () => measureClientTransfers(quick ? 2 ** 27 : 2 ** 30, quick ? 3 : 5) },
+  command: { title: "The command, from its start to its end", run: () => measureCommandStart(quick ? 5 : 41) },
   memory: { title: "Memory", run: () => measureMemory(quick ? 20 : 500) },
 };
 const wanted = positionals.length > 0 ? positionals : Object.keys(benches);
