@@ -17,6 +17,24 @@ describe("contract", () => {
     expect(new Set(routes).size).toBe(routes.length);
   });
 
+  it.each([
+    ["auth.context.get", "GET /auth/context"],
+    ["organization.entitlements.get", "GET /org/entitlements"],
+    ["telemetry.destinations.create", "POST /telemetry/destinations"],
+    ["telemetry.destinations.list", "GET /telemetry/destinations"],
+    ["telemetry.destinations.get", "GET /telemetry/destinations/{id_or_name}"],
+    ["telemetry.destinations.update", "PATCH /telemetry/destinations/{id_or_name}"],
+    ["telemetry.destinations.delete", "DELETE /telemetry/destinations/{id_or_name}"],
+    ["auditLogs.exportDestinations.create", "POST /audit-logs/export/destinations"],
+    ["auditLogs.exportDestinations.list", "GET /audit-logs/export/destinations"],
+    ["auditLogs.exportDestinations.get", "GET /audit-logs/export/destinations/{id}"],
+    ["auditLogs.exportDestinations.update", "PATCH /audit-logs/export/destinations/{id}"],
+    ["auditLogs.exportDestinations.delete", "DELETE /audit-logs/export/destinations/{id}"],
+    ["auditLogs.exportDestinations.test", "POST /audit-logs/export/destinations/{id}/test"],
+  ])("declares %s, which is newer than the wire reference", (id, request) => {
+    expect(endpoints.filter(([, { operationId }]) => operationId === id).map(([, { method, path }]) => `${method} ${path}`)).toEqual([request]);
+  });
+
   it("holds every operation that the package exports", () => {
     const exported = Object.entries(entry).filter(([, value]) => typeof value === "object" && "operationId" in value);
     expect(exported.map(([name]) => name).sort()).toEqual(endpoints.map(([name]) => name).sort());

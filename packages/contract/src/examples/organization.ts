@@ -77,7 +77,7 @@ export const organizationExamples = {
   CreateAuditLogExportDestination: [auditDestination],
   UpdateAuditLogExportDestination: [{ status: "paused" }],
   AuditLogExportDestinationTestResult: [{ success: false, stage: "assume_role", error: { code: "assume_role_failed", message: "The role does not trust the exporter." } }],
-  OtlpDestination: [{ id: "td_1", name: "collector", endpoint: "https://otlp.example.com", headers: { authorization: "********" }, created_at: times.created, updated_at: times.updated }],
+  OtlpDestination: [{ id: "td_1", name: "collector", endpoint: "https://otlp.example.com", headers: { authorization: "" }, created_at: times.created, updated_at: times.updated }],
   CreateOtlpDestination: [{ name: "collector", endpoint: "https://otlp.example.com", headers: { authorization: "Bearer 8c1f" } }],
   UpdateOtlpDestination: [{ headers: { authorization: null } }],
   Health: [{ status: "ok", version: "0.1.0" }],
