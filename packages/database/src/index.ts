@@ -5,7 +5,9 @@ export { containsFolded, folded } from "./name-search.ts";
 export { type Database, type DatabaseOptions, openDatabase } from "./open-database.ts";
 export type {
   ApiKeysTable,
+  ApiKeyUsesTable,
   IdempotencyKeysTable,
+  OrganizationTable,
   ProfilesTable,
   ProjectsTable,
   ServersTable,

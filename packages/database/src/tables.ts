@@ -8,12 +8,37 @@ export type Timestamp = ColumnType<string, string | Date, string | Date>;
 /** A moment that is the start of the inserting transaction unless given. */
 export type TimestampOfInsert = ColumnType<string, string | Date | undefined, string | Date>;
 
-/** What keys, profiles and sessions belong to. Exactly one row is the default; the first migration makes it. */
+/** What keys, profiles and sessions belong to, deleted ones among them. Exactly one row is the default; the first migration makes it. */
 export interface ProjectsTable {
   id: string;
+  /** Unique among those that were not deleted. */
   name: string;
+  /** `name` without case and accents; see `folded`. */
+  name_folded: GeneratedAlways<string>;
   is_default: Generated<boolean>;
+  status: Generated<"active" | "archived">;
   created_at: TimestampOfInsert;
+  updated_at: TimestampOfInsert;
+  deleted_at: Timestamp | null;
+  /** Sessions that may run at once; `null` = as many as the organisation's default says. */
+  max_sessions: number | null;
+  /** App invocations that may run at once; `null` = no limit of the project's own. */
+  max_invocations: number | null;
+}
+
+/** The organisation, one row. */
+export interface OrganizationTable {
+  id: string;
+  is_only: Generated<boolean>;
+  /** Sessions of each project that has no limit of its own; 0 = no such limit, `null` = the one in the server's settings. */
+  default_max_sessions: number | null;
+  created_at: TimestampOfInsert;
+}
+
+/** When keys were last used, some seconds late. */
+export interface ApiKeyUsesTable {
+  key_id: string;
+  last_used_at: Timestamp;
 }
 
 /** Keys of the API, deleted ones among them. */
@@ -100,6 +125,8 @@ export interface ServersTable {
 /** Every table of Shoal, for `Kysely<Tables>`. `bigint` (counts) is read as a number. */
 export interface Tables {
   projects: ProjectsTable;
+  organization: OrganizationTable;
+  api_key_uses: ApiKeyUsesTable;
   api_keys: ApiKeysTable;
   profiles: ProfilesTable;
   sessions: SessionsTable;
