@@ -1,7 +1,5 @@
+import { clearDeadline, setDeadline, type Deadline } from "./deadlines.ts";
 import { TimeoutError } from "./errors.ts";
-
-/** Node fires a timer that is set further off at once. */
-const maxTimerMs = 2_147_483_647;
 
 /** What bounds a call: the caller's signal and the time for all of its attempts. */
 export interface CallBounds {
@@ -32,7 +30,7 @@ export interface AttemptClock {
 export function startClock(bounds: CallBounds): AttemptClock {
   const controller = new AbortController();
   const { signal, totalTimeoutMs, operation } = bounds;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let deadline: Deadline | undefined;
   let interrupt: (() => void) | undefined;
   const abort = (reason: unknown) => {
     controller.abort(reason);
@@ -47,25 +45,25 @@ export function startClock(bounds: CallBounds): AttemptClock {
   return {
     signal: controller.signal,
     limit(limitMs, doing) {
-      clearTimeout(timer);
+      clearDeadline(deadline);
       const leftMs = totalTimeoutMs === undefined ? undefined : Math.max(0, totalTimeoutMs - (performance.now() - bounds.startedAt));
       const total = leftMs !== undefined && (limitMs === undefined || leftMs < limitMs);
       const ms = total ? leftMs : limitMs;
-      if (ms === undefined || ms > maxTimerMs) return;
+      if (ms === undefined || ms === Infinity) return;
       const shownMs = total ? (totalTimeoutMs ?? ms) : ms;
-      timer = setTimeout(() => {
+      deadline = setDeadline(ms, () => {
         abort(new TimeoutError(`${operation} timed out after ${shownMs} ms${total ? " in all" : ""}: ${doing}. Raise ${total ? "totalTimeoutMs" : "timeoutMs"} if it needs longer.`, shownMs));
-      }, ms);
+      });
     },
     unlimited() {
-      clearTimeout(timer);
+      clearDeadline(deadline);
     },
     abort,
     whenAborted(next) {
       interrupt = next;
     },
     end() {
-      clearTimeout(timer);
+      clearDeadline(deadline);
       signal?.removeEventListener("abort", onAbort);
     },
   };

@@ -1,1 +1,1 @@
-export { fileFromPath } from "@shoal/transport/node";
+export { fetchVia, fileFromPath, type Undici } from "@shoal/transport/node";

@@ -1,0 +1,1 @@
+export { openTelemetryHooks, type OpenTelemetryApi, type TelemetrySpan } from "@shoal/transport/opentelemetry";

@@ -1,0 +1,34 @@
+import fc from "fast-check";
+import { describe, expect, it, vi } from "vitest";
+import { clearDeadline, setDeadline } from "./deadlines.ts";
+
+describe("deadlines", () => {
+  it("come in the order of their time, not before it, and not when they were cleared", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.record({ ms: fc.integer({ min: 0, max: 40 }), cleared: fc.boolean() }), { minLength: 1, maxLength: 30 }), async (wanted) => {
+        const came: { ms: number; afterMs: number }[] = [];
+        for (const { ms, cleared } of wanted) {
+          const begun = performance.now();
+          const deadline = setDeadline(ms, () => came.push({ ms, afterMs: performance.now() - begun }));
+          if (cleared) clearDeadline(deadline);
+        }
+        const left = wanted.filter(({ cleared }) => !cleared).length;
+        await vi.waitFor(() => {
+          expect(came).toHaveLength(left);
+        }, { interval: 5 });
+        expect(came.every(({ ms, afterMs }) => afterMs >= ms)).toBe(true);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("further off than a timer can wait do not come at once", async () => {
+    let early = false;
+    const far = setDeadline(2 ** 40, () => (early = true));
+    await new Promise<void>((resolve) => {
+      setDeadline(20, resolve);
+    });
+    clearDeadline(far);
+    expect(early).toBe(false);
+  });
+});
