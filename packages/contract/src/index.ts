@@ -29,5 +29,6 @@ export { getHealth, getReadiness, getOpenApi } from "./service.ts";
 export { contract } from "./contract.ts";
 /** The operations on a session's files and directory watches, by their names. */
 export * as browserFs from "./browser-fs.ts";
+export * as browserComputer from "./browser-computer.ts";
 export * as browserLogs from "./browser-logs.ts";
 export * as browserProcess from "./browser-process.ts";

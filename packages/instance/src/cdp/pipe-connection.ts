@@ -28,8 +28,8 @@ export class CdpError extends Error {
   override readonly name = "CdpError";
 }
 
-/** Longest message that is read, in bytes. The instance asks for nothing large; more means that the stream is out of step. */
-const maxMessageBytes = 64 * 2 ** 20;
+/** Longest message that is read, in bytes: a screenshot of an 8K page that cannot be compressed. More means that the stream is out of step. */
+const maxMessageBytes = 160 * 2 ** 20;
 
 interface Pending {
   readonly method: string;
