@@ -10,7 +10,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Entry, fromBuffer, type ZipFile } from "yauzl";
 import { shoal, start } from "./testing/shoal.ts";
+import { noScript, onTerminal } from "./testing/terminal.ts";
 
+const withoutScript = noScript();
 const folder = mkdtempSync(join(tmpdir(), "shoal-apps-"));
 const timestamp = "2026-01-01T00:00:00.000Z";
 const deployment = { id: "m3x1p0v2k7c9q5w8z6t4r2yh", status: "queued", region: "aws.us-east-1a", created_at: timestamp };
@@ -116,6 +118,28 @@ describe("deploy", () => {
     expect(lines.stdout.trim().split("\n").map((line) => (JSON.parse(line) as { event?: string }).event)).toEqual([undefined, "log", "deployment_state"]);
     expect(await run("deploy", join(app, "none.ts"))).toMatchObject({ status: 2, stderr: expect.stringContaining("is no file") as unknown });
     expect((await run("deploy", join(app, "index.ts"), "--dry-run")).stdout).toContain("-F entrypoint_rel_path=index.ts");
+  });
+});
+
+describe.skipIf(withoutScript)(`deploy on a terminal${withoutScript === undefined ? "" : ` (skipped: ${withoutScript})`}`, () => {
+  it("says what it waits for, and takes that away", async () => {
+    let go: () => void = () => undefined;
+    const seen = new Promise<void>((resolve) => (go = resolve));
+    answers["deployments.create"] = () => deployment;
+    answers["deployments.follow"] = async function* () {
+      yield { id: "1", data: state("starting") };
+      await seen;
+      yield { id: "2", data: log("built") };
+      yield { id: "3", data: state("running") };
+    };
+    const run = onTerminal(["deploy", join(folder, "app", "index.ts"), "--no-color"], { env });
+    // eslint-disable-next-line no-control-regex -- what a terminal is told begins so
+    await expect.poll(() => run.screen(), { timeout: 10_000 }).toMatch(/\r\u001b\[2K[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] starting/);
+    go();
+    expect(await run.status).toBe(0);
+    const shown = run.screen().replaceAll("\r\n", "\n").replaceAll("\u001b", "#");
+    expect(shown).toContain(`\r#[2K${timestamp}  built\n`);
+    expect(shown.endsWith(`\r#[2KDeployment ${deployment.id} runs.\n`)).toBe(true);
   });
 });
 

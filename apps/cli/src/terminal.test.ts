@@ -1,21 +1,11 @@
-import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bareEnv, noChromium, shoalPath, startTestService, type TestService } from "./testing/shoal.ts";
+import { noChromium, startTestService, type TestService } from "./testing/shoal.ts";
+import { noScript, onTerminal as runOnTerminal } from "./testing/terminal.ts";
 
-/** util-linux's `script` gives a program a pseudo-terminal; that of other systems takes other flags. */
-const withoutScript = spawnSync("sh", ["-c", "script --version"], { encoding: "utf8" }).stdout.includes("util-linux") ? undefined : "there is no script command of util-linux";
-if (withoutScript !== undefined && process.env.SHOAL_REQUIRE_ALL === "1") throw new Error(`SHOAL_REQUIRE_ALL is set, but ${withoutScript}.`);
+const withoutScript = noScript();
 const missing = withoutScript ?? (await noChromium());
-
-interface TerminalRun {
-  /** All that reached the terminal, escape sequences included. */
-  screen(): string;
-  type(keys: string): void;
-  readonly status: Promise<number | null>;
-}
 
 describe.skipIf(withoutScript)(`on a terminal${withoutScript === undefined ? "" : ` (skipped: ${withoutScript})`}`, () => {
   let test: TestService;
@@ -24,14 +14,7 @@ describe.skipIf(withoutScript)(`on a terminal${withoutScript === undefined ? "" 
   });
   afterAll(() => test.close());
 
-  function onTerminal(args: readonly string[], { columns = 100, env = {} }: { columns?: number; env?: Readonly<Record<string, string>> } = {}): TerminalRun {
-    const command = [process.execPath, shoalPath, ...args].map((word) => `'${word}'`).join(" ");
-    const child = spawn("script", ["-qec", `stty cols ${String(columns)} rows 40; exec ${command}`, "/dev/null"], { env: bareEnv({ TERM: "xterm-256color", ...test.env, ...env }) });
-    let screen = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => (screen += text));
-    const status = once(child, "close").then(() => child.exitCode);
-    return { screen: () => screen, type: (keys) => child.stdin.write(keys), status };
-  }
+  const onTerminal = (args: readonly string[], { env = {}, ...options }: Parameters<typeof runOnTerminal>[1] = {}) => runOnTerminal(args, { ...options, env: { ...test.env, ...env } });
   /** The screen of a command that works, with `#` for the escape character. */
   async function shown(args: readonly string[], options: Parameters<typeof onTerminal>[1] = {}): Promise<string> {
     const run = onTerminal(args, options);
@@ -59,6 +42,20 @@ describe.skipIf(withoutScript)(`on a terminal${withoutScript === undefined ? "" 
     expect(await shown(["profiles", "list", "--no-color"], { env: { NO_COLOR: "" } })).toMatch(/^ID /);
     expect(await shown(["profiles", "get", id, "--no-color"])).toMatch(/\ncreated_at {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ \((now|\d+ s ago)\)\n$/);
     await test.run("profiles", "delete", id, "--yes");
+  });
+
+  it("asks for a key without showing it", async () => {
+    const env = { SHOAL_CONFIG_DIR: join(test.folder, "config"), SHOAL_KEYCHAIN: "0" };
+    const run = onTerminal(["login", "--base-url", test.service.baseUrl], { env });
+    await expect.poll(() => run.screen(), { timeout: 10_000 }).toContain(`API key for ${test.service.baseUrl}`);
+    run.type(`${test.service.apiKey}\r`);
+    expect(await run.status).toBe(0);
+    expect(run.screen()).toContain(`Logged in to ${test.service.baseUrl} as context default.`);
+    expect(run.screen()).not.toContain(test.service.apiKey);
+    const stopped = onTerminal(["login", "--base-url", test.service.baseUrl], { env });
+    await expect.poll(() => stopped.screen(), { timeout: 10_000 }).toContain("API key for");
+    stopped.type("\u0003");
+    expect(await stopped.status).toBe(130);
   });
 
   it("wraps help at the terminal's width", async () => {

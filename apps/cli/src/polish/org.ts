@@ -33,6 +33,7 @@ export const orgPolish: Readonly<Record<string, Polish>> = {
     flags: { search_user_id: "--user-id" },
     examples: ["shoal audit-logs download --start 2026-01-01T00:00:00Z --end 2026-02-01T00:00:00Z -f january.jsonl.gz"],
   },
+  "auditLogs.verify": { words: ["audit-logs", "verify"], first: ["valid", "entries", "head"], examples: ["shoal audit-logs verify", "shoal audit-logs verify --query head"] },
   "auditLogs.exportDestinations.create": { words: exportWords("create"), examples: ["shoal audit-logs export create --type s3 --format jsonl.gz --bucket logs --prefix shoal/ --region eu-central-1 --role-arn arn:aws:iam::123456789012:role/shoal"] },
   "auditLogs.exportDestinations.list": {
     words: exportWords("list"),
