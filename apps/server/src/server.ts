@@ -202,9 +202,10 @@ async function start(started: Started, given: Database | undefined): Promise<Run
 
   let draining = false;
   const isDraining = () => draining;
+  const authenticator = createAuthenticator(keys, projects, config.public_url);
   const app = createApp({
     apiKeys,
-    authenticator: createAuthenticator(keys, projects, config.public_url),
+    authenticator,
     idempotency,
     profiles,
     readiness: createReadiness({ database, placement, chromium: config.chromium, isDraining }),
@@ -214,7 +215,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     isDraining,
   });
   const inFlight = followRequests(app.server, log);
-  const upgrades = serveUpgrades(app.server, { sessions, secrets, log });
+  const upgrades = serveUpgrades(app.server, { sessions, secrets, authenticator, log });
   cleanup.add("the HTTP server", async () => {
     await sessions.close();
     upgrades.close();

@@ -95,7 +95,7 @@ export const writeProcessStdin = defineEndpoint({
   errors: [400, 401, 403, 404, 409, 429, 500],
 });
 
-/** The signal goes to all that it started too. A process that has ended stays as it is. */
+/** The signal goes to all that it started too. Of a process that has ended, it goes to what that left running, where the session's system can tell (Linux). */
 export const killProcess = defineEndpoint({
   operationId: "browsers.process.kill",
   area,

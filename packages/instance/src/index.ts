@@ -1,4 +1,6 @@
 export { AssignInstance, InstanceConfig, InstanceEvent, maxInstanceEventBytes } from "./protocol.ts";
 export { notImplemented } from "./not-implemented.ts";
+export { nativeFiles as instanceNativeFiles } from "./process/native-terminal.ts";
+export { processGroupsFile } from "./process/process-groups-file.ts";
 export { instanceProgramPath } from "./program-path.ts";
 export { maxViewportPixels } from "./viewport-limit.ts";

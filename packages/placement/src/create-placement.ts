@@ -1,4 +1,4 @@
-import { type AssignInstance, instanceProgramPath } from "@shoal/instance";
+import { type AssignInstance, instanceNativeFiles, instanceProgramPath } from "@shoal/instance";
 import type { BoxMaker } from "./box.ts";
 import { locateChromium } from "./chromium.ts";
 import { createEgressGateway } from "./egress-gateway.ts";
@@ -58,7 +58,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
   const parent = resolve(options.sessionsDir);
   let maker: BoxMaker;
   try {
-    const common = { folders, gateway: createEgressGateway(log), policy, program: await installProgram(programPath, parent), cacheParent: parent, log };
+    const common = { folders, gateway: createEgressGateway(log), policy, program: await installProgram(programPath, parent, instanceNativeFiles()), cacheParent: parent, log };
     if (support?.works === true) {
       const etc = await makeSandboxEtc(join(folders.runtimeDir, "etc"));
       maker = await createSandboxBoxes({ ...common, support, etc, chromium });

@@ -16,13 +16,16 @@ export interface InstalledProgram {
  * Copies the program's folder into `parent`, once for each content: an instance loads parts of it late, when an upgrade may have replaced the original, and
  * boxes run as users who may not read where that lies.
  *
+ * @param beside - files, of other folders, that it needs beside it and may run.
  * @throws {PlacementError} `start_failed` when there is no such program.
  */
-export async function installProgram(programPath: string, parent: string): Promise<InstalledProgram> {
+export async function installProgram(programPath: string, parent: string, beside: readonly string[] = []): Promise<InstalledProgram> {
   const files = await readFolder(dirname(programPath)).catch((error: unknown) => {
     throw new PlacementError("start_failed", `The instance program ${programPath} cannot be read. In a checkout, build it first: pnpm build.`, { cause: error });
   });
   if (!files.has(basename(programPath))) throw new PlacementError("start_failed", `The instance program ${programPath} does not exist. In a checkout, build it first: pnpm build.`);
+  const executable = new Set(beside.map((path) => basename(path)));
+  for (const path of beside) files.set(basename(path), await readFile(path));
   const sum = createHash("sha256");
   for (const [name, content] of files) sum.update(`${name}\0${content.length}\0`).update(content);
   const hash = sum.digest("hex").slice(0, 16);
@@ -33,7 +36,7 @@ export async function installProgram(programPath: string, parent: string): Promi
   try {
     for (const [name, content] of files) {
       await writeFile(join(fresh, name), content);
-      await chmod(join(fresh, name), 0o644);
+      await chmod(join(fresh, name), executable.has(name) ? 0o755 : 0o644);
     }
     await chmod(fresh, 0o755);
     await rename(fresh, folder);
@@ -45,7 +48,7 @@ export async function installProgram(programPath: string, parent: string): Promi
   return { path, hash };
 }
 
-async function readFolder(folder: string): Promise<ReadonlyMap<string, Buffer>> {
+async function readFolder(folder: string): Promise<Map<string, Buffer>> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   return new Map(await Promise.all(names.sort().map(async (name) => [name, await readFile(join(folder, name))] as const)));

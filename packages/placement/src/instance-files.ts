@@ -31,6 +31,9 @@ export interface InstanceFilesOptions {
 /** Not in `fs.constants`: Linux, opens a path without opening what is there. */
 const openPathOnly = 0o10000000;
 
+/** Folder of a session for what its instance keeps. */
+export const stateFolder = "state";
+
 /** Home directory inside, as an API path. */
 export const homePath = "/home/shoal";
 
@@ -42,7 +45,7 @@ export const homePath = "/home/shoal";
 export async function makeInstanceFiles(id: string, options: InstanceFilesOptions, owner?: number): Promise<InstanceFiles> {
   const sessionDir = join(options.folders.sessionsDir, id);
   const root = join(sessionDir, "root");
-  const state = join(sessionDir, "state");
+  const state = join(sessionDir, stateFolder);
   const sockets = join(options.folders.runtimeDir, id);
   const isWindows = process.platform === "win32";
   const instanceSocket = isWindows ? `\\\\.\\pipe\\shoal-${id}-instance` : join(sockets, "instance.sock");

@@ -1,5 +1,8 @@
+import { processGroupsFile } from "@shoal/instance";
+import { stateFolder } from "./instance-files.ts";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** A running process, told from a later one with the same id by its start. */
@@ -42,7 +45,7 @@ const lingerMs = 2_000;
 
 /**
  * Kills what a session that ran as a plain process may have left: every process that carries `sessionDir` in its environment as `SHOAL_SESSION_DIR` or is a
- * browser with its profile below it, and all of their sessions in the sense of `setsid`. Resolves when they are gone. Does nothing but on Linux.
+ * browser with its profile below it, or was noted by the instance (`processGroupsFile`), and all of their sessions in the sense of `setsid`. Resolves when they are gone. Does nothing but on Linux.
  *
  * @param since - start of the oldest process that can belong to it, in ticks as in {@link ProcessIdentity}.
  */
@@ -52,7 +55,7 @@ export async function killStrays(sessionDir: string, since = 0): Promise<void> {
   const argument = Buffer.from(`--user-data-dir=${sessionDir}/`);
   const own = statOf(process.pid)?.session;
   // Sandboxed processes of a browser show nobody their environment, but share the session of the browser that does.
-  const sessions = new Set<number>();
+  const sessions = new Set(await notedSessions(sessionDir, since > 0));
   const until = performance.now() + lingerMs;
   for (;;) {
     const young = (await readdir("/proc")).flatMap((name) => {
@@ -72,6 +75,20 @@ export async function killStrays(sessionDir: string, since = 0): Promise<void> {
     }
     await sleep(2);
   }
+}
+
+/**
+ * Sessions in the sense of `setsid` that an instance has made, without those whose number has become another's since.
+ *
+ * @param thisBoot - whether the numbers are surely of this boot of the host; else only those count whose first process still runs.
+ */
+async function notedSessions(sessionDir: string, thisBoot: boolean): Promise<number[]> {
+  const text = await readFile(join(sessionDir, stateFolder, processGroupsFile), "utf8").catch(() => "");
+  return text.split("\n").flatMap((line) => {
+    const [pid = 0, startTicks = 0] = line.split(" ").map(Number);
+    const present = statOf(pid);
+    return pid > 1 && (present === undefined ? thisBoot : present.startTicks === startTicks) ? [pid] : [];
+  });
 }
 
 /** A file of a process, empty where this user may not read it or the process is gone. */

@@ -1,9 +1,10 @@
 import type { Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import { requestIdOf } from "@shoal/router/fastify";
-import type { IncomingMessage, Server } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, Server } from "node:http";
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import type { Authenticator } from "../auth/access.ts";
 import type { Log } from "../log.ts";
 import type { Secrets } from "../secrets.ts";
 import type { Sessions } from "./sessions.ts";
@@ -39,33 +40,38 @@ function headFor(request: IncomingMessage, path: string, requestId: string): str
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** Takes WebSocket connections to sessions: `/browsers/{id}/cdp?jwt=…`. */
+/** Takes WebSocket connections to sessions: `/browsers/{id}/cdp?jwt=…`, and `/browsers/{id}/process/{process_id}/attach` with the same token, or with an API key. */
 export interface UpgradeRoutes {
   /** Ends every open connection. */
   close(): void;
 }
 
-export function serveUpgrades(server: Server, parts: { readonly sessions: Sessions; readonly secrets: Secrets; readonly log: Log }): UpgradeRoutes {
-  const { sessions, secrets, log } = parts;
+export function serveUpgrades(server: Server, parts: { readonly sessions: Sessions; readonly secrets: Secrets; readonly authenticator: Authenticator; readonly log: Log }): UpgradeRoutes {
+  const { sessions, secrets, authenticator, log } = parts;
   const open = new Set<Duplex>();
 
-  async function instanceFor(url: URL): Promise<{ instance: Instance; path: string }> {
-    const [, id, target] = /^\/browsers\/([^/]+)\/(cdp|webdriver)$/.exec(url.pathname) ?? [];
+  async function instanceFor(url: URL, headers: IncomingHttpHeaders): Promise<{ instance: Instance; path: string }> {
+    const [, id, target] = /^\/browsers\/([^/]+)\/(cdp|webdriver|process\/[\w-]{1,255}\/attach)$/.exec(url.pathname) ?? [];
     if (id === undefined || target === undefined) {
       throw new ServiceError(404, "not_found", `There is no WebSocket at ${url.pathname}. Connect to the cdp_ws_url of a session.`);
     }
     const token = url.searchParams.get("jwt");
+    const isAttach = target.startsWith("process/");
+    if (isAttach && token === null && headers.authorization !== undefined) {
+      const { projectId } = await authenticator.authenticate(headers);
+      return { instance: await sessions.instanceOf(projectId, id), path: `/${target}` };
+    }
     const session = token === null ? undefined : await secrets.verifySession(token);
     if (session === undefined || session !== id) {
       throw new ServiceError(401, "unauthorized", `The address carries no valid token for browser ${id}. Use cdp_ws_url as browsers.create or browsers.get returned it.`);
     }
     const instance = await sessions.instanceOf(undefined, id);
     if (target === "webdriver") throw new ServiceError(501, "not_implemented", "This version of Shoal does not speak WebDriver BiDi yet. Use cdp_ws_url.");
-    return { instance, path: "/cdp" };
+    return { instance, path: `/${target}` };
   }
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, requestId: string): Promise<void> {
-    const { instance, path } = await instanceFor(new URL(request.url ?? "/", "http://shoal.invalid"));
+    const { instance, path } = await instanceFor(new URL(request.url ?? "/", "http://shoal.invalid"), request.headers);
     const inner = await instance.connect();
     if (socket.destroyed) {
       inner.destroy();

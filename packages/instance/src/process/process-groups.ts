@@ -1,9 +1,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { InstanceConfig } from "../protocol.ts";
-
-/** File below `session_dir` that names the groups of processes that an instance without a box has started: a line each, its process id and its start in clock ticks. */
-const fileName = "process-groups";
+import { processGroupsFile } from "./process-groups-file.ts";
 
 /**
  * Notes each process where whoever ends the session can find it, also when this instance was killed. In a box there is no need: it goes with all that is in it.
@@ -12,7 +10,7 @@ const fileName = "process-groups";
  */
 export function rememberProcessGroups({ root, session_dir }: InstanceConfig): (pid: number) => void {
   if (root === "/" || process.platform !== "linux") return () => undefined;
-  const file = join(session_dir, fileName);
+  const file = join(session_dir, processGroupsFile);
   return (pid) => {
     try {
       const stat = readFileSync(`/proc/${String(pid)}/stat`, "utf8");

@@ -38,6 +38,19 @@ export function signalTree(pid: number, signal: NodeJS.Signals): void {
   for (const stray of strays) send(stray.pid, signal);
 }
 
+/**
+ * Sends a signal to what a process has left running that has ended itself. Linux only: elsewhere nobody can tell whether its number has become another's.
+ */
+export function signalLeftovers(pid: number, signal: NodeJS.Signals): void {
+  if (process.platform !== "linux") return;
+  const all = readProcesses();
+  const left = all.filter((entry) => entry.session === pid);
+  // A process of that number is a later one, and so is its session.
+  if (left.length === 0 || all.some((entry) => entry.pid === pid)) return;
+  send(-pid, signal);
+  for (const entry of left) send(entry.pid, signal);
+}
+
 function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

@@ -6,7 +6,7 @@ import { type Command, type CommandRequest, type CommandSurroundings, findComman
 import type { ProcessLimits } from "./limits.ts";
 import { ProcessOutput, type SharedOutput } from "./output.ts";
 import { startPiped } from "./piped-child.ts";
-import { signalTree, usageOf } from "./process-tree.ts";
+import { signalLeftovers, signalTree, usageOf } from "./process-tree.ts";
 import type { ChildEvents, RunningChild } from "./running-child.ts";
 
 /** A process that has a name. */
@@ -17,7 +17,7 @@ export interface NamedProcess {
   status(): Promise<ProcessStatus>;
   /** Writes to its input; resolves with the number of bytes. @throws {ServiceError} 409 when it reads no more, 429 when too much waits. */
   write(data: Buffer, close: boolean): Promise<number>;
-  /** Signals it and all that it started; does nothing once it has ended. */
+  /** Signals it and all that it started; of one that has ended, what it left running. */
   kill(signal: NodeJS.Signals): void;
   /** `undefined` without a terminal. */
   readonly resize: ((columns: number, rows: number) => void) | undefined;
@@ -188,6 +188,7 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
       },
       kill(signal) {
         if (exitCode === undefined) signalTree(child.pid, signal);
+        else signalLeftovers(child.pid, signal);
       },
       resize: child.resize,
     });

@@ -109,6 +109,14 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     expect((await served.post(id, "kill", {})).body).toEqual({ ok: true });
   });
 
+  it.skipIf(process.platform !== "linux")("kills what a process that has ended left running", async () => {
+    const id = await spawned({ command: "sleep 7105 >/dev/null 2>&1 & echo $!" });
+    const { stdout } = await served.all(id);
+    expect(isAlive(Number(stdout))).toBe(true);
+    await served.post(id, "kill", { signal: "TERM" });
+    await vi.waitFor(() => { expect(isAlive(Number(stdout))).toBe(false); });
+  });
+
   it("lets a process run on without readers, keeps its last output, and tells a late reader what is missing", async () => {
     const id = await spawned({ command: "head -c 3000000 /dev/zero; echo the end" });
     await vi.waitFor(async () => { expect((await served.status(id)).body.state).toBe("exited"); });
