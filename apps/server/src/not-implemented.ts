@@ -99,6 +99,7 @@ export const notImplemented = [
   "updateProjectLimitsLegacy",
   "updateProxy",
   "uploadExtension",
+  "verifyAuditLogs",
 ] as const satisfies readonly (keyof KeyedPlane<typeof contract> | keyof OpenPlane<typeof contract>)[];
 
 /** Name of an operation of {@link notImplemented}. */

@@ -7,16 +7,19 @@ import {
   listAuditLogs,
   testAuditLogExportDestination,
   updateAuditLogExportDestination,
+  verifyAuditLogs,
 } from "@shoal/contract";
 import type {
   AuditLogEntry,
   AuditLogExportDestination,
   AuditLogExportDestinationTestResult,
+  AuditLogVerification,
   CreateAuditLogExportDestination,
   ExportAuditLogs,
   ListAuditLogExportDestinations,
   ListAuditLogs,
   UpdateAuditLogExportDestination,
+  VerifyAuditLogs,
 } from "@shoal/schemas";
 import type { CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
 import { auditLogChunks, type AuditLogDownloadOptions } from "./audit-log-download.ts";
@@ -71,6 +74,15 @@ export class AuditLogs {
   /** Downloads one chunk; {@link download} fetches all of them. What comes next stands in `headers` of the answer: `x-has-more`, `x-next-cursor`, `x-row-count`, `x-content-sha256`. */
   exportChunk(query: ExportAuditLogs, options?: DownloadOptions): Promise<Download> {
     return this.#transport.download(exportAuditLogsChunk, { query }, options);
+  }
+  /**
+   * Checks that every entry is as it was written and that none is missing. Note the `head` somewhere else and give it as `known_head` later: then the log cannot
+   * be put back to what it was at an earlier time either.
+   *
+   * @throws {ApiError} 403 `forbidden` for a key of one project.
+   */
+  verify(query: VerifyAuditLogs = {}, options?: CallOptions): Promise<AuditLogVerification> {
+    return this.#transport.call(verifyAuditLogs, { query }, options);
   }
   /**
    * Downloads all entries of at most 30 days, newest first: a gzip file with one JSON entry a line, or, with `format: "jsonl"`, the lines themselves.

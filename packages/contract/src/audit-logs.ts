@@ -1,5 +1,5 @@
-import { AuditLogEntry, ExportAuditLogs, ListAuditLogs } from "@shoal/schemas";
-import { bytes, defineEndpoint, tokenPage } from "./endpoint.ts";
+import { AuditLogEntry, AuditLogVerification, ExportAuditLogs, ListAuditLogs, VerifyAuditLogs } from "@shoal/schemas";
+import { bytes, defineEndpoint, json, tokenPage } from "./endpoint.ts";
 
 const area = "Audit Logs";
 
@@ -27,4 +27,17 @@ export const exportAuditLogsChunk = defineEndpoint({
   query: ExportAuditLogs,
   responses: { 200: bytes("application/octet-stream", { headers: ["X-Has-More", "X-Next-Cursor", "X-Row-Count", "X-Content-Sha256"] }) },
   errors: [400, 401, 500],
+});
+
+/** Each entry carries the hash of the one before it, and the newest is sealed with the service's secret, so that what was changed or removed later shows. Needs a key of the whole organisation. */
+export const verifyAuditLogs = defineEndpoint({
+  operationId: "auditLogs.verify",
+  area,
+  plane: "control",
+  method: "GET",
+  path: "/audit-logs/verify",
+  summary: "Check that nobody tampered with the audit log.",
+  query: VerifyAuditLogs,
+  responses: { 200: json(AuditLogVerification) },
+  errors: [400, 401, 403, 500],
 });

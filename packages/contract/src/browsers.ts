@@ -1,4 +1,4 @@
-import { Browser, CreateBrowser, Curl, CurlError, CurlResult, GetBrowser, Id, lazyObject, ListBrowsers, LoadExtensions, UpdateBrowser } from "@shoal/schemas";
+import { Browser, CreateBrowser, Curl, CurlError, CurlResult, GetBrowser, Id, lazyObject, LimitError, ListBrowsers, LoadExtensions, UpdateBrowser } from "@shoal/schemas";
 import { defineEndpoint, empty, json, multipart, optionalJson, page } from "./endpoint.ts";
 
 const area = "Browsers";
@@ -22,6 +22,7 @@ export const createBrowser = defineEndpoint({
   body: optionalJson(CreateBrowser),
   responses: { 200: json(Browser) },
   errors: [400, 401, 403, 404, 409, 429, 500, 501, 529],
+  errorBodies: { 429: LimitError },
 });
 
 /** Newest first; sessions that run, unless `status` says otherwise. */

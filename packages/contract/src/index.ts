@@ -22,7 +22,7 @@ export { createProject, listProjects, getProject, updateProject, deleteProject, 
 export { createProjectLegacy, listProjectsLegacy, getProjectLegacy, updateProjectLegacy, deleteProjectLegacy, getProjectLimitsLegacy, updateProjectLimitsLegacy } from "./legacy-projects.ts";
 export { getOrgLimits, updateOrgLimits, getOrgEntitlements } from "./organization.ts";
 export { getAuthContext } from "./auth-context.ts";
-export { listAuditLogs, exportAuditLogsChunk } from "./audit-logs.ts";
+export { listAuditLogs, exportAuditLogsChunk, verifyAuditLogs } from "./audit-logs.ts";
 export { createAuditLogExportDestination, listAuditLogExportDestinations, getAuditLogExportDestination, updateAuditLogExportDestination, deleteAuditLogExportDestination, testAuditLogExportDestination } from "./audit-log-destinations.ts";
 export { createOtlpDestination, listOtlpDestinations, getOtlpDestination, updateOtlpDestination, deleteOtlpDestination } from "./telemetry-destinations.ts";
 export { getHealth, getReadiness, getOpenApi } from "./service.ts";

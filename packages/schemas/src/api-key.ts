@@ -33,6 +33,8 @@ const apiKeyFields = () => ({
   project_name: z.nullable(z.string()),
   /** First and last characters of the key, enough to recognise it. */
   masked_key: z.string(),
+  /** When it last opened the service, some seconds late; absent when it never did. */
+  last_used_at: z.optional(Timestamp),
 });
 
 export const ApiKeyShape = lazyObject(apiKeyFields);

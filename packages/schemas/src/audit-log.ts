@@ -27,6 +27,16 @@ export const AuditLogEntryShape = lazyObject(() => ({
   client_ip: z.string(),
   /** The program that sent it, as it calls itself. */
   user_agent: z.string(),
+  /** Stable identifier of the entry. */
+  event_id: z.optional(z.string()),
+  /** Place in the log, from 1 on without a gap. */
+  sequence: z.optional(z.int()),
+  /** The `X-Request-Id` of the answer. */
+  request_id: z.optional(z.string()),
+  /** The operation's name, `profiles.update`. */
+  operation: z.optional(z.string()),
+  /** The project that the request acted in. */
+  project_id: z.optional(z.string()),
 }));
 /** One request, as the audit log keeps it. */
 export interface AuditLogEntry extends z.output<typeof AuditLogEntryShape> {}
@@ -42,7 +52,7 @@ const filterFields = () => ({
   end: Moment,
   /** Only callers that proved who they are this way: `api_key`, `dashboard`, `oauth`. */
   auth_strategy: z.optional(z.string()),
-  /** Only requests to this part of the service. */
+  /** Only requests to this part of the service, the first word of an operation's name: `browsers`, `apiKeys`. */
   service: z.optional(z.string()),
   /** Only this HTTP method. */
   method: z.optional(z.string()),
@@ -94,6 +104,37 @@ export const ExportAuditLogsShape = z.lazy(() =>
 /** What `auditLogs.exportChunk` takes. */
 export interface ExportAuditLogs extends z.input<typeof ExportAuditLogsShape> {}
 export const ExportAuditLogs: Schema<z.output<typeof ExportAuditLogsShape>, ExportAuditLogs> = ExportAuditLogsShape;
+
+export const VerifyAuditLogsShape = lazyObject(() => ({
+  /** The `head` that an earlier call gave, `1042:9f2c…`: whether the log still holds that entry as it was. */
+  known_head: z.optional(checked(z.string(), z.regex(/^[1-9]\d{0,14}:[0-9a-f]{64}$/, "the head that an earlier call gave, SEQUENCE:HASH"))),
+}));
+/** What `auditLogs.verify` takes. */
+export interface VerifyAuditLogs extends z.input<typeof VerifyAuditLogsShape> {}
+export const VerifyAuditLogs: Schema<z.output<typeof VerifyAuditLogsShape>, VerifyAuditLogs> = VerifyAuditLogsShape;
+
+export const AuditLogVerificationShape = lazyObject(() => ({
+  /** Whether every entry is as it was written, and none is missing. */
+  valid: z.boolean(),
+  /** Entries that were looked at. */
+  entries: z.int(),
+  /** The newest entry's sequence and hash, `1042:9f2c…`, to be noted outside and given as `known_head` later; empty while there is no entry. */
+  head: z.string(),
+  /** The first thing that is wrong; absent when nothing is. */
+  problem: z.optional(
+    z.object({
+      /** `changed`: an entry is not as it was written. `missing`: entries were removed. `head`: the end of the log is not the one that was sealed. `known_head`: the log does not hold the entry that was noted. */
+      kind: openEnum("changed", "missing", "head", "known_head"),
+      /** Sequence of the entry concerned. */
+      sequence: z.int(),
+      /** For people: what is wrong. */
+      message: z.string(),
+    }),
+  ),
+}));
+/** Whether the audit log is whole. */
+export interface AuditLogVerification extends z.output<typeof AuditLogVerificationShape> {}
+export const AuditLogVerification: Schema<AuditLogVerification> = AuditLogVerificationShape;
 
 export const AuditLogExportDestinationShape = lazyObject(() => ({
   /** Stable identifier. */

@@ -13,6 +13,7 @@ export const errorCodes = [
   "insufficient_storage",
   "internal_error",
   "invalid_input",
+  "last_active_project",
   "method_not_allowed",
   "name_taken",
   "not_a_directory",
@@ -22,6 +23,7 @@ export const errorCodes = [
   "not_ready",
   "payload_too_large",
   "permission_denied",
+  "project_not_empty",
   "project_not_found",
   "protected_path",
   "shutting_down",
@@ -56,6 +58,19 @@ export const errorFields = () => ({
   /** The error beneath this one, where there is one. */
   inner_error: z.optional(ErrorDetail),
 });
+export const LimitErrorShape = lazyObject(() => ({
+  ...errorFields(),
+  /** How many there may be at once. */
+  limit: z.optional(z.int()),
+  /** How many there are. */
+  used: z.optional(z.int()),
+  /** How many more there may be. */
+  remaining: z.optional(z.int()),
+}));
+/** The body of a 429: a limit that was reached says how far it goes; one on the number of requests has the common fields alone. */
+export interface LimitError extends z.output<typeof LimitErrorShape> {}
+export const LimitError: Schema<LimitError> = LimitErrorShape;
+
 export const ErrorBodyShape = lazyObject(errorFields);
 /** The body of every answer with a status of 400 or above. */
 export interface ErrorBody extends z.output<typeof ErrorBodyShape> {}

@@ -1,5 +1,5 @@
 export { lazyObject, checked, openEnumValues, openEnum, openUnion, type Schema } from "./schema.ts";
-export { errorCodes, ErrorDetail, ErrorBody, type ErrorCode } from "./error.ts";
+export { errorCodes, ErrorDetail, ErrorBody, LimitError, type ErrorCode } from "./error.ts";
 export { Timestamp, Id, DisplayName, SlugName, Tags, pageFields, DeletionStatus } from "./common.ts";
 export { Since, LogEvent, ErrorEvent, HeartbeatEvent } from "./events.ts";
 export { Profile, CreateProfile, UpdateProfile, ListProfiles, DownloadProfile } from "./profile.ts";
@@ -13,7 +13,7 @@ export { CountryProxyConfig, ResidentialProxyConfig, MobileProxyConfig, CustomPr
 export { Extension, UploadExtension, ListExtensions, ChromeStoreExtension } from "./extension.ts";
 export { Project, CreateProject, UpdateProject, ListProjects, ProjectLimits, UpdateProjectLimits } from "./project.ts";
 export { OrgLimits, UpdateOrgLimits, OrgEntitlements, AuthContext } from "./organization.ts";
-export { AuditLogEntry, ListAuditLogs, ExportAuditLogs, AuditLogExportDestination, CreateAuditLogExportDestination, UpdateAuditLogExportDestination, ListAuditLogExportDestinations, AuditLogExportDestinationTestResult } from "./audit-log.ts";
+export { AuditLogEntry, AuditLogVerification, VerifyAuditLogs, ListAuditLogs, ExportAuditLogs, AuditLogExportDestination, CreateAuditLogExportDestination, UpdateAuditLogExportDestination, ListAuditLogExportDestinations, AuditLogExportDestinationTestResult } from "./audit-log.ts";
 export { OtlpDestination, CreateOtlpDestination, UpdateOtlpDestination, ListOtlpDestinations } from "./telemetry-destination.ts";
 export { Credential, CreateCredential, UpdateCredential, ListCredentials, TotpCode } from "./credential.ts";
 export { CredentialProvider, CreateCredentialProvider, UpdateCredentialProvider, ListCredentialProviders, CredentialProviderItem, CredentialProviderItems, CredentialProviderTestResult } from "./credential-provider.ts";

@@ -11,6 +11,7 @@ const key = {
   project_id: ids.project,
   project_name: "shop",
   masked_key: "sk_shoal_…x7Qa",
+  last_used_at: times.updated,
 };
 const enabled = { enabled: true };
 const auditDestination = { type: "s3", format: "jsonl.gz", bucket: "acme-audit", prefix: "shoal/", region: "eu-central-1", role_arn: "arn:aws:iam::123456789012:role/shoal-audit" } as const;
@@ -57,6 +58,7 @@ export const organizationExamples = {
       principal: { id: key.id, type: "api_key" },
     },
   ],
+  AuditLogVerification: [{ valid: true, entries: 1042, head: `1042:${"9f2c".repeat(16)}` }],
   AuditLogEntry: [
     {
       timestamp: times.created,

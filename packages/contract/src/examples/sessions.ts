@@ -24,6 +24,7 @@ export const sessionExamples = {
   UpdateBrowser: [{ name: null, tags: { team: "search" }, viewport: { width: 1024, height: 768 } }],
   Curl: [{ url: "https://example.com/api/cart", method: "POST", headers: { "content-type": "application/json" }, body: '{"item":7}', timeout_ms: 10_000 }],
   CurlResult: [{ status: 200, headers: { "content-type": ["application/json"] }, body: '{"items":1}', duration_ms: 184 }],
+  LimitError: [{ code: "too_many_requests", message: "This project runs 50 sessions, its limit. Delete one, or wait until one ends.", limit: 50, used: 50, remaining: 0 }],
   CurlError: [{ code: "bad_gateway", message: "example.com could not be reached through the browser: its name does not resolve.", net_error: -105, net_error_name: "ERR_NAME_NOT_RESOLVED" }],
   Profile: [profile],
   CreateProfile: [{ name: "work" }],
