@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { createRequire } from "node:module";
 import { join, posix } from "node:path";
 import { builtinsWithoutFacade } from "./src/build/builtins.ts";
+import { licenceNotices } from "./src/build/licences.ts";
 import { splitTable } from "./src/build/split-table.ts";
 import { commandTable } from "./src/command-table.ts";
 import { groups } from "./src/groups.ts";
@@ -32,6 +33,7 @@ const { metafile } = await build({
   logLevel: "warning",
 });
 for (const name of Object.keys(metafile.outputs)) if (name.endsWith(".js")) writeFileSync(name, builtinsWithoutFacade(readFileSync(name, "utf8")));
+writeFileSync("dist/THIRD-PARTY-LICENCES.txt", licenceNotices(Object.keys(metafile.inputs)));
 
 const document = JSON.parse(readFileSync(createRequire(import.meta.url).resolve("@shoal/contract/openapi.json"), "utf8"));
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));

@@ -120,6 +120,19 @@ export function addBrowserCommands({ groupFor, run, names, specs, specOf }: Addi
       await followDirectory({ start: specOf("browsers.fs.watch.start"), events: specOf("browsers.fs.watch.events"), stop: specOf("browsers.fs.watch.stop") }, { id, path }, flagsOf(command), run);
     });
 
+  const attached = groupFor(["browsers", "process"])
+    .command("attach")
+    .argument(...session)
+    .argument("[process-id]", "A process that was started with --allocate-tty; a new shell when absent.")
+    .summary("Open a shell in a session, or go to a process's terminal.")
+    .description("Joins this terminal with that of a process of the session: keys, output and size. Without a process it starts a shell there. Ctrl-] leaves, and the process runs on; else the command ends with it, and with its exit status.")
+    .addHelpText("after", examplesHelp(["shoal browsers process attach research", "shoal browsers process attach research 182bd5e5-6e1a-4fe4-a799-aa6d9a6ab26e", "echo 'ls -la' | shoal browsers process attach research"]))
+    .action(async (id: string, processId: string | undefined, _options: unknown, command: Command) => {
+      const { attach } = await import("./attach.ts");
+      await attach({ get: specOf("browsers.get"), spawn: specOf("browsers.process.spawn"), status: specOf("browsers.process.status") }, { id, processId }, flagsOf(command), run);
+    });
+
+  names.set(attached, { id: "<id-or-name>", id_or_name: "<id-or-name>", process_id: "[process-id]" });
   for (const command of [readFile, writeFile, downloadZip, follow]) names.set(command, { id: "<id-or-name>", path: "<path>", mode: "--mode", recursive: "--recursive" });
   for (const command of [upload, uploadZip]) names.set(command, { id: "<id-or-name>", dest_path: "--to", zip_file: "<archive>", files: "<files>" });
   names.set(extensions, { id: "<id-or-name>", extensions: "<paths>" });

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { Command, type CommanderError, Help, Option } from "commander";
 import { exitCodeHelp } from "./exit-codes.ts";
 import { type OutputFormat, styled, type Terminal } from "./output.ts";
@@ -26,7 +27,9 @@ const order = ["serve", "doctor", "login", "logout", "whoami", "contexts", "brow
 function visibleCommands(this: Help, command: Command): Command[] {
   const rank = (child: Command) => {
     const place = order.indexOf(child.name());
-    return place >= 0 ? place : child.name() === "help" ? 1000 : child.commands.length > 0 ? 999 : 500;
+    // `logs` is a command, and a group below `browsers`.
+    const isInner = command.parent !== null && child.commands.length > 0;
+    return place >= 0 && !isInner ? place : child.name() === "help" ? 1000 : child.commands.length > 0 ? 999 : 500;
   };
   return Help.prototype.visibleCommands
     .call(this, command)
@@ -73,6 +76,12 @@ export function createRoot(terminal: Terminal): { readonly root: Command; readon
         return Help.prototype.commandUsage.call(this, command).replace(/\|[\w-]+/g, "");
       },
       optionDescription,
+      // What every command has comes last.
+      formatHelp(command, helper) {
+        const blocks = Help.prototype.formatHelp.call(this, command, helper).trimEnd().split("\n\n");
+        const isGlobal = (block: string) => stripVTControlCharacters(block).startsWith("Global Options:");
+        return `${[...blocks.filter((block) => !isGlobal(block)), ...blocks.filter(isGlobal)].join("\n\n")}\n`;
+      },
       minWidthToWrap: 20,
       // One long flag must not push every description off a narrow terminal: it gets a line of its own.
       padWidth(command, helper) {
