@@ -16,7 +16,7 @@ export interface AttemptClock {
   /** Aborted with the caller's reason, or with a {@link TimeoutError}. */
   readonly signal: AbortSignal;
   /** Starts the timer anew. Without a limit only the call's total time counts. `doing` ends the message "… within 60000 ms: ". */
-  limit(limitMs: number | undefined, doing: string): void;
+  limit(limitMs: number | undefined, doing: string | (() => string)): void;
   /** Stops the timer; the caller's signal still counts. */
   unlimited(): void;
   /** Aborts the attempt. */
@@ -52,7 +52,8 @@ export function startClock(bounds: CallBounds): AttemptClock {
       if (ms === undefined || ms === Infinity) return;
       const shownMs = total ? (totalTimeoutMs ?? ms) : ms;
       deadline = setDeadline(ms, () => {
-        abort(new TimeoutError(`${operation} timed out after ${shownMs} ms${total ? " in all" : ""}: ${doing}. Raise ${total ? "totalTimeoutMs" : "timeoutMs"} if it needs longer.`, shownMs));
+        const what = typeof doing === "string" ? doing : doing();
+        abort(new TimeoutError(`${operation} timed out after ${shownMs} ms${total ? " in all" : ""}: ${what}. Raise ${total ? "totalTimeoutMs" : "timeoutMs"} if it needs longer.`, shownMs));
       });
     },
     unlimited() {

@@ -1,6 +1,6 @@
 import { contractError } from "./answer.ts";
 import type { AttemptClock } from "./clock.ts";
-import { onConnection } from "./exchange.ts";
+import { connectionError } from "./exchange.ts";
 import type { DownloadOptions } from "./options.ts";
 import type { Plan, Settings } from "./plan.ts";
 
@@ -32,6 +32,8 @@ function fileNameIn(headers: Headers): string | undefined {
   return last === "" || last === "." || last === ".." ? undefined : last.replace(/\p{Cc}/gu, "");
 }
 
+const unread = "the download was not read to its end";
+
 /** Hands an answer's bytes on, counts them, and lets go of the connection at the end. */
 export function downloadOf(settings: Settings, plan: Plan, response: Response, clock: AttemptClock): Download {
   const { headers } = response;
@@ -43,31 +45,64 @@ export function downloadOf(settings: Settings, plan: Plan, response: Response, c
   const { onDownloadProgress }: DownloadOptions = plan.options;
   const reader = response.body?.getReader();
   let receivedBytes = 0;
+  let open = true;
 
+  const fail = (controller: ReadableStreamDefaultController, error?: unknown) => {
+    if (!open) return;
+    open = false;
+    clock.end();
+    const reason: unknown = clock.signal.aborted
+      ? clock.signal.reason
+      : connectionError(settings, `${plan.bounds.operation} lost the connection to ${settings.baseUrl} after ${receivedBytes} bytes`, error);
+    controller.error(reason);
+    clock.abort(reason);
+  };
   const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
-      async pull(controller) {
-        try {
-          // Only while somebody waits: a slow reader is not the service's fault.
-          clock.limit(plan.timeoutMs, `no data came (${receivedBytes} bytes until then)`);
-          const lost = `${plan.bounds.operation} lost the connection to ${settings.baseUrl} after ${receivedBytes} bytes`;
-          const chunk = reader === undefined ? { done: true as const, value: undefined } : await onConnection(settings, clock, lost, reader.read());
-          clock.limit(undefined, "the download was not read to its end");
-          if (chunk.done) {
-            clock.end();
-            controller.close();
-            return;
-          }
-          receivedBytes += chunk.value.byteLength;
-          controller.enqueue(chunk.value);
-          onDownloadProgress?.({ receivedBytes, totalBytes: sizeBytes });
-        } catch (error) {
+      start(controller) {
+        // Not every `fetch` that a caller may give listens to the signal.
+        clock.whenAborted(() => {
+          fail(controller);
+        });
+      },
+      pull(controller) {
+        // Only while somebody waits: a slow reader is not the service's fault.
+        clock.limit(plan.timeoutMs, () => `no data came (${receivedBytes} bytes until then)`);
+        if (reader === undefined) {
+          open = false;
           clock.end();
-          clock.abort(error);
-          controller.error(error);
+          controller.close();
+          return undefined;
         }
+        // Fewer promises than with `await`, for each of a million chunks.
+        return reader.read().then(
+          ({ done, value }) => {
+            if (!open) return;
+            clock.limit(undefined, unread);
+            if (done) {
+              open = false;
+              clock.end();
+              controller.close();
+              return;
+            }
+            receivedBytes += value.byteLength;
+            controller.enqueue(value);
+            try {
+              onDownloadProgress?.({ receivedBytes, totalBytes: sizeBytes });
+            } catch (error) {
+              open = false;
+              clock.end();
+              controller.error(error);
+              clock.abort(error);
+            }
+          },
+          (error: unknown) => {
+            fail(controller, error);
+          },
+        );
       },
       async cancel(reason) {
+        open = false;
         clock.end();
         await reader?.cancel(reason).catch(() => undefined);
         clock.abort(reason);
@@ -75,6 +110,6 @@ export function downloadOf(settings: Settings, plan: Plan, response: Response, c
     },
     { highWaterMark: 0 },
   );
-  clock.limit(undefined, "the download was not read to its end");
+  clock.limit(undefined, unread);
   return { stream, sizeBytes, contentType, fileName: fileNameIn(headers), headers };
 }

@@ -16,7 +16,8 @@ function reasonOf(error: unknown): string {
   return reason === "" ? "no reason was given" : reason;
 }
 
-function connectionError(settings: Settings, what: string, error: unknown): ConnectionError {
+/** @param what - what failed, to which the runtime's reason is added. */
+export function connectionError(settings: Settings, what: string, error: unknown): ConnectionError {
   return new ConnectionError(`${what}: ${settings.redact(reasonOf(error))}.`, isSafe(settings, error) ? { cause: error } : {});
 }
 
