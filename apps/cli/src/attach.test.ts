@@ -54,13 +54,13 @@ describe.skipIf(missing)(`shoal browsers process attach${missing === undefined ?
     const first = onTerminal(["browsers", "process", "attach", "shells", process_id], { env: test.env });
     await shows(first, "Attached");
     first.type("said before\r");
-    await shows(first, /said before\r\nsaid before/);
+    await shows(first, /said before\r+\nsaid before/);
     first.type("\x1d");
     expect(await first.status).toBe(0);
     expect(first.screen()).toContain(`shoal browsers process attach shells ${process_id}`);
     expect(await test.json("browsers", "process", "status", "shells", process_id)).toMatchObject({ state: "running" });
     const second = onTerminal(["browsers", "process", "attach", "shells", process_id, "--quiet"], { env: test.env });
-    await shows(second, /said before\r\nsaid before/);
+    await shows(second, /said before\r+\nsaid before/);
     second.type("\x04");
     expect(await second.status).toBe(0);
   });
