@@ -64,7 +64,7 @@ export function createRoot(terminal: Terminal): { readonly root: Command; readon
     .option("--no-color", "Print without colours. NO_COLOR.")
     .configureHelp({
       showGlobalOptions: true,
-      subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map((argument) => (argument.variadic ? `<${argument.name()}...>` : argument.required ? `<${argument.name()}>` : `[${argument.name()}]`))].join(" "),
+      subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map((argument) => (argument.required ? `<${argument.name()}${argument.variadic ? "..." : ""}>` : `[${argument.name()}${argument.variadic ? "..." : ""}]`))].join(" "),
       visibleCommands,
       // Printed before commands are looked at, so that a command may have a --version of its own: that of an app.
       visibleOptions(command) {

@@ -81,3 +81,33 @@ it("gives no command two flags alike, nor one that means something else on every
   };
   expect(visit(program.root)).toBeGreaterThan(table.length);
 });
+
+/** Words of a command line as a shell would give them. */
+function shellWords(line: string): string[] {
+  return [...line.matchAll(/(?:[^\s'"]+|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replaceAll(/['"]/g, ""));
+}
+
+it("shows examples whose flags there are", () => {
+  const { index, tables } = splitTable(table, groups, "0.0.0");
+  const program = buildProgram({ index, load: (word) => tables[`of-${word}`] ?? [] }, { terminal: silentTerminal(), env: {}, signal: new AbortController().signal });
+  program.fillAll();
+  const globals = new Set(program.root.options.map(({ long }) => long));
+  const lines = [...Object.values(polish).flatMap(({ examples = [] }) => examples), ...Object.values(groups).flatMap(({ examples }) => examples)];
+  for (const line of lines) {
+    for (const call of line.split(/[|;]|&&|\$\(|\)/).filter((part) => part.trim().startsWith("shoal "))) {
+      let command: Command = program.root;
+      const words = shellWords(call.replace(/ -- .*$/, "").replace(/ [<>].*$/, "")).slice(1);
+      for (const word of words) {
+        if (word.startsWith("-") && word !== "-") expect(globals.has(word) || word === "--help" || [command, ...command.commands.filter((child) => child.name() === "follow")].flatMap(({ options }) => options).some(({ long, short }) => long === word || short === word), `${line}: ${word}`).toBe(true);
+        else command = command.commands.find((child) => child.name() === word) ?? command;
+      }
+      expect(command.parent, line).not.toBeNull();
+    }
+  }
+});
+
+it("says texts in the words of the command line", () => {
+  const described = (operationId: string, field: string) => spec(operationId)?.flags.find((entry) => entry.field === field)?.description;
+  expect(described("browsers.create", "profile.id")).toContain("--profile-name");
+  expect(spec("deployments.create")?.description).toContain("`shoal deployments follow`");
+});

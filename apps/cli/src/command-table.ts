@@ -1,3 +1,4 @@
+import { fieldFlag } from "./flag-spelling.ts";
 import { flagName, kebab } from "./words.ts";
 import type { Polish } from "./polish.ts";
 
@@ -123,7 +124,7 @@ function resultOf(answer: Answer): ResultKind {
  */
 export function commandTable(document: OpenApiDocument, polish: Readonly<Record<string, Polish>>): CommandSpec[] {
   const reader = new SchemaReader(document);
-  return Object.entries(document.paths)
+  const specs = Object.entries(document.paths)
     .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })))
     .filter(({ operation }) => typeof operation.operationId === "string")
     .map(({ path, method, operation }) => {
@@ -170,6 +171,28 @@ export function commandTable(document: OpenApiDocument, polish: Readonly<Record<
       };
       return { ...spec, polish: { ...own, examples: own.examples ?? [exampleOf({ ...spec, polish: own })] } };
     });
+  const words = new Map(specs.map((spec) => [spec.operationId, spec.words.join(" ")]));
+  return specs.map((spec) => inWords(spec, words));
+}
+
+/** Says a command's texts in the words of the command line: flags for the wire's fields, commands for operations. */
+function inWords(spec: CommandSpec, commands: ReadonlyMap<string, string>): CommandSpec {
+  const names = new Map(spec.flags.map(({ field }) => [field, spec.polish.arguments?.includes(field) === true ? `<${kebab(field)}>` : fieldFlag(spec.polish, field)]));
+  const said = (text: string, from = "") =>
+    text.replace(/`([\w.]+)`/g, (whole, name: string) => {
+      const command = commands.get(name);
+      if (command !== undefined) return `\`shoal ${command}\``;
+      // Of an object's fields, one may name another: `id` of a profile beside its `name`.
+      return names.get(from === "" ? name : `${from}.${name}`) ?? names.get(name) ?? whole;
+    });
+  const objectOf = (field: string) => (field.includes(".") ? (field.split(".")[0] ?? "") : "");
+  return {
+    ...spec,
+    summary: said(spec.summary),
+    description: said(spec.description),
+    params: spec.params.map((param) => ({ ...param, description: said(param.description) })),
+    flags: spec.flags.map((flag) => ({ ...flag, description: said(flag.description, objectOf(flag.field)) })),
+  };
 }
 
 const telling = ["id", "session_id", "name", "app_name", "version", "action_name", "status", "type", "domain", "email", "created_at", "started_at", "expires_at"];
@@ -185,9 +208,9 @@ const samples: Readonly<Record<FlagKind, string>> = { string: "TEXT", integer: "
 
 /** A call that nobody wrote down: the arguments, and the flags that it cannot do without. */
 function exampleOf({ words, params, flags, polish }: CommandSpec): string {
-  const { arguments: positional = [], flags: custom = {} } = polish;
+  const { arguments: positional = [] } = polish;
   const needed = flags.filter(({ field, required }) => required && !positional.includes(field));
-  const given = needed.map(({ field, kind, values }) => [(custom[field] ?? flagName(field)).split(", ").at(-1), values?.[0] ?? samples[kind]].filter(Boolean).join(" "));
+  const given = needed.map(({ field, kind, values }) => [fieldFlag(polish, field), values?.[0] ?? samples[kind]].filter(Boolean).join(" "));
   return ["shoal", ...words, ...params.map(({ name }) => kebab(name).toUpperCase()), ...positional.map((field) => kebab(field).toUpperCase()), ...given].join(" ");
 }
 

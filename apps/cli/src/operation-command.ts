@@ -1,22 +1,10 @@
 import { type Command, Option } from "commander";
 import { examplesHelp, outputOption, queryOption } from "./command-line.ts";
 import type { CommandSpec, Flag } from "./command-table.ts";
+import { flagSpelling } from "./flag-spelling.ts";
 import type { Adding } from "./program.ts";
-import { byName } from "./values.ts";
+import { byName, isSecret } from "./values.ts";
 import { flagName, kebab } from "./words.ts";
-
-/** Flags that mean the same on every command, so no field may have them. */
-const taken: Readonly<Record<string, string>> = { query: "--search", output: "--result", timeout: "--timeout-value", project: "--project-value", context: "--context-value", all: "--all-values", watch: "--watch-value", file: "--input-file" };
-
-/** The flag of a field, with its short form where it has one: `-t, --timeout-seconds`. */
-function spelling({ polish }: CommandSpec, field: string): string {
-  return polish.flags?.[field] ?? taken[field] ?? flagName(field);
-}
-
-/** The flag of a field as it is typed: `--timeout-seconds`. */
-export function fieldFlag(spec: CommandSpec, field: string): string {
-  return spelling(spec, field).split(", ").at(-1) ?? "";
-}
 
 /** Adds the command of one operation. */
 export function addOperation(parent: Command, spec: CommandSpec, { run, names, specs }: Adding): void {
@@ -38,7 +26,7 @@ export function addOperation(parent: Command, spec: CommandSpec, { run, names, s
   const flags: Record<string, { key: string; name: string }> = {};
   for (const flag of spec.flags) {
     if (positional.includes(flag.field) || flag.field === rest) continue;
-    const option = optionFor(flag, spelling(spec, flag.field));
+    const option = optionFor(flag, flagSpelling(spec.polish, flag.field));
     if (flag.hidden === true) option.hideHelp();
     const name = option.long ?? flagName(flag.field);
     flags[flag.field] = { key: option.attributeName(), name };
@@ -84,6 +72,7 @@ function optionFor(flag: Flag, flags: string): Option {
     ...(flag.kind === "list" || flag.kind === "map" ? ["May be given several times."] : []),
     ...(flag.kind === "json" && flag.field !== "viewport" ? ["JSON, or @ and the name of a file with it."] : []),
     ...(flag.kind === "file" ? ["The path of a file."] : []),
+    ...(isSecret(flag) ? ["- reads it from stdin, @ and a name from a file, where nobody else sees it."] : []),
     ...(flag.default === undefined || flag.default === false ? [] : [`Default: ${typeof flag.default === "string" ? flag.default : JSON.stringify(flag.default)}.`]),
     ...(flag.clearable ? ["The word null takes it away."] : []),
     ...(flag.required ? ["Required."] : []),

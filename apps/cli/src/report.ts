@@ -56,7 +56,8 @@ export function report(error: unknown, context: ReportContext): number {
     say(
       words(error.message),
       ...details.map((message) => message && words(message)),
-      error.status === 401 && keySource !== undefined ? `The key came from ${keySource}.` : undefined,
+      error.status === 401 && keySource !== undefined ? `The key came from ${keySource}. Another one is kept with: shoal login` : undefined,
+      error.retryAfterMs === undefined ? undefined : `Try again in ${String(Math.ceil(error.retryAfterMs / 1000))} s.`,
       `code ${error.code}, status ${String(error.status)}${error.requestId === undefined ? "" : `, request ${error.requestId}`}`,
     );
     return exitStatusOf(error.status);

@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CommandSpec, Flag } from "./command-table.ts";
@@ -72,6 +75,14 @@ describe("a request", () => {
     expect(() => buildRequest(spec, given(["a"]))).toThrow("--path is missing.");
     expect(() => buildRequest({ ...spec, flags: spec.flags.slice(0, 1) }, given(["a"]))).toThrow("There is nothing to change: give --name.");
   });
+});
+
+it("reads a secret from a file, but no other text", () => {
+  const file = join(mkdtempSync(join(tmpdir(), "shoal-values-")), "secret");
+  writeFileSync(file, "hunter2\n");
+  expect(parseValue(flag("string", { field: "config.password" }), `@${file}`)).toBe("hunter2");
+  expect(() => parseValue(flag("string", { field: "token" }), "@/none")).toThrow("cannot be read");
+  expect(parseValue(flag("string", { field: "page_token" }), `@${file}`)).toBe(`@${file}`);
 });
 
 it("gathers the flags of an object's fields into the object, beside what its JSON says", () => {

@@ -13,6 +13,7 @@ export function parseValue(flag: Flag, text: string | boolean | readonly string[
   if (flag.clearable && String(text) === "null") return null;
   switch (flag.kind) {
     case "string":
+      if (typeof text === "string" && isSecret(flag) && (text === "-" || text.startsWith("@"))) return fromFile(name, text === "-" ? "@-" : text).trim();
       if (typeof text === "string" && flag.values && !flag.values.includes(text)) throw new UsageError(`${name} takes one of ${flag.values.join(", ")}, not "${text}".`);
       return text;
     case "boolean":
@@ -50,6 +51,11 @@ function parseViewport(name: string, text: string): unknown {
     return value;
   }
   return { width: Number(match[1]), height: Number(match[2]), ...(match[3] !== undefined && { refresh_rate: Number(match[3]) }) };
+}
+
+/** What nobody should have to write where every user of the machine can read it. */
+export function isSecret({ field, kind }: Flag): boolean {
+  return kind === "string" && /(^|[._])(password|token|totp_secret)$/.test(field) && !field.endsWith("page_token");
 }
 
 /** `@policy.json` stands for what is in the file; no JSON begins so. */

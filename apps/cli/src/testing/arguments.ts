@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { CommandSpec, Flag } from "../command-table.ts";
-import { fieldFlag } from "../operation-command.ts";
+import { fieldFlag } from "../flag-spelling.ts";
 import { components, paths } from "./echo-service.ts";
 import { sampleOf, type SampleSchema } from "./sample-values.ts";
 
@@ -75,8 +75,8 @@ export function sampleCall(spec: CommandSpec, file: string, chosen: (flag: Flag)
     const into = flag.place === "query" ? query : body;
     into[name] = inner === undefined ? value : { ...(into[name] as object | undefined), [inner]: value };
     if (isPlaced) places.set(flag.field, words);
-    else if (flag.kind === "boolean") flags.push(fieldFlag(spec, flag.field));
-    else for (const word of words) flags.push(fieldFlag(spec, flag.field), word);
+    else if (flag.kind === "boolean") flags.push(fieldFlag(spec.polish, flag.field));
+    else for (const word of words) flags.push(fieldFlag(spec.polish, flag.field), word);
   }
   const placed = [...positional, ...(rest === undefined ? [] : [rest])].flatMap((field) => places.get(field) ?? []);
   return { args: [...spec.words, ...Object.values(params), ...placed, ...flags], params, query, body };
