@@ -1,43 +1,103 @@
+import { createFakeShoal } from "@shoal/testing";
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { missingFor } from "./testing/components.ts";
+import { brokenLinks, guidePages, programsOf, type GuideProgram } from "./testing/guide.ts";
 import { useService } from "./testing/service.ts";
 
-const here = dirname(fileURLToPath(import.meta.url));
-const guide = readFileSync(join(here, "../../../docs/guide.md"), "utf8");
-const programs = [...guide.matchAll(/^## (.+)$|^```ts\n([\s\S]*?)^```$/gm)].reduce<{ title: string; code: string }[]>((found, [, title, code]) => {
-  if (title !== undefined) found.push({ title, code: "" });
-  else if (found.at(-1) !== undefined) found[found.length - 1] = { title: found.at(-1)?.title ?? "", code: code ?? "" };
-  return found;
-}, []);
+const run = promisify(execFile);
+const root = join(import.meta.dirname, "../../..");
+const command = join(root, "apps/cli/dist/shoal.js");
 
 // Inside the package, so that a program finds what it imports.
-const folder = mkdtempSync(join(here, "../.guide-"));
+const folder = mkdtempSync(join(import.meta.dirname, "../.guide-"));
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe("docs/guide.md", () => {
-  const missing = missingFor("process");
-  const test = useService(() => ["--warm", "1"]);
+const programs = guidePages.flatMap(programsOf);
+const fileOf = ({ title }: GuideProgram) => join(folder, `${title.replace(/\W+/g, "-")}.ts`);
 
-  it.skipIf(missing !== undefined).each(programs)(`$title${missing === undefined ? "" : ` (skipped, ${missing})`}`, async ({ title, code }) => {
-    const file = join(folder, `${title.replace(/\W+/g, "-")}.ts`);
-    writeFileSync(file, code);
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, ["--conditions=@shoal/source", "--no-warnings", file], {
-      env: { ...process.env, SHOAL_API_KEY: test.service.apiKey, SHOAL_BASE_URL: test.service.baseUrl },
-      timeout: 60_000,
-    });
-    expect(stderr).toBe("");
-    expect(stdout).not.toBe("");
+beforeAll(() => {
+  for (const program of programs) if (program.language === "ts") writeFileSync(fileOf(program), `${program.code}export {};\n`);
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ extends: "../../../tsconfig.base.json", compilerOptions: { noEmit: true }, include: ["*.ts"] }));
+  // The command, as npm would link it.
+  mkdirSync(join(folder, "bin"));
+  writeFileSync(join(folder, "bin/shoal"), `#!/bin/sh\nexec "${process.execPath}" "${command}" "$@"\n`);
+  chmodSync(join(folder, "bin/shoal"), 0o755);
+});
+
+/** Runs a program in an empty folder. Gives what it printed. */
+async function outputOf(program: GuideProgram, service: { readonly apiKey: string; readonly baseUrl: string }): Promise<string> {
+  const cwd = mkdtempSync(join(folder, "run-"));
+  const { HOME = "", PATH = "", SHOAL_CHROMIUM } = process.env;
+  const env = {
+    HOME,
+    PATH: `${join(folder, "bin")}:${PATH}`,
+    NO_COLOR: "1",
+    SHOAL_CONFIG_DIR: join(cwd, "config"),
+    SHOAL_KEYCHAIN: "0",
+    SHOAL_API_KEY: service.apiKey,
+    SHOAL_BASE_URL: service.baseUrl,
+    ...(SHOAL_CHROMIUM !== undefined && { SHOAL_CHROMIUM }),
+  };
+  const [runner, args] = program.language === "sh" ? ["sh", ["-euc", program.code]] : [process.execPath, ["--conditions=@shoal/source", "--no-warnings", fileOf(program)]];
+  const { stderr, stdout } = await run(runner, args, { cwd, env, timeout: 60_000 });
+  // Of a command that is where it tells what it did.
+  if (program.language === "ts") expect(stderr).toBe("");
+  expect(stdout).not.toBe("");
+  return stdout;
+}
+
+async function expectToRun(program: GuideProgram, service: { readonly apiKey: string; readonly baseUrl: string }): Promise<void> {
+  const output = await outputOf(program, service);
+  if (program.output !== undefined) expect(output).toBe(program.output);
+}
+
+describe("the programs of the guide and the READMEs", () => {
+  it("compile", async () => {
+    const said = await run(process.execPath, [join(root, "node_modules/typescript-7/bin/tsc"), "-p", folder], { cwd: folder }).then(
+      ({ stdout }) => stdout,
+      // It ends with another status when there is something to say.
+      (error: unknown) => (error as { stdout?: string }).stdout ?? String(error),
+    );
+    // What it says of the packages themselves is their own affair.
+    expect(said.split("\n").filter((line) => /^(?!\.\.|\s|$)/.test(line))).toEqual([]);
+  }, 120_000);
+
+  const onFake = programs.filter(({ trial }) => trial === "fake");
+  // On Windows there is no sh.
+  const [lines, typed] = [onFake.filter(({ language }) => language === "sh" && process.platform !== "win32"), onFake.filter(({ language }) => language === "ts")];
+  it.each(typed.map((program) => [program.title, program] as const))("run against the fake: %s", async (_title, program) => {
+    const fake = createFakeShoal();
+    await using listener = await fake.listen();
+    await expectToRun(program, { apiKey: fake.apiKey, baseUrl: listener.baseUrl });
+  }, 60_000);
+  it.each(lines.map((program) => [program.title, program] as const))("run in a terminal against the fake: %s", async (_title, program) => {
+    if (!existsSync(command)) throw new Error(`${command} is missing. Build it first: pnpm exec turbo run build --filter @shoal/cli`);
+    const fake = createFakeShoal();
+    await using listener = await fake.listen();
+    await expectToRun(program, { apiKey: fake.apiKey, baseUrl: listener.baseUrl });
   }, 60_000);
 
-  it("has a program in each section", () => {
-    expect(programs.length).toBeGreaterThan(4);
-    expect(programs.filter(({ code }) => code === "").map(({ title }) => title)).toEqual([]);
+  const missing = missingFor("process");
+  describe.skipIf(missing !== undefined)(`run against a service${missing === undefined ? "" : ` (skipped, ${missing})`}`, () => {
+    const test = useService(() => ["--warm", "1"]);
+    it.each(programs.filter(({ trial }) => trial === "service").map((program) => [program.title, program] as const))("%s", async (_title, program) => {
+      await expectToRun(program, test.service);
+    }, 60_000);
   });
+});
+
+it("every page of the guide has something to run", () => {
+  const run = new Set(programs.filter(({ trial }) => trial !== "check").map(({ title }) => title.replace(/: .*/, "")));
+  expect(guidePages.filter((page) => page.startsWith("docs/guide/") && page !== "docs/guide/README.md" && !run.has(page))).toEqual([]);
+});
+
+it("links lead to files that are there", () => {
+  const pages = globSync(["*.md", "docs/*.md", "docs/{guide,decisions}/*.md", "{packages,apps}/*/README.md"], { cwd: root });
+  expect(pages.flatMap((page) => brokenLinks(page, existsSync))).toEqual([]);
 });

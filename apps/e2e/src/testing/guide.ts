@@ -1,0 +1,90 @@
+import { globSync, readFileSync } from "node:fs";
+import { join, posix, relative, sep } from "node:path";
+
+const root = join(import.meta.dirname, "../../../..");
+
+/** How the blocks of a section are tried: run against the fake, run against a service with browsers, or only checked by the compiler. */
+export type Trial = "fake" | "service" | "check";
+
+/** The blocks of one language below one heading, in their order: a program, or the lines of a terminal. */
+export interface GuideProgram {
+  /** `docs/guide/errors.md: Retries` */
+  readonly title: string;
+  readonly language: "ts" | "sh";
+  readonly trial: Trial;
+  /** Each line stands where it stands in the page, so that messages name the page's own lines. */
+  readonly code: string;
+  /** What the page says that it prints, where it does: the `text` blocks below the same heading. */
+  readonly output: string | undefined;
+}
+
+/** Pages whose programs are tried, relative to the repository: the guide, and of packages that other programs are made with. */
+export const guidePages: readonly string[] = ["README.md", ...globSync(["docs/guide/*.md", "packages/{client,contract,router,schemas,testing,transport}/README.md"], { cwd: root }).map((page) => page.split(sep).join(posix.sep)).sort()];
+
+const isGuide = (page: string) => page.startsWith("docs/guide/");
+
+interface Section {
+  readonly title: string;
+  readonly ts: string[];
+  readonly sh: string[];
+  readonly output: string[];
+  trial?: Trial;
+}
+
+/**
+ * The programs of a page. A fence says how they are tried: ` ```ts ` and ` ```sh ` of the guide run against the fake, ` ```ts service ` against a real service, ` ```ts check ` is
+ * compiled only, and so is each block of a README; ` ```ts part ` is a piece that is no program. What a block of a README needs and does not say stands in a comment before it:
+ * `<!-- ts: declare const id: string; -->`.
+ */
+export function programsOf(page: string): GuideProgram[] {
+  const sections: Section[] = [];
+  const begin = (title: string): Section => {
+    const section: Section = { title, ts: [], sh: [], output: [] };
+    sections.push(section);
+    return section;
+  };
+  let section = begin(page);
+  let language: string | undefined;
+  for (const [index, line] of readFileSync(join(root, page), "utf8").split("\n").entries()) {
+    const fence = /^```(.*)$/.exec(line)?.[1];
+    if (fence !== undefined && language === undefined) {
+      const [word = "", trial] = fence.split(" ");
+      language = trial === "part" ? trial : word;
+      if (language === "ts" || (language === "sh" && isGuide(page))) section.trial ??= trialOf(page, index, trial);
+    } else if (fence === "") {
+      if (language === "ts" && !isGuide(page)) section = begin(`${page}, after line ${index + 1}`);
+      language = undefined;
+    } else if (language === undefined) {
+      if (isGuide(page) && /^#{2,} /.test(line)) section = begin(`${page}: ${line.replace(/^#+ /, "")}`);
+      const unsaid = /^<!-- ts: (.+) -->$/.exec(line)?.[1];
+      if (unsaid !== undefined) section.ts[index] = unsaid;
+    } else if (language === "ts" || (language === "sh" && isGuide(page))) {
+      section[language][index] = line;
+    } else if (language === "text") {
+      section.output.push(line);
+    }
+  }
+  const textOf = (lines: readonly (string | undefined)[]) => `${Array.from(lines, (line) => line ?? "").join("\n")}\n`;
+  return sections.flatMap(({ title, output, trial = "check", ...code }) =>
+    (["ts", "sh"] as const)
+      .filter((language) => code[language].length > 0)
+      .map((language) => ({ title, language, trial, code: textOf(code[language]), output: output.length === 0 ? undefined : textOf(output) })),
+  );
+}
+
+function trialOf(page: string, index: number, word: string | undefined): Trial {
+  if (word === "service" || word === "check") return word;
+  if (word !== undefined) throw new Error(`${page}:${index + 1}: a block is "service", "check" or "part", or says nothing; not "${word}".`);
+  return isGuide(page) ? "fake" : "check";
+}
+
+/** Links of a page to files of the repository that are not there, with their lines. */
+export function brokenLinks(page: string, exists: (path: string) => boolean): string[] {
+  const folder = join(root, page, "..");
+  return readFileSync(join(root, page), "utf8")
+    .split("\n")
+    .flatMap((line, index) => [...line.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => ({ target, where: `${page}:${index + 1}` })))
+    .filter(({ target }) => !/^(?:https?:|mailto:|#)/.test(target))
+    .filter(({ target }) => !exists(join(folder, target.replace(/#.*$/, ""))))
+    .map(({ target, where }) => `${where} ${target} (${relative(root, join(folder, target))})`);
+}
