@@ -12,8 +12,14 @@ import type { Idempotency } from "./idempotency/idempotency.ts";
 import { serveForwarded } from "./instance-plane/forward.ts";
 import type { Log } from "./log.ts";
 import { type KeyedPlane, notImplemented, type NotImplemented, type OpenPlane } from "./not-implemented.ts";
+import { entitlementsOf } from "./organization/entitlements.ts";
+import { organizationHandlers } from "./organization/handlers.ts";
+import type { Organization } from "./organization/organization.ts";
 import { profileHandlers } from "./profiles/handlers.ts";
 import type { Profiles } from "./profiles/profiles.ts";
+import { explainingClosedProjects } from "./projects/closed-project.ts";
+import { projectHandlers } from "./projects/handlers.ts";
+import type { Projects } from "./projects/projects.ts";
 import { identify, RequestLog } from "./request-log.ts";
 import type { Secrets } from "./secrets.ts";
 import { serviceHandlers } from "./service/handlers.ts";
@@ -25,7 +31,11 @@ export interface AppParts {
   readonly apiKeys: ApiKeys;
   readonly authenticator: Authenticator;
   readonly idempotency: Idempotency;
+  /** Sessions of the organisation at once. */
+  readonly maxSessions: number;
+  readonly organization: Organization;
   readonly profiles: Profiles;
+  readonly projects: Projects;
   readonly readiness: ReadinessChecks;
   readonly secrets: Secrets;
   readonly sessions: Sessions;
@@ -56,10 +66,17 @@ export function createApp(parts: AppParts): FastifyInstance {
     return authenticator.authenticate(headers);
   }
 
-  const keyed = { ...profileHandlers(parts.profiles), ...apiKeyHandlers(parts.apiKeys), ...browserHandlers(sessions, secrets) } satisfies HandlersOrNotYet<KeyedPlane<typeof contract>, NotImplemented & keyof KeyedPlane<typeof contract>, Access>;
+  const missing = new Set<string>([...notImplemented, ...missingInside]);
+  const entitlements = entitlementsOf((name) => !missing.has(name), parts.maxSessions);
+  const keyed = {
+    ...profileHandlers(parts.profiles),
+    ...apiKeyHandlers(parts.apiKeys),
+    ...browserHandlers(sessions, secrets),
+    ...projectHandlers(parts.projects),
+    ...organizationHandlers(parts.organization, entitlements),
+  } satisfies HandlersOrNotYet<KeyedPlane<typeof contract>, NotImplemented & keyof KeyedPlane<typeof contract>, Access>;
   const open = serviceHandlers(parts.readiness) satisfies HandlersOrNotYet<OpenPlane<typeof contract>, NotImplemented & keyof OpenPlane<typeof contract>>;
 
-  const missing = new Set<string>([...notImplemented, ...missingInside]);
   /** Whoever lacks a key that is needed learns that first; nothing else of the request is looked at. */
   async function refuse(request: FastifyRequest, endpoint: Endpoint): Promise<never> {
     if (!isOpen(endpoint)) await authenticate(request);
@@ -80,7 +97,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       mount(app, endpoint, () => undefined as never, { context: refuse });
     } else if (!isOpen(endpoint)) {
       // `satisfies` above holds the name to its handler.
-      const handler = keyed[name as keyof typeof keyed] as unknown as Handler<Endpoint, Access>;
+      const handler = explainingClosedProjects(keyed[name as keyof typeof keyed] as unknown as Handler<Endpoint, Access>) as Handler<Endpoint, Access>;
       mount(app, endpoint, endpoint.method === "POST" ? idempotency.protect(endpoint, handler) : handler, { context: authenticate });
     } else if (name in open) {
       mount(app, endpoint, open[name as keyof typeof open] as unknown as Handler<Endpoint>, { context: () => undefined });

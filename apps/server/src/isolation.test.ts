@@ -5,7 +5,7 @@ import { notImplemented } from "./not-implemented.ts";
 import { startTestServer, type TestServer } from "./testing/test-server.ts";
 
 /** Every operation on a single object; its body, where it takes one. Whoever gives an operation its handler adds a line. */
-const onObjects: Record<string, { readonly object: "profile" | "key" | "session"; readonly body?: unknown }> = {
+const onObjects: Record<string, { readonly object: "profile" | "key" | "session" | "project"; readonly body?: unknown }> = {
   "profiles.get": { object: "profile" },
   "profiles.update": { object: "profile", body: { name: "stolen" } },
   "profiles.delete": { object: "profile" },
@@ -16,11 +16,24 @@ const onObjects: Record<string, { readonly object: "profile" | "key" | "session"
   "browsers.get": { object: "session" },
   "browsers.update": { object: "session", body: { name: "stolen" } },
   "browsers.delete": { object: "session" },
+  ...Object.fromEntries(
+    ["projects", "projects.legacy"].flatMap((area) => [
+      [`${area}.get`, { object: "project" }],
+      [`${area}.update`, { object: "project", body: { name: "stolen" } }],
+      [`${area}.delete`, { object: "project" }],
+      [`${area}.limits.get`, { object: "project" }],
+      [`${area}.limits.update`, { object: "project", body: { max_concurrent_sessions: 1 } }],
+    ]),
+  ),
 };
 /** Every list; it must not show the other project's object. */
-const lists = ["profiles.list", "apiKeys.list", "browsers.list"];
+const lists = ["profiles.list", "apiKeys.list", "browsers.list", "projects.list", "projects.legacy.list"];
 /** Operations without an object of a project. */
-const others = ["profiles.create", "apiKeys.create", "browsers.create", "service.health", "service.ready", "service.openapi"];
+const others = [
+  "profiles.create", "apiKeys.create", "browsers.create", "projects.create", "projects.legacy.create",
+  "organization.limits.get", "organization.limits.update", "organization.entitlements.get", "auth.context.get",
+  "service.health", "service.ready", "service.openapi",
+];
 
 const endpoints: readonly Endpoint[] = Object.values(contract);
 const control = endpoints.filter(({ plane }) => plane === "control");
@@ -30,20 +43,26 @@ const instance = endpoints.filter(({ plane }) => plane === "instance");
 let server: TestServer;
 let owner: { id: string; key: string };
 let stranger: { id: string; key: string };
-let ids: Record<"profile" | "key" | "session", string>;
+let ids: Record<"profile" | "key" | "session" | "project", string>;
+let unusableKeys: (string | null)[];
 
 beforeAll(async () => {
   server = await startTestServer();
-  owner = await server.addProject("owner");
+  owner = await server.addProject("precious project");
   stranger = await server.addProject("stranger");
   const profile = await server.request("POST", "/profiles", { key: owner.key, body: { name: "precious" } });
   const key = await server.request("POST", "/org/api_keys", { key: owner.key, body: { name: "precious" } });
-  ids = { profile: (profile.body as { id: string }).id, key: (key.body as { id: string }).id, session: createId() };
+  ids = { profile: (profile.body as { id: string }).id, key: (key.body as { id: string }).id, session: createId(), project: owner.id };
   // A row is enough here: no operation of a stranger may get as far as the instance. Its server is another one, so that nothing ends it.
   await server.database.query
     .insertInto("sessions")
     .values({ id: ids.session, project_id: owner.id, name: "precious", placement: "process", server_id: createId(), timeout_seconds: 60, headless: true, stealth: false, viewport: null, start_url: null })
     .execute();
+  const gone = async (name: string) => (await server.request("POST", "/org/api_keys", { key: owner.key, body: { name } })).body as { id: string; key: string };
+  const [expired, deleted] = [await gone("expired"), await gone("deleted")];
+  await server.database.query.updateTable("api_keys").set({ expires_at: new Date(Date.now() - 1) }).where("id", "=", expired.id).execute();
+  await server.request("DELETE", `/org/api_keys/${deleted.id}`, { key: owner.key });
+  unusableKeys = [null, "malformed", `sk_shoal_${"x".repeat(43)}`, expired.key, deleted.key];
 });
 afterAll(() => server.close());
 
@@ -56,7 +75,7 @@ describe.each(control.filter(({ operationId }) => operationId in onObjects).map(
   it("answers 404 for another project's object, by id and by name", async () => {
     const entry = onObjects[operationId];
     if (entry === undefined) throw new Error("unreachable");
-    for (const name of endpoint.path.includes("_or_name") ? [ids[entry.object], "precious"] : [ids[entry.object]]) {
+    for (const name of endpoint.path.includes("_or_name") ? [ids[entry.object], "precious"] : entry.object === "project" ? [owner.id, "precious%20project"] : [ids[entry.object]]) {
       const path = endpoint.path.replace(/\{\w+\}/, name);
       const request = entry.body === undefined ? {} : { body: entry.body };
       expect(await server.request(endpoint.method, path, { key: stranger.key, ...request })).toMatchObject({ status: 404, body: { code: "not_found" } });
@@ -77,9 +96,9 @@ it.each(instance.map((endpoint) => [endpoint.operationId, endpoint] as const))("
   expect(await server.request(endpoint.method, path, { key: null })).toMatchObject({ status: 401 });
 });
 
-it.each(control.filter(({ auth }) => auth !== "none").map((endpoint) => [endpoint.operationId, endpoint] as const))("%s answers 401 without a key, and to a wrong one", async (_id, endpoint) => {
+it.each(endpoints.filter(({ auth }) => auth !== "none").map((endpoint) => [endpoint.operationId, endpoint] as const))("%s answers 401 without a key, and to a malformed, unknown, expired or deleted one", async (_id, endpoint) => {
   const path = endpoint.path.replaceAll(/\{\w+\}/g, "x");
-  for (const key of [null, `sk_shoal_${"x".repeat(43)}`]) expect(await server.request(endpoint.method, path, { key })).toMatchObject({ status: 401, body: { code: "unauthorized" } });
+  for (const key of unusableKeys) expect(await server.request(endpoint.method, path, { key })).toMatchObject({ status: 401, body: { code: "unauthorized" } });
 });
 
 it.each(missing.map((endpoint) => [endpoint.operationId, endpoint] as const))("%s answers 501, whatever else the request says", async (operationId, endpoint) => {

@@ -6,6 +6,7 @@ import type { DestinationStream } from "pino";
 import { createApp } from "./app.ts";
 import { createApiKeyStore } from "./api-keys/api-key-store.ts";
 import { type ApiKeys, createApiKeys } from "./api-keys/api-keys.ts";
+import { createKeyUses } from "./api-keys/key-uses.ts";
 import { createAuthenticator, type KeyRow } from "./auth/access.ts";
 import { createSessionStore } from "./browsers/session-store.ts";
 import { createSessions } from "./browsers/sessions.ts";
@@ -18,7 +19,11 @@ import { createIdempotency } from "./idempotency/idempotency.ts";
 import { isLoopback, listen, tryAddress } from "./listen.ts";
 import { createLog, type Log } from "./log.ts";
 import { createProfiles } from "./profiles/profiles.ts";
-import { openProjects } from "./projects/projects.ts";
+import { openOrganization } from "./organization/organization.ts";
+import { createProjectLookup } from "./projects/project-lookup.ts";
+import { createProjectStore } from "./projects/project-store.ts";
+import { createProjects } from "./projects/projects.ts";
+import type { SessionLimits } from "./projects/session-limits.ts";
 import { createReadCache } from "./read-cache.ts";
 import { createSecrets } from "./secrets.ts";
 import { startHeartbeat } from "./service/heartbeat.ts";
@@ -169,16 +174,22 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   refuseUnsafe(config, placement.kind);
 
   const isLive = () => database.isListening();
-  const projects = await openProjects(database, isLive);
+  const lookup = createProjectLookup(database, isLive);
   const keyStore = createApiKeyStore(database);
   const keys = createReadCache<KeyRow>({ max: 10_000, isLive, load: (hash) => keyStore.findByHash(hash), idOf: (key) => key.id });
-  const apiKeys = createApiKeys(keyStore, projects, (id) => { keys.forget(id); });
+  const apiKeys = createApiKeys(keyStore, lookup, (id) => { keys.forget(id); });
+  const projects = createProjects(createProjectStore(database), (changed) => {
+    for (const id of changed.projects) lookup.forget(id);
+    for (const id of changed.keys ?? []) keys.forget(id);
+  });
+  const keyUses = createKeyUses(database, log);
+  cleanup.add("the last uses of keys", () => keyUses.close());
   const profiles = createProfiles(database, isLive);
   cleanup.add("the change feed", database.onChange((change) => {
-    if (change === undefined) for (const cache of [keys, profiles, projects]) cache.forgetAll();
+    if (change === undefined) for (const cache of [keys, profiles, lookup]) cache.forgetAll();
     else if (change.table === "api_keys") keys.forget(change.id);
     else if (change.table === "profiles") profiles.forget(change.id);
-    else if (change.table === "projects") projects.forget(change.id);
+    else if (change.table === "projects") lookup.forget(change.id);
   }));
 
   const sessionStore = createSessionStore(database);
@@ -186,11 +197,13 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   if (lost > 0) log.warn({ sessions: lost }, "sessions of an earlier run that was not stopped properly were ended as instance_lost");
   const heartbeat = await startHeartbeat(database, dataDir.serverId, log);
   cleanup.add("the heartbeat", () => heartbeat.stop());
+  const limits: SessionLimits = { perProject: config.max_sessions_per_project, perOrganization: config.max_sessions_per_organization };
+  const organization = await openOrganization(database, limits);
   const sessions = createSessions({
     store: sessionStore,
     placement,
     serverId: dataDir.serverId,
-    limits: { maxSessions: config.max_sessions, maxSessionsPerProject: config.max_sessions_per_project, idleTimeoutSeconds: config.idle_timeout_seconds },
+    rules: { maxSessions: config.max_sessions, limits, idleTimeoutSeconds: config.idle_timeout_seconds },
     log,
   });
 
@@ -202,12 +215,15 @@ async function start(started: Started, given: Database | undefined): Promise<Run
 
   let draining = false;
   const isDraining = () => draining;
-  const authenticator = createAuthenticator(keys, projects, config.public_url);
+  const authenticator = createAuthenticator({ keys, projects: lookup, publicUrl: config.public_url, onUse: (keyId) => { keyUses.note(keyId); } });
   const app = createApp({
     apiKeys,
     authenticator,
     idempotency,
+    maxSessions: limits.perOrganization,
+    organization,
     profiles,
+    projects,
     readiness: createReadiness({ database, placement, chromium: config.chromium, isDraining }),
     secrets,
     sessions,

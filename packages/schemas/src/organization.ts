@@ -20,7 +20,7 @@ export const OrgLimits: Schema<OrgLimits> = OrgLimitsShape;
 
 export const UpdateOrgLimitsShape = lazyObject(() => ({
   /** Sessions at once for each project that has no limit of its own, at most the organisation's; 0 takes the limit away, `null` or absent leaves it. */
-  default_project_max_concurrent_sessions: z.optional(z.nullable(checked(z.int(), z.minimum(0)))),
+  default_project_max_concurrent_sessions: z.optional(z.nullable(checked(z.int(), z.minimum(0), z.maximum(1_000_000)))),
 }));
 /** What `organization.limits.update` takes. */
 export interface UpdateOrgLimits extends z.input<typeof UpdateOrgLimitsShape> {}

@@ -63,13 +63,13 @@ export const ProjectLimitsShape = lazyObject(() => ({
 export interface ProjectLimits extends z.output<typeof ProjectLimitsShape> {}
 export const ProjectLimits: Schema<ProjectLimits> = ProjectLimitsShape;
 
-/** A limit to set: 0 takes it away. */
-const limit = () => z.optional(z.nullable(checked(z.int(), z.minimum(0))));
+/** A limit to set, at most 1000000: 0 takes it away. */
+const limit = () => z.optional(z.nullable(checked(z.int(), z.minimum(0), z.maximum(1_000_000))));
 
 export const UpdateProjectLimitsShape = lazyObject(() => ({
-  /** Sessions that may run at once, those that its pools hold among them; 0 takes the limit away, `null` or absent leaves it. */
+  /** Sessions that may run at once, at most 1000000, those that its pools hold among them; 0 takes the limit away, `null` or absent leaves it. */
   max_concurrent_sessions: limit(),
-  /** App invocations that may run at once; 0 takes the limit away, `null` or absent leaves it. */
+  /** App invocations that may run at once, at most 1000000; 0 takes the limit away, `null` or absent leaves it. */
   max_concurrent_invocations: limit(),
   /** @deprecated pools count towards `max_concurrent_sessions`. */
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- declaring it is no use of it

@@ -20,10 +20,11 @@ export interface StoredKey {
   readonly expires_at: string | null;
   readonly deleted_at: string | null;
   readonly lifetime_days: number | null;
+  readonly last_used_at: string | null;
 }
 
 /** A key to be stored; its secret only as a hash. */
-export type NewKey = Omit<StoredKey, "project_name" | "deleted_at"> & { readonly key_hash: Buffer };
+export type NewKey = Omit<StoredKey, "project_name" | "deleted_at" | "last_used_at"> & { readonly key_hash: Buffer };
 
 export function toApiKey(row: StoredKey): ApiKey {
   return {
@@ -36,6 +37,7 @@ export function toApiKey(row: StoredKey): ApiKey {
     project_id: row.project_id,
     project_name: row.project_name,
     masked_key: row.masked_key,
+    ...(row.last_used_at !== null && { last_used_at: row.last_used_at }),
   };
 }
 
@@ -45,10 +47,11 @@ export function createApiKeyStore({ query }: Database) {
     query
       .selectFrom("api_keys")
       .leftJoin("projects", "projects.id", "api_keys.project_id")
+      .leftJoin("api_key_uses", "api_key_uses.key_id", "api_keys.id")
       .select([
         "api_keys.id", "api_keys.name", "api_keys.masked_key", "api_keys.project_id", "projects.name as project_name",
         "api_keys.created_by_id", "api_keys.created_by_email", "api_keys.created_by_name",
-        "api_keys.created_at", "api_keys.expires_at", "api_keys.deleted_at", "api_keys.lifetime_days",
+        "api_keys.created_at", "api_keys.expires_at", "api_keys.deleted_at", "api_keys.lifetime_days", "api_key_uses.last_used_at",
       ]);
 
   return {
@@ -124,6 +127,7 @@ export function createApiKeyStore({ query }: Database) {
         .$if(projectId !== null, (rows) => rows.where("project_id", "=", projectId))
         .returning(["id", "name", "masked_key", "project_id", "created_by_id", "created_by_email", "created_by_name", "created_at", "expires_at", "deleted_at", "lifetime_days"])
         .returning((row) => row.selectFrom("projects").select("projects.name").whereRef("projects.id", "=", "api_keys.project_id").as("project_name"))
+        .returning((row) => row.selectFrom("api_key_uses").select("last_used_at").whereRef("key_id", "=", "api_keys.id").as("last_used_at"))
         .executeTakeFirst();
     },
 

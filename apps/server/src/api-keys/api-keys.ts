@@ -5,7 +5,7 @@ import type * as z from "zod/mini";
 import type { KeyRow } from "../auth/access.ts";
 import { createKeySecret, hashKey, maskKey } from "../auth/api-key-secret.ts";
 import { createId } from "../ids.ts";
-import type { Projects } from "../projects/projects.ts";
+import type { ProjectLookup } from "../projects/project-lookup.ts";
 import { type ApiKeyStore, type StoredKey, toApiKey } from "./api-key-store.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -36,7 +36,7 @@ function inDays(days: number | null): string | null {
 }
 
 /** @param forget - called with a key's id before a change of it is reported as done: from then on nobody may use the old state. */
-export function createApiKeys(store: ApiKeyStore, projects: Projects, forget: (id: string) => void): ApiKeys {
+export function createApiKeys(store: ApiKeyStore, projects: ProjectLookup, forget: (id: string) => void): ApiKeys {
   async function existing(caller: KeyRow, id: string, includeDeleted = false): Promise<StoredKey> {
     const key = await store.find(caller.project_id, id, includeDeleted);
     if (key === undefined) throw notFound(id);
@@ -74,6 +74,7 @@ export function createApiKeys(store: ApiKeyStore, projects: Projects, forget: (i
     const project = await projects.find(id);
     // A name is no id: a key must not end up in another project because one was renamed.
     if (project?.id !== id) throw new ServiceError(404, "project_not_found", `Project ${id} was not found; project_id takes the id of a project.`);
+    if (project.status === "archived") throw new ServiceError(404, "project_not_found", `Project ${id} is archived, so no keys can be made for it. Reopen it with projects.update first.`);
     return project;
   }
 
@@ -82,7 +83,7 @@ export function createApiKeys(store: ApiKeyStore, projects: Projects, forget: (i
       const project = await projectFor(caller, request.project_id ?? null);
       const { secret, row } = mint({ name: request.name, days: request.days_to_expire ?? null, projectId: project?.id ?? null }, madeBy(caller));
       await store.insert(row);
-      return { ...toApiKey({ ...row, project_name: project?.name ?? null, deleted_at: null }), key: secret };
+      return { ...toApiKey({ ...row, project_name: project?.name ?? null, deleted_at: null, last_used_at: null }), key: secret };
     },
 
     list: (caller, filter) => store.list(caller.project_id, filter),
@@ -128,7 +129,7 @@ export function createApiKeys(store: ApiKeyStore, projects: Projects, forget: (i
       } finally {
         forget(id);
       }
-      return { ...toApiKey({ ...row, project_name: old.project_name, deleted_at: null }), key: secret };
+      return { ...toApiKey({ ...row, project_name: old.project_name, deleted_at: null, last_used_at: null }), key: secret };
     },
 
     async createAdmin() {

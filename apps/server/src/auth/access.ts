@@ -2,7 +2,7 @@ import type { Endpoint } from "@shoal/contract";
 import { ServiceError } from "@shoal/router";
 import type { IncomingHttpHeaders } from "node:http";
 import { isStorable } from "../paging.ts";
-import type { Projects } from "../projects/projects.ts";
+import type { ProjectEntry, ProjectLookup } from "../projects/project-lookup.ts";
 import type { ReadCache } from "../read-cache.ts";
 import { hashKey, isKeySecret } from "./api-key-secret.ts";
 
@@ -21,6 +21,8 @@ export interface Access {
   readonly key: KeyRow;
   /** The project that the request acts in. */
   readonly projectId: string;
+  /** That project, when a header of the request names it. */
+  readonly namedProjectId: string | undefined;
   /** The address that the request was sent to, as far as the request tells: `http://127.0.0.1:7777`. */
   readonly baseUrl: string;
 }
@@ -53,25 +55,43 @@ function namedProject(headers: IncomingHttpHeaders): string | undefined {
   return project === "" ? undefined : project;
 }
 
-/** @param publicUrl - where clients reach the service when the settings say so; otherwise each request tells. */
-export function createAuthenticator(keys: ReadCache<KeyRow>, projects: Projects, publicUrl: string | undefined): Authenticator {
+/** What requests are checked against. */
+export interface AuthenticatorParts {
+  readonly keys: ReadCache<KeyRow>;
+  readonly projects: ProjectLookup;
+  /** Where clients reach the service when the settings say so; otherwise each request tells. */
+  readonly publicUrl: string | undefined;
+  /** Told of each key that opened the service. */
+  readonly onUse: (keyId: string) => void;
+}
+
+export function createAuthenticator({ keys, projects, publicUrl, onUse }: AuthenticatorParts): Authenticator {
   function admit(key: KeyRow | undefined, headers: IncomingHttpHeaders): Access | Promise<Access> {
     if (key === undefined) throw unauthorized("The API key is unknown or was deleted.");
     if (key.expiresAtMs <= Date.now()) throw unauthorized(`The API key expired at ${new Date(key.expiresAtMs).toISOString()}.`);
+    onUse(key.id);
     const named = namedProject(headers);
-    if (named === undefined) return new RequestAccess(key, key.project_id ?? projects.defaultId, headers, publicUrl);
-    return inProject(key, named, headers);
+    if (named !== undefined) return inNamed(key, named, headers);
+    const own = key.project_id === null ? projects.standard() : projects.find(key.project_id);
+    return own instanceof Promise ? own.then((project) => inOwn(key, project, headers)) : inOwn(key, own, headers);
   }
 
-  async function inProject(key: KeyRow, named: string, headers: IncomingHttpHeaders): Promise<Access> {
+  function inOwn(key: KeyRow, project: ProjectEntry | undefined, headers: IncomingHttpHeaders): Access {
+    if (project?.status !== "active") {
+      throw new ServiceError(404, "project_not_found", `The project of this API key was ${project === undefined ? "deleted" : `archived: reopen ${project.name} with projects.update and a key of the whole organisation`}.`);
+    }
+    return new RequestAccess(key, project.id, { headers, publicUrl, namedProjectId: undefined });
+  }
+
+  async function inNamed(key: KeyRow, named: string, headers: IncomingHttpHeaders): Promise<Access> {
     const project = isStorable(named) ? await projects.find(named) : undefined;
-    if (project === undefined) {
-      throw new ServiceError(404, "project_not_found", `Project ${named} was not found. Leave the project header away for the ${key.project_id === null ? "default project" : "key's own project"}.`);
+    if (project?.status !== "active") {
+      throw new ServiceError(404, "project_not_found", `Project ${named} ${project === undefined ? "was not found" : "is archived"}. Leave the project header away for the ${key.project_id === null ? "default project" : "key's own project"}.`);
     }
     if (key.project_id !== null && key.project_id !== project.id) {
       throw new ServiceError(403, "forbidden", `This API key opens only its own project, not ${named}. Leave the project header away, or use a key of that project.`);
     }
-    return new RequestAccess(key, project.id, headers, publicUrl);
+    return new RequestAccess(key, project.id, { headers, publicUrl, namedProjectId: project.id });
   }
 
   return {
@@ -85,12 +105,14 @@ export function createAuthenticator(keys: ReadCache<KeyRow>, projects: Projects,
 class RequestAccess implements Access {
   readonly key: KeyRow;
   readonly projectId: string;
+  readonly namedProjectId: string | undefined;
   readonly #headers: IncomingHttpHeaders;
   readonly #publicUrl: string | undefined;
 
-  constructor(key: KeyRow, projectId: string, headers: IncomingHttpHeaders, publicUrl: string | undefined) {
+  constructor(key: KeyRow, projectId: string, { headers, namedProjectId, publicUrl }: { readonly headers: IncomingHttpHeaders; readonly namedProjectId: string | undefined; readonly publicUrl: string | undefined }) {
     this.key = key;
     this.projectId = projectId;
+    this.namedProjectId = namedProjectId;
     this.#headers = headers;
     this.#publicUrl = publicUrl;
   }

@@ -3,6 +3,7 @@ import type { EndedReason, ListBrowsers } from "@shoal/schemas";
 import { sql } from "kysely";
 import type * as z from "zod/mini";
 import { isStorable } from "../paging.ts";
+import { explainSessionLimit, type SessionLimits } from "../projects/session-limits.ts";
 import { containing } from "../like.ts";
 
 /** A session as it lies in the database. */
@@ -27,10 +28,9 @@ export interface SessionRow {
 /** The queries behind browser sessions. */
 export function createSessionStore({ query }: Database) {
   return {
-    /** Stores a session that starts now, unless its project has `limit` running ones. @returns whether it was stored. */
-    async insert(row: SessionRow, limit: number): Promise<boolean> {
-      const running = query.selectFrom("sessions").select((count) => count.fn.countAll().as("running")).where("project_id", "=", row.project_id).where("ended_at", "is", null);
-      const { numInsertedOrUpdatedRows } = await query
+    /** Stores a session that starts now. @throws {ServiceError} 429 when its project, or the organisation, runs as many as it may. */
+    async insert(row: SessionRow, limits: SessionLimits): Promise<void> {
+      await query
         .insertInto("sessions")
         .columns(["id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "browser_restarts"])
         .expression(
@@ -50,10 +50,12 @@ export function createSessionStore({ query }: Database) {
               sql<string | null>`${row.start_url}::text`.as("start_url"),
               sql<number>`0`.as("browser_restarts"),
             ])
-            .where(sql<boolean>`(${running}) < ${limit}::int`),
+            .where(sql<boolean>`shoal_admit_session(${row.project_id}::text, ${limits.perProject}::int, ${limits.perOrganization}::int)`),
         )
-        .executeTakeFirst();
-      return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+        .execute()
+        .catch((error: unknown) => {
+          throw explainSessionLimit(error);
+        });
     },
 
     /** Takes back a session that never started; its name is free again. */

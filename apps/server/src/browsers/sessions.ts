@@ -9,6 +9,7 @@ import { isUniqueViolation } from "../database-errors.ts";
 import { createId } from "../ids.ts";
 import type { Log } from "../log.ts";
 import { isStorable, toPage } from "../paging.ts";
+import type { SessionLimits } from "../projects/session-limits.ts";
 import { refuseNotYetOnCreate, refuseNotYetOnUpdate } from "./not-yet.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
 
@@ -63,9 +64,10 @@ export interface Sessions {
   close(): Promise<void>;
 }
 
-export interface SessionLimits {
+export interface SessionRules {
+  /** Sessions that may run on this server at once. */
   readonly maxSessions: number;
-  readonly maxSessionsPerProject: number;
+  readonly limits: SessionLimits;
   readonly idleTimeoutSeconds: number;
 }
 
@@ -86,8 +88,8 @@ function hasEnded(id: string, reason: string | null, at: string | null): Service
   return new ServiceError(404, "not_found", `Browser ${id} has ended${at === null ? "" : ` at ${at}`}${because}. Create a new session with browsers.create.`);
 }
 
-export function createSessions(parts: { readonly store: SessionStore; readonly placement: Placement; readonly serverId: string; readonly limits: SessionLimits; readonly log: Log }): Sessions {
-  const { store, placement, serverId, limits, log } = parts;
+export function createSessions(parts: { readonly store: SessionStore; readonly placement: Placement; readonly serverId: string; readonly rules: SessionRules; readonly log: Log }): Sessions {
+  const { store, placement, serverId, rules, log } = parts;
   const sessions = new Map<string, RunningSession>();
   let closed = false;
 
@@ -156,14 +158,10 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
   }
 
   async function insert(row: SessionRow): Promise<void> {
-    let stored: boolean;
     try {
-      stored = await store.insert(row, limits.maxSessionsPerProject);
+      await store.insert(row, rules.limits);
     } catch (error) {
       throw row.name !== null && isUniqueViolation(error) ? nameTaken(row.name) : error;
-    }
-    if (!stored) {
-      throw new ServiceError(429, "too_many_requests", `This project runs ${String(limits.maxSessionsPerProject)} sessions, its limit (max_sessions_per_project). Delete one, or wait until one ends.`, { retryAfterSeconds: 5 });
     }
   }
 
@@ -231,7 +229,7 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
       refuseImpossible(request);
       if (closed) throw new ServiceError(503, "shutting_down", "The server is stopping and takes no new sessions.", { retryAfterSeconds: 5 });
       const running = [...sessions.values()].filter(({ ending }) => ending === undefined).length;
-      if (running >= limits.maxSessions) {
+      if (running >= rules.maxSessions) {
         throw new ServiceError(529, "capacity_exhausted", `This server runs ${String(running)} sessions, its limit (max_sessions). Wait until one ends, or raise the limit if the machine has memory to spare.`, { retryAfterSeconds: 5 });
       }
       const row: SessionRow = {
@@ -242,7 +240,7 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
         placement: placement.kind,
         server_id: serverId,
         created_at: new Date().toISOString(),
-        timeout_seconds: request.timeout_seconds ?? limits.idleTimeoutSeconds,
+        timeout_seconds: request.timeout_seconds ?? rules.idleTimeoutSeconds,
         headless: true,
         stealth: false,
         viewport: request.viewport ?? defaultViewport,

@@ -1,0 +1,44 @@
+import type { Database } from "@shoal/database";
+import { ServiceError } from "@shoal/router";
+import type { OrgLimits, UpdateOrgLimits } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import type { KeyRow } from "../auth/access.ts";
+import { refuseProjectKey } from "../projects/projects.ts";
+import type { SessionLimits } from "../projects/session-limits.ts";
+
+/** What is the same for every project. */
+export interface Organization {
+  readonly id: string;
+  limits(): Promise<OrgLimits>;
+  setLimits(caller: KeyRow, request: z.output<typeof UpdateOrgLimits>): Promise<OrgLimits>;
+}
+
+/** @param settings - what the operator allows. */
+export async function openOrganization({ query }: Database, settings: SessionLimits): Promise<Organization> {
+  const { id } = await query.selectFrom("organization").select("id").executeTakeFirstOrThrow();
+
+  function toLimits(defaultMaxSessions: number | null): OrgLimits {
+    const perProject = defaultMaxSessions ?? settings.perProject;
+    return { max_concurrent_sessions: settings.perOrganization, default_project_max_concurrent_sessions: perProject === 0 ? null : perProject };
+  }
+
+  async function limits(): Promise<OrgLimits> {
+    const { default_max_sessions } = await query.selectFrom("organization").select("default_max_sessions").executeTakeFirstOrThrow();
+    return toLimits(default_max_sessions);
+  }
+
+  return {
+    id,
+    limits,
+    async setLimits(caller, { default_project_max_concurrent_sessions: limit }) {
+      refuseProjectKey(caller, "change the limits of the organisation");
+      if (limit === undefined || limit === null) return limits();
+      if (limit > settings.perOrganization) {
+        const problem = `body.default_project_max_concurrent_sessions: expected at most ${String(settings.perOrganization)}, the limit of the organisation`;
+        throw new ServiceError(400, "bad_request", `${problem}. The operator of the service raises that with the setting max_sessions_per_organization.`, { details: [{ code: "invalid_input", message: problem }] });
+      }
+      await query.updateTable("organization").set({ default_max_sessions: limit }).execute();
+      return toLimits(limit);
+    },
+  };
+}

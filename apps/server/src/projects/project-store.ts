@@ -1,0 +1,121 @@
+import { containsFolded, type Database, folded, type Tables } from "@shoal/database";
+import type { ListProjects } from "@shoal/schemas";
+import { type Kysely, sql, type Transaction } from "kysely";
+import type * as z from "zod/mini";
+import { isStorable } from "../paging.ts";
+import { contentsOf } from "./contents.ts";
+
+/** A project that was not deleted, as it lies in the database. */
+export interface ProjectRow {
+  readonly id: string;
+  readonly name: string;
+  readonly status: "active" | "archived";
+  readonly is_default: boolean;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly max_sessions: number | null;
+  readonly max_invocations: number | null;
+}
+
+/** What became of a change that leaves a project without new work. */
+export type Closing<Done> =
+  | { readonly kind: "done"; readonly value: Done; /** The default project now, where that was this one. */ readonly heirId: string | undefined }
+  | { readonly kind: "missing" }
+  | { readonly kind: "last" }
+  | { readonly kind: "full"; readonly contents: readonly string[] };
+
+const columns = ["id", "name", "status", "is_default", "created_at", "updated_at", "max_sessions", "max_invocations"] as const;
+/** Key of the advisory lock of whoever closes a project: "shoa", and "l" and 3. */
+const closingLock = sql`select pg_advisory_xact_lock(1936223073, 27651)`;
+
+/** The queries behind projects. `onlyId` limits each to that project; `null` = no limit. */
+export function createProjectStore({ query }: Database) {
+  const present = (source: Kysely<Tables> = query) => source.selectFrom("projects").select(columns).where("deleted_at", "is", null);
+
+  /** Passes the part of the default project to the oldest other active one. @returns its id; `undefined` when there is none. */
+  async function passOn(transaction: Transaction<Tables>, { id, is_default }: ProjectRow): Promise<{ readonly isLast: boolean; readonly heirId?: string }> {
+    const heir = await present(transaction).where("status", "=", "active").where("id", "!=", id).orderBy("created_at").orderBy("id").limit(1).forUpdate().executeTakeFirst();
+    if (heir === undefined) return { isLast: true };
+    if (!is_default) return { isLast: false };
+    await transaction.updateTable("projects").set({ is_default: false }).where("id", "=", id).execute();
+    await transaction.updateTable("projects").set({ is_default: true }).where("id", "=", heir.id).execute();
+    return { isLast: false, heirId: heir.id };
+  }
+
+  return {
+    async insert(row: Pick<ProjectRow, "id" | "name">): Promise<ProjectRow> {
+      const now = new Date().toISOString();
+      return query.insertInto("projects").values({ ...row, created_at: now, updated_at: now }).returning(columns).executeTakeFirstOrThrow();
+    },
+
+    /** By id, or else by name. */
+    async find(idOrName: string, onlyId: string | null): Promise<ProjectRow | undefined> {
+      if (!isStorable(idOrName)) return undefined;
+      let rows = present().where((where) => where.or([where("id", "=", idOrName), where("name", "=", idOrName)]));
+      if (onlyId !== null) rows = rows.where("id", "=", onlyId);
+      const found = await rows.execute();
+      return found.find((row) => row.id === idOrName) ?? found[0];
+    },
+
+    /** Newest first, one row more than the limit where there are more. */
+    async list({ query: part, name, limit, offset }: z.output<typeof ListProjects>, onlyId: string | null): Promise<ProjectRow[]> {
+      if (!isStorable(part) || !isStorable(name)) return [];
+      let rows = present();
+      if (onlyId !== null) rows = rows.where("id", "=", onlyId);
+      if (part !== undefined) rows = rows.where(containsFolded("name_folded", part));
+      if (name !== undefined) rows = rows.where("name_folded", "=", folded(name));
+      return rows
+        .orderBy("created_at", "desc")
+        .orderBy("id", "desc")
+        .limit(limit + 1)
+        .offset(offset)
+        .execute();
+    },
+
+    /** Renames or reopens a project. @returns `undefined` when it is gone. */
+    async update(id: string, changes: { readonly name?: string; readonly status?: "active" }): Promise<ProjectRow | undefined> {
+      return query.updateTable("projects").set({ ...changes, updated_at: new Date() }).where("id", "=", id).where("deleted_at", "is", null).returning(columns).executeTakeFirst();
+    },
+
+    /** Archives a project, and renames it where a name is given. */
+    async archive(id: string, name: string | undefined): Promise<Closing<ProjectRow>> {
+      return query.transaction().execute(async (transaction): Promise<Closing<ProjectRow>> => {
+        await closingLock.execute(transaction);
+        const row = await present(transaction).where("id", "=", id).forUpdate().executeTakeFirst();
+        if (row === undefined) return { kind: "missing" };
+        const { isLast, heirId } = await passOn(transaction, row);
+        if (isLast) return { kind: "last" };
+        const value = await transaction
+          .updateTable("projects")
+          .set({ status: "archived", updated_at: new Date(), ...(name !== undefined && { name }) })
+          .where("id", "=", id)
+          .returning(columns)
+          .executeTakeFirstOrThrow();
+        return { kind: "done", value, heirId };
+      });
+    },
+
+    /** Marks an empty project and its keys as deleted. @returns the ids of those keys. */
+    async delete(id: string): Promise<Closing<readonly string[]>> {
+      return query.transaction().execute(async (transaction): Promise<Closing<readonly string[]>> => {
+        await closingLock.execute(transaction);
+        // Whoever inserts something into it from now on waits, and is refused then.
+        const row = await present(transaction).where("id", "=", id).forUpdate().executeTakeFirst();
+        if (row === undefined) return { kind: "missing" };
+        const contents = await contentsOf(transaction, id);
+        if (contents.length > 0) return { kind: "full", contents };
+        const { isLast, heirId } = await passOn(transaction, row);
+        if (isLast) return { kind: "last" };
+        const now = new Date();
+        await transaction.updateTable("projects").set({ deleted_at: now }).where("id", "=", id).execute();
+        const keys = await transaction.updateTable("api_keys").set({ deleted_at: now }).where("project_id", "=", id).where("deleted_at", "is", null).returning("id").execute();
+        return { kind: "done", value: keys.map((key) => key.id), heirId };
+      });
+    },
+
+    async setLimits(id: string, limits: { readonly max_sessions?: number | null; readonly max_invocations?: number | null }): Promise<ProjectRow | undefined> {
+      return query.updateTable("projects").set(limits).where("id", "=", id).where("deleted_at", "is", null).returning(columns).executeTakeFirst();
+    },
+  };
+}
+export type ProjectStore = ReturnType<typeof createProjectStore>;
