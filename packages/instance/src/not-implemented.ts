@@ -11,7 +11,6 @@ export const notImplemented = [
   "batchComputerActions",
   "captureScreenshot",
   "clickMouse",
-  "curl",
   "downloadReplay",
   "dragMouse",
   "getMousePosition",

@@ -1,7 +1,8 @@
-import { browserFs, browserProcess, executePlaywright, type contract } from "@shoal/contract";
+import { browserFs, browserProcess, curl, executePlaywright, type contract } from "@shoal/contract";
 import type { HandlersOrNotYet } from "@shoal/router";
 import { createHttpRouter } from "@shoal/router/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { curlArea } from "./curl/handlers.ts";
 import { fileSystemHandlers } from "./fs/handlers.ts";
 import type { BrowserSupervisor } from "./chromium/supervisor.ts";
 import type { SessionRoot } from "./fs/paths.ts";
@@ -10,6 +11,7 @@ import { createIdempotencyMemory } from "./idempotency.ts";
 import { log } from "./log.ts";
 import type { InstanceConfig } from "./protocol.ts";
 import type { InstancePlane, NotImplemented } from "./not-implemented.ts";
+import { findVisiblePage } from "./pages/visible-page.ts";
 import { playwrightHandlers } from "./playwright/handlers.ts";
 import { commandEnvironment } from "./process/command.ts";
 import { sessionProcesses, type SessionProcesses } from "./process/handlers.ts";
@@ -46,7 +48,8 @@ export function createOperations({ root, config, egressPort, browser }: Operatio
   const watches = watchHandlers(root);
   const proxyUrl = egressPort === undefined ? undefined : `http://127.0.0.1:${String(egressPort)}`;
   const processes = sessionProcesses({ root, ...commandEnvironment(root, process.env, proxyUrl) }, { onStarted: rememberProcessGroups(config) });
-  const playwright = playwrightHandlers({ root, config, browser, visibleTarget: async () => undefined });
+  const playwright = playwrightHandlers({ root, config, browser, visibleTarget: async () => findVisiblePage(await browser.cdp()) });
+  const requests = curlArea({ config, egressPort, browser });
   const handlers = {
     ...fileSystemHandlers(root),
     watchEvents: watches.watchEvents,
@@ -58,18 +61,24 @@ export function createOperations({ root, config, egressPort, browser }: Operatio
     spawnProcess: memory.wrap(browserProcess.spawnProcess, processes.handlers.spawnProcess),
     writeProcessStdin: memory.wrap(browserProcess.writeProcessStdin, processes.handlers.writeProcessStdin),
     killProcess: memory.wrap(browserProcess.killProcess, processes.handlers.killProcess),
+    curl: memory.wrap(curl, requests.handlers.curl, (result) => result.body.length),
     executePlaywright: memory.wrap(executePlaywright, playwright.handlers.executePlaywright, (result) => JSON.stringify(result).length),
   } satisfies HandlersOrNotYet<InstancePlane<typeof contract>, NotImplemented>;
   // Area by area: the whole contract would cost every session's start 8 ms of CPU.
-  const endpoints = { ...browserFs, ...browserProcess, executePlaywright } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
+  const endpoints = { ...browserFs, ...browserProcess, curl, executePlaywright } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
   router.mountAll(endpoints, handlers);
   return {
     handle(request, response) {
+      if (request.url?.startsWith("/curl/raw?") === true) {
+        requests.raw(request, response);
+        return;
+      }
       router.handle(request, response);
     },
     processes,
     async close() {
       playwright.close();
+      requests.close();
       await Promise.all([watches.close(), processes.close()]);
     },
   };

@@ -23,9 +23,17 @@ export interface CdpConnection {
   readonly closed: Promise<void>;
 }
 
+const cdpErrorMarker = Symbol.for("shoal.error.CdpError");
+
 /** The browser refused a command, or is gone. */
 export class CdpError extends Error {
   override readonly name = "CdpError";
+  readonly [cdpErrorMarker] = true;
+
+  /** The program consists of several files with a copy of this class each: `instanceof` holds across them. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === "object" && value !== null && cdpErrorMarker in value;
+  }
 }
 
 /** Longest message that is read, in bytes: a screenshot of an 8K page that cannot be compressed. More means that the stream is out of step. */

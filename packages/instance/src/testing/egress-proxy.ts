@@ -18,8 +18,10 @@ export async function startEgressProxy(path: string): Promise<EgressProxy> {
       answer.pipe(response);
     });
     onward.on("error", () => {
-      response.writeHead(502).end();
+      if (response.headersSent) response.destroy();
+      else response.writeHead(599).end();
     });
+    response.on("close", () => onward.destroy());
     request.pipe(onward);
   });
   server.on("connect", (request, client) => {
