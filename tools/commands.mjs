@@ -1,20 +1,12 @@
 // Writes docs/cli.md, the list of all commands of `shoal` with their flags, from the command line itself; `--check` only says whether it
 // is up to date.
-import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { onSources, writeOrCheck } from "./generated-file.mjs";
 
+onSources(import.meta.url);
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const target = join(root, "docs/cli.md");
-const condition = "--conditions=@shoal/source";
-
-// The sources are read, not what was built from them: the list cannot be stale because a build is.
-if (!process.execArgv.includes(condition)) {
-  const { status } = spawnSync(process.execPath, [condition, fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
-  process.exit(status ?? 1);
-}
-
 const { splitTable } = await import("../apps/cli/src/build/split-table.ts");
 const { commandTable } = await import("../apps/cli/src/command-table.ts");
 const { groups } = await import("../apps/cli/src/groups.ts");
@@ -29,14 +21,7 @@ const program = buildProgram({ index, load: (word) => tables[`of-${word}`] ?? []
 program.fillAll();
 /** Of every command that prints a result. */
 const common = new Set(["--output", "--query"]);
-const text = textOf(program.root);
-
-if (!process.argv.includes("--check")) {
-  writeFileSync(target, text);
-} else if (!existsSync(target) || readFileSync(target, "utf8") !== text) {
-  console.error("docs/cli.md does not fit the commands any more: run `node tools/commands.mjs` and commit what it writes.");
-  process.exit(1);
-}
+writeOrCheck("docs/cli.md", textOf(program.root), { source: "the commands", tool: "commands.mjs" });
 
 function textOf(shoal) {
   const leaves = shoal.commands.filter(isLeaf);

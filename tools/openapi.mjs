@@ -1,20 +1,11 @@
 // Writes packages/contract/openapi.json from the contract and the comments in its sources; `--check` only says whether it is up to date.
-import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { onSources, writeOrCheck } from "./generated-file.mjs";
 
+onSources(import.meta.url);
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const target = join(root, "packages/contract/openapi.json");
-const condition = "--conditions=@shoal/source";
-
-// The sources are read, not what was built from them: the document cannot be stale because a build is.
-if (!process.execArgv.includes(condition)) {
-  const { status } = spawnSync(process.execPath, [condition, fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
-  process.exit(status ?? 1);
-}
-
 const { contract } = await import("../packages/contract/src/contract.ts");
 const { examples } = await import("../packages/contract/src/examples/index.ts");
 const { areaDescriptions } = await import("../packages/contract/src/openapi-areas.ts");
@@ -28,23 +19,7 @@ const document = toOpenApi(contract, {
   descriptions: { ...readDescriptions(), areas: areaDescriptions },
   examples,
 });
-const text = `${JSON.stringify(document, null, 2)}\n`;
-
-if (!process.argv.includes("--check")) {
-  writeFileSync(target, text);
-} else if (readIfThere(target) !== text) {
-  console.error("packages/contract/openapi.json does not fit the contract any more: run `node tools/openapi.mjs` and commit what it writes.");
-  process.exit(1);
-}
-
-function readIfThere(path) {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  }
-}
+writeOrCheck("packages/contract/openapi.json", `${JSON.stringify(document, null, 2)}\n`, { source: "the contract", tool: "openapi.mjs" });
 
 /** The comments above schemas, their fields and operations, as `toOpenApi` takes them. */
 function readDescriptions() {

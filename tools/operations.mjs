@@ -1,20 +1,12 @@
 // Writes docs/operations.md, the table of all operations, from the contract, the lists of those without a handler and the commands;
 // `--check` only says whether it is up to date.
-import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { onSources, writeOrCheck } from "./generated-file.mjs";
 
+onSources(import.meta.url);
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const target = join(root, "docs/operations.md");
-const condition = "--conditions=@shoal/source";
-
-// The sources are read, not what was built from them: the table cannot be stale because a build is.
-if (!process.execArgv.includes(condition)) {
-  const { status } = spawnSync(process.execPath, [condition, fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
-  process.exit(status ?? 1);
-}
-
 const { contract } = await import("../packages/contract/src/contract.ts");
 const { areaDescriptions } = await import("../packages/contract/src/openapi-areas.ts");
 const { notImplemented: ofControl } = await import("../apps/server/src/not-implemented.ts");
@@ -26,14 +18,7 @@ const document = JSON.parse(readFileSync(join(root, "packages/contract/openapi.j
 const commands = new Map(commandTable(document, polish).map(({ operationId, words }) => [operationId, `shoal ${words.join(" ")}`]));
 const missing = new Set([...ofControl, ...ofInstance]);
 const operations = Object.entries(contract);
-const text = tableOf();
-
-if (!process.argv.includes("--check")) {
-  writeFileSync(target, text);
-} else if (!existsSync(target) || readFileSync(target, "utf8") !== text) {
-  console.error("docs/operations.md does not fit the contract and its handlers any more: run `node tools/operations.mjs` and commit what it writes.");
-  process.exit(1);
-}
+writeOrCheck("docs/operations.md", tableOf(), { source: "the contract and its handlers", tool: "operations.mjs" });
 
 function tableOf() {
   const lines = [
