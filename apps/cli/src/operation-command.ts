@@ -8,8 +8,8 @@ import { flagName, kebab } from "./words.ts";
 
 /** Adds the command of one operation. */
 export function addOperation(parent: Command, spec: CommandSpec, { run, names, specs }: Adding): void {
-  const { arguments: positional = [], rest, confirm, examples, id, many, watch } = spec.polish;
-  const command = parent.command(spec.words.at(-1) ?? "", { hidden: spec.deprecated === true }).summary(spec.summary).description([spec.summary, spec.description].filter(Boolean).join("\n"));
+  const { arguments: positional = [], rest, alias = [], confirm, examples, id, many, watch } = spec.polish;
+  const command = parent.command(spec.words.at(-1) ?? "", { hidden: spec.deprecated === true }).aliases([...alias]).summary(spec.summary).description([spec.summary, spec.description].filter(Boolean).join("\n"));
   const fieldNames: Record<string, string> = {};
   spec.params.forEach((param, index) => {
     const name = kebab(byName(spec, param.name));

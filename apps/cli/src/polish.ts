@@ -12,6 +12,8 @@ export type Column = readonly [heading: string, field: string];
 export interface Polish {
   /** Words of the command, where they differ from the operation's name. */
   readonly words?: readonly string[];
+  /** Other names of the command's last word, taken and not advertised. */
+  readonly alias?: readonly string[];
   /** What the argument for the path parameter `id` takes, where that is more than an id. */
   readonly id?: string;
   /** Fields that are arguments, in order, instead of flags. */

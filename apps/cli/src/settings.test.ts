@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
+import { removeKey, storeKey, writeContexts } from "./contexts.ts";
 import { defaultDataDir, findConnection } from "./settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "shoal-settings-"));
@@ -11,7 +12,7 @@ writeFileSync(keyFile, JSON.stringify({ base_url: "http://127.0.0.1:7801", api_k
 afterAll(() => {
   rmSync(folder, { recursive: true });
 });
-const stored = { SHOAL_DATA_DIR: folder };
+const stored = { SHOAL_DATA_DIR: folder, SHOAL_CONFIG_DIR: join(folder, "config") };
 
 it("uses the key that this machine's service left, for that service", () => {
   const found = { baseUrl: "http://127.0.0.1:7801", apiKey: "stored", keySource: keyFile };
@@ -42,6 +43,39 @@ it("sends the stored key to no other server, whatever its address", () => {
   );
 });
 
+describe("a context", () => {
+  const config = mkdtempSync(join(tmpdir(), "shoal-contexts-"));
+  const env = { SHOAL_DATA_DIR: join(folder, "none"), SHOAL_CONFIG_DIR: config, SHOAL_KEYCHAIN: "0" };
+  const work = { base_url: "https://shoal.example.com", key: "file" } as const;
+  writeContexts(env, { current: "work", contexts: { work: { ...work, project: "p" }, spare: { base_url: "http://127.0.0.1:7802", key: "file" } } });
+  for (const name of ["work", "spare"]) storeKey(name, `sk_${name}`, env);
+  afterAll(() => {
+    rmSync(config, { recursive: true });
+  });
+
+  it("is used when nothing else is named, by name, and with a project of its own", () => {
+    expect(findConnection({}, env)).toEqual({ baseUrl: work.base_url, apiKey: "sk_work", keySource: join(config, "keys.json"), context: "work", project: "p" });
+    expect(findConnection({ context: "spare" }, env)).toMatchObject({ baseUrl: "http://127.0.0.1:7802", apiKey: "sk_spare" });
+    expect(findConnection({ project: "q" }, { ...env, SHOAL_CONTEXT: "work" })).toMatchObject({ apiKey: "sk_work", project: "q" });
+    expect(findConnection({}, { ...env, SHOAL_API_KEY: "sk_env" })).toEqual({ baseUrl: "http://127.0.0.1:7777", apiKey: "sk_env", keySource: "SHOAL_API_KEY" });
+    expect(findConnection({ context: "work" }, { ...env, SHOAL_API_KEY: "sk_env" })).toMatchObject({ apiKey: "sk_work" });
+    expect(findConnection({ context: "none" }, env)).toMatchObject({ problem: "context" });
+  });
+
+  it("sends its key to no other server, whatever its address", () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withQueryParameters: true, validSchemes: ["http", "https"] }), fc.constantFrom("work", "spare", undefined), (baseUrl, context) => {
+        expect(findConnection({ baseUrl, ...(context !== undefined && { context }) }, env)).not.toHaveProperty("apiKey");
+      }),
+    );
+  });
+
+  it("says when its key is gone", () => {
+    removeKey("spare", "file", env);
+    expect(findConnection({ context: "spare" }, env)).toMatchObject({ problem: "key", hint: "Log in again with: shoal login --context spare" });
+  });
+});
+
 it("takes flags before variables, and an empty variable for none", () => {
   const env = { ...stored, SHOAL_API_KEY: "given", SHOAL_BASE_URL: "http://b:1", SHOAL_PROJECT: "p" };
   expect(findConnection({}, env)).toEqual({ baseUrl: "http://b:1", apiKey: "given", keySource: "SHOAL_API_KEY", project: "p" });
@@ -50,7 +84,7 @@ it("takes flags before variables, and an empty variable for none", () => {
 });
 
 it("says what is missing and how to give it", () => {
-  expect(findConnection({}, { SHOAL_DATA_DIR: join(folder, "none") })).toMatchObject({ problem: "key", hint: expect.stringContaining("SHOAL_API_KEY") as unknown });
+  expect(findConnection({}, { ...stored, SHOAL_DATA_DIR: join(folder, "none") })).toMatchObject({ problem: "key", hint: expect.stringContaining("SHOAL_API_KEY") as unknown });
   expect(findConnection({ baseUrl: "nope" }, stored)).toMatchObject({ problem: "address", message: expect.stringContaining('"nope"') as unknown, hint: expect.stringContaining("--base-url") as unknown });
   expect(findConnection({}, { ...stored, SHOAL_BASE_URL: "ftp://a" })).toMatchObject({ problem: "address", hint: expect.stringContaining("SHOAL_BASE_URL") as unknown });
 });
@@ -60,7 +94,7 @@ it("takes a damaged key file for none", () => {
   try {
     for (const content of ["", "{", "[]", "null", '{"base_url": 1, "api_key": "x"}']) {
       writeFileSync(join(damaged, "admin-key.json"), content);
-      expect(findConnection({}, { SHOAL_DATA_DIR: damaged }), content).toMatchObject({ problem: "key" });
+      expect(findConnection({}, { ...stored, SHOAL_DATA_DIR: damaged }), content).toMatchObject({ problem: "key" });
     }
   } finally {
     rmSync(damaged, { recursive: true });

@@ -11,7 +11,7 @@ export const filePolish: Readonly<Record<string, Polish>> = {
     examples: ["shoal browsers fs list-files research /home/shoal/Downloads"],
   },
   "browsers.fs.fileInfo": { arguments: ["path"], examples: ["shoal browsers fs file-info research /home/shoal/Downloads/report.pdf"] },
-  "browsers.fs.createDirectory": { arguments: ["path"], done: "Created {1}.", examples: ["shoal browsers fs create-directory research /home/shoal/work"] },
+  "browsers.fs.createDirectory": { alias: ["new-directory"], arguments: ["path"], done: "Created {1}.", examples: ["shoal browsers fs create-directory research /home/shoal/work"] },
   "browsers.fs.deleteFile": { arguments: ["path"], done: "Deleted {1}.", examples: ["shoal browsers fs delete-file research /home/shoal/work/a.txt"] },
   "browsers.fs.deleteDirectory": {
     arguments: ["path"],

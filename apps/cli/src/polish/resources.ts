@@ -66,7 +66,7 @@ export const resourcePolish: Readonly<Record<string, Polish>> = {
   "deployments.list": { columns: [id, ["STATUS", "status"], ["ENTRYPOINT", "entrypoint_rel_path"], ["REGION", "region"], created], flags: search, empty: "No deployments.", examples: ["shoal deployments list --app-name shop"] },
   "deployments.get": { first: ["id", "status"], watch: { field: "status", until: ["running", "failed", "stopped"] }, examples: [`shoal deployments get ${exampleId}`, `shoal deployments get ${exampleId} --watch`] },
   "deployments.delete": { confirm: "Delete deployment {0}?", done: "Deleted deployment {0}.", examples: [`shoal deployments delete ${exampleId} --yes`] },
-  "deployments.follow": { examples: [`shoal deployments follow ${exampleId}`, `shoal deployments follow ${exampleId} --since 1h`] },
+  "deployments.follow": { alias: ["logs"], examples: [`shoal deployments follow ${exampleId}`, `shoal deployments follow ${exampleId} --since 1h`] },
   "invocations.create": { first: ["id", "status"], next: ["", "Follow it with: shoal invocations follow {id}"], examples: [`shoal invocations create --app-name shop --action-name buy --version latest --payload '{"item":1}' --async`] },
   "invocations.list": { columns: [id, ["APP", "app_name"], ["ACTION", "action_name"], ["STATUS", "status"], ["STARTED", "started_at"], ["FINISHED", "finished_at"]], flags: search, empty: "No invocations.", examples: ["shoal invocations list --app-name shop --status failed"] },
   "invocations.get": { first: ["id", "status"], watch: { field: "status", until: ["succeeded", "failed"] }, examples: [`shoal invocations get ${exampleId}`, `shoal invocations get ${exampleId} --watch`] },
