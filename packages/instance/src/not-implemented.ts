@@ -24,7 +24,6 @@ export const notImplemented = [
   "setCursorVisibility",
   "startReplay",
   "stopReplay",
-  "streamBrowserLogs",
   "streamTelemetry",
   "typeText",
   "writeClipboard",

@@ -1,4 +1,4 @@
-import { browserFs, browserProcess, curl, executePlaywright, type contract } from "@shoal/contract";
+import { browserFs, browserLogs, browserProcess, curl, executePlaywright, type contract } from "@shoal/contract";
 import type { HandlersOrNotYet } from "@shoal/router";
 import { createHttpRouter } from "@shoal/router/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -9,6 +9,8 @@ import type { SessionRoot } from "./fs/paths.ts";
 import { watchHandlers } from "./fs/watch/watches.ts";
 import { createIdempotencyMemory } from "./idempotency.ts";
 import { log } from "./log.ts";
+import { logHandlers } from "./logs/handlers.ts";
+import type { SupervisorLogs } from "./logs/supervisor-logs.ts";
 import type { InstanceConfig } from "./protocol.ts";
 import type { InstancePlane, NotImplemented } from "./not-implemented.ts";
 import { findVisiblePage } from "./pages/visible-page.ts";
@@ -31,12 +33,13 @@ export interface Operations {
 export interface OperationParts {
   readonly root: SessionRoot;
   readonly config: InstanceConfig;
+  readonly logs: SupervisorLogs;
   /** Port on 127.0.0.1 of the way into the network; absent where nothing is ever run. */
   readonly egressPort?: number;
   readonly browser: Pick<BrowserSupervisor, "cdp" | "endpoint" | "onBrowser" | "restoreDownloads">;
 }
 
-export function createOperations({ root, config, egressPort, browser }: OperationParts): Operations {
+export function createOperations({ root, config, egressPort, logs, browser }: OperationParts): Operations {
   const router = createHttpRouter({
     stripPrefix: "/browsers/{id}",
     context: () => undefined,
@@ -46,6 +49,7 @@ export function createOperations({ root, config, egressPort, browser }: Operatio
   });
   const memory = createIdempotencyMemory();
   const watches = watchHandlers(root);
+  const logStreams = logHandlers(root, logs);
   const proxyUrl = egressPort === undefined ? undefined : `http://127.0.0.1:${String(egressPort)}`;
   const processes = sessionProcesses({ root, ...commandEnvironment(root, process.env, proxyUrl) }, { onStarted: rememberProcessGroups(config) });
   const playwright = playwrightHandlers({ root, config, browser, visibleTarget: async () => findVisiblePage(await browser.cdp()) });
@@ -57,6 +61,7 @@ export function createOperations({ root, config, egressPort, browser }: Operatio
     // The other POSTs carry files, which are not remembered.
     startWatch: memory.wrap(browserFs.startWatch, watches.startWatch),
     ...processes.handlers,
+    streamBrowserLogs: logStreams.streamBrowserLogs,
     execProcess: memory.wrap(browserProcess.execProcess, processes.handlers.execProcess, (result) => result.stdout_b64.length + result.stderr_b64.length),
     spawnProcess: memory.wrap(browserProcess.spawnProcess, processes.handlers.spawnProcess),
     writeProcessStdin: memory.wrap(browserProcess.writeProcessStdin, processes.handlers.writeProcessStdin),
@@ -65,7 +70,7 @@ export function createOperations({ root, config, egressPort, browser }: Operatio
     executePlaywright: memory.wrap(executePlaywright, playwright.handlers.executePlaywright, (result) => JSON.stringify(result).length),
   } satisfies HandlersOrNotYet<InstancePlane<typeof contract>, NotImplemented>;
   // Area by area: the whole contract would cost every session's start 8 ms of CPU.
-  const endpoints = { ...browserFs, ...browserProcess, curl, executePlaywright } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
+  const endpoints = { ...browserFs, ...browserLogs, ...browserProcess, curl, executePlaywright } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
   router.mountAll(endpoints, handlers);
   return {
     handle(request, response) {
@@ -79,6 +84,7 @@ export function createOperations({ root, config, egressPort, browser }: Operatio
     async close() {
       playwright.close();
       requests.close();
+      logStreams.close();
       await Promise.all([watches.close(), processes.close()]);
     },
   };

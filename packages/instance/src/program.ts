@@ -7,7 +7,8 @@ import { describeExit, type BrowserExit } from "./chromium/browser.ts";
 import type { SpawnedChromium } from "./chromium/spawn.ts";
 import { superviseBrowser } from "./chromium/supervisor.ts";
 import type { EgressForwarder } from "./egress-forwarder.ts";
-import { log } from "./log.ts";
+import { copyLog, log } from "./log.ts";
+import { createSupervisorLogs } from "./logs/supervisor-logs.ts";
 import type { Operations } from "./operations.ts";
 import type { AssignInstance, InstanceEvent, InstanceConfig } from "./protocol.ts";
 import { trackActivity } from "./session/activity.ts";
@@ -33,6 +34,10 @@ const closeOperationsTimeoutMs = 500;
 export function runInstance({ config, forwarder, chromium, spawn }: StartedInstance): void {
   let ending = false;
   let sessionId: string | undefined;
+  const logs = createSupervisorLogs();
+  copyLog((line) => {
+    logs.add("instance", line);
+  });
 
   const activity = trackActivity({
     onChange(idleSinceMs) {
@@ -47,6 +52,9 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     config,
     first: chromium,
     spawn,
+    onLine(line) {
+      logs.add("chromium", line);
+    },
     onReady() {
       feed.send({ type: "ready" });
     },
@@ -99,7 +107,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
   let operations: Promise<Operations> | undefined;
   async function loadOperations(): Promise<Operations> {
     const { createOperations } = await import("./operations.ts");
-    return createOperations({ root: { directory: config.root, home: config.home, spoolDirectory: join(config.session_dir, "tmp") }, config, browser, egressPort: forwarder.port });
+    return createOperations({ root: { directory: config.root, home: config.home, spoolDirectory: join(config.session_dir, "tmp") }, config, browser, logs, egressPort: forwarder.port });
   }
 
   // The timeouts of node:http are for clients that are not trusted and uploads that are small: here the service is the only client.

@@ -34,8 +34,12 @@ const startTimeoutMs = 30_000;
 const maxLastLines = 20;
 const maxLineCharacters = 500;
 
-/** Takes charge of a Chromium that was just started: reads what it prints, connects to it, ends it with everything it started. */
-export function superviseChromium(spawned: SpawnedChromium): Browser {
+/**
+ * Takes charge of a Chromium that was just started: reads what it prints, connects to it, ends it with everything it started.
+ *
+ * @param onLine - told of each line that it prints, cut to {@link maxLineCharacters}.
+ */
+export function superviseChromium(spawned: SpawnedChromium, onLine?: (line: string) => void): Browser {
   const { process: child } = spawned;
   const cdp = connectPipe(spawned.commands, spawned.messages);
   const endpoint = Promise.withResolvers<BrowserEndpoint>();
@@ -52,7 +56,10 @@ export function superviseChromium(spawned: SpawnedChromium): Browser {
     for (const line of lines) {
       const found = /^DevTools listening on ws:\/\/127\.0\.0\.1:(\d+)(\/\S+)/.exec(line);
       if (found?.[1] !== undefined && found[2] !== undefined) endpoint.resolve({ port: Number(found[1]), path: found[2] });
-      if (line.trim() !== "") lastLines.push(line.slice(0, maxLineCharacters));
+      if (line.trim() === "") continue;
+      const cut = line.slice(0, maxLineCharacters);
+      lastLines.push(cut);
+      onLine?.(cut);
     }
     lastLines.splice(0, lastLines.length - maxLastLines);
   });

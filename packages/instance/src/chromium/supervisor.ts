@@ -36,6 +36,8 @@ export interface SupervisorOptions {
   /** Starts another one, with pages of the configured size. */
   readonly spawn: (config: InstanceConfig) => SpawnedChromium;
   readonly onReady: () => void;
+  /** Told of each line that a browser prints. */
+  readonly onLine: (line: string) => void;
   /** Called at the first crash; it is being started again. */
   readonly onRestart: (exit: BrowserExit) => void;
   /** Called at the second crash. */
@@ -58,7 +60,7 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
   const listeners = new Set<(cdp: CdpConnection) => void>();
 
   function take(spawned: SpawnedChromium, launched: Size): void {
-    browser = superviseChromium(spawned);
+    browser = superviseChromium(spawned, options.onLine);
     void setUp(browser, launched).catch(() => undefined);
     void browser.exited.then(onExit);
   }
