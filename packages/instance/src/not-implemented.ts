@@ -8,25 +8,13 @@ export type InstancePlane<C extends Contract> = { readonly [Name in keyof C as C
  * operation that stands neither here nor among the handlers is a compile error of operations.ts, and so is one that stands in both.
  */
 export const notImplemented = [
-  "batchComputerActions",
-  "captureScreenshot",
-  "clickMouse",
   "downloadReplay",
-  "dragMouse",
-  "getMousePosition",
   "listReplays",
   "listTelemetryEvents",
   "loadExtensions",
-  "moveMouse",
-  "pressKey",
-  "readClipboard",
-  "scroll",
-  "setCursorVisibility",
   "startReplay",
   "stopReplay",
   "streamTelemetry",
-  "typeText",
-  "writeClipboard",
 ] as const satisfies readonly (keyof InstancePlane<typeof contract>)[];
 
 /** Name of an operation of {@link notImplemented}. */

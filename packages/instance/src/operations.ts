@@ -1,7 +1,8 @@
-import { browserFs, browserLogs, browserProcess, curl, executePlaywright, type contract } from "@shoal/contract";
+import { browserComputer, browserFs, browserLogs, browserProcess, curl, executePlaywright, type contract } from "@shoal/contract";
 import type { HandlersOrNotYet } from "@shoal/router";
 import { createHttpRouter } from "@shoal/router/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { sessionComputer } from "./computer/handlers.ts";
 import { curlArea } from "./curl/handlers.ts";
 import { fileSystemHandlers } from "./fs/handlers.ts";
 import type { BrowserSupervisor } from "./chromium/supervisor.ts";
@@ -54,6 +55,7 @@ export function createOperations({ root, config, egressPort, logs, browser }: Op
   const processes = sessionProcesses({ root, ...commandEnvironment(root, process.env, proxyUrl) }, { onStarted: rememberProcessGroups(config) });
   const playwright = playwrightHandlers({ root, config, browser, visibleTarget: async () => findVisiblePage(await browser.cdp()) });
   const requests = curlArea({ config, egressPort, browser });
+  const computer = sessionComputer(browser);
   const handlers = {
     ...fileSystemHandlers(root),
     watchEvents: watches.watchEvents,
@@ -68,9 +70,18 @@ export function createOperations({ root, config, egressPort, logs, browser }: Op
     killProcess: memory.wrap(browserProcess.killProcess, processes.handlers.killProcess),
     curl: memory.wrap(curl, requests.handlers.curl, (result) => result.body.length),
     executePlaywright: memory.wrap(executePlaywright, playwright.handlers.executePlaywright, (result) => JSON.stringify(result).length),
+    ...computer.handlers,
+    clickMouse: memory.wrap(browserComputer.clickMouse, computer.handlers.clickMouse),
+    moveMouse: memory.wrap(browserComputer.moveMouse, computer.handlers.moveMouse),
+    typeText: memory.wrap(browserComputer.typeText, computer.handlers.typeText),
+    pressKey: memory.wrap(browserComputer.pressKey, computer.handlers.pressKey),
+    scroll: memory.wrap(browserComputer.scroll, computer.handlers.scroll),
+    dragMouse: memory.wrap(browserComputer.dragMouse, computer.handlers.dragMouse),
+    batchComputerActions: memory.wrap(browserComputer.batchComputerActions, computer.handlers.batchComputerActions),
+    writeClipboard: memory.wrap(browserComputer.writeClipboard, computer.handlers.writeClipboard),
   } satisfies HandlersOrNotYet<InstancePlane<typeof contract>, NotImplemented>;
   // Area by area: the whole contract would cost every session's start 8 ms of CPU.
-  const endpoints = { ...browserFs, ...browserLogs, ...browserProcess, curl, executePlaywright } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
+  const endpoints = { ...browserFs, ...browserComputer, ...browserLogs, ...browserProcess, curl, executePlaywright } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
   router.mountAll(endpoints, handlers);
   return {
     handle(request, response) {
@@ -82,6 +93,7 @@ export function createOperations({ root, config, egressPort, logs, browser }: Op
     },
     processes,
     async close() {
+      computer.close();
       playwright.close();
       requests.close();
       logStreams.close();

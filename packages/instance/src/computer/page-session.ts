@@ -9,6 +9,10 @@ export type Outcome<T> = { readonly kind: "done"; readonly result: T } | { reado
 export interface PageDialog {
   /** `alert`, `confirm`, `prompt` or `beforeunload`. */
   readonly type: string;
+  /** What a prompt holds at first. */
+  readonly defaultText: string;
+  /** On the clock of `performance.now()`. */
+  readonly openedAtMs: number;
   /** Resolves when somebody has answered it. */
   readonly closed: Promise<void>;
 }
@@ -44,11 +48,13 @@ export async function openPageSession(cdp: CdpConnection, targetId: string): Pro
   let dialogOpened = Promise.withResolvers<undefined>();
 
   const stops = [
-    cdp.on("Page.javascriptDialogOpening", ({ type }, from) => {
+    cdp.on("Page.javascriptDialogOpening", ({ type, defaultPrompt = "" }, from) => {
       if (from !== sessionId) return;
       const closed = Promise.withResolvers<undefined>();
       dialog = {
         type,
+        defaultText: defaultPrompt,
+        openedAtMs: performance.now(),
         closed: closed.promise,
         close() {
           closed.resolve(undefined);

@@ -3,7 +3,7 @@ import type { Protocol } from "devtools-protocol";
 import { CdpError } from "../cdp/pipe-connection.ts";
 import { captureFrame } from "./page-frame.ts";
 import { heardExpression, listenExpression, writeExpression } from "./page-clipboard.ts";
-import type { Outcome, PageSession } from "./page-session.ts";
+import type { Outcome, PageDialog, PageSession } from "./page-session.ts";
 import type { KeyInput, OpenDialog, Region, View } from "./screen.ts";
 import { modifierBits } from "./chord.ts";
 
@@ -129,10 +129,10 @@ export function createPageView(session: PageSession): View {
       const { dialog } = session;
       if (dialog === undefined) return undefined;
       const grace = Promise.withResolvers<undefined>();
-      const timer = setTimeout(grace.resolve, dialogGraceMs, undefined);
+      const timer = setTimeout(grace.resolve, dialog.openedAtMs + dialogGraceMs - performance.now(), undefined);
       await Promise.race([dialog.closed, grace.promise]);
       clearTimeout(timer);
-      return session.dialog && openDialog(session, session.dialog.type);
+      return session.dialog && openDialog(session, session.dialog);
     },
     async mouse({ type, x, y, button, buttons, clickCount = 0, modifiers }) {
       const cdpType = { move: "mouseMoved", down: "mousePressed", up: "mouseReleased" } as const;
@@ -185,15 +185,16 @@ function captureParameters({ width, height, left, top, ratio }: Metrics, region:
   }
   // Half the time of the default, for a file that is a little larger.
   const fast = { format: "png", optimizeForSpeed: true } as const;
-  // On a page with emulated density too, a pixel of the screenshot is a pixel of the coordinates.
-  return region === undefined && ratio === 1 ? fast : { ...fast, clip: { x: left + shown.x, y: top + shown.y, width: shown.width, height: shown.height, scale: 1 / ratio } };
+  // A clip is counted in CSS pixels whatever density is emulated, as the mouse's coordinates are.
+  return region === undefined && ratio === 1 ? fast : { ...fast, clip: { x: left + shown.x, y: top + shown.y, width: shown.width, height: shown.height, scale: 1 } };
 }
 
-function openDialog(session: PageSession, type: string): OpenDialog {
+function openDialog(session: PageSession, { type, defaultText }: PageDialog): OpenDialog {
   return {
     type,
-    async answer(accept, text) {
-      const params = { accept, ...(text !== undefined && { promptText: text }) };
+    async answer(accept, text = defaultText) {
+      // Without a text Chromium would fill in an empty one.
+      const params = { accept, ...(accept && type === "prompt" && { promptText: text }) };
       try {
         await session.cdp.send("Page.handleJavaScriptDialog", params, session.sessionId);
       } catch (error) {

@@ -8,14 +8,13 @@ const visibilityTimeoutMs = 500;
  * shell gives every page a window of its own and hides none, so there it is the page that was opened last; that another one was
  * brought to its front cannot be seen from outside.
  *
- * @param isHelper - tells pages that the instance keeps for itself, which are nobody's to see.
  * @returns the page's target; `undefined` when no page is open.
  * @throws {CdpError} when the browser is gone.
  */
-export async function findVisiblePage(cdp: CdpConnection, isHelper: (targetId: string) => boolean = () => false): Promise<string | undefined> {
+export async function findVisiblePage(cdp: CdpConnection): Promise<string | undefined> {
   const { targetInfos } = await cdp.send("Target.getTargets", { filter: [{ type: "page" }] });
   // A subtype is a page that is being prepared and not shown, such as a prerendered one.
-  const pages = targetInfos.filter(({ targetId, type, subtype }) => type === "page" && subtype === undefined && !isHelper(targetId)).map(({ targetId }) => targetId);
+  const pages = targetInfos.filter(({ type, subtype }) => type === "page" && subtype === undefined).map(({ targetId }) => targetId);
   if (pages.length < 2) return pages[0];
   const shown = await newestWindow(cdp, pages);
   if (shown.length < 2) return shown[0] ?? pages[0];
