@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { placements } from "./testing/components.ts";
+import { memoryDuring } from "./testing/memory.ts";
+import { descendantsOf, instances } from "./testing/processes.ts";
+import { useService } from "./testing/service.ts";
+import { useSession } from "./testing/session.ts";
+
+const streamedBytes = 2 ** 30;
+
+describe.each(placements)("a gigabyte of a process's output in the placement $title", ({ placement, skip }) => {
+  describe.skipIf(skip)("of a session", () => {
+    const test = useService(() => ["--placement", placement]);
+    const session = useSession(test);
+
+    it("comes whole to a reader, in the memory that a part of it takes", async () => {
+      const { process: processes } = test.shoal.browsers;
+      const [instance] = instances(descendantsOf(test.service.pid));
+      if (instance === undefined) throw new Error("The instance was not found among the service's processes.");
+      const { process_id } = await processes.spawn(session.id, { command: "sh", args: ["-c", `read go; head -c ${String(streamedBytes)} /dev/zero; echo end >&2`] });
+      const { result, growth } = await memoryDuring({ service: test.service.pid, instance: instance.pid }, async () => {
+        const received = { stdout: 0, stderr: 0, exitCode: undefined as number | undefined };
+        const reading = (async () => {
+          for await (const piece of processes.output(session.id, process_id, { onGap: () => expect.unreachable("output was lost") })) {
+            if (piece.kind === "exit") received.exitCode = piece.exitCode;
+            else received[piece.kind] += piece.bytes.length;
+          }
+        })();
+        await processes.write(session.id, process_id, "\n");
+        await reading;
+        return received;
+      });
+      expect(result).toEqual({ stdout: streamedBytes, stderr: 4, exitCode: 0 });
+      // What is kept is 4 MiB; the rest is what V8 lets lie around before it collects.
+      expect(growth.instance).toBeLessThan(320 * 2 ** 20);
+      expect(growth.service).toBeLessThan(160 * 2 ** 20);
+    }, 300_000);
+
+    it("does not stop a process that nobody reads, nor fill the memory", async () => {
+      const { process: processes } = test.shoal.browsers;
+      const [instance] = instances(descendantsOf(test.service.pid));
+      if (instance === undefined) throw new Error("The instance was not found among the service's processes.");
+      const { growth } = await memoryDuring({ instance: instance.pid }, async () => {
+        const { process_id } = await processes.spawn(session.id, { command: `head -c ${String(streamedBytes)} /dev/zero` });
+        await expect.poll(async () => (await processes.status(session.id, process_id)).state, { timeout: 120_000, interval: 200 }).toBe("exited");
+      });
+      expect(growth.instance).toBeLessThan(320 * 2 ** 20);
+    }, 150_000);
+  });
+});
