@@ -52,7 +52,7 @@ export const moveMouse = defineEndpoint({
   errors: [400, 401, 403, 404, 500],
 });
 
-/** The visible page of a headless session; the whole screen of one with a window. */
+/** The visible page of a headless session; the whole screen of one with a window. While a dialog is open or a script keeps the page busy it shows what was drawn last. */
 export const captureScreenshot = defineEndpoint({
   operationId: "browsers.computer.captureScreenshot",
   area,
@@ -80,7 +80,7 @@ export const typeText = defineEndpoint({
   errors: [400, 401, 403, 404, 500],
 });
 
-/** Presses keys and chords by their names, whatever the keyboard layout. */
+/** Presses keys and chords by their names, whatever the keyboard layout. While a dialog is open, `Return` accepts it and `Escape` dismisses it. */
 export const pressKey = defineEndpoint({
   operationId: "browsers.computer.pressKey",
   area,
@@ -122,7 +122,7 @@ export const dragMouse = defineEndpoint({
   errors: [400, 401, 403, 404, 500],
 });
 
-/** On the screen, in screenshots and in recordings. */
+/** On the screen, in screenshots and in recordings that draw a pointer. Headless browsers draw none. */
 export const setCursorVisibility = defineEndpoint({
   operationId: "browsers.computer.setCursorVisibility",
   area,
