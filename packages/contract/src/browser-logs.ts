@@ -7,7 +7,7 @@ const id = lazyObject(() => ({
   id: Id,
 }));
 
-/** Line by line, through rotation and truncation of a file; with `follow=false` it ends with the last line of now. */
+/** Line by line, from the beginning of a file and through its rotation and truncation, or from the oldest line of a process that is kept; with `follow=false` it ends with the last line of now. Lines longer than 64 KiB come in pieces. At most 100 streams at once. */
 export const streamBrowserLogs = defineEndpoint({
   operationId: "browsers.logs.stream",
   area,
@@ -18,5 +18,5 @@ export const streamBrowserLogs = defineEndpoint({
   params: id,
   query: StreamBrowserLogs,
   responses: { 200: eventStream(LogEvent) },
-  errors: [400, 401, 403, 404, 500],
+  errors: [400, 401, 403, 404, 429, 500],
 });

@@ -11,7 +11,7 @@ export const StreamBrowserLogsShape = z.lazy(() =>
       follow: z._default(z.boolean(), true),
       /** Absolute path of a file in the session; needed with `source=path`. */
       path: z.optional(AbsolutePath),
-      /** A process that the session runs beside the browser, such as `chromium`; needed with `source=supervisor`. */
+      /** What the session runs: `chromium`, or `instance`, the program beside it; needed with `source=supervisor`. */
       supervisor_process: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
     }),
     z.refine(({ source, path, supervisor_process }) => (source === "path" ? path : supervisor_process) !== undefined, "source=path needs path, source=supervisor needs supervisor_process"),

@@ -20,7 +20,7 @@ export const LogEventShape = lazyObject(() => ({
   event: z.literal("log"),
   /** The text, without its line end. */
   message: z.string(),
-  /** When it was written. */
+  /** When it was written; of a file, whose lines do not tell, when it was last written to. */
   timestamp: Timestamp,
 }));
 /** A line of a log. */
