@@ -1,4 +1,5 @@
 import { contract, type Endpoint } from "@shoal/contract";
+import type { Instance } from "@shoal/placement";
 import { notImplemented as missingInside } from "@shoal/instance";
 import { type Handler, type HandlersOrNotYet, notImplementedError, ServiceError } from "@shoal/router";
 import { configure, fastifyOptions, mount } from "@shoal/router/fastify";
@@ -9,7 +10,9 @@ import { type Access, type Authenticator, isOpen } from "./auth/access.ts";
 import { browserHandlers } from "./browsers/handlers.ts";
 import type { Sessions } from "./browsers/sessions.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
+import { serveDirect } from "./instance-plane/direct.ts";
 import { serveForwarded } from "./instance-plane/forward.ts";
+import { requireSessionToken, sessionTokenIn } from "./instance-plane/session-token.ts";
 import type { Log } from "./log.ts";
 import { type KeyedPlane, notImplemented, type NotImplemented, type OpenPlane } from "./not-implemented.ts";
 import { entitlementsOf } from "./organization/entitlements.ts";
@@ -61,8 +64,11 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
   configure(app);
 
-  function authenticate({ headers }: FastifyRequest): Access | Promise<Access> {
+  function refuseWhileDraining(): void {
     if (isDraining()) throw new ServiceError(503, "shutting_down", "The server is stopping. Repeat the request in a moment.", { retryAfterSeconds: 2 });
+  }
+  function authenticate({ headers }: FastifyRequest): Access | Promise<Access> {
+    refuseWhileDraining();
     return authenticator.authenticate(headers);
   }
 
@@ -83,12 +89,20 @@ export function createApp(parts: AppParts): FastifyInstance {
     throw notImplementedError(endpoint);
   }
 
+  /** Of whoever has a key for the session's project, or the session's own token in the address. */
+  async function instanceFor(request: FastifyRequest, sessionId: string): Promise<Instance> {
+    const token = sessionTokenIn(request.raw.url ?? "");
+    if (token === undefined) return sessions.instanceOf((await authenticate(request)).projectId, sessionId);
+    refuseWhileDraining();
+    await requireSessionToken(secrets, token, sessionId);
+    return sessions.instanceOf(undefined, sessionId);
+  }
+
   for (const [name, endpoint] of Object.entries<Endpoint>(contract)) {
     if (endpoint.plane === "instance") {
       serveForwarded(app, endpoint, {
         async instanceFor(request, sessionId) {
-          const { projectId } = await authenticate(request);
-          const instance = await sessions.instanceOf(projectId, sessionId);
+          const instance = await instanceFor(request, sessionId);
           if (missing.has(name)) throw notImplementedError(endpoint);
           return instance;
         },
@@ -103,6 +117,16 @@ export function createApp(parts: AppParts): FastifyInstance {
       mount(app, endpoint, open[name as keyof typeof open] as unknown as Handler<Endpoint>, { context: () => undefined });
     }
   }
+  serveDirect(app, {
+    instanceFor,
+    async socketsOf(request, sessionId) {
+      const base = authenticator.baseUrlOf(request.headers).replace(/^http/, "ws");
+      const token = sessionTokenIn(request.raw.url ?? "");
+      if (token !== undefined) return { url: `${base}/browsers/${sessionId}`, token };
+      const { row } = await sessions.get((await authenticate(request)).projectId, sessionId, false);
+      return { url: `${base}/browsers/${row.id}`, token: await secrets.signSession(row.id) };
+    },
+  });
   serveOpenApi(app);
   return app;
 }

@@ -3,6 +3,7 @@ import type { HandlersOrNotYet } from "@shoal/router";
 import { createHttpRouter } from "@shoal/router/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { sessionComputer } from "./computer/handlers.ts";
+import { serveJsonEndpoint } from "./cdp/json-endpoints.ts";
 import { curlArea } from "./curl/handlers.ts";
 import { fileSystemHandlers } from "./fs/handlers.ts";
 import type { BrowserSupervisor } from "./chromium/supervisor.ts";
@@ -89,7 +90,8 @@ export function createOperations({ root, config, egressPort, logs, browser }: Op
         requests.raw(request, response);
         return;
       }
-      router.handle(request, response);
+      if (request.url?.startsWith("/json") === true) void serveJsonEndpoint({ endpoint: () => browser.endpoint(), isHelper: requests.isHelper }, request, response);
+      else router.handle(request, response);
     },
     processes,
     async close() {

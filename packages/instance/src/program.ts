@@ -9,6 +9,7 @@ import { superviseBrowser } from "./chromium/supervisor.ts";
 import type { EgressForwarder } from "./egress-forwarder.ts";
 import { copyLog, log } from "./log.ts";
 import { createSupervisorLogs } from "./logs/supervisor-logs.ts";
+import type { BidiGateway } from "./webdriver/bidi-gateway.ts";
 import type { Operations } from "./operations.ts";
 import type { AssignInstance, InstanceEvent, InstanceConfig } from "./protocol.ts";
 import { trackActivity } from "./session/activity.ts";
@@ -61,11 +62,13 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     onRestart(exit) {
       log("warn", "the browser crashed and is started again", exitFields(exit));
       gateway.closeAll(1012, "the browser crashed and is being started again: reconnect");
+      closeBidi(1012, "the browser crashed and is being started again: reconnect");
       feed.send({ type: "browser_restarted", exit_code: exit.code, signal: exit.signal });
     },
     onCrashed(exit) {
       log("error", "the browser crashed again", exitFields(exit));
       gateway.closeAll(1011, "the browser crashed again: the session ends");
+      closeBidi(1011, "the browser crashed again: the session ends");
       const detail = `The browser ended with ${describeExit(exit)}. Its last lines:\n${exit.lastLines}`;
       void end({ type: "ending", reason: "browser_crashed", detail: detail.slice(0, maxDetailCharacters) });
     },
@@ -143,9 +146,9 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     socket.on("error", () => undefined);
     const path = pathOf(request);
     if (ending) refuseUpgrade(request, socket, { status: 503, code: "shutting_down", message: "This instance is ending." });
-    else if (path === "/cdp") gateway.upgrade(request, socket, head);
+    else if (path === "/cdp" || path.startsWith("/devtools/")) gateway.upgrade(request, socket, head);
     else if (path.startsWith("/process/")) void attach(request, socket, head, path);
-    else if (path === "/webdriver") refuseUpgrade(request, socket, { status: 501, code: "not_implemented", message: "WebDriver BiDi is not served yet; connect over CDP." });
+    else if (path === "/webdriver") void joinBidi(request, socket, head);
     else refuseUpgrade(request, socket, { status: 404, code: "not_found", message: `There is no WebSocket at ${path.slice(0, 200)}.` });
   });
 
@@ -163,6 +166,36 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     }
   }
 
+  // Loaded by its first client.
+  let bidi: Promise<BidiGateway> | undefined;
+  async function joinBidi(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    try {
+      bidi ??= import("./webdriver/bidi-gateway.ts").then(({ createBidiGateway }) =>
+        createBidiGateway({
+          root: config.root,
+          endpoint: () => browser.endpoint(),
+          onClient() {
+            const finish = activity.begin();
+            return () => {
+              browser.restoreDownloads();
+              finish();
+            };
+          },
+        }),
+      );
+      const refusal = (await bidi).upgrade(request, socket, head);
+      if (refusal !== undefined) refuseUpgrade(request, socket, refusal);
+    } catch (error) {
+      log("error", "WebDriver BiDi could not be loaded", { error: String(error) });
+      socket.destroy();
+    }
+  }
+  function closeBidi(code: number, reason: string): void {
+    void bidi?.then((gateway) => {
+      gateway.closeAll(code, reason);
+    });
+  }
+
   server.on("error", (error) => {
     log("error", `cannot listen on ${config.listen_path}`, { error: error.message });
     void end({ type: "ending", reason: "stopped", detail: error.message });
@@ -177,6 +210,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     await feed.end(event, event.reason === "browser_crashed");
     await closeOperations();
     gateway.closeAll(1001, event.reason === "timeout" ? "the session was not used for its timeout and ended" : "the session ended");
+    closeBidi(1001, event.reason === "timeout" ? "the session was not used for its timeout and ended" : "the session ended");
     await browser.stop();
     forwarder.close();
     server.close();

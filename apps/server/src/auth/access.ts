@@ -34,6 +34,8 @@ export interface Authenticator {
    * @throws {ServiceError} 401 `unauthorized`, 403 `forbidden` for another project than the key's, 404 `project_not_found`.
    */
   authenticate(headers: IncomingHttpHeaders): Access | Promise<Access>;
+  /** As {@link Access.baseUrl}, for a request that carries no key. */
+  baseUrlOf(headers: IncomingHttpHeaders): string;
 }
 
 function unauthorized(what: string): ServiceError {
@@ -95,11 +97,17 @@ export function createAuthenticator({ keys, projects, publicUrl, onUse }: Authen
   }
 
   return {
+    baseUrlOf: (headers) => baseUrlFrom(headers, publicUrl),
     authenticate(headers) {
       const key = keys.get(hashKey(bearer(headers.authorization)));
       return key instanceof Promise ? key.then((row) => admit(row, headers)) : admit(key, headers);
     },
   };
+}
+
+function baseUrlFrom({ host = "127.0.0.1" }: IncomingHttpHeaders, publicUrl: string | undefined): string {
+  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, "");
+  return `http://${/^[\w.:[\]-]+$/.test(host) ? host : "127.0.0.1"}`;
 }
 
 class RequestAccess implements Access {
@@ -118,9 +126,7 @@ class RequestAccess implements Access {
   }
 
   get baseUrl(): string {
-    if (this.#publicUrl !== undefined) return this.#publicUrl.replace(/\/+$/, "");
-    const { host = "127.0.0.1" } = this.#headers;
-    return `http://${/^[\w.:[\]-]+$/.test(host) ? host : "127.0.0.1"}`;
+    return baseUrlFrom(this.#headers, this.#publicUrl);
   }
 }
 

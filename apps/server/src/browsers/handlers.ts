@@ -9,12 +9,14 @@ type BrowserEndpoints = Pick<typeof endpoints, "createBrowser" | "listBrowsers" 
 
 /** @param baseUrl - where the client reaches the service; its WebSocket addresses stand below it. */
 function toBrowser({ row, expiresAt }: SessionView, baseUrl: string, token: string): Browser {
-  const socket = `${baseUrl.replace(/^http/, "ws")}/browsers/${row.id}`;
+  const address = `${baseUrl}/browsers/${row.id}`;
+  const socket = address.replace(/^http/, "ws");
   return {
     session_id: row.id,
     created_at: row.created_at,
     cdp_ws_url: `${socket}/cdp?jwt=${token}`,
     webdriver_ws_url: `${socket}/webdriver?jwt=${token}`,
+    ...(row.ended_at === null && { base_url: address }),
     headless: row.headless,
     stealth: row.stealth,
     timeout_seconds: row.timeout_seconds,

@@ -51,7 +51,7 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
   const open = new Set<Duplex>();
 
   async function instanceFor(url: URL, headers: IncomingHttpHeaders): Promise<{ instance: Instance; path: string }> {
-    const [, id, target] = /^\/browsers\/([^/]+)\/(cdp|webdriver|process\/[\w-]{1,255}\/attach)$/.exec(url.pathname) ?? [];
+    const [, id, target] = /^\/browsers\/([^/]+)\/(cdp|webdriver|devtools\/(?:browser(?:\/[\w-]{1,100})?|page\/\w{1,100})|process\/[\w-]{1,255}\/attach)$/.exec(url.pathname) ?? [];
     if (id === undefined || target === undefined) {
       throw new ServiceError(404, "not_found", `There is no WebSocket at ${url.pathname}. Connect to the cdp_ws_url of a session.`);
     }
@@ -65,9 +65,7 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
     if (session === undefined || session !== id) {
       throw new ServiceError(401, "unauthorized", `The address carries no valid token for browser ${id}. Use cdp_ws_url as browsers.create or browsers.get returned it.`);
     }
-    const instance = await sessions.instanceOf(undefined, id);
-    if (target === "webdriver") throw new ServiceError(501, "not_implemented", "This version of Shoal does not speak WebDriver BiDi yet. Use cdp_ws_url.");
-    return { instance, path: `/${target}` };
+    return { instance: await sessions.instanceOf(undefined, id), path: `/${target}` };
   }
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, requestId: string): Promise<void> {

@@ -4,6 +4,7 @@ import { ServiceError } from "@shoal/router";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { PassThrough, type Readable } from "node:stream";
+import { withoutSessionToken } from "./session-token.ts";
 
 /** RFC 9110, 7.6.1: of this connection only. */
 const hopByHop = ["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "expect", "trailer", "transfer-encoding", "upgrade"];
@@ -23,11 +24,21 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 /** `/fs/read_file?path=%2Fa` of `/browsers/k3f9/fs/read_file?path=%2Fa`, byte for byte. */
 function pathInside(url: string): string {
-  return url.replace(/^\/browsers\/[^/?]+/, "");
+  return withoutSessionToken(url.replace(/^\/browsers\/[^/?]+/, ""));
 }
 
 function lost(sessionId: string, cause: unknown): ServiceError {
   return new ServiceError(500, "browser_not_running", `The instance of browser ${sessionId} did not answer: it may be ending. Look at the session with browsers.get, include_deleted=true, and repeat the request if it still runs.`, { cause });
+}
+
+/** What is done differently for some requests. */
+export interface ForwardOptions {
+  /** Passes `authorization` and `cookie`, where they are not what opens the service. */
+  readonly keepsCredentials?: boolean;
+  /** In lower case; in place of the client's own. */
+  readonly requestHeaders?: OutgoingHttpHeaders;
+  /** In lower case; in place of the instance's own. */
+  readonly answerHeaders?: OutgoingHttpHeaders;
 }
 
 /**
@@ -36,7 +47,7 @@ function lost(sessionId: string, cause: unknown): ServiceError {
  *
  * @throws {ServiceError} before anything was answered.
  */
-async function forward(instance: Instance, sessionId: string, request: Pick<FastifyRequest, "id" | "method" | "raw">, reply: FastifyReply): Promise<void> {
+export async function forward(instance: Instance, sessionId: string, { request, reply }: { readonly request: Pick<FastifyRequest, "id" | "method" | "raw">; readonly reply: FastifyReply }, options: ForwardOptions = {}): Promise<void> {
   const { raw } = request;
   const response = reply.raw;
   const gone = new AbortController();
@@ -46,7 +57,8 @@ async function forward(instance: Instance, sessionId: string, request: Pick<Fast
   const body = hasBody(raw) ? bodyOf(raw) : undefined;
   let answer: IncomingMessage;
   try {
-    const headers = { ...without(raw.headers, secret), "x-request-id": request.id };
+    const dropped = options.keepsCredentials === true ? ["host"] : secret;
+    const headers = { ...without(raw.headers, dropped), ...options.requestHeaders, "x-request-id": request.id };
     answer = await instance.request({ method: request.method, path: pathInside(raw.url ?? ""), headers, signal: gone.signal }, body);
   } catch (error) {
     if (gone.signal.aborted) {
@@ -69,7 +81,7 @@ async function forward(instance: Instance, sessionId: string, request: Pick<Fast
   response.on("error", () => {
     answer.destroy();
   });
-  response.writeHead(answer.statusCode ?? 502, { ...without(answer.headers, ["x-request-id", "set-cookie"]), "x-request-id": request.id });
+  response.writeHead(answer.statusCode ?? 502, { ...without(answer.headers, ["x-request-id", "set-cookie"]), ...options.answerHeaders, "x-request-id": request.id });
   // The head of a stream must not wait for its first event.
   response.flushHeaders();
   answer.pipe(response);
@@ -105,7 +117,7 @@ export function serveForwarded(app: FastifyInstance, endpoint: Endpoint, plane: 
     exposeHeadRoute: false,
     async handler(request, reply) {
       const { id } = request.params;
-      await forward(await plane.instanceFor(request, id), id, request, reply);
+      await forward(await plane.instanceFor(request, id), id, { request, reply });
     },
   });
 }

@@ -56,7 +56,7 @@ export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
       onGone();
     });
     try {
-      const { socket, rest, accept } = await connectBrowser(await options.endpoint(), request);
+      const { socket, rest, accept } = await connectBrowser(at(await options.endpoint(), request), request);
       if (client.destroyed) {
         socket.destroy();
         return;
@@ -89,4 +89,10 @@ export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
       for (const splice of splices) splice.close(code, reason);
     },
   };
+}
+
+/** Where a client's own address leads: `/devtools/page/{id}` to one target, everything else to the browser. */
+function at(endpoint: BrowserEndpoint, { url = "" }: IncomingMessage): BrowserEndpoint {
+  const page = /^\/devtools\/page\/\w+/.exec(url)?.[0];
+  return page === undefined ? endpoint : { ...endpoint, path: page };
 }

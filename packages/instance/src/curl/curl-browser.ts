@@ -28,6 +28,8 @@ export interface Lease {
 export interface CurlBrowser {
   /** @throws {ServiceError} 429 when too many wait, 503 when the browser does not run. */
   lease(signal: AbortSignal): Promise<Lease>;
+  /** Tells its targets in the session's own browser. */
+  isHelper(targetId: string): boolean;
   close(): void;
 }
 
@@ -54,6 +56,16 @@ export function createCurlBrowser(options: CurlBrowserOptions): CurlBrowser {
   let place: Promise<Place> | undefined;
   let idleTimer: NodeJS.Timeout | undefined;
   let closed = false;
+  /** Of the last targets that were made: a few more than there can be. */
+  const targetIds = new Set<string>();
+
+  function remember({ targetId }: NavigationTarget): void {
+    targetIds.add(targetId);
+    for (const oldest of targetIds) {
+      if (targetIds.size <= maxExchanges * 4) break;
+      targetIds.delete(oldest);
+    }
+  }
 
   async function presentPlace(): Promise<Place> {
     const session = await options.cdp().catch((error: unknown) => {
@@ -129,6 +141,7 @@ export function createCurlBrowser(options: CurlBrowserOptions): CurlBrowser {
       try {
         made = await presentPlace();
         target = made.idle.pop() ?? (await openNavigationTarget(made.cdp));
+        remember(target);
       } catch (error) {
         finishTurn();
         throw error;
@@ -143,6 +156,7 @@ export function createCurlBrowser(options: CurlBrowserOptions): CurlBrowser {
         },
       };
     },
+    isHelper: (targetId) => targetIds.has(targetId),
     close() {
       closed = true;
       clearTimeout(idleTimer);

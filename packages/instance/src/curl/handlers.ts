@@ -10,6 +10,8 @@ export interface CurlArea {
   readonly handlers: Handlers<{ curl: typeof curl }>;
   /** Serves `/curl/raw`; never throws. */
   readonly raw: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Tells the pages that send requests, which no tool is to list. */
+  readonly isHelper: (targetId: string) => boolean;
   readonly close: () => void;
 }
 
@@ -37,6 +39,7 @@ export function curlArea(parts: { readonly config: InstanceConfig; readonly egre
         () => response.destroy(),
       );
     },
+    isHelper: (targetId) => created?.isHelper(targetId) ?? false,
     close() {
       closed.abort(new ServiceError(503, "shutting_down", "The session ended while the request was sent."));
       created?.close();

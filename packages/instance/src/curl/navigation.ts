@@ -23,6 +23,7 @@ export interface ExchangeAnswer {
 
 /** A hidden page that sends one request at a time, and shows none of the answers. */
 export interface NavigationTarget {
+  readonly targetId: string;
   /** @throws {NetError} when no answer comes. */
   exchange(request: ExchangeRequest): Promise<ExchangeAnswer>;
   close(): void;
@@ -58,6 +59,7 @@ export async function openNavigationTarget(cdp: CdpConnection): Promise<Navigati
     cdp.send("Fetch.enable", { handleAuthRequests: true, patterns: [{ urlPattern: "*", requestStage: "Request" }, { urlPattern: "*", requestStage: "Response" }] }, sessionId),
   ]);
   return {
+    targetId,
     exchange: (request) => runExchange(cdp, sessionId, request),
     close() {
       cdp.send("Target.closeTarget", { targetId }).catch(() => undefined);

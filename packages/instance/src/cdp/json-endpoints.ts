@@ -1,0 +1,59 @@
+import { type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
+import { text as readText } from "node:stream/consumers";
+import type { BrowserEndpoint } from "../chromium/browser.ts";
+import { refuse } from "../session/replies.ts";
+
+export interface JsonEndpointsOptions {
+  endpoint(): Promise<BrowserEndpoint>;
+  /** Tells targets that the instance keeps for itself. */
+  isHelper(targetId: string): boolean;
+}
+
+const known = /^\/json(?:\/(?:version|list|protocol|new|activate\/\w{1,100}|close\/\w{1,100}))?\/?$/;
+
+/**
+ * Serves what Chromium serves on its debugging port: `/json/version`, `/json/list`, `/json/protocol`, `/json/new`, `/json/activate/{id}` and
+ * `/json/close/{id}`, with addresses that lead here. Where clients find them, and with which token, the service says in two header fields. Never rejects.
+ */
+export async function serveJsonEndpoint(options: JsonEndpointsOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  request.resume();
+  const [path = "", query] = (request.url ?? "").split("?", 2);
+  if (!known.test(path)) {
+    refuse(response, { status: 404, code: "not_found", message: `There is no ${path.slice(0, 200)}; there are /json/version, /json/list, /json/protocol, /json/new, /json/activate/{id} and /json/close/{id}.` });
+    return;
+  }
+  try {
+    const { port } = await options.endpoint();
+    const { status, type, body } = await ask(port, request.method ?? "GET", `${path.replace(/\/$/, "")}${query === undefined || query === "" ? "" : `?${query}`}`);
+    const told = (value: unknown) => rewrite(value, request, options);
+    const isDocument = status === 200 && /^\/json(?:\/(?:version|list|new))?\/?$/.test(path);
+    const sent = isDocument ? JSON.stringify(told(JSON.parse(body)), undefined, 2) : body;
+    response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(sent), "cache-control": "no-store" }).end(sent);
+  } catch (error) {
+    if (response.headersSent) response.destroy();
+    else refuse(response, { status: 503, code: "browser_not_running", message: `The browser cannot be reached: ${error instanceof Error ? error.message : String(error)}. Try again.` });
+  }
+}
+
+async function ask(port: number, method: string, path: string): Promise<{ status: number; type: string; body: string }> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    httpRequest({ host: "127.0.0.1", port, method, path, headers: { host: `127.0.0.1:${String(port)}` }, agent: false }, resolve)
+      .on("error", reject)
+      .end();
+  });
+  return { status: answer.statusCode ?? 502, type: answer.headers["content-type"] ?? "text/plain", body: await readText(answer) };
+}
+
+/** The same document with addresses of the session in the place of Chromium's own. */
+function rewrite(value: unknown, request: IncomingMessage, options: JsonEndpointsOptions): unknown {
+  if (Array.isArray(value)) {
+    const targets: unknown[] = value;
+    return targets.filter((target) => !options.isHelper(String((target as { readonly id?: unknown }).id))).map((target) => rewrite(target, request, options));
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const { devtoolsFrontendUrl: _, ...fields } = value as Readonly<Record<string, unknown>>;
+  const { "x-shoal-sockets": sockets, "x-shoal-token": token } = request.headers;
+  if (typeof fields.webSocketDebuggerUrl !== "string" || typeof sockets !== "string" || typeof token !== "string") return fields;
+  const path = typeof fields.id === "string" ? `devtools/page/${fields.id}` : "cdp";
+  return { ...fields, webSocketDebuggerUrl: `${sockets}/${path}?jwt=${token}` };
+}
