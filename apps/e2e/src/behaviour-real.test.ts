@@ -27,8 +27,6 @@ describe.skipIf(chosen?.skip !== false)(`in the placement ${chosen?.title ?? ""}
       };
     },
     {
-      // It has no operation on projects yet.
-      without: ["projects"],
       also(test) {
         const { apiKey, fetch } = createFakeShoal();
         describeSameAnswers(test, new Shoal({ apiKey, fetch }));

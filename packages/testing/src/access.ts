@@ -31,8 +31,15 @@ export function authenticate(store: Store, headers: Headers): Access {
   const key = store.keyBySecret(authorization.slice(7).trim());
   if (key === undefined) throw unauthorized("The API key is unknown or was deleted.");
   if (key.expiresAt !== null && key.expiresAt <= Date.now()) throw unauthorized(`The API key expired at ${new Date(key.expiresAt).toISOString()}.`);
+  key.lastUsedAt = new Date().toISOString();
   const namedProjectId = namedProjectIdOf(store, key, headers);
-  return { key, projectId: namedProjectId ?? key.projectId ?? store.defaultProject.id, namedProjectId, baseUrl: `http://${typeof headers.host === "string" ? headers.host : "shoal.test"}` };
+  return { key, projectId: namedProjectId ?? ownProjectId(store, key), namedProjectId, baseUrl: `http://${typeof headers.host === "string" ? headers.host : "shoal.test"}` };
+}
+
+function ownProjectId(store: Store, key: ApiKeyRow): string {
+  const project = key.projectId === null ? store.defaultProject : store.findProject(key.projectId);
+  if (project?.status !== "active") throw new ServiceError(404, "project_not_found", `The project of this API key was ${project === undefined ? "deleted" : `archived: reopen ${project.name} with projects.update and a key of the whole organisation`}.`);
+  return project.id;
 }
 
 function namedProjectIdOf(store: Store, key: ApiKeyRow, headers: Headers): string | undefined {

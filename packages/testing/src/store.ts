@@ -27,6 +27,7 @@ export interface ApiKeyRow {
   expiresAt: number | null;
   readonly lifetimeDays: number | null;
   deletedAt: string | null;
+  lastUsedAt: string | undefined;
 }
 
 /** A profile. */
@@ -62,7 +63,8 @@ export class Store {
   readonly apiKeys: ApiKeyRow[] = [];
   readonly profiles: ProfileRow[] = [];
   readonly sessions: SessionRow[] = [];
-  readonly defaultProject: ProjectRow;
+  /** The project of requests that name none, with a key of the whole organisation; never archived. */
+  defaultProject: ProjectRow;
   readonly adminKey: ApiKeyRow;
 
   /** @param adminSecret - of the first key; a new one when absent. */
@@ -101,6 +103,7 @@ export function createKey(about: Pick<ApiKeyRow, "name" | "projectId" | "lifetim
     createdAt: new Date().toISOString(),
     expiresAt: lifetimeDays === null ? null : Date.now() + lifetimeDays * dayMs,
     deletedAt: null,
+    lastUsedAt: undefined,
   };
 }
 

@@ -8,15 +8,10 @@ import { describeProjects } from "./projects.ts";
 import { describeWatches } from "./watches.ts";
 import { describeWire } from "./wire.ts";
 
-const areas = { wire: describeWire, profiles: describeProfiles, apiKeys: describeApiKeys, projects: describeProjects, browsers: describeBrowsers, files: describeFiles, watches: describeWatches };
-
-/** An area of the behaviour. */
-type Area = keyof typeof areas;
+const areas = [describeWire, describeProfiles, describeApiKeys, describeProjects, describeBrowsers, describeFiles, describeWatches];
 
 /** How a service differs. */
 interface SuiteOptions {
-  /** Areas that this service does not have yet. */
-  readonly without?: readonly Area[];
   /** What is tested of this service beside the areas. */
   readonly also?: (test: ServiceUnderTest) => void;
 }
@@ -26,7 +21,7 @@ interface SuiteOptions {
  *
  * @param open - called once, for all tests.
  */
-export function describeService(name: string, open: () => Promise<OpenService>, { also, without = [] }: SuiteOptions = {}): void {
+export function describeService(name: string, open: () => Promise<OpenService>, { also }: SuiteOptions = {}): void {
   describe(name, () => {
     let running: OpenService | undefined;
     let names = 0;
@@ -69,9 +64,7 @@ export function describeService(name: string, open: () => Promise<OpenService>, 
         return { status: answer.status, headers: answer.headers, body: text === "" ? undefined : isJson ? (JSON.parse(text) as unknown) : text };
       },
     };
-    for (const [area, describeArea] of Object.entries(areas)) {
-      if (!without.some((absent) => absent === area)) describeArea(test);
-    }
+    for (const describeArea of areas) describeArea(test);
     also?.(test);
   });
 }

@@ -28,6 +28,7 @@ export function apiKeyHandlers(store: Store): Handlers<ApiKeyEndpoints, Access> 
       project_id: row.projectId,
       project_name: projectNameOf(row.projectId),
       masked_key: masked(row.secret),
+      ...(row.lastUsedAt !== undefined && { last_used_at: row.lastUsedAt }),
     };
   }
   const created = (row: ApiKeyRow): CreatedApiKey => ({ ...toApiKey(row), key: row.secret });
@@ -44,7 +45,9 @@ export function apiKeyHandlers(store: Store): Handlers<ApiKeyEndpoints, Access> 
     const id = requested ?? key.projectId;
     if (id === null) return null;
     if (key.projectId !== null && id !== key.projectId) throw new ServiceError(403, "forbidden", `This API key makes keys of its own project only, not of ${id}. Leave project_id away, or use an organisation-wide key.`);
-    if (!store.projects.some((project) => project.id === id)) throw new ServiceError(404, "project_not_found", `Project ${id} was not found; project_id takes the id of a project.`);
+    const project = store.projects.find((candidate) => candidate.id === id);
+    if (project === undefined) throw new ServiceError(404, "project_not_found", `Project ${id} was not found; project_id takes the id of a project.`);
+    if (project.status === "archived") throw new ServiceError(404, "project_not_found", `Project ${id} is archived, so no keys can be made for it. Reopen it with projects.update first.`);
     return id;
   }
 

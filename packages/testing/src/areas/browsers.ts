@@ -117,7 +117,7 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
       }
       const limit = store.projects.find(({ id }) => id === projectId)?.limits.sessions ?? 0;
       if (limit > 0 && running(projectId).length >= limit) {
-        throw new ServiceError(429, "too_many_requests", `This project runs ${limit} sessions, its limit (max_concurrent_sessions). Delete one, or wait until one ends.`, { retryAfterSeconds: 5 });
+        throw new ServiceError(429, "too_many_requests", `This project runs ${limit} sessions, and may run ${limit}. Delete one, wait until one ends, or raise the limit with projects.limits.update.`, { retryAfterSeconds: 5, fields: { limit, used: limit, remaining: 0 } });
       }
       if (name !== null) refuseTaken(projectId, name);
       const profile = profileFor(projectId, body.profile);

@@ -37,8 +37,11 @@ export function projectHandlers(store: Store): Handlers<ProjectEndpoints, Access
     if (store.projects.some((project) => project !== but && project.name === name)) throw new ServiceError(409, "name_taken", `A project named ${JSON.stringify(name)} exists already. Choose another name, or use that project.`);
   }
 
-  function refuseLast(project: ProjectRow): void {
-    if (store.projects.every((other) => other === project || other.status !== "active")) throw new ServiceError(409, "last_active_project", `Project ${project.name} is the last active one. Make another one first.`);
+  /** The oldest other active project becomes the default one where this one was. */
+  function passOn(project: ProjectRow): void {
+    const heir = store.projects.find((other) => other !== project && other.status === "active");
+    if (heir === undefined) throw new ServiceError(409, "last_active_project", `Project ${project.name} is the last active one. Make another one with projects.create first.`);
+    if (store.defaultProject === project) store.defaultProject = heir;
   }
 
   const shown = (limit: number | undefined) => (limit === undefined || limit === 0 ? null : limit);
@@ -59,11 +62,11 @@ export function projectHandlers(store: Store): Handlers<ProjectEndpoints, Access
     getProject: ({ params, context }) => toProject(existing(context, params.id)),
     updateProject: ({ params, body, context }) => {
       const project = existing(context, params.id);
-      if (body.status !== undefined && body.status !== project.status) {
-        refuseProjectKey(context, "archive or reopen projects");
-        if (body.status === "archived") refuseLast(project);
-      }
+      const isClosed = body.status === "archived" && project.status !== "archived";
+      if (body.status !== undefined && body.status !== project.status) refuseProjectKey(context, "archive or reopen projects");
       if (body.name !== undefined) refuseTaken(body.name, project);
+      if (isClosed) passOn(project);
+      if ((body.name ?? project.name) === project.name && (body.status ?? project.status) === project.status) return toProject(project);
       project.name = body.name ?? project.name;
       project.status = body.status ?? project.status;
       project.updatedAt = new Date().toISOString();
@@ -76,7 +79,7 @@ export function projectHandlers(store: Store): Handlers<ProjectEndpoints, Access
       if (store.sessions.some(({ ended, projectId }) => projectId === id && ended === undefined) || store.profiles.some(({ projectId }) => projectId === id)) {
         throw new ServiceError(409, "project_not_empty", `Project ${name} still has running sessions or profiles. Delete them first, or archive the project.`);
       }
-      refuseLast(project);
+      passOn(project);
       store.projects.splice(store.projects.indexOf(project), 1);
       for (const key of store.apiKeys) if (key.projectId === id) key.deletedAt ??= new Date().toISOString();
     },
@@ -84,6 +87,11 @@ export function projectHandlers(store: Store): Handlers<ProjectEndpoints, Access
     updateProjectLimits: ({ params, body, context }) => {
       const project = existing(context, params.id);
       refuseProjectKey(context, "change the limits of a project");
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated for callers, who may still send it
+      if ((body.max_pooled_sessions ?? 0) > 0) {
+        const problem = "body.max_pooled_sessions: browsers of pools count towards max_concurrent_sessions; set that instead";
+        throw new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
+      }
       const { limits } = project;
       limits.sessions = body.max_concurrent_sessions ?? limits.sessions;
       limits.invocations = body.max_concurrent_invocations ?? limits.invocations;
