@@ -7,6 +7,7 @@ import { measureClientStart } from "./client-start.ts";
 import { measureClientTransfers } from "./client-transfers.ts";
 import { measureCommandStart } from "./command-start.ts";
 import { measureCommands } from "./commands.ts";
+import { measureComputer } from "./computer.ts";
 import { measureDeleteDirectory } from "./delete-directory.ts";
 import { type Figure, printFigures, writeFigures } from "./figures.ts";
 import { measureHttpCost } from "./http-cost.ts";
@@ -21,6 +22,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   http: { title: "CPU of the service a request", run: () => measureHttpCost(quick ? 2000 : 20_000) },
   watch: { title: "Directory watch", run: () => measureWatchLatency(quick ? 50 : 500) },
   commands: { title: "Commands beside the browser", run: () => measureCommands(quick ? 50 : 500, quick ? 2 ** 27 : 2 ** 30) },
+  computer: { title: "Screenshots and input", run: () => measureComputer(quick ? 10 : 60) },
   delete: { title: "Deleting a directory", run: () => measureDeleteDirectory(quick ? 1 : 5) },
   "client-call": { title: "CPU and time of the client a call", run: () => measureClientCall(quick ? 500 : 3000) },
   "client-start": { title: "Importing the client in Node", run: () => measureClientStart(quick ? 5 : 25) },
