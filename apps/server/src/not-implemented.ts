@@ -66,6 +66,7 @@ export const notImplemented = [
   "listInvocations",
   "listOtlpDestinations",
   "listProxies",
+  "listTelemetryEvents",
   "listTimeline",
   "releaseBrowser",
   "startLogin",

@@ -11,7 +11,7 @@ const id = lazyObject(() => ({
 export const listTelemetryEvents = defineEndpoint({
   operationId: "browsers.telemetry.events",
   area,
-  plane: "instance",
+  plane: "control",
   method: "GET",
   path: "/browsers/{id}/telemetry/events",
   summary: "List telemetry events of the past.",

@@ -10,11 +10,9 @@ export type InstancePlane<C extends Contract> = { readonly [Name in keyof C as C
 export const notImplemented = [
   "downloadReplay",
   "listReplays",
-  "listTelemetryEvents",
   "loadExtensions",
   "startReplay",
   "stopReplay",
-  "streamTelemetry",
 ] as const satisfies readonly (keyof InstancePlane<typeof contract>)[];
 
 /** Name of an operation of {@link notImplemented}. */

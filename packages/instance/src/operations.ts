@@ -1,10 +1,10 @@
-import { browserComputer, browserFs, browserLogs, browserProcess, curl, executePlaywright, type contract } from "@shoal/contract";
+import { browserComputer, browserFs, browserLogs, browserProcess, curl, executePlaywright, streamTelemetry, type contract } from "@shoal/contract";
 import type { HandlersOrNotYet } from "@shoal/router";
-import { createHttpRouter } from "@shoal/router/http";
+import { createHttpRouter, requestIdOf } from "@shoal/router/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { sessionComputer } from "./computer/handlers.ts";
 import { serveJsonEndpoint } from "./cdp/json-endpoints.ts";
 import { curlArea } from "./curl/handlers.ts";
+import { sessionComputer } from "./computer/handlers.ts";
 import { fileSystemHandlers } from "./fs/handlers.ts";
 import type { BrowserSupervisor } from "./chromium/supervisor.ts";
 import type { SessionRoot } from "./fs/paths.ts";
@@ -19,6 +19,8 @@ import { findVisiblePage } from "./pages/visible-page.ts";
 import { playwrightHandlers } from "./playwright/handlers.ts";
 import { commandEnvironment } from "./process/command.ts";
 import { sessionProcesses, type SessionProcesses } from "./process/handlers.ts";
+import { telemetryHandlers } from "./telemetry/handlers.ts";
+import type { Telemetry } from "./telemetry/telemetry.ts";
 import { rememberProcessGroups } from "./process/process-groups.ts";
 
 /** The operations of the instance's plane. */
@@ -39,12 +41,20 @@ export interface OperationParts {
   /** Port on 127.0.0.1 of the way into the network; absent where nothing is ever run. */
   readonly egressPort?: number;
   readonly browser: Pick<BrowserSupervisor, "cdp" | "endpoint" | "onBrowser" | "restoreDownloads">;
+  readonly telemetry: {
+    /** Absent until it was first loaded. */
+    present(): Telemetry | undefined;
+    load(): Promise<Telemetry>;
+  };
 }
 
-export function createOperations({ root, config, egressPort, logs, browser }: OperationParts): Operations {
+export function createOperations({ root, config, egressPort, logs, browser, telemetry }: OperationParts): Operations {
   const router = createHttpRouter({
     stripPrefix: "/browsers/{id}",
     context: () => undefined,
+    onRequest(endpoint, requestId, response) {
+      telemetry.present()?.operationBegan(endpoint.operationId, requestId, response);
+    },
     onError(error, requestId) {
       log("error", "an operation failed", { request_id: requestId, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     },
@@ -63,6 +73,7 @@ export function createOperations({ root, config, egressPort, logs, browser }: Op
     stopWatch: watches.stopWatch,
     // The other POSTs carry files, which are not remembered.
     startWatch: memory.wrap(browserFs.startWatch, watches.startWatch),
+    ...telemetryHandlers(() => telemetry.load()),
     ...processes.handlers,
     streamBrowserLogs: logStreams.streamBrowserLogs,
     execProcess: memory.wrap(browserProcess.execProcess, processes.handlers.execProcess, (result) => result.stdout_b64.length + result.stderr_b64.length),
@@ -82,11 +93,12 @@ export function createOperations({ root, config, egressPort, logs, browser }: Op
     writeClipboard: memory.wrap(browserComputer.writeClipboard, computer.handlers.writeClipboard),
   } satisfies HandlersOrNotYet<InstancePlane<typeof contract>, NotImplemented>;
   // Area by area: the whole contract would cost every session's start 8 ms of CPU.
-  const endpoints = { ...browserFs, ...browserComputer, ...browserLogs, ...browserProcess, curl, executePlaywright } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
+  const endpoints = { ...browserFs, ...browserComputer, ...browserLogs, ...browserProcess, curl, executePlaywright, streamTelemetry } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
   router.mountAll(endpoints, handlers);
   return {
     handle(request, response) {
       if (request.url?.startsWith("/curl/raw?") === true) {
+        telemetry.present()?.operationBegan(curl.operationId, requestIdOf(request.headers), response);
         requests.raw(request, response);
         return;
       }

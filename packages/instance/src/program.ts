@@ -16,6 +16,7 @@ import { trackActivity } from "./session/activity.ts";
 import { controlPrefix, createControlChannel } from "./session/control.ts";
 import { createEventFeed } from "./session/event-feed.ts";
 import { pathOf, refuse, refuseUpgrade, type Refusal } from "./session/replies.ts";
+import type { Telemetry } from "./telemetry/telemetry.ts";
 
 /** What the first file has started before this one was loaded. */
 export interface StartedInstance {
@@ -34,6 +35,8 @@ const closeOperationsTimeoutMs = 500;
 /** Serves one session until it ends; the process then exits. */
 export function runInstance({ config, forwarder, chromium, spawn }: StartedInstance): void {
   let ending = false;
+  /** Whether the present browser has answered. */
+  let served = false;
   let sessionId: string | undefined;
   const logs = createSupervisorLogs();
   copyLog((line) => {
@@ -57,16 +60,21 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
       logs.add("chromium", line);
     },
     onReady() {
+      served = true;
       feed.send({ type: "ready" });
     },
     onRestart(exit) {
       log("warn", "the browser crashed and is started again", exitFields(exit));
+      telemetry?.browserCrashed(served ? "running" : "startup", exit.pid);
+      served = false;
       gateway.closeAll(1012, "the browser crashed and is being started again: reconnect");
       closeBidi(1012, "the browser crashed and is being started again: reconnect");
       feed.send({ type: "browser_restarted", exit_code: exit.code, signal: exit.signal });
     },
     onCrashed(exit) {
       log("error", "the browser crashed again", exitFields(exit));
+      telemetry?.browserCrashed(served ? "running" : "startup", exit.pid);
+      telemetry?.browserCrashed("gave_up", undefined);
       gateway.closeAll(1011, "the browser crashed again: the session ends");
       closeBidi(1011, "the browser crashed again: the session ends");
       const detail = `The browser ended with ${describeExit(exit)}. Its last lines:\n${exit.lastLines}`;
@@ -78,7 +86,9 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     endpoint: () => browser.endpoint(),
     onClient() {
       const finish = activity.begin();
-      return () => {
+      telemetry?.cdpClientJoined();
+      return (departure) => {
+        telemetry?.cdpClientLeft(departure);
         browser.restoreDownloads();
         finish();
       };
@@ -88,12 +98,22 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
   const control = createControlChannel({
     feed,
     assign,
+    telemetry(request, response) {
+      loadTelemetry().then(
+        (loaded) => {
+          loaded.control(request, response);
+        },
+        () => {
+          response.destroy();
+        },
+      );
+    },
     stop() {
       void end({ type: "ending", reason: "stopped" });
     },
   });
 
-  function assign(request: AssignInstance): Refusal | undefined {
+  function assign(request: AssignInstance): Refusal | undefined | Promise<Refusal | undefined> {
     if (ending) return { status: 503, code: "shutting_down", message: "This instance is ending." };
     if (sessionId !== undefined && sessionId !== request.session_id) {
       return { status: 409, code: "conflict", message: `This instance serves session ${sessionId} already.` };
@@ -102,15 +122,34 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     sessionId = request.session_id;
     activity.limit(request.timeout_seconds * 1000);
     if (request.viewport !== undefined) browser.resize(request.viewport);
+    if (request.telemetry !== undefined) return assignWithTelemetry(request.telemetry, isFirst ? request.start_url : undefined);
     if (isFirst && request.start_url !== undefined) browser.open(request.start_url);
     return undefined;
+  }
+
+  /** The first page is to be seen from its first request on. */
+  async function assignWithTelemetry(categories: NonNullable<AssignInstance["telemetry"]>, startUrl: string | undefined): Promise<undefined> {
+    await (await loadTelemetry()).select(categories);
+    if (startUrl !== undefined) browser.open(startUrl);
+  }
+
+  // Loaded when it is switched on or followed: most sessions do without.
+  let telemetry: Telemetry | undefined;
+  let loadingTelemetry: Promise<Telemetry> | undefined;
+  async function importTelemetry(): Promise<Telemetry> {
+    const { createTelemetry } = await import("./telemetry/telemetry.ts");
+    telemetry = createTelemetry({ root: config.root, browser });
+    return telemetry;
+  }
+  function loadTelemetry(): Promise<Telemetry> {
+    return (loadingTelemetry ??= importTelemetry());
   }
 
   // Loaded at the first operation: many sessions are used over CDP alone.
   let operations: Promise<Operations> | undefined;
   async function loadOperations(): Promise<Operations> {
     const { createOperations } = await import("./operations.ts");
-    return createOperations({ root: { directory: config.root, home: config.home, spoolDirectory: join(config.session_dir, "tmp") }, config, browser, logs, egressPort: forwarder.port });
+    return createOperations({ root: { directory: config.root, home: config.home, spoolDirectory: join(config.session_dir, "tmp") }, config, browser, logs, egressPort: forwarder.port, telemetry: { present: () => telemetry, load: loadTelemetry } });
   }
 
   // The timeouts of node:http are for clients that are not trusted and uploads that are small: here the service is the only client.
@@ -208,9 +247,9 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     activity.stop();
     // A browser that does not run at all may have crashed twice before anybody follows the events.
     await feed.end(event, event.reason === "browser_crashed");
-    await closeOperations();
     gateway.closeAll(1001, event.reason === "timeout" ? "the session was not used for its timeout and ended" : "the session ended");
     closeBidi(1001, event.reason === "timeout" ? "the session was not used for its timeout and ended" : "the session ended");
+    await Promise.all([telemetry?.close(), closeOperations()]);
     await browser.stop();
     forwarder.close();
     server.close();

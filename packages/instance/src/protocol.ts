@@ -1,4 +1,4 @@
-import { BrowserViewport, checked, lazyObject, type Schema } from "@shoal/schemas";
+import { BrowserViewport, checked, lazyObject, telemetryCategories, type Schema } from "@shoal/schemas";
 import * as z from "zod/mini";
 import { maxViewportPixels } from "./viewport-limit.ts";
 
@@ -54,12 +54,25 @@ export const AssignInstanceShape = lazyObject(() => ({
       ),
     ),
   ),
+  /** Categories of telemetry to capture from the start; the answer waits until that holds. None when absent. */
+  telemetry: z.optional(z.array(z.enum(telemetryCategories))),
   /** A page to open at once; the answer does not wait for it. */
   start_url: z.optional(checked(z.string(), z.maxLength(8192))),
 }));
 /** `POST /_instance/assign`: hands a waiting instance to a session. Its idle timer starts. */
 export interface AssignInstance extends z.output<typeof AssignInstanceShape> {}
 export const AssignInstance: Schema<AssignInstance> = AssignInstanceShape;
+
+export const SelectTelemetryShape = lazyObject(() => ({
+  /** Categories to capture from now on, and no others. */
+  categories: z.array(z.enum(telemetryCategories)),
+}));
+/** `POST /_instance/telemetry`. Answered with `{"last_seq": n}`, the number of the latest event, once it holds. */
+export interface SelectTelemetry extends z.output<typeof SelectTelemetryShape> {}
+export const SelectTelemetry: Schema<SelectTelemetry> = SelectTelemetryShape;
+
+/** Longest line of `GET /_instance/telemetry?after=n`, in bytes: an event with its number, as the contract's envelope. A reader leaves longer ones out. */
+export const maxTelemetryLineBytes = 8 * 2 ** 20;
 
 export const InstanceEventShape = z.lazy(() =>
   z.discriminatedUnion("type", [

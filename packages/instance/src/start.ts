@@ -37,7 +37,7 @@ async function fillCache(directory: string): Promise<void> {
   const none = new Promise<never>(() => undefined);
   const config: InstanceConfig = { instance_id: "cache", listen_path: "", egress_path: "", root: "/", home: "/", session_dir: "/", chromium: { executable: "", kind: "headless_shell", inner_sandbox: true }, viewport: { width: 1, height: 1 } };
   const logs = { add: () => undefined, of: () => { throw new Error("Nothing is ever asked."); }, close: () => undefined };
-  createOperations({ root: { directory: "/", home: "/" }, config, logs, browser: { cdp: () => none, endpoint: () => none, onBrowser: () => () => undefined, restoreDownloads: () => undefined } });
+  createOperations({ root: { directory: "/", home: "/" }, config, logs, browser: { cdp: () => none, endpoint: () => none, onBrowser: () => () => undefined, restoreDownloads: () => undefined }, telemetry: { present: () => undefined, load: () => none } });
   flushCompileCache();
 }
 

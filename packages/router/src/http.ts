@@ -22,6 +22,8 @@ export interface HttpRouterOptions<Context> extends OperationOptions {
   context(request: IncomingMessage, endpoint: Endpoint): Context | Promise<Context>;
   /** Told of every failure that clients see as a 500, or as a stream that breaks off. */
   onError?(error: unknown, requestId: string): void;
+  /** Told of every request to an endpoint before it is answered. */
+  onRequest?(endpoint: Endpoint, requestId: string, response: ServerResponse): void;
 }
 
 /** Serves endpoints to requests of a `node:http` server. */
@@ -53,6 +55,7 @@ export function createHttpRouter<Context = undefined>(options: HttpRouterOptions
 
   async function serve(operation: Operation<Context>, request: IncomingMessage, response: ServerResponse, pathParams: Readonly<Record<string, string | undefined>>): Promise<void> {
     const requestId = requestIdOf(request.headers);
+    options.onRequest?.(operation.endpoint, requestId, response);
     let reply: Reply;
     try {
       const url = request.url ?? "";

@@ -18,11 +18,19 @@ export interface ClientMessagesSink {
   control(code: number, payload: Buffer): void;
 }
 
+/** What a client has sent. */
+export interface ClientMessages {
+  /** @throws {FrameError} where the client breaks the protocol. */
+  push(chunk: Buffer): void;
+  /** Whole messages so far. */
+  readonly count: number;
+}
+
 /**
  * Follows what a client sends: small messages are held until they are whole, looked at and passed on; large ones pass unparsed.
  * `push` throws a FrameError where the client breaks the protocol.
  */
-export function createClientMessages(sink: ClientMessagesSink): { push(chunk: Buffer): void } {
+export function createClientMessages(sink: ClientMessagesSink): ClientMessages {
   let frame: FrameHeader | undefined;
   let frameOffset = 0;
   let streaming = false;
@@ -30,6 +38,7 @@ export function createClientMessages(sink: ClientMessagesSink): { push(chunk: Bu
   let rawBytes = 0;
   let text: Buffer[] = [];
   let control: Buffer[] = [];
+  let count = 0;
 
   function forwardHeld(): void {
     for (const bytes of raw) sink.forward(bytes);
@@ -50,7 +59,7 @@ export function createClientMessages(sink: ClientMessagesSink): { push(chunk: Bu
     if (verdict !== "drop") sink.forward(encodeFrame(opcode.text, Buffer.from(verdict.replace), { masked: true }));
   }
 
-  return createFrameReader(
+  const reader = createFrameReader(
     { masked: true, maxPayloadBytes: maxFrameBytes },
     {
       header(header) {
@@ -89,10 +98,19 @@ export function createClientMessages(sink: ClientMessagesSink): { push(chunk: Bu
           control = [];
           sink.control(frame.opcode, payload);
         } else if (frame.final) {
+          count++;
           if (streaming) streaming = false;
           else complete();
         }
       },
     },
   );
+  return {
+    push(chunk) {
+      reader.push(chunk);
+    },
+    get count() {
+      return count;
+    },
+  };
 }

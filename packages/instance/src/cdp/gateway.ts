@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { BrowserEndpoint } from "../chromium/browser.ts";
 import { acceptUpgrade, checkUpgrade, connectBrowser } from "./handshake.ts";
 import { createCdpGuard } from "./guard.ts";
-import { spliceCdp, type CdpSplice } from "./splice.ts";
+import { spliceCdp, type CdpDepartureReason, type CdpSplice } from "./splice.ts";
 
 /** Clients that may be connected at once. */
 export const maxCdpClients = 64;
@@ -13,10 +13,18 @@ export interface CdpGatewayOptions {
   readonly root: string;
   /** Where the browser listens, once it is ready; rejects with a message for people when there will be none. */
   endpoint(): Promise<BrowserEndpoint>;
-  /** Called when a client comes, before it is connected; the function that it returns is called when that client is gone. */
-  onClient(): () => void;
+  /** Called when a client comes, before it is connected; the function that it returns is called when that client is gone or told to go. */
+  onClient(): (departure: CdpDeparture) => void;
   /** Refuses an upgrade with an error body. */
   refuse(request: IncomingMessage, socket: Socket, refusal: UpgradeRefusal): void;
+}
+
+/** How a client left. */
+export interface CdpDeparture {
+  readonly durationMs: number;
+  /** Messages in both directions. */
+  readonly messageCount: number;
+  readonly reason: CdpDepartureReason;
 }
 
 export interface UpgradeRefusal {
@@ -35,7 +43,7 @@ export interface CdpGateway {
 /** Joins WebSocket clients with the browser's own CDP endpoint, frame by frame as they are. */
 export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
   const guard = createCdpGuard(options.root);
-  const splices = new Set<CdpSplice>();
+  const splices = new Map<CdpSplice, () => void>();
   let clients = 0;
 
   async function join(request: IncomingMessage, client: Socket, head: Buffer): Promise<void> {
@@ -49,11 +57,18 @@ export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
       return;
     }
     clients++;
+    const cameMs = performance.now();
     const onGone = options.onClient();
     let splice: CdpSplice | undefined;
+    let left = false;
+    function leave(): void {
+      if (left) return;
+      left = true;
+      onGone({ durationMs: performance.now() - cameMs, messageCount: splice?.messageCount ?? 0, reason: splice?.reason ?? "client_close" });
+    }
     client.once("close", () => {
       clients--;
-      onGone();
+      leave();
     });
     try {
       const { socket, rest, accept } = await connectBrowser(at(await options.endpoint(), request), request);
@@ -73,7 +88,7 @@ export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
           if (splice !== undefined) splices.delete(splice);
         },
       });
-      splices.add(splice);
+      splices.set(splice, leave);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       options.refuse(request, client, { status: 503, code: "browser_not_running", message: `The browser cannot be reached: ${reason}. Try again.` });
@@ -86,7 +101,10 @@ export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
       void join(request, socket, head);
     },
     closeAll(code, reason) {
-      for (const splice of splices) splice.close(code, reason);
+      for (const [splice, leave] of splices) {
+        splice.close(code, reason);
+        leave();
+      }
     },
   };
 }

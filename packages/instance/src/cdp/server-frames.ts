@@ -11,6 +11,8 @@ export interface ServerFrames {
    * @throws {FrameError} when it is no WebSocket.
    */
   follow(chunk: Buffer): number;
+  /** Whole messages so far. */
+  readonly count: number;
 }
 
 export function createServerFrames(): ServerFrames {
@@ -18,20 +20,28 @@ export function createServerFrames(): ServerFrames {
   let framesBytes = 0;
   let boundaryBytes = 0;
   let inMessage = false;
+  let controlling = false;
+  let count = 0;
   const reader = createFrameReader(
     { masked: false, maxPayloadBytes: Number.MAX_SAFE_INTEGER },
     {
       header(header) {
         framesBytes += header.raw.length + header.payloadBytes;
-        if (header.opcode < opcode.close) inMessage = !header.final;
+        controlling = header.opcode >= opcode.close;
+        if (!controlling) inMessage = !header.final;
       },
       payload: () => undefined,
       end() {
-        if (!inMessage) boundaryBytes = framesBytes;
+        if (inMessage) return;
+        boundaryBytes = framesBytes;
+        if (!controlling) count++;
       },
     },
   );
   return {
+    get count() {
+      return count;
+    },
     get atBoundary() {
       return boundaryBytes === followedBytes;
     },

@@ -4,8 +4,15 @@ import { encodeClose, encodeFrame, FrameError, opcode } from "./frames.ts";
 import type { CdpGuard } from "./guard.ts";
 import { createServerFrames } from "./server-frames.ts";
 
+/** Why a client is no longer connected. */
+export type CdpDepartureReason = "client_close" | "upstream_changed" | "upstream_error" | "context_cancelled";
+
 /** One CDP client, joined with the browser. */
 export interface CdpSplice {
+  /** Whole messages in both directions so far. */
+  readonly messageCount: number;
+  /** Why it ends, once it does: the client's own doing unless something else came first. */
+  readonly reason: CdpDepartureReason;
   /** Ends the client with a close frame where the stream of frames allows one; without it, where the browser died in the midst of a message. */
   close(code: number, reason: string): void;
 }
@@ -29,6 +36,7 @@ export function spliceCdp({ client, browser, guard, onClosed }: SpliceOptions): 
   /** Frames of our own that wait for the end of the browser's present message. */
   let injected: Buffer[] = [];
   let closing = false;
+  let reason: CdpDepartureReason = "client_close";
   let timer: NodeJS.Timeout | undefined;
 
   const messages = createClientMessages({
@@ -126,12 +134,26 @@ export function spliceCdp({ client, browser, guard, onClosed }: SpliceOptions): 
     timer = setTimeout(close, browserGoneDelayMs, 1011, "the browser closed the connection");
   });
 
-  function close(code: number, reason: string): void {
+  function close(code: number, said: string): void {
+    if (!closing) reason = reasonOf(code);
     if (!frames.atBoundary && browser.destroyed) destroy();
-    else beginClose(encodeClose(code, reason));
+    else beginClose(encodeClose(code, said));
   }
 
   client.resume();
   browser.resume();
-  return { close };
+  return {
+    close,
+    get messageCount() {
+      return messages.count + frames.count;
+    },
+    get reason() {
+      return reason;
+    },
+  };
+}
+
+function reasonOf(code: number): CdpDepartureReason {
+  if (code === 1001) return "context_cancelled";
+  return code === 1012 ? "upstream_changed" : "upstream_error";
 }

@@ -3,6 +3,8 @@ import type { SpawnedChromium } from "./spawn.ts";
 
 /** How a browser's process ended. */
 export interface BrowserExit {
+  /** Its process id; absent when it could not be started. */
+  readonly pid: number | undefined;
   readonly code: number | null;
   readonly signal: string | null;
   /** The last lines that it printed, at most {@link maxLastLines}. */
@@ -92,7 +94,7 @@ export function superviseChromium(spawned: SpawnedChromium, onLine?: (line: stri
     killGroup();
     spawned.commands.destroy();
     spawned.messages.destroy();
-    const exit: BrowserExit = { code, signal, lastLines: lastLines.join("\n") };
+    const exit: BrowserExit = { pid: child.pid, code, signal, lastLines: lastLines.join("\n") };
     endpoint.reject(new Error(`The browser exited before it was ready (${describeExit(exit)}).`));
     exited.resolve(exit);
   }

@@ -63,9 +63,9 @@ export function controlViewport(cdp: CdpConnection, kind: InstanceConfig["chromi
   /** New pages wait until they have their size, before their first script. */
   async function followNew(): Promise<void> {
     attached = true;
-    cdp.on("Target.attachedToTarget", ({ sessionId, targetInfo, waitingForDebugger }) => {
+    cdp.on("Target.attachedToTarget", ({ sessionId, targetInfo, waitingForDebugger }, parent) => {
       // Pages that were open before, and those that this program attaches to for another reason.
-      if (!waitingForDebugger) return;
+      if (!waitingForDebugger || parent !== undefined) return;
       void resizeNew(targetInfo.targetId)
         // The page is gone already, or has no window: it must go on all the same.
         .catch(() => undefined)

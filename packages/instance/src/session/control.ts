@@ -10,7 +10,9 @@ export const controlPrefix = "/_instance/";
 export interface ControlOptions {
   readonly feed: EventFeed;
   /** Hands the instance to a session. @returns why it cannot be. */
-  readonly assign: (assign: AssignInstance) => Refusal | undefined;
+  readonly assign: (assign: AssignInstance) => Refusal | undefined | Promise<Refusal | undefined>;
+  /** Answers a request to `telemetry`. */
+  readonly telemetry: (request: IncomingMessage, response: ServerResponse) => void;
   /** Called when the answer to `stop` was sent. */
   readonly stop: () => void;
 }
@@ -20,7 +22,7 @@ const maxBodyBytes = 65_536;
 /** Answers a request to the control channel; never throws. */
 export type ControlChannel = (request: IncomingMessage, response: ServerResponse, path: string) => void;
 
-export function createControlChannel({ feed, assign, stop }: ControlOptions): ControlChannel {
+export function createControlChannel({ feed, assign, telemetry, stop }: ControlOptions): ControlChannel {
   async function takeAssign(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request, maxBodyBytes);
     if (body === undefined) {
@@ -31,7 +33,7 @@ export function createControlChannel({ feed, assign, stop }: ControlOptions): Co
     const plain = readPlainAssign(text);
     // Loaded here: the schemas cost more than the rest of the program, and its start counts.
     const read = plain === undefined ? (await import("./read-assign.ts")).readAssign(text) : { assign: plain };
-    const refusal = "problem" in read ? { status: 400, code: "bad_request", message: read.problem } : assign(read.assign);
+    const refusal = "problem" in read ? { status: 400, code: "bad_request", message: read.problem } : await assign(read.assign);
     if (refusal === undefined) reply(response, 200, {});
     else refuse(response, refusal);
   }
@@ -43,6 +45,10 @@ export function createControlChannel({ feed, assign, stop }: ControlOptions): Co
         return;
       case "POST assign":
         void takeAssign(request, response);
+        return;
+      case "GET telemetry":
+      case "POST telemetry":
+        telemetry(request, response);
         return;
       case "POST stop":
         request.resume();
