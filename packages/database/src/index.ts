@@ -6,6 +6,8 @@ export { type Database, type DatabaseOptions, openDatabase } from "./open-databa
 export type {
   ApiKeysTable,
   ApiKeyUsesTable,
+  AuditChainTable,
+  AuditLogsTable,
   IdempotencyKeysTable,
   OrganizationTable,
   ProfilesTable,

@@ -122,6 +122,46 @@ export interface ServersTable {
   heartbeat_at: TimestampOfInsert;
 }
 
+/** Who asked what of the service. Entries are only ever added at the end, and removed from the beginning. */
+export interface AuditLogsTable {
+  /** Place in the chain, from 1 on without a gap. */
+  sequence: number;
+  id: string;
+  /** When the request came. */
+  at: Timestamp;
+  project_id: string | null;
+  auth_strategy: string;
+  /** Empty where it is not known, as the other texts. */
+  user_id: string;
+  email: string;
+  method: string;
+  path: string;
+  route: string;
+  /** Name of the operation. */
+  operation: string;
+  status: number;
+  duration_ms: number;
+  domain: string;
+  client_ip: string;
+  user_agent: string;
+  request_id: string;
+  /** Of the entry before it. */
+  previous_hash: Buffer;
+  hash: Buffer;
+}
+
+/** Both ends of the audit log, one row. */
+export interface AuditChainTable {
+  is_only: Generated<boolean>;
+  first_sequence: Generated<number>;
+  first_previous_hash: Generated<Buffer>;
+  /** 0 while there was no entry. */
+  last_sequence: Generated<number>;
+  last_hash: Generated<Buffer>;
+  /** Both ends, sealed with the service's secret; `null` while there was no entry. */
+  seal: Buffer | null;
+}
+
 /** Every table of Shoal, for `Kysely<Tables>`. `bigint` (counts) is read as a number. */
 export interface Tables {
   projects: ProjectsTable;
@@ -131,5 +171,7 @@ export interface Tables {
   profiles: ProfilesTable;
   sessions: SessionsTable;
   idempotency_keys: IdempotencyKeysTable;
+  audit_logs: AuditLogsTable;
+  audit_chain: AuditChainTable;
   servers: ServersTable;
 }
