@@ -50,6 +50,7 @@ export function createComputer(screen: Screen): Computer {
   let lastButton: MouseButton | undefined;
   /** What was typed into the prompt that is open. */
   let promptText: string | undefined;
+  let seen: View | undefined;
   let queue: Promise<unknown> = Promise.resolve();
 
   function next<T>(signal: AbortSignal, action: () => Promise<T>): Promise<T> {
@@ -61,8 +62,16 @@ export function createComputer(screen: Screen): Computer {
     return done;
   }
 
-  async function lookBehindDialogs(): Promise<View> {
+  async function lookAtFront(): Promise<View> {
     const view = await screen.look();
+    // What went down on another page, or in a browser that crashed, is not down here.
+    if (view !== seen) buttons = 0;
+    seen = view;
+    return view;
+  }
+
+  async function lookBehindDialogs(): Promise<View> {
+    const view = await lookAtFront();
     const dialog = await view.dialog();
     if (dialog !== undefined) throw dialogIsOpen(dialog);
     promptText = undefined;
@@ -141,7 +150,7 @@ export function createComputer(screen: Screen): Computer {
 
   async function typeNow({ text, delay }: Body<"typeText">, { field, signal }: ActionCall): Promise<void> {
     const keys = keysOfText(text, `${field}.text`);
-    const view = await screen.look();
+    const view = await lookAtFront();
     const dialog = await view.dialog();
     if (dialog?.type === "prompt") {
       promptText = (promptText ?? "") + text;
@@ -163,7 +172,7 @@ export function createComputer(screen: Screen): Computer {
   }
 
   async function pressNow(body: Body<"pressKey">, { field, signal }: ActionCall): Promise<void> {
-    const view = await screen.look();
+    const view = await lookAtFront();
     const keyboard = createKeyboard(view);
     for (const [place, chord] of body.keys.entries()) {
       signal.throwIfAborted();

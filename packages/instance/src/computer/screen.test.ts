@@ -99,7 +99,7 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
   it("go on beside a script that keeps the page busy", async () => {
     // What the page draws now is what is seen while it is busy.
     await screenshotOf(instance);
-    await page.evaluate("setTimeout(() => { const end = performance.now() + 4000; while (performance.now() < end); }), undefined");
+    await page.evaluate("setTimeout(() => { const end = performance.now() + 3000; while (performance.now() < end); }), undefined");
     const startMs = performance.now();
     await act(instance, "click_mouse", { x: 640, y: 410 });
     expect(readPng(await screenshotOf(instance)).width).toBeGreaterThan(100);
