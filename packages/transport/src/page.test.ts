@@ -39,7 +39,9 @@ describe("page", () => {
     [{}, 2, undefined],
     [{ "x-has-more": "false", "x-next-offset": "5" }, 2, undefined],
     [{ "x-has-more": "true", "x-next-offset": "0" }, 2, undefined],
-    [{ "x-has-more": "true", "x-next-offset": "9" }, 0, undefined],
+    [{ "x-has-more": "true", "x-next-offset": "9" }, 0, 9],
+    [{ "x-next-offset": "9" }, 0, undefined],
+    [{ "x-has-more": "true" }, 0, undefined],
     [{ "x-next-offset": "2" }, 2, 2],
   ])("reads the headers %j of %i items as next offset %s", async (headers, count, next) => {
     await using server = await serve((_, response) => {

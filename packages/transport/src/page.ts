@@ -75,7 +75,10 @@ function itemsOf(settings: Settings, plan: Plan, response: Response, { item, val
 function nextOffsetIn(headers: Headers, offset: number, count: number): { readonly next?: number; readonly wrong?: string } {
   const more = headers.get("x-has-more");
   const next = headers.get("x-next-offset");
-  if (count === 0 || (more !== null && more !== "true") || (more === null && next === null) || next === "0") return {};
+  if ((more !== null && more !== "true") || (more === null && next === null) || next === "0") return {};
   const value = next !== null && /^\d{1,15}$/.test(next) ? Number(next) : undefined;
-  return value !== undefined && value > offset ? { next: value } : { wrong: next ?? "nothing" };
+  const isFurther = value !== undefined && value > offset;
+  // A filter may leave nothing of a page whose list goes on; where that is not said clearly, an empty page is the last.
+  if (count === 0 && !(more === "true" && isFurther)) return {};
+  return isFurther ? { next: value } : { wrong: next ?? "nothing" };
 }

@@ -227,7 +227,7 @@ describe("WebSockets", () => {
     const own = one.cdp_ws_url.split("?")[0] ?? "";
     for (const url of [own, `${own}?jwt=`, `${own}?jwt=x.y.z`, `${own}?jwt=${token}`]) expect(await refusedUpgrade(url)).toMatchObject({ status: 401, body: { code: "unauthorized" } });
     expect(await refusedUpgrade(own, { authorization: `Bearer ${server.key}` })).toMatchObject({ status: 401 });
-    expect(await refusedUpgrade(one.webdriver_ws_url)).toMatchObject({ status: 501, body: { code: "not_implemented" } });
+    expect(await refusedUpgrade(`${one.webdriver_ws_url.split("?")[0] ?? ""}?jwt=${token}`)).toMatchObject({ status: 401, body: { code: "unauthorized" } });
     expect(await refusedUpgrade(one.cdp_ws_url.replace("/cdp", "/elsewhere"))).toMatchObject({ status: 404 });
     expect(await refusedUpgrade(`${server.baseUrl}/profiles`, { "x-request-id": "up-1" })).toMatchObject({ status: 404, requestId: "up-1" });
     await server.request("DELETE", `/browsers/${one.session_id}`);

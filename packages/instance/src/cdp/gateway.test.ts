@@ -114,7 +114,8 @@ describeChromium("the CDP gateway", (chromium) => {
     expect(await rawStatus(instance, "/cdp", upgrade)).toBe(400);
     expect(await rawStatus(instance, "/cdp", { ...upgrade, "sec-websocket-version": "13", "sec-websocket-key": "short" })).toBe(400);
     const whole = { ...upgrade, "sec-websocket-version": "13", "sec-websocket-key": randomBytes(16).toString("base64") };
-    expect(await rawStatus(instance, "/webdriver", whole)).toBe(501);
+    expect(await rawStatus(instance, "/webdriver", { ...upgrade, "sec-websocket-version": "13", "sec-websocket-key": "short" })).toBe(400);
+    expect(await rawStatus(instance, "/devtools/page/NONE", whole)).toBe(503);
     expect(await rawStatus(instance, "/other", whole)).toBe(404);
     const sockets = await Promise.all(Array.from({ length: maxCdpClients }, () => instance.connect()));
     expect(await rawStatus(instance, "/cdp", whole)).toBe(429);
