@@ -1,6 +1,7 @@
 // npm run bench: every measured figure, as ratios in one run. `npm run bench -- sessions http` runs some of them, `--quick` shortens each,
 // `--json FILE` keeps the figures. Machines differ and are noisy: the ratios are what counts.
 import { parseArgs } from "node:util";
+import { measureAutomation } from "./automation.ts";
 import { measureClientCall } from "./client-call.ts";
 import { measureClientEvents } from "./client-events.ts";
 import { measureClientStart } from "./client-start.ts";
@@ -23,6 +24,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   watch: { title: "Directory watch", run: () => measureWatchLatency(quick ? 50 : 500) },
   commands: { title: "Commands beside the browser", run: () => measureCommands(quick ? 50 : 500, quick ? 2 ** 27 : 2 ** 30) },
   computer: { title: "Screenshots and input", run: () => measureComputer(quick ? 10 : 60) },
+  automation: { title: "CDP, Playwright code, requests through the browser", run: () => measureAutomation(quick ? 5 : 25) },
   delete: { title: "Deleting a directory", run: () => measureDeleteDirectory(quick ? 1 : 5) },
   "client-call": { title: "CPU and time of the client a call", run: () => measureClientCall(quick ? 500 : 3000) },
   "client-start": { title: "Importing the client in Node", run: () => measureClientStart(quick ? 5 : 25) },
