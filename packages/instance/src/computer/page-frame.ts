@@ -1,5 +1,6 @@
 import type { PageSession } from "./page-session.ts";
 
+/** How long the compositor may take for it, in milliseconds. */
 const frameWaitMs = 3_000;
 
 /**
@@ -8,15 +9,20 @@ const frameWaitMs = 3_000;
  *
  * @returns `undefined` when none came in time.
  */
-export async function captureFrame({ cdp, sessionId }: PageSession): Promise<Buffer | undefined> {
-  const frame = Promise.withResolvers<Buffer | undefined>();
-  const timer = setTimeout(frame.resolve, frameWaitMs, undefined);
+export async function captureFrame(session: PageSession): Promise<Buffer | undefined> {
+  const { cdp, sessionId } = session;
+  const frame = Promise.withResolvers<Buffer>();
   const stop = cdp.on("Page.screencastFrame", ({ data }, from) => {
     if (from === sessionId) frame.resolve(Buffer.from(data, "base64"));
   });
+  const timeout = Promise.withResolvers<undefined>();
+  const timer = setTimeout(timeout.resolve, frameWaitMs, undefined);
   try {
     await cdp.send("Page.startScreencast", { format: "png", everyNthFrame: 1 }, sessionId);
-    return await frame.promise;
+    return await Promise.race([frame.promise, session.end, timeout.promise]);
+  } catch (error) {
+    if (session.ended) return undefined;
+    throw error;
   } finally {
     clearTimeout(timer);
     stop();

@@ -19,7 +19,7 @@ export function createPageScreen(browser: Pick<BrowserSupervisor, "cdp">): Scree
     }
   }
 
-  async function look(): Promise<View> {
+  async function look(mayTryAgain = true): Promise<View> {
     const cdp = await connection();
     try {
       const targetId = await findVisiblePage(cdp);
@@ -32,15 +32,17 @@ export function createPageScreen(browser: Pick<BrowserSupervisor, "cdp">): Scree
       held = { session, view: createPageView(session) };
       return held.view;
     } catch (error) {
-      if (error instanceof CdpError) throw browserGone(error);
-      throw error;
+      if (!(error instanceof CdpError)) throw error;
+      // The page was closed, or the browser crashed, between two questions; nothing was done yet.
+      if (mayTryAgain) return await look(false);
+      throw browserGone(error);
     }
   }
 
   return {
     // One at a time: two at once would attach twice.
     look() {
-      const looked = looking.then(look);
+      const looked = looking.then(() => look());
       looking = looked.catch(() => undefined);
       return looked;
     },

@@ -24,6 +24,8 @@ export interface PageSession {
   readonly sessionId: string;
   /** Whether the page, or the browser, is gone. */
   readonly ended: boolean;
+  /** Resolves when it is. */
+  readonly end: Promise<undefined>;
   /** What its end means to the caller. */
   endError(): ServiceError;
   readonly dialog: PageDialog | undefined;
@@ -98,6 +100,7 @@ export async function openPageSession(cdp: CdpConnection, targetId: string): Pro
     get ended() {
       return ended;
     },
+    end: end.promise,
     endError: () => (browserEnded ? browserGone() : pageGone()),
     get dialog() {
       return dialog;

@@ -153,6 +153,7 @@ export function createPageView(session: PageSession): View {
       // The page is kept from drawing, but what it drew last is still on the screen.
       if (region !== undefined) throw notAnswering("does not answer, so only a screenshot without a region is possible");
       const frame = await captureFrame(session);
+      if (session.ended) throw session.endError();
       if (frame === undefined) throw notAnswering("does not answer");
       return frame;
     },
