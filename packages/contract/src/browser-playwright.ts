@@ -18,5 +18,5 @@ export const executePlaywright = defineEndpoint({
   params: id,
   body: json(ExecutePlaywright),
   responses: { 200: json(PlaywrightResult) },
-  errors: [400, 401, 403, 404, 500],
+  errors: [400, 401, 403, 404, 429, 500, 503],
 });

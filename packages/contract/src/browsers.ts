@@ -90,7 +90,7 @@ export const curl = defineEndpoint({
   params: id,
   body: json(Curl),
   responses: { 200: json(CurlResult) },
-  errors: [400, 401, 403, 404, 413, 500, 502],
+  errors: [400, 401, 403, 404, 413, 429, 500, 502, 503],
   errorBodies: { 502: CurlError },
 });
 

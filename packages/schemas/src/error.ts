@@ -3,6 +3,7 @@ import { lazyObject, type Schema } from "./schema.ts";
 
 /** Codes that Shoal itself sends. A newer server may send others. */
 export const errorCodes = [
+  "bad_gateway",
   "bad_request",
   "browser_not_running",
   "capacity_exhausted",
