@@ -107,6 +107,9 @@ describe.skipIf(missingFor("process"))("two projects", () => {
       [without, { authorization: `Bearer ${stranger.key}` }],
       [`${without}?jwt=${stranger.key}`, {}],
       [`${session.cdp_ws_url}x`, {}],
+      [without.replace(/\/cdp$/, "/process/some-process/attach"), {}],
+      [without.replace(/\/cdp$/, "/process/some-process/attach"), { authorization: `Bearer ${stranger.key}` }],
+      [`${without.replace(/\/cdp$/, "/process/some-process/attach")}?jwt=${stranger.key}`, {}],
       [session.cdp_ws_url.replace(/jwt=.../, "jwt=abc"), {}],
     ] as const) {
       expect([url, await upgradeStatus(url, headers)]).toEqual([url, expect.toSatisfy((status: number) => status === 401 || status === 403 || status === 404)]);
