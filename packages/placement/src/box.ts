@@ -1,4 +1,5 @@
 import type { BrowserViewport } from "@shoal/schemas";
+import type { EgressUpstream } from "./egress-upstream.ts";
 import type { PlacementKind } from "./placement.ts";
 import type { Readable } from "node:stream";
 
@@ -22,6 +23,8 @@ export interface Box {
    * @throws when what lies there is not a socket.
    */
   readonly pinSocket: () => string;
+  /** What its traffic leaves by, from the next connection on; those that are open are ended. @throws {PlacementError} `bad_option`. */
+  readonly setUpstream: (upstream: EgressUpstream | undefined) => void;
   /** Kills all processes of it; `gone` tells when that is done. Safe to call again. */
   kill(): void;
   /** Removes files and sockets, once `gone` has resolved. */

@@ -4,6 +4,7 @@ import type { PlacementKind } from "./placement.ts";
 import { openPage } from "./testing/cdp.ts";
 import { openPlacement, runInside } from "./testing/placements.ts";
 import { familyOf, type Known } from "./testing/processes.ts";
+import { startHttpProxy, startSocksProxy } from "./testing/proxy-servers.ts";
 import { describeWith } from "./testing/requirements.ts";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -61,6 +62,30 @@ for (const kind of ["sandbox", "process"] as const satisfies PlacementKind[]) {
       expect(await page.open(`http://127.0.0.1:${port}/`)).toEqual({ error: "", shown: "the host's page" });
       expect(await page.evaluate(`new Promise((resolve) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onmessage = (m) => resolve(m.data); s.onerror = () => resolve("refused"); })`)).toBe("hello");
       expect((await page.open(`http://127.0.0.1:${port}/away`)).shown).toMatch(/may not reach "127.0.0.2"/);
+    });
+
+    it("leaves by an HTTP proxy, by a SOCKS5 proxy and by none, changed under an open page", async () => {
+      const wanted = { username: "user", password: "p@ss" };
+      const [http, socks] = await Promise.all([startHttpProxy(wanted), startSocksProxy(wanted)]);
+      try {
+        const { placement } = await openPlacement({ kind, allowPrivateHosts: [`127.0.0.1:${http.port}`, `127.0.0.1:${socks.port}`] });
+        const instance = await placement.acquire(assign, undefined, { url: `http://user:p%40ss@127.0.0.1:${http.port}`, bypassHosts: ["near.localhost"] });
+        const page = await openPage(instance);
+        // Of a domain that nobody has, so that only the proxy can have resolved it.
+        expect(await page.open(`http://far.invalid:${port}/`)).toEqual({ error: "", shown: "the host's page" });
+        expect(await page.evaluate(`new Promise((resolve) => { const s = new WebSocket("ws://far.invalid:${port}/"); s.onmessage = (m) => resolve(m.data); s.onerror = () => resolve("refused"); })`)).toBe("hello");
+        expect(http.asked).toEqual(expect.arrayContaining([`far.invalid:${port}`]));
+        expect((await page.open(`http://near.localhost:${port}/`)).shown).toMatch(/may not reach/);
+        expect((await page.open("http://169.254.169.254/")).shown).toMatch(/may not reach/);
+        instance.setUpstream({ url: `socks5://user:p%40ss@127.0.0.1:${socks.port}`, bypassHosts: [] });
+        expect(await page.open(`http://other.invalid:${port}/`)).toEqual({ error: "", shown: "the host's page" });
+        expect(socks.asked).toEqual(expect.arrayContaining([`other.invalid:${port}`]));
+        instance.setUpstream(undefined);
+        expect((await page.open(`http://third.invalid:${port}/`)).shown).toMatch(/could not be resolved/);
+        expect([...http.asked, ...socks.asked].join()).not.toMatch(/third|169|near/);
+      } finally {
+        await Promise.all([http.close(), socks.close()]);
+      }
     });
   });
 }

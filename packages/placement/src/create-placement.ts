@@ -3,6 +3,7 @@ import type { BoxMaker } from "./box.ts";
 import { locateChromium } from "./chromium.ts";
 import { createEgressGateway } from "./egress-gateway.ts";
 import { createEgressPolicy, type ResolveName } from "./egress-policy.ts";
+import type { EgressUpstream } from "./egress-upstream.ts";
 import type { InstanceHandle } from "./instance-handle.ts";
 import type { Placement, PlacementOptions } from "./placement.ts";
 import { PlacementError } from "./placement-error.ts";
@@ -82,12 +83,14 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
     if (bavail * bsize < leastFreeBytes) throw new PlacementError("no_space", `There are ${Math.floor((bavail * bsize) / 2 ** 20)} MB left on the disk of ${folders.sessionsDir}, and a session needs ${leastFreeBytes / 2 ** 20} MB. End sessions, or make room.`);
   }
 
-  async function acquire(assign: AssignInstance, signal?: AbortSignal): Promise<InstanceHandle> {
+  async function acquire(assign: AssignInstance, signal?: AbortSignal, upstream?: EgressUpstream): Promise<InstanceHandle> {
     if (closing === undefined) await checkSpace();
     for (;;) {
       const wasWaiting = pool.hasWaiting;
       const handle = await pool.take(signal);
       try {
+        // Before the session's first page.
+        if (upstream !== undefined) handle.setUpstream(upstream);
         await handle.assign(assign, signal);
         signal?.throwIfAborted();
       } catch (error) {

@@ -1,13 +1,21 @@
-import type { EgressPolicy, ResolvedAddress } from "./egress-policy.ts";
+import type { EgressDecision, EgressPolicy, ResolvedAddress } from "./egress-policy.ts";
+import { type EgressUpstream, type ParsedUpstream, parseUpstream } from "./egress-upstream.ts";
 import type { PlacementLog } from "./placement.ts";
 import { RequestError, Server as ProxyServer } from "proxy-chain";
 import type { lookup } from "node:dns";
 import { chmod } from "node:fs/promises";
 import { Agent, type IncomingMessage } from "node:http";
+import { Agent as TlsAgent } from "node:https";
 import { createServer, type LookupFunction, type Socket } from "node:net";
 
 /** One session's way out: an HTTP proxy on a Unix socket or named pipe. */
 export interface EgressDoor {
+  /**
+   * Has everything leave by a proxy server from now on; `undefined` = from this host. Connections that are open are ended, or they would go on the old way.
+   *
+   * @throws {PlacementError} `bad_option` when its address cannot be read; nothing has changed then.
+   */
+  setUpstream(upstream: EgressUpstream | undefined): void;
   /** Ends the proxy and every connection through it. */
   close(): Promise<void>;
 }
@@ -20,26 +28,62 @@ export interface EgressGateway {
 /** Connections of one session at a time. Chromium itself keeps to 32 at one proxy, WebSockets apart. */
 const maxConnections = 1024;
 
+/** How long a name may take to be resolved here when a proxy resolves it anyway, in milliseconds. */
+const secondLookMs = 2_000;
+
 interface Door {
   readonly policy: EgressPolicy;
-  readonly agent: Agent;
+  upstream: ParsedUpstream | undefined;
+  agents: Agents;
 }
+
+/** Not shared between sessions, or one could be given a connection on which another has authenticated itself. */
+interface Agents {
+  readonly httpAgent: Agent;
+  readonly httpsAgent: TlsAgent;
+}
+
+function newAgents(): Agents {
+  return { httpAgent: new Agent({ keepAlive: true }), httpsAgent: new TlsAgent({ keepAlive: true }) };
+}
+
+function destroyAgents({ httpAgent, httpsAgent }: Agents): void {
+  httpAgent.destroy();
+  httpsAgent.destroy();
+}
+
+/** `Server` header of what the gateway answers by itself. */
+export const egressGatewayName = "Shoal egress gateway";
+
+const plainText = { "Content-Type": "text/plain; charset=utf-8" };
 
 /** Makes the place where what pages send leaves for the network. Names are resolved here, and a connection goes to the address that was checked. */
 export function createEgressGateway(log: PlacementLog): EgressGateway {
   const doors = new WeakMap<Socket, Door>();
   const proxy = new ProxyServer({
+    authRealm: egressGatewayName,
     async prepareRequestFunction({ request, hostname, port, isHttp }: { request: IncomingMessage; hostname: string; port: number; isHttp: boolean }) {
       const door = doors.get(request.socket);
       if (door === undefined) throw new RequestError("This connection belongs to no session.\n", 403);
-      const decision = await door.policy.decide(hostname, port);
-      if (!decision.allowed) {
-        log.debug({ hostname, port, status: decision.status }, decision.message.trimEnd());
-        throw new RequestError(decision.message, decision.status, { "Content-Type": "text/plain; charset=utf-8" });
+      const { agents, policy, upstream } = door;
+      if (upstream !== undefined && !upstream.bypasses(hostname)) {
+        const decision = await secondLook(policy.decide(hostname, port));
+        if (decision !== undefined && !decision.allowed && decision.status !== 502) refuse(decision, hostname, port);
+        const server = await policy.decide(upstream.hostname, upstream.port);
+        if (!server.allowed) throw new RequestError(`The session's proxy cannot be used. ${server.message}`, 502, plainText);
+        const url = upstream.urlFor(server.addresses[0]?.address ?? "");
+        return { upstreamProxyUrl: url, dnsLookup: pinnedTo(server.addresses), ...(isHttp && agents) };
       }
-      return { dnsLookup: pinnedTo(decision.addresses), ...(isHttp && { httpAgent: door.agent }) };
+      const decision = await policy.decide(hostname, port);
+      if (!decision.allowed) refuse(decision, hostname, port);
+      return { dnsLookup: pinnedTo(decision.addresses), ...(isHttp && { httpAgent: agents.httpAgent }) };
     },
   });
+
+  function refuse({ message, status }: Extract<EgressDecision, { allowed: false }>, hostname: string, port: number): never {
+    log.debug({ hostname, port, status }, message.trimEnd());
+    throw new RequestError(message, status, plainText);
+  }
   // An upload may take longer than Node's five minutes for a request.
   proxy.server.requestTimeout = 0;
   proxy.on("requestFailed", ({ error }: { error: Error }) => {
@@ -48,8 +92,7 @@ export function createEgressGateway(log: PlacementLog): EgressGateway {
 
   return {
     async open(path, policy) {
-      // Not shared between sessions, or one could be given a connection on which another has authenticated itself.
-      const door: Door = { policy, agent: new Agent({ keepAlive: true }) };
+      const door: Door = { policy, upstream: undefined, agents: newAgents() };
       const sockets = new Set<Socket>();
       // As node:http expects of its sockets: a client that has shut its side still waits for the answer.
       const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -67,18 +110,42 @@ export function createEgressGateway(log: PlacementLog): EgressGateway {
       });
       if (process.platform !== "win32") await chmod(path, 0o600);
       return {
+        setUpstream(upstream) {
+          const parsed = upstream && parseUpstream(upstream);
+          const old = door.agents;
+          door.upstream = parsed;
+          door.agents = newAgents();
+          for (const socket of sockets) socket.destroy();
+          destroyAgents(old);
+        },
         close() {
           return new Promise((resolve) => {
             server.close(() => {
               resolve();
             });
             for (const socket of sockets) socket.destroy();
-            door.agent.destroy();
+            destroyAgents(door.agents);
           });
         },
       };
     },
   };
+}
+
+/**
+ * What this host thinks of a name that the proxy is going to resolve: private addresses of its own network stay out of reach. The proxy may find other
+ * addresses, which nobody here sees. A name that takes long or is unknown here is left to the proxy.
+ */
+async function secondLook(decision: Promise<EgressDecision>): Promise<EgressDecision | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, secondLookMs, undefined);
+  });
+  try {
+    return await Promise.race([decision, patience]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function pinnedTo(addresses: readonly ResolvedAddress[]): typeof lookup {

@@ -1,5 +1,6 @@
 import type { EgressDoor, EgressGateway } from "./egress-gateway.ts";
 import type { EgressPolicy } from "./egress-policy.ts";
+import type { EgressUpstream } from "./egress-upstream.ts";
 import { removeTree } from "./remove-tree.ts";
 import type { SessionFolders } from "./session-folders.ts";
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
@@ -19,6 +20,8 @@ export interface InstanceFiles {
   readonly instanceSocket: string;
   readonly egressSocket: string;
   readonly pinSocket: () => string;
+  /** @throws {PlacementError} `bad_option`, see {@link EgressDoor.setUpstream}. */
+  readonly setUpstream: (upstream: EgressUpstream | undefined) => void;
   readonly clear: () => Promise<void>;
 }
 
@@ -50,26 +53,27 @@ export async function makeInstanceFiles(id: string, options: InstanceFilesOption
   const isWindows = process.platform === "win32";
   const instanceSocket = isWindows ? `\\\\.\\pipe\\shoal-${id}-instance` : join(sockets, "instance.sock");
   const egressSocket = isWindows ? `\\\\.\\pipe\\shoal-${id}-egress` : join(sockets, "egress.sock");
-  let door: EgressDoor | undefined;
+  let opened: EgressDoor | undefined;
   let pinned: number | undefined;
 
   async function clear(): Promise<void> {
     if (pinned !== undefined) closeSync(pinned);
     pinned = undefined;
-    await Promise.all([door?.close(), removeTree(sessionDir), removeTree(sockets)]);
+    await Promise.all([opened?.close(), removeTree(sessionDir), removeTree(sockets)]);
   }
 
   try {
     const home = join(root, ...homePath.split("/"));
     const own = [sessionDir, root, join(root, "tmp"), home, join(home, "Downloads"), state, sockets];
     await Promise.all([mkdir(sockets, { mode: 0o700 }), mkdir(sessionDir, { mode: 0o700 }).then(() => Promise.all([mkdir(state, { mode: 0o700 }), mkdir(join(home, "Downloads"), { recursive: true }), mkdir(join(root, "tmp"), { recursive: true })]))]);
-    door = await options.gateway.open(egressSocket, options.policy);
+    opened = await options.gateway.open(egressSocket, options.policy);
     if (owner !== undefined) await Promise.all([...own, egressSocket].map((path) => chown(path, owner, owner)));
   } catch (error) {
     await clear();
     throw error;
   }
 
+  const door = opened;
   return {
     sessionDir,
     root,
@@ -78,6 +82,9 @@ export async function makeInstanceFiles(id: string, options: InstanceFilesOption
     instanceSocket,
     egressSocket,
     clear,
+    setUpstream(upstream) {
+      door.setUpstream(upstream);
+    },
     pinSocket() {
       if (process.platform !== "linux") return instanceSocket;
       // The directory belongs to the box too: without this it could put a link there, and have the service talk to a socket of the host.

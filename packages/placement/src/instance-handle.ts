@@ -187,6 +187,7 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
     ended,
     request,
     connect,
+    setUpstream: box.setUpstream,
     onEvent(listener) {
       const own = (event: InstanceEvent): void => {
         listener(event);

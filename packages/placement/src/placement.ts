@@ -1,4 +1,5 @@
 import type { AssignInstance, InstanceEvent } from "@shoal/instance";
+import type { EgressUpstream } from "./egress-upstream.ts";
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
@@ -41,9 +42,10 @@ export interface Placement {
    * Hands an instance with a browser that answers to a session: a waiting one within milliseconds, else a new one.
    *
    * @param signal - gives up; nothing is left of an instance that was being started for this call.
-   * @throws {PlacementError} `start_failed`, with the instance's last lines, when it is not ready within 30 s; `no_space`; `closed`.
+   * @param upstream - proxy server that its traffic leaves by, from the first page on; none when absent.
+   * @throws {PlacementError} `start_failed`, with the instance's last lines, when it is not ready within 30 s; `no_space`; `closed`; `bad_option`.
    */
-  acquire(assign: AssignInstance, signal?: AbortSignal): Promise<Instance>;
+  acquire(assign: AssignInstance, signal?: AbortSignal, upstream?: EgressUpstream): Promise<Instance>;
   /** Resolves when the configured number of instances waits; rejects when the placement is closed before. */
   warmReady(): Promise<void>;
   /** Ends every instance, handed over or waiting; resolves when nothing of them is left. */
@@ -84,6 +86,12 @@ export interface Instance {
    * @throws {PlacementError} `instance_lost`.
    */
   connect(): Promise<Socket>;
+  /**
+   * Has its traffic leave by a proxy server from now on; `undefined` = from this host. The browser notices nothing but that connections it had open are ended.
+   *
+   * @throws {PlacementError} `bad_option` when the address cannot be read; nothing has changed then.
+   */
+  setUpstream(upstream: EgressUpstream | undefined): void;
   /** Calls `listener` for what the instance reports from now on, in order, never after `ended` resolved. Returns the way to stop it. */
   onEvent(listener: (event: InstanceEvent) => void): () => void;
   /** Resolves, and never rejects, when the instance and all in it are gone: processes, sockets, files. */

@@ -92,6 +92,7 @@ export async function createProcessBoxes(options: ProcessBoxOptions): Promise<Bo
           if (child.exitCode === null && child.signalCode === null) void killTree(pid);
         },
         pinSocket: files.pinSocket,
+        setUpstream: files.setUpstream,
         clear: files.clear,
       };
     },

@@ -159,6 +159,7 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
           }
         },
         pinSocket: files.pinSocket,
+        setUpstream: files.setUpstream,
         clear: files.clear,
       };
     },

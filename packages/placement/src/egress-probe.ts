@@ -1,0 +1,138 @@
+import { createEgressGateway, egressGatewayName, type EgressDoor } from "./egress-gateway.ts";
+import { createEgressPolicy } from "./egress-policy.ts";
+import type { EgressUpstream } from "./egress-upstream.ts";
+import type { PlacementLog } from "./placement.ts";
+import { createNameResolver } from "./resolve-name.ts";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { type IncomingMessage, request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import type { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect as tlsConnect } from "node:tls";
+
+/** What came of fetching one page through a proxy server. */
+export type EgressProbeResult =
+  /** The page answered, with whatever status; `text` is the beginning of its body, at most 64 KiB. */
+  | { readonly outcome: "answered"; readonly status: number; readonly text: string; readonly latencyMs: number }
+  /** `reason` is for people and holds no password. */
+  | { readonly outcome: "failed"; readonly reason: string }
+  /** The page, or the proxy server itself, lies where sessions may not go. */
+  | { readonly outcome: "refused"; readonly reason: string };
+
+/** Fetches pages as sessions would. */
+export interface EgressProbe {
+  /** Fetches one page, http or https, without following redirects. Gives up after `timeoutMs`. */
+  probe(upstream: EgressUpstream, url: URL, timeoutMs: number): Promise<EgressProbeResult>;
+}
+
+const maxBytes = 65_536;
+
+/** How the gateway says what went wrong with the proxy server, see proxy-chain's statuses. */
+const reasons: Readonly<Record<number, string>> = {
+  500: "the proxy asks for another user name or password (407), or its answer is none of a proxy",
+  590: "the proxy refused to connect to the page",
+  592: "the proxy's answer has an impossible status",
+  593: "the name of the proxy is unknown",
+  594: "the proxy refuses connections",
+  595: "the connection to the proxy was reset: it may want another protocol (http, https, socks5)",
+  596: "the connection to the proxy broke",
+  597: "the proxy does not take this user name and password",
+  599: "the proxy cannot be spoken to: it may want another protocol (http, https, socks5)",
+};
+
+/** @throws {PlacementError} `bad_option` for an entry of `allowPrivateHosts` that cannot be read. */
+export function createEgressProbe({ allowPrivateHosts, log }: { readonly allowPrivateHosts: readonly string[]; readonly log: PlacementLog }): EgressProbe {
+  const policy = createEgressPolicy(allowPrivateHosts, createNameResolver());
+  const gateway = createEgressGateway(log);
+
+  async function through(door: EgressDoor, path: string, url: URL, signal: AbortSignal): Promise<EgressProbeResult> {
+    const began = performance.now();
+    try {
+      const answer = url.protocol === "https:" ? await overTunnel(path, url, signal) : await plainly(path, url, signal);
+      const status = answer.statusCode ?? 0;
+      const text = await beginning(answer);
+      // What the gateway says about the proxy has statuses that no site uses, or its name.
+      if (answer.headers.server === egressGatewayName || (status >= 590 && status <= 599)) return failed(status, text);
+      return { outcome: "answered", status, text, latencyMs: Math.round(performance.now() - began) };
+    } catch (error) {
+      if (error instanceof TunnelRefused) return failed(error.status, error.message);
+      if (signal.aborted) return { outcome: "failed", reason: "no answer in time" };
+      return { outcome: "failed", reason: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  return {
+    async probe(upstream, url, timeoutMs) {
+      const decision = await policy.decide(url.hostname, url.port === "" ? (url.protocol === "https:" ? 443 : 80) : Number(url.port));
+      if (!decision.allowed && decision.status !== 502) return { outcome: "refused", reason: decision.message.trim() };
+      const folder = process.platform === "win32" ? undefined : await mkdtemp(join(tmpdir(), "shoal-probe-"));
+      const path = folder === undefined ? `\\\\.\\pipe\\shoal-probe-${randomBytes(12).toString("hex")}` : join(folder, "egress.sock");
+      try {
+        const door = await gateway.open(path, policy);
+        try {
+          // The proxy is to be tried, whatever need not go through it.
+          door.setUpstream({ ...upstream, bypassHosts: [] });
+          return await through(door, path, url, AbortSignal.timeout(timeoutMs));
+        } finally {
+          await door.close();
+        }
+      } finally {
+        if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+      }
+    },
+  };
+}
+
+class TunnelRefused extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+function failed(status: number, text: string): EgressProbeResult {
+  if (status === 403 || status === 502) return { outcome: "refused", reason: text.trim() };
+  return { outcome: "failed", reason: reasons[status] ?? `the proxy answered with status ${String(status)}` };
+}
+
+function plainly(socketPath: string, url: URL, signal: AbortSignal): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    httpRequest({ socketPath, path: url.href, headers: { host: url.host, connection: "close" }, signal }, resolve).on("error", reject).end();
+  });
+}
+
+async function overTunnel(socketPath: string, url: URL, signal: AbortSignal): Promise<IncomingMessage> {
+  const target = `${url.hostname}:${url.port === "" ? "443" : url.port}`;
+  const tunnel = await new Promise<Socket>((resolve, reject) => {
+    httpRequest({ socketPath, method: "CONNECT", path: target, headers: { host: target }, signal })
+      .on("connect", (answer, socket: Socket, head) => {
+        if (answer.statusCode === 200) resolve(socket);
+        else {
+          socket.destroy();
+          reject(new TunnelRefused(answer.statusCode ?? 0, head.toString()));
+        }
+      })
+      .on("error", reject)
+      .end();
+  });
+  const socket = tlsConnect({ socket: tunnel, servername: url.hostname, ALPNProtocols: ["http/1.1"] });
+  return new Promise((resolve, reject) => {
+    httpsRequest(url, { createConnection: () => socket, headers: { connection: "close" }, signal }, resolve).on("error", reject).end();
+  });
+}
+
+async function beginning(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer) {
+    chunks.push(chunk as Buffer);
+    size += (chunk as Buffer).length;
+    if (size >= maxBytes) break;
+  }
+  answer.destroy();
+  return Buffer.concat(chunks).subarray(0, maxBytes).toString("utf8");
+}

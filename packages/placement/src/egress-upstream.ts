@@ -1,0 +1,55 @@
+import { PlacementError } from "./placement-error.ts";
+
+/** A proxy server that a session's traffic leaves by, instead of leaving from this host. */
+export interface EgressUpstream {
+  /** `http://`, `https://` (TLS to the proxy itself) or `socks5://`; user name and password percent-encoded. Names that pages ask for are resolved by the proxy. */
+  readonly url: string;
+  /** Hosts that are reached without it: whole names, or `*.example.com` for all below one. */
+  readonly bypassHosts: readonly string[];
+}
+
+/** A proxy server, read. */
+export interface ParsedUpstream {
+  readonly hostname: string;
+  readonly port: number;
+  /** Whether a host is reached without it. Case and a final dot do not matter. */
+  bypasses(hostname: string): boolean;
+  /**
+   * The form that proxy-chain takes.
+   *
+   * @param address - checked address of the proxy: SOCKS connections look names up by themselves, which could give another one.
+   */
+  urlFor(address: string): string;
+  readonly isSocks: boolean;
+}
+
+const defaultPorts: Readonly<Record<string, number>> = { "http:": 80, "https:": 443, "socks5:": 1080 };
+
+function plain(hostname: string): string {
+  return hostname.toLowerCase().replace(/\.+$/, "");
+}
+
+/** @throws {PlacementError} `bad_option`; the message holds nothing of the address, which carries a password. */
+export function parseUpstream({ url, bypassHosts }: EgressUpstream): ParsedUpstream {
+  const parsed = URL.parse(url);
+  const defaultPort = defaultPorts[parsed?.protocol ?? ""];
+  if (!parsed || defaultPort === undefined || parsed.hostname === "") throw new PlacementError("bad_option", "A proxy's address must be an http://, https:// or socks5:// URL with a host.");
+  const isSocks = parsed.protocol === "socks5:";
+  const bypassed = bypassHosts.map(plain);
+  const credentials = parsed.username === "" && parsed.password === "" ? "" : `${parsed.username}:${parsed.password}@`;
+  const port = parsed.port === "" ? defaultPort : Number(parsed.port);
+  return {
+    hostname: parsed.hostname,
+    port,
+    isSocks,
+    bypasses(hostname) {
+      const name = plain(hostname);
+      return bypassed.some((host) => (host.startsWith("*.") ? name.endsWith(host.slice(1)) : name === host));
+    },
+    urlFor(address) {
+      if (!isSocks) return `${parsed.protocol}//${credentials}${parsed.hostname}:${String(port)}`;
+      // With the "h" the proxy resolves what pages ask for, for requests as for tunnels.
+      return `socks5h://${credentials}${address.includes(":") ? `[${address}]` : address}:${String(port)}`;
+    },
+  };
+}
