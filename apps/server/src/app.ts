@@ -6,6 +6,9 @@ import { configure, fastifyOptions, mount } from "@shoal/router/fastify";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import { apiKeyHandlers } from "./api-keys/handlers.ts";
 import type { ApiKeys } from "./api-keys/api-keys.ts";
+import type { AuditLogs } from "./audit-logs/audit-logs.ts";
+import { isAudited, markAudited } from "./audit-logs/follow.ts";
+import { auditLogHandlers } from "./audit-logs/handlers.ts";
 import { type Access, type Authenticator, isOpen } from "./auth/access.ts";
 import { browserHandlers } from "./browsers/handlers.ts";
 import type { Sessions } from "./browsers/sessions.ts";
@@ -32,6 +35,7 @@ import type { ReadinessChecks } from "./service/readiness.ts";
 /** What the routes are made of. */
 export interface AppParts {
   readonly apiKeys: ApiKeys;
+  readonly auditLogs: AuditLogs;
   readonly authenticator: Authenticator;
   readonly idempotency: Idempotency;
   /** Sessions of the organisation at once. */
@@ -72,6 +76,17 @@ export function createApp(parts: AppParts): FastifyInstance {
     return authenticator.authenticate(headers);
   }
 
+  /** The same, and the audit log learns who it is where the operation is one that it keeps. */
+  function enter(request: FastifyRequest, endpoint: Endpoint): Access | Promise<Access> {
+    const access = authenticate(request);
+    if (!isAudited(endpoint)) return access;
+    const mark = (known: Access): Access => {
+      markAudited(request, endpoint, known);
+      return known;
+    };
+    return access instanceof Promise ? access.then(mark) : mark(access);
+  }
+
   const missing = new Set<string>([...notImplemented, ...missingInside]);
   const entitlements = entitlementsOf((name) => !missing.has(name), parts.maxSessions);
   const keyed = {
@@ -80,6 +95,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     ...browserHandlers(sessions, secrets),
     ...projectHandlers(parts.projects),
     ...organizationHandlers(parts.organization, entitlements),
+    ...auditLogHandlers(parts.auditLogs),
   } satisfies HandlersOrNotYet<KeyedPlane<typeof contract>, NotImplemented & keyof KeyedPlane<typeof contract>, Access>;
   const open = serviceHandlers(parts.readiness) satisfies HandlersOrNotYet<OpenPlane<typeof contract>, NotImplemented & keyof OpenPlane<typeof contract>>;
 
@@ -90,11 +106,12 @@ export function createApp(parts: AppParts): FastifyInstance {
   }
 
   /** Of whoever has a key for the session's project, or the session's own token in the address. */
-  async function instanceFor(request: FastifyRequest, sessionId: string): Promise<Instance> {
+  async function instanceFor(request: FastifyRequest, sessionId: string, endpoint?: Endpoint): Promise<Instance> {
     const token = sessionTokenIn(request.raw.url ?? "");
-    if (token === undefined) return sessions.instanceOf((await authenticate(request)).projectId, sessionId);
+    if (token === undefined) return sessions.instanceOf((await (endpoint === undefined ? authenticate(request) : enter(request, endpoint))).projectId, sessionId);
     refuseWhileDraining();
     await requireSessionToken(secrets, token, sessionId);
+    if (endpoint !== undefined && isAudited(endpoint)) markAudited(request, endpoint, undefined);
     return sessions.instanceOf(undefined, sessionId);
   }
 
@@ -102,7 +119,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     if (endpoint.plane === "instance") {
       serveForwarded(app, endpoint, {
         async instanceFor(request, sessionId) {
-          const instance = await instanceFor(request, sessionId);
+          const instance = await instanceFor(request, sessionId, endpoint);
           if (missing.has(name)) throw notImplementedError(endpoint);
           return instance;
         },
@@ -112,7 +129,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     } else if (!isOpen(endpoint)) {
       // `satisfies` above holds the name to its handler.
       const handler = explainingClosedProjects(keyed[name as keyof typeof keyed] as unknown as Handler<Endpoint, Access>) as Handler<Endpoint, Access>;
-      mount(app, endpoint, endpoint.method === "POST" ? idempotency.protect(endpoint, handler) : handler, { context: authenticate });
+      mount(app, endpoint, endpoint.method === "POST" ? idempotency.protect(endpoint, handler) : handler, { context: enter });
     } else if (name in open) {
       mount(app, endpoint, open[name as keyof typeof open] as unknown as Handler<Endpoint>, { context: () => undefined });
     }

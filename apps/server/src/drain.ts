@@ -14,9 +14,9 @@ function isEventStream(response: ServerResponse): boolean {
 
 /**
  * Follows every request from its arrival to its end, and logs it: refused ones at `info`, failed ones at `warn`, the others at `debug`.
- * Paths are written without their query. A listener of the server rather than a hook of Fastify, which would cost each request more than its key does.
+ * Paths are written without their query. `onEnd` is told of each when its answer has ended, or its client is gone. A listener of the server rather than a hook of Fastify, which would cost each request more than its key does.
  */
-export function followRequests(server: Server, log: Log): InFlight {
+export function followRequests(server: Server, log: Log, onEnd?: (request: IncomingMessage, response: ServerResponse, durationMs: number) => void): InFlight {
   const open = new Set<ServerResponse>();
   const logsAll = log.isLevelEnabled("debug");
   let settled: (() => void) | undefined;
@@ -34,6 +34,7 @@ export function followRequests(server: Server, log: Log): InFlight {
     const arrivedMs = performance.now();
     response.on("close", () => {
       open.delete(response);
+      onEnd?.(request, response, performance.now() - arrivedMs);
       settled?.();
       if (logsAll || response.statusCode >= 400) write(request, response, arrivedMs);
     });

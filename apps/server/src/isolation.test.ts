@@ -32,6 +32,8 @@ const lists = ["profiles.list", "apiKeys.list", "browsers.list", "projects.list"
 const others = [
   "profiles.create", "apiKeys.create", "browsers.create", "projects.create", "projects.legacy.create",
   "organization.limits.get", "organization.limits.update", "organization.entitlements.get", "auth.context.get",
+  // Entries are looked for by time; audit-logs.test.ts tells whose are shown.
+  "auditLogs.list", "auditLogs.exportChunk", "auditLogs.verify",
   "service.health", "service.ready", "service.openapi",
 ];
 

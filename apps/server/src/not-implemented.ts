@@ -36,7 +36,6 @@ export const notImplemented = [
   "downloadExtensionFromChromeStore",
   "downloadProfile",
   "exchangeHandoff",
-  "exportAuditLogsChunk",
   "flushBrowserPool",
   "followDeployment",
   "followInvocation",
@@ -54,7 +53,6 @@ export const notImplemented = [
   "getTotpCode",
   "listApps",
   "listAuditLogExportDestinations",
-  "listAuditLogs",
   "listAuthConnections",
   "listBrowserPools",
   "listCredentialProviderItems",
@@ -82,7 +80,6 @@ export const notImplemented = [
   "updateOtlpDestination",
   "updateProxy",
   "uploadExtension",
-  "verifyAuditLogs",
 ] as const satisfies readonly (keyof KeyedPlane<typeof contract> | keyof OpenPlane<typeof contract>)[];
 
 /** Name of an operation of {@link notImplemented}. */

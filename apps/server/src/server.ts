@@ -7,6 +7,10 @@ import { createApp } from "./app.ts";
 import { createApiKeyStore } from "./api-keys/api-key-store.ts";
 import { type ApiKeys, createApiKeys } from "./api-keys/api-keys.ts";
 import { createKeyUses } from "./api-keys/key-uses.ts";
+import { createAuditLogs } from "./audit-logs/audit-logs.ts";
+import { createAuditChain } from "./audit-logs/chain.ts";
+import { noteOf } from "./audit-logs/follow.ts";
+import { createAuditRecorder } from "./audit-logs/recorder.ts";
 import { createAuthenticator, type KeyRow } from "./auth/access.ts";
 import { createSessionStore } from "./browsers/session-store.ts";
 import { createSessions } from "./browsers/sessions.ts";
@@ -182,6 +186,9 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     for (const id of changed.projects) lookup.forget(id);
     for (const id of changed.keys ?? []) keys.forget(id);
   });
+  const chain = createAuditChain(database, secrets);
+  const recorder = createAuditRecorder(chain, log);
+  cleanup.add("the audit log", () => recorder.close());
   const keyUses = createKeyUses(database, log);
   cleanup.add("the last uses of keys", () => keyUses.close());
   const profiles = createProfiles(database, isLive);
@@ -210,6 +217,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const idempotency = createIdempotency({ database, secrets, retentionMs: config.idempotency_retention_hours * hourMs, log });
   const sweeping = setInterval(() => {
     idempotency.sweep().catch((error: unknown) => { log.warn({ err: error }, "old idempotency keys could not be removed"); });
+    chain.dropBefore(new Date(Date.now() - config.audit_retention_days * 24 * hourMs)).catch((error: unknown) => { log.warn({ err: error }, "old entries of the audit log could not be removed"); });
   }, hourMs);
   cleanup.add("the hourly sweep", () => { clearInterval(sweeping); });
 
@@ -219,6 +227,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const app = createApp({
     apiKeys,
     authenticator,
+    auditLogs: createAuditLogs({ database, chain, recorder }),
     idempotency,
     maxSessions: limits.perOrganization,
     organization,
@@ -230,7 +239,10 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     log,
     isDraining,
   });
-  const inFlight = followRequests(app.server, log);
+  const inFlight = followRequests(app.server, log, (request, response, durationMs) => {
+    const note = noteOf(request, response, durationMs);
+    if (note !== undefined) recorder.note(note);
+  });
   const upgrades = serveUpgrades(app.server, { sessions, secrets, authenticator, log });
   cleanup.add("the HTTP server", async () => {
     await sessions.close();

@@ -5,10 +5,12 @@ import { type Kysely, sql } from "kysely";
 const contents: readonly { readonly table: keyof Tables; readonly what: string; readonly where?: string }[] = [
   { table: "sessions", what: "running sessions", where: "ended_at is null" },
   { table: "profiles", what: "profiles" },
+  { table: "proxies", what: "proxies" },
+  { table: "extensions", what: "extensions" },
 ];
 
 /** Tables with a `project_id` that may refer to a deleted project: keys are deleted along with it, the audit log stays. */
-export const notContents: readonly string[] = ["api_keys"];
+export const notContents: readonly string[] = ["api_keys", "audit_logs"];
 
 /** Every table that is looked at. */
 export const contentTables: readonly string[] = contents.map(({ table }) => table);

@@ -1,0 +1,306 @@
+import { type Database } from "@shoal/database";
+import { AuditLogEntry, type AuditLogVerification } from "@shoal/schemas";
+import fc from "fast-check";
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { createId } from "../ids.ts";
+import { createLog } from "../log.ts";
+import { completeConfig } from "../config/config.ts";
+import { createSecrets } from "../secrets.ts";
+import { startServer } from "../server.ts";
+import { startTestServer, type TestRequest, type TestServer } from "../testing/test-server.ts";
+import { createAuditChain } from "./chain.ts";
+import { type AuditNote, hashOf } from "./entry.ts";
+import { createAuditRecorder } from "./recorder.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+const dayMs = 86_400_000;
+const window = (from = -1, to = 1) => `start=${new Date(Date.now() + from * dayMs).toISOString()}&end=${new Date(Date.now() + to * dayMs).toISOString()}`;
+
+async function list(filter = "", request?: TestRequest): Promise<AuditLogEntry[]> {
+  const reply = await server.request("GET", `/audit-logs?${window()}&${filter}`, request);
+  expect(reply.status).toBe(200);
+  return (reply.body as unknown[]).map((entry) => AuditLogEntry.parse(entry));
+}
+
+function note(changes: Partial<AuditNote> = {}): AuditNote {
+  return {
+    id: createId(), at: new Date().toISOString(), project_id: null, auth_strategy: "api_key", user_id: "u", email: "u@localhost", method: "POST", path: "/x", route: "/x", operation: "x.create",
+    status: 200, duration_ms: 1, domain: "localhost", client_ip: "127.0.0.1", user_agent: "test", request_id: "r", ...changes,
+  };
+}
+
+describe("an entry", () => {
+  it("tells who did what, from where, with which request and outcome", async () => {
+    const { id, key } = await server.addProject("who");
+    const reply = await server.request("POST", "/profiles?", { key, body: { name: "audited" }, headers: { "user-agent": "agent/1" } });
+    const [entry] = await list("search=/profiles&limit=1");
+    expect(entry).toMatchObject({
+      auth_strategy: "api_key", email: "test@localhost", status: 201, method: "POST", path: "/profiles", route: "/profiles", operation: "profiles.create", domain: new URL(server.baseUrl).host,
+      client_ip: "127.0.0.1", user_agent: "agent/1", request_id: reply.headers.get("x-request-id"), project_id: id,
+    });
+    expect(Math.abs(Date.parse(entry?.timestamp ?? "") - Date.now())).toBeLessThan(10_000);
+  });
+
+  it("is there for changes that were refused, and not for reading", async () => {
+    const before = (await list()).length;
+    await server.request("GET", "/profiles");
+    await server.request("GET", "/profiles/nothing");
+    await server.request("POST", "/profiles", { key: null });
+    expect((await server.request("DELETE", "/profiles/nothing-here?token=secret")).status).toBe(404);
+    const entries = await list();
+    expect(entries).toHaveLength(before + 1);
+    expect(entries[0]).toMatchObject({ method: "DELETE", path: "/profiles/nothing-here", route: "/profiles/{id_or_name}", status: 404 });
+    expect(JSON.stringify(entries)).not.toContain("secret");
+  });
+
+  it("is there for operations beside the browser too", async () => {
+    await server.request("POST", "/browsers/none/process/exec", { body: { command: "true" } });
+    expect((await list("service=browsers&limit=1"))[0]).toMatchObject({ operation: "browsers.process.exec", status: 404, path: "/browsers/none/process/exec" });
+  });
+});
+
+describe("reading", () => {
+  it("finds by every filter", async () => {
+    await server.request("PATCH", "/org/limits", { body: { default_project_max_concurrent_sessions: null } });
+    const [{ user_id } = { user_id: "" }] = await list("method=patch&limit=1");
+    const methods = async (filter: string) => [...new Set((await list(filter)).map(({ method }) => method))].sort();
+    expect(await methods("method=PATCH")).toEqual(["PATCH"]);
+    expect(await methods("exclude_method=post,DELETE")).toEqual(["PATCH"]);
+    expect(await methods("service=organization")).toEqual(["PATCH"]);
+    expect((await list("auth_strategy=oauth")).length).toBe(0);
+    expect((await list("auth_strategy=api_key&service=organization")).length).toBe(1);
+    for (const search of ["/ORG/limits", user_id, "admin@", "127.0.0", "200"]) expect((await list(`search=${search}`)).map(({ path }) => path)).toContain("/org/limits");
+    for (const search of ["20", "%", "_", "nothing", "%00"]) expect((await list(`search=${encodeURIComponent(search)}`)).map(({ path }) => path)).not.toContain("/org/limits");
+    expect((await list(`search=nothing&search_user_id=x,${user_id}`)).every((entry) => entry.user_id === user_id)).toBe(true);
+    expect((await list(`search_user_id=${user_id}`)).length).toBeGreaterThan(0);
+    expect((await server.request("GET", `/audit-logs?${window(-2, -1)}`)).body).toEqual([]);
+  });
+
+  it.each([
+    ["no start", `end=${new Date().toISOString()}`, "query.start"],
+    ["an end before the start", window(1, -1), "query.end"],
+    ["more than 30 days", window(-15.1, 15), "query.end"],
+    ["a limit of 0", `${window()}&limit=0`, "query.limit"],
+    ["a limit of 101", `${window()}&limit=101`, "query.limit"],
+    ["a page token of its own", `${window()}&page_token=abc`, "query.page_token"],
+    ["11 methods", `${window()}&exclude_method=${Array.from({ length: 11 }, () => "GET").join(",")}`, "query.exclude_method"],
+  ])("refuses %s", async (_what, query, field) => {
+    expect((await server.request("GET", `/audit-logs?${query}`)).body).toMatchObject({ code: "bad_request", message: expect.stringContaining(field) as unknown });
+  });
+
+  it("takes 30 days", async () => {
+    expect((await server.request("GET", `/audit-logs?${window(-15, 15)}`)).status).toBe(200);
+  });
+
+  it("shows a project's key what was done in its project only", async () => {
+    const [one, other] = [await server.addProject("one"), await server.addProject("other")];
+    for (const { key } of [one, other]) await server.request("POST", "/profiles", { key, body: {} });
+    const seen = await list("", { key: one.key });
+    expect(seen.map(({ project_id }) => project_id)).toEqual([one.id]);
+    const chunk = await fetch(`${server.baseUrl}/audit-logs/export/chunk?${window()}&format=jsonl`, { headers: { authorization: `Bearer ${other.key}` } });
+    expect(await chunk.text()).not.toContain(one.id);
+    expect((await server.request("GET", "/audit-logs/verify", { key: one.key })).status).toBe(403);
+  });
+});
+
+describe("pages and chunks", () => {
+  const moment = "2020-01-01T00:00:00.000Z";
+  const past = `start=2019-12-31T00:00:00Z&end=2020-01-02T00:00:00Z`;
+  let chain: ReturnType<typeof createAuditChain>;
+  beforeAll(async () => {
+    chain = createAuditChain(server.database, createSecrets("x".repeat(32)));
+    // Many of one millisecond: only the sequence tells them apart.
+    await chain.append(Array.from({ length: 57 }, (_, index) => note({ at: index % 3 === 0 ? moment : new Date(Date.parse(moment) + index).toISOString(), path: `/${String(index)}` })));
+  });
+
+  async function pages(limit: number): Promise<string[]> {
+    const paths: string[] = [];
+    for (let token: string | null = ""; token !== null; ) {
+      const reply = await server.request("GET", `/audit-logs?${past}&limit=${String(limit)}${token === "" ? "" : `&page_token=${token}`}`);
+      paths.push(...(reply.body as AuditLogEntry[]).map(({ path }) => path));
+      token = reply.headers.get("x-next-page-token");
+      expect(reply.headers.get("x-has-more")).toBe(String(token !== null));
+      // Whoever writes meanwhile moves nothing.
+      await chain.append([note({ at: new Date(Date.parse(moment) + 1000).toISOString(), path: "/new" })]);
+    }
+    return paths;
+  }
+
+  it("hold every entry once, newest first, whatever the size of a page and whoever writes meanwhile", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 5, max: 60 }), async (limit) => {
+        const paths = (await pages(limit)).filter((path) => path !== "/new");
+        expect([...paths].sort()).toEqual(Array.from({ length: 57 }, (_, index) => `/${String(index)}`).sort());
+        expect(paths[0]).toBe("/56");
+      }),
+      { numRuns: 5 },
+    );
+  });
+
+  async function chunks(query: string): Promise<{ bytes: Buffer; count: number }> {
+    const parts: Buffer[] = [];
+    const cursors = new Set<string>();
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const reply: Response = await fetch(`${server.baseUrl}/audit-logs/export/chunk?${past}&${query}${cursor === "" ? "" : `&cursor=${cursor}`}`, { headers: { authorization: `Bearer ${server.key}` } });
+      const bytes = Buffer.from(await reply.arrayBuffer());
+      expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "application/octet-stream"]);
+      expect(reply.headers.get("x-content-sha256")).toBe(createHash("sha256").update(bytes).digest("hex"));
+      parts.push(bytes);
+      cursor = reply.headers.get("x-next-cursor");
+      expect(reply.headers.get("x-has-more")).toBe(String(cursor !== null));
+      expect(cursors.has(cursor ?? "")).toBe(false);
+      cursors.add(cursor ?? "");
+    }
+    return { bytes: Buffer.concat(parts), count: parts.length };
+  }
+
+  it("are exported whole, and one after another are one gzip file", async () => {
+    const plain = await chunks("format=jsonl&search=/1");
+    const zipped = await chunks("search=/1&limit=3");
+    expect(plain.count).toBe(1);
+    expect(zipped.count).toBe(4);
+    expect(gunzipSync(zipped.bytes).toString()).toBe(plain.bytes.toString());
+    const lines = plain.bytes.toString().trimEnd().split("\n").map((line) => JSON.parse(line) as AuditLogEntry & { previous_hash: string; hash: string });
+    expect(lines).toHaveLength(11);
+    // Whoever has the export alone can check each line.
+    for (const { event_id = "", hash, previous_hash, project_id = null, request_id = "", operation = "", sequence = 0, timestamp, ...rest } of lines) {
+      expect(hashOf(Buffer.from(previous_hash, "hex"), { ...rest, id: event_id, at: timestamp, project_id, operation, request_id, sequence }).toString("hex")).toBe(hash);
+    }
+  });
+
+  it("are empty where nothing was done, and still a gzip file", async () => {
+    const reply = await fetch(`${server.baseUrl}/audit-logs/export/chunk?start=2018-01-01T00:00:00Z&end=2018-01-02T00:00:00Z`, { headers: { authorization: `Bearer ${server.key}` } });
+    expect([reply.headers.get("x-row-count"), reply.headers.get("x-has-more"), reply.headers.get("x-next-cursor")]).toEqual(["0", "false", null]);
+    expect(gunzipSync(Buffer.from(await reply.arrayBuffer())).length).toBe(0);
+  });
+});
+
+// On a service of its own: these do harm.
+describe("the chain", () => {
+  const secretKey = "the same secret on every server";
+  let own: TestServer;
+  let database: Database;
+  beforeAll(async () => {
+    own = await startTestServer({ secret_key: secretKey });
+    ({ database } = own);
+    for (let index = 0; index < 5; index += 1) await own.request("POST", "/profiles", { body: { name: `p${String(index)}` } });
+  });
+  afterAll(() => own.close());
+  const check = async (head?: string) => (await own.request("GET", `/audit-logs/verify${head === undefined ? "" : `?known_head=${head}`}`)).body as AuditLogVerification;
+
+  /** Does something in the database, looks, and puts everything back. */
+  async function tampered(harm: () => Promise<unknown>, head?: string): Promise<AuditLogVerification> {
+    const rows = await database.query.selectFrom("audit_logs").selectAll().execute();
+    const ends = await database.query.selectFrom("audit_chain").selectAll().executeTakeFirstOrThrow();
+    await harm();
+    const found = await check(head);
+    await database.query.deleteFrom("audit_logs").execute();
+    await database.query.insertInto("audit_logs").values(rows).execute();
+    await database.query.updateTable("audit_chain").set(ends).execute();
+    return found;
+  }
+
+  it("is whole, and its head can be noted", async () => {
+    const found = await check();
+    expect(found).toMatchObject({ valid: true, entries: 5, head: expect.stringMatching(/^5:[0-9a-f]{64}$/) as unknown });
+    await own.request("POST", "/profiles", { body: {} });
+    expect(await check(found.head)).toMatchObject({ valid: true, entries: 6 });
+    expect(await check(`3:${"0".repeat(64)}`)).toMatchObject({ valid: false, problem: { kind: "known_head", sequence: 3 } });
+    expect(await check(`99:${"0".repeat(64)}`)).toMatchObject({ valid: false, problem: { kind: "known_head" } });
+    expect((await own.request("GET", "/audit-logs/verify?known_head=5")).status).toBe(400);
+  });
+
+  it.each<[string, () => Promise<unknown>, object]>([
+    ["a changed field", () => database.query.updateTable("audit_logs").set({ user_id: "somebody else" }).where("sequence", "=", 3).execute(), { kind: "changed", sequence: 3 }],
+    ["a changed moment", () => database.query.updateTable("audit_logs").set({ at: "2020-01-01T00:00:00.000Z" }).where("sequence", "=", 2).execute(), { kind: "changed", sequence: 2 }],
+    ["a removed entry", () => database.query.deleteFrom("audit_logs").where("sequence", "=", 3).execute(), { kind: "missing", sequence: 3 }],
+    ["removed first entries", () => database.query.deleteFrom("audit_logs").where("sequence", "<", 3).execute(), { kind: "missing", sequence: 1 }],
+    ["removed last entries", () => database.query.deleteFrom("audit_logs").where("sequence", ">", 4).execute(), { kind: "missing", sequence: 5 }],
+    ["an emptied log", () => database.query.deleteFrom("audit_logs").execute(), { kind: "missing", sequence: 1 }],
+    ["an end that was set back", async () => {
+      await database.query.deleteFrom("audit_logs").where("sequence", ">", 4).execute();
+      const last = await database.query.selectFrom("audit_logs").select("hash").where("sequence", "=", 4).executeTakeFirstOrThrow();
+      await database.query.updateTable("audit_chain").set({ last_sequence: 4, last_hash: last.hash }).execute();
+    }, { kind: "head", sequence: 4 }],
+    ["a chain that was made up anew", async () => {
+      await database.query.deleteFrom("audit_logs").execute();
+      await database.query.updateTable("audit_chain").set({ last_sequence: 0, last_hash: Buffer.alloc(32) }).execute();
+      await createAuditChain(database, createSecrets("another secret, as the first is unknown")).append([note()]);
+    }, { kind: "head", sequence: 1 }],
+  ])("shows %s", async (_what, harm, problem) => {
+    expect(await tampered(harm)).toMatchObject({ valid: false, problem });
+    expect(await check()).toMatchObject({ valid: true });
+  });
+
+  it("shows that a noted head is gone after the database was put back to an earlier time", async () => {
+    const rows = await database.query.selectFrom("audit_logs").selectAll().execute();
+    const ends = await database.query.selectFrom("audit_chain").selectAll().executeTakeFirstOrThrow();
+    await own.request("POST", "/profiles", { body: {} });
+    const { head } = await check();
+    await database.query.deleteFrom("audit_logs").where("sequence", ">", rows.length).execute();
+    await database.query.updateTable("audit_chain").set(ends).execute();
+    expect(await check()).toMatchObject({ valid: true });
+    expect(await check(head)).toMatchObject({ valid: false, problem: { kind: "known_head" } });
+  });
+
+  it("stays whole when its old entries are removed in time", async () => {
+    const chain = createAuditChain(database, createSecrets(secretKey));
+    const kept = await database.query.selectFrom("audit_logs").select("at").where("sequence", "=", 4).executeTakeFirstOrThrow();
+    const { entries } = await check();
+    await chain.dropBefore(new Date(kept.at));
+    const found = await check();
+    expect(found.valid).toBe(true);
+    expect(found.entries).toBeLessThan(entries);
+    await chain.dropBefore(new Date(Date.now() + dayMs));
+    expect(await check()).toMatchObject({ valid: true, entries: 0 });
+    await own.request("POST", "/profiles", { body: {} });
+    expect(await check()).toMatchObject({ valid: true, entries: 1 });
+  });
+
+  it("is one, whoever of several servers writes at once", async () => {
+    const second = await startServer(completeConfig({ data_dir: join(own.dataDir, "..", "second"), secret_key: secretKey, port: 0, placement: "process", warm: 0, log_level: "silent" }), { database: { ...database, close: () => Promise.resolve() } });
+    const { entries } = await check();
+    const make = (baseUrl: string) => fetch(`${baseUrl}/profiles`, { method: "POST", headers: { authorization: `Bearer ${own.key}` } });
+    await Promise.all(Array.from({ length: 40 }, (_, index) => make(index % 2 === 0 ? own.baseUrl : second.baseUrl)));
+    // What was noted is written before the server is gone.
+    await second.close();
+    expect(await check()).toMatchObject({ valid: true, entries: entries + 40 });
+  });
+});
+
+describe("the recorder", () => {
+  it("keeps what cannot be written, and writes it later", async () => {
+    const written: AuditNote[] = [];
+    let isAway = true;
+    const log = await createLog(completeConfig({ data_dir: "/nowhere", log_level: "silent" }));
+    const recorder = createAuditRecorder(
+      {
+        append: (notes) => {
+          if (isAway) return Promise.reject(new Error("away"));
+          written.push(...notes);
+          return Promise.resolve();
+        },
+        verify: () => Promise.reject(new Error("unused")),
+        dropBefore: () => Promise.resolve(),
+      },
+      log,
+    );
+    const notes = Array.from({ length: 2500 }, () => note());
+    for (const one of notes) recorder.note(one);
+    await recorder.flush();
+    expect(written).toEqual([]);
+    isAway = false;
+    await vi.waitFor(() => { expect(written).toEqual(notes); }, { timeout: 5000 });
+    recorder.note(note({ id: "last" }));
+    await recorder.close();
+    expect(written.at(-1)?.id).toBe("last");
+  });
+});
