@@ -96,10 +96,51 @@ export interface SessionsTable {
   stealth: boolean;
   viewport: { width: number; height: number; refresh_rate?: number } | null;
   start_url: string | null;
+  /** What its traffic leaves by, as it was called when it was chosen; `null` = nothing was chosen. */
+  proxy: Generated<{ id?: string; name?: string; mode?: string } | null>;
   browser_restarts: Generated<number>;
   /** Set together with `ended_reason`. */
   ended_at: Timestamp | null;
   ended_reason: string | null;
+}
+
+/** Proxies, what sessions can leave by. */
+export interface ProxiesTable {
+  id: string;
+  project_id: string;
+  /** Need not be unique. */
+  name: string | null;
+  /** `name` without case and accents; see `folded`. */
+  name_folded: GeneratedAlways<string | null>;
+  type: string;
+  protocol: string;
+  bypass_hosts: ColumnType<string[], string, string>;
+  /** Without the password. */
+  config: ColumnType<Record<string, unknown>, string, string>;
+  /** Sealed. */
+  password: Buffer | null;
+  /** What the last check found; `null` = never checked. */
+  status: string | null;
+  last_checked: Timestamp | null;
+  ip_address: string | null;
+  created_at: TimestampOfInsert;
+}
+
+/** Browser extensions. The archives are blobs. */
+export interface ExtensionsTable {
+  id: string;
+  project_id: string;
+  /** Unique in the project. */
+  name: string | null;
+  /** `name` without case and accents; see `folded`. */
+  name_folded: GeneratedAlways<string | null>;
+  /** Name of the archive among the blobs. */
+  blob: string;
+  size_bytes: number;
+  /** SHA-256 of the archive, hexadecimal. */
+  checksum: string;
+  created_at: TimestampOfInsert;
+  last_used_at: Timestamp | null;
 }
 
 /** Answers kept for repeated POSTs. A row with status 0 is a request that still runs. */
@@ -170,6 +211,8 @@ export interface Tables {
   api_keys: ApiKeysTable;
   profiles: ProfilesTable;
   sessions: SessionsTable;
+  proxies: ProxiesTable;
+  extensions: ExtensionsTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_logs: AuditLogsTable;
   audit_chain: AuditChainTable;
