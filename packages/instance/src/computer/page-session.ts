@@ -48,6 +48,7 @@ export async function openPageSession(cdp: CdpConnection, targetId: string): Pro
   let browserEnded = false;
   let dialog: (PageDialog & { readonly close: () => void }) | undefined;
   let dialogOpened = Promise.withResolvers<undefined>();
+  let crash = Promise.withResolvers<undefined>();
 
   const stops = [
     cdp.on("Page.javascriptDialogOpening", ({ type, defaultPrompt = "" }, from) => {
@@ -66,6 +67,14 @@ export async function openPageSession(cdp: CdpConnection, targetId: string): Pro
     }),
     cdp.on("Page.javascriptDialogClosed", (_event, from) => {
       if (from === sessionId) endDialog();
+    }),
+    cdp.on("Inspector.targetCrashed", (_event, from) => {
+      if (from !== sessionId) return;
+      endDialog();
+      crash.resolve(undefined);
+    }),
+    cdp.on("Inspector.targetReloadedAfterCrash", (_event, from) => {
+      if (from === sessionId) crash = Promise.withResolvers();
     }),
     cdp.on("Target.detachedFromTarget", (event) => {
       if (event.sessionId === sessionId) finish();
@@ -113,6 +122,9 @@ export async function openPageSession(cdp: CdpConnection, targetId: string): Pro
           command.then((result): Outcome<T> => ({ kind: "done", result })),
           dialogOpened.promise.then((): Outcome<T> => ({ kind: "dialog" })),
           end.promise.then((): Outcome<T> => ({ kind: "gone" })),
+          crash.promise.then((): never => {
+            throw pageCrashed();
+          }),
           silence.promise,
         ]);
       } catch (error) {
@@ -143,7 +155,11 @@ function pageGone(): ServiceError {
   return new ServiceError(409, "conflict", "The visible page was closed during the call. Take a screenshot to see what is there now, then go on.");
 }
 
+function pageCrashed(cause?: unknown): ServiceError {
+  return new ServiceError(409, "conflict", "The visible page takes nothing any more, most likely because it crashed. Navigate it elsewhere or open another page over CDP.", { cause });
+}
+
 function pageError(error: unknown): unknown {
   if (!(error instanceof CdpError)) return error;
-  return new ServiceError(409, "conflict", "The visible page refuses this, most likely because it crashed. Navigate it elsewhere or open another page over CDP.", { cause: error });
+  return pageCrashed(error);
 }

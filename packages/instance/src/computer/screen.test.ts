@@ -152,6 +152,19 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
     await vi.waitUntil(async () => !(await browser.pageIds()).includes(other.targetId), { timeout: 10_000 });
   });
 
+  it("tell that the page crashed", async () => {
+    const other = await browser.recordingPage();
+    await act(instance, "click_mouse", { x: 20, y: 20 });
+    // Answered by nobody.
+    other.send("Page.crash").catch(() => undefined);
+    await vi.waitUntil(async () => (await instance.call("POST", "/computer/click_mouse", JSON.stringify({ x: 20, y: 20 }))).status !== 200, { timeout: 10_000 });
+    expect(await refusalOf(instance, "click_mouse", { x: 20, y: 20 })).toMatchObject({ status: 409, code: "conflict", message: expect.stringContaining("most likely because it crashed") as string });
+    expect((await refusalOf(instance, "screenshot")).status).toBe(409);
+    await browser.send("Target.closeTarget", { targetId: other.targetId });
+    await vi.waitUntil(async () => !(await browser.pageIds()).includes(other.targetId), { timeout: 10_000 });
+    await act(instance, "click_mouse", { x: 20, y: 20 });
+  });
+
   it("stop when the caller goes", async () => {
     const { promise: gone, resolve } = Promise.withResolvers<undefined>();
     const calling = httpRequest({ socketPath: instance.config.listen_path, method: "POST", path: "/computer/type", headers: { "content-type": "application/json" } });
