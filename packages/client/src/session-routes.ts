@@ -117,30 +117,32 @@ export function routedTransport(service: Transport, routes: SessionRoutes): Tran
     return directOperations.has(endpoint.operationId) && id !== undefined ? routes.get(id) : undefined;
   };
   type Way = "call" | "download" | "fetch";
-  async function run(way: Way, endpoint: Endpoint, request: AnyRequest = {}, options: CallOptions = {}): Promise<unknown> {
-    const id = request.params?.id ?? request.params?.id_or_name ?? "";
+  function run(way: Way, endpoint: Endpoint, request: AnyRequest = {}, options: CallOptions = {}): Promise<unknown> {
+    const { operationId } = endpoint;
     const route = routeFor(endpoint, request);
-    if (route === undefined) {
-      const result: unknown = await service[way](endpoint, request, options);
-      if (teachers.has(endpoint.operationId) && way === "call") learnFrom(result);
-      if (endpoint.operationId === "browsers.delete") routes.forget(id);
-      return result;
+    if (route !== undefined) {
+      // Both ways lead to the same instance, which carries out one key once.
+      const both = { ...options, idempotencyKey: options.idempotencyKey ?? crypto.randomUUID() };
+      return route.transport[way](atInstance(endpoint), withToken(request, route), both).catch((error: unknown) => {
+        const lost = ConnectionError.isInstance(error) || (ApiError.isInstance(error) && error.status === 401);
+        if (!lost || !isRepeatable(request.body)) throw error;
+        routes.forget(request.params?.id ?? "");
+        return service[way](endpoint, request, both);
+      });
     }
-    // Both ways lead to the same instance, which carries out one key once.
-    const both = { ...options, idempotencyKey: options.idempotencyKey ?? crypto.randomUUID() };
-    try {
-      return await route.transport[way](atInstance(endpoint), withToken(request, route), both);
-    } catch (error) {
-      const lost = ConnectionError.isInstance(error) || (ApiError.isInstance(error) && error.status === 401);
-      if (!lost || !isRepeatable(request.body)) throw error;
-      routes.forget(id);
-      return service[way](endpoint, request, both);
+    const result: Promise<unknown> = service[way](endpoint, request, options);
+    if (operationId === "browsers.delete") {
+      return result.then(() => {
+        routes.forget(request.params?.id_or_name ?? "");
+      });
     }
+    return way === "call" && teachers.has(operationId) ? result.then(learnFrom) : result;
   }
-  function learnFrom(result: unknown): void {
-    if (typeof result !== "object" || result === null) return;
+  function learnFrom(result: unknown): unknown {
+    if (typeof result !== "object" || result === null) return result;
     const sessions: unknown[] = "items" in result && Array.isArray(result.items) ? result.items : [result];
     for (const session of sessions) if (typeof session === "object" && session !== null) routes.learn(session);
+    return result;
   }
   return {
     baseUrl: service.baseUrl,

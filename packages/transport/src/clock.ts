@@ -12,62 +12,60 @@ export interface CallBounds {
 }
 
 /** Watches over one attempt. One timer runs at a time; `end` must be called. */
-export interface AttemptClock {
+export class AttemptClock {
+  readonly #bounds: CallBounds;
+  readonly #controller = new AbortController();
+  readonly #onAbort: (() => void) | undefined;
+  #deadline: Deadline | undefined;
+  #interrupt: (() => void) | undefined;
+
+  constructor(bounds: CallBounds) {
+    this.#bounds = bounds;
+    const { signal } = bounds;
+    if (signal === undefined) return;
+    this.#onAbort = () => {
+      this.abort(signal.reason);
+    };
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
   /** Aborted with the caller's reason, or with a {@link TimeoutError}. */
-  readonly signal: AbortSignal;
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
   /** Starts the timer anew. Without a limit only the call's total time counts. `doing` ends the message "… within 60000 ms: ". */
-  limit(limitMs: number | undefined, doing: string | (() => string)): void;
-  /** Stops the timer; the caller's signal still counts. */
-  unlimited(): void;
-  /** Aborts the attempt. */
-  abort(reason: unknown): void;
-  /** Calls a function when the attempt is aborted, in place of the one before it: a listener on a signal costs more than a call's checks. */
-  whenAborted(interrupt: (() => void) | undefined): void;
-  /** Stops the timer and lets go of the caller's signal. */
-  end(): void;
-}
-
-export function startClock(bounds: CallBounds): AttemptClock {
-  const controller = new AbortController();
-  const { signal, totalTimeoutMs, operation } = bounds;
-  let deadline: Deadline | undefined;
-  let interrupt: (() => void) | undefined;
-  const abort = (reason: unknown) => {
-    controller.abort(reason);
-    interrupt?.();
-  };
-  const onAbort = () => {
-    abort(signal?.reason);
-  };
-  if (signal?.aborted === true) onAbort();
-  else signal?.addEventListener("abort", onAbort, { once: true });
-
-  return {
-    signal: controller.signal,
-    limit(limitMs, doing) {
-      clearDeadline(deadline);
-      const leftMs = totalTimeoutMs === undefined ? undefined : Math.max(0, totalTimeoutMs - (performance.now() - bounds.startedAt));
-      const total = leftMs !== undefined && (limitMs === undefined || leftMs < limitMs);
-      const ms = total ? leftMs : limitMs;
-      if (ms === undefined || ms === Infinity) return;
+  limit(limitMs: number | undefined, doing: string | (() => string)): void {
+    clearDeadline(this.#deadline);
+    const { totalTimeoutMs, startedAt, operation } = this.#bounds;
+    const leftMs = totalTimeoutMs === undefined ? undefined : Math.max(0, totalTimeoutMs - (performance.now() - startedAt));
+    const total = leftMs !== undefined && (limitMs === undefined || leftMs < limitMs);
+    const ms = total ? leftMs : limitMs;
+    if (ms === undefined || ms === Infinity) return;
+    this.#deadline = setDeadline(ms, () => {
+      const what = typeof doing === "string" ? doing : doing();
       const shownMs = total ? (totalTimeoutMs ?? ms) : ms;
-      deadline = setDeadline(ms, () => {
-        const what = typeof doing === "string" ? doing : doing();
-        abort(new TimeoutError(`${operation} timed out after ${shownMs} ms${total ? " in all" : ""}: ${what}. Raise ${total ? "totalTimeoutMs" : "timeoutMs"} if it needs longer.`, shownMs));
-      });
-    },
-    unlimited() {
-      clearDeadline(deadline);
-    },
-    abort,
-    whenAborted(next) {
-      interrupt = next;
-    },
-    end() {
-      clearDeadline(deadline);
-      signal?.removeEventListener("abort", onAbort);
-    },
-  };
+      this.abort(new TimeoutError(`${operation} timed out after ${shownMs} ms${total ? " in all" : ""}: ${what}. Raise ${total ? "totalTimeoutMs" : "timeoutMs"} if it needs longer.`, shownMs));
+    });
+  }
+  /** Stops the timer; the caller's signal still counts. */
+  unlimited(): void {
+    clearDeadline(this.#deadline);
+  }
+  /** Aborts the attempt. */
+  abort(reason: unknown): void {
+    this.#controller.abort(reason);
+    this.#interrupt?.();
+  }
+  /** Calls a function when the attempt is aborted, in place of the one before it: a listener on a signal costs more than a call's checks. */
+  whenAborted(interrupt: (() => void) | undefined): void {
+    this.#interrupt = interrupt;
+  }
+  /** Stops the timer and lets go of the caller's signal. */
+  end(): void {
+    clearDeadline(this.#deadline);
+    if (this.#onAbort !== undefined) this.#bounds.signal?.removeEventListener("abort", this.#onAbort);
+  }
 }
 
 /** Waits. Rejects with the reason of `signal` when that is aborted first. */

@@ -1,4 +1,4 @@
-import { pause, startClock, type AttemptClock } from "./clock.ts";
+import { AttemptClock, pause } from "./clock.ts";
 import { ApiError, ConnectionError, isShoalError, type ShoalError } from "./errors.ts";
 import { errorAnswer, redirected } from "./error-answer.ts";
 import type { FailureInfo, RequestInfo } from "./options.ts";
@@ -95,11 +95,7 @@ async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt
       redirect: upload === undefined ? "manual" : "error",
     };
     const request = custom === undefined ? fetch(url, init) : custom(new Request(url, init));
-    const response = await onConnection(settings, clock, `${endpoint.operationId} could not reach ${settings.baseUrl}`, request).catch((error: unknown) => {
-      const failure = upload?.failure();
-      if (failure !== undefined) throw failure.error;
-      throw upload !== undefined && ConnectionError.isInstance(error) && reasonOf(error).includes("unexpected redirect") ? redirected(settings, plan) : error;
-    });
+    const response = await onConnection(settings, clock, `${endpoint.operationId} could not reach ${settings.baseUrl}`, request);
     answered = true;
     const durationMs = performance.now() - startedAt;
     settings.logger?.debug({ operation: endpoint.operationId, attempt, status: response.status, duration_ms: Math.round(durationMs), request_id: response.headers.get("x-request-id") }, "shoal answered");
@@ -107,9 +103,17 @@ async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt
     return { response, upload };
   } catch (error) {
     upload?.close();
-    if (info !== undefined && !answered) await tellFailure(settings, { ...info, error, durationMs: performance.now() - startedAt });
-    throw error;
+    const failure = answered ? error : failureOf(settings, plan, upload, error);
+    if (info !== undefined && !answered) await tellFailure(settings, { ...info, error: failure, durationMs: performance.now() - startedAt });
+    throw failure;
   }
+}
+
+/** Why there is no answer: what the upload failed with, rather than the connection that broke for want of its data. */
+function failureOf(settings: Settings, plan: Plan, upload: OpenUpload | undefined, error: unknown): unknown {
+  const failure = upload?.failure();
+  if (failure !== undefined) return failure.error;
+  return upload !== undefined && ConnectionError.isInstance(error) && reasonOf(error).includes("unexpected redirect") ? redirected(settings, plan) : error;
 }
 
 async function tellFailure(settings: Settings, failure: FailureInfo): Promise<void> {
@@ -140,7 +144,7 @@ export async function exchange<T>(settings: Settings, plan: Plan, consume: Consu
   for (let attempt = 1; ; attempt++) {
     const turn = settings.gate.enter(signal);
     if (turn !== undefined) await turn;
-    const clock = startClock(plan.bounds);
+    const clock = new AttemptClock(plan.bounds);
     let upload: OpenUpload | undefined;
     let failure: ShoalError;
     try {

@@ -1,4 +1,4 @@
-import type { BytesInput, Endpoint, ResponseContent } from "@shoal/contract";
+import type { BytesContent, BytesInput, Endpoint, MultipartBody, ResponseContent } from "@shoal/contract";
 import type { CallBounds } from "./clock.ts";
 import type { Gate } from "./gate.ts";
 import type { CallOptions, TransportHooks, TransportOptions } from "./options.ts";
@@ -47,21 +47,23 @@ function setHeader(headers: Record<string, string>, name: string, value: string)
 }
 
 /** Uploads and downloads, event streams: what many programs never use is loaded when it is. */
-async function bodyOf(endpoint: Endpoint, body: unknown): Promise<string | Upload | undefined> {
-  switch (endpoint.body?.kind) {
-    case undefined:
-      return undefined;
-    case "json":
-      return JSON.stringify(body ?? {});
+async function uploadFor(content: BytesContent | MultipartBody, body: unknown): Promise<Upload> {
+  switch (content.kind) {
     case "bytes": {
       const { sourceOf, uploadOf } = await import("./upload.ts");
-      return uploadOf(endpoint.body.contentType, [sourceOf(body as BytesInput)]);
+      return uploadOf(content.contentType, [sourceOf(body as BytesInput)]);
     }
     case "multipart": {
       const { multipartUpload } = await import("./multipart.ts");
-      return multipartUpload(endpoint.body.schema, body);
+      return multipartUpload(content.schema, body);
     }
   }
+}
+
+/** A promise only where there is something to load: waiting costs every call. */
+function bodyOf({ body: content }: Endpoint, body: unknown): string | undefined | Promise<Upload> {
+  if (content === undefined) return undefined;
+  return content.kind === "json" ? JSON.stringify(body ?? {}) : uploadFor(content, body);
 }
 
 const accepted: Record<Exclude<ResponseContent["kind"], "bytes">, string> = { json: "application/json", page: "application/json", tokenPage: "application/json", events: "text/event-stream", empty: "*/*" };
@@ -69,8 +71,9 @@ const accepted: Record<Exclude<ResponseContent["kind"], "bytes">, string> = { js
 /** What success looks like: the content declared for the status, or else the first that is declared and not empty. */
 export function contentOf(endpoint: Endpoint, status?: number): ResponseContent {
   const declared = status === undefined ? undefined : endpoint.responses[status];
+  if (declared !== undefined) return declared;
   const all = Object.values(endpoint.responses);
-  const content = declared ?? all.find(({ kind }) => kind !== "empty") ?? all[0];
+  const content = all.find(({ kind }) => kind !== "empty") ?? all[0];
   if (content === undefined) throw new TypeError(`${endpoint.operationId} declares no answer.`);
   return content;
 }
@@ -79,10 +82,12 @@ export function contentOf(endpoint: Endpoint, status?: number): ResponseContent 
 export async function planOf(settings: Settings, endpoint: Endpoint, request: AnyRequest, options: CallOptions): Promise<Plan> {
   const content = contentOf(endpoint);
   const headers: Record<string, string> = { accept: content.kind === "bytes" ? content.contentType : accepted[content.kind] };
-  const body = await bodyOf(endpoint, request.body);
+  const given = bodyOf(endpoint, request.body);
+  const body = typeof given === "object" ? await given : given;
   if (body !== undefined) headers["content-type"] = typeof body === "string" ? "application/json" : body.contentType;
   if (settings.project !== undefined) setHeader(headers, "x-shoal-project", settings.project);
-  for (const given of [settings.headers, options.headers]) for (const name in given) setHeader(headers, name, given[name] ?? "");
+  for (const name in settings.headers) setHeader(headers, name, settings.headers[name] ?? "");
+  for (const name in options.headers) setHeader(headers, name, options.headers[name] ?? "");
   if (endpoint.method === "POST" && options.idempotencyKey !== false) setHeader(headers, "idempotency-key", options.idempotencyKey ?? crypto.randomUUID());
   const repeatable = (endpoint.method !== "POST" || options.idempotencyKey !== false) && (typeof body !== "object" || body.repeatable);
   return {

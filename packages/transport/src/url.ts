@@ -14,6 +14,8 @@ export function parseBaseUrl(baseUrl: string | URL): string {
 }
 
 function pathSegment(endpoint: Endpoint, name: string, value: unknown): string {
+  // Ids and most names: nothing to escape, nothing to refuse.
+  if (typeof value === "string" && /^[\w-]+$/.test(value)) return value;
   const what = `${endpoint.operationId}: ${name}`;
   if (typeof value !== "string") throw new TypeError(`${what} must be a string, not ${typeof value}.`);
   // URL parsers resolve the dots, so they would name another operation.
@@ -35,8 +37,9 @@ function queryPair(name: string, value: unknown): string[] {
  * @throws {TypeError} when a path parameter is missing, empty, `.`, `..` or holds a control character.
  */
 export function requestUrl(baseUrl: string, endpoint: Endpoint, request: { params?: unknown; query?: unknown }): string {
-  const params = new Map(Object.entries(request.params ?? {}));
-  const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) => pathSegment(endpoint, name, params.get(name)));
-  const query = Object.entries(request.query ?? {}).flatMap(([name, value]) => queryPair(name, value));
+  const params = (request.params ?? {}) as Readonly<Record<string, unknown>>;
+  const path = endpoint.path.replace(/\{(\w+)\}/g, (_, name: string) => pathSegment(endpoint, name, params[name]));
+  if (request.query === undefined || request.query === null) return baseUrl + path;
+  const query = Object.entries(request.query).flatMap(([name, value]) => queryPair(name, value));
   return baseUrl + path + (query.length > 0 ? `?${query.join("&")}` : "");
 }
