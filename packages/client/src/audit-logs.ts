@@ -90,7 +90,7 @@ export class AuditLogs {
    *
    * @example
    * const log = shoal.auditLogs.download({ start: "2026-01-01T00:00:00Z", end: "2026-01-31T00:00:00Z" });
-   * await writeFile("audit.jsonl.gz", log);
+   * await saveTo(log, "audit.jsonl.gz"); // of @shoal/client/node
    *
    * @param query - `limit` is the number of entries in a chunk; `cursor` goes on where an earlier download ended.
    * @returns a stream that fails with what a call would reject with; it ends early when it is cancelled.

@@ -1,6 +1,6 @@
 import { downloadReplay, listReplays, startReplay, stopReplay } from "@shoal/contract";
 import type { Replay, StartReplay } from "@shoal/schemas";
-import { TimeoutError, type CallOptions, type Download, type DownloadOptions, type Transport } from "@shoal/transport";
+import { TimeoutError, type CallOptions, type Download, type DownloadOptions, type Transport, type TransportHooks } from "@shoal/transport";
 import { pause } from "./pause.ts";
 
 /** How long to wait for a recording's file. */
@@ -13,11 +13,16 @@ const defaultWaitMs = 300_000;
 const firstPauseMs = 250;
 const longestPauseMs = 2000;
 
+/** Makes a transport like the client's own that one more listener hears of. */
+export type ListeningTransport = (hooks: TransportHooks) => Transport;
+
 /** Recordings of a session's screen. They are kept after the session. */
 export class BrowserReplays {
   readonly #transport: Transport;
-  constructor(transport: Transport) {
+  readonly #listening: ListeningTransport;
+  constructor(transport: Transport, listening: ListeningTransport = () => transport) {
     this.#transport = transport;
+    this.#listening = listening;
   }
 
   /** Lists the session's recordings, oldest first. */
@@ -33,19 +38,30 @@ export class BrowserReplays {
     return this.#transport.call(stopReplay, { params: { id: browserId, replay_id: replayId } }, options);
   }
   /**
-   * Downloads a recording as a stream: MP4 (H.264). Waits for the file while it is being written.
+   * Downloads a recording as a stream: MP4 (H.264). Waits for the file while it is being written, and asks again as seldom as the service wishes.
    *
    * @throws {ApiError} 404 `not_found`; {@link TimeoutError} when the file is not there after `totalTimeoutMs`, for a recording that goes on for instance.
    */
   async download(browserId: string, replayId: string, options: ReplayDownloadOptions = {}): Promise<Download> {
     const { totalTimeoutMs: waitMs = defaultWaitMs, ...others } = options;
     const until = performance.now() + waitMs;
+    let wishedMs: number | undefined;
+    // A download that is not there yet has no headers to look at.
+    const transport = this.#listening({ onResponse: ({ responseHeaders }) => void (wishedMs = retryAfterMs(responseHeaders)) });
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      const download = await this.#transport.download(downloadReplay, { params: { id: browserId, replay_id: replayId } }, others);
+      const download = await transport.download(downloadReplay, { params: { id: browserId, replay_id: replayId } }, others);
       if (download !== undefined) return download;
       const leftMs = until - performance.now();
       if (leftMs <= 0) throw new TimeoutError(`browsers.replays.download waited ${waitMs} ms for the file of replay ${replayId}, which is still being written. Stop the recording if it goes on; raise totalTimeoutMs if the file needs longer.`, waitMs);
-      await pause(Math.min(pauseMs, leftMs), options.signal);
+      await pause(Math.min(wishedMs ?? pauseMs, leftMs), options.signal);
     }
   }
+}
+
+/** What `Retry-After` asks for, at least the first pause: 0 would ask without end. `undefined` where it says nothing that is understood. */
+function retryAfterMs(headers: Headers): number | undefined {
+  const value = headers.get("retry-after");
+  if (value === null) return undefined;
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(ms, firstPauseMs);
 }

@@ -7,7 +7,7 @@ import { BrowserFiles } from "./browser-fs.ts";
 import { BrowserLogs } from "./browser-logs.ts";
 import { BrowserPlaywright } from "./browser-playwright.ts";
 import { BrowserProcesses } from "./browser-processes.ts";
-import { BrowserReplays } from "./browser-replays.ts";
+import { BrowserReplays, type ListeningTransport } from "./browser-replays.ts";
 import { sessionOf, type BrowserSession } from "./browser-session.ts";
 import { SessionTelemetry } from "./browser-telemetry.ts";
 
@@ -35,7 +35,7 @@ export class Browsers {
   readonly replays: BrowserReplays;
   readonly #transport: Transport;
   readonly #fetchParts: BrowserFetchParts;
-  constructor(transport: Transport, fetchParts: Omit<BrowserFetchParts, "transport"> = { routes: undefined, fetch: undefined }) {
+  constructor(transport: Transport, { listening, ...fetchParts }: Omit<BrowserFetchParts, "transport"> & { readonly listening?: ListeningTransport } = { routes: undefined, fetch: undefined }) {
     this.#transport = transport;
     this.#fetchParts = { transport, ...fetchParts };
     this.fs = new BrowserFiles(transport);
@@ -44,7 +44,7 @@ export class Browsers {
     this.process = new BrowserProcesses(transport);
     this.logs = new BrowserLogs(transport);
     this.telemetry = new SessionTelemetry(transport);
-    this.replays = new BrowserReplays(transport);
+    this.replays = new BrowserReplays(transport, listening);
   }
 
   /**

@@ -39,6 +39,7 @@ export class DirectoryWatches {
    * Yields changes from the start of the watch; goes on after a lost connection; ends when the watch is stopped or its directory is gone.
    *
    * @param options - `onGap` is told of changes that the service could not keep; list the directory anew then.
+   * @throws {ApiError} 404 `not_found` for a watch that was stopped before: what it kept went with it. Readers that were there got all of it.
    */
   events(browserId: string, watchId: string, options?: StreamOptions): EventStream<FileSystemEvent> {
     return this.#transport.stream(watchEvents, { params: { id: browserId, watch_id: watchId } }, options);

@@ -60,14 +60,21 @@ describe("processes", () => {
 });
 
 describe("replays.download", () => {
-  it("waits for the file while it is being written", async () => {
-    let asked = 0;
+  it("waits for the file while it is being written, as long as the service wishes between two looks", async () => {
+    const askedAt: number[] = [];
     await using service = await startPartialService({
-      downloadReplay: () => (++asked < 3 ? withStatus(202, undefined, { retryAfterSeconds: 1 }) : { stream: Readable.from([Buffer.from("mp4")]) }),
+      downloadReplay: () => {
+        const wish = [{ retryAfterSeconds: 1 }, {}][askedAt.push(performance.now()) - 1];
+        return wish === undefined ? { stream: Readable.from([Buffer.from("mp4")]) } : withStatus(202, undefined, wish);
+      },
     });
-    const { replays } = new Shoal({ apiKey, baseUrl: service.baseUrl }).browsers;
+    const heard: number[] = [];
+    const { replays } = new Shoal({ apiKey, baseUrl: service.baseUrl, hooks: { onResponse: ({ status }) => void heard.push(status) } }).browsers;
     const { stream, contentType } = await replays.download("b", "r");
-    expect([await new Response(stream).text(), contentType, asked]).toEqual(["mp4", "video/mp4", 3]);
+    expect([await new Response(stream).text(), contentType, heard]).toEqual(["mp4", "video/mp4", [202, 202, 200]]);
+    const [first = 0, second = 0] = askedAt;
+    // A timer may fire a little early.
+    expect(second - first).toBeGreaterThan(990);
   });
 
   it("gives up after its time, and when it is told to", async () => {

@@ -84,7 +84,11 @@ export class Shoal {
     const service = createTransport(settings);
     const routes = direct ? new SessionRoutes(settings) : undefined;
     this.transport = routes === undefined ? service : routedTransport(service, routes);
-    this.browsers = new Browsers(this.transport, { routes, fetch: options.fetch });
+    this.browsers = new Browsers(this.transport, {
+      routes,
+      fetch: options.fetch,
+      listening: (hooks) => createTransport({ ...settings, hooks: [settings.hooks ?? [], hooks].flat() }),
+    });
     this.profiles = new Profiles(this.transport);
     this.apiKeys = new ApiKeys(this.transport);
     this.apps = new Apps(this.transport);

@@ -1,0 +1,86 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { ConnectionError, Shoal } from "../index.ts";
+import { saveTo } from "./index.ts";
+
+const total = 3_000_000;
+const half = Buffer.alloc(total / 2, "a");
+let folder: string;
+let shoal: Shoal;
+/** What happens after the first half of the bytes. */
+let afterHalf: (response: ServerResponse) => void;
+
+const server = createServer((_request, response) => {
+  response.writeHead(200, { "content-type": "application/octet-stream", "content-length": total });
+  response.write(half, () => { afterHalf(response); });
+});
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "shoal-save-"));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  shoal = new Shoal({ apiKey: "sk_secret_0123456789", baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, maxRetries: 0 });
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  await rm(folder, { recursive: true });
+});
+beforeEach(async () => {
+  for (const name of await readdir(folder)) await rm(join(folder, name));
+  afterHalf = (response) => response.end(half);
+});
+
+const download = () => shoal.browsers.fs.readFile("b", { path: "/a" });
+
+describe("saveTo", () => {
+  it("saves a download, in place of what was there, and tells how far it is", async () => {
+    const path = join(folder, "file");
+    await writeFile(path, "old");
+    const told: (number | undefined)[][] = [];
+    const size = await saveTo(await download(), path, { onProgress: ({ receivedBytes, totalBytes }) => told.push([receivedBytes, totalBytes]) });
+    expect([size, told.at(-1), (await readFile(path)).equals(Buffer.concat([half, half]))]).toEqual([total, [total, total], true]);
+    expect(told.length).toBeGreaterThan(1);
+    expect(await readdir(folder)).toEqual(["file"]);
+  });
+
+  it("saves a stream", async () => {
+    expect(await saveTo(new Blob(["größe"]).stream(), join(folder, "text"))).toBe(7);
+    expect(await readFile(join(folder, "text"), "utf8")).toBe("größe");
+  });
+
+  it("leaves what was there when the connection is lost", async () => {
+    const path = join(folder, "file");
+    await writeFile(path, "old");
+    afterHalf = (response) => response.destroy();
+    const error: unknown = await saveTo(await download(), path).catch((reason: unknown) => reason);
+    expect(ConnectionError.isInstance(error)).toBe(true);
+    expect([await readFile(path, "utf8"), await readdir(folder)]).toEqual(["old", ["file"]]);
+  });
+
+  it("stops in the middle when it is told to, and lets the connection go", async () => {
+    const enough = new Error("enough");
+    const controller = new AbortController();
+    const closed = new Promise((resolve) => {
+      afterHalf = (response) => response.once("close", resolve);
+    });
+    const onProgress = ({ receivedBytes }: { receivedBytes: number }) => {
+      // Nothing more comes: the abort finds a read that waits.
+      if (receivedBytes === half.length) setImmediate(() => { controller.abort(enough); });
+    };
+    await expect(saveTo(await download(), join(folder, "file"), { signal: controller.signal, onProgress })).rejects.toBe(enough);
+    await closed;
+    await expect(saveTo(new Blob(["a"]).stream(), join(folder, "file"), { signal: controller.signal })).rejects.toBe(enough);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("rejects with what its caller throws, and for a directory that is missing, leaving nothing behind", async () => {
+    const wrong = new Error("wrong");
+    const onProgress = () => { throw wrong; };
+    await expect(saveTo(await download(), join(folder, "file"), { onProgress })).rejects.toBe(wrong);
+    await expect(saveTo(await download(), join(folder, "none", "file"))).rejects.toMatchObject({ code: "ENOENT" });
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
