@@ -8,7 +8,7 @@ onSources(import.meta.url);
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const { contract } = await import("../packages/contract/src/contract.ts");
 const { examples } = await import("../packages/contract/src/examples/index.ts");
-const { areaDescriptions } = await import("../packages/contract/src/openapi-areas.ts");
+const { areaDescriptions, sharedHeaders } = await import("../packages/contract/src/openapi-areas.ts");
 const { toOpenApi } = await import("../packages/contract/src/openapi.ts");
 
 const document = toOpenApi(contract, {
@@ -17,6 +17,7 @@ const document = toOpenApi(contract, {
   description: "Browser sessions for agents: a real Chromium with its own filesystem, profile and network exit, and every operation on it.",
   license: { name: "Apache 2.0", identifier: "Apache-2.0" },
   descriptions: { ...readDescriptions(), areas: areaDescriptions },
+  headers: sharedHeaders,
   examples,
 });
 writeOrCheck("packages/contract/openapi.json", `${JSON.stringify(document, null, 2)}\n`, { source: "the contract", tool: "openapi.mjs" });

@@ -213,7 +213,7 @@ export const startWatch = defineEndpoint({
   errors: [400, 401, 403, 404, 429, 500, 503, 507],
 });
 
-/** Begins with the first event that is still kept, or after `Last-Event-ID`; ends when the watch is stopped or its directory is gone. */
+/** Begins with the first event that is still kept, or after `Last-Event-ID`; ends when the watch is stopped or its directory is gone. A watch that was stopped before is a 404: what it kept went with it. */
 export const watchEvents = defineEndpoint({
   operationId: "browsers.fs.watch.events",
   area,

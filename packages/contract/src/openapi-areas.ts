@@ -1,3 +1,5 @@
+import type { SharedHeader } from "./openapi.ts";
+
 /** What the areas are about, in the order in which readers of the document meet them. Apart from the operations, for it would be in every bundle. */
 export const areaDescriptions: Readonly<Record<string, string>> = {
   Browsers: "Browser sessions: start, find, change and end them, and send requests through their network.",
@@ -24,4 +26,13 @@ export const areaDescriptions: Readonly<Record<string, string>> = {
   "Telemetry Destinations": "Places outside to which telemetry is sent.",
   "Audit Logs": "Who called what, to look up and to carry away.",
   Service: "Whether the service is well, and this document.",
+};
+
+/** Headers that every operation with a key takes. */
+export const sharedHeaders: Readonly<Record<string, SharedHeader>> = {
+  Project: {
+    name: "X-Shoal-Project",
+    description: "Id or name of the project that the request is about. Without it a key of one project means its own, and a key of the organisation the default project. One that does not exist or is archived is a 404 `project_not_found`, another than the key's own a 403.",
+    schema: { type: "string" },
+  },
 };

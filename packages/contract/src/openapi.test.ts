@@ -5,7 +5,7 @@ import published from "../openapi.json" with { type: "json" };
 import { contract } from "./contract.ts";
 import { bytes, defineEndpoint, empty, eventStream, json, multipart, optionalJson, page, tokenPage, type Contract } from "./endpoint.ts";
 import { examples } from "./examples/index.ts";
-import { areaDescriptions } from "./openapi-areas.ts";
+import { areaDescriptions, sharedHeaders } from "./openapi-areas.ts";
 import { toOpenApi } from "./openapi.ts";
 
 type Node = Record<string, unknown>;
@@ -115,6 +115,14 @@ describe("toOpenApi", () => {
     expect(at(result, "paths", "/things", "post").parameters).toMatchObject([{ name: "Idempotency-Key", in: "header", required: false }]);
   });
 
+  it("describes a header of every operation with a key once", () => {
+    const result = toOpenApi(own, { title: "Test", version: "1", headers: { Tenant: { name: "X-Tenant", description: "Whose.", schema: { type: "string" } } } });
+    expect(at(result, "components", "parameters", "Tenant")).toEqual({ name: "X-Tenant", in: "header", required: false, description: "Whose.", schema: { type: "string" } });
+    expect(at(result, "paths", "/log", "get").parameters).toEqual([{ $ref: "#/components/parameters/Tenant" }]);
+    expect(at(result, "paths", "/read", "get")).not.toHaveProperty("parameters");
+    expect(at(document(own), "components")).not.toHaveProperty("parameters");
+  });
+
   it("describes events, uploads, bytes and unions", () => {
     const result = document(own);
     const stream = at(result, "paths", "/events", "get", "responses", "200", "content", "text/event-stream");
@@ -192,7 +200,7 @@ describe("openapi.json", () => {
     expect(operations.map(({ operationId }) => operationId).sort()).toEqual(Object.values(contract).map(({ operationId }) => operationId).sort());
     for (const operation of operations) {
       if (typeof operation.description !== "string") silent.push(String(operation.operationId));
-      for (const parameter of (operation.parameters ?? []) as Node[]) if (typeof parameter.description !== "string") silent.push(`${String(operation.operationId)} ${String(parameter.name)}`);
+      for (const parameter of (operation.parameters ?? []) as Node[]) if (typeof (parameter.$ref ?? parameter.description) !== "string") silent.push(`${String(operation.operationId)} ${String(parameter.name)}`);
     }
     for (const [name, schema] of Object.entries(published.components.schemas)) {
       forEach({ ...schema, examples: [] }, (node) => {
@@ -212,6 +220,6 @@ describe("openapi.json", () => {
       });
       return copy;
     };
-    expect(withoutProse(published)).toEqual(withoutProse(toOpenApi(contract, { ...published.info, descriptions: { schemas: {}, operations: {}, areas: areaDescriptions }, examples })));
+    expect(withoutProse(published)).toEqual(withoutProse(toOpenApi(contract, { ...published.info, descriptions: { schemas: {}, operations: {}, areas: areaDescriptions }, headers: sharedHeaders, examples })));
   });
 });

@@ -25,6 +25,15 @@ export interface Descriptions {
   readonly operations: Readonly<Record<string, OperationDocs>>;
 }
 
+/** A request header that is described once, as a component. */
+export interface SharedHeader {
+  /** `X-Tenant` */
+  readonly name: string;
+  readonly description: string;
+  /** Its JSON schema. */
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
 /** What a document says beside the operations. */
 export interface OpenApiOptions {
   readonly title: string;
@@ -33,6 +42,8 @@ export interface OpenApiOptions {
   readonly description?: string;
   readonly license?: { readonly name: string; readonly identifier: string };
   readonly descriptions?: Descriptions;
+  /** Optional headers that every operation with a key takes, by the name of their component. */
+  readonly headers?: Readonly<Record<string, SharedHeader>>;
   /** Examples by the name of the component. One for a component that requests and answers spell differently goes to the answers. */
   readonly examples?: Readonly<Record<string, readonly unknown[]>>;
   /** Schemas that become components, by name, beside those of `@shoal/schemas`. */
@@ -48,7 +59,8 @@ type Json = Record<string, unknown>;
  * @throws {Error} when two operations share an operationId, or a method and path.
  */
 export function toOpenApi(contract: Contract, options: OpenApiOptions): Record<string, unknown> {
-  const { descriptions, description, examples = {}, license, title, version } = options;
+  const { descriptions, description, examples = {}, headers = {}, license, title, version } = options;
+  const shared = Object.keys(headers).map((name) => ({ $ref: `#/components/parameters/${name}` }));
   const endpoints = Object.entries(contract);
   const collector = collectSchemas(schemasOf(endpoints.map(([, endpoint]) => endpoint)), options.schemas ?? {}, descriptions?.schemas ?? {});
   const paths: Record<string, Json> = {};
@@ -61,7 +73,7 @@ export function toOpenApi(contract: Contract, options: OpenApiOptions): Record<s
     const item = (paths[path] ??= {});
     const verb = method.toLowerCase();
     if (verb in item) throw new Error(`Two operations answer ${method} ${path}.`);
-    item[verb] = operationOf(endpoint, collector, descriptions?.operations[name] ?? {});
+    item[verb] = operationOf(endpoint, collector, descriptions?.operations[name] ?? {}, endpoint.auth === "none" ? [] : shared);
     for (const status of errors) statuses.add(status);
   }
   const responses = Object.fromEntries([...statuses].sort((a, b) => a - b).map((status) => [errorName(status), errorResponse(status, collector)]));
@@ -83,6 +95,9 @@ export function toOpenApi(contract: Contract, options: OpenApiOptions): Record<s
     paths,
     components: {
       securitySchemes: { bearerAuth: { type: "http", scheme: "bearer", description: "An API key." } },
+      ...(shared.length > 0 && {
+        parameters: Object.fromEntries(Object.entries(headers).map(([component, { name, description: text, schema }]) => [component, parameter("header", name, false, { ...schema, description: text })])),
+      }),
       headers: headersIn([paths, responses]),
       responses,
       schemas: components,
@@ -107,9 +122,9 @@ function schemasOf(endpoints: readonly Endpoint[]): Record<Direction, z.core.$Zo
   return { request, answer };
 }
 
-function operationOf(endpoint: Endpoint, collector: SchemaCollector, docs: OperationDocs): Json {
+function operationOf(endpoint: Endpoint, collector: SchemaCollector, docs: OperationDocs, shared: readonly Json[]): Json {
   const { area, auth, body, deprecated, errorBodies = {}, errors, operationId, responses, summary } = endpoint;
-  const parameters = parametersOf(endpoint, collector, docs);
+  const parameters = [...parametersOf(endpoint, collector, docs), ...shared];
   const success = Object.entries(responses).map(([status, content]) => [status, responseOf(Number(status), content, collector, docs.answer)] as const);
   const failure = errors.map((status) => {
     const own = errorBodies[status];
