@@ -52,7 +52,14 @@ async function runOnce(spec: CommandSpec, request: CommandRequest, { options, gl
     const { value } = await call(spec, await withTypedCode(spec, request), globals, run);
     const isShown = printing.format === "table" && printing.query === undefined && (await import("./outcome.ts")).showOutcome(spec, value, run.terminal);
     if (!isShown) await printResult(spec, value, printing);
+    if (spec.operationId === "auditLogs.verify") refuseBrokenLog(value);
   }
+}
+
+/** A script that checks the audit log must learn from the status that it was tampered with. */
+function refuseBrokenLog(value: unknown): void {
+  const { valid, problem } = value as { readonly valid: boolean; readonly problem?: { readonly message: string } };
+  if (!valid) throw new ExitError(exitCodes.error.status, `The audit log is not whole. ${problem?.message ?? ""}`.trimEnd());
 }
 
 /** Code that is too long for a command line comes from stdin. */

@@ -1,4 +1,5 @@
 import Kernel, { APIError, toFile } from "@onkernel/sdk";
+import { gunzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import yazl from "yazl";
@@ -61,6 +62,39 @@ describe.each(placements)("the hosted service's SDK, in the placement $title", (
       expect((await refusal(kernel.apiKeys.retrieve(rotated.id))).status).toBe(404);
       expect((await kernel.apiKeys.retrieve(rotated.id, { include_deleted: true })).deleted_at).not.toBeNull();
       expect((await refusal(kernel.apiKeys.update(key.id, { name: "" }))).status).toBe(400);
+    });
+
+    it("manages projects and limits", async () => {
+      const project = await kernel.projects.create({ name: "sdk project" });
+      expect((await kernel.projects.retrieve("sdk project")).id).toBe(project.id);
+      expect((await kernel.projects.list({ query: "SDK" })).getPaginatedItems()).toHaveLength(1);
+      expect(await kernel.projects.limits.update(project.id, { max_concurrent_sessions: 2, max_concurrent_invocations: null })).toMatchObject({ max_concurrent_sessions: 2 });
+      expect(await kernel.projects.limits.retrieve(project.id)).toMatchObject({ max_concurrent_sessions: 2 });
+      expect(await kernel.organization.limits.update({ default_project_max_concurrent_sessions: 40 })).toMatchObject({ default_project_max_concurrent_sessions: 40 });
+      expect((await kernel.organization.limits.retrieve()).max_concurrent_sessions).toBeGreaterThan(0);
+      const inside = new Kernel({ apiKey: test.service.apiKey, baseURL: test.service.baseUrl, defaultHeaders: { "X-Kernel-Project-Id": project.id } });
+      const profile = await inside.profiles.create({ name: "inside" });
+      expect(await refusal(kernel.profiles.retrieve("inside"))).toEqual({ status: 404, code: "not_found" });
+      expect(await refusal(kernel.projects.delete(project.id))).toEqual({ status: 409, code: "project_not_empty" });
+      await inside.profiles.delete(profile.id);
+      expect((await kernel.projects.update(project.id, { status: "archived" })).status).toBe("archived");
+      expect(await refusal(inside.profiles.list())).toEqual({ status: 404, code: "project_not_found" });
+      await kernel.projects.delete(project.id);
+      expect(await refusal(kernel.projects.retrieve(project.id))).toEqual({ status: 404, code: "not_found" });
+    });
+
+    it("reads and downloads the audit log", async () => {
+      for (const name of ["audited-1", "audited-2"]) await kernel.profiles.create({ name });
+      const window = { start: new Date(Date.now() - 60_000).toISOString(), end: new Date(Date.now() + 60_000).toISOString() };
+      const seen: string[] = [];
+      for await (const entry of kernel.auditLogs.list({ ...window, search: "/profiles", exclude_method: ["DELETE"], limit: 1 })) seen.push(`${entry.method} ${entry.path} ${String(entry.status)}`);
+      expect(seen.length).toBeGreaterThanOrEqual(2);
+      expect(seen[0]).toBe("POST /profiles 201");
+      const chunks: Uint8Array[] = [];
+      await kernel.auditLogs.download({ ...window, limit: 1 }, { write: (chunk) => void chunks.push(chunk) });
+      const lines = gunzipSync(Buffer.concat(chunks)).toString().trimEnd().split("\n");
+      expect(lines.length).toBeGreaterThanOrEqual(seen.length);
+      for (const line of lines) expect(JSON.parse(line)).toMatchObject({ auth_strategy: "api_key", client_ip: "127.0.0.1" });
     });
 
     it("runs a browser", async () => {
