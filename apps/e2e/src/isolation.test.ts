@@ -26,6 +26,7 @@ const onObjects: Readonly<Record<string, { readonly object: "profile" | "key" | 
   "browsers.get": { object: "session" },
   "browsers.update": { object: "session", body: { name: "stolen" } },
   "browsers.delete": { object: "session" },
+  "browsers.telemetry.events": { object: "session" },
 };
 /** Operations that can be asked for what has ended, too. */
 const findsEnded = new Set(["apiKeys.get", "browsers.get"]);

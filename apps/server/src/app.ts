@@ -28,6 +28,8 @@ import { projectHandlers } from "./projects/handlers.ts";
 import type { Projects } from "./projects/projects.ts";
 import { identify, RequestLog } from "./request-log.ts";
 import type { Secrets } from "./secrets.ts";
+import { telemetryHandlers } from "./telemetry/handlers.ts";
+import type { TelemetryStore } from "./telemetry/telemetry-store.ts";
 import { serviceHandlers } from "./service/handlers.ts";
 import { serveOpenApi } from "./service/openapi.ts";
 import type { ReadinessChecks } from "./service/readiness.ts";
@@ -46,6 +48,7 @@ export interface AppParts {
   readonly readiness: ReadinessChecks;
   readonly secrets: Secrets;
   readonly sessions: Sessions;
+  readonly telemetry: TelemetryStore;
   readonly log: Log;
   readonly isDraining: () => boolean;
 }
@@ -96,6 +99,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     ...projectHandlers(parts.projects),
     ...organizationHandlers(parts.organization, entitlements),
     ...auditLogHandlers(parts.auditLogs),
+    ...telemetryHandlers(sessions, parts.telemetry),
   } satisfies HandlersOrNotYet<KeyedPlane<typeof contract>, NotImplemented & keyof KeyedPlane<typeof contract>, Access>;
   const open = serviceHandlers(parts.readiness) satisfies HandlersOrNotYet<OpenPlane<typeof contract>, NotImplemented & keyof OpenPlane<typeof contract>>;
 

@@ -16,6 +16,7 @@ const onObjects: Record<string, { readonly object: "profile" | "key" | "session"
   "browsers.get": { object: "session" },
   "browsers.update": { object: "session", body: { name: "stolen" } },
   "browsers.delete": { object: "session" },
+  "browsers.telemetry.events": { object: "session" },
   ...Object.fromEntries(
     ["projects", "projects.legacy"].flatMap((area) => [
       [`${area}.get`, { object: "project" }],

@@ -64,7 +64,6 @@ export const notImplemented = [
   "listInvocations",
   "listOtlpDestinations",
   "listProxies",
-  "listTelemetryEvents",
   "listTimeline",
   "releaseBrowser",
   "startLogin",

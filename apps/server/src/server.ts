@@ -33,6 +33,7 @@ import { createSecrets } from "./secrets.ts";
 import { startHeartbeat } from "./service/heartbeat.ts";
 import { createReadiness } from "./service/readiness.ts";
 import { StartError } from "./start-error.ts";
+import { createTelemetryStore } from "./telemetry/telemetry-store.ts";
 
 const hourMs = 60 * 60 * 1000;
 
@@ -206,9 +207,11 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   cleanup.add("the heartbeat", () => heartbeat.stop());
   const limits: SessionLimits = { perProject: config.max_sessions_per_project, perOrganization: config.max_sessions_per_organization };
   const organization = await openOrganization(database, limits);
+  const telemetry = createTelemetryStore({ directory: join(dataDir.path, "telemetry"), retentionMs: config.telemetry_retention_days * 24 * hourMs, log });
   const sessions = createSessions({
     store: sessionStore,
     placement,
+    telemetry,
     serverId: dataDir.serverId,
     rules: { maxSessions: config.max_sessions, limits, idleTimeoutSeconds: config.idle_timeout_seconds },
     log,
@@ -218,6 +221,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const sweeping = setInterval(() => {
     idempotency.sweep().catch((error: unknown) => { log.warn({ err: error }, "old idempotency keys could not be removed"); });
     chain.dropBefore(new Date(Date.now() - config.audit_retention_days * 24 * hourMs)).catch((error: unknown) => { log.warn({ err: error }, "old entries of the audit log could not be removed"); });
+    telemetry.sweep().catch((error: unknown) => { log.warn({ err: error }, "old telemetry could not be removed"); });
   }, hourMs);
   cleanup.add("the hourly sweep", () => { clearInterval(sweeping); });
 
@@ -236,6 +240,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     readiness: createReadiness({ database, placement, chromium: config.chromium, isDraining }),
     secrets,
     sessions,
+    telemetry,
     log,
     isDraining,
   });

@@ -47,9 +47,6 @@ describe("fields that are not there yet", () => {
     ["headless", { headless: false }],
     ["gpu", { gpu: true }],
     ["kiosk_mode", { kiosk_mode: true }],
-    ["telemetry", { telemetry: { enabled: true } }],
-    ["telemetry", { telemetry: { browser: { console: { enabled: true } } } }],
-    ["telemetry", { telemetry: { browser: { console: {} } } }],
     ["invocation_id", { invocation_id: "i" }],
   ])("answer 501 on create: %s in %j", async (field, body) => {
     expect(await server.request("POST", "/browsers", { body })).toMatchObject({ status: 501, body: { code: "not_implemented", message: expect.stringContaining(`body.${field}`) as unknown } });
@@ -65,7 +62,7 @@ describe("fields that are not there yet", () => {
     expect(browser).toMatchObject({ headless: true, stealth: false });
     const { session_id: id } = browser;
     for (const telemetry of [{}, { enabled: false }, { browser: { console: { enabled: false } } }, null]) expect((await server.request("PATCH", `/browsers/${id}`, { body: { telemetry, proxy_id: null, disable_default_proxy: false } })).status).toBe(200);
-    for (const body of [{ proxy_id: "p" }, { disable_default_proxy: true }, { profile: { id: "p" } }, { viewport: { width: 10, height: 10 } }, { telemetry: { enabled: true } }]) {
+    for (const body of [{ proxy_id: "p" }, { disable_default_proxy: true }, { profile: { id: "p" } }, { viewport: { width: 10, height: 10 } }]) {
       expect(await server.request("PATCH", `/browsers/${id}`, { body })).toMatchObject({ status: 501, body: { message: expect.stringContaining(`body.${Object.keys(body)[0] ?? ""}`) as unknown } });
     }
   });

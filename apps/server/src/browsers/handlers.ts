@@ -3,12 +3,13 @@ import type { Handlers } from "@shoal/router";
 import type { Browser } from "@shoal/schemas";
 import type { Access } from "../auth/access.ts";
 import type { Secrets } from "../secrets.ts";
+import { shownCategories } from "../telemetry/categories.ts";
 import type { Sessions, SessionView } from "./sessions.ts";
 
 type BrowserEndpoints = Pick<typeof endpoints, "createBrowser" | "listBrowsers" | "getBrowser" | "updateBrowser" | "deleteBrowser">;
 
 /** @param baseUrl - where the client reaches the service; its WebSocket addresses stand below it. */
-function toBrowser({ row, expiresAt }: SessionView, baseUrl: string, token: string): Browser {
+function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: string, token: string): Browser {
   const address = `${baseUrl}/browsers/${row.id}`;
   const socket = address.replace(/^http/, "ws");
   return {
@@ -25,6 +26,7 @@ function toBrowser({ row, expiresAt }: SessionView, baseUrl: string, token: stri
     ...(row.viewport !== null && { viewport: row.viewport }),
     ...(row.start_url !== null && { start_url: row.start_url }),
     usage: { uptime_ms: Math.max(0, (row.ended_at === null ? Date.now() : Date.parse(row.ended_at)) - Date.parse(row.created_at)) },
+    ...(captured && { telemetry: shownCategories(captured) }),
     placement: row.placement,
     browser_restarts: row.browser_restarts,
     ...(expiresAt && { expires_at: expiresAt.toISOString() }),

@@ -1,16 +1,10 @@
 import { ServiceError } from "@shoal/router";
-import type { BrowserProxyConfig, BrowserTelemetryRequest, CreateBrowser, UpdateBrowser } from "@shoal/schemas";
+import type { BrowserProxyConfig, CreateBrowser, UpdateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
 
 function isHarmless(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === "") return true;
   return typeof value === "object" && Object.keys(value).length === 0;
-}
-
-function capturesSomething(telemetry: z.output<typeof BrowserTelemetryRequest> | null | undefined): boolean {
-  if (!telemetry) return false;
-  const enabled = Object.values(telemetry.browser ?? {}).some((category) => category !== undefined && category.enabled !== false);
-  return enabled || (telemetry.enabled === true && telemetry.browser === undefined);
 }
 
 /** Without proxies, both modes are what happens anyway. */
@@ -42,7 +36,6 @@ export function refuseNotYetOnCreate(body: z.output<typeof CreateBrowser>): void
     headless: body.headless === false,
     gpu: body.gpu === true,
     kiosk_mode: body.kiosk_mode === true,
-    telemetry: capturesSomething(body.telemetry),
     "telemetry.export": !isHarmless(body.telemetry?.export?.otlp),
     invocation_id: !isHarmless(body.invocation_id),
   });
@@ -56,7 +49,6 @@ export function refuseNotYetOnUpdate(body: z.output<typeof UpdateBrowser>): void
     disable_default_proxy: body.disable_default_proxy === true,
     profile: body.profile !== undefined,
     viewport: body.viewport !== undefined,
-    telemetry: capturesSomething(body.telemetry),
     "telemetry.export": !isHarmless(body.telemetry?.export?.otlp),
   });
 }

@@ -11,6 +11,9 @@ import type { Log } from "../log.ts";
 import { isStorable, toPage } from "../paging.ts";
 import type { SessionLimits } from "../projects/session-limits.ts";
 import { refuseNotYetOnCreate, refuseNotYetOnUpdate } from "./not-yet.ts";
+import { type CapturedCategories, namesOf, selectCategories } from "../telemetry/categories.ts";
+import type { Collector } from "../telemetry/collector.ts";
+import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
 
 const defaultViewport = { width: 1920, height: 1080 };
@@ -24,6 +27,12 @@ interface RunningSession {
   instance: Instance | undefined;
   /** Since when nobody uses it, epoch milliseconds; `null` while somebody does. */
   idleSinceMs: number | null;
+  /** What its telemetry captures; `undefined` = nothing. */
+  captured: CapturedCategories | undefined;
+  /** Present since something was first captured. */
+  collector: Collector | undefined;
+  /** The latest change of what is captured: one follows the other. */
+  switching: Promise<unknown>;
   /** Set as soon as its end has begun. */
   ending:
     | {
@@ -44,6 +53,8 @@ export interface SessionView {
   readonly row: SessionRow;
   /** When it will end if nobody uses it until then. */
   readonly expiresAt: Date | undefined;
+  /** What its telemetry captures; `undefined` = nothing. */
+  readonly captured: CapturedCategories | undefined;
 }
 
 /** The browser sessions of every project. */
@@ -60,6 +71,12 @@ export interface Sessions {
    * @throws {ServiceError} 404 when there is none, with the reason when it has ended; 409 `browser_not_running` while it starts.
    */
   instanceOf(projectId: string | undefined, idOrName: string): Instance | Promise<Instance>;
+  /**
+   * The id of a session, running or ended, whose files are on this server.
+   *
+   * @throws {ServiceError} 404 when there is none.
+   */
+  idHere(projectId: string, idOrName: string): Promise<string>;
   /** Ends every session as `server_stopped` and takes no new ones. */
   close(): Promise<void>;
 }
@@ -88,15 +105,19 @@ function hasEnded(id: string, reason: string | null, at: string | null): Service
   return new ServiceError(404, "not_found", `Browser ${id} has ended${at === null ? "" : ` at ${at}`}${because}. Create a new session with browsers.create.`);
 }
 
-export function createSessions(parts: { readonly store: SessionStore; readonly placement: Placement; readonly serverId: string; readonly rules: SessionRules; readonly log: Log }): Sessions {
-  const { store, placement, serverId, rules, log } = parts;
+export function createSessions(parts: { readonly store: SessionStore; readonly placement: Placement; readonly serverId: string; readonly rules: SessionRules; readonly telemetry: TelemetryStore; readonly log: Log }): Sessions {
+  const { store, placement, serverId, rules, telemetry, log } = parts;
   const sessions = new Map<string, RunningSession>();
   let closed = false;
 
   function view(row: SessionRow): SessionView {
     const running = sessions.get(row.id);
     const idleSinceMs = row.ended_at === null ? (running?.idleSinceMs ?? null) : null;
-    return { row: running === undefined ? row : { ...row, browser_restarts: running.row.browser_restarts }, expiresAt: idleSinceMs === null ? undefined : new Date(idleSinceMs + row.timeout_seconds * 1000) };
+    return {
+      row: running === undefined ? row : { ...row, browser_restarts: running.row.browser_restarts },
+      expiresAt: idleSinceMs === null ? undefined : new Date(idleSinceMs + row.timeout_seconds * 1000),
+      captured: row.ended_at === null ? running?.captured : undefined,
+    };
   }
 
   /** Writes what must not get lost; a database that is away for a moment is asked again. What still fails is put right by the next start. */
@@ -113,17 +134,22 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
     }
   }
 
+  /** What its telemetry has just seen is on its way: that is waited for. */
+  function stopInstance({ collector, instance }: RunningSession): Promise<void> | undefined {
+    return collector === undefined ? instance?.stop() : collector.finish().then(() => instance?.stop());
+  }
+
   /** Ends a session once, whoever asks first. */
   function end(session: RunningSession, reason: EndedReason): NonNullable<RunningSession["ending"]> {
     if (session.ending === undefined) {
       const { id, project_id } = session.row;
       const at = new Date().toISOString();
       session.abort.abort(new ServiceError(409, "conflict", `Browser ${id} was ended while it started (${reason}).`));
-      const stopped = session.instance?.stop().catch((error: unknown) => {
+      const stopped = stopInstance(session)?.catch((error: unknown) => {
         log.error({ session_id: id, err: error }, "the session's instance did not stop cleanly");
       });
       const recorded = persist(session, () => store.end(id, at, reason));
-      const done = Promise.all([stopped, recorded]).then(() => {
+      const done = Promise.all([stopped, recorded, session.collector?.done]).then(() => {
         sessions.delete(id);
         log.info({ session_id: id, project_id, reason }, "session ended");
       });
@@ -172,7 +198,7 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
     // A name may be taken: find out before a browser is spent on it. Without one, both go on at once.
     if (row.name !== null) await stored;
     const acquired = placement.acquire(
-      { session_id: row.id, timeout_seconds: row.timeout_seconds, viewport: row.viewport ?? defaultViewport, ...(row.start_url !== null && { start_url: row.start_url }) },
+      { session_id: row.id, timeout_seconds: row.timeout_seconds, viewport: row.viewport ?? defaultViewport, ...(session.captured !== undefined && { telemetry: namesOf(session.captured) }), ...(row.start_url !== null && { start_url: row.start_url }) },
       AbortSignal.any([signal, abort.signal, AbortSignal.timeout(startTimeoutMs)]),
     );
     const [storing, acquiring] = await Promise.allSettled([
@@ -187,6 +213,7 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
       session.instance = acquiring.value;
       session.idleSinceMs = Date.now();
       follow(session, acquiring.value);
+      if (session.captured !== undefined) session.collector = telemetry.collect(row.id, acquiring.value);
       log.info({ session_id: row.id, project_id: row.project_id, pid: acquiring.value.pid }, "session started");
       return;
     }
@@ -210,6 +237,22 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
     if (session.ending !== undefined) throw hasEnded(session.row.id, session.ending.reason, session.ending.at);
     if (session.instance === undefined) throw new ServiceError(409, "browser_not_running", `Browser ${session.row.id} is still starting.`, { retryAfterSeconds: 1 });
     return session.instance;
+  }
+
+  /** Captures what an update asks for, from its answer on. */
+  async function switchTelemetry(row: SessionRow, request: z.output<typeof UpdateBrowser>["telemetry"]): Promise<void> {
+    const session = sessions.get(row.id);
+    if (session === undefined) throw otherServer(row);
+    const instance = instanceHere(session);
+    const switched = session.switching.then(async () => {
+      const wanted = selectCategories(request, session.captured);
+      if (wanted === session.captured) return;
+      session.collector ??= telemetry.collect(row.id, instance);
+      await session.collector.select(namesOf(wanted));
+      session.captured = wanted;
+    });
+    session.switching = switched.catch(() => undefined);
+    await switched;
   }
 
   /** Of a session that no id of this server's names: by its name, if it runs here. */
@@ -249,7 +292,7 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
         ended_at: null,
         ended_reason: null,
       };
-      const session: RunningSession = { row, instance: undefined, idleSinceMs: null, ending: undefined, abort: new AbortController() };
+      const session: RunningSession = { row, instance: undefined, idleSinceMs: null, captured: selectCategories(request.telemetry, undefined), collector: undefined, switching: Promise.resolve(), ending: undefined, abort: new AbortController() };
       sessions.set(row.id, session);
       try {
         await start(session, signal);
@@ -274,7 +317,9 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
 
     async update(projectId, idOrName, request) {
       refuseNotYetOnUpdate(request);
-      const { id } = await existing(projectId, idOrName);
+      const present = await existing(projectId, idOrName);
+      const { id } = present;
+      if (request.telemetry) await switchTelemetry(present, request.telemetry);
       const name = request.name === "" ? null : request.name;
       const changes = { ...(name !== undefined && { name }), ...(request.tags && { tags: request.tags }) };
       if (Object.keys(changes).length === 0) return view(await existing(projectId, id));
@@ -295,6 +340,13 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
       if (session !== undefined) await end(session, "deleted").recorded;
       else if (row.server_id === serverId) await store.end(row.id, new Date().toISOString(), "instance_lost");
       else throw otherServer(row);
+    },
+
+    async idHere(projectId, idOrName) {
+      const row = await store.find(projectId, idOrName, true);
+      if (row === undefined) throw new ServiceError(404, "not_found", `Browser ${idOrName} was not found in this project, neither among its running sessions nor among those that ended. Ended ones are found by their id only.`);
+      if (row.server_id !== serverId) throw otherServer(row);
+      return row.id;
     },
 
     instanceOf(projectId, idOrName) {

@@ -1,0 +1,52 @@
+import { ServiceError } from "@shoal/router";
+import { type BrowserTelemetry, type BrowserTelemetryRequest, telemetryCategories } from "@shoal/schemas";
+import type * as z from "zod/mini";
+
+/** Whether each category is captured; `monitor` cannot be chosen, it goes with those that watch the browser. */
+export type CapturedCategories = Readonly<Record<Selectable, boolean>>;
+type Selectable = keyof NonNullable<BrowserTelemetry["browser"]>;
+
+const selectable = telemetryCategories.filter((category): category is Selectable => category !== "monitor");
+/** What is captured when nothing says otherwise: what costs the browser nothing. */
+const byDefault: ReadonlySet<string> = new Set(["control", "connection", "system", "captcha"]);
+
+function from(isOn: (category: Selectable) => boolean): CapturedCategories {
+  const flags = Object.fromEntries(selectable.map((category) => [category, isOn(category)]));
+  // `selectable` holds every one of them.
+  return flags as Record<Selectable, boolean>;
+}
+
+type Request = z.output<typeof BrowserTelemetryRequest> | null | undefined;
+
+/**
+ * What a session captures after a request.
+ *
+ * @param current - what it captured before; `undefined` = nothing.
+ * @returns `undefined` when nothing is captured.
+ * @throws {ServiceError} 400 for `enabled: false` together with categories.
+ */
+export function selectCategories(request: Request, current: CapturedCategories | undefined): CapturedCategories | undefined {
+  const given = Object.entries(request?.browser ?? {}).filter(([, choice]) => choice !== undefined);
+  if (!request || (request.enabled === undefined && given.length === 0)) return current;
+  if (request.enabled === false) {
+    if (given.length === 0) return undefined;
+    const message = "body.telemetry: enabled: false goes without browser. Switch single categories off by their own enabled, or leave browser away to stop all.";
+    throw new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
+  }
+  const start = request.enabled === true ? undefined : current;
+  const choices = new Map(given.map(([name, choice]) => [name, choice?.enabled !== false]));
+  const selected = from((category) => choices.get(category) ?? start?.[category] ?? byDefault.has(category));
+  // Only what was switched off: nothing asks for the default set beside it.
+  const asks = request.enabled === true || start !== undefined || [...choices.values()].some(Boolean);
+  return asks && Object.values(selected).some(Boolean) ? selected : undefined;
+}
+
+/** The names of those that are on. */
+export function namesOf(categories: CapturedCategories | undefined): Selectable[] {
+  return categories === undefined ? [] : selectable.filter((category) => categories[category]);
+}
+
+/** As answers show it. */
+export function shownCategories(categories: CapturedCategories): BrowserTelemetry {
+  return { browser: Object.fromEntries(selectable.map((category) => [category, { enabled: categories[category] }])) };
+}

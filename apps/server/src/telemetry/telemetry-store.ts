@@ -1,0 +1,57 @@
+import type { Page } from "@shoal/contract";
+import type { Instance } from "@shoal/placement";
+import type { TelemetryEnvelope, ListTelemetryEvents } from "@shoal/schemas";
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type * as z from "zod/mini";
+import type { Log } from "../log.ts";
+import { type Collector, collectEvents } from "./collector.ts";
+import { readHistory } from "./history.ts";
+
+/** The events of sessions, running and ended, in files of this server. */
+export interface TelemetryStore {
+  /** Begins to keep the events of a session that runs here. */
+  collect(sessionId: string, instance: Instance): Collector;
+  /** A page of them; an empty one where nothing was captured. */
+  list(sessionId: string, query: z.output<typeof ListTelemetryEvents>): Promise<Page<TelemetryEnvelope>>;
+  /** Removes events of sessions that have told nothing for the time that events are kept. @returns how many sessions' there were. */
+  sweep(nowMs?: number): Promise<number>;
+}
+
+export interface TelemetryStoreOptions {
+  /** Made when the first event comes. */
+  readonly directory: string;
+  /** How long events are kept after the session's last one. */
+  readonly retentionMs: number;
+  readonly log: Log;
+}
+
+/** Of one session; its oldest events go when there are more. */
+const maxSessionBytes = 128 * 2 ** 20;
+
+export function createTelemetryStore({ directory, retentionMs, log }: TelemetryStoreOptions): TelemetryStore {
+  const directoryOf = (sessionId: string) => join(directory, sessionId);
+  return {
+    collect: (sessionId, instance) => collectEvents({ instance, directory: directoryOf(sessionId), maxBytes: maxSessionBytes, log }),
+    list: (sessionId, query) => readHistory(directoryOf(sessionId), query),
+    async sweep(nowMs = Date.now()) {
+      const names = await readdir(directory).catch(() => []);
+      let removed = 0;
+      for (const name of names) {
+        const path = join(directory, name);
+        const newest = await newestFileMs(path);
+        if (newest === undefined || nowMs - newest <= retentionMs) continue;
+        await rm(path, { recursive: true, force: true });
+        removed++;
+      }
+      return removed;
+    },
+  };
+}
+
+/** When a file of a folder was last written, in milliseconds since 1970; `undefined` where there is none. */
+async function newestFileMs(path: string): Promise<number | undefined> {
+  const names = (await readdir(path).catch(() => [])).sort();
+  const last = names.at(-1);
+  return (await stat(last === undefined ? path : join(path, last)).catch(() => undefined))?.mtimeMs;
+}
