@@ -252,6 +252,7 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       expect(sleepers()).toBeGreaterThan(300);
       expect(sleepers()).toBeLessThan(1_024);
       expect((await test.shoal.browsers.fs.listFiles(session_id, { path: "/home/shoal" })).map(({ name }) => name)).toEqual(["Downloads"]);
+      expect(await codeOf(processes.spawn(session_id, { command: "sh", allocate_tty: true }))).toBe("429 too_many_processes");
       await processes.kill(session_id, process_id, { signal: "KILL" });
       await until("they are gone", () => sleepers() === 0);
 

@@ -95,6 +95,19 @@ function residentBytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readOrEmpty(`/proc/${String(pid)}/status`))?.[1] ?? 0) * 1024;
 }
 
+/** Processes and threads that this user may still start, as far as the system tells: `Infinity` where it does not, or does not hold root to its limit. */
+export function roomForThreads(): number {
+  if (process.platform !== "linux" || process.getuid?.() === 0) return Infinity;
+  const limit = /^Max processes\s+(\d+)/m.exec(readOrEmpty("/proc/self/limits"))?.[1];
+  if (limit === undefined) return Infinity;
+  const user = String(process.getuid?.());
+  const used = readdirSync("/proc").reduce((sum, name) => {
+    const status = /^\d+$/.test(name) ? readOrEmpty(`/proc/${name}/status`) : "";
+    return sum + (/^Uid:\s+(\d+)/m.exec(status)?.[1] === user ? Number(/^Threads:\s+(\d+)/m.exec(status)?.[1] ?? 0) : 0);
+  }, 0);
+  return Number(limit) - used;
+}
+
 function readOrEmpty(path: string): string {
   try {
     return readFileSync(path, "utf8");

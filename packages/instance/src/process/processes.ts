@@ -1,6 +1,7 @@
 import { ServiceError } from "@shoal/router";
 import type { ExecResult, ProcessStatus, SpawnedProcess, SpawnProcess } from "@shoal/schemas";
 import { randomUUID } from "node:crypto";
+import { stat } from "node:fs/promises";
 import { hasCode, invalidInput } from "../fs/errors.ts";
 import { type Command, type CommandRequest, type CommandSurroundings, findCommand } from "./command.ts";
 import type { ProcessLimits } from "./limits.ts";
@@ -49,6 +50,7 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
   const terminals = new Set<number>();
   let starting = 0;
   let closed = false;
+  let threads: Promise<unknown> | undefined;
 
   /** Starts a program and counts it until it has ended. */
   async function start(request: ExecRequest, events: ChildEvents, launch: (command: Command, events: ChildEvents) => Promise<RunningChild>): Promise<RunningChild> {
@@ -58,6 +60,9 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
     }
     starting++;
     try {
+      // Node starts its threads for files at the first use of one, and aborts when it cannot: commands may leave no room for them.
+      threads ??= stat(surroundings.root.directory).catch(() => undefined);
+      await threads;
       const command = await findCommand(request, surroundings);
       const ended = Promise.withResolvers<void>();
       const child = await launch(command, {

@@ -5,6 +5,7 @@ import { ServiceError } from "@shoal/router";
 import type { Command } from "./command.ts";
 import { nativeTerminalFile } from "./native-terminal.ts";
 import { OutputEnd } from "./output-end.ts";
+import { roomForThreads } from "./process-tree.ts";
 import type { ChildEvents, RunningChild } from "./running-child.ts";
 
 /** What the native module of node-pty offers on Linux and macOS. Its JavaScript is left out: it cuts output off 200 ms after the exit. */
@@ -31,15 +32,19 @@ export interface TerminalSize {
   readonly rows: number;
 }
 
+/** Room that a new terminal must find; other programs may take of it at the same moment. */
+const spareThreads = 16;
 const endOfTransmission = Buffer.from([4]);
 
 /**
  * Starts a program in a terminal of its own, in a session of its own.
  *
- * @throws {ServiceError} 501 where there is no such thing as a terminal.
+ * @throws {ServiceError} 501 where there is no such thing as a terminal, 429 where the session has as many processes as it may.
  */
 export function startInTerminal(command: Command, events: ChildEvents, size: TerminalSize): RunningChild {
   const native = loadNative();
+  // The native module waits for each terminal in a thread, and takes this process with it when it gets none.
+  if (roomForThreads() < spareThreads) throw new ServiceError(429, "too_many_processes", "The session has as many processes and threads as it may have. End some of its processes.");
   const { file, args, cwd, env, uid, gid } = command;
   const pairs = Object.entries({ TERM: "xterm-256color", ...env, PWD: cwd }).map(([name, value]) => `${name}=${value}`);
   let closed = false;
