@@ -24,7 +24,8 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
 }
 
-const expected = { get: "work", list: ["p1", "p2"], missing: "not_found", odd: "body.id", events: ["/a"], download: "bytes", own: "body.profile.name", alone: "p1", openapi: "3.1.0", app: ["demo"] };
+const expected = { get: "work", list: ["p1", "p2"], missing: "not_found", odd: "body.id", events: ["/a"], download: "bytes", saved: [5, "bytes"], own: "body.profile.name", alone: "p1", openapi: "3.1.0", app: ["demo"] };
+const expectedOfFake = { made: ["research", "hello"], refused: "name_taken", own: [{ pong: true }, "profiles.create"], socket: ["work"], document: ["/ping"] };
 
 describe("packages, installed from their tarballs into an empty project", () => {
   let project: PackedProject;
@@ -54,6 +55,19 @@ describe("packages, installed from their tarballs into an empty project", () => 
     expect(names.filter((name) => name.endsWith("index.js")).sort()).toEqual(["client", "contract", "schemas", "transport"].map((name) => `@shoal/${name}/dist/bundle/index.js`));
   });
 
+  it("answer users' tests with the fake, and serve operations of their own", async () => {
+    expect(JSON.parse(await project.run(process.execPath, ["test.mjs"]))).toEqual(expectedOfFake);
+  });
+
+  it("have the command, which needs no service beside it", async () => {
+    const env = { SHOAL_API_KEY: "sk_secret_0123456789", SHOAL_BASE_URL: baseUrl, SHOAL_CONFIG_DIR: project.folder, SHOAL_DATA_DIR: project.folder, SHOAL_KEYCHAIN: "0" };
+    const command = (...args: string[]) => project.run(process.execPath, ["node_modules/@shoal/cli/dist/shoal.js", ...args], env);
+    expect(JSON.parse(await command("profiles", "get", "p1", "-o", "json"))).toEqual(profile);
+    expect(await command("browsers", "fs", "read-file", "b1", "/a")).toBe("bytes");
+    await expect(command("profiles", "get", "missing")).rejects.toMatchObject({ code: 4, stderr: expect.stringContaining("No such profile.") as unknown });
+    await expect(command("doctor")).rejects.toMatchObject({ stderr: expect.stringContaining("npm install --global @shoal/server") as unknown });
+  });
+
   const reason = nodePackage() === undefined ? " (npm has no Node for this platform)" : "";
   it.skipIf(nodePackage() === undefined).each([22, 26])(
     `run in Node %i${reason}`,
@@ -61,6 +75,7 @@ describe("packages, installed from their tarballs into an empty project", () => 
       const node = await project.installNode(major);
       expect(await project.run(node, ["--version"])).toMatch(new RegExp(`^v${major}\\.`));
       expect(JSON.parse(await project.run(node, ["use.mjs", baseUrl]))).toEqual(expected);
+      expect(JSON.parse(await project.run(node, ["test.mjs"]))).toEqual(expectedOfFake);
     },
     240_000,
   );
@@ -87,7 +102,7 @@ describe("packages, installed from their tarballs into an empty project", () => 
     expect(JSON.parse(await project.run(process.execPath, ["bundled.mjs"]))).toEqual(["work", ["/a"], "body.id"]);
   });
 
-  it.each(["nodenext", "bundler"])("have types that moduleResolution %s finds, and that say what is wrong", async (resolution) => {
+  it.each(["nodenext", "bundler", "node"])("have types that tsconfig.%s.json finds, and that say what is wrong", async (resolution) => {
     expect(await project.typeErrors(`tsconfig.${resolution}.json`)).toBe("");
   });
 });

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../../../..");
-const packages = ["schemas", "contract", "transport", "client"];
+const packages = ["packages/schemas", "packages/contract", "packages/transport", "packages/client", "packages/router", "packages/testing", "apps/cli"];
 
 /** What npm's own environment says of this checkout (its pnpm, its workspace) is none of an empty project's business. */
 const plainEnvironment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS$|NODE_PATH$|VITEST)/i.test(name)));
@@ -16,8 +16,8 @@ const options = { env: plainEnvironment, shell: process.platform === "win32", ma
 /** An empty project into which the packages were installed as npm would install them. */
 export interface PackedProject extends AsyncDisposable {
   readonly folder: string;
-  /** Runs a program of the project. Gives what it printed. */
-  run(program: string, args: readonly string[]): Promise<string>;
+  /** Runs a program of the project, with `env` beside the plain environment. Gives what it printed. */
+  run(program: string, args: readonly string[], env?: Readonly<Record<string, string>>): Promise<string>;
   /** Checks types with the checkout's compiler and a `tsconfig` of the project. Gives what it complains about. */
   typeErrors(tsconfig: string): Promise<string>;
   /** Installs a Node of this major version beside the project. Gives its program. */
@@ -35,15 +35,15 @@ export function nodePackage(): string | undefined {
 /** Packs the built packages and installs them, and what they depend on, from the npm registry. The programs in `packed/` are copied beside. */
 export async function packedProject(): Promise<PackedProject> {
   const folder = await mkdtemp(join(tmpdir(), "shoal-packed-"));
-  for (const name of packages) await run("pnpm", ["pack", "--pack-destination", folder], { ...options, cwd: join(root, "packages", name) });
+  for (const name of packages) await run("pnpm", ["pack", "--pack-destination", folder], { ...options, cwd: join(root, name) });
   const tarballs = (await readdir(folder)).filter((name) => name.endsWith(".tgz")).map((name) => `./${name}`);
   await writeFile(join(folder, "package.json"), JSON.stringify({ name: "consumer", version: "1.0.0", private: true, type: "module" }));
-  await run("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", ...tarballs, "zod@4.6.7"], { ...options, cwd: folder });
+  await run("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", ...tarballs, "zod@4.6.7", "@types/node@24", "commander@15"], { ...options, cwd: folder });
   // Their names end in .txt here: nothing of this checkout may resolve what they import.
   for (const name of await readdir(join(import.meta.dirname, "packed"))) await cp(join(import.meta.dirname, "packed", name), join(folder, name.replace(/\.txt$/, "")));
   return {
     folder,
-    run: async (program, args) => (await run(program, [...args], { ...options, shell: false, cwd: folder })).stdout,
+    run: async (program, args, env) => (await run(program, [...args], { ...options, env: { ...plainEnvironment, ...env }, shell: false, cwd: folder })).stdout,
     typeErrors: async (tsconfig) => {
       try {
         return (await run(process.execPath, [join(root, "node_modules/typescript-7/bin/tsc"), "-p", tsconfig], { ...options, shell: false, cwd: folder })).stdout;
