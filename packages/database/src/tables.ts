@@ -199,6 +199,8 @@ export interface AuditChainTable {
   /** 0 while there was no entry. */
   last_sequence: Generated<number>;
   last_hash: Generated<Buffer>;
+  /** The entry that was added when the seal was not the service's own; `null` = it always was. */
+  broken_at: number | null;
   /** Both ends, sealed with the service's secret; `null` while there was no entry. */
   seal: Buffer | null;
 }

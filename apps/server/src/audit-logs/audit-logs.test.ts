@@ -229,12 +229,19 @@ describe("the chain", () => {
       await database.query.deleteFrom("audit_logs").where("sequence", ">", 4).execute();
       const last = await database.query.selectFrom("audit_logs").select("hash").where("sequence", "=", 4).executeTakeFirstOrThrow();
       await database.query.updateTable("audit_chain").set({ last_sequence: 4, last_hash: last.hash }).execute();
-    }, { kind: "head", sequence: 4 }],
+    }, { kind: "head", sequence: 5 }],
     ["a chain that was made up anew", async () => {
       await database.query.deleteFrom("audit_logs").execute();
       await database.query.updateTable("audit_chain").set({ last_sequence: 0, last_hash: Buffer.alloc(32) }).execute();
       await createAuditChain(database, createSecrets("another secret, as the first is unknown")).append([note()]);
     }, { kind: "head", sequence: 1 }],
+    ["a false end, although the service went on writing behind it", async () => {
+      await database.query.deleteFrom("audit_logs").where("sequence", ">", 4).execute();
+      const last = await database.query.selectFrom("audit_logs").select("hash").where("sequence", "=", 4).executeTakeFirstOrThrow();
+      await database.query.updateTable("audit_chain").set({ last_sequence: 4, last_hash: last.hash }).execute();
+      await createAuditChain(database, createSecrets(secretKey)).append([note()]);
+      await createAuditChain(database, createSecrets(secretKey)).append([note()]);
+    }, { kind: "head", sequence: 5 }],
   ])("shows %s", async (_what, harm, problem) => {
     expect(await tampered(harm)).toMatchObject({ valid: false, problem });
     expect(await check()).toMatchObject({ valid: true });

@@ -14,7 +14,8 @@ export interface AuditChain {
   dropBefore(moment: Date): Promise<void>;
 }
 
-type Ends = Pick<Awaited<ReturnType<typeof readEnds>>, "first_sequence" | "first_previous_hash" | "last_sequence" | "last_hash">;
+type SealedEnds = Awaited<ReturnType<typeof readEnds>>;
+type Ends = Omit<SealedEnds, "seal">;
 type Problem = NonNullable<AuditLogVerification["problem"]>;
 
 /** Key of the advisory lock of whoever writes: "shoa", and "l" and 4. */
@@ -24,11 +25,11 @@ const sealPurpose = "audit log";
 const batch = 2000;
 
 function readEnds(transaction: Transaction<Tables>) {
-  return transaction.selectFrom("audit_chain").select(["first_sequence", "first_previous_hash", "last_sequence", "last_hash", "seal"]).executeTakeFirstOrThrow();
+  return transaction.selectFrom("audit_chain").select(["first_sequence", "first_previous_hash", "last_sequence", "last_hash", "broken_at", "seal"]).executeTakeFirstOrThrow();
 }
 
-function textOf({ first_previous_hash, first_sequence, last_hash, last_sequence }: Ends): string {
-  return [first_sequence, first_previous_hash.toString("hex"), last_sequence, last_hash.toString("hex")].join(":");
+function textOf({ broken_at, first_previous_hash, first_sequence, last_hash, last_sequence }: Ends): string {
+  return [first_sequence, first_previous_hash.toString("hex"), last_sequence, last_hash.toString("hex"), broken_at ?? ""].join(":");
 }
 
 function problem(kind: Problem["kind"], sequence: number, message: string): Problem {
@@ -40,6 +41,15 @@ export function createAuditChain({ query }: Database, secrets: Secrets): AuditCh
   async function setEnds(transaction: Transaction<Tables>, ends: Ends): Promise<void> {
     await transaction.updateTable("audit_chain").set({ ...ends, seal: secrets.seal(textOf(ends), sealPurpose) }).execute();
   }
+
+  function isSealed({ seal, ...ends }: SealedEnds): boolean {
+    // Before the first entry there was nothing to seal.
+    if (seal === null) return ends.last_sequence === 0;
+    return secrets.unseal(seal, sealPurpose) === textOf(ends);
+  }
+
+  /** The next seal must not hide that the last one was false: since when, until those entries are gone. */
+  const brokenAt = (ends: SealedEnds): number | null => ends.broken_at ?? (isSealed(ends) ? null : ends.last_sequence + 1);
 
   return {
     async append(notes) {
@@ -53,7 +63,7 @@ export function createAuditChain({ query }: Database, secrets: Secrets): AuditCh
         const json = JSON.stringify(rows.map((row) => ({ ...row, previous_hash: `\\x${row.previous_hash.toString("hex")}`, hash: `\\x${row.hash.toString("hex")}` })));
         await sql`insert into audit_logs select * from json_populate_recordset(null::audit_logs, ${json}::json)`.execute(transaction);
         const { first_previous_hash, first_sequence } = ends;
-        await setEnds(transaction, { first_sequence, first_previous_hash, last_sequence: last.sequence, last_hash: last.hash });
+        await setEnds(transaction, { first_sequence, first_previous_hash, last_sequence: last.sequence, last_hash: last.hash, broken_at: brokenAt(ends) });
       });
     },
 
@@ -86,9 +96,9 @@ export function createAuditChain({ query }: Database, secrets: Secrets): AuditCh
           }
           if (expected !== ends.last_sequence + 1) note(problem(expected > ends.last_sequence ? "head" : "missing", expected, `The log ends before entry ${String(expected)}, and should end with ${String(ends.last_sequence)}.`));
           else if (!previous.equals(ends.last_hash)) note(problem("head", ends.last_sequence, `Entry ${String(ends.last_sequence)} is not the one that the log was closed with.`));
-          const isUntouched = ends.last_sequence === 0 && ends.seal === null;
-          if (!isUntouched && (ends.seal === null || secrets.unseal(ends.seal, sealPurpose) !== textOf(ends))) {
-            note(problem("head", ends.last_sequence, "The seal of the log's ends is not the service's own: they were changed in the database, or secret_key is another one than before."));
+          const broken = brokenAt(ends);
+          if (broken !== null) {
+            note(problem("head", broken, `Before entry ${String(broken)}, the seal of the log's ends was not the service's own: they were changed in the database, or secret_key was another one.`));
           }
           if (knownSequence !== undefined && knownHash !== found.known && Number(knownSequence) >= ends.first_sequence) {
             note(problem("known_head", Number(knownSequence), `The log does not hold entry ${knownSequence} as it was noted.`));
@@ -105,8 +115,9 @@ export function createAuditChain({ query }: Database, secrets: Secrets): AuditCh
         const kept = await transaction.selectFrom("audit_logs").select(["sequence", "previous_hash"]).where("at", ">=", moment.toISOString()).orderBy("sequence").limit(1).executeTakeFirst();
         const first = kept ?? { sequence: ends.last_sequence + 1, previous_hash: ends.last_hash };
         if (first.sequence <= ends.first_sequence) return;
+        const broken = brokenAt(ends);
         await transaction.deleteFrom("audit_logs").where("sequence", "<", first.sequence).execute();
-        await setEnds(transaction, { first_sequence: first.sequence, first_previous_hash: first.previous_hash, last_sequence: ends.last_sequence, last_hash: ends.last_hash });
+        await setEnds(transaction, { first_sequence: first.sequence, first_previous_hash: first.previous_hash, last_sequence: ends.last_sequence, last_hash: ends.last_hash, broken_at: broken !== null && broken < first.sequence ? null : broken });
       });
     },
   };

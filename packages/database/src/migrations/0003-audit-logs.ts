@@ -38,6 +38,7 @@ export const auditLogs: Migration = {
         first_previous_hash bytea not null default decode(repeat('00', 32), 'hex'),
         last_sequence bigint not null default 0,
         last_hash bytea not null default decode(repeat('00', 32), 'hex'),
+        broken_at bigint,
         seal bytea
       )`.execute(query);
     await sql`insert into audit_chain default values`.execute(query);
