@@ -44,6 +44,19 @@ describe.each(placements)("requests through a session's browser, in the placemen
       expect(status).toBe(200);
     });
 
+    it("says what the way out refuses", async () => {
+      const refusal = async (url: string) => {
+        const error: unknown = await test.shoal.browsers.curl(session.id, { url }, { maxRetries: 0 }).catch((reason: unknown) => reason);
+        return ApiError.isInstance(error) ? [error.status, error.fields.net_error_name, error.message] : error;
+      };
+      expect(await refusal("http://10.1.2.3/")).toEqual([502, "net::ERR_NETWORK_ACCESS_DENIED", expect.stringContaining("10.1.2.3 is") as string]);
+      expect(await refusal("http://nothing.invalid/")).toEqual([502, "net::ERR_NAME_NOT_RESOLVED", expect.stringContaining("could not be resolved") as string]);
+      expect(await refusal("https://nothing.invalid/")).toEqual([502, "net::ERR_TUNNEL_CONNECTION_FAILED", expect.stringContaining("nothing.invalid") as string]);
+      const gone = await serveSite();
+      await gone.close();
+      expect(await refusal(gone.url)).toEqual([502, "net::ERR_CONNECTION_REFUSED", expect.stringContaining("it refused the connection") as string]);
+    });
+
     it("browsers.fetch, a site's answer as it is", async () => {
       await test.shoal.browsers.get(session.id);
       const bytes = new Uint8Array([0, 255, 1, 254]);

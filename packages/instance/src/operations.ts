@@ -108,10 +108,8 @@ export function createOperations({ root, config, egressPort, logs, browser, tele
     processes,
     async close() {
       computer.close();
-      playwright.close();
-      requests.close();
       logStreams.close();
-      await Promise.all([watches.close(), processes.close()]);
+      await Promise.all([playwright.close(), requests.close(), watches.close(), processes.close()]);
     },
   };
 }

@@ -12,7 +12,8 @@ export interface CurlArea {
   readonly raw: (request: IncomingMessage, response: ServerResponse) => void;
   /** Tells the pages that send requests, which no tool is to list. */
   readonly isHelper: (targetId: string) => boolean;
-  readonly close: () => void;
+  /** Ends what is on its way; resolves when its callers have been told. */
+  readonly close: () => Promise<void>;
 }
 
 /** What requests need is loaded, and started, by the first one. */
@@ -20,6 +21,13 @@ export function curlArea(parts: { readonly config: InstanceConfig; readonly egre
   const { config, egressPort = 0, browser } = parts;
   const closed = new AbortController();
   let created: CurlBrowser | undefined;
+  const running = new Set<Promise<unknown>>();
+  function follow<T>(work: Promise<T>): Promise<T> {
+    running.add(work);
+    const forget = () => running.delete(work);
+    work.then(forget, forget);
+    return work;
+  }
   async function load() {
     const loaded = await import("./curl-parts.ts");
     closed.signal.throwIfAborted();
@@ -30,19 +38,20 @@ export function curlArea(parts: { readonly config: InstanceConfig; readonly egre
     handlers: {
       async curl(call) {
         const { runCurl, browser: through } = await load();
-        return runCurl(through, call, closed.signal);
+        return follow(runCurl(through, call, closed.signal));
       },
     },
     raw(request, response) {
       load().then(
-        ({ serveRaw, browser: through }) => serveRaw(through, request, response, closed.signal),
+        ({ serveRaw, browser: through }) => follow(serveRaw(through, request, response, closed.signal)),
         () => response.destroy(),
       );
     },
     isHelper: (targetId) => created?.isHelper(targetId) ?? false,
-    close() {
+    async close() {
       closed.abort(new ServiceError(503, "shutting_down", "The session ended while the request was sent."));
       created?.close();
+      await Promise.allSettled(running);
     },
   };
 }

@@ -4,8 +4,21 @@ import type { CurlBrowser } from "./curl-browser.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "./navigation.ts";
 import { NetError } from "./net-errors.ts";
 
-/** Names that the egress gateway's answers stand for: it is a proxy, whose refusals would otherwise look like the site's own answers. */
-const gatewayStatuses: Readonly<Record<number, string>> = { 593: "NAME_NOT_RESOLVED", 594: "CONNECTION_REFUSED", 595: "CONNECTION_RESET", 596: "CONNECTION_CLOSED", 599: "CONNECTION_FAILED" };
+/** What the egress gateway's answers stand for: it is a proxy, whose refusals would otherwise look like the site's own answers. */
+const gatewayStatuses: Readonly<Record<number, string>> = {
+  403: "NETWORK_ACCESS_DENIED",
+  404: "NAME_NOT_RESOLVED",
+  502: "NAME_NOT_RESOLVED",
+  504: "CONNECTION_TIMED_OUT",
+  593: "NAME_NOT_RESOLVED",
+  594: "CONNECTION_REFUSED",
+  595: "CONNECTION_RESET",
+  596: "CONNECTION_CLOSED",
+  599: "CONNECTION_FAILED",
+};
+/** `Server` header of what the gateway says at length: its own name, or that of the proxy that it is made of. */
+const gatewayNames: readonly string[] = ["Shoal egress gateway", "ProxyChain"];
+const maxReasonCharacters = 500;
 
 const reasons: Readonly<Record<string, string>> = {
   "net::ERR_NAME_NOT_RESOLVED": "its name does not resolve",
@@ -33,7 +46,7 @@ export function toServiceError(error: unknown, { url, signal }: Pick<ExchangeReq
   const isTimeout = signal.aborted && signal.reason instanceof DOMException && signal.reason.name === "TimeoutError";
   const known = isTimeout ? new NetError("net::ERR_TIMED_OUT") : error;
   if (known instanceof NetError) {
-    const reason = reasons[known.netErrorName] ?? known.message;
+    const reason = known.message === known.netErrorName ? (reasons[known.netErrorName] ?? known.message) : known.message;
     return new ServiceError(502, "bad_gateway", `${new URL(url).host} could not be reached through the browser: ${reason}.`, {
       cause: error,
       fields: { ...(known.netError !== undefined && { net_error: known.netError }), net_error_name: known.netErrorName },
@@ -57,8 +70,9 @@ async function attempt(browser: CurlBrowser, request: ExchangeRequest): Promise<
   await lease.syncCookies().catch(() => undefined);
   const body = released(answer.body);
   if (refusal !== undefined) {
-    await body.return(undefined);
-    throw new NetError(refusal);
+    let reason = "";
+    for await (const piece of body) reason = (reason + piece.toString()).slice(0, maxReasonCharacters);
+    throw new NetError(refusal, isSaid(answer) ? reason.trim().replace(/\.$/, "") : undefined);
   }
   return { ...answer, body };
 
@@ -74,11 +88,14 @@ async function attempt(browser: CurlBrowser, request: ExchangeRequest): Promise<
   }
 }
 
-function gatewayRefusal({ status, headers }: ExchangeAnswer): string | undefined {
-  const marked = headers.find(([name]) => name.toLowerCase() === "x-shoal-egress-error")?.[1];
-  if (marked !== undefined && /^[A-Z0-9_]+$/.test(marked)) return `net::ERR_${marked}`;
-  const byStatus = gatewayStatuses[status];
-  // A site that answers with such a status says more than that.
-  const isBare = headers.every(([name]) => ["connection", "content-length", "date", "keep-alive", "transfer-encoding"].includes(name.toLowerCase()));
-  return byStatus !== undefined && isBare ? `net::ERR_${byStatus}` : undefined;
+function isSaid({ headers }: ExchangeAnswer): boolean {
+  return headers.some(([name, value]) => name.toLowerCase() === "server" && gatewayNames.includes(value));
+}
+
+function gatewayRefusal(answer: ExchangeAnswer): string | undefined {
+  const byStatus = gatewayStatuses[answer.status];
+  if (isSaid(answer)) return `net::ERR_${byStatus ?? "CONNECTION_FAILED"}`;
+  // Where its connection to the site fails it says nothing but a status of its own; a site that answers with such a status says more.
+  const isBare = answer.headers.every(([name]) => ["connection", "content-length", "content-type", "date", "keep-alive", "transfer-encoding"].includes(name.toLowerCase()));
+  return byStatus !== undefined && answer.status >= 590 && isBare ? `net::ERR_${byStatus}` : undefined;
 }

@@ -15,7 +15,7 @@ export interface PlaywrightParts {
 }
 
 /** Playwright code that runs beside the browser. What it needs is loaded by the first call. */
-export function playwrightHandlers({ root, config, browser, visibleTarget }: PlaywrightParts): { readonly handlers: Handlers<{ executePlaywright: typeof executePlaywright }>; readonly close: () => void } {
+export function playwrightHandlers({ root, config, browser, visibleTarget }: PlaywrightParts): { readonly handlers: Handlers<{ executePlaywright: typeof executePlaywright }>; readonly close: () => Promise<void> } {
   let runner: Promise<PlaywrightRunner> | undefined;
   let closed = false;
   async function load(): Promise<PlaywrightRunner> {
@@ -31,7 +31,7 @@ export function playwrightHandlers({ root, config, browser, visibleTarget }: Pla
         browser.restoreDownloads();
       },
     });
-    if (closed) created.close();
+    if (closed) void created.close();
     return created;
   }
   return {
@@ -42,11 +42,9 @@ export function playwrightHandlers({ root, config, browser, visibleTarget }: Pla
         return (await runner).run(body.code, body.timeout_sec, headers["idempotency-key"] === undefined ? signal : undefined);
       },
     },
-    close() {
+    async close() {
       closed = true;
-      void runner?.then((created) => {
-        created.close();
-      });
+      await (await runner)?.close();
     },
   };
 }

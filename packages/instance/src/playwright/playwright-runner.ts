@@ -18,8 +18,8 @@ const idleMs = 5 * 60_000;
 export interface PlaywrightRunner {
   /** @throws {ServiceError} 429 when too many calls wait; 503 when the browser does not run, or the session ends. */
   run(code: string, timeoutSeconds: number, signal: AbortSignal | undefined): Promise<PlaywrightResult>;
-  /** Ends what runs. */
-  close(): void;
+  /** Ends what runs; resolves when its callers have been told. */
+  close(): Promise<void>;
 }
 
 export interface PlaywrightRunnerOptions {
@@ -41,6 +41,7 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
   let idleTimer: NodeJS.Timeout | undefined;
   let running = 0;
   const closed = new AbortController();
+  const calls = new Set<Promise<unknown>>();
 
   function start(): WorkerProcess {
     const worker = startWorker(options);
@@ -155,20 +156,31 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
     return answerOf(ended === undefined ? outcome : { success: false, error: ended }, output);
   }
 
+  async function inTurn(code: string, timeoutSeconds: number, signal: AbortSignal | undefined): Promise<PlaywrightResult> {
+    await turn(signal);
+    try {
+      return await runOnce(code, timeoutSeconds, signal);
+    } finally {
+      finishTurn();
+    }
+  }
+
   return {
     async run(code, timeoutSeconds, signal) {
       if (closed.signal.aborted) throw sessionEnds();
-      await turn(signal);
+      const call = inTurn(code, timeoutSeconds, signal);
+      calls.add(call);
       try {
-        return await runOnce(code, timeoutSeconds, signal);
+        return await call;
       } finally {
-        finishTurn();
+        calls.delete(call);
       }
     },
-    close() {
+    async close() {
       closed.abort();
       clearTimeout(idleTimer);
       for (const worker of workers) end(worker);
+      await Promise.allSettled(calls);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { createServer, request as httpRequest } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 
 /** A plain HTTP proxy on a Unix socket, in the place of the egress gateway. */
 export interface EgressProxy {
@@ -24,6 +24,11 @@ export async function startEgressProxy(path: string): Promise<EgressProxy> {
     response.on("close", () => onward.destroy());
     request.pipe(onward);
   });
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
   server.on("connect", (request, client) => {
     const [host = "", port = "443"] = (request.url ?? "").split(":");
     hosts.push(request.url ?? "");
@@ -42,7 +47,8 @@ export async function startEgressProxy(path: string): Promise<EgressProxy> {
         server.close(() => {
           resolve();
         });
-        server.closeAllConnections();
+        // Tunnels are no connections of HTTP any more.
+        for (const socket of sockets) socket.destroy();
       }),
   };
 }
