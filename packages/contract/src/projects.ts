@@ -46,7 +46,7 @@ export const getProject = defineEndpoint({
   errors: [401, 404, 500],
 });
 
-/** Fields that are absent stay as they are. A project's key may rename its own project, and nothing else. */
+/** Fields that are absent stay as they are. A project's key may rename its own project, and nothing else. Refused for the last active project (409 `last_active_project`); when the default project is archived, the oldest other active one takes its part. */
 export const updateProject = defineEndpoint({
   operationId: "projects.update",
   area,
@@ -60,7 +60,7 @@ export const updateProject = defineEndpoint({
   errors: [400, 401, 403, 404, 409, 500],
 });
 
-/** Refused while something in it is in use (409 `project_not_empty`), and for the last active project (409 `last_active_project`). */
+/** Refused while something in it is in use (409 `project_not_empty`), and for the last active project (409 `last_active_project`). Its keys are deleted with it; when it is the default project, the oldest other active one takes its part. */
 export const deleteProject = defineEndpoint({
   operationId: "projects.delete",
   area,
