@@ -1,4 +1,4 @@
-import { clearDeadline, setDeadline, type Deadline } from "./deadlines.ts";
+import { clearDeadline, moveDeadline, type Deadline } from "./deadlines.ts";
 import { TimeoutError } from "./errors.ts";
 
 /** What bounds a call: the caller's signal and the time for all of its attempts. */
@@ -12,11 +12,16 @@ export interface CallBounds {
 }
 
 /** Watches over one attempt. One timer runs at a time; `end` must be called. */
-export class AttemptClock {
+export class AttemptClock implements Deadline {
+  /** {@inheritDoc Deadline.at} */
+  at = Infinity;
   readonly #bounds: CallBounds;
   readonly #controller = new AbortController();
   readonly #onAbort: (() => void) | undefined;
-  #deadline: Deadline | undefined;
+  #limitMs = Infinity;
+  /** Whether it is the call's total time that runs out first. */
+  #total = false;
+  #doing: string | (() => string) = "";
   #interrupt: (() => void) | undefined;
 
   constructor(bounds: CallBounds) {
@@ -34,23 +39,32 @@ export class AttemptClock {
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
-  /** Starts the timer anew. Without a limit only the call's total time counts. `doing` ends the message "… within 60000 ms: ". */
-  limit(limitMs: number | undefined, doing: string | (() => string)): void {
-    clearDeadline(this.#deadline);
-    const { totalTimeoutMs, startedAt, operation } = this.#bounds;
-    const leftMs = totalTimeoutMs === undefined ? undefined : Math.max(0, totalTimeoutMs - (performance.now() - startedAt));
-    const total = leftMs !== undefined && (limitMs === undefined || leftMs < limitMs);
-    const ms = total ? leftMs : limitMs;
-    if (ms === undefined || ms === Infinity) return;
-    this.#deadline = setDeadline(ms, () => {
-      const what = typeof doing === "string" ? doing : doing();
-      const shownMs = total ? (totalTimeoutMs ?? ms) : ms;
-      this.abort(new TimeoutError(`${operation} timed out after ${shownMs} ms${total ? " in all" : ""}: ${what}. Raise ${total ? "totalTimeoutMs" : "timeoutMs"} if it needs longer.`, shownMs));
-    });
+  /** Starts the timer anew. With `Infinity` only the call's total time counts. `doing` ends the message "… within 60000 ms: ". */
+  limit(limitMs: number, doing: string | (() => string)): void {
+    this.#doing = doing;
+    this.#limitMs = limitMs;
+    this.#total = false;
+    let ms = limitMs;
+    const { totalTimeoutMs, startedAt } = this.#bounds;
+    if (totalTimeoutMs !== undefined) {
+      const leftMs = Math.max(0, totalTimeoutMs - (performance.now() - startedAt));
+      if (leftMs < limitMs) {
+        this.#total = true;
+        this.#limitMs = totalTimeoutMs;
+        ms = leftMs;
+      }
+    }
+    moveDeadline(this, ms);
+  }
+  /** Time is up. */
+  late(): void {
+    const what = typeof this.#doing === "string" ? this.#doing : this.#doing();
+    const limit = `after ${this.#limitMs} ms${this.#total ? " in all" : ""}`;
+    this.abort(new TimeoutError(`${this.#bounds.operation} timed out ${limit}: ${what}. Raise ${this.#total ? "totalTimeoutMs" : "timeoutMs"} if it needs longer.`, this.#limitMs));
   }
   /** Stops the timer; the caller's signal still counts. */
   unlimited(): void {
-    clearDeadline(this.#deadline);
+    clearDeadline(this);
   }
   /** Aborts the attempt. */
   abort(reason: unknown): void {
@@ -63,7 +77,7 @@ export class AttemptClock {
   }
   /** Stops the timer and lets go of the caller's signal. */
   end(): void {
-    clearDeadline(this.#deadline);
+    clearDeadline(this);
     if (this.#onAbort !== undefined) this.#bounds.signal?.removeEventListener("abort", this.#onAbort);
   }
 }

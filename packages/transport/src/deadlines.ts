@@ -3,8 +3,8 @@ const maxTimerMs = 2_147_483_647;
 
 /** Something that is to happen unless it is cleared first. */
 export interface Deadline {
-  /** By `performance.now()`. */
-  readonly at: number;
+  /** By `performance.now()`; `Infinity` while there is no hurry. */
+  at: number;
   readonly late: () => void;
 }
 
@@ -20,10 +20,18 @@ let firesAt = Infinity;
  * @param ms - any number, also more than the 24 days that a timer can wait.
  */
 export function setDeadline(ms: number, late: () => void): Deadline {
-  const deadline = { at: performance.now() + ms, late };
+  const deadline = { at: 0, late };
+  moveDeadline(deadline, ms);
+  return deadline;
+}
+
+/** Sets a deadline anew, whether it is over or not: each chunk of a transfer does. @param ms - from now; `Infinity` for never. */
+export function moveDeadline(deadline: Deadline, ms: number): void {
+  deadline.at = ms === Infinity ? ms : performance.now() + ms;
+  // The timer drops it when it next looks: whoever gives up a download half-way may never clear it.
+  if (ms === Infinity) return;
   pending.add(deadline);
   arm(deadline.at);
-  return deadline;
 }
 
 export function clearDeadline(deadline: Deadline | undefined): void {
@@ -46,7 +54,8 @@ function lookAtAll(): void {
   let next = Infinity;
   const late: Deadline[] = [];
   for (const deadline of pending) {
-    if (deadline.at <= now) late.push(deadline);
+    if (deadline.at === Infinity) pending.delete(deadline);
+    else if (deadline.at <= now) late.push(deadline);
     else next = Math.min(next, deadline.at);
   }
   if (next !== Infinity) arm(next);

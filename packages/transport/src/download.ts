@@ -47,69 +47,66 @@ export function downloadOf(settings: Settings, plan: Plan, response: Response, c
   let receivedBytes = 0;
   let open = true;
 
-  const fail = (controller: ReadableStreamDefaultController, error?: unknown) => {
-    if (!open) return;
+  const ended = () => {
     open = false;
     clock.end();
+  };
+  const fail = (error?: unknown) => {
+    if (!open) return;
+    ended();
     const reason: unknown = clock.signal.aborted
       ? clock.signal.reason
       : connectionError(settings, `${plan.bounds.operation} lost the connection to ${settings.baseUrl} after ${receivedBytes} bytes`, error);
     controller.error(reason);
     clock.abort(reason);
   };
+  const finish = () => {
+    ended();
+    controller.close();
+  };
+  const noData = () => `no data came (${receivedBytes} bytes until then)`;
+  const onRead = ({ done, value }: ReadableStreamReadResult<Uint8Array<ArrayBuffer>>) => {
+    if (!open) return;
+    clock.limit(Infinity, unread);
+    if (done) {
+      finish();
+      return;
+    }
+    receivedBytes += value.byteLength;
+    controller.enqueue(value);
+    if (onDownloadProgress === undefined) return;
+    try {
+      onDownloadProgress({ receivedBytes, totalBytes: sizeBytes });
+    } catch (error) {
+      ended();
+      controller.error(error);
+      clock.abort(error);
+    }
+  };
+  let controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
   const stream = new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
-      start(controller) {
+      start(given) {
+        controller = given;
         // Not every `fetch` that a caller may give listens to the signal.
-        clock.whenAborted(() => {
-          fail(controller);
-        });
+        clock.whenAborted(fail);
       },
-      pull(controller) {
+      // One promise and no function for each of a million chunks.
+      pull() {
         // Only while somebody waits: a slow reader is not the service's fault.
-        clock.limit(plan.timeoutMs, () => `no data came (${receivedBytes} bytes until then)`);
-        if (reader === undefined) {
-          open = false;
-          clock.end();
-          controller.close();
-          return undefined;
-        }
-        // Fewer promises than with `await`, for each of a million chunks.
-        return reader.read().then(
-          ({ done, value }) => {
-            if (!open) return;
-            clock.limit(undefined, unread);
-            if (done) {
-              open = false;
-              clock.end();
-              controller.close();
-              return;
-            }
-            receivedBytes += value.byteLength;
-            controller.enqueue(value);
-            try {
-              onDownloadProgress?.({ receivedBytes, totalBytes: sizeBytes });
-            } catch (error) {
-              open = false;
-              clock.end();
-              controller.error(error);
-              clock.abort(error);
-            }
-          },
-          (error: unknown) => {
-            fail(controller, error);
-          },
-        );
+        clock.limit(plan.timeoutMs, noData);
+        if (reader !== undefined) return reader.read().then(onRead, fail);
+        finish();
+        return undefined;
       },
       async cancel(reason) {
-        open = false;
-        clock.end();
+        ended();
         await reader?.cancel(reason).catch(() => undefined);
         clock.abort(reason);
       },
     },
     { highWaterMark: 0 },
   );
-  clock.limit(undefined, unread);
+  clock.limit(Infinity, unread);
   return { stream, sizeBytes, contentType, fileName: fileNameIn(headers), headers };
 }

@@ -163,9 +163,9 @@ export class EventReader<T> {
   async #read({ reader, clock, decoder, parser }: Connection): Promise<void> {
     const { settings, options } = this.#source;
     const { idleTimeoutMs = defaultIdleTimeoutMs } = options;
-    clock.limit(idleTimeoutMs === false ? undefined : idleTimeoutMs, "the stream went silent");
+    clock.limit(idleTimeoutMs === false ? Infinity : idleTimeoutMs, "the stream went silent");
     const { done, value } = await onConnection(settings, clock, `The event stream lost its connection to ${settings.baseUrl}`, reader.read());
-    clock.limit(undefined, "the stream did not end");
+    clock.limit(Infinity, "the stream did not end");
     if (done) this.#end();
     else parser.feed(decoder.decode(value, { stream: true }));
   }

@@ -67,49 +67,66 @@ function openStream(sources: readonly Source[], onProgress: (sentBytes: number) 
   let failed: { readonly error: unknown } | undefined;
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   let open = true;
-  let stop: ((reason: Error) => void) | undefined;
 
-  async function* chunks(): AsyncGenerator<Uint8Array, undefined> {
-    for (const source of sources) {
-      if (source instanceof Uint8Array) {
-        for (let at = 0; at < source.byteLength; at += sliceBytes) yield source.subarray(at, at + sliceBytes);
-        continue;
-      }
-      reader = (source instanceof Blob ? source.stream() : source).getReader();
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) break;
-        if (value.byteLength > 0) yield value;
-      }
-    }
+  let next = 0;
+  /** Of `bytes`, a source that is in memory, what was handed on. */
+  let bytes: Uint8Array<ArrayBuffer> | undefined;
+  let at = 0;
+  let sentBytes = 0;
+  let controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
+
+  const enqueue = (chunk: Uint8Array<ArrayBuffer>) => {
+    sentBytes += chunk.byteLength;
+    controller.enqueue(chunk);
+    onProgress(sentBytes);
+  };
+  const onRead = ({ done, value }: ReadableStreamReadResult<Uint8Array>) => {
+    if (!open) return undefined;
+    if (done) reader = undefined;
+    if (done || value.byteLength === 0) return pull();
+    enqueue(value as Uint8Array<ArrayBuffer>);
     return undefined;
+  };
+  const fail = (error: unknown) => {
+    open = false;
+    failed ??= { error };
+    controller.error(error);
+  };
+  // A generator and a promise of its own would cost each chunk more than its way to the connection.
+  function pull(): Promise<void> | undefined {
+    if (reader !== undefined) return reader.read().then(onRead);
+    if (bytes !== undefined && at < bytes.byteLength) {
+      const from = at;
+      at += sliceBytes;
+      enqueue(bytes.subarray(from, at));
+      return undefined;
+    }
+    const source = sources[next++];
+    if (source === undefined) {
+      open = false;
+      controller.close();
+      return undefined;
+    }
+    if (source instanceof Uint8Array) {
+      bytes = source;
+      at = 0;
+    } else {
+      reader = (source instanceof Blob ? source.stream() : source).getReader();
+    }
+    return pull();
   }
 
-  const iterator = chunks();
-  let sentBytes = 0;
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
-      start(controller) {
-        stop = (reason) => {
-          controller.error(reason);
-        };
+      start(given) {
+        controller = given;
       },
-      async pull(controller) {
+      pull() {
         try {
-          const { done, value } = await iterator.next();
-          if (!open) return;
-          if (done === true) {
-            open = false;
-            controller.close();
-            return;
-          }
-          sentBytes += value.byteLength;
-          controller.enqueue(value as Uint8Array<ArrayBuffer>);
-          onProgress(sentBytes);
+          return pull()?.catch(fail);
         } catch (error) {
-          open = false;
-          failed ??= { error };
-          controller.error(error);
+          fail(error);
+          return undefined;
         }
       },
       cancel: close,
@@ -121,7 +138,7 @@ function openStream(sources: readonly Source[], onProgress: (sentBytes: number) 
     if (!open) return;
     open = false;
     // A connection that still waits for data is of no use to anybody.
-    stop?.(new Error("The upload was given up."));
+    controller.error(new Error("The upload was given up."));
     // Of the sources only the one being read, and streams that were never reached, hold anything open.
     reader?.cancel().catch(() => undefined);
     for (const source of sources) if (source instanceof ReadableStream && !source.locked) source.cancel().catch(() => undefined);
