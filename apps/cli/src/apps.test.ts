@@ -211,6 +211,14 @@ describe("what runs in a session", () => {
 });
 
 describe("the audit log", () => {
+  it("is checked, and a script learns from the status that it is not whole", async () => {
+    const head = `2:${"a".repeat(64)}`;
+    answers["auditLogs.verify"] = () => ({ valid: true, entries: 2, head });
+    expect(await run("audit-logs", "verify", "--known-head", head, "--query", "head")).toEqual({ status: 0, stdout: `${head}\n`, stderr: "" });
+    answers["auditLogs.verify"] = () => ({ valid: false, entries: 2, head, problem: { kind: "changed", sequence: 1, message: "Entry 1 is not as it was written." } });
+    expect(await run("audit-logs", "verify", "-o", "json")).toEqual({ status: 1, stdout: expect.stringContaining('"valid": false') as unknown, stderr: "error: The audit log is not whole. Entry 1 is not as it was written.\n" });
+  });
+
   it("is downloaded chunk by chunk into one file", async () => {
     const { Readable } = await import("node:stream");
     const chunks = ["first\n", "second\n"];
