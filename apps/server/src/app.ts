@@ -26,6 +26,8 @@ import type { Profiles } from "./profiles/profiles.ts";
 import { explainingClosedProjects } from "./projects/closed-project.ts";
 import { projectHandlers } from "./projects/handlers.ts";
 import type { Projects } from "./projects/projects.ts";
+import { proxyHandlers } from "./proxies/handlers.ts";
+import type { Proxies } from "./proxies/proxies.ts";
 import { identify, RequestLog } from "./request-log.ts";
 import type { Secrets } from "./secrets.ts";
 import { telemetryHandlers } from "./telemetry/handlers.ts";
@@ -45,6 +47,7 @@ export interface AppParts {
   readonly organization: Organization;
   readonly profiles: Profiles;
   readonly projects: Projects;
+  readonly proxies: Proxies;
   readonly readiness: ReadinessChecks;
   readonly secrets: Secrets;
   readonly sessions: Sessions;
@@ -97,6 +100,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     ...apiKeyHandlers(parts.apiKeys),
     ...browserHandlers(sessions, secrets),
     ...projectHandlers(parts.projects),
+    ...proxyHandlers(parts.proxies),
     ...organizationHandlers(parts.organization, entitlements),
     ...auditLogHandlers(parts.auditLogs),
     ...telemetryHandlers(sessions, parts.telemetry),

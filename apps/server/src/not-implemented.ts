@@ -12,7 +12,6 @@ export type OpenPlane<C extends Contract> = { readonly [Name in keyof C as C[Nam
  */
 export const notImplemented = [
   "acquireBrowser",
-  "checkProxy",
   "createAuditLogExportDestination",
   "createAuthConnection",
   "createBrowserPool",
@@ -21,7 +20,6 @@ export const notImplemented = [
   "createDeployment",
   "createInvocation",
   "createOtlpDestination",
-  "createProxy",
   "deleteAuditLogExportDestination",
   "deleteAuthConnection",
   "deleteBrowserPool",
@@ -31,7 +29,6 @@ export const notImplemented = [
   "deleteExtension",
   "deleteInvocationBrowsers",
   "deleteOtlpDestination",
-  "deleteProxy",
   "downloadExtension",
   "downloadExtensionFromChromeStore",
   "downloadProfile",
@@ -49,7 +46,6 @@ export const notImplemented = [
   "getExtension",
   "getInvocation",
   "getOtlpDestination",
-  "getProxy",
   "getTotpCode",
   "listApps",
   "listAuditLogExportDestinations",
@@ -63,7 +59,6 @@ export const notImplemented = [
   "listInvocationBrowsers",
   "listInvocations",
   "listOtlpDestinations",
-  "listProxies",
   "listTimeline",
   "releaseBrowser",
   "startLogin",
@@ -77,7 +72,6 @@ export const notImplemented = [
   "updateCredentialProvider",
   "updateInvocation",
   "updateOtlpDestination",
-  "updateProxy",
   "uploadExtension",
 ] as const satisfies readonly (keyof KeyedPlane<typeof contract> | keyof OpenPlane<typeof contract>)[];
 

@@ -1,5 +1,5 @@
 import { type Database, DatabaseError, openDatabase } from "@shoal/database";
-import { createPlacement, type Placement, PlacementError, type PlacementKind } from "@shoal/placement";
+import { createEgressProbe, createPlacement, type Placement, PlacementError, type PlacementKind } from "@shoal/placement";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DestinationStream } from "pino";
@@ -28,6 +28,8 @@ import { createProjectLookup } from "./projects/project-lookup.ts";
 import { createProjectStore } from "./projects/project-store.ts";
 import { createProjects } from "./projects/projects.ts";
 import type { SessionLimits } from "./projects/session-limits.ts";
+import { type ExitTemplates, type ProvidedType, providedTypes } from "./proxies/exits.ts";
+import { createProxies } from "./proxies/proxies.ts";
 import { createReadCache } from "./read-cache.ts";
 import { createSecrets } from "./secrets.ts";
 import { startHeartbeat } from "./service/heartbeat.ts";
@@ -208,9 +210,17 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const limits: SessionLimits = { perProject: config.max_sessions_per_project, perOrganization: config.max_sessions_per_organization };
   const organization = await openOrganization(database, limits);
   const telemetry = createTelemetryStore({ directory: join(dataDir.path, "telemetry"), retentionMs: config.telemetry_retention_days * 24 * hourMs, log });
+  const proxies = createProxies({
+    database,
+    secrets,
+    probe: createEgressProbe({ allowPrivateHosts: config.allow_private_hosts, log: log.child({ part: "proxy checks" }) }),
+    templates: templatesOf(config),
+    checkUrl: config.proxy_check_url,
+  });
   const sessions = createSessions({
     store: sessionStore,
     placement,
+    proxies,
     telemetry,
     serverId: dataDir.serverId,
     rules: { maxSessions: config.max_sessions, limits, idleTimeoutSeconds: config.idle_timeout_seconds },
@@ -237,6 +247,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     organization,
     profiles,
     projects,
+    proxies,
     readiness: createReadiness({ database, placement, chromium: config.chromium, isDraining }),
     secrets,
     sessions,
@@ -283,6 +294,15 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     log,
     close: (graceMs = config.drain_seconds * 1000) => (closing ??= close(graceMs)),
   };
+}
+
+function templatesOf(config: Config): ExitTemplates {
+  const templates: Partial<Record<ProvidedType, string>> = {};
+  for (const type of providedTypes) {
+    const template = config[`proxy_${type}`];
+    if (template !== undefined) templates[type] = template;
+  }
+  return templates;
 }
 
 function writeReadyFile(path: string, content: { readonly base_url: string; readonly api_key: string | null; readonly pid: number }): void {

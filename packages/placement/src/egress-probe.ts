@@ -18,7 +18,7 @@ export type EgressProbeResult =
   | { readonly outcome: "answered"; readonly status: number; readonly text: string; readonly latencyMs: number }
   /** `reason` is for people and holds no password. */
   | { readonly outcome: "failed"; readonly reason: string }
-  /** The page, or the proxy server itself, lies where sessions may not go. */
+  /** The page lies where sessions may not go. */
   | { readonly outcome: "refused"; readonly reason: string };
 
 /** Fetches pages as sessions would. */
@@ -95,7 +95,8 @@ class TunnelRefused extends Error {
 }
 
 function failed(status: number, text: string): EgressProbeResult {
-  if (status === 403 || status === 502) return { outcome: "refused", reason: text.trim() };
+  if (status === 403) return { outcome: "refused", reason: text.trim() };
+  if (status === 502) return { outcome: "failed", reason: text.trim() };
   return { outcome: "failed", reason: reasons[status] ?? `the proxy answered with status ${String(status)}` };
 }
 

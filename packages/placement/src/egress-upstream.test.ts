@@ -160,7 +160,7 @@ describe.each(kinds)("through an %s proxy", (_name, protocol, proxy) => {
       expect(await reasonOf(`${protocol}://someone:wrong-secret@127.0.0.1:${String(proxy().port)}`)).toMatch(protocol === "http" ? /user name and password/ : /failed: the proxy/);
       expect(await reasonOf(`${protocol}://someone:wrong-secret@127.0.0.1:${String(proxy().port)}`, new URL(`https://localhost:${port}/`))).toMatch(/does not take this user name and password/);
       expect(await reasonOf(upstream().url, new URL(`https://localhost:${port}/`))).toMatch(/^failed: .*(SSL|wrong version|EPROTO|socket)/i);
-      expect(await reasonOf(`${protocol}://10.1.2.3:1`)).toMatch(/^refused: .*private network/);
+      expect(await reasonOf(`${protocol}://10.1.2.3:1`)).toMatch(/^failed: .*private network/);
       expect(await reasonOf(upstream().url, new URL("http://169.254.169.254/"))).toMatch(/^refused: .*169.254.169.254/);
     });
   });

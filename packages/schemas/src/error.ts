@@ -27,6 +27,8 @@ export const errorCodes = [
   "project_not_empty",
   "project_not_found",
   "protected_path",
+  "proxy_check_failed",
+  "proxy_not_available",
   "shutting_down",
   "too_many_requests",
   "too_many_watches",

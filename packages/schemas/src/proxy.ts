@@ -86,8 +86,8 @@ export const ProxyShape = lazyObject(() => ({
   name: z.optional(z.string()),
   /** What kind of exit it is; `custom` is a proxy server of the user's own. */
   type: openEnum("datacenter", "isp", "residential", "mobile", "custom"),
-  /** How the browser's traffic is brought to the proxy. */
-  protocol: z.optional(openEnum("http", "https")),
+  /** How the browser's traffic is brought to the proxy: by HTTP, by HTTP inside TLS, or by SOCKS5. */
+  protocol: z.optional(openEnum("http", "https", "socks5")),
   /** Hosts that are reached without it. */
   bypass_hosts: z.optional(z.array(z.string())),
   /** What the last check found. */
@@ -96,6 +96,8 @@ export const ProxyShape = lazyObject(() => ({
   last_checked: z.optional(Timestamp),
   /** The address that it left by at the last check. */
   ip_address: z.optional(z.string()),
+  /** How long the test page took to answer through it, in milliseconds; in the answer to a check only. */
+  latency_ms: z.optional(z.int()),
   /** Where it leaves, or which server it is; which of the forms follows from `type`. */
   config: z.optional(z.union([CustomProxyConfigShape, ResidentialProxyConfigShape, MobileProxyConfigShape, CountryProxyConfigShape])),
 }));
@@ -118,8 +120,8 @@ export const CreateProxyShape = z.lazy(() =>
       name: z.optional(DisplayName),
       /** What kind of exit it is; `custom` is a proxy server of your own, the others are what the service's operator provides. */
       type: z.enum(["datacenter", "isp", "residential", "mobile", "custom"]),
-      /** How the browser's traffic is brought to the proxy. */
-      protocol: z._default(z.enum(["http", "https"]), "https"),
+      /** How the browser's traffic is brought to a `custom` proxy: by HTTP, by HTTP inside TLS (`https`), or by SOCKS5. Most providers' proxies take `http`; encrypted pages stay encrypted through it. */
+      protocol: z._default(z.enum(["http", "https", "socks5"]), "https"),
       /** Hosts that are reached without it, at most 100: whole host names, or `*.example.com`; no ports, paths or addresses. */
       bypass_hosts: z.optional(checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(253))), z.maxLength(100))),
       /** Where it is to leave, or which server it is; which of the forms follows from `type`. `custom` needs it. */

@@ -25,6 +25,7 @@ function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: string, t
     ...(Object.keys(row.tags).length > 0 && { tags: row.tags }),
     ...(row.viewport !== null && { viewport: row.viewport }),
     ...(row.start_url !== null && { start_url: row.start_url }),
+    ...(row.proxy !== null && { proxy: row.proxy, ...(row.proxy.id !== undefined && { proxy_id: row.proxy.id }) }),
     usage: { uptime_ms: Math.max(0, (row.ended_at === null ? Date.now() : Date.parse(row.ended_at)) - Date.parse(row.created_at)) },
     ...(captured && { telemetry: shownCategories(captured) }),
     placement: row.placement,

@@ -1,15 +1,10 @@
 import { ServiceError } from "@shoal/router";
-import type { BrowserProxyConfig, CreateBrowser, UpdateBrowser } from "@shoal/schemas";
+import type { CreateBrowser, UpdateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
 
 function isHarmless(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === "") return true;
   return typeof value === "object" && Object.keys(value).length === 0;
-}
-
-/** Without proxies, both modes are what happens anyway. */
-function choosesProxy(proxy: z.output<typeof BrowserProxyConfig> | undefined): boolean {
-  return proxy !== undefined && proxy.mode === undefined;
 }
 
 /** @throws {ServiceError} 501 naming the fields that ask for what this version cannot do. */
@@ -26,8 +21,6 @@ export function refuseNotYetOnCreate(body: z.output<typeof CreateBrowser>): void
   refuse({
     profile: body.profile !== undefined,
     extensions: !isHarmless(body.extensions),
-    proxy_id: !isHarmless(body.proxy_id),
-    proxy: choosesProxy(body.proxy),
     network: body.network?.private_hosts !== undefined,
     region: body.region !== undefined,
     memory: body.memory !== undefined,
@@ -44,9 +37,6 @@ export function refuseNotYetOnCreate(body: z.output<typeof CreateBrowser>): void
 /** Refuses a change that this version cannot make; values that change nothing pass. */
 export function refuseNotYetOnUpdate(body: z.output<typeof UpdateBrowser>): void {
   refuse({
-    proxy_id: !isHarmless(body.proxy_id),
-    proxy: choosesProxy(body.proxy),
-    disable_default_proxy: body.disable_default_proxy === true,
     profile: body.profile !== undefined,
     viewport: body.viewport !== undefined,
     "telemetry.export": !isHarmless(body.telemetry?.export?.otlp),

@@ -1,5 +1,5 @@
 import { containsFolded, type Database } from "@shoal/database";
-import type { EndedReason, ListBrowsers } from "@shoal/schemas";
+import type { BrowserProxy, EndedReason, ListBrowsers } from "@shoal/schemas";
 import { sql } from "kysely";
 import type * as z from "zod/mini";
 import { isStorable } from "../paging.ts";
@@ -20,6 +20,8 @@ export interface SessionRow {
   readonly stealth: boolean;
   readonly viewport: { width: number; height: number; refresh_rate?: number } | null;
   readonly start_url: string | null;
+  /** What was chosen for its traffic; `null` = nothing. */
+  readonly proxy: BrowserProxy | null;
   readonly browser_restarts: number;
   readonly ended_at: string | null;
   readonly ended_reason: string | null;
@@ -32,7 +34,7 @@ export function createSessionStore({ query }: Database) {
     async insert(row: SessionRow, limits: SessionLimits): Promise<void> {
       await query
         .insertInto("sessions")
-        .columns(["id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "browser_restarts"])
+        .columns(["id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "proxy", "browser_restarts"])
         .expression(
           query
             .selectNoFrom([
@@ -48,6 +50,7 @@ export function createSessionStore({ query }: Database) {
               sql<boolean>`${row.stealth}::boolean`.as("stealth"),
               sql<string | null>`${row.viewport && JSON.stringify(row.viewport)}::jsonb`.as("viewport"),
               sql<string | null>`${row.start_url}::text`.as("start_url"),
+              sql<string | null>`${row.proxy && JSON.stringify(row.proxy)}::jsonb`.as("proxy"),
               sql<number>`0`.as("browser_restarts"),
             ])
             .where(sql<boolean>`shoal_admit_session(${row.project_id}::text, ${limits.perProject}::int, ${limits.perOrganization}::int)`),
@@ -86,7 +89,7 @@ export function createSessionStore({ query }: Database) {
       let rows = query.selectFrom("sessions").selectAll().where("project_id", "=", projectId);
       if (status !== "all") rows = rows.where("ended_at", status === "active" ? "is" : "is not", null);
       if (labels.length > 0) rows = rows.where(sql<boolean>`tags @> ${JSON.stringify(Object.fromEntries(labels))}::jsonb`);
-      if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("id", "ilike", containing(part))]));
+      if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("id", "ilike", containing(part)), where(where.ref("proxy", "->>").key("id"), "ilike", containing(part))]));
       return rows
         .orderBy("created_at", "desc")
         .orderBy("id", "desc")
@@ -96,10 +99,10 @@ export function createSessionStore({ query }: Database) {
     },
 
     /** Changes a running session. @returns its row; `undefined` when it has ended. */
-    async update(id: string, changes: { readonly name?: string | null; readonly tags?: Record<string, string> }): Promise<SessionRow | undefined> {
+    async update(id: string, changes: { readonly name?: string | null; readonly tags?: Record<string, string>; readonly proxy?: BrowserProxy | null }): Promise<SessionRow | undefined> {
       return query
         .updateTable("sessions")
-        .set({ ...(changes.name !== undefined && { name: changes.name }), ...(changes.tags && { tags: sql`${JSON.stringify(changes.tags)}::jsonb` }) })
+        .set({ ...(changes.name !== undefined && { name: changes.name }), ...(changes.tags && { tags: sql`${JSON.stringify(changes.tags)}::jsonb` }), ...(changes.proxy !== undefined && { proxy: changes.proxy && sql`${JSON.stringify(changes.proxy)}::jsonb` }) })
         .where("id", "=", id)
         .where("ended_at", "is", null)
         .returningAll()

@@ -10,6 +10,7 @@ import { createId } from "../ids.ts";
 import type { Log } from "../log.ts";
 import { isStorable, toPage } from "../paging.ts";
 import type { SessionLimits } from "../projects/session-limits.ts";
+import type { ChosenProxy, Proxies } from "../proxies/proxies.ts";
 import { refuseNotYetOnCreate, refuseNotYetOnUpdate } from "./not-yet.ts";
 import { type CapturedCategories, namesOf, selectCategories } from "../telemetry/categories.ts";
 import type { Collector } from "../telemetry/collector.ts";
@@ -105,8 +106,8 @@ function hasEnded(id: string, reason: string | null, at: string | null): Service
   return new ServiceError(404, "not_found", `Browser ${id} has ended${at === null ? "" : ` at ${at}`}${because}. Create a new session with browsers.create.`);
 }
 
-export function createSessions(parts: { readonly store: SessionStore; readonly placement: Placement; readonly serverId: string; readonly rules: SessionRules; readonly telemetry: TelemetryStore; readonly log: Log }): Sessions {
-  const { store, placement, serverId, rules, telemetry, log } = parts;
+export function createSessions(parts: { readonly store: SessionStore; readonly placement: Placement; readonly proxies: Pick<Proxies, "choose">; readonly serverId: string; readonly rules: SessionRules; readonly telemetry: TelemetryStore; readonly log: Log }): Sessions {
+  const { store, placement, proxies, serverId, rules, telemetry, log } = parts;
   const sessions = new Map<string, RunningSession>();
   let closed = false;
 
@@ -192,7 +193,7 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
   }
 
   /** Gives the session its instance, or leaves nothing of it. */
-  async function start(session: RunningSession, signal: AbortSignal): Promise<void> {
+  async function start(session: RunningSession, chosen: Partial<ChosenProxy> | undefined, signal: AbortSignal): Promise<void> {
     const { row, abort } = session;
     const stored = insert(row);
     // A name may be taken: find out before a browser is spent on it. Without one, both go on at once.
@@ -200,6 +201,7 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
     const acquired = placement.acquire(
       { session_id: row.id, timeout_seconds: row.timeout_seconds, viewport: row.viewport ?? defaultViewport, ...(session.captured !== undefined && { telemetry: namesOf(session.captured) }), ...(row.start_url !== null && { start_url: row.start_url }) },
       AbortSignal.any([signal, abort.signal, AbortSignal.timeout(startTimeoutMs)]),
+      chosen?.upstream,
     );
     const [storing, acquiring] = await Promise.allSettled([
       stored.catch((error: unknown) => {
@@ -225,6 +227,15 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
     if (ServiceError.isInstance(cause)) throw cause;
     log.error({ session_id: row.id, err: cause }, "the browser did not start");
     throw new ServiceError(500, "internal_error", `The browser did not start: ${cause instanceof Error ? cause.message : String(cause)}. Try again; \`shoal doctor\` examines the machine.`, { cause });
+  }
+
+  /** What a request chooses for a session's traffic; `undefined` = it says nothing, `null` = nothing any more. */
+  async function chooseProxy(projectId: string, { proxy, proxy_id }: Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id">, sessionId: string): Promise<Partial<ChosenProxy> | null | undefined> {
+    // There is no default proxy, so both modes are the same.
+    if (proxy?.mode !== undefined) return { shown: { mode: proxy.mode } };
+    if (proxy !== undefined) return proxies.choose(projectId, proxy, sessionId);
+    if (proxy_id === null || proxy_id === "") return null;
+    return proxy_id === undefined ? undefined : proxies.choose(projectId, { id: proxy_id }, sessionId);
   }
 
   async function existing(projectId: string, idOrName: string): Promise<SessionRow> {
@@ -270,13 +281,15 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
     async create(projectId, request, signal) {
       refuseNotYetOnCreate(request);
       refuseImpossible(request);
+      const id = createId();
+      const chosen = await chooseProxy(projectId, request, id);
       if (closed) throw new ServiceError(503, "shutting_down", "The server is stopping and takes no new sessions.", { retryAfterSeconds: 5 });
       const running = [...sessions.values()].filter(({ ending }) => ending === undefined).length;
       if (running >= rules.maxSessions) {
         throw new ServiceError(529, "capacity_exhausted", `This server runs ${String(running)} sessions, its limit (max_sessions). Wait until one ends, or raise the limit if the machine has memory to spare.`, { retryAfterSeconds: 5 });
       }
       const row: SessionRow = {
-        id: createId(),
+        id,
         project_id: projectId,
         name: request.name ?? null,
         tags: request.tags ?? {},
@@ -288,6 +301,7 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
         stealth: false,
         viewport: request.viewport ?? defaultViewport,
         start_url: request.start_url ?? null,
+        proxy: chosen?.shown ?? null,
         browser_restarts: 0,
         ended_at: null,
         ended_reason: null,
@@ -295,7 +309,7 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
       const session: RunningSession = { row, instance: undefined, idleSinceMs: null, captured: selectCategories(request.telemetry, undefined), collector: undefined, switching: Promise.resolve(), ending: undefined, abort: new AbortController() };
       sessions.set(row.id, session);
       try {
-        await start(session, signal);
+        await start(session, chosen ?? undefined, signal);
       } catch (error) {
         sessions.delete(row.id);
         throw error;
@@ -320,8 +334,10 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
       const present = await existing(projectId, idOrName);
       const { id } = present;
       if (request.telemetry) await switchTelemetry(present, request.telemetry);
+      const chosen = await chooseProxy(projectId, request, id);
+      const instance = chosen === undefined ? undefined : await instanceByName(projectId, id);
       const name = request.name === "" ? null : request.name;
-      const changes = { ...(name !== undefined && { name }), ...(request.tags && { tags: request.tags }) };
+      const changes = { ...(name !== undefined && { name }), ...(request.tags && { tags: request.tags }), ...(chosen !== undefined && { proxy: chosen?.shown ?? null }) };
       if (Object.keys(changes).length === 0) return view(await existing(projectId, id));
       let row: SessionRow | undefined;
       try {
@@ -330,6 +346,7 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
         throw typeof name === "string" && isUniqueViolation(error) ? nameTaken(name) : error;
       }
       if (row === undefined) throw notFound(idOrName);
+      instance?.setUpstream(chosen?.upstream);
       return view(row);
     },
 

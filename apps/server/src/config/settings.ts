@@ -2,6 +2,7 @@ import { checked } from "@shoal/schemas";
 import { homedir, totalmem } from "node:os";
 import { join } from "node:path";
 import * as z from "zod/mini";
+import { templateProblem } from "../proxies/exits.ts";
 
 /** How the text of a flag or an environment variable becomes a value; `path` is made absolute. */
 export type SettingKind = "text" | "path" | "integer" | "boolean" | "list";
@@ -27,6 +28,9 @@ const integer = (minimum: number, maximum: number) =>
 const httpUrl = text.check(
   z.refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), "must be an http:// or https:// address"),
 );
+const proxyTemplate = text.check(
+  z.refine((value) => templateProblem(value) === undefined, { error: ({ input }) => templateProblem(String(input)) ?? "" }),
+);
 const postgresUrl = text.check(
   z.refine((value) => URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol), "must be a postgres:// address"),
 );
@@ -44,6 +48,11 @@ export const Settings = z.strictObject({
   chromium: z.optional(text),
   allow_private_hosts: z.optional(z.array(text)),
   unsafe_no_isolation: z.optional(z.boolean()),
+  proxy_datacenter: z.optional(proxyTemplate),
+  proxy_isp: z.optional(proxyTemplate),
+  proxy_residential: z.optional(proxyTemplate),
+  proxy_mobile: z.optional(proxyTemplate),
+  proxy_check_url: z.optional(httpUrl),
   max_sessions: z.optional(integer(1, 100_000)),
   max_sessions_per_project: z.optional(integer(1, 100_000)),
   max_sessions_per_organization: z.optional(integer(1, 1_000_000)),
@@ -74,6 +83,11 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
   chromium: { kind: "path", summary: "The Chromium to run.", default: "the first one found" },
   allow_private_hosts: { kind: "list", summary: "Private hosts, addresses or CIDR ranges, each with an optional :port, that pages may reach.", default: "none" },
   unsafe_no_isolation: { kind: "boolean", summary: "Listen beyond loopback although the process placement isolates nothing.", default: "false" },
+  proxy_datacenter: { kind: "text", summary: "Provider behind proxies of type datacenter: an http, https or socks5 URL with `{country}` and `{session_id}` to be filled in.", default: "none", secret: true },
+  proxy_isp: { kind: "text", summary: "Likewise behind proxies of type isp.", default: "none", secret: true },
+  proxy_residential: { kind: "text", summary: "Likewise behind proxies of type residential; also `{city}`, `{state}`, `{zip}`, `{asn}`. A part in square brackets goes when its value is absent.", default: "none", secret: true },
+  proxy_mobile: { kind: "text", summary: "Likewise behind proxies of type mobile; also `{city}`, `{state}`.", default: "none", secret: true },
+  proxy_check_url: { kind: "text", summary: "Page that checks of proxies fetch: it answers with the address that it was asked from, as text or as JSON.", default: "https://api.ipify.org/?format=json" },
   max_sessions: { kind: "integer", summary: "Sessions that may run on this server at once.", default: "by memory: one for each 256 MiB, 4 to 500" },
   max_sessions_per_project: { kind: "integer", summary: "Sessions that a project may run at once, unless a limit of its own or of the organisation was set.", default: "50" },
   max_sessions_per_organization: { kind: "integer", summary: "Sessions that all projects together may run at once, on every server.", default: "1000" },

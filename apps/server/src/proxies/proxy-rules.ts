@@ -1,0 +1,66 @@
+import { ServiceError } from "@shoal/router";
+import type { CreateProxy } from "@shoal/schemas";
+import { isIP } from "node:net";
+import type * as z from "zod/mini";
+
+/** The longest that SOCKS5 has room for, in bytes. */
+const maxSocksBytes = 255;
+
+const hostName = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/i;
+// Every control character, of a line break above all.
+const control = /\p{Cc}/u;
+
+/** An error of a field, as the contract's own checks make it. */
+export function badField(field: string, problem: string): ServiceError {
+  const message = `body.${field}: ${problem}`;
+  return new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
+}
+
+/** `undefined` when it is neither a name nor an address; without brackets. International names become ASCII. */
+function toHost(text: string): string | undefined {
+  const bare = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text;
+  if (isIP(bare) !== 0) return bare;
+  const ascii = /[/?#@\\:%\s]/.test(bare) ? undefined : URL.parse(`http://${bare}/`)?.hostname;
+  return ascii !== undefined && hostName.test(ascii) ? ascii : undefined;
+}
+
+function toBypassHost(text: string, index: number): string {
+  const bare = text.startsWith("*.") ? text.slice(2) : text;
+  const host = toHost(bare);
+  if (host === undefined || isIP(host) !== 0 || !/[^0-9.]/.test(host)) {
+    throw badField(`bypass_hosts[${String(index)}]`, `${JSON.stringify(text)} is no host name. Write a whole name (intranet.example) or all below one (*.example.com), without protocol, port, path or address`);
+  }
+  return text.startsWith("*.") ? `*.${host}` : host;
+}
+
+/** What is stored of a new proxy: secrets apart. */
+export interface NewProxy {
+  readonly bypassHosts: readonly string[];
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly password: string | undefined;
+}
+
+/**
+ * Rules beyond the shape.
+ *
+ * @throws {ServiceError} 400 naming the field; 501 for certificates of a proxy's own.
+ */
+export function checkNewProxy({ type, protocol, config = {}, bypass_hosts = [] }: z.output<typeof CreateProxy>): NewProxy {
+  const bypassHosts = bypass_hosts.map(toBypassHost);
+  for (const [key, value] of Object.entries(config)) {
+    if (typeof value === "string" && key !== "ca_bundle" && control.test(value)) throw badField(`config.${key}`, "must not hold control characters");
+  }
+  if (type !== "custom" || !("host" in config)) return { bypassHosts, config, password: undefined };
+  if ("ca_bundle" in config && config.ca_bundle !== undefined) {
+    throw new ServiceError(501, "not_implemented", "This version of Shoal cannot do what body.config.ca_bundle asks for yet. Leave it away; the proxy must then not replace the certificates of pages.");
+  }
+  const { port, username, password } = config;
+  const host = toHost(config.host);
+  if (host === undefined) throw badField("config.host", "is neither a host name nor an address. Write it without protocol and port, which have fields of their own");
+  if (protocol === "socks5") {
+    for (const [key, value] of Object.entries({ username, password })) {
+      if (value !== undefined && Buffer.byteLength(value) > maxSocksBytes) throw badField(`config.${key}`, `expected at most ${String(maxSocksBytes)} bytes, which is all that SOCKS5 has room for`);
+    }
+  } else if (username?.includes(":") === true) throw badField("config.username", "must not hold a colon, at which HTTP proxies part it from the password");
+  return { bypassHosts, config: { host, port, ...(username !== undefined && { username }) }, password: password === "" ? undefined : password };
+}
