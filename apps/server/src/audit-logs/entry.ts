@@ -29,9 +29,6 @@ export interface AuditRow extends AuditNote {
   readonly hash: Buffer;
 }
 
-/** What stands before the first entry. */
-export const beginning: Buffer = Buffer.alloc(32);
-
 /**
  * The hash of an entry: SHA-256 of the 32 bytes of the hash before it and of the entry's fields as a JSON array, in this order. Part of what exports promise, so
  * it is never changed.
