@@ -38,7 +38,8 @@ export function addOperation(parent: Command, spec: CommandSpec, { run, names, s
   if (spec.result === "bytes") command.option("-f, --file <path>", "Write to this file; to stdout without it, or with -.");
   if (spec.body === "bytes") command.option("-f, --file <path>", "Read from this file; from stdin without it, or with -.");
   if (confirm !== undefined) command.option("-y, --yes", "Do not ask.");
-  if (watch !== undefined) command.option("--watch", `Print the answer whenever it changes, ${watch.until.length === 0 ? "until Ctrl-C" : `until its ${watch.field} is ${new Intl.ListFormat("en", { type: "disjunction" }).format(watch.until)}`}.`);
+  const isList = spec.result === "page" || spec.result === "tokenPage" || spec.polish.columns !== undefined;
+  if (watch !== undefined) command.option("--watch", `Print the ${isList ? "list" : "answer"} whenever it changes, ${watch.until.length === 0 ? "until Ctrl-C" : `until its ${watch.field} is ${new Intl.ListFormat("en", { type: "disjunction" }).format(watch.until)}`}.`);
   names.set(command, fieldNames);
   specs.set(command, spec);
   if (spec.result !== "bytes") command.addOption(outputOption());

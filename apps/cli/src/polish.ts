@@ -40,7 +40,7 @@ export interface Polish {
   readonly done?: string;
   /** Said on stderr when the service answered that there is nothing (204) or not yet (202). */
   readonly nothing?: string;
-  /** `--watch` asks again until this field has one of these values; without them until Ctrl-C. */
+  /** `--watch` asks again until this field has one of these values; without them, and of a list, until Ctrl-C. */
   readonly watch?: { readonly field: string; readonly until: readonly string[] };
   /** The last argument may be given several times: one call for each. */
   readonly many?: true;

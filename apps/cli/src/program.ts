@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { addAccountCommands } from "./account-commands.ts";
 import { addAppCommands } from "./app-commands.ts";
 import { addBrowserCommands } from "./browser-commands.ts";
+import { addExportCommands } from "./export-commands.ts";
 import type { CommandSpec } from "./command-table.ts";
 import { createRoot, examplesHelp } from "./command-line.ts";
 import type { Group } from "./groups.ts";
@@ -128,6 +129,7 @@ export function buildProgram(tables: CommandTables, run: Run): Program {
     filled.add(word);
     const special = word === "browsers" ? addBrowserCommands(adding) : new Set<string>();
     for (const spec of load(word)) if (!special.has(spec.operationId)) addOperation(groupFor(spec.words.slice(0, -1)), spec, adding);
+    if (word === "audit-logs") addExportCommands(adding);
     finish(groupFor([word]));
   };
   root.hook("preSubcommand", (_root, group) => {

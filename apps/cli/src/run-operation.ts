@@ -3,16 +3,14 @@ import type { CommandSpec } from "./command-table.ts";
 import type { GlobalFlags } from "./connect.ts";
 import { ExitError } from "./exit-error.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { type OutputFormat, printJsonLine } from "./output.ts";
-import { fill, type Printing, printList, printResult } from "./print-result.ts";
+import type { OutputFormat } from "./output.ts";
+import { fill, type Printing, printResult } from "./print-result.ts";
 import type { Run } from "./program.ts";
 import { buildRequest, type CommandRequest, type GivenValues } from "./values.ts";
 
 interface Given extends GivenValues {
   readonly globals: GlobalFlags;
 }
-
-const watchEveryMs = 2000;
 
 /** Runs the command of one operation: builds the request, asks where it must, calls, prints. */
 export async function runOperation(spec: CommandSpec, given: Given, run: Run): Promise<void> {
@@ -46,9 +44,13 @@ async function runOnce(spec: CommandSpec, request: CommandRequest, { options, gl
   } else if (spec.body === "bytes" || spec.body === "multipart") {
     const { upload } = await import("./transfers.ts");
     await printResult(spec, await upload(spec, request, { ...globals, ...fileFlag(options) }, run), printing);
-  } else if (spec.result === "page" || spec.result === "tokenPage") await list(spec, request, { options, globals, printing }, run);
-  else if (options.watch === true) await watch(spec, request, { globals, printing }, run);
-  else {
+  } else if (options.watch === true) {
+    const { watch } = await import("./watch.ts");
+    await watch(spec, request, { all: options.all === true, globals, printing }, run);
+  } else if (spec.result === "page" || spec.result === "tokenPage") {
+    const { list } = await import("./list.ts");
+    await list(spec, request, { all: options.all === true, globals, printing }, run);
+  } else {
     const { value } = await call(spec, await withTypedCode(spec, request), globals, run);
     const isShown = printing.format === "table" && printing.query === undefined && (await import("./outcome.ts")).showOutcome(spec, value, run.terminal);
     if (!isShown) await printResult(spec, value, printing);
@@ -71,62 +73,6 @@ async function withTypedCode(spec: CommandSpec, request: CommandRequest): Promis
 
 function fileFlag({ file }: Readonly<Record<string, unknown>>): { readonly file?: string } {
   return typeof file === "string" ? { file } : {};
-}
-
-/** One page, as many as `--limit` asks for, or with `--all` every one. */
-async function list(spec: CommandSpec, request: CommandRequest, { options, globals, printing }: { options: Given["options"]; globals: GlobalFlags; printing: Printing }, run: Run): Promise<void> {
-  const { terminal, format, query } = printing;
-  const most = spec.flags.find(({ field }) => field === "limit")?.maximum ?? Infinity;
-  const limit = typeof request.query.limit === "number" ? request.query.limit : undefined;
-  const all = options.all === true;
-  // More than a page holds is fetched page by page.
-  const wanted = all ? Infinity : limit !== undefined && limit > most ? limit : undefined;
-  const items: unknown[] = [];
-  let count = 0;
-  let next: Readonly<Record<string, unknown>> | undefined = {};
-  do {
-    const size: number | undefined = limit === undefined ? (all && most !== Infinity ? most : undefined) : Math.min(limit, most, (wanted ?? Infinity) - count);
-    const answer = await call(spec, { ...request, query: { ...request.query, ...(size !== undefined && { limit: size }), ...next } }, globals, run);
-    const page = answer.value as unknown[];
-    count += page.length;
-    // Not kept: with --all and JSON lines a list may be longer than memory.
-    if (format === "jsonl" && query === undefined) for (const item of page) printJsonLine(terminal, item);
-    else items.push(...page);
-    ({ next } = answer);
-  } while (next !== undefined && count < (wanted ?? 0) && !run.signal.aborted);
-  if (format !== "jsonl" || query !== undefined) await (query === undefined ? printList(spec, items, printing) : printResult(spec, items, printing));
-  if (next !== undefined && format === "table" && !printing.quiet) {
-    const [field, value] = Object.entries(next)[0] ?? ["", ""];
-    terminal.stderr.write(`There are more: add --all, or --${field.replaceAll("_", "-")} ${String(value)}.\n`);
-  }
-}
-
-/** Asks again and again, and prints the answer whenever it is another one. */
-async function watch(spec: CommandSpec, request: CommandRequest, { globals, printing }: { globals: GlobalFlags; printing: Printing }, run: Run): Promise<void> {
-  const { field, until } = spec.polish.watch ?? { field: "", until: [] };
-  let shown = "";
-  while (!run.signal.aborted) {
-    const { value } = await call(spec, request, globals, run);
-    const text = JSON.stringify(value);
-    if (text !== shown) {
-      if (shown !== "" && printing.format === "table") run.terminal.stdout.write("\n");
-      shown = text;
-      await printResult(spec, value, { ...printing, quiet: true });
-    }
-    const state = (value as Readonly<Record<string, unknown>> | undefined)?.[field];
-    if (typeof state === "string" && until.includes(state)) return;
-    await pause(watchEveryMs, run.signal);
-  }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    }, { once: true });
-  });
 }
 
 /** Asks on a terminal; elsewhere the command fails and names the flag. */

@@ -1,3 +1,4 @@
+import { updateAuditLogExportDestination } from "@shoal/contract";
 import { createFakeShoal, type FakeListener } from "@shoal/testing";
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -5,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { shoal, shoalPath } from "./testing/shoal.ts";
+import { type Running, shoal, shoalPath, start } from "./testing/shoal.ts";
 
 const fake = createFakeShoal();
 let listener: FakeListener;
@@ -183,6 +184,38 @@ describe("results", () => {
     const { status, stdout } = await watching;
     expect(status).toBe(4);
     expect(stdout.trim().split("\n").map((line) => (JSON.parse(line) as { tags?: object }).tags)).toEqual(expect.arrayContaining([{ stage: "2" }]));
+  });
+
+  it("come again while a list changes, all of it, until Ctrl-C", async () => {
+    const lines = (running: Running) => running.stdout().split("\n").slice(0, -1);
+    const list = ["browsers", "list", "--tag", "of=list", "--watch"];
+    const watching = start([...list, "-o", "jsonl"], keyed());
+    const table = start(list, keyed());
+    await expect.poll(() => [lines(watching).length, table.stderr()], { timeout: 10_000 }).toEqual([1, "No browsers. Start one: shoal browsers create\n"]);
+    await run("browsers", "create", "--name", "listed", "--tag", "of=list");
+    await expect.poll(() => [lines(watching).length, table.stdout()], { timeout: 10_000 }).toEqual([2, expect.stringMatching(/ID +NAME.*\n\w+ +listed /)]);
+    await run("browsers", "delete", "listed");
+    await expect.poll(() => lines(watching).map((line) => (JSON.parse(line) as { name: string }[]).map(({ name }) => name)), { timeout: 10_000 }).toEqual([[], ["listed"], []]);
+    for (const running of [watching, table]) {
+      running.kill("SIGINT");
+      expect((await running.outcome).status).toBe(130);
+    }
+  });
+});
+
+describe("destinations of the audit log", () => {
+  it("are paused and resumed", async () => {
+    const statuses: unknown[] = [];
+    fake.handle(updateAuditLogExportDestination, ({ body, params }) => {
+      statuses.push([params.id, body]);
+      const at = "2026-01-31T12:00:00.000Z";
+      return { id: params.id, type: "s3", format: "jsonl.gz", bucket: "logs", prefix: "shoal/", region: "eu-central-1", role_arn: "arn:a", external_id: "e", kernel_role_arn: "arn:b", status: body.status ?? "active", consecutive_failures: 0, created_at: at, updated_at: at };
+    });
+    expect((await run("audit-logs", "export", "pause", "d1", "--query", "status")).stdout).toBe("paused\n");
+    expect(JSON.parse((await run("audit-logs", "export", "resume", "d1", "-o", "json")).stdout)).toMatchObject({ id: "d1", status: "active" });
+    expect(statuses).toEqual([["d1", { status: "paused" }], ["d1", { status: "active" }]]);
+    expect((await run("audit-logs", "export", "pause", "d1", "--dry-run")).stdout).toContain("PATCH ");
+    expect(await run("audit-logs", "export", "pause")).toMatchObject({ status: 2, stderr: expect.stringContaining("shoal audit-logs export pause --help") as unknown });
   });
 });
 

@@ -33,7 +33,7 @@ export const insidePolish: Readonly<Record<string, Polish>> = {
   "browsers.logs.stream": { examples: ["shoal browsers logs stream research --source supervisor --supervisor-process chromium", "shoal browsers logs stream research --source path --path /home/shoal/app.log --no-follow"] },
   "browsers.replays.start": { examples: ["shoal browsers replays start research --framerate 10"] },
   "browsers.replays.stop": { done: "Stopped recording {1}.", examples: [`shoal browsers replays stop research ${exampleReplay}`] },
-  "browsers.replays.list": { columns: [["ID", "replay_id"], ["STARTED", "started_at"], ["FINISHED", "finished_at"]], empty: "No recordings. Start one: shoal browsers replays start ID", examples: ["shoal browsers replays list research"] },
+  "browsers.replays.list": { columns: [["ID", "replay_id"], ["STARTED", "started_at"], ["FINISHED", "finished_at"]], empty: "No recordings. Start one: shoal browsers replays start ID", watch: { field: "status", until: [] }, examples: ["shoal browsers replays list research", "shoal browsers replays list research --watch"] },
   "browsers.replays.download": { nothing: "The recording is still being written.", examples: [`shoal browsers replays download research ${exampleReplay} -f session.mp4`] },
   "browsers.telemetry.events": {
     columns: [["SEQ", "seq"], ["EVENT", "event"]],

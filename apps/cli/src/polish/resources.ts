@@ -7,10 +7,12 @@ const name = ["NAME", "name"] as const;
 const id = ["ID", "id"] as const;
 const pool = { first: ["id", "name"], flags: { timeout_seconds: "-t, --timeout-seconds", fill_rate_per_minute: "--fill-rate" } } as const;
 
+const everyChange = { field: "status", until: [] } as const;
+
 /** Pools, proxies, extensions, credentials, connections, apps: what sessions use, and what uses them. */
 export const resourcePolish: Readonly<Record<string, Polish>> = {
   "browserPools.create": { ...pool, examples: ["shoal browser-pools create --name workers --size 3"] },
-  "browserPools.list": { columns: [id, name, ["FREE", "available_count"], ["TAKEN", "acquired_count"], created], flags: search, empty: "No pools. Make one: shoal browser-pools create --name NAME --size 3", examples: ["shoal browser-pools list"] },
+  "browserPools.list": { columns: [id, name, ["FREE", "available_count"], ["TAKEN", "acquired_count"], created], flags: search, empty: "No pools. Make one: shoal browser-pools create --name NAME --size 3", watch: everyChange, examples: ["shoal browser-pools list", "shoal browser-pools list --watch"] },
   "browserPools.get": { first: ["id", "name"], watch: { field: "status", until: [] }, examples: ["shoal browser-pools get workers", "shoal browser-pools get workers --watch"] },
   "browserPools.update": { ...pool, examples: ["shoal browser-pools update workers --size 5"] },
   "browserPools.delete": { confirm: "Delete pool {0} and the browsers that wait in it?", done: "Deleted pool {0}.", examples: ["shoal browser-pools delete workers --yes", "shoal browser-pools delete workers --force --yes"] },
@@ -52,7 +54,7 @@ export const resourcePolish: Readonly<Record<string, Polish>> = {
   "credentialProviders.listItems": { examples: [`shoal credential-providers list-items ${exampleId}`] },
   "credentialProviders.test": { examples: [`shoal credential-providers test ${exampleId}`] },
   "auth.connections.create": { flags: { allowed_domains: "--allowed-domain" }, first: ["id", "domain", "status"], examples: ["shoal auth connections create --domain example.com --profile-name shopping", "shoal auth connections create --domain example.com --profile-name shopping --credential-name shop"] },
-  "auth.connections.list": { columns: [id, ["DOMAIN", "domain"], ["PROFILE", "profile_name"], ["STATUS", "status"], ["FLOW", "flow_status"], ["CHECKED", "last_auth_check_at"]], flags: search, empty: "No connections.", examples: ["shoal auth connections list"] },
+  "auth.connections.list": { columns: [id, ["DOMAIN", "domain"], ["PROFILE", "profile_name"], ["STATUS", "status"], ["FLOW", "flow_status"], ["CHECKED", "last_auth_check_at"]], flags: search, empty: "No connections.", watch: everyChange, examples: ["shoal auth connections list", "shoal auth connections list --watch"] },
   "auth.connections.get": { first: ["id", "domain", "status"], watch: { field: "status", until: ["AUTHENTICATED"] }, examples: [`shoal auth connections get ${exampleId}`, `shoal auth connections get ${exampleId} --watch`] },
   "auth.connections.update": { flags: { allowed_domains: "--allowed-domain" }, examples: [`shoal auth connections update ${exampleId} --no-auto-reauth`] },
   "auth.connections.delete": { confirm: "Delete connection {0}?", done: "Deleted connection {0}.", examples: [`shoal auth connections delete ${exampleId} --yes`] },
@@ -63,12 +65,12 @@ export const resourcePolish: Readonly<Record<string, Polish>> = {
   "auth.connections.exchange": { examples: [`shoal auth connections exchange ${exampleId} --code CODE`] },
   "apps.list": { columns: [["APP", "app_name"], ["VERSION", "version"], ["REGION", "region"], ["ACTIONS", "actions"], ["DEPLOYMENT", "deployment"]], flags: { ...search, app_name: "--name" }, empty: "No apps. Put one on the service: shoal deploy index.ts", examples: ["shoal apps list", "shoal apps list --name shop"] },
   "deployments.create": { flags: { env_vars: "--env" }, first: ["id", "status"], next: ["", "Follow it with: shoal deployments follow {id}"], examples: ["shoal deployments create --file app.zip --entrypoint-rel-path index.ts", "shoal deployments create --source-type github --source-url https://github.com/me/app --source-ref main --source-entrypoint index.ts"] },
-  "deployments.list": { columns: [id, ["STATUS", "status"], ["ENTRYPOINT", "entrypoint_rel_path"], ["REGION", "region"], created], flags: search, empty: "No deployments.", examples: ["shoal deployments list --app-name shop"] },
+  "deployments.list": { columns: [id, ["STATUS", "status"], ["ENTRYPOINT", "entrypoint_rel_path"], ["REGION", "region"], created], flags: search, empty: "No deployments.", watch: everyChange, examples: ["shoal deployments list --app-name shop", "shoal deployments list --app-name shop --watch"] },
   "deployments.get": { first: ["id", "status"], watch: { field: "status", until: ["running", "failed", "stopped"] }, examples: [`shoal deployments get ${exampleId}`, `shoal deployments get ${exampleId} --watch`] },
   "deployments.delete": { confirm: "Delete deployment {0}?", done: "Deleted deployment {0}.", examples: [`shoal deployments delete ${exampleId} --yes`] },
   "deployments.follow": { alias: ["logs"], examples: [`shoal deployments follow ${exampleId}`, `shoal deployments follow ${exampleId} --since 1h`] },
   "invocations.create": { first: ["id", "status"], next: ["", "Follow it with: shoal invocations follow {id}"], examples: [`shoal invocations create --app-name shop --action-name buy --version latest --payload '{"item":1}' --async`] },
-  "invocations.list": { columns: [id, ["APP", "app_name"], ["ACTION", "action_name"], ["STATUS", "status"], ["STARTED", "started_at"], ["FINISHED", "finished_at"]], flags: search, empty: "No invocations.", examples: ["shoal invocations list --app-name shop --status failed"] },
+  "invocations.list": { columns: [id, ["APP", "app_name"], ["ACTION", "action_name"], ["STATUS", "status"], ["STARTED", "started_at"], ["FINISHED", "finished_at"]], flags: search, empty: "No invocations.", watch: everyChange, examples: ["shoal invocations list --app-name shop --status failed", "shoal invocations list --app-name shop --watch"] },
   "invocations.get": { first: ["id", "status"], watch: { field: "status", until: ["succeeded", "failed"] }, examples: [`shoal invocations get ${exampleId}`, `shoal invocations get ${exampleId} --watch`] },
   "invocations.update": { examples: [`shoal invocations update ${exampleId} --status failed`] },
   "invocations.follow": { examples: [`shoal invocations follow ${exampleId}`] },
