@@ -14,6 +14,7 @@ import { type Figure, printFigures, writeFigures } from "./figures.ts";
 import { measureHttpCost } from "./http-cost.ts";
 import { measureMemory } from "./memory.ts";
 import { measureSessionLife } from "./session-life.ts";
+import { measureTelemetry } from "./telemetry.ts";
 import { measureWatchLatency } from "./watch-latency.ts";
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { quick: { type: "boolean", default: false }, json: { type: "string" } } });
@@ -25,6 +26,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   commands: { title: "Commands beside the browser", run: () => measureCommands(quick ? 50 : 500, quick ? 2 ** 27 : 2 ** 30) },
   computer: { title: "Screenshots and input", run: () => measureComputer(quick ? 10 : 60) },
   automation: { title: "CDP, Playwright code, requests through the browser", run: () => measureAutomation(quick ? 5 : 25) },
+  telemetry: { title: "Telemetry of a busy page", run: () => measureTelemetry(quick ? 1 : 3) },
   delete: { title: "Deleting a directory", run: () => measureDeleteDirectory(quick ? 1 : 5) },
   "client-call": { title: "CPU and time of the client a call", run: () => measureClientCall(quick ? 500 : 3000) },
   "client-start": { title: "Importing the client in Node", run: () => measureClientStart(quick ? 5 : 25) },

@@ -7,21 +7,26 @@ import type { Telemetry } from "./telemetry.ts";
 const maxBodyBytes = 65_536;
 
 /** Answers a request to the control channel: `GET` follows the events, `POST` switches categories. */
-export async function answerControl(telemetry: Pick<Telemetry, "select" | "sendLines">, request: IncomingMessage, response: ServerResponse): Promise<void> {
+export async function answerControl(telemetry: Pick<Telemetry, "close" | "select" | "sendLines">, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method === "GET") {
     const after = /[?&]after=(\d{1,15})$/.exec(request.url ?? "")?.[1];
     telemetry.sendLines(response, Number(after ?? 0));
     return;
   }
-  const categories = parse(await readBody(request, maxBodyBytes));
-  if (categories === undefined) refuse(response, { status: 400, code: "bad_request", message: "body: expected categories of telemetry" });
-  else reply(response, 200, { last_seq: await telemetry.select(categories) });
+  const selection = parse(await readBody(request, maxBodyBytes));
+  if (selection === undefined) {
+    refuse(response, { status: 400, code: "bad_request", message: "body: expected categories of telemetry" });
+    return;
+  }
+  const lastSeq = await telemetry.select(selection.categories);
+  if (selection.final === true) await telemetry.close();
+  reply(response, 200, { last_seq: lastSeq });
 }
 
-function parse(body: Buffer | undefined): SelectTelemetry["categories"] | undefined {
+function parse(body: Buffer | undefined): SelectTelemetry | undefined {
   try {
     const result = z.safeParse(SelectTelemetry, JSON.parse(body?.toString() ?? ""));
-    return result.success ? result.data.categories : undefined;
+    return result.success ? result.data : undefined;
   } catch {
     return undefined;
   }
