@@ -1,6 +1,6 @@
 // Bundles what a user's program would bundle, for size-limit to weigh, and prints the sizes beside those of @onkernel/sdk.
-// Of a program that makes one call, what is loaded at once counts: what it never uses (event streams, uploads) esbuild leaves in
-// files of their own. The whole client is one file, with everything in it.
+// What is loaded at once counts: what few programs use (event streams, uploads) esbuild leaves in files of their own. The second
+// number is everything together, as one file.
 import { build } from "esbuild";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,29 +11,33 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = join(root, "node_modules/.cache/bundle-sizes");
 const call = (endpoint, request) => `import { createTransport } from "@shoal/transport"; import { ${endpoint} } from "@shoal/contract"; export const run = (id, body) => createTransport({ baseUrl: "", apiKey: "" }).call(${endpoint}, ${request});`;
 const programs = [
-  { name: "one-get", what: "one GET over @shoal/transport", contents: call("getProfile", "{ params: { id_or_name: id } }"), splitting: true },
-  { name: "browsers-create", what: "browsers.create over @shoal/transport", contents: call("createBrowser", "{ body }"), splitting: true },
+  { name: "one-get", what: "one GET over @shoal/transport", contents: call("getProfile", "{ params: { id_or_name: id } }") },
+  { name: "browsers-create", what: "browsers.create over @shoal/transport", contents: call("createBrowser", "{ body }") },
   { name: "client", what: "the whole @shoal/client, answers checked", contents: 'export { Shoal } from "@shoal/client";' },
   { name: "onkernel-sdk", what: "the whole @onkernel/sdk, unchecked", contents: 'export { default } from "@onkernel/sdk";', resolveDir: "apps/e2e" },
 ];
 
+const kilobytes = (text) => (gzipSync(text, { level: 9 }).length / 1000).toFixed(1).padStart(5);
+
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
-for (const { name, what, contents, splitting = false, resolveDir = "packages/client" } of programs) {
-  const { metafile, outputFiles } = await build({
-    stdin: { contents, resolveDir: join(root, resolveDir), sourcefile: `${name}.js` },
-    outdir: folder,
-    bundle: true,
-    minify: true,
-    splitting,
-    format: "esm",
-    platform: "browser",
-    target: "es2022",
-    metafile: true,
-    write: false,
-    absWorkingDir: root,
-    logLevel: "error",
-  });
+for (const { name, what, contents, resolveDir = "packages/client" } of programs) {
+  const bundled = (splitting) =>
+    build({
+      stdin: { contents, resolveDir: join(root, resolveDir), sourcefile: `${name}.js` },
+      outdir: folder,
+      bundle: true,
+      minify: true,
+      splitting,
+      format: "esm",
+      platform: "browser",
+      target: "es2022",
+      metafile: true,
+      write: false,
+      absWorkingDir: root,
+      logLevel: "error",
+    });
+  const { metafile, outputFiles } = await bundled(true);
   const outputs = new Map(Object.entries(metafile.outputs));
   const initial = new Set();
   const visit = (path) => {
@@ -46,5 +50,6 @@ for (const { name, what, contents, splitting = false, resolveDir = "packages/cli
   const texts = new Map(outputFiles.map((file) => [file.path, file.text]));
   const text = [...initial].map((path) => texts.get(join(root, path))).join("\n");
   writeFileSync(join(folder, `${name}.js`), text);
-  console.log(`${(gzipSync(text, { level: 9 }).length / 1000).toFixed(1).padStart(6)} kB  ${what}`);
+  const everything = (await bundled(false)).outputFiles.map((file) => file.text).join("\n");
+  console.log(`${kilobytes(text)} kB at once, ${kilobytes(everything)} in all  ${what}`);
 }
