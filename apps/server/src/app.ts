@@ -12,6 +12,8 @@ import { auditLogHandlers } from "./audit-logs/handlers.ts";
 import { type Access, type Authenticator, isOpen } from "./auth/access.ts";
 import { browserHandlers } from "./browsers/handlers.ts";
 import type { Sessions } from "./browsers/sessions.ts";
+import { extensionHandlers } from "./extensions/handlers.ts";
+import type { Extensions } from "./extensions/extensions.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
 import { serveDirect } from "./instance-plane/direct.ts";
 import { serveForwarded } from "./instance-plane/forward.ts";
@@ -41,6 +43,7 @@ export interface AppParts {
   readonly apiKeys: ApiKeys;
   readonly auditLogs: AuditLogs;
   readonly authenticator: Authenticator;
+  readonly extensions: Extensions;
   readonly idempotency: Idempotency;
   /** Sessions of the organisation at once. */
   readonly maxSessions: number;
@@ -101,6 +104,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     ...browserHandlers(sessions, secrets),
     ...projectHandlers(parts.projects),
     ...proxyHandlers(parts.proxies),
+    ...extensionHandlers(parts.extensions),
     ...organizationHandlers(parts.organization, entitlements),
     ...auditLogHandlers(parts.auditLogs),
     ...telemetryHandlers(sessions, parts.telemetry),

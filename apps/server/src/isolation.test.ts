@@ -5,10 +5,13 @@ import { notImplemented } from "./not-implemented.ts";
 import { startTestServer, type TestServer } from "./testing/test-server.ts";
 
 /** Every operation on a single object; its body, where it takes one. Whoever gives an operation its handler adds a line. */
-const onObjects: Record<string, { readonly object: "profile" | "key" | "session" | "project" | "proxy"; readonly body?: unknown }> = {
+const onObjects: Record<string, { readonly object: "profile" | "key" | "session" | "project" | "proxy" | "extension"; readonly body?: unknown }> = {
   "profiles.get": { object: "profile" },
   "profiles.update": { object: "profile", body: { name: "stolen" } },
   "profiles.delete": { object: "profile" },
+  "extensions.get": { object: "extension" },
+  "extensions.download": { object: "extension" },
+  "extensions.delete": { object: "extension" },
   "proxies.get": { object: "proxy" },
   "proxies.update": { object: "proxy", body: { name: "stolen" } },
   "proxies.delete": { object: "proxy" },
@@ -32,10 +35,10 @@ const onObjects: Record<string, { readonly object: "profile" | "key" | "session"
   ),
 };
 /** Every list; it must not show the other project's object. */
-const lists = ["profiles.list", "proxies.list", "apiKeys.list", "browsers.list", "projects.list", "projects.legacy.list"];
+const lists = ["profiles.list", "extensions.list", "proxies.list", "apiKeys.list", "browsers.list", "projects.list", "projects.legacy.list"];
 /** Operations without an object of a project. */
 const others = [
-  "profiles.create", "proxies.create", "apiKeys.create", "browsers.create", "projects.create", "projects.legacy.create",
+  "profiles.create", "extensions.upload", "proxies.create", "apiKeys.create", "browsers.create", "projects.create", "projects.legacy.create",
   "organization.limits.get", "organization.limits.update", "organization.entitlements.get", "auth.context.get",
   // Entries are looked for by time; audit-logs.test.ts tells whose are shown.
   "auditLogs.list", "auditLogs.exportChunk", "auditLogs.verify",
@@ -50,7 +53,7 @@ const instance = endpoints.filter(({ plane }) => plane === "instance");
 let server: TestServer;
 let owner: { id: string; key: string };
 let stranger: { id: string; key: string };
-let ids: Record<"profile" | "key" | "session" | "project" | "proxy", string>;
+let ids: Record<"profile" | "key" | "session" | "project" | "proxy" | "extension", string>;
 let unusableKeys: (string | null)[];
 
 beforeAll(async () => {
@@ -60,7 +63,10 @@ beforeAll(async () => {
   const profile = await server.request("POST", "/profiles", { key: owner.key, body: { name: "precious" } });
   const key = await server.request("POST", "/org/api_keys", { key: owner.key, body: { name: "precious" } });
   const proxy = await server.request("POST", "/proxies", { key: owner.key, body: { type: "custom", name: "precious", config: { host: "proxy.example", port: 3128 } } });
-  ids = { proxy: (proxy.body as { id: string }).id, profile: (profile.body as { id: string }).id, key: (key.body as { id: string }).id, session: createId(), project: owner.id };
+  const extension = createId();
+  // Without its archive: no operation of a stranger may get that far.
+  await server.database.query.insertInto("extensions").values({ id: extension, project_id: owner.id, name: "precious", blob: createId(), size_bytes: 1, checksum: "", last_used_at: null }).execute();
+  ids = { extension, proxy: (proxy.body as { id: string }).id, profile: (profile.body as { id: string }).id, key: (key.body as { id: string }).id, session: createId(), project: owner.id };
   // A row is enough here: no operation of a stranger may get as far as the instance. Its server is another one, so that nothing ends it.
   await server.database.query
     .insertInto("sessions")

@@ -26,10 +26,8 @@ export const notImplemented = [
   "deleteCredential",
   "deleteCredentialProvider",
   "deleteDeployment",
-  "deleteExtension",
   "deleteInvocationBrowsers",
   "deleteOtlpDestination",
-  "downloadExtension",
   "downloadExtensionFromChromeStore",
   "downloadProfile",
   "exchangeHandoff",
@@ -43,7 +41,6 @@ export const notImplemented = [
   "getCredential",
   "getCredentialProvider",
   "getDeployment",
-  "getExtension",
   "getInvocation",
   "getOtlpDestination",
   "getTotpCode",
@@ -55,7 +52,6 @@ export const notImplemented = [
   "listCredentialProviders",
   "listCredentials",
   "listDeployments",
-  "listExtensions",
   "listInvocationBrowsers",
   "listInvocations",
   "listOtlpDestinations",
@@ -72,7 +68,6 @@ export const notImplemented = [
   "updateCredentialProvider",
   "updateInvocation",
   "updateOtlpDestination",
-  "uploadExtension",
 ] as const satisfies readonly (keyof KeyedPlane<typeof contract> | keyof OpenPlane<typeof contract>)[];
 
 /** Name of an operation of {@link notImplemented}. */

@@ -15,10 +15,12 @@ import { createAuthenticator, type KeyRow } from "./auth/access.ts";
 import { createSessionStore } from "./browsers/session-store.ts";
 import { createSessions } from "./browsers/sessions.ts";
 import { serveUpgrades } from "./browsers/upgrade.ts";
+import { createFileBlobs } from "./blobs/blobs.ts";
 import { type Config, type ConfigSources, loadConfig } from "./config/config.ts";
 import { adminKeyPath, readAdminKey, writeAdminKey } from "./data-dir/admin-key.ts";
 import { type DataDir, openDataDir, readServerSecret, writePrivateFile } from "./data-dir/data-dir.ts";
 import { followRequests } from "./drain.ts";
+import { createExtensions } from "./extensions/extensions.ts";
 import { createIdempotency } from "./idempotency/idempotency.ts";
 import { isLoopback, listen, tryAddress } from "./listen.ts";
 import { createLog, type Log } from "./log.ts";
@@ -210,6 +212,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const limits: SessionLimits = { perProject: config.max_sessions_per_project, perOrganization: config.max_sessions_per_organization };
   const organization = await openOrganization(database, limits);
   const telemetry = createTelemetryStore({ directory: join(dataDir.path, "telemetry"), retentionMs: config.telemetry_retention_days * 24 * hourMs, log });
+  const extensions = createExtensions({ database, blobs: createFileBlobs(join(config.blobs_dir ?? join(dataDir.path, "blobs"), "extensions")) });
   const proxies = createProxies({
     database,
     secrets,
@@ -229,6 +232,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
 
   const idempotency = createIdempotency({ database, secrets, retentionMs: config.idempotency_retention_hours * hourMs, log });
   const sweeping = setInterval(() => {
+    extensions.sweep().catch((error: unknown) => { log.warn({ err: error }, "archives that belong to no extension could not be removed"); });
     idempotency.sweep().catch((error: unknown) => { log.warn({ err: error }, "old idempotency keys could not be removed"); });
     chain.dropBefore(new Date(Date.now() - config.audit_retention_days * 24 * hourMs)).catch((error: unknown) => { log.warn({ err: error }, "old entries of the audit log could not be removed"); });
     telemetry.sweep().catch((error: unknown) => { log.warn({ err: error }, "old telemetry could not be removed"); });
@@ -242,6 +246,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     apiKeys,
     authenticator,
     auditLogs: createAuditLogs({ database, chain, recorder }),
+    extensions,
     idempotency,
     maxSessions: limits.perOrganization,
     organization,
