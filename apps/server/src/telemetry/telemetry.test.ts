@@ -78,6 +78,16 @@ it("switches while the session runs", async () => {
   await server.request("DELETE", `/browsers/${id}`);
 });
 
+it("keeps what had come from an instance that was killed", async () => {
+  const { session_id } = await create({ enabled: true });
+  await server.request("GET", `/browsers/${session_id}/fs/list_files?path=/home/shoal`);
+  await waitFor(session_id, "api_call");
+  const line = server.log().split("\n").find((text) => text.includes(session_id) && text.includes("session started")) ?? "{}";
+  process.kill((JSON.parse(line) as { pid: number }).pid, "SIGKILL");
+  await expect.poll(async () => Browser.parse((await server.request("GET", `/browsers/${session_id}?include_deleted=true`)).body).ended_reason).toBe("instance_lost");
+  expect(await waitFor(session_id, "api_call")).toHaveLength(1);
+});
+
 it("has no events of a session that captured nothing, and none of one that never was", async () => {
   const { session_id } = await create({});
   expect(await events(session_id)).toEqual([]);

@@ -13,6 +13,7 @@ export type CapturedEvent = Unstamped<
   | events.NetworkResponseEvent
   | events.NetworkLoadingFailedEvent
   | events.NetworkIdleEvent
+  | events.ProxyErrorEvent
   | events.PageNavigationEvent
   | events.PageDomContentLoadedEvent
   | events.PageLoadEvent

@@ -240,6 +240,19 @@ describeChromium("telemetry", (chromium) => {
     await told.ended;
   });
 
+  it("is in the way of no request through the browser, and tells of no tab for it", async () => {
+    await using instance = await runInstance({ chromium });
+    await instance.assign({ telemetry: ["console", "network", "page", "interaction"] });
+    const told = followTelemetry(instance);
+    const sent = await instance.call("POST", "/curl", JSON.stringify({ url: `${origin()}/frame` }));
+    expect(JSON.parse(sent.text)).toMatchObject({ status: 200, body: pages["/frame"]?.() });
+    const page = await drive(instance);
+    await page.open("/frame");
+    await told.wait("page_load");
+    expect(told.of("page_tab_opened")).toEqual([]);
+    expect(told.of("page_navigation")).toHaveLength(1);
+  });
+
   it("streams from now on, from the oldest, or from where a reader was", async () => {
     await using instance = await runInstance({ chromium });
     await instance.assign({ telemetry: ["control"] });

@@ -10,7 +10,7 @@ import { watchBrowser, type BrowserWatch } from "./browser-watch.ts";
 import { type TelemetryCategory, watchesBrowser } from "./categories.ts";
 import { answerControl } from "./control-requests.ts";
 import { watchDownloads } from "./downloads.ts";
-import { TelemetryRecorder } from "./recorder.ts";
+import { type CapturedEvent, TelemetryRecorder } from "./recorder.ts";
 import { takeScreenshots } from "./screenshots.ts";
 
 /** What happens in the session, as far as it is switched on. */
@@ -30,6 +30,8 @@ export interface Telemetry {
   sendLines(response: ServerResponse, after: number): void;
   /** Answers the service's requests of the control channel. */
   control(request: IncomingMessage, response: ServerResponse): void;
+  /** Records what another part of the instance has seen, where its category is on. */
+  record(event: CapturedEvent): void;
   cdpClientJoined(): void;
   cdpClientLeft(departure: CdpDeparture): void;
   /** To be called when an operation is about to be answered. */
@@ -171,6 +173,9 @@ export function createTelemetry({ root, browser }: TelemetryOptions): Telemetry 
     },
     control(request, response) {
       void answerControl(telemetry, request, response);
+    },
+    record(event) {
+      recorder.record(event);
     },
     cdpClientJoined() {
       recorder.record({ type: "cdp_connect", category: "connection", source: { kind: "kernel_api" }, data: {} });
