@@ -1,8 +1,9 @@
 import { contract, type Endpoint } from "@shoal/contract";
 import type { Handler, MultipartPart } from "@shoal/router";
 import { createHttpRouter } from "@shoal/router/http";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -231,5 +232,17 @@ describe("the audit log", () => {
     expect(asked.map(({ query }) => (query as { cursor?: string }).cursor)).toEqual([undefined, "c2"]);
     asked = [];
     expect((await run("audit-logs", "download", ...range, "-f", join(folder, "audit"))).stderr).toMatch(/^Saved \S+ \(13 B\)\. It has 2 entries\.\n$/);
+  });
+
+  it("is asked for again when a chunk did not come as it was sent, and refused when it never does", async () => {
+    const { Readable } = await import("node:stream");
+    const sum = createHash("sha256").update("whole\n").digest("hex");
+    const parts = ["half", "whole\n"];
+    answers["auditLogs.exportChunk"] = () => ({ stream: Readable.from([parts.shift() ?? "other"]), headers: { "x-has-more": "false", "x-row-count": "1", "x-content-sha256": sum } });
+    const range = ["--start", "2026-01-01T00:00:00Z", "--end", "2026-01-02T00:00:00Z"];
+    expect(await run("audit-logs", "download", ...range)).toEqual({ status: 0, stdout: "whole\n", stderr: "" });
+    const file = join(folder, "never");
+    expect(await run("audit-logs", "download", ...range, "-f", file)).toMatchObject({ status: 1, stdout: "", stderr: expect.stringContaining("another SHA-256") as unknown });
+    expect(existsSync(file)).toBe(false);
   });
 });

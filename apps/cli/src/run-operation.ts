@@ -35,7 +35,7 @@ async function runOnce(spec: CommandSpec, request: CommandRequest, { options, gl
     const { followEvents } = await import("./follow-events.ts");
     await followEvents({ spec, request, printing }, globals, run);
   } else if (spec.operationId === "auditLogs.exportChunk") {
-    const { downloadAuditLog } = await import("./transfers.ts");
+    const { downloadAuditLog } = await import("./audit-log.ts");
     await downloadAuditLog(spec, request, { ...globals, ...fileFlag(options) }, run);
   } else if (spec.result === "bytes") {
     const { download } = await import("./transfers.ts");

@@ -203,6 +203,27 @@ describe("results", () => {
   });
 });
 
+describe("errors of the service", () => {
+  it("are told with their code, their request and what to do", async () => {
+    const faults = [
+      { status: 401 },
+      { status: 403, message: "The key opens another project." },
+      { status: 404, message: "Profile p was not found in this project. List the profiles with profiles.list." },
+      { status: 409, code: "name_taken" as const, message: "body.name: there is a profile of this name." },
+      { status: 429, message: "Too many requests.", retryAfterSeconds: 1, times: 3 },
+      { status: 501 },
+      { status: 503, message: "The service is shutting down.", times: 3 },
+    ];
+    let text = "";
+    for (const fault of faults) {
+      fake.failNext("profiles.update", fault);
+      const { status, stdout, stderr } = await run("profiles", "update", "p", "--name", "n");
+      text += `${String(fault.status)}: exit status ${String(status)}\n${stdout}${stderr.replace(/request \w+/, "request ID")}\n`;
+    }
+    await expect(text).toMatchFileSnapshot("testing/golden/errors.txt");
+  }, 30_000);
+});
+
 describe("destinations of the audit log", () => {
   it("are paused and resumed", async () => {
     const statuses: unknown[] = [];

@@ -19,7 +19,8 @@ import { formatBytes, showProgress } from "./progress.ts";
 import { connect } from "./transport.ts";
 import type { CommandRequest } from "./values.ts";
 
-interface FileFlags extends GlobalFlags {
+/** Where bytes come from or go to. */
+export interface FileFlags extends GlobalFlags {
   /** What a bar is named; the file when absent. */
   readonly label?: string;
   /** `-` or absent: stdin or stdout. */
@@ -106,30 +107,6 @@ function sendBody(spec: CommandSpec, request: { readonly params: object; readonl
   return sending(label, run.terminal, (onUploadProgress) => connect(flags, run, spec.open).call(endpointOf(spec), request, { signal: run.signal, onUploadProgress }));
 }
 
-/** Downloads the whole audit log of a time, chunk after chunk: JSON lines, packed or not, may stand one behind the other. */
-export async function downloadAuditLog(spec: CommandSpec, request: CommandRequest, flags: FileFlags, run: Run): Promise<void> {
-  const transport = connect(flags, run);
-  let rows = 0;
-  async function* chunks(): AsyncGenerator<Uint8Array> {
-    let cursor: string | undefined;
-    do {
-      const found: Download | undefined = await transport.download(endpointOf(spec), { ...request, query: { ...request.query, ...(cursor !== undefined && { cursor }) } }, { signal: run.signal });
-      if (found === undefined) return;
-      yield* found.stream;
-      rows += Number(found.headers.get("x-row-count") ?? 0);
-      const next = found.headers.get("x-has-more") === "true" ? (found.headers.get("x-next-cursor") ?? undefined) : undefined;
-      if (next === cursor) break;
-      cursor = next;
-    } while (cursor !== undefined);
-  }
-  if (isStandard(flags.file) && run.terminal.screen && flags.file === undefined) throw new ExitError(exitCodes.usage.status, "An archive is nothing for a terminal.", "Name a file with -f, or send the output to a program.");
-  if (isStandard(flags.file)) await pipeline(Readable.from(chunks()), run.terminal.stdout, { end: false, signal: run.signal });
-  else {
-    const saved = await save(Readable.from(chunks()), flags.file, run.signal);
-    tell(run.terminal, flags, `${saved} It has ${String(rows)} entries.`);
-  }
-}
-
 /** Writes a file of the session from stdin or from a file of this machine. */
 export async function writeFile(spec: CommandSpec, { id, path }: { id: string; path: string }, flags: FileFlags & { mode?: string }, run: Run): Promise<void> {
   await upload(spec, { params: { id }, query: { path, ...(flags.mode !== undefined && { mode: flags.mode }) }, body: undefined }, flags, run);
@@ -170,7 +147,8 @@ async function sending<T>(label: string, terminal: Terminal, call: (onUploadProg
   }
 }
 
-function isStandard(file: string | undefined): file is undefined | "-" {
+/** Whether stdin or stdout is meant. */
+export function isStandard(file: string | undefined): file is undefined | "-" {
   return file === undefined || file === "-";
 }
 
@@ -207,7 +185,7 @@ async function localFile(path: string): Promise<File> {
 }
 
 /** Saves a stream as a file that appears whole or not at all. @returns what to tell. */
-async function save(from: Readable, file: string, signal: AbortSignal): Promise<string> {
+export async function save(from: Readable, file: string, signal: AbortSignal): Promise<string> {
   const part = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString("hex")}.part`);
   const out = createWriteStream(part, { flags: "wx" });
   const opened = new Promise<void>((resolve, reject) => {
@@ -250,6 +228,6 @@ function harmless(): Transform {
 }
 
 /** Says that it is done, unless results alone are wanted. */
-function tell(terminal: Terminal, flags: GlobalFlags, text: string): void {
+export function tell(terminal: Terminal, flags: GlobalFlags, text: string): void {
   if (flags.quiet !== true) terminal.stderr.write(`${text}\n`);
 }
