@@ -80,6 +80,8 @@ for (const [part, file] of parts) {
     logLevel: "warning",
   });
 }
+// What runs in the page that encodes recordings; a file of its own, since the instance only hands it on.
+await build({ entryPoints: ["src/replays/encoder-page.ts"], outfile: `${out}/encoder-page.js`, bundle: true, platform: "browser", format: "iife", minify: true, legalComments: "linked", logLevel: "warning" });
 // Playwright is handed on with the program, so what its licences ask for is too.
 const notices = ["LICENSE", "NOTICE", "ThirdPartyNotices.txt"].map((name) => readFile(`node_modules/playwright-core/${name}`, "utf8"));
 await writeFile(`${out}/playwright-core.LEGAL.txt`, (await Promise.all(notices)).join("\n"));

@@ -31,4 +31,5 @@ export { contract } from "./contract.ts";
 export * as browserFs from "./browser-fs.ts";
 export * as browserComputer from "./browser-computer.ts";
 export * as browserLogs from "./browser-logs.ts";
+export * as browserReplays from "./browser-replays.ts";
 export * as browserProcess from "./browser-process.ts";

@@ -8,11 +8,7 @@ export type InstancePlane<C extends Contract> = { readonly [Name in keyof C as C
  * operation that stands neither here nor among the handlers is a compile error of operations.ts, and so is one that stands in both.
  */
 export const notImplemented = [
-  "downloadReplay",
-  "listReplays",
   "loadExtensions",
-  "startReplay",
-  "stopReplay",
 ] as const satisfies readonly (keyof InstancePlane<typeof contract>)[];
 
 /** Name of an operation of {@link notImplemented}. */

@@ -1,4 +1,4 @@
-import { browserComputer, browserFs, browserLogs, browserProcess, curl, executePlaywright, streamTelemetry, type contract } from "@shoal/contract";
+import { browserComputer, browserFs, browserLogs, browserProcess, browserReplays, curl, executePlaywright, streamTelemetry, type contract } from "@shoal/contract";
 import type { HandlersOrNotYet } from "@shoal/router";
 import { createHttpRouter, requestIdOf } from "@shoal/router/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -17,6 +17,7 @@ import type { InstanceConfig } from "./protocol.ts";
 import type { InstancePlane, NotImplemented } from "./not-implemented.ts";
 import { findVisiblePage } from "./pages/visible-page.ts";
 import { playwrightHandlers } from "./playwright/handlers.ts";
+import { replayArea } from "./replays/handlers.ts";
 import { commandEnvironment } from "./process/command.ts";
 import { sessionProcesses, type SessionProcesses } from "./process/handlers.ts";
 import { telemetryHandlers } from "./telemetry/handlers.ts";
@@ -29,6 +30,10 @@ export interface Operations {
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** The session's processes, for what is no operation: attaching to a terminal. */
   readonly processes: Pick<SessionProcesses, "find">;
+  /** Answers the service with a recording, as its file grows. */
+  followReplay(id: string, response: ServerResponse): void;
+  /** Ends the recordings; resolves when whoever follows them has their files. */
+  finishReplays(): Promise<void>;
   /** Ends what goes on until the session does, so that its readers see an end and not a failure. */
   close(): Promise<void>;
 }
@@ -67,6 +72,7 @@ export function createOperations({ root, config, egressPort, logs, browser, tele
   const playwright = playwrightHandlers({ root, config, browser, visibleTarget: async () => findVisiblePage(await browser.cdp()) });
   const requests = curlArea({ config, egressPort, browser });
   const computer = sessionComputer(browser);
+  const replays = replayArea({ config, egressPort: egressPort ?? 0, browser });
   const handlers = {
     ...fileSystemHandlers(root),
     watchEvents: watches.watchEvents,
@@ -82,6 +88,8 @@ export function createOperations({ root, config, egressPort, logs, browser, tele
     killProcess: memory.wrap(browserProcess.killProcess, processes.handlers.killProcess),
     curl: memory.wrap(curl, requests.handlers.curl, (result) => result.body.length),
     executePlaywright: memory.wrap(executePlaywright, playwright.handlers.executePlaywright, (result) => JSON.stringify(result).length),
+    ...replays.handlers,
+    startReplay: memory.wrap(browserReplays.startReplay, replays.handlers.startReplay),
     ...computer.handlers,
     clickMouse: memory.wrap(browserComputer.clickMouse, computer.handlers.clickMouse),
     moveMouse: memory.wrap(browserComputer.moveMouse, computer.handlers.moveMouse),
@@ -93,7 +101,7 @@ export function createOperations({ root, config, egressPort, logs, browser, tele
     writeClipboard: memory.wrap(browserComputer.writeClipboard, computer.handlers.writeClipboard),
   } satisfies HandlersOrNotYet<InstancePlane<typeof contract>, NotImplemented>;
   // Area by area: the whole contract would cost every session's start 8 ms of CPU.
-  const endpoints = { ...browserFs, ...browserComputer, ...browserLogs, ...browserProcess, curl, executePlaywright, streamTelemetry } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
+  const endpoints = { ...browserFs, ...browserComputer, ...browserLogs, ...browserProcess, ...browserReplays, curl, executePlaywright, streamTelemetry } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
   router.mountAll(endpoints, handlers);
   return {
     handle(request, response) {
@@ -106,6 +114,8 @@ export function createOperations({ root, config, egressPort, logs, browser, tele
       else router.handle(request, response);
     },
     processes,
+    followReplay: replays.follow,
+    finishReplays: replays.close,
     async close() {
       computer.close();
       logStreams.close();

@@ -31,6 +31,8 @@ type EndingEvent = Extract<InstanceEvent, { type: "ending" }>;
 const maxDetailCharacters = 4_000;
 /** Time for readers of streams to see their end. */
 const closeOperationsTimeoutMs = 500;
+/** Time for the recordings to be written and handed to the service. */
+const finishReplaysTimeoutMs = 10_000;
 
 /** Serves one session until it ends; the process then exits. */
 export function runInstance({ config, forwarder, chromium, spawn }: StartedInstance): void {
@@ -107,6 +109,10 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
           response.destroy();
         },
       );
+    },
+    replay(id, response) {
+      if (operations === undefined) refuse(response, { status: 404, code: "not_found", message: "There are no recordings." });
+      else void operations.then((loaded) => { loaded.followReplay(id, response); }, () => response.destroy());
     },
     stop() {
       void end({ type: "ending", reason: "stopped" });
@@ -249,12 +255,19 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     await feed.end(event, event.reason === "browser_crashed");
     gateway.closeAll(1001, event.reason === "timeout" ? "the session was not used for its timeout and ended" : "the session ended");
     closeBidi(1001, event.reason === "timeout" ? "the session was not used for its timeout and ended" : "the session ended");
-    await Promise.all([telemetry?.close(), closeOperations()]);
+    await Promise.all([telemetry?.close(), closeOperations(), finishReplays()]);
     await browser.stop();
     forwarder.close();
     server.close();
     server.closeAllConnections();
     process.exit(0);
+  }
+
+  async function finishReplays(): Promise<void> {
+    const timeout = Promise.withResolvers<undefined>();
+    setTimeout(timeout.resolve, finishReplaysTimeoutMs, undefined);
+    const finished = operations?.then((loaded) => loaded.finishReplays()).catch(() => undefined);
+    if (finished !== undefined) await Promise.race([finished, timeout.promise]);
   }
 
   async function closeOperations(): Promise<void> {

@@ -13,6 +13,8 @@ export interface ControlOptions {
   readonly assign: (assign: AssignInstance) => Refusal | undefined | Promise<Refusal | undefined>;
   /** Answers a request to `telemetry`. */
   readonly telemetry: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Answers with a recording as its file grows, to its end. */
+  readonly replay: (id: string, response: ServerResponse) => void;
   /** Called when the answer to `stop` was sent. */
   readonly stop: () => void;
 }
@@ -22,7 +24,7 @@ const maxBodyBytes = 65_536;
 /** Answers a request to the control channel; never throws. */
 export type ControlChannel = (request: IncomingMessage, response: ServerResponse, path: string) => void;
 
-export function createControlChannel({ feed, assign, telemetry, stop }: ControlOptions): ControlChannel {
+export function createControlChannel({ feed, assign, telemetry, replay, stop }: ControlOptions): ControlChannel {
   async function takeAssign(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request, maxBodyBytes);
     if (body === undefined) {
@@ -39,6 +41,11 @@ export function createControlChannel({ feed, assign, telemetry, stop }: ControlO
   }
 
   return (request, response, path) => {
+    const replayId = request.method === "GET" ? /^replays\/([0-9a-f]{1,64})$/.exec(path.slice(controlPrefix.length))?.[1] : undefined;
+    if (replayId !== undefined) {
+      replay(replayId, response);
+      return;
+    }
     switch (`${request.method ?? ""} ${path.slice(controlPrefix.length)}`) {
       case "GET events":
         feed.follow(response);

@@ -1,0 +1,141 @@
+import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
+import { request } from "node:http";
+import { buffer } from "node:stream/consumers";
+import type { Replay } from "@shoal/schemas";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import type { WebSocket } from "ws";
+import { describeChromium } from "../testing/chromium.ts";
+import { cdpClient, runInstance, type RunningInstance } from "../testing/run-instance.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const moving = "document.body.style.margin = 0; let i = 0; globalThis.timer = setInterval(() => { document.body.style.background = `hsl(${i++ * 7 % 360} 80% 50%)` }, 30); 0";
+
+/** Bytes of an answer of the instance. */
+function get(instance: RunningInstance, path: string): Promise<{ status: number; headers: Record<string, unknown>; bytes: Buffer }> {
+  return new Promise((resolve, reject) => {
+    request({ socketPath: instance.config.listen_path, path }, (response) => {
+      buffer(response).then((bytes) => { resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes }); }, reject);
+    }).on("error", reject).end();
+  });
+}
+
+async function start(instance: RunningInstance, body: object = {}): Promise<Replay> {
+  const { status, text } = await instance.call("POST", "/replays", JSON.stringify(body));
+  expect([status, text]).toEqual([201, expect.any(String)]);
+  return JSON.parse(text) as Replay;
+}
+
+async function list(instance: RunningInstance): Promise<Replay[]> {
+  return JSON.parse((await instance.call("GET", "/replays")).text) as Replay[];
+}
+
+async function download(instance: RunningInstance, id: string): Promise<Buffer> {
+  for (;;) {
+    const { status, headers, bytes } = await get(instance, `/replays/${id}`);
+    if (status === 200) return bytes;
+    expect([status, headers["retry-after"]]).toEqual([202, "1"]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** What a player finds in a file. */
+async function examine(bytes: Buffer): Promise<{ codec: string | null; width: number; height: number; seconds: number; frames: number }> {
+  const input = new Input({ source: new BufferSource(bytes), formats: ALL_FORMATS });
+  const track = await input.getPrimaryVideoTrack();
+  if (track === null) throw new Error("There is no picture.");
+  return { codec: track.codec, width: track.displayWidth, height: track.displayHeight, seconds: await input.computeDuration(), frames: (await track.computePacketStats()).packetCount };
+}
+
+/** How long a recording went on, by its own account. */
+async function wallSeconds(instance: RunningInstance, id: string): Promise<number> {
+  const replay = (await list(instance)).find(({ replay_id }) => replay_id === id);
+  return (Date.parse(replay?.finished_at ?? "") - Date.parse(replay?.started_at ?? "")) / 1000;
+}
+
+const after = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describeChromium("recordings", (chromium) => {
+  let instance: RunningInstance;
+  let socket: WebSocket;
+  let cdp: ReturnType<typeof cdpClient>;
+  let sessionId: string;
+  beforeAll(async () => {
+    instance = await runInstance({ chromium });
+    await instance.assign({ viewport: { width: 801, height: 600 } });
+    await instance.event(({ type }) => type === "ready");
+    await connect();
+  });
+  afterAll(async () => {
+    socket.close();
+    await instance[Symbol.asyncDispose]();
+  });
+  async function connect(): Promise<void> {
+    socket = await instance.connect();
+    cdp = cdpClient(socket);
+    const { result } = (await cdp.send("Target.getTargets")) as { result: { targetInfos: { type: string; targetId: string }[] } };
+    const targetId = result.targetInfos.find(({ type }) => type === "page")?.targetId;
+    ({ sessionId } = ((await cdp.send("Target.attachToTarget", { targetId, flatten: true })) as { result: { sessionId: string } }).result);
+  }
+  const evaluate = (expression: string) => cdp.send("Runtime.evaluate", { expression }, sessionId);
+
+  it("records what moves as H.264, and hands the file on while it grows", async () => {
+    await evaluate(moving);
+    const { replay_id: id, started_at, finished_at } = await start(instance, { framerate: 10 });
+    expect([Date.parse(started_at ?? "") > 0, finished_at]).toEqual([true, null]);
+    const followed = get(instance, `/_instance/replays/${id}`);
+    expect((await get(instance, `/replays/${id}`)).status).toBe(202);
+    await after(3000);
+    expect((await instance.call("POST", `/replays/${id}/stop`)).status).toBe(200);
+    const file = await download(instance, id);
+    const found = await examine(file);
+    expect(found).toMatchObject({ codec: "avc", width: 802, height: 600 });
+    expect(Math.abs(found.seconds - (await wallSeconds(instance, id)))).toBeLessThan(0.5);
+    expect(found.frames).toBeGreaterThan(8);
+    expect(found.frames).toBeLessThanOrEqual(found.seconds * 10 + 3);
+    expect((await followed).bytes.equals(file)).toBe(true);
+    expect((await instance.call("POST", `/replays/${id}/stop`)).status).toBe(200);
+  });
+  it("keeps time while nothing moves, the viewport changes and its longest time ends it", async () => {
+    await evaluate("clearInterval(timer)");
+    const [still, short] = [await start(instance), await start(instance, { max_duration_in_seconds: 1 })];
+    await after(1500);
+    await instance.assign({ viewport: { width: 600, height: 700 } });
+    await after(2000);
+    await instance.call("POST", `/replays/${still.replay_id}/stop`);
+    for (const { replay_id: id } of [still, short]) {
+      const found = await examine(await download(instance, id));
+      const wall = await wallSeconds(instance, id);
+      expect(Math.abs(found.seconds - wall)).toBeLessThan(0.5);
+      expect(wall).toBeGreaterThan(id === short.replay_id ? 0.9 : 3.4);
+      if (id === short.replay_id) expect(wall).toBeLessThan(2);
+    }
+  });
+  it("refuses what it cannot do", async () => {
+    expect((await instance.call("POST", "/replays", '{"record_audio":true}')).status).toBe(501);
+    expect((await instance.call("GET", "/replays/none")).status).toBe(404);
+    expect((await instance.call("POST", "/replays/none/stop")).status).toBe(404);
+  });
+  it("goes on in the browser that is started after a crash", async () => {
+    const { replay_id: id } = await start(instance);
+    // The answer never comes.
+    void cdp.send("Browser.crash");
+    await instance.event(({ type }) => type === "browser_restarted");
+    await expect.poll(() => instance.events.filter(({ type }) => type === "ready").length, { timeout: 20_000 }).toBe(2);
+    await connect();
+    await evaluate(moving);
+    await after(2000);
+    await instance.call("POST", `/replays/${id}/stop`);
+    const found = await examine(await download(instance, id));
+    expect(Math.abs(found.seconds - (await wallSeconds(instance, id)))).toBeLessThan(0.5);
+    expect(found.frames).toBeGreaterThan(8);
+  });
+  it("leaves a file that plays when the session ends", async () => {
+    const { replay_id: id } = await start(instance);
+    const followed = get(instance, `/_instance/replays/${id}`);
+    await after(1000);
+    await instance.call("POST", "/_instance/stop");
+    expect((await examine((await followed).bytes)).seconds).toBeGreaterThan(0.9);
+    await instance.exited;
+  });
+});
