@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { clearDeadline, setDeadline } from "./deadlines.ts";
+import { clearDeadline, moveDeadline, setDeadline } from "./deadlines.ts";
 
 describe("deadlines", () => {
   it("come in the order of their time, not before it, and not when they were cleared", async () => {
@@ -30,5 +30,28 @@ describe("deadlines", () => {
     });
     clearDeadline(far);
     expect(early).toBe(false);
+  });
+
+  it("that are put off, for a while or for good, come at their last time only", async () => {
+    const begun = performance.now();
+    const came: { name: string; afterMs: number }[] = [];
+    const named = (name: string) => setDeadline(10, () => came.push({ name, afterMs: performance.now() - begun }));
+    const [never, later, again] = [named("never"), named("later"), named("again")];
+    moveDeadline(never, Infinity);
+    moveDeadline(later, 60);
+    moveDeadline(again, Infinity);
+    await new Promise<void>((resolve) => {
+      setDeadline(30, resolve);
+    });
+    moveDeadline(again, 50);
+    await vi.waitFor(() => {
+      expect(came.map(({ name }) => name).sort()).toEqual(["again", "later"]);
+    }, { interval: 5 });
+    expect(came.every(({ afterMs }) => afterMs >= 60)).toBe(true);
+    // One that came may be set once more.
+    moveDeadline(later, 5);
+    await vi.waitFor(() => {
+      expect(came).toHaveLength(3);
+    }, { interval: 5 });
   });
 });
