@@ -1,4 +1,5 @@
 import { build } from "esbuild";
+import { globSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -53,6 +54,12 @@ describe("packages, installed from their tarballs into an empty project", () => 
     const names = seen.filter((url) => url.startsWith("file:")).map((url) => url.replace(/^.*node_modules\//, ""));
     expect(names.filter((name) => !/^@shoal\/\w+\/dist\/bundle\/(?:index|chunk-\w+)\.js$/.test(name))).toEqual([]);
     expect(names.filter((name) => name.endsWith("index.js")).sort()).toEqual(["client", "contract", "schemas", "transport"].map((name) => `@shoal/${name}/dist/bundle/index.js`));
+  });
+
+  it("have nothing of Node's in what runs elsewhere", () => {
+    const files = globSync("node_modules/@shoal/{schemas,contract,transport,client}/dist/**/*.js", { cwd: project.folder }).filter((path) => !/dist[\\/]node[\\/]/.test(path));
+    expect(files.length).toBeGreaterThan(100);
+    expect(files.filter((path) => /(?:from|import|import\(|require\()\s*["']node:/.test(readFileSync(join(project.folder, path), "utf8")))).toEqual([]);
   });
 
   it("answer users' tests with the fake, and serve operations of their own", async () => {
