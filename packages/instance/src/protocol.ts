@@ -66,10 +66,10 @@ export const AssignInstance: Schema<AssignInstance> = AssignInstanceShape;
 export const SelectTelemetryShape = lazyObject(() => ({
   /** Categories to capture from now on, and no others. */
   categories: z.array(z.enum(telemetryCategories)),
-  /** Ends the telemetry for good: every reader gets what it is owed, and its end. */
+  /** Ends the telemetry for good, whatever the categories: every reader gets what it is owed, and its end. */
   final: z.optional(z.boolean()),
 }));
-/** `POST /_instance/telemetry`. Answered with `{"last_seq": n}`, the number of the latest event, once it holds. */
+/** `POST /_instance/telemetry`. Answered once it holds. */
 export interface SelectTelemetry extends z.output<typeof SelectTelemetryShape> {}
 export const SelectTelemetry: Schema<SelectTelemetry> = SelectTelemetryShape;
 

@@ -18,9 +18,8 @@ export async function answerControl(telemetry: Pick<Telemetry, "close" | "select
     refuse(response, { status: 400, code: "bad_request", message: "body: expected categories of telemetry" });
     return;
   }
-  const lastSeq = await telemetry.select(selection.categories);
-  if (selection.final === true) await telemetry.close();
-  reply(response, 200, { last_seq: lastSeq });
+  await (selection.final === true ? telemetry.close() : telemetry.select(selection.categories));
+  reply(response, 200, {});
 }
 
 function parse(body: Buffer | undefined): SelectTelemetry | undefined {

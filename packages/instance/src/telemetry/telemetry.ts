@@ -16,10 +16,10 @@ import { takeScreenshots } from "./screenshots.ts";
 /** What happens in the session, as far as it is switched on. */
 export interface Telemetry {
   /**
-   * Captures these categories from now on and no others; resolves when that holds for what is open, with the number of the latest event.
+   * Captures these categories from now on and no others; resolves when that holds for what is open.
    * Waits five seconds at most for a browser that starts or does not answer; it is watched later.
    */
-  select(categories: readonly TelemetryCategory[]): Promise<number>;
+  select(categories: readonly TelemetryCategory[]): Promise<void>;
   /**
    * Events as readers get them.
    *
@@ -156,7 +156,6 @@ export function createTelemetry({ root, browser }: TelemetryOptions): Telemetry 
       if (cdp === undefined) await Promise.race([browser.cdp().catch(() => undefined), timeout.promise]);
       await Promise.race([turn(), timeout.promise]);
       clearTimeout(timer);
-      return recorder.lastSeq;
     },
     stream(replay, lastEventId) {
       const after = positionOf(lastEventId, recorder.lastSeq) ?? (replay === "all" ? 0 : recorder.lastSeq);

@@ -1,10 +1,8 @@
-import type { TelemetryEnvelope } from "@shoal/schemas";
 import { request as httpRequest } from "node:http";
 import { createInterface } from "node:readline";
 import { vi } from "vitest";
 import type { RunningInstance } from "../../testing/run-instance.ts";
 
-export type Kind = TelemetryEnvelope["event"]["type"];
 /** An event whose kind and data are looked at loosely. */
 export interface LooseEvent {
   readonly type: string;
