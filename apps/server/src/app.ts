@@ -12,6 +12,7 @@ import { auditLogHandlers } from "./audit-logs/handlers.ts";
 import { type Access, type Authenticator, isOpen } from "./auth/access.ts";
 import { browserHandlers } from "./browsers/handlers.ts";
 import type { Sessions } from "./browsers/sessions.ts";
+import type { ChromeStore } from "./extensions/chrome-store.ts";
 import { extensionHandlers } from "./extensions/handlers.ts";
 import type { Extensions } from "./extensions/extensions.ts";
 import type { Idempotency } from "./idempotency/idempotency.ts";
@@ -43,6 +44,7 @@ export interface AppParts {
   readonly apiKeys: ApiKeys;
   readonly auditLogs: AuditLogs;
   readonly authenticator: Authenticator;
+  readonly chromeStore: ChromeStore;
   readonly extensions: Extensions;
   readonly idempotency: Idempotency;
   /** Sessions of the organisation at once. */
@@ -104,7 +106,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     ...browserHandlers(sessions, secrets),
     ...projectHandlers(parts.projects),
     ...proxyHandlers(parts.proxies),
-    ...extensionHandlers(parts.extensions),
+    ...extensionHandlers(parts.extensions, parts.chromeStore),
     ...organizationHandlers(parts.organization, entitlements),
     ...auditLogHandlers(parts.auditLogs),
     ...telemetryHandlers(sessions, parts.telemetry),

@@ -38,7 +38,7 @@ const onObjects: Record<string, { readonly object: "profile" | "key" | "session"
 const lists = ["profiles.list", "extensions.list", "proxies.list", "apiKeys.list", "browsers.list", "projects.list", "projects.legacy.list"];
 /** Operations without an object of a project. */
 const others = [
-  "profiles.create", "extensions.upload", "proxies.create", "apiKeys.create", "browsers.create", "projects.create", "projects.legacy.create",
+  "profiles.create", "extensions.upload", "extensions.downloadFromChromeStore", "proxies.create", "apiKeys.create", "browsers.create", "projects.create", "projects.legacy.create",
   "organization.limits.get", "organization.limits.update", "organization.entitlements.get", "auth.context.get",
   // Entries are looked for by time; audit-logs.test.ts tells whose are shown.
   "auditLogs.list", "auditLogs.exportChunk", "auditLogs.verify",

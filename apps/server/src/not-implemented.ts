@@ -28,7 +28,6 @@ export const notImplemented = [
   "deleteDeployment",
   "deleteInvocationBrowsers",
   "deleteOtlpDestination",
-  "downloadExtensionFromChromeStore",
   "downloadProfile",
   "exchangeHandoff",
   "flushBrowserPool",

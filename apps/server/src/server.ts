@@ -20,6 +20,7 @@ import { type Config, type ConfigSources, loadConfig } from "./config/config.ts"
 import { adminKeyPath, readAdminKey, writeAdminKey } from "./data-dir/admin-key.ts";
 import { type DataDir, openDataDir, readServerSecret, writePrivateFile } from "./data-dir/data-dir.ts";
 import { followRequests } from "./drain.ts";
+import { createChromeStore } from "./extensions/chrome-store.ts";
 import { createExtensions } from "./extensions/extensions.ts";
 import { createIdempotency } from "./idempotency/idempotency.ts";
 import { isLoopback, listen, tryAddress } from "./listen.ts";
@@ -246,6 +247,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     apiKeys,
     authenticator,
     auditLogs: createAuditLogs({ database, chain, recorder }),
+    chromeStore: createChromeStore(config.chrome_store_url),
     extensions,
     idempotency,
     maxSessions: limits.perOrganization,

@@ -1,0 +1,92 @@
+import { type BytesReply, ServiceError } from "@shoal/router";
+import type { ChromeStoreExtension } from "@shoal/schemas";
+import { createReadStream } from "node:fs";
+import { mkdtemp, open, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type * as z from "zod/mini";
+import { maxArchiveBytes } from "./archive-rules.ts";
+import { CrxError, verifyCrx } from "./crx.ts";
+
+/** Fetches extensions out of the Chrome Web Store. */
+export interface ChromeStore {
+  /**
+   * The archive of an extension, its signature checked.
+   *
+   * @throws {ServiceError} 400 for an address that is none of the store's, or an extension that is too large; 404; 502 when the store does not answer, or with something that cannot be trusted.
+   */
+  download(request: z.output<typeof ChromeStoreExtension>, signal: AbortSignal): Promise<BytesReply>;
+}
+
+const timeoutMs = 60_000;
+/** What a package has beside its archive. */
+const maxCrxBytes = maxArchiveBytes + 2 ** 20;
+const storeHosts = new Set(["chromewebstore.google.com", "chrome.google.com"]);
+
+/** @throws {ServiceError} 400. */
+function idIn(address: string): string {
+  const url = URL.parse(address);
+  const id = url !== null && /^https?:$/.test(url.protocol) && storeHosts.has(url.hostname) ? /\/([a-p]{32})(?:\/|$)/.exec(url.pathname)?.[1] : undefined;
+  if (id !== undefined) return id;
+  const message = "query.url: is no address of an extension in the Chrome Web Store. Copy it from the extension's page: https://chromewebstore.google.com/detail/<name>/<id of 32 letters>";
+  throw new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
+}
+
+function badGateway(problem: string, cause?: unknown): ServiceError {
+  return new ServiceError(502, "bad_gateway", `The Chrome Web Store ${problem}. Try again in a while.`, { cause });
+}
+
+/** @param baseUrl - where packages are asked for, Google's own unless an operator has a mirror. */
+export function createChromeStore(baseUrl: string): ChromeStore {
+  async function fetchPackage(id: string, os: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const url = new URL(baseUrl);
+    const wanted = { response: "redirect", os, arch: "x86-64", os_arch: "x86_64", nacl_arch: "x86-64", prod: "chromiumcrx", prodchannel: "stable", prodversion: "9999.0.9999.0", acceptformat: "crx3", x: `id=${id}&installsource=ondemand&uc` };
+    for (const [name, value] of Object.entries(wanted)) url.searchParams.set(name, value);
+    let response: Response;
+    try {
+      response = await fetch(url, { signal });
+    } catch (error) {
+      throw badGateway("did not answer", error);
+    }
+    const { body, status } = response;
+    if (status === 200 && body !== null) return body;
+    await body?.cancel();
+    if (status === 204 || status === 404) throw new ServiceError(404, "not_found", `The Chrome Web Store has no extension ${id} for this system. Check its address; it may have been removed from the store.`);
+    throw badGateway(`answered with status ${String(status)}`);
+  }
+
+  async function save(body: ReadableStream<Uint8Array>, path: string): Promise<void> {
+    const file = await open(path, "wx", 0o600);
+    let size = 0;
+    try {
+      for await (const chunk of body) {
+        size += chunk.length;
+        if (size > maxCrxBytes) throw new ServiceError(400, "bad_request", `query.url: the extension has more than ${String(maxArchiveBytes / 2 ** 20)} MiB, the most that can be uploaded.`);
+        await file.writeFile(chunk);
+      }
+    } catch (error) {
+      throw ServiceError.isInstance(error) ? error : badGateway("broke off", error);
+    } finally {
+      await file.close();
+    }
+  }
+
+  return {
+    async download({ url, os }, signal) {
+      const id = idIn(url);
+      const folder = await mkdtemp(join(tmpdir(), "shoal-crx-"));
+      try {
+        const path = join(folder, "package.crx");
+        await save(await fetchPackage(id, os, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])), path);
+        const offset = await verifyCrx(path, id);
+        const { size } = await stat(path);
+        const stream = createReadStream(path, { start: offset });
+        stream.once("close", () => void rm(folder, { recursive: true, force: true }));
+        return { stream, sizeBytes: size - offset, fileName: `${id}.zip` };
+      } catch (error) {
+        await rm(folder, { recursive: true, force: true });
+        throw error instanceof CrxError ? badGateway(`sent something that cannot be trusted: ${error.message}`, error) : error;
+      }
+    },
+  };
+}
