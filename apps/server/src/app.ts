@@ -1,8 +1,8 @@
-import { contract, type Endpoint } from "@shoal/contract";
+import { browserReplays, contract, type Endpoint } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
 import { notImplemented as missingInside } from "@shoal/instance";
 import { type Handler, type HandlersOrNotYet, notImplementedError, ServiceError } from "@shoal/router";
-import { configure, fastifyOptions, mount } from "@shoal/router/fastify";
+import { configure, fastifyOptions, mount, mountAll } from "@shoal/router/fastify";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import { apiKeyHandlers } from "./api-keys/handlers.ts";
 import type { ApiKeys } from "./api-keys/api-keys.ts";
@@ -31,6 +31,8 @@ import { projectHandlers } from "./projects/handlers.ts";
 import type { Projects } from "./projects/projects.ts";
 import { proxyHandlers } from "./proxies/handlers.ts";
 import type { Proxies } from "./proxies/proxies.ts";
+import { type ReplayAccess, replayHandlers } from "./replays/handlers.ts";
+import type { ReplayStore } from "./replays/replay-store.ts";
 import { identify, RequestLog } from "./request-log.ts";
 import type { Secrets } from "./secrets.ts";
 import { telemetryHandlers } from "./telemetry/handlers.ts";
@@ -54,6 +56,7 @@ export interface AppParts {
   readonly projects: Projects;
   readonly proxies: Proxies;
   readonly readiness: ReadinessChecks;
+  readonly replays: ReplayStore;
   readonly secrets: Secrets;
   readonly sessions: Sessions;
   readonly telemetry: TelemetryStore;
@@ -99,7 +102,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   }
 
   const missing = new Set<string>([...notImplemented, ...missingInside]);
-  const entitlements = entitlementsOf((name) => !missing.has(name), parts.maxSessions);
+  const entitlements = entitlementsOf((name) => !missing.has(name), parts.maxSessions, parts.replays.retentionDays);
   const keyed = {
     ...profileHandlers(parts.profiles),
     ...apiKeyHandlers(parts.apiKeys),
@@ -129,7 +132,24 @@ export function createApp(parts: AppParts): FastifyInstance {
     return sessions.instanceOf(undefined, sessionId);
   }
 
+  /** Likewise, of a session that may have ended. */
+  async function replaysFor(request: FastifyRequest, endpoint: Endpoint): Promise<ReplayAccess> {
+    const { id = "" } = request.params as Readonly<Record<string, string>>;
+    const token = sessionTokenIn(request.raw.url ?? "");
+    if (token === undefined) {
+      const { projectId } = await enter(request, endpoint);
+      const sessionId = await sessions.idHere(projectId, id);
+      return { sessionId, instance: () => sessions.instanceOf(projectId, sessionId) };
+    }
+    refuseWhileDraining();
+    await requireSessionToken(secrets, token, id);
+    if (isAudited(endpoint)) markAudited(request, endpoint, undefined);
+    return { sessionId: id, instance: () => sessions.instanceOf(undefined, id) };
+  }
+
+  mountAll(app, browserReplays, replayHandlers(parts.replays), { context: replaysFor });
   for (const [name, endpoint] of Object.entries<Endpoint>(contract)) {
+    if (name in browserReplays) continue;
     if (endpoint.plane === "instance") {
       serveForwarded(app, endpoint, {
         async instanceFor(request, sessionId) {

@@ -34,6 +34,7 @@ import type { SessionLimits } from "./projects/session-limits.ts";
 import { type ExitTemplates, type ProvidedType, providedTypes } from "./proxies/exits.ts";
 import { createProxies } from "./proxies/proxies.ts";
 import { createReadCache } from "./read-cache.ts";
+import { createReplayStore } from "./replays/replay-store.ts";
 import { createSecrets } from "./secrets.ts";
 import { startHeartbeat } from "./service/heartbeat.ts";
 import { createReadiness } from "./service/readiness.ts";
@@ -214,6 +215,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const organization = await openOrganization(database, limits);
   const telemetry = createTelemetryStore({ directory: join(dataDir.path, "telemetry"), retentionMs: config.telemetry_retention_days * 24 * hourMs, log });
   const extensions = createExtensions({ database, blobs: createFileBlobs(join(config.blobs_dir ?? join(dataDir.path, "blobs"), "extensions")) });
+  const replays = createReplayStore({ directory: join(dataDir.path, "replays"), retentionDays: config.replay_retention_days, log });
   const proxies = createProxies({
     database,
     secrets,
@@ -226,6 +228,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     placement,
     proxies,
     telemetry,
+    replays,
     serverId: dataDir.serverId,
     rules: { maxSessions: config.max_sessions, limits, idleTimeoutSeconds: config.idle_timeout_seconds },
     log,
@@ -236,6 +239,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     extensions.sweep().catch((error: unknown) => { log.warn({ err: error }, "archives that belong to no extension could not be removed"); });
     idempotency.sweep().catch((error: unknown) => { log.warn({ err: error }, "old idempotency keys could not be removed"); });
     chain.dropBefore(new Date(Date.now() - config.audit_retention_days * 24 * hourMs)).catch((error: unknown) => { log.warn({ err: error }, "old entries of the audit log could not be removed"); });
+    replays.sweep().catch((error: unknown) => { log.warn({ err: error }, "old recordings could not be removed"); });
     telemetry.sweep().catch((error: unknown) => { log.warn({ err: error }, "old telemetry could not be removed"); });
   }, hourMs);
   cleanup.add("the hourly sweep", () => { clearInterval(sweeping); });
@@ -255,6 +259,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     profiles,
     projects,
     proxies,
+    replays,
     readiness: createReadiness({ database, placement, chromium: config.chromium, isDraining }),
     secrets,
     sessions,

@@ -14,6 +14,7 @@ import type { ChosenProxy, Proxies } from "../proxies/proxies.ts";
 import { refuseNotYetOnCreate, refuseNotYetOnUpdate } from "./not-yet.ts";
 import { type CapturedCategories, namesOf, selectCategories } from "../telemetry/categories.ts";
 import type { Collector } from "../telemetry/collector.ts";
+import type { ReplayStore } from "../replays/replay-store.ts";
 import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
 
@@ -106,8 +107,8 @@ function hasEnded(id: string, reason: string | null, at: string | null): Service
   return new ServiceError(404, "not_found", `Browser ${id} has ended${at === null ? "" : ` at ${at}`}${because}. Create a new session with browsers.create.`);
 }
 
-export function createSessions(parts: { readonly store: SessionStore; readonly placement: Placement; readonly proxies: Pick<Proxies, "choose">; readonly serverId: string; readonly rules: SessionRules; readonly telemetry: TelemetryStore; readonly log: Log }): Sessions {
-  const { store, placement, proxies, serverId, rules, telemetry, log } = parts;
+export function createSessions(parts: { readonly store: SessionStore; readonly placement: Placement; readonly proxies: Pick<Proxies, "choose">; readonly serverId: string; readonly rules: SessionRules; readonly telemetry: TelemetryStore; readonly replays: Pick<ReplayStore, "finish">; readonly log: Log }): Sessions {
+  const { store, placement, proxies, serverId, rules, telemetry, replays, log } = parts;
   const sessions = new Map<string, RunningSession>();
   let closed = false;
 
@@ -135,9 +136,12 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
     }
   }
 
-  /** What its telemetry has just seen is on its way: that is waited for. */
-  function stopInstance({ collector, instance }: RunningSession): Promise<void> | undefined {
-    return collector === undefined ? instance?.stop() : collector.finish().then(() => instance?.stop());
+  /** What its telemetry has just seen is on its way, and the end of its recordings: that is waited for. */
+  function stopInstance({ row, collector, instance }: RunningSession): Promise<void> | undefined {
+    if (instance === undefined) return collector?.finish();
+    const recordings = replays.finish(row.id, instance);
+    if (collector === undefined && recordings === undefined) return instance.stop();
+    return Promise.all([collector?.finish(), recordings]).then(() => instance.stop());
   }
 
   /** Ends a session once, whoever asks first. */

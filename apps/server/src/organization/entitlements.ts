@@ -8,8 +8,9 @@ const day = 24 * 60 * 60;
  *
  * @param works - whether an operation has a handler.
  * @param maxSessions - sessions of the organisation at once.
+ * @param replayRetentionDays - days that recordings are kept.
  */
-export function entitlementsOf(works: (name: keyof typeof contract) => boolean, maxSessions: number): OrgEntitlements {
+export function entitlementsOf(works: (name: keyof typeof contract) => boolean, maxSessions: number, replayRetentionDays: number): OrgEntitlements {
   const feature = (name: keyof typeof contract) => ({ enabled: works(name) });
   const invocations = works("createInvocation") ? maxSessions : 0;
   return {
@@ -17,8 +18,7 @@ export function entitlementsOf(works: (name: keyof typeof contract) => boolean, 
     features: {
       browser_extensions: { ...feature("uploadExtension"), max_stored_per_org: null },
       browser_pools: feature("createBrowserPool"),
-      // Recordings are files of their session and end with it.
-      browser_replays: { ...feature("startReplay"), retention_days: 0 },
+      browser_replays: { ...feature("startReplay"), retention_days: replayRetentionDays },
       credential_providers: feature("createCredentialProvider"),
       credentials: feature("createCredential"),
       custom_proxies: feature("createProxy"),

@@ -187,7 +187,7 @@ async function pictureSize(cdp: CdpConnection): Promise<{ readonly width: number
 async function sendGrowing(recording: Recording, response: ServerResponse): Promise<void> {
   const isGone = (): boolean => response.destroyed;
   const gone = once(response, "close");
-  response.writeHead(200, { "content-type": "video/mp4" });
+  response.writeHead(200, { "content-type": "video/mp4", trailer: "x-finished-at" });
   response.flushHeaders();
   try {
     let sent = 0;
@@ -202,6 +202,7 @@ async function sendGrowing(recording: Recording, response: ServerResponse): Prom
       } else if (isWritten) break;
       else await Promise.race([recording.grown(), gone]);
     }
+    response.addTrailers({ "x-finished-at": describe(recording).finished_at ?? "" });
     response.end();
     await gone;
   } catch (error) {

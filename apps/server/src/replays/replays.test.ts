@@ -1,0 +1,68 @@
+import type { Replay } from "@shoal/schemas";
+import { mkdtempSync, rmSync } from "node:fs";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestServer, type TestServer } from "../testing/test-server.ts";
+import { createReplayStore } from "./replay-store.ts";
+
+describe("recordings that are kept", () => {
+  let server: TestServer;
+  let id: string;
+  beforeAll(async () => {
+    server = await startTestServer();
+    id = ((await server.request("POST", "/browsers", { body: { viewport: { width: 640, height: 480 } } })).body as { session_id: string }).session_id;
+  }, 60_000);
+  afterAll(() => server.close());
+
+  const start = async (body: object = {}) => {
+    const { status, body: replay } = await server.request("POST", `/browsers/${id}/replays`, { body });
+    expect([status, replay]).toEqual([201, expect.anything()]);
+    return replay as Replay;
+  };
+  const list = async () => (await server.request("GET", `/browsers/${id}/replays`)).body as Replay[];
+  const download = (replayId: string) => fetch(`${server.baseUrl}/browsers/${id}/replays/${replayId}`, { headers: { authorization: `Bearer ${server.key}` } });
+
+  it("answers 202 while a file grows, and the file after the session's end too", { timeout: 60_000 }, async () => {
+    const [stopped, cut] = [await start(), await start({ framerate: 5 })];
+    const early = await download(stopped.replay_id);
+    expect([early.status, early.headers.get("retry-after")]).toEqual([202, "1"]);
+    expect((await server.request("POST", `/browsers/${id}/replays/${stopped.replay_id}/stop`)).status).toBe(200);
+    await expect.poll(async () => (await download(stopped.replay_id)).status, { timeout: 20_000 }).toBe(200);
+    expect((await list()).map(({ replay_id, finished_at }) => [replay_id, typeof finished_at])).toEqual([[stopped.replay_id, "string"], [cut.replay_id, "object"]]);
+    expect((await server.request("DELETE", `/browsers/${id}`)).status).toBeLessThan(300);
+    await expect.poll(async () => (await download(cut.replay_id)).status, { timeout: 20_000 }).toBe(200);
+    const whole = await download(cut.replay_id);
+    expect([whole.headers.get("content-type"), whole.headers.get("content-length")]).toEqual(["video/mp4", expect.stringMatching(/^[1-9]/)]);
+    expect(Buffer.from(await whole.arrayBuffer()).toString("latin1", 4, 8)).toBe("ftyp");
+    expect((await list()).every(({ finished_at }) => typeof finished_at === "string")).toBe(true);
+    expect((await server.request("POST", `/browsers/${id}/replays/${cut.replay_id}/stop`)).status).toBe(200);
+    expect((await server.request("POST", `/browsers/${id}/replays`, { body: {} })).status).toBe(404);
+    expect((await download("../../secret.key")).status).toBe(404);
+    const stranger = await server.addProject("stranger");
+    expect((await server.request("GET", `/browsers/${id}/replays`, { key: stranger.key })).status).toBe(404);
+  });
+});
+
+it("removes what ended longer ago than it is kept, and takes what a killed server left for ended", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "shoal-replays-"));
+  try {
+    const store = createReplayStore({ directory, retentionDays: 2, log: pino({ level: "silent" }) });
+    const names = ["a", "b"].map((letter) => letter.repeat(24));
+    await mkdir(join(directory, "session"));
+    for (const [place, replay_id] of names.entries()) {
+      const replay: Replay = { replay_id, started_at: "2026-01-01T00:00:00.000Z", finished_at: place === 0 ? "2026-01-01T01:00:00.000Z" : null };
+      await writeFile(join(directory, "session", `${replay_id}.json`), JSON.stringify(replay));
+      await writeFile(join(directory, "session", `${replay_id}.mp4`), "film");
+    }
+    expect((await store.list("session")).map(({ finished_at }) => typeof finished_at)).toEqual(["string", "string"]);
+    expect(await store.sweep(Date.now())).toBe(Date.now() > Date.parse("2026-01-03T01:00:00.000Z") ? 1 : 0);
+    expect(await store.read("session", names[1] ?? "")).toMatchObject({ sizeBytes: 4 });
+    expect(await store.sweep(Date.now() + 3 * 24 * 60 * 60 * 1000)).toBe(1);
+    expect(await readdir(directory)).toEqual([]);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+});
