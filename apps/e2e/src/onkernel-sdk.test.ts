@@ -97,6 +97,36 @@ describe.each(placements)("the hosted service's SDK, in the placement $title", (
       for (const line of lines) expect(JSON.parse(line)).toMatchObject({ auth_strategy: "api_key", client_ip: "127.0.0.1" });
     });
 
+    it("manages proxies, and has a session leave by one", async () => {
+      const proxy = await kernel.proxies.create({ type: "custom", name: "sdk", protocol: "http", bypass_hosts: ["*.example.com"], config: { host: "proxy.invalid", port: 8080, username: "user", password: "secret" } });
+      const id = proxy.id ?? "";
+      expect(proxy).toMatchObject({ type: "custom", protocol: "http", config: { host: "proxy.invalid", port: 8080, username: "user", has_password: true } });
+      expect(await kernel.proxies.retrieve(id)).toEqual(proxy);
+      expect((await kernel.proxies.update(id, { name: "sdk-2" })).name).toBe("sdk-2");
+      expect((await kernel.proxies.list({ query: "PROXY.invalid" })).getPaginatedItems()).toHaveLength(1);
+      expect(await refusal(kernel.proxies.check(id))).toEqual({ status: 422, code: "proxy_check_failed" });
+      expect((await kernel.proxies.retrieve(id)).status).toBe("unavailable");
+      expect(await refusal(kernel.proxies.create({ type: "mobile" }))).toEqual({ status: 400, code: "proxy_not_available" });
+      const browser = await kernel.browsers.create({ proxy_id: id });
+      expect(browser.proxy_id).toBe(id);
+      expect((await kernel.browsers.update(browser.session_id, { proxy_id: "" })).proxy_id).toBeUndefined();
+      await kernel.browsers.deleteByID(browser.session_id);
+      await kernel.proxies.delete(id);
+      expect((await refusal(kernel.proxies.retrieve(id))).status).toBe(404);
+    });
+
+    it("keeps extensions", async () => {
+      const archive = await zipOf({ "manifest.json": JSON.stringify({ manifest_version: 3, name: "SDK", version: "1.0" }) });
+      const extension = await kernel.extensions.upload({ file: await toFile(archive, "extension.zip"), name: "sdk" });
+      expect(extension).toMatchObject({ name: "sdk", size_bytes: archive.length });
+      expect((await kernel.extensions.get("sdk")).id).toBe(extension.id);
+      expect((await kernel.extensions.list()).getPaginatedItems()).toHaveLength(1);
+      expect(Buffer.from(await (await kernel.extensions.download("sdk")).arrayBuffer()).equals(archive)).toBe(true);
+      expect(await refusal(kernel.extensions.upload({ file: await toFile(archive, "extension.zip"), name: "sdk" }))).toEqual({ status: 409, code: "name_taken" });
+      await kernel.extensions.delete("sdk");
+      expect((await refusal(kernel.extensions.get("sdk"))).status).toBe(404);
+    });
+
     it("runs a browser", async () => {
       const browser = await kernel.browsers.create({ name: "sdk", headless: true, tags: { team: "sdk" }, timeout_seconds: 120 });
       expect(browser.session_id).toMatch(/^[a-z][a-z0-9]{23}$/);
