@@ -20,7 +20,7 @@ export interface SaveOptions {
  * @param from - a download, or a stream as `auditLogs.download` gives.
  * @param path - of a file in a directory that exists.
  * @returns the size of the file in bytes.
- * @throws what the download's stream fails with ({@link ConnectionError}, {@link TimeoutError}); the system's error (`ENOENT`, `ENOSPC`, …).
+ * @throws what the download's stream fails with (`ConnectionError`, `TimeoutError`); the system's error (`ENOENT`, `ENOSPC`, …).
  */
 export async function saveTo(from: Pick<Download, "stream" | "sizeBytes"> | ReadableStream<Uint8Array>, path: string, options: SaveOptions = {}): Promise<number> {
   const { onProgress, signal } = options;
