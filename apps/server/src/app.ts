@@ -10,6 +10,8 @@ import type { AuditLogs } from "./audit-logs/audit-logs.ts";
 import { isAudited, markAudited } from "./audit-logs/follow.ts";
 import { auditLogHandlers } from "./audit-logs/handlers.ts";
 import { type Access, type Authenticator, isOpen } from "./auth/access.ts";
+import { browserPoolHandlers } from "./browser-pools/handlers.ts";
+import type { BrowserPools } from "./browser-pools/pools.ts";
 import { browserHandlers } from "./browsers/handlers.ts";
 import type { Sessions } from "./browsers/sessions.ts";
 import type { ChromeStore } from "./extensions/chrome-store.ts";
@@ -46,6 +48,7 @@ export interface AppParts {
   readonly apiKeys: ApiKeys;
   readonly auditLogs: AuditLogs;
   readonly authenticator: Authenticator;
+  readonly browserPools: BrowserPools;
   readonly chromeStore: ChromeStore;
   readonly extensions: Extensions;
   readonly idempotency: Idempotency;
@@ -107,6 +110,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     ...profileHandlers(parts.profiles),
     ...apiKeyHandlers(parts.apiKeys),
     ...browserHandlers(sessions, secrets),
+    ...browserPoolHandlers(parts.browserPools, secrets),
     ...projectHandlers(parts.projects),
     ...proxyHandlers(parts.proxies),
     ...extensionHandlers(parts.extensions, parts.chromeStore),

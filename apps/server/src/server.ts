@@ -12,6 +12,7 @@ import { createAuditChain } from "./audit-logs/chain.ts";
 import { noteOf } from "./audit-logs/follow.ts";
 import { createAuditRecorder } from "./audit-logs/recorder.ts";
 import { createAuthenticator, type KeyRow } from "./auth/access.ts";
+import { createBrowserPools } from "./browser-pools/pools.ts";
 import { createSessionStore } from "./browsers/session-store.ts";
 import { createSessions } from "./browsers/sessions.ts";
 import { serveUpgrades } from "./browsers/upgrade.ts";
@@ -233,6 +234,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     rules: { maxSessions: config.max_sessions, limits, idleTimeoutSeconds: config.idle_timeout_seconds },
     log,
   });
+  const browserPools = await createBrowserPools({ database, sessions, sessionStore, serverId: dataDir.serverId, limits, log });
 
   const idempotency = createIdempotency({ database, secrets, retentionMs: config.idempotency_retention_hours * hourMs, log });
   const sweeping = setInterval(() => {
@@ -250,6 +252,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const app = createApp({
     apiKeys,
     authenticator,
+    browserPools,
     auditLogs: createAuditLogs({ database, chain, recorder }),
     chromeStore: createChromeStore(config.chrome_store_url),
     extensions,
@@ -273,6 +276,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   });
   const upgrades = serveUpgrades(app.server, { sessions, secrets, authenticator, log });
   cleanup.add("the HTTP server", async () => {
+    await browserPools.close();
     await sessions.close();
     upgrades.close();
     await app.close();
@@ -291,6 +295,8 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   async function close(graceMs: number): Promise<void> {
     draining = true;
     log.info({}, "the service stops");
+    // Who waits for a browser would hold the stop up.
+    await browserPools.close();
     app.server.close();
     const left = await inFlight.settle(graceMs);
     if (left > 0) log.warn({ requests: left }, "requests were cut off: they took longer than drain_seconds");

@@ -8,6 +8,8 @@ export type {
   ApiKeyUsesTable,
   AuditChainTable,
   AuditLogsTable,
+  BrowserPoolsTable,
+  BrowserPoolWaitersTable,
   IdempotencyKeysTable,
   OrganizationTable,
   ExtensionsTable,

@@ -23,8 +23,8 @@ export interface Database {
   readonly query: Kysely<Tables>;
   readonly embedded: boolean;
   /**
-   * Hears of rows of `projects`, `api_keys` and `profiles` that any replica changed, this one included, after the change was
-   * committed. `undefined` = changes may have been missed: forget everything cached.
+   * Hears of rows of `projects`, `api_keys`, `profiles` and `browser_pools` that any replica changed, this one included, after the change was
+   * committed; of a pool also when one of its browsers has gone. `undefined` = changes may have been missed: forget everything cached.
    *
    * @returns a function that ends it.
    */

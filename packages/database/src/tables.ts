@@ -98,10 +98,46 @@ export interface SessionsTable {
   start_url: string | null;
   /** What its traffic leaves by, as it was called when it was chosen; `null` = nothing was chosen. */
   proxy: Generated<{ id?: string; name?: string; mode?: string } | null>;
+  /** The pool that keeps it; `null` = none. */
+  pool_id: Generated<string | null>;
+  /** As the pool was called when it was leased. */
+  pool_name: Generated<string | null>;
+  /** `starting` and `warm` ones are the service's own, nobody sees them; `null` without a pool. */
+  pool_state: Generated<"starting" | "warm" | "leased" | null>;
   browser_restarts: Generated<number>;
   /** Set together with `ended_reason`. */
   ended_at: Timestamp | null;
   ended_reason: string | null;
+}
+
+/** Pools of warm browsers. */
+export interface BrowserPoolsTable {
+  id: string;
+  project_id: string;
+  /** Unique in the project. */
+  name: string | null;
+  /** `name` without case and accents; see `folded`. */
+  name_folded: GeneratedAlways<string | null>;
+  /** Browsers, warm and leased ones together. */
+  size: number;
+  config: ColumnType<Record<string, unknown>, string, string>;
+  /** Browsers that may be started beyond the fill rate: they replace others. */
+  credits: Generated<number>;
+  /** When the fill rate would have been used up, had every start waited for its turn. */
+  fill_at: TimestampOfInsert;
+  created_at: TimestampOfInsert;
+}
+
+/** Who waits for a browser of a pool, in their order. */
+export interface BrowserPoolWaitersTable {
+  id: string;
+  /** Grows with each. */
+  place: GeneratedAlways<number>;
+  pool_id: string;
+  /** The server that has the caller. */
+  server_id: string;
+  /** From then on it is forgotten, also when its server died. */
+  expires_at: Timestamp;
 }
 
 /** Proxies, what sessions can leave by. */
@@ -213,6 +249,8 @@ export interface Tables {
   api_keys: ApiKeysTable;
   profiles: ProfilesTable;
   sessions: SessionsTable;
+  browser_pools: BrowserPoolsTable;
+  browser_pool_waiters: BrowserPoolWaitersTable;
   proxies: ProxiesTable;
   extensions: ExtensionsTable;
   idempotency_keys: IdempotencyKeysTable;

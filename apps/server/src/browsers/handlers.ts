@@ -9,7 +9,7 @@ import type { Sessions, SessionView } from "./sessions.ts";
 type BrowserEndpoints = Pick<typeof endpoints, "createBrowser" | "listBrowsers" | "getBrowser" | "updateBrowser" | "deleteBrowser">;
 
 /** @param baseUrl - where the client reaches the service; its WebSocket addresses stand below it. */
-function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: string, token: string): Browser {
+export function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: string, token: string): Browser {
   const address = `${baseUrl}/browsers/${row.id}`;
   const socket = address.replace(/^http/, "ws");
   return {
@@ -23,6 +23,7 @@ function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: string, t
     timeout_seconds: row.timeout_seconds,
     ...(row.name !== null && { name: row.name }),
     ...(Object.keys(row.tags).length > 0 && { tags: row.tags }),
+    ...(row.pool_id !== null && { pool: { id: row.pool_id, ...(row.pool_name !== null && { name: row.pool_name }) } }),
     ...(row.viewport !== null && { viewport: row.viewport }),
     ...(row.start_url !== null && { start_url: row.start_url }),
     ...(row.proxy !== null && { proxy: row.proxy, ...(row.proxy.id !== undefined && { proxy_id: row.proxy.id }) }),

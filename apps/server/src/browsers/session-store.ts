@@ -22,10 +22,18 @@ export interface SessionRow {
   readonly start_url: string | null;
   /** What was chosen for its traffic; `null` = nothing. */
   readonly proxy: BrowserProxy | null;
+  /** The pool that keeps it; `null` = none. */
+  readonly pool_id: string | null;
+  readonly pool_name: string | null;
+  /** Nobody sees a session of a pool that is not `leased`. */
+  readonly pool_state: "starting" | "warm" | "leased" | null;
   readonly browser_restarts: number;
   readonly ended_at: string | null;
   readonly ended_reason: string | null;
 }
+
+/** Browsers that wait in a pool are nobody's session. */
+const isSeen = sql<boolean>`(pool_state is null or pool_state = 'leased')`;
 
 /** The queries behind browser sessions. */
 export function createSessionStore({ query }: Database) {
@@ -72,7 +80,8 @@ export function createSessionStore({ query }: Database) {
       let rows = query
         .selectFrom("sessions")
         .selectAll()
-        .where((where) => where.or([where("id", "=", idOrName), where.and([where("name", "=", idOrName), where("ended_at", "is", null)])]));
+        .where((where) => where.or([where("id", "=", idOrName), where.and([where("name", "=", idOrName), where("ended_at", "is", null)])]))
+        .where(isSeen);
       if (projectId !== undefined) rows = rows.where("project_id", "=", projectId);
       if (!includeEnded) rows = rows.where("ended_at", "is", null);
       const found = await rows.execute();
@@ -86,10 +95,10 @@ export function createSessionStore({ query }: Database) {
       if (!isStorable(part) || labels.some(([key, value]) => !isStorable(key) || !isStorable(value))) return [];
       // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated for callers, who may still send it
       const status = filter.include_deleted ? "all" : filter.status;
-      let rows = query.selectFrom("sessions").selectAll().where("project_id", "=", projectId);
+      let rows = query.selectFrom("sessions").selectAll().where("project_id", "=", projectId).where(isSeen);
       if (status !== "all") rows = rows.where("ended_at", status === "active" ? "is" : "is not", null);
       if (labels.length > 0) rows = rows.where(sql<boolean>`tags @> ${JSON.stringify(Object.fromEntries(labels))}::jsonb`);
-      if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("id", "ilike", containing(part)), where(where.ref("proxy", "->>").key("id"), "ilike", containing(part))]));
+      if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("pool_name", "ilike", containing(part)), where("id", "ilike", containing(part)), where(where.ref("proxy", "->>").key("id"), "ilike", containing(part))]));
       return rows
         .orderBy("created_at", "desc")
         .orderBy("id", "desc")

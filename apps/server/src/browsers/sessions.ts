@@ -19,6 +19,10 @@ import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
 
 const defaultViewport = { width: 1920, height: 1080 };
+/** The wire's longest. */
+const longestTimeoutSeconds = 259_200;
+/** An instance answers within a millisecond. */
+const leaseTimeoutMs = 10_000;
 /** A start that takes longer has gone wrong. */
 const startTimeoutMs = 60_000;
 
@@ -79,8 +83,34 @@ export interface Sessions {
    * @throws {ServiceError} 404 when there is none.
    */
   idHere(projectId: string, idOrName: string): Promise<string>;
+  /** What pools do with browsers that nobody sees yet. */
+  readonly pooled: PooledSessions;
   /** Ends every session as `server_stopped` and takes no new ones. */
   close(): Promise<void>;
+}
+
+/** What a session of a pool is made of. */
+export type PooledRequest = Pick<z.output<typeof CreateBrowser>, "proxy_id" | "start_url" | "telemetry" | "viewport">;
+
+/** Sessions that wait in a pool, on this server. Their rows are the pool's. */
+export interface PooledSessions {
+  /** @throws {ServiceError} as `create` does for what cannot be, or cannot be yet. */
+  check(projectId: string, request: z.output<typeof CreateBrowser>): Promise<void>;
+  /** How many more may run on this server. */
+  room(): number;
+  /** The row of a session that is to start, as it is to be stored. */
+  rowFor(pool: { readonly id: string; readonly project_id: string }, request: PooledRequest): SessionRow;
+  /** Starts a session whose row is stored. It does not end by itself for 72 hours. Leaves nothing, its row neither, when that fails. */
+  start(row: SessionRow, request: PooledRequest): Promise<void>;
+  /** Whether it runs here and nothing has begun to end it. */
+  isRunning(id: string): boolean;
+  /** Hands it to whoever leased it: from now on it is seen, and its timeout counts. @throws {ServiceError} 409 when it has just ended. */
+  lease(row: SessionRow, wishes: { readonly start_url?: string | undefined; readonly telemetry?: z.output<typeof UpdateBrowser>["telemetry"] }): Promise<void>;
+  show(row: SessionRow): SessionView;
+  /** Ends one that runs here. */
+  end(id: string, reason: EndedReason): void;
+  /** Those of a pool that run here, are about to, or have not quite gone. */
+  of(poolId: string): string[];
 }
 
 export interface SessionRules {
@@ -196,10 +226,10 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
     }
   }
 
-  /** Gives the session its instance, or leaves nothing of it. */
-  async function start(session: RunningSession, chosen: Partial<ChosenProxy> | undefined, signal: AbortSignal): Promise<void> {
+  /** Gives the session its instance, or leaves nothing of it. @param isStored - its row is there already. */
+  async function start(session: RunningSession, chosen: Partial<ChosenProxy> | undefined, signal: AbortSignal, isStored = false): Promise<void> {
     const { row, abort } = session;
-    const stored = insert(row);
+    const stored = isStored ? Promise.resolve() : insert(row);
     // A name may be taken: find out before a browser is spent on it. Without one, both go on at once.
     if (row.name !== null) await stored;
     const acquired = placement.acquire(
@@ -240,6 +270,38 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
     if (proxy !== undefined) return proxies.choose(projectId, proxy, sessionId);
     if (proxy_id === null || proxy_id === "") return null;
     return proxy_id === undefined ? undefined : proxies.choose(projectId, { id: proxy_id }, sessionId);
+  }
+
+  function room(): number {
+    return closed ? 0 : Math.max(0, rules.maxSessions - [...sessions.values()].filter(({ ending }) => ending === undefined).length);
+  }
+
+  function emptyRow(id: string, projectId: string, request: PooledRequest): SessionRow {
+    return {
+      id,
+      project_id: projectId,
+      name: null,
+      tags: {},
+      placement: placement.kind,
+      server_id: serverId,
+      created_at: new Date().toISOString(),
+      timeout_seconds: rules.idleTimeoutSeconds,
+      headless: true,
+      stealth: false,
+      viewport: request.viewport ?? defaultViewport,
+      start_url: request.start_url ?? null,
+      proxy: null,
+      pool_id: null,
+      pool_name: null,
+      pool_state: null,
+      browser_restarts: 0,
+      ended_at: null,
+      ended_reason: null,
+    };
+  }
+
+  function newSession(row: SessionRow, telemetryRequest: PooledRequest["telemetry"]): RunningSession {
+    return { row, instance: undefined, idleSinceMs: null, captured: selectCategories(telemetryRequest, undefined), collector: undefined, switching: Promise.resolve(), ending: undefined, abort: new AbortController() };
   }
 
   async function existing(projectId: string, idOrName: string): Promise<SessionRow> {
@@ -288,29 +350,17 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
       const id = createId();
       const chosen = await chooseProxy(projectId, request, id);
       if (closed) throw new ServiceError(503, "shutting_down", "The server is stopping and takes no new sessions.", { retryAfterSeconds: 5 });
-      const running = [...sessions.values()].filter(({ ending }) => ending === undefined).length;
-      if (running >= rules.maxSessions) {
-        throw new ServiceError(529, "capacity_exhausted", `This server runs ${String(running)} sessions, its limit (max_sessions). Wait until one ends, or raise the limit if the machine has memory to spare.`, { retryAfterSeconds: 5 });
+      if (room() === 0) {
+        throw new ServiceError(529, "capacity_exhausted", `This server runs ${String(rules.maxSessions)} sessions, its limit (max_sessions). Wait until one ends, or raise the limit if the machine has memory to spare.`, { retryAfterSeconds: 5 });
       }
       const row: SessionRow = {
-        id,
-        project_id: projectId,
+        ...emptyRow(id, projectId, request),
         name: request.name ?? null,
         tags: request.tags ?? {},
-        placement: placement.kind,
-        server_id: serverId,
-        created_at: new Date().toISOString(),
         timeout_seconds: request.timeout_seconds ?? rules.idleTimeoutSeconds,
-        headless: true,
-        stealth: false,
-        viewport: request.viewport ?? defaultViewport,
-        start_url: request.start_url ?? null,
         proxy: chosen?.shown ?? null,
-        browser_restarts: 0,
-        ended_at: null,
-        ended_reason: null,
       };
-      const session: RunningSession = { row, instance: undefined, idleSinceMs: null, captured: selectCategories(request.telemetry, undefined), collector: undefined, switching: Promise.resolve(), ending: undefined, abort: new AbortController() };
+      const session = newSession(row, request.telemetry);
       sessions.set(row.id, session);
       try {
         await start(session, chosen ?? undefined, signal);
@@ -372,8 +422,57 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
 
     instanceOf(projectId, idOrName) {
       const session = sessions.get(idOrName);
-      if (session === undefined || (projectId !== undefined && session.row.project_id !== projectId)) return instanceByName(projectId, idOrName);
+      if (session === undefined || !isSeen(session.row) || (projectId !== undefined && session.row.project_id !== projectId)) return instanceByName(projectId, idOrName);
       return instanceHere(session);
+    },
+
+    pooled: {
+      async check(projectId, request) {
+        refuseNotYetOnCreate(request);
+        refuseImpossible(request);
+        selectCategories(request.telemetry, undefined);
+        await chooseProxy(projectId, request, createId());
+      },
+      room,
+      rowFor: (pool, request) => ({ ...emptyRow(createId(), pool.project_id, request), timeout_seconds: longestTimeoutSeconds, pool_id: pool.id, pool_state: "starting" }),
+      async start(row, request) {
+        const session = newSession(row, request.telemetry);
+        // At once: whoever looks for it must find it.
+        sessions.set(row.id, session);
+        try {
+          const chosen = await chooseProxy(row.project_id, request, row.id);
+          if (chosen?.shown !== undefined) await store.update(row.id, { proxy: chosen.shown });
+          await start(session, chosen ?? undefined, session.abort.signal, true);
+        } catch (error) {
+          sessions.delete(row.id);
+          if (session.instance === undefined && session.ending === undefined) await persist(session, () => store.remove(row.id));
+          throw error;
+        }
+      },
+      isRunning(id) {
+        const session = sessions.get(id);
+        return session?.instance !== undefined && session.ending === undefined;
+      },
+      async lease(row, wishes) {
+        const session = sessions.get(row.id);
+        if (session === undefined) throw notFound(row.id);
+        const instance = instanceHere(session);
+        const answer = await instance.request(
+          { method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, signal: AbortSignal.timeout(leaseTimeoutMs) },
+          JSON.stringify({ session_id: row.id, timeout_seconds: row.timeout_seconds }),
+        );
+        answer.resume();
+        if (answer.statusCode !== 200) throw new ServiceError(409, "conflict", `Browser ${row.id} ended before it could be handed out.`);
+        session.row = row;
+        session.idleSinceMs ??= Date.now();
+        if (wishes.telemetry) await switchTelemetry(row, wishes.telemetry);
+      },
+      show: view,
+      end(id, reason) {
+        const session = sessions.get(id);
+        if (session !== undefined) end(session, reason);
+      },
+      of: (poolId) => [...sessions.values()].filter(({ row }) => row.pool_id === poolId).map(({ row }) => row.id),
     },
 
     async close() {
@@ -381,6 +480,10 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
       await Promise.all([...sessions.values()].map((session) => end(session, "server_stopped").done));
     },
   };
+}
+
+function isSeen({ pool_state }: SessionRow): boolean {
+  return pool_state === null || pool_state === "leased";
 }
 
 /** Limits of Chromium and PostgreSQL rather than of the wire, so the contract does not know them. */

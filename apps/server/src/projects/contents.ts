@@ -5,6 +5,7 @@ import { type Kysely, sql } from "kysely";
 const contents: readonly { readonly table: keyof Tables; readonly what: string; readonly where?: string }[] = [
   { table: "sessions", what: "running sessions", where: "ended_at is null" },
   { table: "profiles", what: "profiles" },
+  { table: "browser_pools", what: "browser pools" },
   { table: "proxies", what: "proxies" },
   { table: "extensions", what: "extensions" },
 ];

@@ -3,6 +3,7 @@ import { foundation } from "./0001-foundation.ts";
 import { projects } from "./0002-projects.ts";
 import { auditLogs } from "./0003-audit-logs.ts";
 import { proxiesAndExtensions } from "./0004-proxies-and-extensions.ts";
+import { browserPools } from "./0005-browser-pools.ts";
 
 /** Every migration, oldest first. Those that were released are never changed or removed; a change of the schema is a new one. */
-export const migrations: readonly Migration[] = [foundation, projects, auditLogs, proxiesAndExtensions];
+export const migrations: readonly Migration[] = [foundation, projects, auditLogs, proxiesAndExtensions, browserPools];

@@ -1,0 +1,96 @@
+import { ServiceError } from "@shoal/router";
+import type { BrowserPool, BrowserPoolConfig, CreateBrowserPool, UpdateBrowserPool } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import type { PooledRequest, Sessions } from "../browsers/sessions.ts";
+import { selectCategories, shownCategories } from "../telemetry/categories.ts";
+import type { CountedPool } from "./pool-store.ts";
+
+/** What a pool was told, beside its name and its size. */
+export interface PoolConfig extends PooledRequest {
+  readonly fill_rate_per_minute: number;
+  readonly timeout_seconds: number;
+}
+
+type Create = z.output<typeof CreateBrowserPool>;
+type Update = z.output<typeof UpdateBrowserPool>;
+
+function badField(field: string, message: string): ServiceError {
+  const problem = `body.${field}: ${message}`;
+  return new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
+}
+
+/** The default of the wire is `false`, so nobody can be told from somebody who wants a window: browsers are headless, and the pool says so. */
+const headless = true;
+
+function asSession({ headless: _headless, profile, ...body }: Create | (Update & { readonly region?: undefined })): Parameters<Sessions["pooled"]["check"]>[1] {
+  return {
+    ...(body.proxy_id !== undefined && { proxy_id: body.proxy_id }),
+    ...(body.start_url !== undefined && { start_url: body.start_url }),
+    ...(body.telemetry !== undefined && { telemetry: body.telemetry }),
+    ...(body.viewport !== undefined && { viewport: body.viewport }),
+    ...(body.network !== undefined && { network: body.network }),
+    ...(body.extensions !== undefined && { extensions: body.extensions }),
+    ...(body.chrome_policy !== undefined && { chrome_policy: body.chrome_policy }),
+    ...(body.region !== undefined && { region: body.region }),
+    ...(body.stealth !== undefined && { stealth: body.stealth }),
+    ...(body.kiosk_mode !== undefined && { kiosk_mode: body.kiosk_mode }),
+    // `{ "id": "" }` detaches a profile; without one there is nothing to detach.
+    ...(profile !== undefined && profile.id !== "" && { profile: { ...profile, save_changes: false } }),
+  };
+}
+
+/** @throws {ServiceError} for what cannot be, 400 or 404, and 501 for what sessions cannot do yet. */
+export async function checkConfig(sessions: Sessions, projectId: string, body: Create | Update): Promise<void> {
+  if (body.refresh_on_profile_update === true && body.profile === undefined) throw badField("refresh_on_profile_update", "needs a profile, and this pool has none");
+  if (!Number.isSafeInteger(body.size ?? 1)) throw badField("size", "expected a whole number of browsers");
+  await sessions.pooled.check(projectId, asSession(body));
+}
+
+/** Drops what asks for nothing, so that an answer shows what holds. */
+function tidy(config: PoolConfig): PoolConfig {
+  const { proxy_id, start_url, telemetry, ...rest } = config;
+  return { ...rest, ...(proxy_id && { proxy_id }), ...(start_url && { start_url }), ...(telemetry && { telemetry }) };
+}
+
+/** The configuration of a new pool. */
+export function configOf(body: Create): PoolConfig {
+  const { fill_rate_per_minute, timeout_seconds, viewport } = body;
+  const captured = selectCategories(body.telemetry, undefined);
+  return tidy({ fill_rate_per_minute, timeout_seconds, proxy_id: body.proxy_id, start_url: body.start_url, ...(viewport && { viewport }), telemetry: captured && { browser: shownCategories(captured).browser } });
+}
+
+/** The configuration after a change: fields that are absent stay as they are. */
+export function changedConfig(config: PoolConfig, body: Update): PoolConfig {
+  const captured = selectCategories(body.telemetry, selectCategories(config.telemetry, undefined));
+  const viewport = body.viewport ?? config.viewport;
+  return tidy({
+    fill_rate_per_minute: body.fill_rate_per_minute ?? config.fill_rate_per_minute,
+    timeout_seconds: body.timeout_seconds ?? config.timeout_seconds,
+    proxy_id: body.proxy_id ?? config.proxy_id,
+    start_url: body.start_url ?? config.start_url,
+    ...(viewport && { viewport }),
+    telemetry: captured && { browser: shownCategories(captured).browser },
+  });
+}
+
+/** As answers show it. */
+export function toPool({ id, name, created_at, size, config, available, acquired }: CountedPool): BrowserPool {
+  const { telemetry, viewport, ...rest } = config;
+  const captured = selectCategories(telemetry, undefined);
+  const shown: BrowserPoolConfig = {
+    size,
+    ...(name !== null && { name }),
+    ...rest,
+    headless,
+    stealth: false,
+    kiosk_mode: false,
+    ...(viewport && { viewport }),
+    ...(captured && { telemetry: shownCategories(captured) }),
+  };
+  return { id, ...(name !== null && { name }), available_count: available, acquired_count: acquired, created_at, browser_pool_config: shown, extension_ids: [] };
+}
+
+/** How long `acquire` waits when it is not told: as long as the pool takes to fill, 10 s at least, for a browser takes its time to start, and an hour at most. */
+export function fillSeconds({ fill_rate_per_minute: rate }: PoolConfig): number {
+  return rate === 0 ? 3600 : Math.min(3600, Math.max(10, Math.ceil(6000 / rate)));
+}
