@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { nodePackage, packedProject, type PackedProject } from "./testing/packed.ts";
+import { nodePackage, noOtherRuntimes, packedProject, type PackedProject } from "./testing/packed.ts";
 
 const profile = { id: "p1", name: "work", created_at: "2026-01-31T12:00:00.000Z" };
 
@@ -83,6 +83,15 @@ describe("packages, installed from their tarballs into an empty project", () => 
       expect(await project.run(node, ["--version"])).toMatch(new RegExp(`^v${major}\\.`));
       expect(JSON.parse(await project.run(node, ["use.mjs", baseUrl]))).toEqual(expected);
       expect(JSON.parse(await project.run(node, ["test.mjs"]))).toEqual(expectedOfFake);
+    },
+    240_000,
+  );
+
+  it.skipIf(noOtherRuntimes).each(["bun", "deno"] as const)(
+    `run in %s${noOtherRuntimes === undefined ? "" : ` (skipped: ${noOtherRuntimes})`}`,
+    async (name) => {
+      const [program, ...args] = await project.installRuntime(name);
+      expect(JSON.parse(await project.run(program, [...args, "use.mjs", baseUrl], { DENO_DIR: project.folder }))).toEqual(expected);
     },
     240_000,
   );

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -20,6 +20,8 @@ export interface PackedProject extends AsyncDisposable {
   run(program: string, args: readonly string[], env?: Readonly<Record<string, string>>): Promise<string>;
   /** Checks types with the checkout's compiler and a `tsconfig` of the project. Gives what it complains about. */
   typeErrors(tsconfig: string): Promise<string>;
+  /** Installs another runtime beside the project. Gives the program and the arguments that come before a script. */
+  installRuntime(name: OtherRuntime): Promise<readonly [program: string, ...args: string[]]>;
   /** Installs a Node of this major version beside the project. Gives its program. */
   installNode(major: number): Promise<string>;
 }
@@ -31,6 +33,17 @@ export function nodePackage(): string | undefined {
   const known = ["linux-x64", "linux-arm64", "darwin-x64", "win32-x64"];
   return known.includes(`${platform}-${arch}`) ? `node-${platform === "win32" ? "win" : platform}-${arch}` : undefined;
 }
+
+/** Runtimes other than Node that the SDK is said to run in. */
+export type OtherRuntime = "bun" | "deno";
+
+const otherRuntimes = {
+  bun: { package: "@oven/bun-linux-x64@1.4.5", program: "@oven/bun-linux-x64/bin/bun", args: [] },
+  deno: { package: "@deno/linux-x64-glibc@2.9.6", program: "@deno/linux-x64-glibc/deno", args: ["run", "--allow-all", "--node-modules-dir=manual"] },
+} as const;
+
+/** Why {@link PackedProject.installRuntime} cannot work here, or `undefined`. */
+export const noOtherRuntimes = process.platform === "linux" && process.arch === "x64" ? undefined : "Bun and Deno are tried on Linux x64";
 
 /** Packs the built packages and installs them, and what they depend on, from the npm registry. The programs in `packed/` are copied beside. */
 export async function packedProject(): Promise<PackedProject> {
@@ -51,6 +64,14 @@ export async function packedProject(): Promise<PackedProject> {
         const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
         return stdout + stderr || String(error);
       }
+    },
+    async installRuntime(name) {
+      const runtime = otherRuntimes[name];
+      const prefix = join(folder, name);
+      await run("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", prefix, runtime.package], { ...options, cwd: folder });
+      const program = join(prefix, "node_modules", runtime.program);
+      await chmod(program, 0o755);
+      return [program, ...runtime.args];
     },
     async installNode(major) {
       const prefix = join(folder, `node-${major}`);
