@@ -6,7 +6,7 @@ import type { lookup } from "node:dns";
 import { chmod } from "node:fs/promises";
 import { Agent, type IncomingMessage } from "node:http";
 import { Agent as TlsAgent } from "node:https";
-import { createServer, type LookupFunction, type Socket } from "node:net";
+import { createServer, isIP, type LookupFunction, type Socket } from "node:net";
 
 /** One session's way out: an HTTP proxy on a Unix socket or named pipe. */
 export interface EgressDoor {
@@ -43,8 +43,10 @@ interface Agents {
   readonly httpsAgent: TlsAgent;
 }
 
-function newAgents(): Agents {
-  return { httpAgent: new Agent({ keepAlive: true }), httpsAgent: new TlsAgent({ keepAlive: true }) };
+/** @param upstream - what TLS connections lead to: Node would take the name of the page that a tunnel is asked for. Addresses have no server name. */
+function newAgents(upstream: ParsedUpstream | undefined): Agents {
+  const isName = upstream !== undefined && isIP(upstream.hostname.replace(/^\[|\]$/g, "")) === 0;
+  return { httpAgent: new Agent({ keepAlive: true }), httpsAgent: new TlsAgent({ keepAlive: true, servername: isName ? upstream.hostname : "" }) };
 }
 
 function destroyAgents({ httpAgent, httpsAgent }: Agents): void {
@@ -72,7 +74,7 @@ export function createEgressGateway(log: PlacementLog): EgressGateway {
         const server = await policy.decide(upstream.hostname, upstream.port);
         if (!server.allowed) throw new RequestError(`The session's proxy cannot be used. ${server.message}`, 502, plainText);
         const url = upstream.urlFor(server.addresses[0]?.address ?? "");
-        return { upstreamProxyUrl: url, dnsLookup: pinnedTo(server.addresses), ...(isHttp && agents) };
+        return { upstreamProxyUrl: url, dnsLookup: pinnedTo(server.addresses), ...agents };
       }
       const decision = await policy.decide(hostname, port);
       if (!decision.allowed) refuse(decision, hostname, port);
@@ -92,7 +94,7 @@ export function createEgressGateway(log: PlacementLog): EgressGateway {
 
   return {
     async open(path, policy) {
-      const door: Door = { policy, upstream: undefined, agents: newAgents() };
+      const door: Door = { policy, upstream: undefined, agents: newAgents(undefined) };
       const sockets = new Set<Socket>();
       // As node:http expects of its sockets: a client that has shut its side still waits for the answer.
       const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -114,7 +116,7 @@ export function createEgressGateway(log: PlacementLog): EgressGateway {
           const parsed = upstream && parseUpstream(upstream);
           const old = door.agents;
           door.upstream = parsed;
-          door.agents = newAgents();
+          door.agents = newAgents(parsed);
           for (const socket of sockets) socket.destroy();
           destroyAgents(old);
         },

@@ -57,7 +57,7 @@ export function createEgressProbe({ allowPrivateHosts, log }: { readonly allowPr
       if (answer.headers.server === egressGatewayName || (status >= 590 && status <= 599)) return failed(status, text);
       return { outcome: "answered", status, text, latencyMs: Math.round(performance.now() - began) };
     } catch (error) {
-      if (error instanceof TunnelRefused) return failed(error.status, error.message);
+      if (error instanceof TunnelRefused) return failed(error.status, error.message, error.statusMessage);
       if (signal.aborted) return { outcome: "failed", reason: "no answer in time" };
       return { outcome: "failed", reason: error instanceof Error ? error.message : String(error) };
     }
@@ -87,17 +87,21 @@ export function createEgressProbe({ allowPrivateHosts, log }: { readonly allowPr
 
 class TunnelRefused extends Error {
   readonly status: number;
+  readonly statusMessage: string | undefined;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, statusMessage: string | undefined) {
     super(message);
     this.status = status;
+    this.statusMessage = statusMessage;
   }
 }
 
-function failed(status: number, text: string): EgressProbeResult {
+/** @param statusMessage - of a tunnel, where proxy-chain puts the code of the error. */
+function failed(status: number, text: string, statusMessage = ""): EgressProbeResult {
   if (status === 403) return { outcome: "refused", reason: text.trim() };
   if (status === 502) return { outcome: "failed", reason: text.trim() };
-  return { outcome: "failed", reason: reasons[status] ?? `the proxy answered with status ${String(status)}` };
+  const code = /^E[A-Z0-9_]+$/.test(statusMessage) ? ` (${statusMessage})` : "";
+  return { outcome: "failed", reason: `${reasons[status] ?? `the proxy answered with status ${String(status)}`}${code}` };
 }
 
 function plainly(socketPath: string, url: URL, signal: AbortSignal): Promise<IncomingMessage> {
@@ -114,7 +118,7 @@ async function overTunnel(socketPath: string, url: URL, signal: AbortSignal): Pr
         if (answer.statusCode === 200) resolve(socket);
         else {
           socket.destroy();
-          reject(new TunnelRefused(answer.statusCode ?? 0, head.toString()));
+          reject(new TunnelRefused(answer.statusCode ?? 0, head.toString(), answer.statusMessage));
         }
       })
       .on("error", reject)

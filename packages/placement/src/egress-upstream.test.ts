@@ -2,6 +2,7 @@ import { createEgressGateway, type EgressDoor } from "./egress-gateway.ts";
 import { createEgressPolicy, type ResolveName } from "./egress-policy.ts";
 import { createEgressProbe } from "./egress-probe.ts";
 import { type EgressUpstream, parseUpstream } from "./egress-upstream.ts";
+import { certificate, certificateKey } from "./testing/certificate.ts";
 import { temporaryDirectory } from "./testing/placements.ts";
 import { startHttpProxy, startSocksProxy, type TestProxy } from "./testing/proxy-servers.ts";
 import { once } from "node:events";
@@ -9,6 +10,7 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 
 const lines: string[] = [];
@@ -28,7 +30,9 @@ const resolveName: ResolveName = async (name) => {
 let site: Server;
 let port: number;
 let httpProxy: TestProxy;
+let httpsProxy: TestProxy;
 let socksProxy: TestProxy;
+const trusted = getCACertificates("default");
 const closing: (() => unknown)[] = [];
 beforeAll(async () => {
   site = createServer((request, response) => {
@@ -38,10 +42,13 @@ beforeAll(async () => {
   await once(site.listen(0, "127.0.0.1"), "listening");
   port = (site.address() as AddressInfo).port;
   httpProxy = await startHttpProxy(wanted);
+  setDefaultCACertificates([...trusted, certificate]);
+  httpsProxy = await startHttpProxy(wanted, { key: certificateKey, cert: certificate });
   socksProxy = await startSocksProxy(wanted);
 });
 afterAll(async () => {
-  await Promise.all([httpProxy.close(), socksProxy.close()]);
+  setDefaultCACertificates(trusted);
+  await Promise.all([httpProxy.close(), httpsProxy.close(), socksProxy.close()]);
   site.closeAllConnections();
   site.close();
 });
@@ -52,7 +59,7 @@ afterEach(async () => {
 /** A door that may reach the proxies, and of this host's network nothing else. */
 async function openDoor(upstream?: EgressUpstream): Promise<{ path: string; door: EgressDoor }> {
   const path = join(await temporaryDirectory(), "egress.sock");
-  const policy = createEgressPolicy([`127.0.0.1:${httpProxy.port}`, `127.0.0.1:${socksProxy.port}`, `near.example:${port}`], resolveName);
+  const policy = createEgressPolicy([...[httpProxy, httpsProxy, socksProxy].map((proxy) => `127.0.0.1:${String(proxy.port)}`), `near.example:${port}`], resolveName);
   const door = await createEgressGateway(log).open(path, policy);
   closing.push(() => door.close());
   if (upstream !== undefined) door.setUpstream(upstream);
@@ -76,6 +83,7 @@ async function tunnel(path: string, target: string): Promise<{ head: string; soc
 
 const kinds = [
   ["HTTP", "http", () => httpProxy],
+  ["HTTPS", "https", () => httpsProxy],
   ["SOCKS5", "socks5", () => socksProxy],
 ] as const;
 
@@ -157,13 +165,25 @@ describe.each(kinds)("through an %s proxy", (_name, protocol, proxy) => {
         const result = await probe().probe({ url, bypassHosts: [] }, target, 10_000);
         return result.outcome === "answered" ? "none" : `${result.outcome}: ${result.reason}`;
       };
-      expect(await reasonOf(`${protocol}://someone:wrong-secret@127.0.0.1:${String(proxy().port)}`)).toMatch(protocol === "http" ? /user name and password/ : /failed: the proxy/);
+      expect(await reasonOf(`${protocol}://someone:wrong-secret@127.0.0.1:${String(proxy().port)}`)).toMatch(protocol !== "socks5" ? /user name (and|or) password/ : /failed: the proxy/);
       expect(await reasonOf(`${protocol}://someone:wrong-secret@127.0.0.1:${String(proxy().port)}`, new URL(`https://localhost:${port}/`))).toMatch(/does not take this user name and password/);
       expect(await reasonOf(upstream().url, new URL(`https://localhost:${port}/`))).toMatch(/^failed: .*(SSL|wrong version|EPROTO|socket)/i);
       expect(await reasonOf(`${protocol}://10.1.2.3:1`)).toMatch(/^failed: .*private network/);
       expect(await reasonOf(upstream().url, new URL("http://169.254.169.254/"))).toMatch(/^refused: .*169.254.169.254/);
     });
   });
+});
+
+it("asks a proxy behind TLS for the certificate of its own name", async () => {
+  const url = (host: string) => `https://${credentials}@${host}:${String(httpsProxy.port)}`;
+  const probe = createEgressProbe({ allowPrivateHosts: ["127.0.0.1", "localhost"], log });
+  for (const page of [`http://localhost:${port}/`, `https://localhost:${port}/`]) {
+    // The page speaks no TLS; getting as far as that is enough.
+    const reached = page.startsWith("https") ? { outcome: "failed", reason: expect.not.stringContaining("proxy") as unknown } : { outcome: "answered" };
+    for (const host of ["localhost", "127.0.0.1"]) expect(await probe.probe({ url: url(host), bypassHosts: [] }, new URL(page), 10_000), `${host} for ${page}`).toMatchObject(reached);
+    // A name that the certificate is not for.
+    expect(await probe.probe({ url: url("proxy.localhost"), bypassHosts: [] }, new URL(page), 10_000)).toMatchObject({ outcome: "failed", reason: expect.stringMatching(page.startsWith("https") ? /proxy cannot be spoken to.*ERR_TLS_CERT_ALTNAME_INVALID/ : /proxy cannot be spoken to/) as unknown });
+  }
 });
 
 it("reads addresses, and says nothing of one that it cannot read", () => {

@@ -18,10 +18,11 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** An HTTP proxy, which reaches every name on this host's loopback interface. */
-export async function startHttpProxy(wanted?: Credentials): Promise<TestProxy> {
+/** An HTTP proxy, which reaches every name on this host's loopback interface. @param tls - it is spoken to inside TLS. */
+export async function startHttpProxy(wanted?: Credentials, tls?: { readonly key: string; readonly cert: string }): Promise<TestProxy> {
   const asked: string[] = [];
   const proxy = new HttpProxy({
+    ...(tls === undefined ? { serverType: "http" } : { serverType: "https", httpsOptions: tls }),
     port: 0,
     host: "127.0.0.1",
     prepareRequestFunction({ hostname, port, username, password }) {
