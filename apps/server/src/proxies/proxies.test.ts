@@ -152,6 +152,9 @@ describe("check", () => {
 });
 
 describe("a session", () => {
+  /** The page may have begun and not have a body yet. */
+  const loadedText = 'new Promise((resolve) => { const tell = () => resolve(document.body.innerText); if (document.readyState === "complete") tell(); else addEventListener("load", tell); })';
+
   it("leaves by the proxy that it names, by another, and by none", async () => {
     const first = await create({ ...custom(), name: "of sessions" });
     const reply = await server.request("POST", "/browsers", { body: { proxy_id: first.id, start_url: `http://far.invalid:${String(port)}/start` } });
@@ -164,7 +167,7 @@ describe("a session", () => {
     const { sessionId } = await cdp.send("Target.attachToTarget", { targetId: targetInfos.find(({ type }) => type === "page")?.targetId, flatten: true });
     const shown = async (url: string) => {
       await cdp.send("Page.navigate", { url }, sessionId);
-      const { result } = (await cdp.send("Runtime.evaluate", { expression: "document.body.innerText", returnByValue: true }, sessionId)) as { result: { value: string } };
+      const { result } = (await cdp.send("Runtime.evaluate", { expression: loadedText, awaitPromise: true, returnByValue: true }, sessionId)) as { result: { value: string } };
       return result.value;
     };
     const path = `/browsers/${browser.session_id}`;
@@ -186,11 +189,12 @@ describe("a session", () => {
   });
 
   it("needs a proxy of its project, by a name that only one has", async () => {
-    const stranger = await server.addProject("stranger");
-    const { id } = await create({ ...custom(), name: "twice" });
-    await create({ ...custom(), name: "twice" });
+    const [owner, stranger] = [await server.addProject("owner"), await server.addProject("stranger")];
+    const made = async () => (await server.request("POST", "/proxies", { key: owner.key, body: { ...custom(), name: "twice" } })).body as { id: string };
+    const { id } = await made();
+    await made();
     for (const body of [{ proxy_id: id }, { proxy: { id } }, { proxy: { name: "twice" } }]) expect(await server.request("POST", "/browsers", { key: stranger.key, body })).toMatchObject({ status: 404, body: { code: "not_found" } });
-    expect(await server.request("POST", "/browsers", { body: { proxy: { name: "twice" } } })).toMatchObject({ status: 400, body: { message: expect.stringContaining("proxy.id") as unknown } });
-    expect((await server.request("GET", "/browsers")).body).toEqual([]);
+    expect(await server.request("POST", "/browsers", { key: owner.key, body: { proxy: { name: "twice" } } })).toMatchObject({ status: 400, body: { message: expect.stringContaining("proxy.id") as unknown } });
+    for (const { key } of [owner, stranger]) expect((await server.request("GET", "/browsers", { key })).body).toEqual([]);
   });
 });
