@@ -1,6 +1,6 @@
 import type { Replay } from "@shoal/schemas";
 import { mkdtempSync, rmSync } from "node:fs";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -44,6 +44,24 @@ describe("recordings that are kept", () => {
     const stranger = await server.addProject("stranger");
     expect((await server.request("GET", `/browsers/${id}/replays`, { key: stranger.key })).status).toBe(404);
   });
+});
+
+it("keeps what an instance has recorded until it is killed", { timeout: 60_000 }, async () => {
+  const server = await startTestServer();
+  try {
+    const { session_id: id } = (await server.request("POST", "/browsers", { body: {} })).body as { session_id: string };
+    const { replay_id: replayId } = (await server.request("POST", `/browsers/${id}/replays`, { body: {} })).body as Replay;
+    const path = join(server.dataDir, "replays", id, `${replayId}.mp4`);
+    // Whole pieces of the film, while it goes on.
+    await expect.poll(async () => (await readFile(path)).includes("moof"), { timeout: 20_000 }).toBe(true);
+    const pid = Number(/"session_id":"\w+"[^\n]*"pid":(\d+)[^\n]*session started/.exec(server.log())?.[1]);
+    process.kill(pid, "SIGKILL");
+    await expect.poll(async () => ((await server.request("GET", `/browsers/${id}/replays`)).body as Replay[])[0]?.finished_at, { timeout: 20_000 }).toEqual(expect.any(String));
+    const kept = await fetch(`${server.baseUrl}/browsers/${id}/replays/${replayId}`, { headers: { authorization: `Bearer ${server.key}` } });
+    expect([kept.status, Buffer.from(await kept.arrayBuffer()).includes("moof")]).toEqual([200, true]);
+  } finally {
+    await server.close();
+  }
 });
 
 it("removes what ended longer ago than it is kept, and takes what a killed server left for ended", async () => {

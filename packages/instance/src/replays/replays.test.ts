@@ -1,11 +1,12 @@
 import { ALL_FORMATS, BufferSource, Input } from "mediabunny";
 import { request } from "node:http";
+import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import type { Replay } from "@shoal/schemas";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import type { WebSocket } from "ws";
 import { describeChromium } from "../testing/chromium.ts";
-import { cdpClient, runInstance, type RunningInstance } from "../testing/run-instance.ts";
+import { cdpClient, processesWith, runInstance, type RunningInstance } from "../testing/run-instance.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -44,7 +45,7 @@ async function examine(bytes: Buffer): Promise<{ codec: string | null; width: nu
   const input = new Input({ source: new BufferSource(bytes), formats: ALL_FORMATS });
   const track = await input.getPrimaryVideoTrack();
   if (track === null) throw new Error("There is no picture.");
-  return { codec: track.codec, width: track.displayWidth, height: track.displayHeight, seconds: await input.computeDuration(), frames: (await track.computePacketStats()).packetCount };
+  return { codec: await track.getCodec(), width: await track.getDisplayWidth(), height: await track.getDisplayHeight(), seconds: await input.computeDuration(), frames: (await track.computePacketStats()).packetCount };
 }
 
 /** How long a recording went on, by its own account. */
@@ -129,6 +130,23 @@ describeChromium("recordings", (chromium) => {
     const found = await examine(await download(instance, id));
     expect(Math.abs(found.seconds - (await wallSeconds(instance, id)))).toBeLessThan(0.5);
     expect(found.frames).toBeGreaterThan(8);
+  });
+  it("keeps what there is when the encoder dies, and starts another one", async () => {
+    const { replay_id: id } = await start(instance);
+    await after(3500);
+    for (const pid of processesWith(join(instance.config.session_dir, "replays"))) process.kill(pid, "SIGKILL");
+    const found = await examine(await download(instance, id));
+    expect(found.seconds).toBeGreaterThan(0.9);
+    const next = await start(instance);
+    await after(500);
+    await instance.call("POST", `/replays/${next.replay_id}/stop`);
+    expect((await examine(await download(instance, next.replay_id))).seconds).toBeGreaterThan(0.4);
+  });
+  it("refuses a fifth at once", async () => {
+    const started = await Promise.all([1, 2, 3, 4].map(() => start(instance, { framerate: 1 })));
+    expect((await instance.call("POST", "/replays", "{}")).status).toBe(409);
+    for (const { replay_id: id } of started) await instance.call("POST", `/replays/${id}/stop`);
+    await Promise.all(started.map(({ replay_id: id }) => download(instance, id)));
   });
   it("leaves a file that plays when the session ends", async () => {
     const { replay_id: id } = await start(instance);
