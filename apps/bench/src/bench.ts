@@ -13,6 +13,7 @@ import { measureDeleteDirectory } from "./delete-directory.ts";
 import { type Figure, printFigures, writeFigures } from "./figures.ts";
 import { measureHttpCost } from "./http-cost.ts";
 import { measureMemory } from "./memory.ts";
+import { measureReplays } from "./replays.ts";
 import { measureSessionLife } from "./session-life.ts";
 import { measureTelemetry } from "./telemetry.ts";
 import { measureWatchLatency } from "./watch-latency.ts";
@@ -27,6 +28,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   computer: { title: "Screenshots and input", run: () => measureComputer(quick ? 10 : 60) },
   automation: { title: "CDP, Playwright code, requests through the browser", run: () => measureAutomation(quick ? 5 : 25) },
   telemetry: { title: "Telemetry of a busy page", run: () => measureTelemetry(quick ? 1 : 3) },
+  replays: { title: "A busy page, recorded", run: () => measureReplays(quick ? 5 : 20) },
   delete: { title: "Deleting a directory", run: () => measureDeleteDirectory(quick ? 1 : 5) },
   "client-call": { title: "CPU and time of the client a call", run: () => measureClientCall(quick ? 500 : 3000) },
   "client-start": { title: "Importing the client in Node", run: () => measureClientStart(quick ? 5 : 25) },
