@@ -40,6 +40,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
   /** Whether the present browser has answered. */
   let served = false;
   let sessionId: string | undefined;
+  let openedUrl: string | undefined;
   const logs = createSupervisorLogs();
   copyLog((line) => {
     logs.add("instance", line);
@@ -124,12 +125,14 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     if (sessionId !== undefined && sessionId !== request.session_id) {
       return { status: 409, code: "conflict", message: `This instance serves session ${sessionId} already.` };
     }
-    const isFirst = sessionId === undefined;
     sessionId = request.session_id;
+    // Asked for again, it stays as its user has left it.
+    const startUrl = request.start_url === openedUrl ? undefined : request.start_url;
+    openedUrl = request.start_url ?? openedUrl;
     activity.limit(request.timeout_seconds * 1000);
     if (request.viewport !== undefined) browser.resize(request.viewport);
-    if (request.telemetry !== undefined) return assignWithTelemetry(request.telemetry, isFirst ? request.start_url : undefined);
-    if (isFirst && request.start_url !== undefined) browser.open(request.start_url);
+    if (request.telemetry !== undefined) return assignWithTelemetry(request.telemetry, startUrl);
+    if (startUrl !== undefined) browser.open(startUrl);
     return undefined;
   }
 

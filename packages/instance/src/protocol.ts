@@ -56,10 +56,10 @@ export const AssignInstanceShape = lazyObject(() => ({
   ),
   /** Categories of telemetry to capture from the start; the answer waits until that holds. None when absent. */
   telemetry: z.optional(z.array(z.enum(telemetryCategories))),
-  /** A page to open at once; the answer does not wait for it. */
+  /** A page to open at once, unless the latest assignment that named one named the same; the answer does not wait for it. */
   start_url: z.optional(checked(z.string(), z.maxLength(8192))),
 }));
-/** `POST /_instance/assign`: hands a waiting instance to a session. Its idle timer starts. */
+/** `POST /_instance/assign`: hands a waiting instance to a session. Its idle timer starts. Sent again for the same session, it changes the timeout, the size and the page. */
 export interface AssignInstance extends z.output<typeof AssignInstanceShape> {}
 export const AssignInstance: Schema<AssignInstance> = AssignInstanceShape;
 

@@ -130,7 +130,6 @@ describe("a lease", () => {
     expect((await server.request("GET", "/browsers?query=named")).body).toMatchObject([{ session_id: warm }]);
     expect(await acquire(id, { name: "mine" })).toMatchObject({ status: 409, body: { code: "name_taken" } });
     expect(await server.request("DELETE", `/browser_pools/${id}`)).toMatchObject({ status: 409, body: { code: "pool_in_use" } });
-    expect(await acquire(id, { start_url: "about:blank" })).toMatchObject({ status: 501, body: { message: expect.stringContaining("body.start_url") as unknown } });
     expect((await release(id, warm)).status).toBe(204);
     const next = await lease(id);
     expect(next).not.toHaveProperty("name");
@@ -173,6 +172,25 @@ describe("a lease", () => {
     await expect(connectCdp(first.cdp_ws_url)).rejects.toThrow();
     expect(await release(id, first.session_id)).toMatchObject({ status: 404, body: { code: "not_found" } });
     web.close();
+  });
+
+  it("opens a page of its own instead of the pool's", async () => {
+    const { id } = await create({ size: 1, ...atOnce, start_url: "data:text/html,<title>of the pool</title>" });
+    const pagesOf = async (browser: Browser) => {
+      const cdp = await connectCdp(browser.cdp_ws_url);
+      const { targetInfos } = (await cdp.send("Target.getTargets")) as { targetInfos: { type: string; title: string }[] };
+      cdp.close();
+      return targetInfos.filter(({ type }) => type === "page").map(({ title }) => title);
+    };
+    const first = await lease(id, { start_url: "data:text/html,<title>of the lease</title>" });
+    expect(first.start_url).toBe("data:text/html,<title>of the lease</title>");
+    expect((await server.request("GET", `/browsers/${first.session_id}`)).body).toMatchObject({ start_url: first.start_url });
+    await expect.poll(() => pagesOf(first)).toEqual(["of the lease"]);
+    await release(id, first.session_id);
+    const second = await lease(id);
+    expect(second.start_url).toBe("data:text/html,<title>of the pool</title>");
+    await expect.poll(() => pagesOf(second)).toEqual(["of the pool"]);
+    expect(await acquire(id, { start_url: "nul\0" })).toMatchObject({ status: 400, body: { message: expect.stringContaining("body.start_url") as unknown } });
   });
 
   it("waits its turn, and is handed out in the order in which it was asked for", async () => {

@@ -19,7 +19,7 @@ export interface PoolBrowser {
 export interface Plan {
   /** Warm browsers of this server, and the waiters that get them. */
   readonly lease: readonly { readonly browser: string; readonly waiter: string }[];
-  /** Warm browsers, of any server, that are too many. */
+  /** Browsers of any server that are too many, those that are still starting first. */
   readonly discard: readonly string[];
   /** Warm browsers of other servers that end so that this one may start its own for those who wait here. */
   readonly replace: readonly string[];
@@ -32,7 +32,12 @@ export interface Plan {
  * without a browser on the way, and to any server when nobody waits. A server whose waiters have none takes the place of a warm browser that nobody on
  * another server waits for. Every server comes to the same division of the slots, so that two never start for the same one.
  */
-export function planFor(server: string, { size, browsers, waiters }: PoolState): Plan {
+export function planFor(server: string, { size, browsers: all, waiters }: PoolState): Plan {
+  const excess = Math.max(0, all.length - size);
+  const unleased = all.filter(({ state }) => state !== "leased");
+  const discard = [...unleased.filter(({ state }) => state === "starting"), ...unleased.filter(({ state }) => state === "warm")].slice(0, excess).map(({ id }) => id);
+  const browsers = all.filter(({ id }) => !discard.includes(id));
+
   const warmHere = browsers.filter((browser) => browser.server === server && browser.state === "warm").map(({ id }) => id);
   const mine = waiters.filter((waiter) => waiter.server === server);
   const lease = mine.slice(0, warmHere.length).map(({ id: waiter }, index) => ({ browser: warmHere[index] ?? "", waiter }));
@@ -48,12 +53,11 @@ export function planFor(server: string, { size, browsers, waiters }: PoolState):
   }
   const idle = spare.filter(({ id, state }) => state === "warm" && !leased.has(id));
 
-  const excess = Math.max(0, browsers.length - size);
-  const discard = idle.splice(0, excess).map(({ id }) => id);
   const free = Math.max(0, size - browsers.length);
   const forWaiters = uncovered.slice(0, free);
-  const replaceable = excess > 0 ? [] : idle.filter((browser) => browser.server !== server);
-  const replace = uncovered
+  const replaceable = idle.filter((browser) => browser.server !== server);
+  // A pool that is too large, because more are leased than it may have now, starts none.
+  const replace = (browsers.length > size ? [] : uncovered)
     .slice(free, free + idle.length)
     .flatMap((waiting) => (waiting === server ? (replaceable.shift()?.id ?? []) : []));
   return { lease, discard, replace, start: forWaiters.filter((waiting) => waiting === server).length + (free - forWaiters.length) };

@@ -64,9 +64,9 @@ export async function createBrowserPools(parts: { readonly database: Database; r
     return row;
   }
 
-  /** Ends warm browsers, wherever they run: their servers hear of it. */
+  /** Ends warm browsers, and those that are becoming so, wherever they run: their servers hear of it. */
   async function discardWarm(id: string): Promise<void> {
-    await store.locked(id, ({ browsers }, transaction) => underLock.end(transaction, browsers.filter(({ state }) => state === "warm").map((browser) => browser.id), "deleted"));
+    await store.locked(id, ({ browsers }, transaction) => underLock.end(transaction, browsers.filter(({ state }) => state !== "leased").map((browser) => browser.id), "deleted"));
     await keeper.look(id);
   }
 
@@ -152,9 +152,9 @@ export async function createBrowserPools(parts: { readonly database: Database; r
     async acquire(projectId, idOrName, request, signal) {
       const pool = await existing(projectId, idOrName);
       const { name, tags, start_url, telemetry } = request;
-      if (start_url !== undefined && start_url !== "") {
-        const message = "body.start_url: not implemented yet";
-        throw new ServiceError(501, "not_implemented", "This version of Shoal cannot do what body.start_url asks for yet. Leave it away and open the page over CDP, or give the pool a start_url.", { details: [{ code: "not_implemented", message }] });
+      if (!isStorable(start_url)) {
+        const message = "body.start_url: must not hold a NUL character";
+        throw new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
       }
       const taken = async (): Promise<boolean> => {
         const other = name === undefined ? undefined : await sessionStore.find(projectId, name, false);
@@ -179,8 +179,8 @@ export async function createBrowserPools(parts: { readonly database: Database; r
           return undefined;
         }
         try {
-          await sessions.pooled.lease(granted.row, { telemetry });
-          const row = name === undefined && tags === undefined ? granted.row : await sessionStore.update(granted.row.id, { ...(name !== undefined && { name }), ...(tags && { tags }) });
+          const leased = await sessions.pooled.lease(granted.row, { telemetry, ...(start_url && { start_url }) });
+          const row = name === undefined && tags === undefined ? leased : await sessionStore.update(granted.row.id, { ...(name !== undefined && { name }), ...(tags && { tags }) });
           if (row !== undefined) return sessions.pooled.show(row);
         } catch (error) {
           await back();

@@ -104,8 +104,8 @@ export interface PooledSessions {
   start(row: SessionRow, request: PooledRequest): Promise<void>;
   /** Whether it runs here and nothing has begun to end it. */
   isRunning(id: string): boolean;
-  /** Hands it to whoever leased it: from now on it is seen, and its timeout counts. @throws {ServiceError} 409 when it has just ended. */
-  lease(row: SessionRow, wishes: { readonly start_url?: string | undefined; readonly telemetry?: z.output<typeof UpdateBrowser>["telemetry"] }): Promise<void>;
+  /** Hands it to whoever leased it: from now on it is seen, and its timeout counts. @returns its row. @throws {ServiceError} 409 when it has just ended. */
+  lease(row: SessionRow, wishes: { readonly start_url?: string | undefined; readonly telemetry?: z.output<typeof UpdateBrowser>["telemetry"] }): Promise<SessionRow>;
   show(row: SessionRow): SessionView;
   /** Ends one that runs here. */
   end(id: string, reason: EndedReason): void;
@@ -457,15 +457,18 @@ export function createSessions(parts: { readonly store: SessionStore; readonly p
         const session = sessions.get(row.id);
         if (session === undefined) throw notFound(row.id);
         const instance = instanceHere(session);
+        // First, so that the page is seen from its first request on.
+        if (wishes.telemetry) await switchTelemetry(row, wishes.telemetry);
         const answer = await instance.request(
           { method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, signal: AbortSignal.timeout(leaseTimeoutMs) },
-          JSON.stringify({ session_id: row.id, timeout_seconds: row.timeout_seconds }),
+          JSON.stringify({ session_id: row.id, timeout_seconds: row.timeout_seconds, ...(wishes.start_url !== undefined && { start_url: wishes.start_url }) }),
         );
         answer.resume();
         if (answer.statusCode !== 200) throw new ServiceError(409, "conflict", `Browser ${row.id} ended before it could be handed out.`);
         session.row = row;
         session.idleSinceMs ??= Date.now();
-        if (wishes.telemetry) await switchTelemetry(row, wishes.telemetry);
+        if (wishes.start_url !== undefined) session.row = (await store.update(row.id, { start_url: wishes.start_url })) ?? row;
+        return session.row;
       },
       show: view,
       end(id, reason) {
