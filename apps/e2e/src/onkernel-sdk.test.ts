@@ -115,6 +115,29 @@ describe.each(placements)("the hosted service's SDK, in the placement $title", (
       expect((await refusal(kernel.proxies.retrieve(id))).status).toBe(404);
     });
 
+    it("keeps browsers warm in a pool, and leases them", async () => {
+      const pool = await kernel.browserPools.create({ name: "sdk", size: 1, fill_rate_per_minute: 100, timeout_seconds: 60 });
+      expect(pool).toMatchObject({ name: "sdk", acquired_count: 0, browser_pool_config: { size: 1, fill_rate_per_minute: 100, timeout_seconds: 60 } });
+      expect(await kernel.browserPools.retrieve("sdk")).toMatchObject({ id: pool.id });
+      expect((await kernel.browserPools.list({ query: "SD" })).getPaginatedItems().map(({ id }) => id)).toEqual([pool.id]);
+      const lease = await kernel.browserPools.acquire("sdk", { acquire_timeout_seconds: 30, name: "leased" });
+      expect(lease).toMatchObject({ name: "leased", timeout_seconds: 60, pool: { id: pool.id, name: "sdk" } });
+      const browser = await chromium.connectOverCDP(lease.cdp_ws_url);
+      expect(browser.isConnected()).toBe(true);
+      await browser.close();
+      // A 204.
+      expect(await kernel.browserPools.acquire("sdk", { acquire_timeout_seconds: 0 })).toBeNull();
+      expect(await refusal(kernel.browserPools.delete("sdk"))).toEqual({ status: 409, code: "pool_in_use" });
+      await kernel.browserPools.release("sdk", { session_id: lease.session_id });
+      const next = await kernel.browserPools.acquire("sdk", { acquire_timeout_seconds: 30 });
+      expect(next.session_id).not.toBe(lease.session_id);
+      await kernel.browserPools.release("sdk", { session_id: next.session_id, reuse: false });
+      await kernel.browserPools.flush("sdk");
+      expect((await kernel.browserPools.update("sdk", { size: 2, discard_all_idle: true })).browser_pool_config.size).toBe(2);
+      await kernel.browserPools.delete("sdk", { force: true });
+      expect((await refusal(kernel.browserPools.retrieve(pool.id))).status).toBe(404);
+    });
+
     it("keeps extensions", async () => {
       const archive = await zipOf({ "manifest.json": JSON.stringify({ manifest_version: 3, name: "SDK", version: "1.0" }) });
       const extension = await kernel.extensions.upload({ file: await toFile(archive, "extension.zip"), name: "sdk" });
