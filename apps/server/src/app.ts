@@ -35,6 +35,7 @@ import { proxyHandlers } from "./proxies/handlers.ts";
 import type { Proxies } from "./proxies/proxies.ts";
 import { type ReplayAccess, replayHandlers } from "./replays/handlers.ts";
 import type { ReplayStore } from "./replays/replay-store.ts";
+import { opensReplay, replayViewUrl } from "./replays/view-url.ts";
 import { identify, RequestLog } from "./request-log.ts";
 import type { Secrets } from "./secrets.ts";
 import { telemetryHandlers } from "./telemetry/handlers.ts";
@@ -140,15 +141,16 @@ export function createApp(parts: AppParts): FastifyInstance {
   async function replaysFor(request: FastifyRequest, endpoint: Endpoint): Promise<ReplayAccess> {
     const { id = "" } = request.params as Readonly<Record<string, string>>;
     const token = sessionTokenIn(request.raw.url ?? "");
+    const base = authenticator.baseUrlOf(request.headers);
     if (token === undefined) {
       const { projectId } = await enter(request, endpoint);
       const sessionId = await sessions.idHere(projectId, id);
-      return { sessionId, instance: () => sessions.instanceOf(projectId, sessionId) };
+      return { sessionId, instance: () => sessions.instanceOf(projectId, sessionId), viewUrl: (replayId) => replayViewUrl(secrets, `${base}/browsers/${sessionId}`, replayId) };
     }
     refuseWhileDraining();
-    await requireSessionToken(secrets, token, id);
+    if (endpoint !== browserReplays.downloadReplay || !(await opensReplay(secrets, token, request.params))) await requireSessionToken(secrets, token, id);
     if (isAudited(endpoint)) markAudited(request, endpoint, undefined);
-    return { sessionId: id, instance: () => sessions.instanceOf(undefined, id) };
+    return { sessionId: id, instance: () => sessions.instanceOf(undefined, id), viewUrl: (replayId) => replayViewUrl(secrets, `${base}/browsers/${id}`, replayId) };
   }
 
   mountAll(app, browserReplays, replayHandlers(parts.replays), { context: replaysFor });

@@ -11,6 +11,8 @@ export interface ReplayAccess {
   readonly sessionId: string;
   /** @throws {ServiceError} 404 when the session has ended, 409 while it starts. */
   instance(): Instance | Promise<Instance>;
+  /** Where a recording can be looked at, without a key. */
+  viewUrl(replayId: string): Promise<string>;
 }
 
 /** Seconds until a file may be there. */
@@ -29,9 +31,12 @@ export function replayHandlers(store: ReplayStore): Handlers<typeof browserRepla
       const { replay_id, started_at } = replay.data;
       const kept: Replay = { replay_id, started_at, finished_at: null };
       await store.keep(context.sessionId, instance, kept);
-      return kept;
+      return { ...kept, replay_view_url: await context.viewUrl(replay_id) };
     },
-    listReplays: ({ context }) => store.list(context.sessionId),
+    async listReplays({ context }) {
+      const replays = await store.list(context.sessionId);
+      return Promise.all(replays.map(async (replay) => ({ ...replay, replay_view_url: await context.viewUrl(replay.replay_id) })));
+    },
     async stopReplay({ params, context, requestId, signal }) {
       const found = await store.find(context.sessionId, params.replay_id);
       if (found.going) await ask(await context.instance(), { path: `/replays/${params.replay_id}/stop`, requestId, signal });

@@ -23,7 +23,7 @@ export interface ReplayStore {
   /** `going` while its file grows. @throws {ServiceError} 404. */
   find(sessionId: string, replayId: string): Promise<{ readonly going: boolean; readonly path: string }>;
   /** The whole file; `undefined` while it grows. @throws {ServiceError} 404. */
-  read(sessionId: string, replayId: string): Promise<{ readonly stream: Readable; readonly sizeBytes: number; readonly fileName: string } | undefined>;
+  read(sessionId: string, replayId: string): Promise<{ readonly stream: Readable; readonly sizeBytes: number } | undefined>;
   /** Ends the recordings of a session and waits for their files, a few seconds at most. Called before the instance is stopped; never rejects. `undefined` when there are none. */
   finish(sessionId: string, instance: Instance): Promise<void> | undefined;
   /** Removes recordings that ended longer ago than they are kept. @returns how many there were. */
@@ -134,7 +134,7 @@ export function createReplayStore({ directory, retentionDays, log }: ReplayStore
       const found = await store.find(sessionId, replayId);
       if (found.going) return undefined;
       const { size } = await stat(found.path);
-      return { stream: createReadStream(found.path, { highWaterMark: chunkBytes }), sizeBytes: size, fileName: `${replayId}.mp4` };
+      return { stream: createReadStream(found.path, { highWaterMark: chunkBytes }), sizeBytes: size };
     },
     finish(sessionId, instance) {
       const own = [...going.values()].filter((one) => one.sessionId === sessionId);

@@ -37,6 +37,12 @@ describe("recordings that are kept", () => {
     const whole = await download(cut.replay_id);
     expect([whole.headers.get("content-type"), whole.headers.get("content-length")]).toEqual(["video/mp4", expect.stringMatching(/^[1-9]/)]);
     expect(Buffer.from(await whole.arrayBuffer()).toString("latin1", 4, 8)).toBe("ftyp");
+    const [view = "", other = ""] = (await list()).map(({ replay_view_url: url }) => url);
+    const seen = await fetch(other);
+    // Played in place: a browser saves what comes as an attachment.
+    expect([seen.status, seen.headers.get("content-type"), seen.headers.get("content-disposition")]).toEqual([200, "video/mp4", null]);
+    expect((await fetch(view.replace(stopped.replay_id, cut.replay_id))).status).toBe(401);
+    expect((await fetch(view.replace(`/${stopped.replay_id}`, ""))).status).toBe(401);
     expect((await list()).every(({ finished_at }) => typeof finished_at === "string")).toBe(true);
     expect((await server.request("POST", `/browsers/${id}/replays/${cut.replay_id}/stop`)).status).toBe(200);
     expect((await server.request("POST", `/browsers/${id}/replays`, { body: {} })).status).toBe(404);

@@ -39,6 +39,8 @@ export interface ReplaysOptions {
 
 /** Recordings that run at once. */
 export const maxRunning = 4;
+/** Recordings of one session, one after the other. */
+const maxRecordings = 100;
 const defaultFramerate = 10;
 /** How long a start waits for the first picture. */
 const firstPictureMs = 3_000;
@@ -109,7 +111,9 @@ export function createReplays({ config, egressPort, browser }: ReplaysOptions): 
     async start({ framerate = defaultFramerate, maxDurationSeconds }) {
       if (closed) throw new ServiceError(503, "shutting_down", "This session is ending.");
       if (running >= maxRunning) throw new ServiceError(409, "conflict", `${String(maxRunning)} recordings of this session run, the most there can be. Stop one with browsers.replays.stop.`);
+      if (recordings.size + early.size >= maxRecordings) throw new ServiceError(409, "conflict", `This session has made ${String(maxRecordings)} recordings, the most there can be. Record in another session.`);
       running++;
+      const id = randomBytes(12).toString("hex");
       try {
         const cdp = await browser.cdp();
         encoder ??= openEncoder();
@@ -119,7 +123,6 @@ export function createReplays({ config, egressPort, browser }: ReplaysOptions): 
         });
         watchScreen();
         const [made, size] = await Promise.all([opening, pictureSize(cdp)]);
-        const id = randomBytes(12).toString("hex");
         early.set(id, []);
         await made.call("open", id, size.width, size.height, framerate);
         await Promise.race([firstFrame.promise, new Promise((resolve) => setTimeout(resolve, firstPictureMs))]);
@@ -135,6 +138,7 @@ export function createReplays({ config, egressPort, browser }: ReplaysOptions): 
         });
         return describe(recording);
       } catch (error) {
+        early.delete(id);
         release();
         if (ServiceError.isInstance(error)) throw error;
         log("warn", "a recording could not be started", { error: String(error) });
