@@ -258,12 +258,31 @@ describe("a lease", () => {
     }
   });
 
+  it("is refused before it is given where it asks for what cannot be", async () => {
+    const { id } = await create({ size: 1, fill_rate_per_minute: 0 });
+    expect(await acquire(id, { telemetry: { enabled: false, browser: { console: { enabled: true } } } })).toMatchObject({ status: 400, body: { message: expect.stringContaining("body.telemetry") as unknown } });
+    expect(await acquire(id, { telemetry: { export: { otlp: { destination: { name: "d" } } } } })).toMatchObject({ status: 501, body: { message: expect.stringContaining("body.telemetry.export") as unknown } });
+    for (const body of [{ acquire_timeout_seconds: 3601 }, { acquire_timeout_seconds: -1 }, { start_url: "x".repeat(2049) }, { name: "a b" }]) {
+      expect(await acquire(id, body)).toMatchObject({ status: 400, body: { message: expect.stringContaining(`body.${Object.keys(body)[0] ?? ""}`) as unknown } });
+    }
+  });
+
   it("is refused for a pool of another's browser", async () => {
     const [one, two] = [await create({ size: 1, ...atOnce }), await create({ size: 1, fill_rate_per_minute: 0 })];
     const { session_id } = await lease(one.id);
     for (const id of [session_id, "x", "nul\0"]) expect(await release(two.id, id)).toMatchObject({ status: 404 });
     expect(await counts(one.id)).toEqual([0, 1]);
   });
+});
+
+it("keeps nothing warm in a project that is archived", async () => {
+  const { id: project, key } = await server.addProject("archived");
+  const made = await server.request("POST", "/browser_pools", { key, body: { size: 1, ...atOnce } });
+  const { id } = BrowserPool.parse(made.body);
+  await expect.poll(async () => (await warmOf(id)).rows.length, { timeout: 20_000 }).toBe(1);
+  expect((await server.request("DELETE", `/org/projects/${project}`)).body).toMatchObject({ code: "project_not_empty", message: expect.stringContaining("browser pools") as unknown });
+  expect((await server.request("PATCH", `/org/projects/${project}`, { body: { status: "archived" } })).status).toBe(200);
+  await expect.poll(async () => (await warmOf(id)).rows.length, { timeout: 20_000 }).toBe(0);
 });
 
 it("hands many callers each a browser of their own, and loses none", async () => {

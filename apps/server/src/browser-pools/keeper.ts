@@ -140,7 +140,8 @@ export function createKeeper(parts: { readonly database: Database; readonly stor
     }
     // Rows that were just stored are started before anything else may look for them.
     const ended = pooled.of(poolId).filter((id) => !done.kept.has(id));
-    for (const row of done.rows) follow(start(done.pool, row));
+    // Not waited for by a stop: the sessions' own end gives up a start.
+    for (const row of done.rows) void start(done.pool, row);
     for (const id of ended) pooled.end(id, "deleted");
     for (const { waiter, row } of done.grants) {
       const grant = expected.get(waiter);

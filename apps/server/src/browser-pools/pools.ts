@@ -3,6 +3,7 @@ import type { Database } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
 import type { AcquireBrowser, BrowserPool, CreateBrowserPool, ListBrowserPools, ReleaseBrowser, UpdateBrowserPool } from "@shoal/schemas";
 import type * as z from "zod/mini";
+import { refuseNotYetOnUpdate } from "../browsers/not-yet.ts";
 import type { SessionStore } from "../browsers/session-store.ts";
 import type { Sessions, SessionView } from "../browsers/sessions.ts";
 import { isUniqueViolation } from "../database-errors.ts";
@@ -10,6 +11,7 @@ import { createId } from "../ids.ts";
 import type { Log } from "../log.ts";
 import { emptyPage, isStorable, toPage } from "../paging.ts";
 import type { SessionLimits } from "../projects/session-limits.ts";
+import { selectCategories } from "../telemetry/categories.ts";
 import { createKeeper, type Granted, giveBack } from "./keeper.ts";
 import { changedConfig, checkConfig, configOf, fillSeconds, toPool } from "./pool-config.ts";
 import { type CountedPool, createPoolStore, underLock } from "./pool-store.ts";
@@ -156,6 +158,8 @@ export async function createBrowserPools(parts: { readonly database: Database; r
         const message = "body.start_url: must not hold a NUL character";
         throw new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
       }
+      refuseNotYetOnUpdate({ telemetry });
+      selectCategories(telemetry, undefined);
       const taken = async (): Promise<boolean> => {
         const other = name === undefined ? undefined : await sessionStore.find(projectId, name, false);
         return other !== undefined && other.name === name;
