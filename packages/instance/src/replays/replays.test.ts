@@ -142,6 +142,21 @@ describeChromium("recordings", (chromium) => {
     await instance.call("POST", `/replays/${next.replay_id}/stop`);
     expect((await examine(await download(instance, next.replay_id))).seconds).toBeGreaterThan(0.4);
   });
+  // The headless shell has no tabs: each page has a window of its own.
+  if (chromium.kind === "chrome") it("goes back to the tab that is brought to the front again", async () => {
+    const { result } = (await cdp.send("Target.createTarget", { url: "data:text/html,<body style='background:red'>" })) as { result: { targetId: string } };
+    await after(500);
+    const { replay_id: id } = await start(instance, { framerate: 20 });
+    // A page that rests gives a frame a second; this one moves.
+    await evaluate(moving);
+    await after(1500);
+    await cdp.send("Page.bringToFront", {}, sessionId);
+    await after(3000);
+    await instance.call("POST", `/replays/${id}/stop`);
+    const found = await examine(await download(instance, id));
+    expect(found.frames).toBeGreaterThan(12);
+    await cdp.send("Target.closeTarget", result);
+  });
   it("refuses a fifth at once", async () => {
     const started = await Promise.all([1, 2, 3, 4].map(() => start(instance, { framerate: 1 })));
     expect((await instance.call("POST", "/replays", "{}")).status).toBe(409);

@@ -13,7 +13,7 @@ export interface Frame {
 /** Most that a picture is wide or high, in pixels; larger pages are recorded smaller. */
 export const maxPictureSide = 1920;
 const jpegQuality = 80;
-/** How often it is looked which page is in front; a page that goes away is noticed at once. */
+/** How often it is looked which pages there are; one that goes away, or behind another, is noticed at once. */
 const lookMs = 1_000;
 
 /**
@@ -39,11 +39,21 @@ function followPages(cdp: CdpConnection, onFrame: (frame: Frame) => void): () =>
   let page: AttachedPage | undefined;
   let looking = false;
   let ended = false;
+  /** Pages of the last look. */
+  let known = "";
+  /** Whether the page has gone behind another since then. */
+  let isHidden = false;
 
   async function look(): Promise<void> {
     if (looking || ended) return;
     looking = true;
     try {
+      const { targetInfos } = await cdp.send("Target.getTargets", { filter: [{ type: "page" }] });
+      const present = targetInfos.map(({ targetId }) => targetId).sort().join();
+      // To find out what is visible leaves traces in the pages: not without a reason.
+      if (page !== undefined && !isHidden && present === known) return;
+      known = present;
+      isHidden = false;
       const targetId = await findVisiblePage(cdp);
       if (targetId !== undefined && targetId !== page?.targetId) await turnTo(targetId);
     } catch {
@@ -74,7 +84,9 @@ function followPages(cdp: CdpConnection, onFrame: (frame: Frame) => void): () =>
       onFrame({ jpeg: data, atMs: metadata.timestamp === undefined ? Date.now() : metadata.timestamp * 1000 });
     }),
     cdp.on("Page.screencastVisibilityChanged", ({ visible }, from) => {
-      if (!visible && from === page?.sessionId) void look();
+      if (from !== page?.sessionId) return;
+      isHidden = !visible;
+      if (isHidden) void look();
     }),
     cdp.on("Target.detachedFromTarget", ({ sessionId }) => {
       if (sessionId !== page?.sessionId) return;
