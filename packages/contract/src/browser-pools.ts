@@ -88,7 +88,7 @@ export const acquireBrowser = defineEndpoint({
   errors: [400, 401, 403, 404, 409, 500],
 });
 
-/** The next caller gets a clean browser: cookies, storage and tabs are gone. With `reuse: false` the browser ends and another takes its place. */
+/** The session ends, with its cookies, storage, tabs, files and programs, and the next caller gets a clean one. With `reuse: false` the pool fills the place at its fill rate only. */
 export const releaseBrowser = defineEndpoint({
   operationId: "browserPools.release",
   area,

@@ -227,7 +227,7 @@ export const AcquireBrowser: Schema<z.output<typeof AcquireBrowserShape>, Acquir
 export const ReleaseBrowserShape = lazyObject(() => ({
   /** The leased session. */
   session_id: Id,
-  /** Clean the browser and hand it to the next caller; `false` ends it, and the pool starts another. */
+  /** A clean browser takes its place at once; with `false`, when the pool's fill rate allows. The browser itself ends either way. */
   reuse: z._default(z.boolean(), true),
 }));
 /** What `browserPools.release` takes. */
