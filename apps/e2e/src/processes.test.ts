@@ -240,7 +240,9 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
     });
   });
 
-  describe.skipIf(skip || placement !== "sandbox")("a fork bomb", () => {
+  // The process placement sets no limit on processes.
+  if (placement !== "sandbox") return;
+  describe.skipIf(skip)("a fork bomb", () => {
     const test = useService(() => ["--placement", placement]);
 
     it("meets the box's limit; the instance goes on, and can end it", async () => {
