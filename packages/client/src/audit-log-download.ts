@@ -1,7 +1,6 @@
 import { exportAuditLogsChunk } from "@shoal/contract";
 import type { ExportAuditLogs } from "@shoal/schemas";
-import { ConnectionError, ContractError, TimeoutError, type Download, type DownloadOptions, type Transport } from "@shoal/transport";
-import { pause } from "./pause.ts";
+import { ConnectionError, ContractError, pause, TimeoutError, type Download, type DownloadOptions, type Transport } from "@shoal/transport";
 
 /** How far the download of an audit log is. */
 export interface AuditLogProgress {

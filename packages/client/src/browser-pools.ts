@@ -1,9 +1,8 @@
 import { acquireBrowser, createBrowserPool, deleteBrowserPool, flushBrowserPool, getBrowserPool, listBrowserPools, releaseBrowser, updateBrowserPool } from "@shoal/contract";
 import type { AcquireBrowser, Browser, BrowserPool, CreateBrowserPool, DeleteBrowserPool, ListBrowserPools, ReleaseBrowser, UpdateBrowserPool } from "@shoal/schemas";
-import type { CallOptions, ItemPage, Transport } from "@shoal/transport";
+import { pause, type CallOptions, type ItemPage, type Transport } from "@shoal/transport";
 import { sessionOf, type BrowserSession } from "./browser-session.ts";
 import type { Browsers } from "./browsers.ts";
-import { pause } from "./pause.ts";
 
 /** A session that was leased from a pool. With `await using` it goes back to the pool at the end of the scope; otherwise it is plain data, to be given back with `browserPools.release`. */
 export interface BrowserLease extends BrowserSession {}

@@ -1,7 +1,6 @@
 import { downloadReplay, listReplays, startReplay, stopReplay } from "@shoal/contract";
 import type { Replay, StartReplay } from "@shoal/schemas";
-import { TimeoutError, type CallOptions, type Download, type DownloadOptions, type Transport, type TransportHooks } from "@shoal/transport";
-import { pause } from "./pause.ts";
+import { pause, TimeoutError, type CallOptions, type Download, type DownloadOptions, type Transport, type TransportHooks } from "@shoal/transport";
 
 /** How long to wait for a recording's file. */
 export interface ReplayDownloadOptions extends DownloadOptions {

@@ -1,5 +1,4 @@
-import { ApiError, ConnectionError, ContractError, TimeoutError, type CallOptions, type EventStream, type StreamOptions } from "@shoal/transport";
-import { pause } from "./pause.ts";
+import { ApiError, ConnectionError, ContractError, pause, TimeoutError, type CallOptions, type EventStream, type StreamOptions } from "@shoal/transport";
 
 /** How to wait for an end state. */
 export interface WaitOptions<State, Event = never> {

@@ -5,4 +5,5 @@ export type { UploadProgress } from "./upload.ts";
 export type { Download } from "./download.ts";
 export type { EventStream } from "./event-stream.ts";
 export type { ItemPage } from "./page.ts";
+export { pause } from "./clock.ts";
 export { requestUrl } from "./url.ts";
