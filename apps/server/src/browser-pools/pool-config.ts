@@ -1,7 +1,8 @@
 import { ServiceError } from "@shoal/router";
 import type { BrowserPool, BrowserPoolConfig, CreateBrowserPool, UpdateBrowserPool } from "@shoal/schemas";
 import type * as z from "zod/mini";
-import type { PooledRequest, Sessions } from "../browsers/sessions.ts";
+import type { PooledRequest } from "../browsers/session-runner.ts";
+import type { Sessions } from "../browsers/sessions.ts";
 import { selectCategories, shownCategories } from "../telemetry/categories.ts";
 import type { CountedPool } from "./pool-store.ts";
 

@@ -5,7 +5,8 @@ import type { AcquireBrowser, BrowserPool, CreateBrowserPool, ListBrowserPools, 
 import type * as z from "zod/mini";
 import { refuseNotYetOnUpdate } from "../browsers/not-yet.ts";
 import type { SessionStore } from "../browsers/session-store.ts";
-import type { Sessions, SessionView } from "../browsers/sessions.ts";
+import type { SessionView } from "../browsers/session-runner.ts";
+import type { Sessions } from "../browsers/sessions.ts";
 import { isUniqueViolation } from "../database-errors.ts";
 import { createId } from "../ids.ts";
 import type { Log } from "../log.ts";

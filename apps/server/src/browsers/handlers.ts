@@ -4,7 +4,8 @@ import type { Browser } from "@shoal/schemas";
 import type { Access } from "../auth/access.ts";
 import type { Secrets } from "../secrets.ts";
 import { shownCategories } from "../telemetry/categories.ts";
-import type { Sessions, SessionView } from "./sessions.ts";
+import type { SessionView } from "./session-runner.ts";
+import type { Sessions } from "./sessions.ts";
 
 type BrowserEndpoints = Pick<typeof endpoints, "createBrowser" | "listBrowsers" | "getBrowser" | "updateBrowser" | "deleteBrowser">;
 

@@ -1,0 +1,90 @@
+import { ServiceError } from "@shoal/router";
+import type { CreateBrowser, EndedReason, UpdateBrowser } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import { createId } from "../ids.ts";
+import { selectCategories } from "../telemetry/categories.ts";
+import { refuseNotYetOnCreate } from "./not-yet.ts";
+import { notFound, refuseImpossible } from "./session-errors.ts";
+import type { PooledRequest, SessionRunner, SessionView } from "./session-runner.ts";
+import type { SessionRow, SessionStore } from "./session-store.ts";
+
+/** The wire's longest. */
+const longestTimeoutSeconds = 259_200;
+/** An instance answers within a millisecond. */
+const leaseTimeoutMs = 10_000;
+
+/** Sessions that wait in a pool, on this server. Their rows are the pool's. */
+export interface PooledSessions {
+  /** @throws {ServiceError} as `create` does for what cannot be, or cannot be yet. */
+  check(projectId: string, request: z.output<typeof CreateBrowser>): Promise<void>;
+  /** How many more may run on this server. */
+  room(): number;
+  /** The row of a session that is to start, as it is to be stored. */
+  rowFor(pool: { readonly id: string; readonly project_id: string }, request: PooledRequest): SessionRow;
+  /** Starts a session whose row is stored. It does not end by itself for 72 hours. Leaves nothing, its row neither, when that fails. */
+  start(row: SessionRow, request: PooledRequest): Promise<void>;
+  /** Whether it runs here and nothing has begun to end it. */
+  isRunning(id: string): boolean;
+  /** Hands it to whoever leased it: from now on it is seen, and its timeout counts. @returns its row. @throws {ServiceError} 409 when it has just ended. */
+  lease(row: SessionRow, wishes: { readonly start_url?: string | undefined; readonly telemetry?: z.output<typeof UpdateBrowser>["telemetry"] }): Promise<SessionRow>;
+  show(row: SessionRow): SessionView;
+  /** Ends one that runs here. */
+  end(id: string, reason: EndedReason): void;
+  /** Those of a pool that run here, are about to, or have not quite gone. */
+  of(poolId: string): string[];
+}
+
+export function createPooledSessions(runner: SessionRunner, store: SessionStore): PooledSessions {
+  const { sessions, chooseProxy, emptyRow, end, instanceHere, newSession, persist, room, start, switchTelemetry, view } = runner;
+  return {
+    async check(projectId, request) {
+      refuseNotYetOnCreate(request);
+      refuseImpossible(request);
+      selectCategories(request.telemetry, undefined);
+      await chooseProxy(projectId, request, createId());
+    },
+    room,
+    rowFor: (pool, request) => ({ ...emptyRow(createId(), pool.project_id, request), timeout_seconds: longestTimeoutSeconds, pool_id: pool.id, pool_state: "starting" }),
+    async start(row, request) {
+      const session = newSession(row, request.telemetry);
+      // At once: whoever looks for it must find it.
+      sessions.set(row.id, session);
+      try {
+        const chosen = await chooseProxy(row.project_id, request, row.id);
+        if (chosen?.shown !== undefined) await store.update(row.id, { proxy: chosen.shown });
+        await start(session, chosen ?? undefined, session.abort.signal, true);
+      } catch (error) {
+        sessions.delete(row.id);
+        if (session.instance === undefined && session.ending === undefined) await persist(session, () => store.remove(row.id));
+        throw error;
+      }
+    },
+    isRunning(id) {
+      const session = sessions.get(id);
+      return session?.instance !== undefined && session.ending === undefined;
+    },
+    async lease(row, wishes) {
+      const session = sessions.get(row.id);
+      if (session === undefined) throw notFound(row.id);
+      const instance = instanceHere(session);
+      // First, so that the page is seen from its first request on.
+      if (wishes.telemetry) await switchTelemetry(row, wishes.telemetry);
+      const answer = await instance.request(
+        { method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, signal: AbortSignal.timeout(leaseTimeoutMs) },
+        JSON.stringify({ session_id: row.id, timeout_seconds: row.timeout_seconds, ...(wishes.start_url !== undefined && { start_url: wishes.start_url }) }),
+      );
+      answer.resume();
+      if (answer.statusCode !== 200) throw new ServiceError(409, "conflict", `Browser ${row.id} ended before it could be handed out.`);
+      session.row = row;
+      session.idleSinceMs ??= Date.now();
+      if (wishes.start_url !== undefined) session.row = (await store.update(row.id, { start_url: wishes.start_url })) ?? row;
+      return session.row;
+    },
+    show: view,
+    end(id, reason) {
+      const session = sessions.get(id);
+      if (session !== undefined) end(session, reason);
+    },
+    of: (poolId) => [...sessions.values()].filter(({ row }) => row.pool_id === poolId).map(({ row }) => row.id),
+  };
+}

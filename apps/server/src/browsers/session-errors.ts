@@ -1,0 +1,44 @@
+import { maxViewportPixels } from "@shoal/instance";
+import { ServiceError } from "@shoal/router";
+import type { CreateBrowser } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import { isStorable } from "../paging.ts";
+import type { SessionRow } from "./session-store.ts";
+
+export function notFound(idOrName: string): ServiceError {
+  return new ServiceError(404, "not_found", `Browser ${idOrName} was not found among the running sessions of this project. It may have ended; list them with browsers.list, ended ones with status=all.`);
+}
+
+const endings: Readonly<Record<string, string>> = {
+  deleted: "it was deleted",
+  timeout: "nobody used it for its timeout_seconds",
+  browser_crashed: "its browser crashed twice",
+  instance_lost: "its instance was lost",
+  server_stopped: "the server was stopped",
+};
+
+export function hasEnded(id: string, reason: string | null, at: string | null): ServiceError {
+  const because = reason === null ? "" : ` (${reason}): ${endings[reason] ?? reason}`;
+  return new ServiceError(404, "not_found", `Browser ${id} has ended${at === null ? "" : ` at ${at}`}${because}. Create a new session with browsers.create.`);
+}
+
+export function isSeen({ pool_state }: SessionRow): boolean {
+  return pool_state === null || pool_state === "leased";
+}
+
+/** Limits of Chromium and PostgreSQL rather than of the wire, so the contract does not know them. */
+export function refuseImpossible({ viewport, start_url }: z.output<typeof CreateBrowser>): void {
+  let problem: string | undefined;
+  if (viewport !== undefined && viewport.width > maxViewportPixels) problem = `body.viewport.width: expected at most ${String(maxViewportPixels)}`;
+  else if (viewport !== undefined && viewport.height > maxViewportPixels) problem = `body.viewport.height: expected at most ${String(maxViewportPixels)}`;
+  else if (!isStorable(start_url)) problem = "body.start_url: must not hold a NUL character";
+  if (problem !== undefined) throw new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
+}
+
+export function nameTaken(name: string): ServiceError {
+  return new ServiceError(409, "name_taken", `A running session of this project is named ${name} already. Choose another name, or delete that session.`);
+}
+
+export function otherServer(row: SessionRow): ServiceError {
+  return new ServiceError(501, "not_implemented", `Browser ${row.id} runs on another server of this installation (${row.server_id}), and servers do not forward to one another yet. Send the request to that server.`);
+}

@@ -1,0 +1,289 @@
+import type { Instance, Placement } from "@shoal/placement";
+import { ServiceError } from "@shoal/router";
+import type { CreateBrowser, EndedReason, UpdateBrowser } from "@shoal/schemas";
+import { setTimeout as delay } from "node:timers/promises";
+import type * as z from "zod/mini";
+import { isUniqueViolation } from "../database-errors.ts";
+import type { Log } from "../log.ts";
+import type { SessionLimits } from "../projects/session-limits.ts";
+import type { ChosenProxy, Proxies } from "../proxies/proxies.ts";
+import type { ReplayStore } from "../replays/replay-store.ts";
+import { type CapturedCategories, namesOf, selectCategories } from "../telemetry/categories.ts";
+import type { Collector } from "../telemetry/collector.ts";
+import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
+import { hasEnded, nameTaken, otherServer } from "./session-errors.ts";
+import type { SessionRow, SessionStore } from "./session-store.ts";
+const defaultViewport = { width: 1920, height: 1080 };
+/** A start that takes longer has gone wrong. */
+const startTimeoutMs = 60_000;
+
+/** A session that runs on this server, or is about to. */
+export interface RunningSession {
+  row: SessionRow;
+  /** Absent while it starts. */
+  instance: Instance | undefined;
+  /** Since when nobody uses it, epoch milliseconds; `null` while somebody does. */
+  idleSinceMs: number | null;
+  /** What its telemetry captures; `undefined` = nothing. */
+  captured: CapturedCategories | undefined;
+  /** Present since something was first captured. */
+  collector: Collector | undefined;
+  /** The latest change of what is captured: one follows the other. */
+  switching: Promise<unknown>;
+  /** Set as soon as its end has begun. */
+  ending:
+    | {
+        readonly reason: EndedReason;
+        readonly at: string;
+        /** Everything of it has been told to die, and its row says that it has ended. */
+        readonly recorded: Promise<void>;
+        /** And nothing of it is left. */
+        readonly done: Promise<void>;
+      }
+    | undefined;
+  /** Gives up the start. */
+  readonly abort: AbortController;
+}
+
+/** A session as it is shown: its row, and what only this server knows. */
+export interface SessionView {
+  readonly row: SessionRow;
+  /** When it will end if nobody uses it until then. */
+  readonly expiresAt: Date | undefined;
+  /** What its telemetry captures; `undefined` = nothing. */
+  readonly captured: CapturedCategories | undefined;
+}
+
+/** What a session of a pool is made of. */
+export type PooledRequest = Pick<z.output<typeof CreateBrowser>, "proxy_id" | "start_url" | "telemetry" | "viewport">;
+
+export interface SessionRules {
+  /** Sessions that may run on this server at once. */
+  readonly maxSessions: number;
+  readonly limits: SessionLimits;
+  readonly idleTimeoutSeconds: number;
+}
+
+export interface SessionRunnerParts {
+  readonly store: SessionStore;
+  readonly placement: Placement;
+  readonly proxies: Pick<Proxies, "choose">;
+  readonly serverId: string;
+  readonly rules: SessionRules;
+  readonly telemetry: TelemetryStore;
+  readonly replays: Pick<ReplayStore, "finish">;
+  readonly log: Log;
+}
+
+/** Starts, follows and ends the sessions of this server. */
+export function createSessionRunner(parts: SessionRunnerParts) {
+  const { store, placement, proxies, serverId, rules, telemetry, replays, log } = parts;
+  const sessions = new Map<string, RunningSession>();
+  let closed = false;
+
+  function view(row: SessionRow): SessionView {
+    const running = sessions.get(row.id);
+    const idleSinceMs = row.ended_at === null ? (running?.idleSinceMs ?? null) : null;
+    return {
+      row: running === undefined ? row : { ...row, browser_restarts: running.row.browser_restarts },
+      expiresAt: idleSinceMs === null ? undefined : new Date(idleSinceMs + row.timeout_seconds * 1000),
+      captured: row.ended_at === null ? running?.captured : undefined,
+    };
+  }
+
+  /** Writes what must not get lost; a database that is away for a moment is asked again. What still fails is put right by the next start. */
+  async function persist(session: RunningSession, write: () => Promise<void>): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await write();
+        return;
+      } catch (error) {
+        log.warn({ session_id: session.row.id, attempt, err: error }, "the session's row could not be written");
+        if (attempt === 8 || closed) return;
+        await delay(100 * 2 ** attempt, undefined, { ref: false });
+      }
+    }
+  }
+
+  /** What its telemetry has just seen is on its way, and the end of its recordings: that is waited for. */
+  function stopInstance({ row, collector, instance }: RunningSession): Promise<void> | undefined {
+    if (instance === undefined) return collector?.finish();
+    const recordings = replays.finish(row.id, instance);
+    if (collector === undefined && recordings === undefined) return instance.stop();
+    return Promise.all([collector?.finish(), recordings]).then(() => instance.stop());
+  }
+
+  /** Ends a session once, whoever asks first. */
+  function end(session: RunningSession, reason: EndedReason): NonNullable<RunningSession["ending"]> {
+    if (session.ending === undefined) {
+      const { id, project_id } = session.row;
+      const at = new Date().toISOString();
+      session.abort.abort(new ServiceError(409, "conflict", `Browser ${id} was ended while it started (${reason}).`));
+      const stopped = stopInstance(session)?.catch((error: unknown) => {
+        log.error({ session_id: id, err: error }, "the session's instance did not stop cleanly");
+      });
+      const recorded = persist(session, () => store.end(id, at, reason));
+      const done = Promise.all([stopped, recorded, session.collector?.done]).then(() => {
+        sessions.delete(id);
+        log.info({ session_id: id, project_id, reason }, "session ended");
+      });
+      session.ending = { reason, at, recorded, done };
+    }
+    return session.ending;
+  }
+
+  function follow(session: RunningSession, instance: Instance): void {
+    instance.onEvent((event) => {
+      switch (event.type) {
+        case "state":
+        case "activity":
+          session.idleSinceMs = event.idle_since_ms;
+          break;
+        case "browser_restarted": {
+          const restarts = session.row.browser_restarts + 1;
+          session.row = { ...session.row, browser_restarts: restarts };
+          log.warn({ session_id: session.row.id, exit_code: event.exit_code, signal: event.signal }, "the browser crashed and was started again");
+          void persist(session, () => store.setRestarts(session.row.id, restarts));
+          break;
+        }
+        case "ready":
+        case "ending":
+          break;
+      }
+    });
+    void instance.ended.then(({ reason, detail }) => {
+      if (session.ending === undefined && reason !== "timeout") log.warn({ session_id: session.row.id, reason, detail }, "the session's instance ended by itself");
+      return end(session, reason === "stopped" ? "instance_lost" : reason).done;
+    });
+  }
+
+  async function insert(row: SessionRow): Promise<void> {
+    try {
+      await store.insert(row, rules.limits);
+    } catch (error) {
+      throw row.name !== null && isUniqueViolation(error) ? nameTaken(row.name) : error;
+    }
+  }
+
+  /** Gives the session its instance, or leaves nothing of it. @param isStored - its row is there already. */
+  async function start(session: RunningSession, chosen: Partial<ChosenProxy> | undefined, signal: AbortSignal, isStored = false): Promise<void> {
+    const { row, abort } = session;
+    const stored = isStored ? Promise.resolve() : insert(row);
+    // A name may be taken: find out before a browser is spent on it. Without one, both go on at once.
+    if (row.name !== null) await stored;
+    const acquired = placement.acquire(
+      { session_id: row.id, timeout_seconds: row.timeout_seconds, viewport: row.viewport ?? defaultViewport, ...(session.captured !== undefined && { telemetry: namesOf(session.captured) }), ...(row.start_url !== null && { start_url: row.start_url }) },
+      AbortSignal.any([signal, abort.signal, AbortSignal.timeout(startTimeoutMs)]),
+      chosen?.upstream,
+    );
+    const [storing, acquiring] = await Promise.allSettled([
+      stored.catch((error: unknown) => {
+        abort.abort(error);
+        throw error;
+      }),
+      acquired,
+    ]);
+    if (storing.status === "fulfilled" && acquiring.status === "fulfilled" && !abort.signal.aborted) {
+      // At once: whoever ends the session from now on must find it.
+      session.instance = acquiring.value;
+      session.idleSinceMs = Date.now();
+      follow(session, acquiring.value);
+      if (session.captured !== undefined) session.collector = telemetry.collect(row.id, acquiring.value);
+      log.info({ session_id: row.id, project_id: row.project_id, pid: acquiring.value.pid }, "session started");
+      return;
+    }
+    if (acquiring.status === "fulfilled") await acquiring.value.stop();
+    if (storing.status === "rejected") throw storing.reason;
+    if (session.ending === undefined) await persist(session, () => store.remove(row.id));
+    if (abort.signal.aborted) throw abort.signal.reason;
+    const cause: unknown = acquiring.status === "rejected" ? acquiring.reason : undefined;
+    if (ServiceError.isInstance(cause)) throw cause;
+    log.error({ session_id: row.id, err: cause }, "the browser did not start");
+    throw new ServiceError(500, "internal_error", `The browser did not start: ${cause instanceof Error ? cause.message : String(cause)}. Try again; \`shoal doctor\` examines the machine.`, { cause });
+  }
+
+  /** What a request chooses for a session's traffic; `undefined` = it says nothing, `null` = nothing any more. */
+  async function chooseProxy(projectId: string, { proxy, proxy_id }: Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id">, sessionId: string): Promise<Partial<ChosenProxy> | null | undefined> {
+    // There is no default proxy, so both modes are the same.
+    if (proxy?.mode !== undefined) return { shown: { mode: proxy.mode } };
+    if (proxy !== undefined) return proxies.choose(projectId, proxy, sessionId);
+    if (proxy_id === null || proxy_id === "") return null;
+    return proxy_id === undefined ? undefined : proxies.choose(projectId, { id: proxy_id }, sessionId);
+  }
+
+  function room(): number {
+    return closed ? 0 : Math.max(0, rules.maxSessions - [...sessions.values()].filter(({ ending }) => ending === undefined).length);
+  }
+
+  function emptyRow(id: string, projectId: string, request: PooledRequest): SessionRow {
+    return {
+      id,
+      project_id: projectId,
+      name: null,
+      tags: {},
+      placement: placement.kind,
+      server_id: serverId,
+      created_at: new Date().toISOString(),
+      timeout_seconds: rules.idleTimeoutSeconds,
+      headless: true,
+      stealth: false,
+      viewport: request.viewport ?? defaultViewport,
+      start_url: request.start_url ?? null,
+      proxy: null,
+      pool_id: null,
+      pool_name: null,
+      pool_state: null,
+      browser_restarts: 0,
+      ended_at: null,
+      ended_reason: null,
+    };
+  }
+
+  function newSession(row: SessionRow, telemetryRequest: PooledRequest["telemetry"]): RunningSession {
+    return { row, instance: undefined, idleSinceMs: null, captured: selectCategories(telemetryRequest, undefined), collector: undefined, switching: Promise.resolve(), ending: undefined, abort: new AbortController() };
+  }
+
+  function instanceHere(session: RunningSession): Instance {
+    if (session.ending !== undefined) throw hasEnded(session.row.id, session.ending.reason, session.ending.at);
+    if (session.instance === undefined) throw new ServiceError(409, "browser_not_running", `Browser ${session.row.id} is still starting.`, { retryAfterSeconds: 1 });
+    return session.instance;
+  }
+
+  /** Captures what an update asks for, from its answer on. */
+  async function switchTelemetry(row: SessionRow, request: z.output<typeof UpdateBrowser>["telemetry"]): Promise<void> {
+    const session = sessions.get(row.id);
+    if (session === undefined) throw otherServer(row);
+    const instance = instanceHere(session);
+    const switched = session.switching.then(async () => {
+      const wanted = selectCategories(request, session.captured);
+      if (wanted === session.captured) return;
+      session.collector ??= telemetry.collect(row.id, instance);
+      await session.collector.select(namesOf(wanted));
+      session.captured = wanted;
+    });
+    session.switching = switched.catch(() => undefined);
+    await switched;
+  }
+
+  return {
+    /** Those that run here, are about to, or have not quite gone, by id. */
+    sessions,
+    view,
+    persist,
+    end,
+    start,
+    chooseProxy,
+    room,
+    emptyRow,
+    newSession,
+    instanceHere,
+    switchTelemetry,
+    isClosed: () => closed,
+    /** Ends every session as `server_stopped` and takes no new ones. */
+    async close(): Promise<void> {
+      closed = true;
+      await Promise.all([...sessions.values()].map((session) => end(session, "server_stopped").done));
+    },
+  };
+}
+export type SessionRunner = ReturnType<typeof createSessionRunner>;
