@@ -4,14 +4,15 @@ import type { Duplex } from "node:stream";
 import { Socket } from "node:net";
 import { createCdpGateway } from "./cdp/gateway.ts";
 import { describeExit, type BrowserExit } from "./chromium/browser.ts";
+import { type BrowserLaunch, launchChange } from "./chromium/launch.ts";
 import type { SpawnedChromium } from "./chromium/spawn.ts";
-import { superviseBrowser } from "./chromium/supervisor.ts";
+import { relaunchCloseCode, superviseBrowser } from "./chromium/supervisor.ts";
 import type { EgressForwarder } from "./egress-forwarder.ts";
 import { copyLog, log } from "./log.ts";
 import { createSupervisorLogs } from "./logs/supervisor-logs.ts";
 import type { BidiGateway } from "./webdriver/bidi-gateway.ts";
 import type { Operations } from "./operations.ts";
-import type { AssignInstance, InstanceEvent, InstanceConfig } from "./protocol.ts";
+import type { AssignInstance, InstanceEvent, InstanceConfig, LaunchWishes } from "./protocol.ts";
 import { trackActivity } from "./session/activity.ts";
 import { controlPrefix, createControlChannel } from "./session/control.ts";
 import { createEventFeed } from "./session/event-feed.ts";
@@ -23,7 +24,7 @@ export interface StartedInstance {
   readonly config: InstanceConfig;
   readonly forwarder: EgressForwarder;
   readonly chromium: SpawnedChromium;
-  readonly spawn: (config: InstanceConfig) => SpawnedChromium;
+  readonly spawn: (launch: BrowserLaunch) => SpawnedChromium;
 }
 
 type EndingEvent = Extract<InstanceEvent, { type: "ending" }>;
@@ -65,6 +66,12 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     onReady() {
       served = true;
       feed.send({ type: "ready" });
+    },
+    onRelaunch() {
+      const reason = "the browser is being started in another way: reconnect";
+      served = false;
+      gateway.closeAll(relaunchCloseCode, reason);
+      closeBidi(relaunchCloseCode, reason);
     },
     onRestart(exit) {
       log("warn", "the browser crashed and is started again", exitFields(exit));
@@ -131,6 +138,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     openedUrl = request.start_url ?? openedUrl;
     activity.limit(request.timeout_seconds * 1000);
     if (request.viewport !== undefined) browser.resize(request.viewport);
+    if (request.launch !== undefined) return assignWithLaunch(request, request.launch, startUrl);
     if (request.telemetry !== undefined) return assignWithTelemetry(request.telemetry, startUrl);
     if (startUrl !== undefined) browser.open(startUrl);
     return undefined;
@@ -140,6 +148,19 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
   async function assignWithTelemetry(categories: NonNullable<AssignInstance["telemetry"]>, startUrl: string | undefined): Promise<undefined> {
     await (await loadTelemetry()).select(categories);
     if (startUrl !== undefined) browser.open(startUrl);
+  }
+
+  async function assignWithLaunch({ viewport, telemetry: categories }: AssignInstance, wishes: LaunchWishes, startUrl: string | undefined): Promise<Refusal | undefined> {
+    const change = launchChange(config, browser.launch, wishes);
+    if (change === "no_full_chromium") return { status: 422, code: "no_full_chromium", message: "There is no full Chromium here, only a headless shell." };
+    try {
+      if (change !== undefined) await browser.relaunch({ ...change, ...(viewport && { page: viewport }) });
+    } catch (error) {
+      return { status: 503, code: "browser_not_running", message: `The browser could not be started as it was asked for: ${error instanceof Error ? error.message : String(error)}.` };
+    }
+    if (categories !== undefined) await (await loadTelemetry()).select(categories);
+    if (startUrl !== undefined) browser.open(startUrl);
+    return undefined;
   }
 
   // Loaded when it is switched on or followed: most sessions do without.

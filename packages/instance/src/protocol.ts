@@ -29,6 +29,8 @@ export const InstanceConfigShape = lazyObject(() => ({
     kind: z.enum(["headless_shell", "chrome"]),
     /** Whether Chromium keeps its own sandbox; without it, `--no-sandbox`. */
     inner_sandbox: z.boolean(),
+    /** A full Chromium beside a headless shell, for sessions that ask for what only it has. */
+    full: z.optional(z.object({ executable: HostPath, inner_sandbox: z.boolean() })),
   }),
   /** Size of the window that Chromium starts with. */
   viewport: z.object({ width: Pixels, height: Pixels }),
@@ -38,6 +40,19 @@ export const InstanceConfigShape = lazyObject(() => ({
 /** What the instance program is told at its start, in the environment variable `SHOAL_INSTANCE`, as JSON. */
 export interface InstanceConfig extends z.output<typeof InstanceConfigShape> {}
 export const InstanceConfig: Schema<InstanceConfig> = InstanceConfigShape;
+
+export const LaunchWishesShape = lazyObject(() => ({
+  /** `true`: a full Chromium, whatever the rest asks for; what a session with policies or extensions needs. */
+  full: z.optional(z.boolean()),
+  /** `false`: a window on a screen of its own. */
+  headless: z.optional(z.boolean()),
+  /** `true`: the window shows the page alone. */
+  kiosk: z.optional(z.boolean()),
+  /** `true`: hides the signs of automation. */
+  stealth: z.optional(z.boolean()),
+}));
+/** How a session's browser is to be started where that differs from the first browser of a waiting instance; what is absent stays as it is. Each of them but `headless: true` selects a full Chromium. */
+export interface LaunchWishes extends z.output<typeof LaunchWishesShape> {}
 
 export const AssignInstanceShape = lazyObject(() => ({
   /** The session that the instance serves from now on. */
@@ -58,6 +73,8 @@ export const AssignInstanceShape = lazyObject(() => ({
   telemetry: z.optional(z.array(z.enum(telemetryCategories))),
   /** A page to open at once, unless the latest assignment that named one named the same; the answer does not wait for it. */
   start_url: z.optional(checked(z.string(), z.maxLength(8192))),
+  /** How the browser is started; the waiting one is kept when absent. Else it is ended and started again, and the answer waits for that. */
+  launch: z.optional(LaunchWishesShape),
 }));
 /** `POST /_instance/assign`: hands a waiting instance to a session. Its idle timer starts. Sent again for the same session, it changes the timeout, the size and the page. */
 export interface AssignInstance extends z.output<typeof AssignInstanceShape> {}

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { enableCompileCache, flushCompileCache } from "node:module";
+import type { BrowserLaunch } from "./chromium/launch.ts";
 import { spawnChromium } from "./chromium/spawn.ts";
 import { startEgressForwarder } from "./egress-forwarder.ts";
 import type { InstanceConfig } from "./protocol.ts";
@@ -11,8 +12,8 @@ async function start(document: string | undefined): Promise<void> {
   const config = JSON.parse(document) as InstanceConfig;
   const forwarder = await startEgressForwarder(config.egress_path);
   offerMemoryFirst();
-  const spawn = (changed: InstanceConfig) => spawnChromium(changed, forwarder.port);
-  const chromium = spawn(config);
+  const spawn = (launch?: BrowserLaunch) => spawnChromium(config, forwarder.port, launch);
+  const chromium = spawn();
   if (config.cache_dir !== undefined) enableCompileCache(config.cache_dir);
   const { runInstance } = await import("./program.ts");
   runInstance({ config, forwarder, chromium, spawn });

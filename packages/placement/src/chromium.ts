@@ -45,6 +45,12 @@ export async function findChromium(options: { readonly executable?: string } = {
   return located && { ...located, version: await versionOf(located.executable) };
 }
 
+const searches = [
+  [installedPlaces, "installed"],
+  [placesOnSearchPath, "installed"],
+  [fetchedPlaces, "fetched"],
+] as const;
+
 /** {@link findChromium} without the version, so without starting the browser. */
 export async function locateChromium(executable?: string): Promise<LocatedChromium | undefined> {
   if (executable !== undefined) {
@@ -52,11 +58,6 @@ export async function locateChromium(executable?: string): Promise<LocatedChromi
     if (path === undefined) throw new PlacementError("no_chromium", `chromium: ${executable} is not a program that this user may run. Name the browser's own executable, or leave the option out to have one searched for.`);
     return { executable: path, kind: kindOf(path), source: "named" };
   }
-  const searches = [
-    [installedPlaces, "installed"],
-    [placesOnSearchPath, "installed"],
-    [fetchedPlaces, "fetched"],
-  ] as const;
   for (const [places, source] of searches) {
     for (const place of await places()) {
       const path = await programAt(place);
@@ -65,6 +66,17 @@ export async function locateChromium(executable?: string): Promise<LocatedChromi
   }
   const packaged = await packagedChromium();
   return packaged === undefined ? undefined : { executable: packaged, kind: "headless_shell", source: "packaged" };
+}
+
+/** The first full browser that is installed or was fetched; for hosts whose sessions run in a headless shell unless they ask for more. */
+export async function locateFullChromium(): Promise<LocatedChromium | undefined> {
+  for (const [places, source] of searches) {
+    for (const place of await places()) {
+      const path = await programAt(place);
+      if (path !== undefined && kindOf(path) === "chrome" && !(await isSnap(path))) return { executable: path, kind: "chrome", source };
+    }
+  }
+  return undefined;
 }
 
 const versions = new Map<string, Promise<string>>();

@@ -1,6 +1,6 @@
 import { type AssignInstance, instanceNativeFiles, instanceProgramPath } from "@shoal/instance";
 import type { BoxMaker } from "./box.ts";
-import { locateChromium } from "./chromium.ts";
+import { locateChromium, locateFullChromium } from "./chromium.ts";
 import { createEgressGateway } from "./egress-gateway.ts";
 import { createEgressPolicy, type ResolveName } from "./egress-policy.ts";
 import type { EgressUpstream } from "./egress-upstream.ts";
@@ -52,6 +52,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
   if (chromium === undefined) {
     throw new PlacementError("no_chromium", "No Chromium was found. Install one (apt-get install chromium-headless-shell, or Google Chrome), or fetch one: npx @puppeteer/browsers install chrome-headless-shell@stable.");
   }
+  const full = chromium.kind === "chrome" ? undefined : await locateFullChromium();
   const support = options.kind === "process" ? undefined : await examineSandbox();
   if (options.kind === "sandbox" && support?.works === false) throw new PlacementError("no_isolation", `placement: a sandbox cannot be made. ${support.reason} ${support.advice}`);
 
@@ -62,11 +63,19 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
     const common = { folders, gateway: createEgressGateway(log), policy, program: await installProgram(programPath, parent, instanceNativeFiles()), cacheParent: parent, log };
     if (support?.works === true) {
       const etc = await makeSandboxEtc(join(folders.runtimeDir, "etc"));
-      maker = await createSandboxBoxes({ ...common, support, etc, chromium });
+      maker = await createSandboxBoxes({ ...common, support, etc, chromium, full });
       if (!support.nestedUsers) log.warn({}, "This host lets no process in a box make user namespaces: Chromium runs without its inner sandbox. The box itself is in force.");
     } else {
       const innerSandbox = await processSandboxWorks(chromium.executable);
-      maker = await createProcessBoxes({ ...common, chromium: { executable: chromium.executable, kind: chromium.kind, inner_sandbox: innerSandbox } });
+      maker = await createProcessBoxes({
+        ...common,
+        chromium: {
+          executable: chromium.executable,
+          kind: chromium.kind,
+          inner_sandbox: innerSandbox,
+          ...(full && { full: { executable: full.executable, inner_sandbox: await processSandboxWorks(full.executable) } }),
+        },
+      });
       log.warn({ reason: support?.reason, advice: support?.advice, inner_sandbox: innerSandbox }, "Sessions run as plain processes, which isolates nothing: who uses one can read this user's files and reach this host's network.");
     }
   } catch (error) {

@@ -29,6 +29,8 @@ export interface InstanceHandleOptions {
 const graceMs = 2_000;
 /** How long an instance may take to accept a session. It does so within a millisecond; one that does not, never will. */
 const assignMs = 10_000;
+/** And one that starts its browser in another way before it does. */
+const assignWithLaunchMs = 60_000;
 /** Events that one instance may send in a row; what runs in a box is not trusted. One is won back every 10 ms. */
 const eventBurst = 2_000;
 const eventEveryMs = 10;
@@ -196,7 +198,7 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
       return () => listeners.delete(own);
     },
     async assign(assign, signal) {
-      const patience = AbortSignal.timeout(assignMs);
+      const patience = AbortSignal.timeout(assign.launch === undefined ? assignMs : assignWithLaunchMs);
       const answer = await request({ method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, signal: signal === undefined ? patience : AbortSignal.any([signal, patience]) }, JSON.stringify(assign));
       const said = await text(answer);
       if (answer.statusCode !== 200) throw lost(new Error(`it refused the session with status ${String(answer.statusCode)}: ${said.slice(0, 500)}`));

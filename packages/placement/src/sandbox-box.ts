@@ -23,6 +23,8 @@ export interface SandboxBoxOptions extends InstanceFilesOptions {
   readonly support: SandboxSupport & { readonly works: true };
   readonly etc: SandboxEtc;
   readonly chromium: LocatedChromium;
+  /** A full browser beside a headless shell, where there is one. */
+  readonly full: LocatedChromium | undefined;
   readonly program: InstalledProgram;
   /** Directory that stays from one server to the next, for the compile cache. */
   readonly cacheParent: string;
@@ -35,6 +37,7 @@ const inside = {
   program: "/opt/shoal/program",
   cache: "/opt/shoal/cache",
   chromium: "/opt/shoal/chromium",
+  fullChromium: "/opt/shoal/full-chromium",
   sockets: "/run/shoal",
   state: "/var/lib/shoal",
 } as const;
@@ -45,7 +48,8 @@ const lingerMs = 2_000;
 /** Starts instances in bubblewrap boxes. */
 export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<BoxMaker> {
   const { support, etc, chromium, program } = options;
-  const browser = await bindsOfChromium(chromium);
+  const browser = await bindsOfChromium(chromium, inside.chromium);
+  const full = options.full && (await bindsOfChromium(options.full, inside.fullChromium));
   const runtime: readonly Bind[] = [
     { from: await realpath(process.execPath), to: inside.node },
     { from: dirname(program.path), to: inside.program },
@@ -71,6 +75,7 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
     ...(cacheDir === undefined ? [] : [{ from: cacheDir, to: inside.cache }]),
     ...((await copyFontCache(fontCache)) ? [{ from: fontCache, to: fontCachePath }] : []),
     ...browser.binds,
+    ...(full?.binds ?? []),
   ];
 
   const filter = systemCallFilter(process.arch);
@@ -87,7 +92,7 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         root: "/",
         home: homePath,
         session_dir: inside.state,
-        chromium: { executable: browser.executable, kind: chromium.kind, inner_sandbox: support.nestedUsers },
+        chromium: { executable: browser.executable, kind: chromium.kind, inner_sandbox: support.nestedUsers, ...(full && { full: { executable: full.executable, inner_sandbox: support.nestedUsers } }) },
         viewport,
         ...(cacheDir !== undefined && { cache_dir: inside.cache }),
       };
@@ -176,11 +181,11 @@ async function readChildPid(info: Readable): Promise<number | undefined> {
 }
 
 /** A browser of the system is in `/usr` anyway. Another one lies in a folder of its own with its libraries, or is a single file. */
-async function bindsOfChromium({ executable }: LocatedChromium): Promise<{ readonly executable: string; readonly binds: readonly Bind[] }> {
+async function bindsOfChromium({ executable }: LocatedChromium, place: string): Promise<{ readonly executable: string; readonly binds: readonly Bind[] }> {
   if (executable.startsWith("/usr/")) return { executable, binds: [] };
   const folder = dirname(executable);
-  const to = join(inside.chromium, basename(executable));
+  const to = join(place, basename(executable));
   const names = await readdir(folder);
   const isBrowserFolder = names.some((name) => name === "icudtl.dat" || name === "libGLESv2.so") && ((await stat(folder)).mode & 0o1000) === 0;
-  return { executable: to, binds: [isBrowserFolder ? { from: folder, to: inside.chromium } : { from: executable, to }] };
+  return { executable: to, binds: [isBrowserFolder ? { from: folder, to: place } : { from: executable, to }] };
 }

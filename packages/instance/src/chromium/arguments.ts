@@ -1,6 +1,7 @@
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
 import type { InstanceConfig } from "../protocol.ts";
+import type { BrowserLaunch } from "./launch.ts";
 import { windowSize } from "./viewport.ts";
 
 /** Features whose traffic, prompts or delays nobody wants in an automated browser. DIPS deletes what sites keep that only redirect, as many a sign-in does. */
@@ -64,18 +65,21 @@ const enoughSharedMemoryBytes = 256 * 2 ** 20;
  *
  * @param proxyPort - port of the egress forwarder on 127.0.0.1.
  */
-export function chromiumArguments(config: InstanceConfig, proxyPort: number): string[] {
-  const { chromium } = config;
-  const window = windowSize(chromium.kind, config.viewport);
+export function chromiumArguments(config: InstanceConfig, proxyPort: number, launch: BrowserLaunch): string[] {
+  const { program } = launch;
+  const window = windowSize(program.kind, launch.page);
   return [
     ...constantArguments,
     `--user-data-dir=${join(config.session_dir, "profile")}`,
     `--proxy-server=http://127.0.0.1:${String(proxyPort)}`,
     `--window-size=${String(window.width)},${String(window.height)}`,
     `--screen-info={${String(window.width)}x${String(window.height)}}`,
-    ...(chromium.kind === "chrome" ? ["--headless=new", "--hide-scrollbars", "--gaia-url=http://127.0.0.1:1"] : []),
+    ...(program.kind === "chrome" ? ["--gaia-url=http://127.0.0.1:1"] : []),
+    ...(program.kind === "chrome" && launch.headless ? ["--headless=new", "--hide-scrollbars"] : []),
+    ...(launch.kiosk ? ["--kiosk"] : []),
+    ...(launch.extensions.length > 0 ? [`--load-extension=${launch.extensions.join(",")}`] : []),
     // --test-type only takes away the bar that warns of --no-sandbox and makes pages 56 pixels lower.
-    ...(chromium.inner_sandbox ? [] : ["--no-sandbox", "--test-type"]),
+    ...(program.innerSandbox ? [] : ["--no-sandbox", "--test-type"]),
     ...(hasLittleSharedMemory() ? ["--disable-dev-shm-usage"] : []),
     "about:blank",
   ];

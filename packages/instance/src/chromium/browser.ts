@@ -50,6 +50,7 @@ export function superviseChromium(spawned: SpawnedChromium, onLine?: (line: stri
   // Nobody may be waiting when it fails; `exited` tells it too.
   endpoint.promise.catch(() => undefined);
 
+  let ended = false;
   let rest = "";
   spawned.stderr.setEncoding("utf8");
   spawned.stderr.on("data", (text: string) => {
@@ -79,7 +80,8 @@ export function superviseChromium(spawned: SpawnedChromium, onLine?: (line: stri
   );
 
   function killGroup(): void {
-    if (child.pid === undefined) return;
+    // Its number may be another's by then.
+    if (child.pid === undefined || ended) return;
     try {
       if (process.platform === "win32") child.kill("SIGKILL");
       else process.kill(-child.pid, "SIGKILL");
@@ -92,6 +94,7 @@ export function superviseChromium(spawned: SpawnedChromium, onLine?: (line: stri
     clearTimeout(startTimer);
     // Processes of the browser that outlived its main one, or, where the program is a shell script, the browser itself.
     killGroup();
+    ended = true;
     spawned.commands.destroy();
     spawned.messages.destroy();
     const exit: BrowserExit = { pid: child.pid, code, signal, lastLines: lastLines.join("\n") };

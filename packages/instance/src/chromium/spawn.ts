@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { InstanceConfig } from "../protocol.ts";
 import { chromiumArguments } from "./arguments.ts";
+import { type BrowserLaunch, firstLaunch } from "./launch.ts";
 
 /** A Chromium that was started; whether it will run is not known yet. */
 export interface SpawnedChromium {
@@ -24,15 +25,16 @@ const maxTemporaryDirectoryBytes = 50;
  * Starts Chromium in a process group of its own.
  *
  * @param proxyPort - port of the egress forwarder on 127.0.0.1.
+ * @param launch - how; as an instance's first browser when absent.
  * @throws when its directories cannot be made.
  */
-export function spawnChromium(config: InstanceConfig, proxyPort: number): SpawnedChromium {
+export function spawnChromium(config: InstanceConfig, proxyPort: number, launch: BrowserLaunch = firstLaunch(config)): SpawnedChromium {
   const { SHOAL_INSTANCE: _, ...environment } = process.env;
   const home = join(config.root, config.home);
   const temporary = join(config.session_dir, "tmp");
   mkdirSync(join(home, "Downloads"), { recursive: true });
   mkdirSync(temporary, { recursive: true });
-  const child = spawn(config.chromium.executable, chromiumArguments(config, proxyPort), {
+  const child = spawn(launch.program.executable, chromiumArguments(config, proxyPort, launch), {
     cwd: home,
     detached: process.platform !== "win32",
     env: {
@@ -40,6 +42,7 @@ export function spawnChromium(config: InstanceConfig, proxyPort: number): Spawne
       HOME: home,
       XDG_CONFIG_HOME: join(config.session_dir, "config"),
       XDG_CACHE_HOME: join(config.session_dir, "cache"),
+      ...(launch.display !== undefined && { DISPLAY: launch.display }),
       DBUS_SESSION_BUS_ADDRESS: "disabled:",
       // What a killed Chromium leaves behind then goes with the session's directory.
       ...(Buffer.byteLength(temporary) <= maxTemporaryDirectoryBytes && { TMPDIR: temporary }),

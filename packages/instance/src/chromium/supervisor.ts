@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { CdpConnection } from "../cdp/pipe-connection.ts";
 import type { InstanceConfig } from "../protocol.ts";
 import { describeExit, superviseChromium, type Browser, type BrowserEndpoint, type BrowserExit } from "./browser.ts";
+import { type BrowserLaunch, firstLaunch } from "./launch.ts";
 import type { SpawnedChromium } from "./spawn.ts";
 import { controlViewport, type Size, type ViewportControl } from "./viewport.ts";
 
@@ -20,6 +21,18 @@ export interface BrowserSupervisor {
    * @returns stops that.
    */
   onBrowser(listener: (cdp: CdpConnection) => void): () => void;
+  /** How the present browser was started, or the one that is being started. */
+  readonly launch: BrowserLaunch;
+  /**
+   * Ends the browser as a person would, so that its profile is whole on disk, and starts it in another way once it has exited. Waits for its start first
+   * where it has not answered yet, and for another relaunch. It is no crash. CDP and BiDi clients are closed with {@link relaunchCloseCode}, and
+   * {@link BrowserSupervisor.onBrowser}'s listeners get the new connection. Pages that were open are gone.
+   *
+   * @param change - what is different from {@link BrowserSupervisor.launch}.
+   * @param between - called while no browser runs; when it rejects, the browser is started as it was before.
+   * @returns resolves when the new browser is ready; rejects with what `between` threw, or when the new browser crashed for good or the session ends.
+   */
+  relaunch(change: Partial<BrowserLaunch>, between?: () => Promise<void>): Promise<void>;
   /** Sizes every page, now or once it is ready. */
   resize(page: Size): void;
   /** Opens a page in the first tab, once it is ready; what becomes of it is not looked at. */
@@ -33,11 +46,13 @@ export interface BrowserSupervisor {
 export interface SupervisorOptions {
   readonly config: InstanceConfig;
   readonly first: SpawnedChromium;
-  /** Starts another one, with pages of the configured size. */
-  readonly spawn: (config: InstanceConfig) => SpawnedChromium;
+  /** Starts another one. */
+  readonly spawn: (launch: BrowserLaunch) => SpawnedChromium;
   readonly onReady: () => void;
   /** Told of each line that a browser prints. */
   readonly onLine: (line: string) => void;
+  /** Called before it is ended to be started in another way. */
+  readonly onRelaunch: () => void;
   /** Called at the first crash; it is being started again. */
   readonly onRestart: (exit: BrowserExit) => void;
   /** Called at the second crash. */
@@ -46,27 +61,38 @@ export interface SupervisorOptions {
 
 /** Crashes that are survived. */
 const maxRestarts = 1;
+/** With which clients lose their connection to a browser that is started again: "Service Restart". */
+export const relaunchCloseCode = 1012;
+/** A browser that was asked to close takes a tenth of a second to write its profile. */
+const closeTimeoutMs = 15_000;
 
 export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor {
   const { config } = options;
   let restarts = 0;
   let stopping = false;
   let ready = false;
+  let launch = firstLaunch(config);
   let page: Size = config.viewport;
   let browser: Browser;
   let viewport: ViewportControl | undefined;
   let sized: Promise<unknown> = Promise.resolve();
   let started = Promise.withResolvers<BrowserEndpoint>();
   const listeners = new Set<(cdp: CdpConnection) => void>();
+  /** The browser that is being ended in order to be started in another way. */
+  let leaving: Browser | undefined;
+  let relaunching: Promise<void> = Promise.resolve();
 
-  function take(spawned: SpawnedChromium, launched: Size): void {
-    browser = superviseChromium(spawned, options.onLine);
-    void setUp(browser, launched).catch(() => undefined);
-    void browser.exited.then(onExit);
+  function take(spawned: SpawnedChromium): void {
+    const taken = superviseChromium(spawned, options.onLine);
+    browser = taken;
+    void setUp(taken, launch).catch(() => undefined);
+    void taken.exited.then((exit) => {
+      if (taken !== leaving) onExit(exit);
+    });
   }
 
-  async function setUp(current: Browser, launched: Size): Promise<void> {
-    viewport = controlViewport(current.cdp, config.chromium.kind, launched);
+  async function setUp(current: Browser, launched: BrowserLaunch): Promise<void> {
+    viewport = controlViewport(current.cdp, launched.program.kind, launched.page);
     const [endpoint] = await Promise.all([current.endpoint, allowDownloads(current), sizePages()]);
     ready = true;
     started.resolve(endpoint);
@@ -86,20 +112,60 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
 
   function onExit(exit: BrowserExit): void {
     if (stopping) return;
-    viewport = undefined;
-    if (ready) renewStarted();
-    ready = false;
+    lose();
     if (restarts >= maxRestarts) {
       giveUp(exit);
       return;
     }
     restarts++;
     options.onRestart(exit);
+    startAgain(exit);
+  }
+
+  function lose(): void {
+    viewport = undefined;
+    if (ready) renewStarted();
+    ready = false;
+  }
+
+  function startAgain(last: BrowserExit): void {
+    launch = { ...launch, page };
     try {
-      take(options.spawn({ ...config, viewport: page }), page);
+      take(options.spawn(launch));
     } catch (error) {
-      giveUp({ ...exit, lastLines: `${exit.lastLines}\n${String(error)}` });
+      giveUp({ ...last, lastLines: `${last.lastLines}\n${String(error)}` });
     }
+  }
+
+  /** Loses nothing that the browser has yet to write, unless it hangs. */
+  async function close(current: Browser): Promise<BrowserExit> {
+    current.cdp.send("Browser.close").catch(() => undefined);
+    const timer = setTimeout(() => void current.kill(), closeTimeoutMs);
+    const exit = await current.exited;
+    clearTimeout(timer);
+    return exit;
+  }
+
+  async function relaunch(change: Partial<BrowserLaunch>, between?: () => Promise<void>): Promise<void> {
+    // Not only once: it may crash at the moment at which it has become ready.
+    while (!ready) await started.promise;
+    options.onRelaunch();
+    const left = browser;
+    leaving = left;
+    lose();
+    const exit = await close(left);
+    const failed = await between?.().then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    if (stopping) throw new Error("the session ends");
+    if (failed === undefined) {
+      launch = { ...launch, ...change };
+      page = change.page ?? page;
+    }
+    startAgain(exit);
+    await started.promise;
+    if (failed !== undefined) throw failed.error;
   }
 
   function giveUp(exit: BrowserExit): void {
@@ -129,11 +195,21 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
   }
 
   renewStarted();
-  take(options.first, config.viewport);
+  take(options.first);
 
   return {
     get ready() {
       return ready;
+    },
+    get launch() {
+      return launch;
+    },
+    relaunch(change, between) {
+      relaunching = relaunching.then(
+        () => relaunch(change, between),
+        () => relaunch(change, between),
+      );
+      return relaunching;
     },
     get restarts() {
       return restarts;

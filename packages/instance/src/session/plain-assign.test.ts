@@ -12,6 +12,7 @@ const document = fc.record(
     timeout_seconds: number(259_200),
     viewport: size,
     start_url: fc.oneof(fc.webUrl(), fc.constantFrom<unknown>("", "x".repeat(8192), "x".repeat(8193), 1, null)),
+    launch: fc.oneof(fc.record({ full: fc.boolean(), headless: fc.boolean(), kiosk: fc.boolean(), stealth: fc.constantFrom<unknown>(true, false, 1, null), other: fc.boolean() }, { requiredKeys: [] }), fc.constantFrom<unknown>(null, [], "x")),
     other: fc.anything(),
   },
   { requiredKeys: [] },
@@ -29,7 +30,7 @@ it("reads nothing that the schema would refuse, nor reads it differently", () =>
 
 it("reads what the service sends for most sessions", () => {
   const least = { session_id: "s", timeout_seconds: 60 };
-  for (const assign of [least, { ...least, viewport: { width: 1920, height: 1080 } }, { ...least, viewport: { width: 1, height: maxViewportPixels }, start_url: "https://example.com/" }]) {
+  for (const assign of [least, { ...least, viewport: { width: 1920, height: 1080 } }, { ...least, viewport: { width: 1, height: maxViewportPixels }, start_url: "https://example.com/" }, { ...least, launch: { headless: false, kiosk: true } }]) {
     expect(readPlainAssign(JSON.stringify(assign))).toStrictEqual(assign);
   }
 });

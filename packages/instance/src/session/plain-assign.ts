@@ -1,4 +1,4 @@
-import type { AssignInstance } from "../protocol.ts";
+import type { AssignInstance, LaunchWishes } from "../protocol.ts";
 import { maxViewportPixels } from "../viewport-limit.ts";
 
 /**
@@ -9,15 +9,26 @@ import { maxViewportPixels } from "../viewport-limit.ts";
 export function readPlainAssign(text: string): AssignInstance | undefined {
   const value = parse(text);
   if (value === undefined) return undefined;
-  const { session_id, timeout_seconds, viewport, start_url, ...others } = value;
+  const { session_id, timeout_seconds, viewport, start_url, launch, ...others } = value;
   if (Object.keys(others).length > 0) return undefined;
   if (typeof session_id !== "string" || session_id === "" || session_id.length > 255) return undefined;
   if (!isWithin(timeout_seconds, 259_200)) return undefined;
   if (start_url !== undefined && (typeof start_url !== "string" || start_url.length > 8192)) return undefined;
   const size = viewport === undefined ? undefined : readSize(viewport);
   if (viewport !== undefined && size === undefined) return undefined;
-  return { session_id, timeout_seconds, ...(size && { viewport: size }), ...(start_url !== undefined && { start_url }) };
+  const wishes = launch === undefined ? undefined : readWishes(launch);
+  if (launch !== undefined && wishes === undefined) return undefined;
+  return { session_id, timeout_seconds, ...(size && { viewport: size }), ...(start_url !== undefined && { start_url }), ...(wishes && { launch: wishes }) };
 }
+
+function readWishes(launch: unknown): LaunchWishes | undefined {
+  if (typeof launch !== "object" || launch === null || Array.isArray(launch)) return undefined;
+  const fields = Object.entries(launch);
+  if (!fields.every(([name, value]) => wishNames.has(name) && typeof value === "boolean")) return undefined;
+  return { ...launch };
+}
+
+const wishNames: ReadonlySet<string> = new Set(["full", "headless", "kiosk", "stealth"] satisfies readonly (keyof LaunchWishes)[]);
 
 function parse(text: string): Partial<Record<string, unknown>> | undefined {
   try {

@@ -31,7 +31,7 @@ export interface RunningInstance extends AsyncDisposable {
 }
 
 export interface RunOptions {
-  readonly chromium: Pick<InstanceConfig["chromium"], "kind" | "executable">;
+  readonly chromium: Pick<InstanceConfig["chromium"], "kind" | "executable" | "full">;
   readonly cacheDir?: string;
 }
 

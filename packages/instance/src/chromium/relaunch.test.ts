@@ -1,0 +1,59 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, vi } from "vitest";
+import { findChromium } from "../testing/chromium.ts";
+import { cdpClient, runInstance } from "../testing/run-instance.ts";
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const shell = findChromium("headless_shell");
+const full = findChromium("chrome");
+const isMissing = shell === undefined || full === undefined;
+const reason = isMissing ? " (needs a headless shell and a full Chromium, both installed)" : "";
+
+const isRoot = process.getuid?.() === 0;
+const both = { kind: "headless_shell", executable: shell ?? "missing shell", full: { executable: full ?? "missing chromium", inner_sandbox: !isRoot } } as const;
+
+async function evaluate(client: ReturnType<typeof cdpClient>, expression: string): Promise<unknown> {
+  const { result } = (await client.send("Target.getTargets")) as { result: { targetInfos: { type: string; targetId: string }[] } };
+  const page = result.targetInfos.find(({ type }) => type === "page");
+  const attached = (await client.send("Target.attachToTarget", { targetId: page?.targetId, flatten: true })) as { result: { sessionId: string } };
+  const answer = (await client.send("Runtime.evaluate", { expression, returnByValue: true }, attached.result.sessionId)) as { result: { result: { value: unknown } } };
+  return answer.result.result.value;
+}
+
+describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser that is started in another way${reason}`, () => {
+  it("is a full Chromium with the size and the state of the one before, and no crash", async () => {
+    const site = createServer((_request, response) => response.setHeader("content-type", "text/html").end("<title>Shoal</title>"));
+    await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${String((site.address() as AddressInfo).port)}/`;
+    await using instance = await runInstance({ chromium: both });
+    await instance.event(({ type }) => type === "ready");
+    const before = cdpClient(await instance.connect());
+    expect(await instance.assign({ viewport: { width: 1000, height: 600 }, start_url: url })).toBe(200);
+    await vi.waitFor(async () => { expect(await evaluate(before, "document.title")).toBe("Shoal"); }, { timeout: 30_000 });
+    await evaluate(before, "document.cookie = 'visited=yes; max-age=600'; localStorage.setItem('kept', 'also')");
+
+    expect(await instance.assign({ launch: { full: true } })).toBe(200);
+    expect(await before.closed).toEqual({ code: 1012, reason: "the browser is being started in another way: reconnect" });
+
+    const after = cdpClient(await instance.connect());
+    expect(await evaluate(after, "[innerWidth, innerHeight, navigator.pdfViewerEnabled]")).toEqual([1000, 600, true]);
+    await after.send("Target.createTarget", { url: "about:blank" });
+    await instance.assign({ launch: { full: true }, start_url: `${url}again` });
+    await vi.waitFor(async () => { expect(await evaluate(after, "document.title && [document.cookie, localStorage.getItem('kept')]")).toEqual(["visited=yes", "also"]); }, { timeout: 30_000 });
+    expect(instance.events.some(({ type }) => type === "browser_restarted" || type === "ending")).toBe(false);
+    expect(instance.events.filter(({ type }) => type === "ready").length).toBeLessThanOrEqual(2);
+    site.closeAllConnections();
+    site.close();
+  });
+
+  it("is refused where there is only a headless shell, and the one that runs stays", async () => {
+    await using instance = await runInstance({ chromium: { kind: "headless_shell", executable: both.executable } });
+    const client = cdpClient(await instance.connect());
+    const answer = await instance.call("POST", "/_instance/assign", JSON.stringify({ session_id: "s", timeout_seconds: 60, launch: { full: true } }));
+    expect(answer.status).toBe(422);
+    expect(answer.text).toContain("no_full_chromium");
+    expect(await client.send("Browser.getVersion")).toHaveProperty("result");
+  });
+});
