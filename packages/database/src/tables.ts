@@ -108,6 +108,10 @@ export interface SessionsTable {
   /** Set together with `ended_reason`. */
   ended_at: Timestamp | null;
   ended_reason: string | null;
+  /** Of the latest start or extension; `null` = it runs for as long as it is used. */
+  max_duration_seconds: Generated<number | null>;
+  /** When it ends although it is used. */
+  ends_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
 }
 
 /** Pools of warm browsers. */
@@ -190,13 +194,34 @@ export interface IdempotencyKeysTable {
   status: Generated<number>;
   response: Buffer | null;
   created_at: TimestampOfInsert;
+  /** The server on which the request runs, or ran. */
+  server_id: string | null;
 }
 
-/** Replicas of the service. One whose heartbeat stopped has lost its sessions. */
+/** Replicas of the service. One whose heartbeat stops is removed by another, and has lost its sessions. */
 export interface ServersTable {
   id: string;
   started_at: TimestampOfInsert;
   heartbeat_at: TimestampOfInsert;
+  /** Another one at each registration; empty where an earlier version registered. */
+  life: Generated<string>;
+  /** Where the others reach it: `http://10.0.0.7:7777`; `null` until it listens. */
+  address: string | null;
+  version: string | null;
+  /** The same on servers whose secrets are the same. */
+  secret_check: Buffer | null;
+}
+
+/** What servers prove to one another that they belong together with, one row. */
+export interface ReplicaSecretTable {
+  is_only: Generated<boolean>;
+  secret: Buffer;
+}
+
+/** When work was last done that one server does for all. */
+export interface JobsTable {
+  name: string;
+  ran_at: Timestamp;
 }
 
 /** Who asked what of the service. Entries are only ever added at the end, and removed from the beginning. */
@@ -257,4 +282,6 @@ export interface Tables {
   audit_logs: AuditLogsTable;
   audit_chain: AuditChainTable;
   servers: ServersTable;
+  replica_secret: ReplicaSecretTable;
+  jobs: JobsTable;
 }
