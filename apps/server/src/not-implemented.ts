@@ -11,6 +11,7 @@ export type OpenPlane<C extends Contract> = { readonly [Name in keyof C as C[Nam
  * stands neither here nor among the handlers is a compile error of app.ts, and so is one that stands in both.
  */
 export const notImplemented = [
+  "cloneProfile",
   "createAuditLogExportDestination",
   "createAuthConnection",
   "createCredential",
@@ -37,7 +38,9 @@ export const notImplemented = [
   "getDeployment",
   "getInvocation",
   "getOtlpDestination",
+  "getStorageState",
   "getTotpCode",
+  "importStorageState",
   "listApps",
   "listAuditLogExportDestinations",
   "listAuthConnections",
@@ -48,7 +51,10 @@ export const notImplemented = [
   "listInvocationBrowsers",
   "listInvocations",
   "listOtlpDestinations",
+  "listProfileVersions",
   "listTimeline",
+  "rollbackProfile",
+  "saveBrowserProfile",
   "startLogin",
   "submitLogin",
   "testAuditLogExportDestination",

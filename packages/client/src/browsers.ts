@@ -1,5 +1,5 @@
-import { createBrowser, curl, deleteBrowser, getBrowser, listBrowsers, loadExtensions, updateBrowser, type BytesInput } from "@shoal/contract";
-import type { Browser, CreateBrowser, Curl, CurlResult, GetBrowser, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
+import { createBrowser, curl, deleteBrowser, getBrowser, listBrowsers, loadExtensions, saveBrowserProfile, updateBrowser, type BytesInput } from "@shoal/contract";
+import type { Browser, CreateBrowser, Curl, CurlResult, GetBrowser, ListBrowsers, Profile, UpdateBrowser } from "@shoal/schemas";
 import type { CallOptions, ItemPage, Transport } from "@shoal/transport";
 import { BrowserComputer } from "./browser-computer.ts";
 import { browserFetch, type BrowserFetchInit, type BrowserFetchParts } from "./browser-fetch.ts";
@@ -76,6 +76,10 @@ export class Browsers {
   /** Ends a session with everything that runs beside its browser, and its files. @throws {ApiError} 404 `not_found`. */
   delete(idOrName: string, options?: CallOptions): Promise<void> {
     return this.#transport.call(deleteBrowser, { params: { id_or_name: idOrName } }, options);
+  }
+  /** Saves a running session's state to its profile, which it must have been given with `save_changes`. @throws {ApiError} 404 `not_found`; 409 `conflict` without such a profile. */
+  saveProfile(idOrName: string, options?: CallOptions): Promise<Profile> {
+    return this.#transport.call(saveBrowserProfile, { params: { id_or_name: idOrName } }, options);
   }
   /**
    * Sends an HTTP request through the browser: with its cookies, its TLS and its proxy. Redirects are followed. The answer is held in memory; see {@link fetch} for a stream.

@@ -8,7 +8,7 @@ export { streamBrowserLogs } from "./browser-logs.ts";
 export { listTelemetryEvents, streamTelemetry } from "./browser-telemetry.ts";
 export { startReplay, listReplays, downloadReplay, stopReplay } from "./browser-replays.ts";
 export { createBrowser, listBrowsers, getBrowser, updateBrowser, deleteBrowser, curl, loadExtensions } from "./browsers.ts";
-export { createProfile, listProfiles, getProfile, updateProfile, deleteProfile, downloadProfile } from "./profiles.ts";
+export { createProfile, listProfiles, getProfile, updateProfile, deleteProfile, downloadProfile, listProfileVersions, rollbackProfile, cloneProfile, getStorageState, importStorageState, saveBrowserProfile } from "./profiles.ts";
 export { listApps } from "./apps.ts";
 export { createDeployment, listDeployments, getDeployment, deleteDeployment, followDeployment } from "./deployments.ts";
 export { createInvocation, listInvocations, getInvocation, updateInvocation, followInvocation, listInvocationBrowsers, deleteInvocationBrowsers } from "./invocations.ts";

@@ -24,6 +24,7 @@ export const errorCodes = [
   "not_ready",
   "payload_too_large",
   "permission_denied",
+  "profile_in_use",
   "project_not_empty",
   "project_not_found",
   "protected_path",

@@ -2,7 +2,7 @@ export { lazyObject, checked, openEnumValues, openEnum, openUnion, type Schema }
 export { errorCodes, ErrorDetail, ErrorBody, LimitError, type ErrorCode } from "./error.ts";
 export { Timestamp, Id, DisplayName, SlugName, Tags, pageFields, DeletionStatus } from "./common.ts";
 export { Since, LogEvent, ErrorEvent, HeartbeatEvent } from "./events.ts";
-export { Profile, CreateProfile, UpdateProfile, ListProfiles, DownloadProfile } from "./profile.ts";
+export { Profile, CreateProfile, UpdateProfile, ListProfiles, DownloadProfile, ProfileVersionNumber, ProfileVersion, ListProfileVersions, RollbackProfile, CloneProfile, StorageState, ImportStorageState } from "./profile.ts";
 export { ApiKeyCreator, ApiKey, CreatedApiKey, CreateApiKey, UpdateApiKey, RotateApiKey, ListApiKeys, GetApiKey } from "./api-key.ts";
 export { BrowserViewport, BrowserViewportUpdate, BrowserProfile, BrowserExtension, BrowserTelemetryRequest, BrowserTelemetry, BrowserPoolRef, BrowserUsage, endedReasons, Browser, CreateBrowser, UpdateBrowser, ListBrowsers, GetBrowser, type EndedReason } from "./browser.ts";
 export { AbsolutePath, FileMode, FileInfo, FilePath, WriteFile, CreateDirectory, DeleteDirectoryQuery, SetFilePermissions, MovePath, StartWatch, DirectoryWatch, FileSystemEvent, UploadFiles, UploadZip } from "./file-system.ts";

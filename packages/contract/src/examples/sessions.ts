@@ -15,7 +15,12 @@ const browser = {
   placement: "sandbox",
   browser_restarts: 0,
 };
-const profile = { id: ids.profile, name: "work", created_at: times.created, updated_at: times.updated };
+const profile = { id: ids.profile, name: "work", created_at: times.created, updated_at: times.updated, saved_at: times.updated, size_bytes: 184_320, version: 3 };
+
+const storageState = {
+  cookies: [{ name: "session", value: "a1b2c3", domain: "example.com", path: "/", expires: -1, httpOnly: true, secure: true, sameSite: "Lax" as const }],
+  origins: [{ origin: "https://example.com", localStorage: [{ name: "theme", value: "dark" }] }],
+};
 
 /** Sessions, and what they are made with. */
 export const sessionExamples = {
@@ -29,6 +34,11 @@ export const sessionExamples = {
   Profile: [profile],
   CreateProfile: [{ name: "work" }],
   UpdateProfile: [{ name: "work-2026" }],
+  ProfileVersion: [{ version: 3, created_at: times.updated, size_bytes: 184_320, checksum: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", source: "session", session_id: ids.session, is_current: true }],
+  RollbackProfile: [{ version: 2 }],
+  CloneProfile: [{ name: "work-copy" }, {}],
+  StorageState: [storageState],
+  ImportStorageState: [storageState],
   Extension: [{ id: ids.extension, name: "ad-filter", created_at: times.created, size_bytes: 48_213, last_used_at: null }],
   Proxy: [{ id: ids.proxy, name: "office", type: "custom", protocol: "https", status: "available", last_checked: times.updated, config: { host: "proxy.example.com", port: 8443, username: "shoal", has_password: true } }],
   CreateProxy: [
