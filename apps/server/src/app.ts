@@ -4,6 +4,7 @@ import { notImplemented as missingInside } from "@shoal/instance";
 import { type Handler, type HandlersOrNotYet, notImplementedError, ServiceError } from "@shoal/router";
 import { configure, fastifyOptions, mount, mountAll } from "@shoal/router/fastify";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
+import type { IncomingMessage } from "node:http";
 import { apiKeyHandlers } from "./api-keys/handlers.ts";
 import type { ApiKeys } from "./api-keys/api-keys.ts";
 import type { AuditLogs } from "./audit-logs/audit-logs.ts";
@@ -33,6 +34,7 @@ import { projectHandlers } from "./projects/handlers.ts";
 import type { Projects } from "./projects/projects.ts";
 import { proxyHandlers } from "./proxies/handlers.ts";
 import type { Proxies } from "./proxies/proxies.ts";
+import type { RequestOrigins } from "./public-url/request-origin.ts";
 import { type ReplayAccess, replayHandlers } from "./replays/handlers.ts";
 import type { ReplayStore } from "./replays/replay-store.ts";
 import { opensReplay, replayViewUrl } from "./replays/view-url.ts";
@@ -56,6 +58,7 @@ export interface AppParts {
   /** Sessions of the organisation at once. */
   readonly maxSessions: number;
   readonly organization: Organization;
+  readonly origins: RequestOrigins;
   readonly profiles: Profiles;
   readonly projects: Projects;
   readonly proxies: Proxies;
@@ -70,9 +73,10 @@ export interface AppParts {
 
 /** Every operation of the contract on one HTTP server, not yet listening. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { authenticator, idempotency, isDraining, log, secrets, sessions } = parts;
+  const { authenticator, idempotency, isDraining, log, origins, secrets, sessions } = parts;
   // Widened, so that the server has Fastify's usual type. Fastify's own notes ("Server listening at") say nothing that ours do not.
   const logger: FastifyBaseLogger = log.child({}, { level: "warn" });
+  const rewriteUrl = (request: IncomingMessage) => origins.pathInside(request);
   const app = Fastify({
     ...fastifyOptions,
     loggerInstance: logger,
@@ -83,15 +87,16 @@ export function createApp(parts: AppParts): FastifyInstance {
       return new RequestLog(log, requestId);
     },
     forceCloseConnections: true,
+    ...(origins.hasPrefix && { rewriteUrl }),
   });
   configure(app);
 
   function refuseWhileDraining(): void {
     if (isDraining()) throw new ServiceError(503, "shutting_down", "The server is stopping. Repeat the request in a moment.", { retryAfterSeconds: 2 });
   }
-  function authenticate({ headers }: FastifyRequest): Access | Promise<Access> {
+  function authenticate({ raw }: FastifyRequest): Access | Promise<Access> {
     refuseWhileDraining();
-    return authenticator.authenticate(headers);
+    return authenticator.authenticate(raw);
   }
 
   /** The same, and the audit log learns who it is where the operation is one that it keeps. */
@@ -99,7 +104,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     const access = authenticate(request);
     if (!isAudited(endpoint)) return access;
     const mark = (known: Access): Access => {
-      markAudited(request, endpoint, known);
+      markAudited(request.raw, { endpoint, access: known, clientIp: origins.clientIpOf(request.raw) });
       return known;
     };
     return access instanceof Promise ? access.then(mark) : mark(access);
@@ -133,7 +138,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     if (token === undefined) return sessions.instanceOf((await (endpoint === undefined ? authenticate(request) : enter(request, endpoint))).projectId, sessionId);
     refuseWhileDraining();
     await requireSessionToken(secrets, token, sessionId);
-    if (endpoint !== undefined && isAudited(endpoint)) markAudited(request, endpoint, undefined);
+    if (endpoint !== undefined && isAudited(endpoint)) markAudited(request.raw, { endpoint, access: undefined, clientIp: origins.clientIpOf(request.raw) });
     return sessions.instanceOf(undefined, sessionId);
   }
 
@@ -141,7 +146,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   async function replaysFor(request: FastifyRequest, endpoint: Endpoint): Promise<ReplayAccess> {
     const { id = "" } = request.params as Readonly<Record<string, string>>;
     const token = sessionTokenIn(request.raw.url ?? "");
-    const base = authenticator.baseUrlOf(request.headers);
+    const base = authenticator.baseUrlOf(request.raw);
     if (token === undefined) {
       const { projectId } = await enter(request, endpoint);
       const sessionId = await sessions.idHere(projectId, id);
@@ -149,7 +154,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     }
     refuseWhileDraining();
     if (endpoint !== browserReplays.downloadReplay || !(await opensReplay(secrets, token, request.params))) await requireSessionToken(secrets, token, id);
-    if (isAudited(endpoint)) markAudited(request, endpoint, undefined);
+    if (isAudited(endpoint)) markAudited(request.raw, { endpoint, access: undefined, clientIp: origins.clientIpOf(request.raw) });
     return { sessionId: id, instance: () => sessions.instanceOf(undefined, id), viewUrl: (replayId) => replayViewUrl(secrets, `${base}/browsers/${id}`, replayId) };
   }
 
@@ -177,7 +182,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   serveDirect(app, {
     instanceFor,
     async socketsOf(request, sessionId) {
-      const base = authenticator.baseUrlOf(request.headers).replace(/^http/, "ws");
+      const base = authenticator.baseUrlOf(request.raw).replace(/^http/, "ws");
       const token = sessionTokenIn(request.raw.url ?? "");
       if (token !== undefined) return { url: `${base}/browsers/${sessionId}`, token };
       const { row } = await sessions.get((await authenticate(request)).projectId, sessionId, false);

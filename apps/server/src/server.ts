@@ -34,6 +34,7 @@ import { createProjects } from "./projects/projects.ts";
 import type { SessionLimits } from "./projects/session-limits.ts";
 import { type ExitTemplates, type ProvidedType, providedTypes } from "./proxies/exits.ts";
 import { createProxies } from "./proxies/proxies.ts";
+import { createRequestOrigins } from "./public-url/request-origin.ts";
 import { createReadCache } from "./read-cache.ts";
 import { createReplayStore } from "./replays/replay-store.ts";
 import { createSecrets } from "./secrets.ts";
@@ -248,7 +249,8 @@ async function start(started: Started, given: Database | undefined): Promise<Run
 
   let draining = false;
   const isDraining = () => draining;
-  const authenticator = createAuthenticator({ keys, projects: lookup, publicUrl: config.public_url, onUse: (keyId) => { keyUses.note(keyId); } });
+  const origins = createRequestOrigins({ publicUrl: config.public_url, trustedProxies: config.trusted_proxies, headers: config.trusted_proxy_headers });
+  const authenticator = createAuthenticator({ keys, projects: lookup, origins, onUse: (keyId) => { keyUses.note(keyId); } });
   const app = createApp({
     apiKeys,
     authenticator,
@@ -259,6 +261,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     idempotency,
     maxSessions: limits.perOrganization,
     organization,
+    origins,
     profiles,
     projects,
     proxies,
@@ -274,7 +277,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     const note = noteOf(request, response, durationMs);
     if (note !== undefined) recorder.note(note);
   });
-  const upgrades = serveUpgrades(app.server, { sessions, secrets, authenticator, log });
+  const upgrades = serveUpgrades(app.server, { sessions, secrets, authenticator, origins, log });
   cleanup.add("the HTTP server", async () => {
     await browserPools.close();
     await sessions.close();

@@ -1,5 +1,4 @@
 import type { contract, Endpoint } from "@shoal/contract";
-import type { FastifyRequest } from "fastify";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Access } from "../auth/access.ts";
 import { createId } from "../ids.ts";
@@ -17,7 +16,7 @@ const secretUses: ReadonlySet<string> = new Set<(typeof contract)[keyof typeof c
 const subject = Symbol("audit subject");
 
 /** Who asks what, known once the key was checked; on the request itself, as its id is. */
-interface Subject {
+export interface Subject {
   readonly endpoint: Endpoint;
   /** `undefined` = by the token of a session. */
   readonly access: Access | undefined;
@@ -33,8 +32,8 @@ export function isAudited(endpoint: Endpoint): boolean {
 }
 
 /** Says who asks for what, as soon as that is known. */
-export function markAudited({ ip, raw }: FastifyRequest, endpoint: Endpoint, access: Access | undefined): void {
-  (raw as Followed)[subject] = { endpoint, access, clientIp: ip };
+export function markAudited(request: IncomingMessage, about: Subject): void {
+  (request as Followed)[subject] = about;
 }
 
 function header(request: IncomingMessage, name: "host" | "user-agent", maxLength: number): string {

@@ -3,6 +3,7 @@ import { ServiceError } from "@shoal/router";
 import type { IncomingHttpHeaders } from "node:http";
 import { isStorable } from "../paging.ts";
 import type { ProjectEntry, ProjectLookup } from "../projects/project-lookup.ts";
+import type { RequestHead, RequestOrigins } from "../public-url/request-origin.ts";
 import type { ReadCache } from "../read-cache.ts";
 import { hashKey, isKeySecret } from "./api-key-secret.ts";
 
@@ -23,7 +24,7 @@ export interface Access {
   readonly projectId: string;
   /** That project, when a header of the request names it. */
   readonly namedProjectId: string | undefined;
-  /** The address that the request was sent to, as far as the request tells: `http://127.0.0.1:7777`. */
+  /** The address under which the client reached the service: `http://127.0.0.1:7777`, `https://shoal.example/api`. */
   readonly baseUrl: string;
 }
 
@@ -33,9 +34,9 @@ export interface Authenticator {
    *
    * @throws {ServiceError} 401 `unauthorized`, 403 `forbidden` for another project than the key's, 404 `project_not_found`.
    */
-  authenticate(headers: IncomingHttpHeaders): Access | Promise<Access>;
+  authenticate(request: RequestHead): Access | Promise<Access>;
   /** As {@link Access.baseUrl}, for a request that carries no key. */
-  baseUrlOf(headers: IncomingHttpHeaders): string;
+  baseUrlOf(request: RequestHead): string;
 }
 
 function unauthorized(what: string): ServiceError {
@@ -61,31 +62,30 @@ function namedProject(headers: IncomingHttpHeaders): string | undefined {
 export interface AuthenticatorParts {
   readonly keys: ReadCache<KeyRow>;
   readonly projects: ProjectLookup;
-  /** Where clients reach the service when the settings say so; otherwise each request tells. */
-  readonly publicUrl: string | undefined;
+  readonly origins: Pick<RequestOrigins, "baseUrlOf">;
   /** Told of each key that opened the service. */
   readonly onUse: (keyId: string) => void;
 }
 
-export function createAuthenticator({ keys, projects, publicUrl, onUse }: AuthenticatorParts): Authenticator {
-  function admit(key: KeyRow | undefined, headers: IncomingHttpHeaders): Access | Promise<Access> {
+export function createAuthenticator({ keys, projects, origins, onUse }: AuthenticatorParts): Authenticator {
+  function admit(key: KeyRow | undefined, request: RequestHead): Access | Promise<Access> {
     if (key === undefined) throw unauthorized("The API key is unknown or was deleted.");
     if (key.expiresAtMs <= Date.now()) throw unauthorized(`The API key expired at ${new Date(key.expiresAtMs).toISOString()}.`);
     onUse(key.id);
-    const named = namedProject(headers);
-    if (named !== undefined) return inNamed(key, named, headers);
+    const named = namedProject(request.headers);
+    if (named !== undefined) return inNamed(key, named, request);
     const own = key.project_id === null ? projects.standard() : projects.find(key.project_id);
-    return own instanceof Promise ? own.then((project) => inOwn(key, project, headers)) : inOwn(key, own, headers);
+    return own instanceof Promise ? own.then((project) => inOwn(key, project, request)) : inOwn(key, own, request);
   }
 
-  function inOwn(key: KeyRow, project: ProjectEntry | undefined, headers: IncomingHttpHeaders): Access {
+  function inOwn(key: KeyRow, project: ProjectEntry | undefined, request: RequestHead): Access {
     if (project?.status !== "active") {
       throw new ServiceError(404, "project_not_found", `The project of this API key was ${project === undefined ? "deleted" : `archived: reopen ${project.name} with projects.update and a key of the whole organisation`}.`);
     }
-    return new RequestAccess(key, project.id, { headers, publicUrl, namedProjectId: undefined });
+    return new RequestAccess(key, project.id, undefined, { request, origins });
   }
 
-  async function inNamed(key: KeyRow, named: string, headers: IncomingHttpHeaders): Promise<Access> {
+  async function inNamed(key: KeyRow, named: string, request: RequestHead): Promise<Access> {
     const project = isStorable(named) ? await projects.find(named) : undefined;
     if (project?.status !== "active") {
       throw new ServiceError(404, "project_not_found", `Project ${named} ${project === undefined ? "was not found" : "is archived"}. Leave the project header away for the ${key.project_id === null ? "default project" : "key's own project"}.`);
@@ -93,40 +93,33 @@ export function createAuthenticator({ keys, projects, publicUrl, onUse }: Authen
     if (key.project_id !== null && key.project_id !== project.id) {
       throw new ServiceError(403, "forbidden", `This API key opens only its own project, not ${named}. Leave the project header away, or use a key of that project.`);
     }
-    return new RequestAccess(key, project.id, { headers, publicUrl, namedProjectId: project.id });
+    return new RequestAccess(key, project.id, project.id, { request, origins });
   }
 
   return {
-    baseUrlOf: (headers) => baseUrlFrom(headers, publicUrl),
-    authenticate(headers) {
-      const key = keys.get(hashKey(bearer(headers.authorization)));
-      return key instanceof Promise ? key.then((row) => admit(row, headers)) : admit(key, headers);
+    baseUrlOf: (request) => origins.baseUrlOf(request),
+    authenticate(request) {
+      const key = keys.get(hashKey(bearer(request.headers.authorization)));
+      return key instanceof Promise ? key.then((row) => admit(row, request)) : admit(key, request);
     },
   };
-}
-
-function baseUrlFrom({ host = "127.0.0.1" }: IncomingHttpHeaders, publicUrl: string | undefined): string {
-  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, "");
-  return `http://${/^[\w.:[\]-]+$/.test(host) ? host : "127.0.0.1"}`;
 }
 
 class RequestAccess implements Access {
   readonly key: KeyRow;
   readonly projectId: string;
   readonly namedProjectId: string | undefined;
-  readonly #headers: IncomingHttpHeaders;
-  readonly #publicUrl: string | undefined;
+  readonly #sent: { readonly request: RequestHead; readonly origins: Pick<RequestOrigins, "baseUrlOf"> };
 
-  constructor(key: KeyRow, projectId: string, { headers, namedProjectId, publicUrl }: { readonly headers: IncomingHttpHeaders; readonly namedProjectId: string | undefined; readonly publicUrl: string | undefined }) {
+  constructor(key: KeyRow, projectId: string, namedProjectId: string | undefined, sent: { readonly request: RequestHead; readonly origins: Pick<RequestOrigins, "baseUrlOf"> }) {
     this.key = key;
     this.projectId = projectId;
     this.namedProjectId = namedProjectId;
-    this.#headers = headers;
-    this.#publicUrl = publicUrl;
+    this.#sent = sent;
   }
 
   get baseUrl(): string {
-    return baseUrlFrom(this.#headers, this.#publicUrl);
+    return this.#sent.origins.baseUrlOf(this.#sent.request);
   }
 }
 

@@ -1,11 +1,12 @@
 import type { Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import { requestIdOf } from "@shoal/router/fastify";
-import type { IncomingHttpHeaders, IncomingMessage, Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Authenticator } from "../auth/access.ts";
 import type { Log } from "../log.ts";
+import type { RequestOrigins } from "../public-url/request-origin.ts";
 import type { Secrets } from "../secrets.ts";
 import type { Sessions } from "./sessions.ts";
 import { splice } from "./splice.ts";
@@ -46,19 +47,19 @@ export interface UpgradeRoutes {
   close(): void;
 }
 
-export function serveUpgrades(server: Server, parts: { readonly sessions: Sessions; readonly secrets: Secrets; readonly authenticator: Authenticator; readonly log: Log }): UpgradeRoutes {
-  const { sessions, secrets, authenticator, log } = parts;
+export function serveUpgrades(server: Server, parts: { readonly sessions: Sessions; readonly secrets: Secrets; readonly authenticator: Authenticator; readonly origins: RequestOrigins; readonly log: Log }): UpgradeRoutes {
+  const { sessions, secrets, authenticator, origins, log } = parts;
   const open = new Set<Duplex>();
 
-  async function instanceFor(url: URL, headers: IncomingHttpHeaders): Promise<{ instance: Instance; path: string }> {
+  async function instanceFor(url: URL, request: IncomingMessage): Promise<{ instance: Instance; path: string }> {
     const [, id, target] = /^\/browsers\/([^/]+)\/(cdp|webdriver|devtools\/(?:browser(?:\/[\w-]{1,100})?|page\/\w{1,100})|process\/[\w-]{1,255}\/attach)$/.exec(url.pathname) ?? [];
     if (id === undefined || target === undefined) {
       throw new ServiceError(404, "not_found", `There is no WebSocket at ${url.pathname}. Connect to the cdp_ws_url of a session.`);
     }
     const token = url.searchParams.get("jwt");
     const isAttach = target.startsWith("process/");
-    if (isAttach && token === null && headers.authorization !== undefined) {
-      const { projectId } = await authenticator.authenticate(headers);
+    if (isAttach && token === null && request.headers.authorization !== undefined) {
+      const { projectId } = await authenticator.authenticate(request);
       return { instance: await sessions.instanceOf(projectId, id), path: `/${target}` };
     }
     const session = token === null ? undefined : await secrets.verifySession(token);
@@ -69,7 +70,7 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
   }
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, requestId: string): Promise<void> {
-    const { instance, path } = await instanceFor(new URL(request.url ?? "/", "http://shoal.invalid"), request.headers);
+    const { instance, path } = await instanceFor(new URL(origins.pathInside(request), "http://shoal.invalid"), request);
     const inner = await instance.connect();
     if (socket.destroyed) {
       inner.destroy();

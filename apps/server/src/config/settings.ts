@@ -3,6 +3,7 @@ import { homedir, totalmem } from "node:os";
 import { join } from "node:path";
 import * as z from "zod/mini";
 import { templateProblem } from "../proxies/exits.ts";
+import { isAddressRange } from "../public-url/trusted-proxies.ts";
 
 /** How the text of a flag or an environment variable becomes a value; `path` is made absolute. */
 export type SettingKind = "text" | "path" | "integer" | "boolean" | "list";
@@ -39,7 +40,9 @@ const postgresUrl = text.check(
 export const Settings = z.strictObject({
   host: z.optional(text),
   port: z.optional(integer(0, 65_535)),
-  public_url: z.optional(httpUrl),
+  public_url: z.optional(httpUrl.check(z.refine((value) => !/[?#@]/.test(value), "must be an address without ?, # and @"))),
+  trusted_proxies: z.optional(z.array(text.check(z.refine(isAddressRange, "must be addresses or CIDR ranges such as 10.0.0.0/8")))),
+  trusted_proxy_headers: z.optional(z.enum(["x-forwarded", "forwarded"])),
   data_dir: z.optional(text),
   blobs_dir: z.optional(text),
   database_url: z.optional(postgresUrl),
@@ -77,7 +80,9 @@ export type SettingName = keyof Settings;
 export const settings: Readonly<Record<SettingName, Setting>> = {
   host: { kind: "text", summary: "Address to listen on. Beyond loopback only with the sandbox placement, or with unsafe_no_isolation.", default: "127.0.0.1" },
   port: { kind: "integer", summary: "Port to listen on, 0 to 65535; 0 takes a free one.", default: "7777" },
-  public_url: { kind: "text", summary: "Address under which clients reach the service, when a proxy stands before it.", default: "the address of each request" },
+  public_url: { kind: "text", summary: "Address under which clients reach the service, when a proxy stands before it: https://shoal.example/api, path prefix and all.", default: "what trusted proxies say, or else the address of each request" },
+  trusted_proxies: { kind: "list", summary: "Addresses or CIDR ranges of reverse proxies whose word is taken for a client's address, scheme, host and path prefix.", default: "none" },
+  trusted_proxy_headers: { kind: "text", summary: "What those proxies set: x-forwarded (X-Forwarded-For, -Proto, -Host, -Prefix) or forwarded (RFC 7239).", default: "x-forwarded" },
   data_dir: { kind: "path", summary: "Folder of the embedded database, the secret, the admin key and running sessions.", default: "the system's folder for application data" },
   blobs_dir: { kind: "path", summary: "Folder of uploaded extensions. Replicas share it.", default: "data_dir/blobs" },
   database_url: { kind: "text", summary: "PostgreSQL 14 or later to use instead of the embedded one.", default: "embedded PostgreSQL in data_dir", env: ["DATABASE_URL"], secret: true },
