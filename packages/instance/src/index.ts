@@ -2,5 +2,5 @@ export { AssignInstance, InstanceConfig, InstanceEvent, maxInstanceEventBytes, m
 export { notImplemented } from "./not-implemented.ts";
 export { nativeFiles as instanceNativeFiles } from "./process/native-terminal.ts";
 export { processGroupsFile } from "./process/process-groups-file.ts";
-export { instanceProgramPath } from "./program-path.ts";
+export { instanceProgramPath, liveViewPagePath } from "./program-path.ts";
 export { maxViewportPixels } from "./viewport-limit.ts";

@@ -9,3 +9,6 @@ import { fileURLToPath } from "node:url";
  * Made by the package's build, so it does not exist in a checkout that was not built.
  */
 export const instanceProgramPath: string = fileURLToPath(new URL("../dist/program/start.cjs", import.meta.url));
+
+/** The page of the live view: one HTML document with its style and script, made by the package's build. */
+export const liveViewPagePath: string = fileURLToPath(new URL("../dist/program/live-view.html", import.meta.url));

@@ -9,6 +9,7 @@ import type { SpawnedChromium } from "./chromium/spawn.ts";
 import { relaunchCloseCode, superviseBrowser } from "./chromium/supervisor.ts";
 import type { EgressForwarder } from "./egress-forwarder.ts";
 import { copyLog, log } from "./log.ts";
+import type { LiveView } from "./live-view/live-view.ts";
 import { createSupervisorLogs } from "./logs/supervisor-logs.ts";
 import type { BidiGateway } from "./webdriver/bidi-gateway.ts";
 import type { Operations } from "./operations.ts";
@@ -218,6 +219,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     else if (path === "/cdp" || path.startsWith("/devtools/")) gateway.upgrade(request, socket, head);
     else if (path.startsWith("/process/")) void attach(request, socket, head, path);
     else if (path === "/webdriver") void joinBidi(request, socket, head);
+    else if (path === "/live-view") void joinLiveView(request, socket, head);
     else refuseUpgrade(request, socket, { status: 404, code: "not_found", message: `There is no WebSocket at ${path.slice(0, 200)}.` });
   });
 
@@ -265,6 +267,19 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     });
   }
 
+  // Loaded by its first viewer.
+  let liveView: Promise<LiveView> | undefined;
+  async function joinLiveView(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    try {
+      liveView ??= import("./live-view/live-view.ts").then(({ createLiveView }) => createLiveView({ browser, onViewer: () => activity.begin(), record: (event) => telemetry?.record(event) }));
+      const refusal = (await liveView).upgrade(request, socket, head);
+      if (refusal !== undefined) refuseUpgrade(request, socket, refusal);
+    } catch (error) {
+      log("error", "the live view could not be loaded", { error: String(error) });
+      socket.destroy();
+    }
+  }
+
   server.on("error", (error) => {
     log("error", `cannot listen on ${config.listen_path}`, { error: error.message });
     void end({ type: "ending", reason: "stopped", detail: error.message });
@@ -279,6 +294,9 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     await feed.end(event, event.reason === "browser_crashed");
     gateway.closeAll(1001, event.reason === "timeout" ? "the session was not used for its timeout and ended" : "the session ended");
     closeBidi(1001, event.reason === "timeout" ? "the session was not used for its timeout and ended" : "the session ended");
+    void liveView?.then((loaded) => {
+      loaded.closeAll(1001, "the session ended");
+    });
     await Promise.all([telemetry?.close(), closeOperations(), finishReplays()]);
     await browser.stop();
     forwarder.close();
