@@ -63,7 +63,7 @@ function suite(start: () => Promise<TestServer>): void {
     const row = await query.selectFrom("sessions").selectAll().where("id", "=", "b1").executeTakeFirstOrThrow();
     expect(row).toMatchObject({
       ...session,
-      ...{ id: "b1", name_folded: "one", tags, viewport, start_url: null, created_at: "2026-01-31T12:00:00.123Z", proxy: null, pool_id: null, pool_name: null, pool_state: null, browser_restarts: 0, ended_at: null, ended_reason: null, max_duration_seconds: null, ends_at: null },
+      ...{ id: "b1", name_folded: "one", tags, viewport, start_url: null, created_at: "2026-01-31T12:00:00.123Z", proxy: null, pool_id: null, pool_name: null, pool_state: null, profile_id: null, profile_version: null, profile_save_changes: false, browser_restarts: 0, ended_at: null, ended_reason: null, max_duration_seconds: null, ends_at: null },
     });
     const counted = await query.selectFrom("sessions").select(({ fn }) => fn.countAll<number>().as("count")).executeTakeFirstOrThrow();
     expect(counted.count).toBe(1);

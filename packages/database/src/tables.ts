@@ -75,6 +75,30 @@ export interface ProfilesTable {
   created_at: TimestampOfInsert;
   updated_at: Timestamp | null;
   last_used_at: Timestamp | null;
+  /** Its present state in `profile_versions`; `null` while it is empty. */
+  version: number | null;
+  /** Number of the latest version that was made, 0 before the first. */
+  last_version: Generated<number>;
+  /** Of the present state, as `size_bytes`. */
+  saved_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
+  size_bytes: number | null;
+  /** Why the latest save failed; `null` when it did not. */
+  last_save_error: string | null;
+}
+
+/** What was saved in profiles. The archives are blobs. */
+export interface ProfileVersionsTable {
+  profile_id: string;
+  version: number;
+  /** Name of the sealed archive among the blobs; several versions may share it. */
+  blob: string;
+  /** Of the archive before it was sealed. */
+  size_bytes: number;
+  /** SHA-256 of the archive before it was sealed, hexadecimal. */
+  checksum: string;
+  source: string;
+  session_id: string | null;
+  created_at: TimestampOfInsert;
 }
 
 /** Browser sessions, ended ones among them. */
@@ -104,6 +128,12 @@ export interface SessionsTable {
   pool_name: Generated<string | null>;
   /** `starting` and `warm` ones are the service's own, nobody sees them; `null` without a pool. */
   pool_state: Generated<"starting" | "warm" | "leased" | null>;
+  /** The profile that it started from; `null` = none, or one that was deleted since. */
+  profile_id: Generated<string | null>;
+  /** Number of the state that it started from; `null` = an empty profile. */
+  profile_version: Generated<number | null>;
+  /** Whether it writes to the profile; one session at a time does. */
+  profile_save_changes: Generated<boolean>;
   browser_restarts: Generated<number>;
   /** Set together with `ended_reason`. */
   ended_at: Timestamp | null;
@@ -273,6 +303,7 @@ export interface Tables {
   api_key_uses: ApiKeyUsesTable;
   api_keys: ApiKeysTable;
   profiles: ProfilesTable;
+  profile_versions: ProfileVersionsTable;
   sessions: SessionsTable;
   browser_pools: BrowserPoolsTable;
   browser_pool_waiters: BrowserPoolWaitersTable;

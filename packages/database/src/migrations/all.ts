@@ -4,8 +4,9 @@ import { projects } from "./0002-projects.ts";
 import { auditLogs } from "./0003-audit-logs.ts";
 import { proxiesAndExtensions } from "./0004-proxies-and-extensions.ts";
 import { browserPools } from "./0005-browser-pools.ts";
+import { profileStates } from "./0006-profile-states.ts";
 import { replicas } from "./0007-replicas.ts";
 import { sessionLimits } from "./0009-session-limits.ts";
 
 /** Every migration, oldest first. Those that were released are never changed or removed; a change of the schema is a new one. */
-export const migrations: readonly Migration[] = [foundation, projects, auditLogs, proxiesAndExtensions, browserPools, replicas, sessionLimits];
+export const migrations: readonly Migration[] = [foundation, projects, auditLogs, proxiesAndExtensions, browserPools, profileStates, replicas, sessionLimits];
