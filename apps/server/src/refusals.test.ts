@@ -45,7 +45,7 @@ function send(endpoint: Endpoint, { body, params, query }: Pick<RequestCase, "bo
 /** What the answer to a case lacks; `undefined` = nothing. */
 async function complaint(endpoint: Endpoint, wrong: RequestCase): Promise<string | undefined> {
   const { body, headers, status } = await send(endpoint, wrong);
-  const told = `${wrong.at}, ${wrong.what}: ${String(status)} ${String(JSON.stringify(body)).slice(0, 300)}`;
+  const told = `${wrong.at}, ${wrong.what}: ${String(status)} ${body === undefined ? "without a body" : JSON.stringify(body).slice(0, 300)}`;
   // Of an operation without query and body nothing else can be wrong: there is no such object.
   if (wrong.taken && status === 404) return undefined;
   if (status !== 400 || headers.get("x-request-id") === null) return told;

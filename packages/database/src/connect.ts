@@ -12,6 +12,8 @@ const minServerVersion = 14;
 const maxConnections = 10;
 const connectTimeoutMs = 10_000;
 const statementTimeoutMs = 30_000;
+/** For the server's own word that a statement took too long to arrive. */
+export const queryTimeoutMs = statementTimeoutMs + 5000;
 const idleInTransactionTimeoutMs = 60_000;
 const drainMs = 5000;
 const startingUpPatienceMs = 15_000;

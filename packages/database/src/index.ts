@@ -3,6 +3,7 @@ export { DatabaseError, type DatabaseErrorCode } from "./database-error.ts";
 export type { DatabaseLog } from "./log.ts";
 export { containsFolded, folded } from "./name-search.ts";
 export { type Database, type DatabaseOptions, openDatabase } from "./open-database.ts";
+export { type Outage, outageOf } from "./outage.ts";
 export type {
   ApiKeysTable,
   ApiKeyUsesTable,
@@ -16,6 +17,7 @@ export type {
   ProfilesTable,
   ProxiesTable,
   ProjectsTable,
+  RateLimitUsesTable,
   ServersTable,
   SessionsTable,
   Tables,

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from "kysely";
 import { type ChangeListener, openChangeFeed } from "./change-feed.ts";
-import { connectFirst, createPool, explainConnectionError, type Target } from "./connect.ts";
+import { connectFirst, createPool, explainConnectionError, queryTimeoutMs, type Target } from "./connect.ts";
 import { startEmbedded } from "./embedded/embedded-postgres.ts";
 import type { DatabaseLog } from "./log.ts";
 import { migrate } from "./migrate.ts";
@@ -39,8 +39,11 @@ async function connect(target: Target, log: DatabaseLog): Promise<Omit<Database,
   const { pool, close } = createPool(target, log);
   try {
     await connectFirst(pool, target);
-    const dialect = new PostgresDialect({ pool: preparing(pool) });
+    // A migration takes as long as it takes.
+    let isMigrated = false;
+    const dialect = new PostgresDialect({ pool: preparing(pool, () => (isMigrated ? queryTimeoutMs : undefined)) });
     await migrate(new Kysely<unknown>({ dialect }), migrations, log);
+    isMigrated = true;
     const query = new Kysely<Tables>({ dialect });
     const feed = await openChangeFeed(target, log).catch((error: unknown) => {
       throw explainConnectionError(error, target);

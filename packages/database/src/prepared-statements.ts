@@ -1,5 +1,6 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely";
 import { Client, type Pool, type PoolClient } from "pg";
+import { markBroken, markNoConnection } from "./outage.ts";
 
 /** Each costs the server some kilobytes a connection; queries with lists of changing length would else fill its memory. */
 const maxStatements = 200;
@@ -8,6 +9,7 @@ interface PreparedQuery {
   name?: string;
   text: string;
   values: unknown[];
+  query_timeout?: number;
 }
 
 /** Whether the server refuses a prepared statement because a migration changed the columns that it returns. */
@@ -18,9 +20,12 @@ function isOutdatedPlan(error: unknown): boolean {
 /**
  * A pool for Kysely whose queries with parameters are prepared under a name, so that a connection parses and plans each of
  * them once. A statement that a migration of another replica outdated is prepared anew, and outside of a transaction
- * repeated at once.
+ * repeated at once. A connection that broke is not used again.
+ *
+ * @param patienceMs - a query that has had no answer for so long is given up: the server's own limit does not help where the
+ * network swallows everything. `undefined` = unlimited.
  */
-export function preparing(pool: Pool): PostgresPool {
+export function preparing(pool: Pool, patienceMs: () => number | undefined): PostgresPool {
   const names = new Map<string, string>();
   let made = 0;
   const nameOf = (text: string): string | undefined => {
@@ -31,9 +36,13 @@ export function preparing(pool: Pool): PostgresPool {
     names.set(text, name);
     return name;
   };
+  const limit = (): { query_timeout?: number } => {
+    const limitMs = patienceMs();
+    return limitMs === undefined ? {} : { query_timeout: limitMs };
+  };
   const prepared = (text: string, values: unknown[]): PreparedQuery => {
     const name = nameOf(text);
-    return name === undefined ? { text, values } : { name, text, values };
+    return name === undefined ? { text, values, ...limit() } : { name, text, values, ...limit() };
   };
 
   async function run(client: PoolClient, text: string, values: unknown[]): Promise<unknown> {
@@ -50,21 +59,36 @@ export function preparing(pool: Pool): PostgresPool {
 
   // Kysely recognises a connection by its object, so a client always gets the same one.
   const wrappers = new WeakMap<PoolClient, PostgresPoolClient>();
+  const broken = new WeakSet<PoolClient>();
+  async function connect(): Promise<PostgresPoolClient> {
+    try {
+      return wrap(await pool.connect());
+    } catch (error) {
+      throw markNoConnection(error);
+    }
+  }
+
   function wrap(client: PoolClient): PostgresPoolClient {
     const known = wrappers.get(client);
     if (known !== undefined) return known;
-    const query = (text: string, parameters: readonly unknown[] = []): Promise<unknown> =>
-      parameters.length === 0 ? client.query(text) : run(client, text, [...parameters]);
+    const query = async (text: string, parameters: readonly unknown[] = []): Promise<unknown> => {
+      try {
+        return await (parameters.length === 0 ? client.query({ text, ...limit() }) : run(client, text, [...parameters]));
+      } catch (error) {
+        if (markBroken(error)) broken.add(client);
+        throw error;
+      }
+    };
     const wrapper: PostgresPoolClient = {
       // Kysely's signature is overloaded for cursors, which this package does not configure.
       query: query as <R>(text: string, parameters: readonly unknown[]) => Promise<PostgresQueryResult<R>> as PostgresPoolClient["query"],
       release: (destroy) => {
-        client.release(destroy);
+        client.release(broken.has(client) || destroy);
       },
     };
     wrappers.set(client, wrapper);
     return wrapper;
   }
 
-  return { Client, options: pool.options, connect: async () => wrap(await pool.connect()), end: () => pool.end() };
+  return { Client, options: pool.options, connect, end: () => pool.end() };
 }
