@@ -12,6 +12,8 @@ export interface Secrets {
   seal(text: string, purpose: string): Buffer;
   /** The text again; `undefined` when it was sealed with another secret or purpose, or changed. */
   unseal(sealed: Uint8Array, purpose: string): string | undefined;
+  /** The key of one stored stream, 32 bytes. @param purpose - as in `seal`. */
+  keyOfStream(salt: Uint8Array, purpose: string): Uint8Array;
 }
 
 const audience = "shoal:session";
@@ -20,6 +22,7 @@ export function createSecrets(serverSecret: string): Secrets {
   const derive = (use: string) => new Uint8Array(hkdfSync("sha256", serverSecret, "shoal", use, 32));
   const signingKey = derive("session tokens");
   const sealingKey = derive("stored answers");
+  const streamKey = derive("stored streams");
   return {
     signSession: (sessionId) => new SignJWT().setProtectedHeader({ alg: "HS256" }).setSubject(sessionId).setAudience(audience).sign(signingKey),
     async verifySession(token) {
@@ -44,5 +47,6 @@ export function createSecrets(serverSecret: string): Secrets {
         return undefined;
       }
     },
+    keyOfStream: (salt, purpose) => new Uint8Array(hkdfSync("sha256", streamKey, salt, purpose, 32)),
   };
 }
