@@ -1,4 +1,4 @@
-export { AssignInstance, InstanceConfig, InstanceEvent, maxInstanceEventBytes, maxTelemetryLineBytes, SelectTelemetry } from "./protocol.ts";
+export { AssignInstance, ChangeViewport, InstanceConfig, InstanceEvent, type LaunchWishes, maxInstanceEventBytes, maxTelemetryLineBytes, SelectTelemetry, ViewportChanged } from "./protocol.ts";
 export { notImplemented } from "./not-implemented.ts";
 export { nativeFiles as instanceNativeFiles } from "./process/native-terminal.ts";
 export { processGroupsFile } from "./process/process-groups-file.ts";

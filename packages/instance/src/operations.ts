@@ -17,7 +17,7 @@ import type { InstanceConfig } from "./protocol.ts";
 import type { InstancePlane, NotImplemented } from "./not-implemented.ts";
 import { findVisiblePage } from "./pages/visible-page.ts";
 import { playwrightHandlers } from "./playwright/handlers.ts";
-import { replayArea } from "./replays/handlers.ts";
+import { replayArea, type ReplayArea } from "./replays/handlers.ts";
 import { commandEnvironment } from "./process/command.ts";
 import { sessionProcesses, type SessionProcesses } from "./process/handlers.ts";
 import { telemetryHandlers } from "./telemetry/handlers.ts";
@@ -32,6 +32,8 @@ export interface Operations {
   readonly processes: Pick<SessionProcesses, "find">;
   /** Answers the service with a recording, as its file grows. */
   followReplay(id: string, response: ServerResponse): void;
+  /** The recordings that go on, for a change of the viewport. */
+  readonly recordings: Pick<ReplayArea, "running" | "across">;
   /** Ends the recordings; resolves when whoever follows them has their files. */
   finishReplays(): Promise<void>;
   /** Ends what goes on until the session does, so that its readers see an end and not a failure. */
@@ -115,6 +117,7 @@ export function createOperations({ root, config, egressPort, logs, browser, tele
     },
     processes,
     followReplay: replays.follow,
+    recordings: replays,
     finishReplays: replays.close,
     async close() {
       computer.close();

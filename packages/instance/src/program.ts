@@ -13,7 +13,7 @@ import type { LiveView } from "./live-view/live-view.ts";
 import { createSupervisorLogs } from "./logs/supervisor-logs.ts";
 import type { BidiGateway } from "./webdriver/bidi-gateway.ts";
 import type { Operations } from "./operations.ts";
-import type { AssignInstance, InstanceEvent, InstanceConfig, LaunchWishes } from "./protocol.ts";
+import type { AssignInstance, ChangeViewport, InstanceEvent, InstanceConfig, LaunchWishes, ViewportChanged } from "./protocol.ts";
 import { trackActivity } from "./session/activity.ts";
 import { controlPrefix, createControlChannel } from "./session/control.ts";
 import { createEventFeed } from "./session/event-feed.ts";
@@ -109,6 +109,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
   const control = createControlChannel({
     feed,
     assign,
+    changeViewport,
     telemetry(request, response) {
       loadTelemetry().then(
         (loaded) => {
@@ -138,7 +139,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     const startUrl = request.start_url === openedUrl ? undefined : request.start_url;
     openedUrl = request.start_url ?? openedUrl;
     activity.limit(request.timeout_seconds * 1000);
-    if (request.viewport !== undefined) browser.resize(request.viewport);
+    if (request.viewport !== undefined) void browser.resize(request.viewport);
     if (request.launch !== undefined) return assignWithLaunch(request, request.launch, startUrl);
     if (request.telemetry !== undefined) return assignWithTelemetry(request.telemetry, startUrl);
     if (startUrl !== undefined) browser.open(startUrl);
@@ -162,6 +163,19 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     if (categories !== undefined) await (await loadTelemetry()).select(categories);
     if (startUrl !== undefined) browser.open(startUrl);
     return undefined;
+  }
+
+  async function changeViewport({ viewport, force }: ChangeViewport): Promise<Refusal | ViewportChanged> {
+    if (ending) return { status: 503, code: "shutting_down", message: "This session is ending." };
+    const recordings = (await operations)?.recordings;
+    const running = (await recordings?.running()) ?? 0;
+    if (running > 0 && !force) return { status: 409, code: "conflict", message: "body.viewport: a recording of this session runs. Stop it first, or send force: true: it then ends, and goes on as another one of the new size." };
+    const viewers = (await liveView)?.viewers ?? 0;
+    if (viewers > 0 && !force) return { status: 409, code: "conflict", message: "body.viewport: somebody watches this session in its live view, which would change under their hands. Wait until they have left, or send force: true." };
+    const resize = () => browser.resize(viewport);
+    if (recordings !== undefined) return { replays: await recordings.across(resize) };
+    await resize();
+    return { replays: [] };
   }
 
   // Loaded when it is switched on or followed: most sessions do without.

@@ -1,10 +1,17 @@
-import { BrowserViewport, checked, lazyObject, telemetryCategories, type Schema } from "@shoal/schemas";
+import { BrowserViewport, checked, lazyObject, Replay, telemetryCategories, type Schema } from "@shoal/schemas";
 import * as z from "zod/mini";
 import { maxViewportPixels } from "./viewport-limit.ts";
 
 /** Largest line of `GET /_instance/events`, in bytes. A reader ends the connection at a longer one: what runs in a box is not trusted. */
 export const maxInstanceEventBytes = 16_384;
 
+const ViewportSize = checked(
+  BrowserViewport,
+  z.refine(
+    (viewport) => viewport.width <= maxViewportPixels && viewport.height <= maxViewportPixels,
+    `width and height must be at most ${String(maxViewportPixels)}`,
+  ),
+);
 const HostPath = checked(z.string(), z.minLength(1), z.maxLength(4096), z.refine((path) => !path.includes("\0"), "must not hold a NUL character"));
 const Pixels = checked(z.int(), z.minimum(1), z.maximum(maxViewportPixels));
 const EpochMs = checked(z.int(), z.minimum(0));
@@ -60,15 +67,7 @@ export const AssignInstanceShape = lazyObject(() => ({
   /** Seconds without a CDP client or an operation in flight, after which the instance ends: 1 to 259200. The service's own minimum is 10. */
   timeout_seconds: checked(z.int(), z.minimum(1), z.maximum(259_200)),
   /** Size of the visible page; as the browser was started when absent. */
-  viewport: z.optional(
-    checked(
-      BrowserViewport,
-      z.refine(
-        (viewport) => viewport.width <= maxViewportPixels && viewport.height <= maxViewportPixels,
-        `width and height must be at most ${String(maxViewportPixels)}`,
-      ),
-    ),
-  ),
+  viewport: z.optional(ViewportSize),
   /** Categories of telemetry to capture from the start; the answer waits until that holds. None when absent. */
   telemetry: z.optional(z.array(z.enum(telemetryCategories))),
   /** A page to open at once, unless the latest assignment that named one named the same; the answer does not wait for it. */
@@ -79,6 +78,24 @@ export const AssignInstanceShape = lazyObject(() => ({
 /** `POST /_instance/assign`: hands a waiting instance to a session. Its idle timer starts. Sent again for the same session, it changes the timeout, the size and the page. */
 export interface AssignInstance extends z.output<typeof AssignInstanceShape> {}
 export const AssignInstance: Schema<AssignInstance> = AssignInstanceShape;
+
+export const ChangeViewportShape = lazyObject(() => ({
+  /** The new size. */
+  viewport: ViewportSize,
+  /** Even while a recording runs or somebody watches; recordings then end, and go on as others of the new size. */
+  force: z.boolean(),
+}));
+/** `POST /_instance/viewport`: sizes the pages of a session, or the screen of one with a window. Answered once it holds; 409 where that needs `force`. */
+export interface ChangeViewport extends z.output<typeof ChangeViewportShape> {}
+export const ChangeViewport: Schema<ChangeViewport> = ChangeViewportShape;
+
+export const ViewportChangedShape = lazyObject(() => ({
+  /** Recordings that have begun where others had to end. */
+  replays: z.array(Replay),
+}));
+/** The answer to `POST /_instance/viewport`. */
+export interface ViewportChanged extends z.output<typeof ViewportChangedShape> {}
+export const ViewportChanged: Schema<ViewportChanged> = ViewportChangedShape;
 
 export const SelectTelemetryShape = lazyObject(() => ({
   /** Categories to capture from now on, and no others. */

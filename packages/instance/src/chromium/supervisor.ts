@@ -33,8 +33,8 @@ export interface BrowserSupervisor {
    * @returns resolves when the new browser is ready; rejects with what `between` threw, or when the new browser crashed for good or the session ends.
    */
   relaunch(change: Partial<BrowserLaunch>, between?: () => Promise<void>): Promise<void>;
-  /** Sizes every page, now or once it is ready. */
-  resize(page: Size): void;
+  /** Sizes every page, now or once it is ready; resolves when those that are open have been told. */
+  resize(page: Size): Promise<void>;
   /** Opens a page in the first tab, once it is ready; what becomes of it is not looked at. */
   open(url: string): void;
   /** Sets what a CDP client's going has set back: Chromium forgets the download directory with the last client that gave one. */
@@ -230,9 +230,9 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
         listeners.delete(listener);
       };
     },
-    resize(size) {
+    async resize(size) {
       page = size;
-      void sizePages();
+      await sizePages();
     },
     open(url) {
       openPage(url).catch(() => undefined);

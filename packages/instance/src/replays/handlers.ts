@@ -9,6 +9,10 @@ export interface ReplayArea {
   readonly handlers: Handlers<typeof browserReplays>;
   /** Answers the service, which keeps the files; never throws. */
   readonly follow: (id: string, response: ServerResponse) => void;
+  /** How many go on. */
+  readonly running: () => Promise<number>;
+  /** Changes the size of what is recorded, see {@link Replays.across}. */
+  readonly across: Replays["across"];
   /** Ends them; resolves when whoever follows has their files. */
   readonly close: () => Promise<void>;
 }
@@ -45,6 +49,13 @@ export function replayArea(options: ReplaysOptions): ReplayArea {
           if (response.headersSent) response.destroy();
           else refuse(response, { status: 404, code: "not_found", message: "There is no such recording." });
         });
+    },
+    running: async () => (await created)?.running ?? 0,
+    async across(change) {
+      const loaded = await created;
+      if (loaded !== undefined) return loaded.across(change);
+      await change();
+      return [];
     },
     async close() {
       await (await created)?.close();

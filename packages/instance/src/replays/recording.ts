@@ -10,6 +10,10 @@ export interface Recording {
   /** Milliseconds since 1970; `undefined` while it goes on. */
   readonly finishedAtMs: number | undefined;
   readonly path: string;
+  /** Frames per second at most. */
+  readonly framerate: number;
+  /** It ends by itself after so long. */
+  readonly maxDurationMs: number | undefined;
   /** Of the file, so far. */
   readonly sizeBytes: number;
   /** Resolves when the file is written and grows no more; it plays up to its last piece even where the encoder was lost. */
@@ -134,6 +138,8 @@ export function beginRecording({ id, path, framerate, maxDurationMs, encoder, fi
     id,
     startedAtMs,
     path,
+    framerate,
+    maxDurationMs,
     get finishedAtMs() {
       return finishedAtMs;
     },

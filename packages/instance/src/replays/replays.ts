@@ -26,6 +26,14 @@ export interface Replays {
   read(id: string): { readonly stream: Readable; readonly sizeBytes: number } | undefined;
   /** Answers with the file as it grows, to its end. @throws {ServiceError} 404, before anything was answered. */
   follow(id: string, response: ServerResponse): Promise<void>;
+  /** Those that go on. */
+  readonly running: number;
+  /**
+   * Changes the size of what is recorded: those that go on end before, and others go on in their place, as far as that is possible.
+   *
+   * @returns the new ones.
+   */
+  across(change: () => Promise<void>): Promise<Replay[]>;
   /** Ends every recording; resolves when their files are written and whoever follows them has them. */
   close(): Promise<void>;
 }
@@ -107,43 +115,71 @@ export function createReplays({ config, egressPort, browser }: ReplaysOptions): 
     );
   }
 
+  async function start({ framerate = defaultFramerate, maxDurationSeconds }: Parameters<Replays["start"]>[0]): Promise<Replay> {
+    if (closed) throw new ServiceError(503, "shutting_down", "This session is ending.");
+    if (running >= maxRunning) throw new ServiceError(409, "conflict", `${String(maxRunning)} recordings of this session run, the most there can be. Stop one with browsers.replays.stop.`);
+    if (recordings.size + early.size >= maxRecordings) throw new ServiceError(409, "conflict", `This session has made ${String(maxRecordings)} recordings, the most there can be. Record in another session.`);
+    running++;
+    const id = randomBytes(12).toString("hex");
+    try {
+      const cdp = await browser.cdp();
+      encoder ??= openEncoder();
+      const opening = encoder;
+      opening.catch(() => {
+        if (encoder === opening) encoder = undefined;
+      });
+      watchScreen();
+      const [made, size] = await Promise.all([opening, pictureSize(cdp)]);
+      early.set(id, []);
+      await made.call("open", id, size.width, size.height, framerate);
+      await Promise.race([firstFrame.promise, new Promise((resolve) => setTimeout(resolve, firstPictureMs))]);
+      if (isClosed()) throw new ServiceError(503, "shutting_down", "This session is ending.");
+      const recording = beginRecording({ id, path: join(directory, `${id}.mp4`), framerate, encoder: made, first: latest, maxDurationMs: maxDurationSeconds === undefined ? undefined : maxDurationSeconds * 1000 });
+      for (const bytes of early.get(id) ?? []) recording.write(bytes);
+      early.delete(id);
+      recordings.set(id, recording);
+      void recording.written.then(release);
+      void made.closed.then(() => {
+        if (!recording.isWritten) log("warn", "a recording ended with its encoder", { replay_id: id });
+        recording.lose();
+      });
+      return describe(recording);
+    } catch (error) {
+      early.delete(id);
+      release();
+      if (ServiceError.isInstance(error)) throw error;
+      log("warn", "a recording could not be started", { error: String(error) });
+      throw new ServiceError(500, "internal_error", `The recording could not be started: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    }
+  }
+
+  const goingOn = (): Recording[] => [...recordings.values()].filter(({ finishedAtMs }) => finishedAtMs === undefined);
+
+  /** Begins a recording that goes on in another one's place. */
+  async function goOn({ id, framerate, maxDurationMs, startedAtMs }: Recording): Promise<Replay | undefined> {
+    const restMs = maxDurationMs === undefined ? undefined : maxDurationMs - (Date.now() - startedAtMs);
+    if (restMs !== undefined && restMs <= 0) return undefined;
+    try {
+      return await start({ framerate, maxDurationSeconds: restMs === undefined ? undefined : restMs / 1000 });
+    } catch (error) {
+      log("warn", "a recording did not go on at the new size", { replay_id: id, error: String(error) });
+      return undefined;
+    }
+  }
+
   return {
-    async start({ framerate = defaultFramerate, maxDurationSeconds }) {
-      if (closed) throw new ServiceError(503, "shutting_down", "This session is ending.");
-      if (running >= maxRunning) throw new ServiceError(409, "conflict", `${String(maxRunning)} recordings of this session run, the most there can be. Stop one with browsers.replays.stop.`);
-      if (recordings.size + early.size >= maxRecordings) throw new ServiceError(409, "conflict", `This session has made ${String(maxRecordings)} recordings, the most there can be. Record in another session.`);
-      running++;
-      const id = randomBytes(12).toString("hex");
-      try {
-        const cdp = await browser.cdp();
-        encoder ??= openEncoder();
-        const opening = encoder;
-        opening.catch(() => {
-          if (encoder === opening) encoder = undefined;
-        });
-        watchScreen();
-        const [made, size] = await Promise.all([opening, pictureSize(cdp)]);
-        early.set(id, []);
-        await made.call("open", id, size.width, size.height, framerate);
-        await Promise.race([firstFrame.promise, new Promise((resolve) => setTimeout(resolve, firstPictureMs))]);
-        if (isClosed()) throw new ServiceError(503, "shutting_down", "This session is ending.");
-        const recording = beginRecording({ id, path: join(directory, `${id}.mp4`), framerate, encoder: made, first: latest, maxDurationMs: maxDurationSeconds === undefined ? undefined : maxDurationSeconds * 1000 });
-        for (const bytes of early.get(id) ?? []) recording.write(bytes);
-        early.delete(id);
-        recordings.set(id, recording);
-        void recording.written.then(release);
-        void made.closed.then(() => {
-          if (!recording.isWritten) log("warn", "a recording ended with its encoder", { replay_id: id });
-          recording.lose();
-        });
-        return describe(recording);
-      } catch (error) {
-        early.delete(id);
-        release();
-        if (ServiceError.isInstance(error)) throw error;
-        log("warn", "a recording could not be started", { error: String(error) });
-        throw new ServiceError(500, "internal_error", `The recording could not be started: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-      }
+    start,
+    get running() {
+      return goingOn().length;
+    },
+    async across(change) {
+      const ended = goingOn();
+      for (const recording of ended) recording.stop();
+      // The new ones take their places, and begin with a picture of the new size.
+      await Promise.all(ended.map(({ written }) => written));
+      await change();
+      const begun = await Promise.all(ended.map(goOn));
+      return begun.filter((replay) => replay !== undefined);
     },
     list: () => [...recordings.values()].map(describe),
     stop(id) {

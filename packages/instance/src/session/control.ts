@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AssignInstance } from "../protocol.ts";
+import type { AssignInstance, ChangeViewport, ViewportChanged } from "../protocol.ts";
 import type { EventFeed } from "./event-feed.ts";
 import { readPlainAssign } from "./plain-assign.ts";
 import { readBody, refuse, reply, type Refusal } from "./replies.ts";
@@ -11,6 +11,8 @@ export interface ControlOptions {
   readonly feed: EventFeed;
   /** Hands the instance to a session. @returns why it cannot be. */
   readonly assign: (assign: AssignInstance) => Refusal | undefined | Promise<Refusal | undefined>;
+  /** Sizes its pages, or its screen. @returns why not. */
+  readonly changeViewport: (change: ChangeViewport) => Promise<Refusal | ViewportChanged>;
   /** Answers a request to `telemetry`. */
   readonly telemetry: (request: IncomingMessage, response: ServerResponse) => void;
   /** Answers with a recording as its file grows, to its end. */
@@ -24,14 +26,25 @@ const maxBodyBytes = 65_536;
 /** Answers a request to the control channel; never throws. */
 export type ControlChannel = (request: IncomingMessage, response: ServerResponse, path: string) => void;
 
-export function createControlChannel({ feed, assign, telemetry, replay, stop }: ControlOptions): ControlChannel {
-  async function takeAssign(request: IncomingMessage, response: ServerResponse): Promise<void> {
+export function createControlChannel({ feed, assign, changeViewport, telemetry, replay, stop }: ControlOptions): ControlChannel {
+  async function readText(request: IncomingMessage, response: ServerResponse): Promise<string | undefined> {
     const body = await readBody(request, maxBodyBytes);
-    if (body === undefined) {
-      refuse(response, { status: 413, code: "payload_too_large", message: `body: at most ${String(maxBodyBytes)} bytes` });
-      return;
-    }
-    const text = body.toString();
+    if (body === undefined) refuse(response, { status: 413, code: "payload_too_large", message: `body: at most ${String(maxBodyBytes)} bytes` });
+    return body?.toString();
+  }
+
+  async function takeViewport(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = await readText(request, response);
+    if (text === undefined) return;
+    const read = (await import("./read-assign.ts")).readViewportChange(text);
+    const changed = "problem" in read ? { status: 400, code: "bad_request", message: read.problem } : await changeViewport(read.change);
+    if ("replays" in changed) reply(response, 200, changed);
+    else refuse(response, changed);
+  }
+
+  async function takeAssign(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = await readText(request, response);
+    if (text === undefined) return;
     const plain = readPlainAssign(text);
     // Loaded here: the schemas cost more than the rest of the program, and its start counts.
     const read = plain === undefined ? (await import("./read-assign.ts")).readAssign(text) : { assign: plain };
@@ -52,6 +65,9 @@ export function createControlChannel({ feed, assign, telemetry, replay, stop }: 
         return;
       case "POST assign":
         void takeAssign(request, response);
+        return;
+      case "POST viewport":
+        void takeViewport(request, response);
         return;
       case "GET telemetry":
       case "POST telemetry":
