@@ -27,6 +27,7 @@ import { type KeyedPlane, notImplemented, type NotImplemented, type OpenPlane } 
 import { entitlementsOf } from "./organization/entitlements.ts";
 import { organizationHandlers } from "./organization/handlers.ts";
 import type { Organization } from "./organization/organization.ts";
+import { explainOutage } from "./outages.ts";
 import { profileHandlers } from "./profiles/handlers.ts";
 import type { Profiles } from "./profiles/profiles.ts";
 import { explainingClosedProjects } from "./projects/closed-project.ts";
@@ -89,7 +90,13 @@ export function createApp(parts: AppParts): FastifyInstance {
     forceCloseConnections: true,
     ...(origins.hasPrefix && { rewriteUrl }),
   });
-  configure(app);
+  configure(app, {
+    explain(error, request) {
+      const explained = explainOutage(error);
+      if (explained !== error) request.log.warn({ err: error }, "a request failed for want of the database or of room on the disk");
+      return explained;
+    },
+  });
 
   function refuseWhileDraining(): void {
     if (isDraining()) throw new ServiceError(503, "shutting_down", "The server is stopping. Repeat the request in a moment.", { retryAfterSeconds: 2 });

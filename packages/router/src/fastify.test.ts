@@ -40,6 +40,31 @@ it("answers what other hooks and routes of the server throw as it answers everyt
   expect([streamed.headers.get("x-early"), await streamed.text()]).toEqual(["1", "x"]);
 });
 
+it("answers what the program says an error means to a client", async () => {
+  const app = Fastify({ ...fastifyOptions });
+  const asked: unknown[] = [];
+  configure(app, {
+    explain(error) {
+      asked.push(error);
+      return error instanceof RangeError ? new ServiceError(503, "database_unavailable", "Come back.", { retryAfterSeconds: 2 }) : error;
+    },
+  });
+  const fail = (error: Error) => () => { throw error; };
+  app.get("/own", fail(new RangeError("secret")));
+  mount(app, getProfile, fail(new TypeError("secret")), { context: () => undefined });
+  mount(app, readFile, () => ({ stream: Readable.from(["x"]) }), { context: fail(new RangeError("secret")) });
+  const url = await app.listen({ port: 0, host: "127.0.0.1" });
+  onTestFinished(() => app.close());
+  for (const path of ["/own", "/browsers/b/fs/read_file?path=/x"]) {
+    const { body, headers, status } = await answerOf(fetch(url + path));
+    expect([status, headers.get("retry-after"), body]).toEqual([503, "2", { code: "database_unavailable", message: "Come back." }]);
+  }
+  expect(await answerOf(fetch(`${url}/profiles/a`))).toMatchObject({ status: 500, body: { code: "internal_error" } });
+  // What a handler says itself needs no explanation.
+  expect(await answerOf(fetch(`${url}/browsers/b/fs/read_file`))).toMatchObject({ status: 503 });
+  expect(asked).toHaveLength(4);
+});
+
 it.each([
   ["has no Host", "GET /own HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
   ["has no Host, yet is of HTTP/1.0", "GET /own HTTP/1.0\r\n\r\n", 200],

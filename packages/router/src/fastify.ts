@@ -35,12 +35,24 @@ export const fastifyOptions = {
   },
 } satisfies FastifyHttpOptions<Server>;
 
+/** What {@link configure} may be told of the program. */
+export interface ConfigureOptions {
+  /**
+   * Says what an error means to a client, before it is answered: a `ServiceError` in place of one that says nothing to it, any other error as it is.
+   * Called for whatever fails on the server, contexts and routes of the program's own included.
+   */
+  readonly explain?: (error: unknown, request: FastifyRequest) => unknown;
+}
+
+const explaining = new WeakMap<FastifyInstance, NonNullable<ConfigureOptions["explain"]>>();
+
 /**
  * Makes every answer of a server that of the contract: request ids, the error body for whatever fails, 404 and 405. Bodies are no longer parsed by Fastify.
  *
  * @throws {Error} when the server was made without {@link fastifyOptions}.
  */
-export function configure(app: FastifyInstance): void {
+export function configure(app: FastifyInstance, options: ConfigureOptions = {}): void {
+  if (options.explain !== undefined) explaining.set(app, options.explain);
   if ((app.initialConfig.routerOptions?.maxParamLength ?? 0) < maxParamLength) throw new Error("Make the server with Fastify({ ...fastifyOptions }) of @shoal/router/fastify.");
   const known = knownPaths();
   app.addHook("onRoute", ({ method, url }) => {
@@ -134,7 +146,8 @@ function sendText(reply: FastifyReply, { headers, status, text }: TextReply): vo
   reply.send(text);
 }
 
-function replyTo(error: unknown, request: FastifyRequest): TextReply {
+function replyTo(failure: unknown, request: FastifyRequest): TextReply {
+  const error = ServiceError.isInstance(failure) ? failure : (explaining.get(request.server)?.(failure, request) ?? failure);
   if (isFault(error)) request.log.error({ err: error }, "request failed");
   return errorReply(error, request.id);
 }

@@ -8,6 +8,7 @@ export const errorCodes = [
   "browser_not_running",
   "capacity_exhausted",
   "conflict",
+  "database_unavailable",
   "directory_busy",
   "forbidden",
   "idempotency_conflict",

@@ -7,6 +7,7 @@ import type { Duplex } from "node:stream";
 import type { Authenticator } from "../auth/access.ts";
 import type { Log } from "../log.ts";
 import type { RequestOrigins } from "../public-url/request-origin.ts";
+import { explainOutage } from "../outages.ts";
 import type { Secrets } from "../secrets.ts";
 import type { Sessions } from "./sessions.ts";
 import { splice } from "./splice.ts";
@@ -87,7 +88,8 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
     socket.on("close", () => open.delete(socket));
     // Until the sockets are joined nobody else listens, and an unheard error would end the process.
     socket.on("error", () => socket.destroy());
-    upgrade(request, socket, head, requestId).catch((error: unknown) => {
+    upgrade(request, socket, head, requestId).catch((failure: unknown) => {
+      const error = explainOutage(failure);
       const known = ServiceError.isInstance(error) ? error : new ServiceError(500, "browser_not_running", "The session's browser could not be reached; it may be ending. Try again, or look at the session with browsers.get.");
       log.debug({ request_id: requestId, status: known.status, code: known.code, ...(known !== error && { err: error }) }, "upgrade refused");
       if (socket.destroyed) return;
