@@ -2,7 +2,7 @@ import { browserReplays, contract, type Endpoint } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
 import { notImplemented as missingInside } from "@shoal/instance";
 import { type Handler, type HandlersOrNotYet, notImplementedError, ServiceError } from "@shoal/router";
-import { configure, fastifyOptions, mount, mountAll } from "@shoal/router/fastify";
+import { configure, fastifyOptions, mount, mountAll, replyOf } from "@shoal/router/fastify";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import type { IncomingMessage } from "node:http";
 import { apiKeyHandlers } from "./api-keys/handlers.ts";
@@ -36,6 +36,7 @@ import type { Projects } from "./projects/projects.ts";
 import { proxyHandlers } from "./proxies/handlers.ts";
 import type { Proxies } from "./proxies/proxies.ts";
 import type { RequestOrigins } from "./public-url/request-origin.ts";
+import type { RateLimits } from "./rate-limits/rate-limits.ts";
 import { type ReplayAccess, replayHandlers } from "./replays/handlers.ts";
 import type { ReplayStore } from "./replays/replay-store.ts";
 import { opensReplay, replayViewUrl } from "./replays/view-url.ts";
@@ -63,6 +64,7 @@ export interface AppParts {
   readonly profiles: Profiles;
   readonly projects: Projects;
   readonly proxies: Proxies;
+  readonly rateLimits: Pick<RateLimits, "admit">;
   readonly readiness: ReadinessChecks;
   readonly replays: ReplayStore;
   readonly secrets: Secrets;
@@ -74,7 +76,7 @@ export interface AppParts {
 
 /** Every operation of the contract on one HTTP server, not yet listening. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { authenticator, idempotency, isDraining, log, origins, secrets, sessions } = parts;
+  const { authenticator, idempotency, isDraining, log, origins, rateLimits, secrets, sessions } = parts;
   // Widened, so that the server has Fastify's usual type. Fastify's own notes ("Server listening at") say nothing that ours do not.
   const logger: FastifyBaseLogger = log.child({}, { level: "warn" });
   const rewriteUrl = (request: IncomingMessage) => origins.pathInside(request);
@@ -101,9 +103,28 @@ export function createApp(parts: AppParts): FastifyInstance {
   function refuseWhileDraining(): void {
     if (isDraining()) throw new ServiceError(503, "shutting_down", "The server is stopping. Repeat the request in a moment.", { retryAfterSeconds: 2 });
   }
-  function authenticate({ raw }: FastifyRequest): Access | Promise<Access> {
+  function authenticate(request: FastifyRequest): Access | Promise<Access> {
     refuseWhileDraining();
-    return authenticator.authenticate(raw);
+    const access = authenticator.authenticate(request.raw);
+    return access instanceof Promise ? access.then((known) => admit(request, known)) : admit(request, access);
+  }
+
+  function admit(request: FastifyRequest, access: Access): Access {
+    rateLimits.admit(access.key.id, (headers) => {
+      // On Node's own response, where answers that are passed on from an instance find them too.
+      const { raw } = replyOf(request);
+      for (const [name, value] of Object.entries<string>({ ...headers })) raw.setHeader(name, value);
+    });
+    return access;
+  }
+
+  async function openWithToken(request: FastifyRequest, token: string, sessionId: string): Promise<void> {
+    try {
+      await requireSessionToken(secrets, token, sessionId);
+    } catch (error) {
+      authenticator.countRefused(request.raw);
+      throw error;
+    }
   }
 
   /** The same, and the audit log learns who it is where the operation is one that it keeps. */
@@ -144,7 +165,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     const token = sessionTokenIn(request.raw.url ?? "");
     if (token === undefined) return sessions.instanceOf((await (endpoint === undefined ? authenticate(request) : enter(request, endpoint))).projectId, sessionId);
     refuseWhileDraining();
-    await requireSessionToken(secrets, token, sessionId);
+    await openWithToken(request, token, sessionId);
     if (endpoint !== undefined && isAudited(endpoint)) markAudited(request.raw, { endpoint, access: undefined, clientIp: origins.clientIpOf(request.raw) });
     return sessions.instanceOf(undefined, sessionId);
   }
@@ -160,7 +181,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       return { sessionId, instance: () => sessions.instanceOf(projectId, sessionId), viewUrl: (replayId) => replayViewUrl(secrets, `${base}/browsers/${sessionId}`, replayId) };
     }
     refuseWhileDraining();
-    if (endpoint !== browserReplays.downloadReplay || !(await opensReplay(secrets, token, request.params))) await requireSessionToken(secrets, token, id);
+    if (endpoint !== browserReplays.downloadReplay || !(await opensReplay(secrets, token, request.params))) await openWithToken(request, token, id);
     if (isAudited(endpoint)) markAudited(request.raw, { endpoint, access: undefined, clientIp: origins.clientIpOf(request.raw) });
     return { sessionId: id, instance: () => sessions.instanceOf(undefined, id), viewUrl: (replayId) => replayViewUrl(secrets, `${base}/browsers/${id}`, replayId) };
   }

@@ -4,6 +4,8 @@ import { LRUCache } from "lru-cache";
 export interface ReadCache<Row extends object> {
   /** The row, from memory or loaded; one load for all who ask at once. A row that was not found is asked for again each time. */
   get(lookup: string): Row | Promise<Row | undefined>;
+  /** The row, if it is in memory. */
+  present(lookup: string): Row | undefined;
   /** Forgets a row under every lookup. What is being loaded meanwhile is handed out but not kept: it may be older than the change. */
   forget(id: string): void;
   forgetAll(): void;
@@ -51,14 +53,15 @@ export function createReadCache<Row extends object>(options: {
     loading.clear();
   }
 
+  const present = (lookup: string) => (options.isLive() ? rows.get(lookup) : undefined);
+
   return {
+    present,
     get(lookup) {
-      if (options.isLive()) {
-        const row = rows.get(lookup);
-        if (row !== undefined) return row;
-      }
-      const present = loading.get(lookup);
-      if (present !== undefined) return present;
+      const row = present(lookup);
+      if (row !== undefined) return row;
+      const underway = loading.get(lookup);
+      if (underway !== undefined) return underway;
       const started = load(lookup).finally(() => {
         if (loading.get(lookup) === started) loading.delete(lookup);
       });

@@ -35,6 +35,8 @@ import type { SessionLimits } from "./projects/session-limits.ts";
 import { type ExitTemplates, type ProvidedType, providedTypes } from "./proxies/exits.ts";
 import { createProxies } from "./proxies/proxies.ts";
 import { createRequestOrigins } from "./public-url/request-origin.ts";
+import { createRateLimits, type RateLimitRules } from "./rate-limits/rate-limits.ts";
+import { shareUses } from "./rate-limits/shared-uses.ts";
 import { createReadCache } from "./read-cache.ts";
 import { createReplayStore } from "./replays/replay-store.ts";
 import { createSecrets } from "./secrets.ts";
@@ -250,7 +252,13 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   let draining = false;
   const isDraining = () => draining;
   const origins = createRequestOrigins({ publicUrl: config.public_url, trustedProxies: config.trusted_proxies, headers: config.trusted_proxy_headers });
-  const authenticator = createAuthenticator({ keys, projects: lookup, origins, onUse: (keyId) => { keyUses.note(keyId); } });
+  const rateRules: RateLimitRules = { perKey: config.rate_limit_per_key, perOrganization: config.rate_limit_per_organization, refusedPerAddress: config.rate_limit_per_address };
+  const rateLimits = createRateLimits(rateRules);
+  if (!database.embedded) {
+    const shared = shareUses(database, rateLimits, dataDir.serverId, log);
+    cleanup.add("rate limits across servers", () => shared.stop());
+  }
+  const authenticator = createAuthenticator({ keys, projects: lookup, origins, limits: rateLimits, onUse: (keyId) => { keyUses.note(keyId); } });
   const app = createApp({
     apiKeys,
     authenticator,
@@ -262,6 +270,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     maxSessions: limits.perOrganization,
     organization,
     origins,
+    rateLimits,
     profiles,
     projects,
     proxies,

@@ -296,6 +296,15 @@ export interface AuditChainTable {
   seal: Buffer | null;
 }
 
+/** Requests that a server has let through, by whose limit they count towards; a row goes two minutes after its latest change. */
+export interface RateLimitUsesTable {
+  server_id: string;
+  subject: string;
+  used: number;
+  began_at: TimestampOfInsert;
+  changed_at: TimestampOfInsert;
+}
+
 /** Every table of Shoal, for `Kysely<Tables>`. `bigint` (counts) is read as a number. */
 export interface Tables {
   projects: ProjectsTable;
@@ -315,4 +324,5 @@ export interface Tables {
   servers: ServersTable;
   replica_secret: ReplicaSecretTable;
   jobs: JobsTable;
+  rate_limit_uses: RateLimitUsesTable;
 }

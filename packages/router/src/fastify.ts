@@ -63,7 +63,8 @@ export function configure(app: FastifyInstance, options: ConfigureOptions = {}):
   app.addContentTypeParser("*", (_request, _payload, done) => {
     done(null);
   });
-  app.addHook("onRequest", (request, reply, done) => {
+  app.addHook("onRequest", (request: Answered, reply, done) => {
+    request[replyOfRequest] = reply;
     reply.header("x-request-id", request.id);
     if (request.headers.host === undefined && request.raw.httpVersion === "1.1") done(new ServiceError(400, "bad_request", "The request has no Host header, which HTTP/1.1 demands (RFC 9112, 3.2)."));
     else done();
@@ -79,6 +80,18 @@ export function configure(app: FastifyInstance, options: ConfigureOptions = {}):
     const url = request.raw.url ?? "/";
     sendText(reply, unknownRoute(request.method, url.split("?", 1)[0] ?? url, known.methodsOf(url)));
   });
+}
+
+const replyOfRequest = Symbol("reply");
+interface Answered extends FastifyRequest {
+  [replyOfRequest]?: FastifyReply;
+}
+
+/** The reply to a request of a server that has been through {@link configure}: for headers that `context` learns of. */
+export function replyOf(request: FastifyRequest): FastifyReply {
+  const reply = (request as Answered)[replyOfRequest];
+  if (reply === undefined) throw new Error("The server has not been through configure() of @shoal/router/fastify.");
+  return reply;
 }
 
 /** Serves an endpoint. The server must have been through {@link configure}. */

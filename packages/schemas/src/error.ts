@@ -31,6 +31,7 @@ export const errorCodes = [
   "protected_path",
   "proxy_check_failed",
   "proxy_not_available",
+  "rate_limited",
   "shutting_down",
   "too_many_requests",
   "too_many_watches",

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isStorable } from "../paging.ts";
 import type { ProjectEntry, ProjectLookup } from "../projects/project-lookup.ts";
 import type { RequestHead, RequestOrigins } from "../public-url/request-origin.ts";
+import type { RateLimits } from "../rate-limits/rate-limits.ts";
 import type { ReadCache } from "../read-cache.ts";
 import { hashKey, isKeySecret } from "./api-key-secret.ts";
 
@@ -35,6 +36,12 @@ export interface Authenticator {
    * @throws {ServiceError} 401 `unauthorized`, 403 `forbidden` for another project than the key's, 404 `project_not_found`.
    */
   authenticate(request: RequestHead): Access | Promise<Access>;
+  /**
+   * Counts a try without anything that opens the service.
+   *
+   * @throws {ServiceError} 429 `rate_limited` when there were too many from that address.
+   */
+  countRefused(request: RequestHead): void;
   /** As {@link Access.baseUrl}, for a request that carries no key. */
   baseUrlOf(request: RequestHead): string;
 }
@@ -43,12 +50,11 @@ function unauthorized(what: string): ServiceError {
   return new ServiceError(401, "unauthorized", `${what} Send a valid key as "Authorization: Bearer sk_shoal_…"; keys are made with apiKeys.create.`);
 }
 
-function bearer(header: string | undefined): string {
-  if (header === undefined) throw unauthorized("The request carries no API key.");
-  if (!/^bearer /i.test(header)) throw unauthorized("The Authorization header is not of the form Bearer KEY.");
+function bearer(header: string | undefined): string | { readonly problem: string } {
+  if (header === undefined) return { problem: "The request carries no API key." };
+  if (!/^bearer /i.test(header)) return { problem: "The Authorization header is not of the form Bearer KEY." };
   const token = header.slice(7).trim();
-  if (!isKeySecret(token)) throw unauthorized("That is not an API key of this service.");
-  return token;
+  return isKeySecret(token) ? token : { problem: "That is not an API key of this service." };
 }
 
 /** The project that a request names, by id or by name. */
@@ -62,15 +68,27 @@ function namedProject(headers: IncomingHttpHeaders): string | undefined {
 export interface AuthenticatorParts {
   readonly keys: ReadCache<KeyRow>;
   readonly projects: ProjectLookup;
-  readonly origins: Pick<RequestOrigins, "baseUrlOf">;
+  readonly origins: Pick<RequestOrigins, "baseUrlOf" | "clientIpOf">;
+  readonly limits: Pick<RateLimits, "checkAddress" | "countRefused">;
   /** Told of each key that opened the service. */
   readonly onUse: (keyId: string) => void;
 }
 
-export function createAuthenticator({ keys, projects, origins, onUse }: AuthenticatorParts): Authenticator {
+export function createAuthenticator({ keys, projects, origins, limits, onUse }: AuthenticatorParts): Authenticator {
+  function countRefused(request: RequestHead): void {
+    const address = origins.clientIpOf(request);
+    limits.checkAddress(address);
+    limits.countRefused(address);
+  }
+
+  function refusal(request: RequestHead, what: string): ServiceError {
+    countRefused(request);
+    return unauthorized(what);
+  }
+
   function admit(key: KeyRow | undefined, request: RequestHead): Access | Promise<Access> {
-    if (key === undefined) throw unauthorized("The API key is unknown or was deleted.");
-    if (key.expiresAtMs <= Date.now()) throw unauthorized(`The API key expired at ${new Date(key.expiresAtMs).toISOString()}.`);
+    if (key === undefined) throw refusal(request, "The API key is unknown or was deleted.");
+    if (key.expiresAtMs <= Date.now()) throw refusal(request, `The API key expired at ${new Date(key.expiresAtMs).toISOString()}.`);
     onUse(key.id);
     const named = namedProject(request.headers);
     if (named !== undefined) return inNamed(key, named, request);
@@ -98,8 +116,14 @@ export function createAuthenticator({ keys, projects, origins, onUse }: Authenti
 
   return {
     baseUrlOf: (request) => origins.baseUrlOf(request),
+    countRefused,
     authenticate(request) {
-      const key = keys.get(hashKey(bearer(request.headers.authorization)));
+      const secret = bearer(request.headers.authorization);
+      if (typeof secret !== "string") throw refusal(request, secret.problem);
+      const hash = hashKey(secret);
+      // Guessing must not cost a query each; whoever has a key that was used a moment ago is let in all the same.
+      if (keys.present(hash) === undefined) limits.checkAddress(origins.clientIpOf(request));
+      const key = keys.get(hash);
       return key instanceof Promise ? key.then((row) => admit(row, request)) : admit(key, request);
     },
   };

@@ -65,6 +65,7 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
     }
     const session = token === null ? undefined : await secrets.verifySession(token);
     if (session === undefined || session !== id) {
+      authenticator.countRefused(request);
       throw new ServiceError(401, "unauthorized", `The address carries no valid token for browser ${id}. Use cdp_ws_url as browsers.create or browsers.get returned it.`);
     }
     return { instance: await sessions.instanceOf(undefined, id), path: `/${target}` };

@@ -6,7 +6,7 @@ import { StartError } from "../start-error.ts";
 import { nearMatch } from "./near-match.ts";
 import { defaultDataDir, defaultMaxSessions, environmentOf, flagOf, type SettingName, Settings, settings } from "./settings.ts";
 
-type Required = "host" | "port" | "trusted_proxies" | "trusted_proxy_headers" | "data_dir" | "placement" | "warm" | "allow_private_hosts" | "unsafe_no_isolation" | "proxy_check_url" | "chrome_store_url" | "max_sessions" | "max_sessions_per_project" | "max_sessions_per_organization" | "idle_timeout_seconds" | "idempotency_retention_hours" | "telemetry_retention_days" | "replay_retention_days" | "audit_retention_days" | "drain_seconds" | "log_level" | "log_format" | "new_admin_key";
+type Required = "host" | "port" | "trusted_proxies" | "trusted_proxy_headers" | "data_dir" | "placement" | "warm" | "allow_private_hosts" | "unsafe_no_isolation" | "proxy_check_url" | "chrome_store_url" | "max_sessions" | "max_sessions_per_project" | "max_sessions_per_organization" | "rate_limit_per_key" | "rate_limit_per_organization" | "rate_limit_per_address" | "idle_timeout_seconds" | "idempotency_retention_hours" | "telemetry_retention_days" | "replay_retention_days" | "audit_retention_days" | "drain_seconds" | "log_level" | "log_format" | "new_admin_key";
 
 /** Checked settings with their defaults filled in; paths are absolute. */
 export type Config = { readonly [Name in Required]-?: NonNullable<Settings[Name]> } & { readonly [Name in Exclude<SettingName, Required>]?: NonNullable<Settings[Name]> };
@@ -190,6 +190,9 @@ export function completeConfig(given: Settings, env: NodeJS.ProcessEnv = process
     max_sessions: given.max_sessions ?? defaultMaxSessions(),
     max_sessions_per_project: 50,
     max_sessions_per_organization: 1000,
+    rate_limit_per_key: 60_000,
+    rate_limit_per_organization: 300_000,
+    rate_limit_per_address: 3000,
     idle_timeout_seconds: 60,
     idempotency_retention_hours: 24,
     telemetry_retention_days: 30,

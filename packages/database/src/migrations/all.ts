@@ -6,7 +6,8 @@ import { proxiesAndExtensions } from "./0004-proxies-and-extensions.ts";
 import { browserPools } from "./0005-browser-pools.ts";
 import { profileStates } from "./0006-profile-states.ts";
 import { replicas } from "./0007-replicas.ts";
+import { operations } from "./0008-operations.ts";
 import { sessionLimits } from "./0009-session-limits.ts";
 
 /** Every migration, oldest first. Those that were released are never changed or removed; a change of the schema is a new one. */
-export const migrations: readonly Migration[] = [foundation, projects, auditLogs, proxiesAndExtensions, browserPools, profileStates, replicas, sessionLimits];
+export const migrations: readonly Migration[] = [foundation, projects, auditLogs, proxiesAndExtensions, browserPools, profileStates, replicas, operations, sessionLimits];
