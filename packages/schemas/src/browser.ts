@@ -141,8 +141,10 @@ export const BrowserShape = lazyObject(() => ({
   cdp_ws_url: z.string(),
   /** WebSocket address for WebDriver BiDi clients; it carries its own token. */
   webdriver_ws_url: z.string(),
-  /** Page that shows the session live. */
+  /** Page that shows the session live and takes input; it opens without a key for whoever has it, so treat it as a secret. `readOnly=true` in its query only shows. */
   browser_live_view_url: z.optional(z.string()),
+  /** The same page for those who may watch and do nothing: what they send is refused. */
+  browser_live_view_read_only_url: z.optional(z.string()),
   /** Address of the session's own operations, without a key but with the session's token. */
   base_url: z.optional(z.string()),
   /** Whether the browser runs without a window. */
