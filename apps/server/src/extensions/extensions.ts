@@ -1,5 +1,5 @@
 import type { Page } from "@shoal/contract";
-import { containsFolded, type Database, folded } from "@shoal/database";
+import { containsFolded, type Database, folded, outageOf } from "@shoal/database";
 import { type BytesReply, type MultipartPart, ServiceError } from "@shoal/router";
 import { type Extension, type ListExtensions, SlugName } from "@shoal/schemas";
 import type { Readable } from "node:stream";
@@ -115,7 +115,8 @@ export function createExtensions(parts: { readonly database: Database; readonly 
       try {
         await query.insertInto("extensions").values(row).execute();
       } catch (error) {
-        await blobs.delete(blob.name);
+        // A connection that broke may have stored the row: then the archive is kept, and swept if no row names it.
+        if (outageOf(error) === undefined) await blobs.delete(blob.name);
         if (name === undefined || !isUniqueViolation(error)) throw error;
         throw new ServiceError(409, "name_taken", `An extension named ${name} exists in this project already. Choose another name, or delete that extension first.`);
       }

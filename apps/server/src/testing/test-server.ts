@@ -8,6 +8,7 @@ import { completeConfig, type Config } from "../config/config.ts";
 import type { Settings } from "../config/settings.ts";
 import { createId } from "../ids.ts";
 import { type RunningServer, startServer } from "../server.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "./database-proxy.ts";
 
 interface TestReply {
   readonly status: number;
@@ -30,7 +31,12 @@ export interface TestServer {
   readonly baseUrl: string;
   readonly key: string;
   readonly dataDir: string;
+  /** Not through the proxy, where there is one. */
   readonly database: Database;
+  /** Of the embedded PostgreSQL. */
+  readonly databaseDir: string;
+  /** What stands between the service and its database, where the test asked for it. */
+  readonly proxy: DatabaseProxy | undefined;
   readonly running: RunningServer;
   /** Everything that was logged so far. */
   log(): string;
@@ -41,8 +47,11 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** @param settings - beside a free port, the process placement and no warm instances. */
-export async function startTestServer(settings: Settings = {}): Promise<TestServer> {
+/**
+ * @param settings - beside a free port, the process placement and no warm instances.
+ * @param options.proxied - whether the service reaches its database through a {@link DatabaseProxy}.
+ */
+export async function startTestServer(settings: Settings = {}, options: { readonly proxied?: boolean } = {}): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), "shoal-server-"));
   const dataDir = join(folder, "data");
   const logged = new PassThrough();
@@ -53,8 +62,11 @@ export async function startTestServer(settings: Settings = {}): Promise<TestServ
   const config: Config = completeConfig({ data_dir: dataDir, port: 0, placement: "process", warm: 0, log_level: "debug", log_format: "json", drain_seconds: 5, ...settings });
   const silent = () => undefined;
   try {
-    const database = await openDatabase({ dataDir: join(folder, "database"), log: { debug: silent, info: silent, warn: silent, error: silent } });
-    const running = await startServer(config, { logTo: logged, database });
+    const quiet = { debug: silent, info: silent, warn: silent, error: silent };
+    const databaseDir = join(folder, "database");
+    const database = await openDatabase({ dataDir: databaseDir, log: quiet });
+    const proxy = options.proxied === true ? await startDatabaseProxy(databaseDir) : undefined;
+    const running = await startServer(config, { logTo: logged, database: proxy === undefined ? database : await openDatabase({ url: proxy.url, dataDir: "", log: quiet }) });
     const key = running.apiKey ?? "";
 
     return {
@@ -62,6 +74,8 @@ export async function startTestServer(settings: Settings = {}): Promise<TestServ
       key,
       dataDir,
       database,
+      databaseDir,
+      proxy,
       running,
       log: () => text,
       request: (method, path, request = {}) => send(running.baseUrl, method + path, { key, ...request }),
@@ -77,6 +91,8 @@ export async function startTestServer(settings: Settings = {}): Promise<TestServ
       },
       async close() {
         await running.close();
+        proxy?.close();
+        await database.close();
         rmSync(folder, { recursive: true, force: true });
       },
     };
