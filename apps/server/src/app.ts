@@ -14,6 +14,7 @@ import { type Access, type Authenticator, isOpen } from "./auth/access.ts";
 import { browserPoolHandlers } from "./browser-pools/handlers.ts";
 import type { BrowserPools } from "./browser-pools/pools.ts";
 import { browserHandlers } from "./browsers/handlers.ts";
+import type { SessionStore } from "./browsers/session-store.ts";
 import type { Sessions } from "./browsers/sessions.ts";
 import type { ChromeStore } from "./extensions/chrome-store.ts";
 import { extensionHandlers } from "./extensions/handlers.ts";
@@ -22,6 +23,8 @@ import type { Idempotency } from "./idempotency/idempotency.ts";
 import { serveDirect } from "./instance-plane/direct.ts";
 import { serveForwarded } from "./instance-plane/forward.ts";
 import { requireSessionToken, sessionTokenIn } from "./instance-plane/session-token.ts";
+import type { LiveViewAddresses } from "./live-view/live-view-address.ts";
+import { serveLiveView } from "./live-view/live-view-page.ts";
 import type { Log } from "./log.ts";
 import { type KeyedPlane, notImplemented, type NotImplemented, type OpenPlane } from "./not-implemented.ts";
 import { entitlementsOf } from "./organization/entitlements.ts";
@@ -57,6 +60,9 @@ export interface AppParts {
   readonly chromeStore: ChromeStore;
   readonly extensions: Extensions;
   readonly idempotency: Idempotency;
+  readonly liveViews: LiveViewAddresses;
+  /** Sites that may show live views in a frame. */
+  readonly liveViewFrameAncestors: readonly string[];
   /** Sessions of the organisation at once. */
   readonly maxSessions: number;
   readonly organization: Organization;
@@ -69,6 +75,7 @@ export interface AppParts {
   readonly replays: ReplayStore;
   readonly secrets: Secrets;
   readonly sessions: Sessions;
+  readonly sessionStore: Pick<SessionStore, "find">;
   readonly telemetry: TelemetryStore;
   readonly log: Log;
   readonly isDraining: () => boolean;
@@ -143,8 +150,8 @@ export function createApp(parts: AppParts): FastifyInstance {
   const keyed = {
     ...profileHandlers(parts.profiles),
     ...apiKeyHandlers(parts.apiKeys),
-    ...browserHandlers(sessions, secrets),
-    ...browserPoolHandlers(parts.browserPools, secrets),
+    ...browserHandlers(sessions, parts),
+    ...browserPoolHandlers(parts.browserPools, parts),
     ...projectHandlers(parts.projects),
     ...proxyHandlers(parts.proxies),
     ...extensionHandlers(parts.extensions, parts.chromeStore),
@@ -217,6 +224,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       return { url: `${base}/browsers/${row.id}`, token: await secrets.signSession(row.id) };
     },
   });
+  serveLiveView(app, { addresses: parts.liveViews, store: parts.sessionStore, frameAncestors: parts.liveViewFrameAncestors, onRefused: (request) => { authenticator.countRefused(request); } });
   serveOpenApi(app);
   return app;
 }

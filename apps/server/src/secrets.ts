@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import { SignJWT } from "jose/jwt/sign";
 import { jwtVerify } from "jose/jwt/verify";
 
@@ -8,6 +8,10 @@ export interface Secrets {
   signSession(sessionId: string): Promise<string>;
   /** The session that a token opens; `undefined` when the token is not ours. */
   verifySession(token: string): Promise<string | undefined>;
+  /** Signs a text (HMAC-SHA-256, base64url). @param use - keeps signatures of one kind from being taken for those of another. */
+  sign(use: string, text: string): string;
+  /** Whether a signature is that of {@link sign}. */
+  hasSigned(use: string, text: string, signature: string): boolean;
   /** Encrypts a text (AES-256-GCM). @param purpose - must be the same to read it again. */
   seal(text: string, purpose: string): Buffer;
   /** The text again; `undefined` when it was sealed with another secret or purpose, or changed. */
@@ -23,7 +27,18 @@ export function createSecrets(serverSecret: string): Secrets {
   const signingKey = derive("session tokens");
   const sealingKey = derive("stored answers");
   const streamKey = derive("stored streams");
+  const keys = new Map<string, Uint8Array>();
+  function sign(use: string, text: string): string {
+    const key = keys.get(use) ?? derive(`signatures: ${use}`);
+    keys.set(use, key);
+    return createHmac("sha256", key).update(text).digest("base64url");
+  }
   return {
+    sign,
+    hasSigned(use, text, signature) {
+      const [expected, given] = [Buffer.from(sign(use, text)), Buffer.from(signature)];
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    },
     signSession: (sessionId) => new SignJWT().setProtectedHeader({ alg: "HS256" }).setSubject(sessionId).setAudience(audience).sign(signingKey),
     async verifySession(token) {
       try {

@@ -25,6 +25,7 @@ import { createChromeStore } from "./extensions/chrome-store.ts";
 import { createExtensions } from "./extensions/extensions.ts";
 import { createIdempotency } from "./idempotency/idempotency.ts";
 import { isLoopback, listen, tryAddress } from "./listen.ts";
+import { createLiveViewAddresses } from "./live-view/live-view-address.ts";
 import { createLog, type Log } from "./log.ts";
 import { createProfiles } from "./profiles/profiles.ts";
 import { openOrganization } from "./organization/organization.ts";
@@ -239,6 +240,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   });
   const browserPools = await createBrowserPools({ database, sessions, sessionStore, serverId: dataDir.serverId, limits, log });
 
+  const liveViews = createLiveViewAddresses(secrets, config.live_view_hours);
   const idempotency = createIdempotency({ database, secrets, retentionMs: config.idempotency_retention_hours * hourMs, log });
   const sweeping = setInterval(() => {
     extensions.sweep().catch((error: unknown) => { log.warn({ err: error }, "archives that belong to no extension could not be removed"); });
@@ -267,6 +269,8 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     chromeStore: createChromeStore(config.chrome_store_url),
     extensions,
     idempotency,
+    liveViews,
+    liveViewFrameAncestors: config.live_view_frame_ancestors,
     maxSessions: limits.perOrganization,
     organization,
     origins,
@@ -278,6 +282,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     readiness: createReadiness({ database, placement, chromium: config.chromium, isDraining }),
     secrets,
     sessions,
+    sessionStore,
     telemetry,
     log,
     isDraining,
@@ -286,7 +291,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     const note = noteOf(request, response, durationMs);
     if (note !== undefined) recorder.note(note);
   });
-  const upgrades = serveUpgrades(app.server, { sessions, secrets, authenticator, origins, log });
+  const upgrades = serveUpgrades(app.server, { sessions, secrets, authenticator, origins, liveViews, log });
   cleanup.add("the HTTP server", async () => {
     await browserPools.close();
     await sessions.close();

@@ -1,13 +1,12 @@
 import type * as endpoints from "@shoal/contract";
 import type { Handlers } from "@shoal/router";
 import type { Access } from "../auth/access.ts";
-import { toBrowser } from "../browsers/handlers.ts";
-import type { Secrets } from "../secrets.ts";
+import { type SessionSigner, toBrowser } from "../browsers/handlers.ts";
 import type { BrowserPools } from "./pools.ts";
 
 type BrowserPoolEndpoints = Pick<typeof endpoints, "createBrowserPool" | "listBrowserPools" | "getBrowserPool" | "updateBrowserPool" | "deleteBrowserPool" | "acquireBrowser" | "releaseBrowser" | "flushBrowserPool">;
 
-export function browserPoolHandlers(pools: BrowserPools, secrets: Secrets): Handlers<BrowserPoolEndpoints, Access> {
+export function browserPoolHandlers(pools: BrowserPools, signer: SessionSigner): Handlers<BrowserPoolEndpoints, Access> {
   return {
     createBrowserPool: ({ body, context }) => pools.create(context.projectId, body),
     listBrowserPools: ({ query, context }) => pools.list(context.projectId, query),
@@ -16,7 +15,7 @@ export function browserPoolHandlers(pools: BrowserPools, secrets: Secrets): Hand
     deleteBrowserPool: ({ params, body, context }) => pools.delete(context.projectId, params.id_or_name, body.force),
     async acquireBrowser({ params, body, context, signal }) {
       const view = await pools.acquire(context.projectId, params.id_or_name, body, signal);
-      return view && toBrowser(view, context.baseUrl, await secrets.signSession(view.row.id));
+      return view && toBrowser(view, context.baseUrl, signer);
     },
     releaseBrowser: ({ params, body, context }) => pools.release(context.projectId, params.id_or_name, body),
     flushBrowserPool: ({ params, context }) => pools.flush(context.projectId, params.id_or_name),

@@ -2,6 +2,7 @@ import type * as endpoints from "@shoal/contract";
 import type { Handlers } from "@shoal/router";
 import type { Browser } from "@shoal/schemas";
 import type { Access } from "../auth/access.ts";
+import type { LiveViewAddresses } from "../live-view/live-view-address.ts";
 import type { Secrets } from "../secrets.ts";
 import { shownCategories } from "../telemetry/categories.ts";
 import type { SessionView } from "./session-runner.ts";
@@ -9,8 +10,15 @@ import type { Sessions } from "./sessions.ts";
 
 type BrowserEndpoints = Pick<typeof endpoints, "createBrowser" | "listBrowsers" | "getBrowser" | "updateBrowser" | "deleteBrowser">;
 
-/** @param baseUrl - where the client reaches the service; its WebSocket addresses stand below it. */
-export function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: string, token: string): Browser {
+/** What a session's addresses carry. */
+export interface SessionSigner {
+  readonly secrets: Pick<Secrets, "signSession">;
+  readonly liveViews: Pick<LiveViewAddresses, "of">;
+}
+
+/** @param baseUrl - where the client reaches the service; the session's addresses stand below it. */
+export async function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: string, { secrets, liveViews }: SessionSigner): Promise<Browser> {
+  const token = await secrets.signSession(row.id);
   const address = `${baseUrl}/browsers/${row.id}`;
   const socket = address.replace(/^http/, "ws");
   return {
@@ -19,6 +27,7 @@ export function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: st
     cdp_ws_url: `${socket}/cdp?jwt=${token}`,
     webdriver_ws_url: `${socket}/webdriver?jwt=${token}`,
     ...(row.ended_at === null && { base_url: address }),
+    ...liveViews.of(row, baseUrl),
     headless: row.headless,
     stealth: row.stealth,
     timeout_seconds: row.timeout_seconds,
@@ -38,8 +47,8 @@ export function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: st
   };
 }
 
-export function browserHandlers(sessions: Sessions, secrets: Secrets): Handlers<BrowserEndpoints, Access> {
-  const shown = async (view: SessionView, access: Access) => toBrowser(view, access.baseUrl, await secrets.signSession(view.row.id));
+export function browserHandlers(sessions: Sessions, signer: SessionSigner): Handlers<BrowserEndpoints, Access> {
+  const shown = (view: SessionView, access: Access) => toBrowser(view, access.baseUrl, signer);
   return {
     createBrowser: async ({ body, context, signal }) => shown(await sessions.create(context.projectId, body, signal), context),
     async listBrowsers({ query, context }) {

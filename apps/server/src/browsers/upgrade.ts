@@ -5,6 +5,8 @@ import type { IncomingMessage, Server } from "node:http";
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Authenticator } from "../auth/access.ts";
+import type { LiveViewAddresses } from "../live-view/live-view-address.ts";
+import { type LiveViewTarget, liveViewTarget } from "../live-view/live-view-socket.ts";
 import type { Log } from "../log.ts";
 import type { RequestOrigins } from "../public-url/request-origin.ts";
 import { explainOutage } from "../outages.ts";
@@ -42,17 +44,19 @@ function headFor(request: IncomingMessage, path: string, requestId: string): str
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** Takes WebSocket connections to sessions: `/browsers/{id}/cdp?jwt=…`, and `/browsers/{id}/process/{process_id}/attach` with the same token, or with an API key. */
+/** Takes WebSocket connections to sessions: `/browsers/{id}/cdp?jwt=…`, those of live views, and `/browsers/{id}/process/{process_id}/attach` with the same token, or with an API key. */
 export interface UpgradeRoutes {
   /** Ends every open connection. */
   close(): void;
 }
 
-export function serveUpgrades(server: Server, parts: { readonly sessions: Sessions; readonly secrets: Secrets; readonly authenticator: Authenticator; readonly origins: RequestOrigins; readonly log: Log }): UpgradeRoutes {
-  const { sessions, secrets, authenticator, origins, log } = parts;
+export function serveUpgrades(server: Server, parts: { readonly sessions: Sessions; readonly secrets: Secrets; readonly authenticator: Authenticator; readonly origins: RequestOrigins; readonly liveViews: LiveViewAddresses; readonly log: Log }): UpgradeRoutes {
+  const { sessions, secrets, authenticator, origins, liveViews, log } = parts;
   const open = new Set<Duplex>();
 
-  async function instanceFor(url: URL, request: IncomingMessage): Promise<{ instance: Instance; path: string }> {
+  async function instanceFor(url: URL, request: IncomingMessage): Promise<{ instance: Instance; path: string; untilMs?: number }> {
+    const live = liveViewOf(url, request);
+    if (live !== undefined) return { instance: await sessions.instanceOf(undefined, live.sessionId), path: live.path, untilMs: live.untilMs };
     const [, id, target] = /^\/browsers\/([^/]+)\/(cdp|webdriver|devtools\/(?:browser(?:\/[\w-]{1,100})?|page\/\w{1,100})|process\/[\w-]{1,255}\/attach)$/.exec(url.pathname) ?? [];
     if (id === undefined || target === undefined) {
       throw new ServiceError(404, "not_found", `There is no WebSocket at ${url.pathname}. Connect to the cdp_ws_url of a session.`);
@@ -71,8 +75,17 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
     return { instance: await sessions.instanceOf(undefined, id), path: `/${target}` };
   }
 
+  function liveViewOf(url: URL, request: IncomingMessage): LiveViewTarget | undefined {
+    try {
+      return liveViewTarget(url, liveViews);
+    } catch (error) {
+      authenticator.countRefused(request);
+      throw error;
+    }
+  }
+
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, requestId: string): Promise<void> {
-    const { instance, path } = await instanceFor(new URL(origins.pathInside(request), "http://shoal.invalid"), request);
+    const { instance, path, untilMs } = await instanceFor(new URL(origins.pathInside(request), "http://shoal.invalid"), request);
     const inner = await instance.connect();
     if (socket.destroyed) {
       inner.destroy();
@@ -81,6 +94,9 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
     inner.write(headFor(request, path, requestId));
     if (head.length > 0) inner.write(head);
     splice(socket, inner);
+    if (untilMs === undefined) return;
+    const expiry = setTimeout(() => socket.destroy(), untilMs - Date.now()).unref();
+    socket.once("close", () => { clearTimeout(expiry); });
   }
 
   function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {

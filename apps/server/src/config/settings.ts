@@ -32,6 +32,9 @@ const httpUrl = text.check(
 const proxyTemplate = text.check(
   z.refine((value) => templateProblem(value) === undefined, { error: ({ input }) => templateProblem(String(input)) ?? "" }),
 );
+const frameAncestor = text.check(
+  z.refine((value) => /^(self|\*|(?:https?:\/\/)?(?:\*\.)?[\w.-]+(?::(?:\d{1,5}|\*))?)$/.test(value), "must be self, *, or a site such as https://app.example or *.example"),
+);
 const postgresUrl = text.check(
   z.refine((value) => URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol), "must be a postgres:// address"),
 );
@@ -69,6 +72,8 @@ export const Settings = z.strictObject({
   telemetry_retention_days: z.optional(integer(1, 3650)),
   replay_retention_days: z.optional(integer(1, 3650)),
   audit_retention_days: z.optional(integer(1, 36_500)),
+  live_view_hours: z.optional(integer(1, 168)),
+  live_view_frame_ancestors: z.optional(z.array(frameAncestor)),
   drain_seconds: z.optional(integer(0, 3600)),
   log_level: z.optional(z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"])),
   log_format: z.optional(z.enum(["auto", "pretty", "json"])),
@@ -112,6 +117,8 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
   audit_retention_days: { kind: "integer", summary: "How long entries of the audit log are kept, 1 to 36500 days.", default: "365" },
   telemetry_retention_days: { kind: "integer", summary: "How long telemetry is kept after the latest event of its session, 1 to 3650 days.", default: "30" },
   replay_retention_days: { kind: "integer", summary: "How long recordings of sessions are kept after their end, 1 to 3650 days.", default: "30" },
+  live_view_hours: { kind: "integer", summary: "How long an address of a live view holds, 1 to 168 hours; a session's end ends it too.", default: "24" },
+  live_view_frame_ancestors: { kind: "list", summary: "Sites that may show live views in a frame: origins, self for this one, * for all. With an empty list none may.", default: "*" },
   drain_seconds: { kind: "integer", summary: "How long a stop waits for requests in flight, 0 to 3600 seconds.", default: "10" },
   log_level: { kind: "text", summary: "trace, debug (each request), info, warn, error, fatal or silent.", default: "info" },
   log_format: { kind: "text", summary: "pretty, json, or auto: pretty on a terminal.", default: "auto" },

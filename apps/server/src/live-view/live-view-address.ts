@@ -1,0 +1,58 @@
+import { ServiceError } from "@shoal/router";
+import type { SessionRow } from "../browsers/session-store.ts";
+import type { Secrets } from "../secrets.ts";
+
+/** What a viewer may do: `control` the session, or only `watch` it. */
+export type LiveViewMode = "control" | "watch";
+
+/** What an address of a live view opens. */
+export interface LiveViewAccess {
+  readonly sessionId: string;
+  readonly mode: LiveViewMode;
+  /** Epoch milliseconds. */
+  readonly expiresAtMs: number;
+}
+
+/** Makes and reads the addresses of live views. */
+export interface LiveViewAddresses {
+  /**
+   * The addresses of a running session, as its fields; none of one that has ended. They are the same for an hour, so that whoever asks twice gets what it knows.
+   *
+   * @param baseUrl - where the client reaches the service.
+   */
+  of(row: Pick<SessionRow, "id" | "ended_at"> & { readonly options?: { readonly kiosk_mode?: boolean } }, baseUrl: string): { browser_live_view_url?: string; browser_live_view_read_only_url?: string };
+  /** @throws {ServiceError} 401 for a token that is none, or holds no more. */
+  open(token: string): LiveViewAccess;
+}
+
+const use = "live view";
+const hourMs = 60 * 60 * 1000;
+const letters = { control: "c", watch: "w" } as const;
+/** `{session}.{mode}{expiry, seconds in base 36}.{signature}` */
+const pattern = /^((\w{1,64})\.([cw])([0-9a-z]{1,9}))\.([\w-]{43})$/;
+
+/** @param hours - how long an address holds, at least. */
+export function createLiveViewAddresses(secrets: Pick<Secrets, "sign" | "hasSigned">, hours: number): LiveViewAddresses {
+  function tokenOf(sessionId: string, mode: LiveViewMode): string {
+    const expiresAtMs = Math.ceil(Date.now() / hourMs + hours) * hourMs;
+    const text = `${sessionId}.${letters[mode]}${(expiresAtMs / 1000).toString(36)}`;
+    return `${text}.${secrets.sign(use, text)}`;
+  }
+
+  return {
+    of({ id, ended_at, options }, baseUrl) {
+      if (ended_at !== null) return {};
+      const address = (mode: LiveViewMode) => `${baseUrl}/browser/live/${tokenOf(id, mode)}${options?.kiosk_mode === true ? "?kiosk=true" : ""}`;
+      return { browser_live_view_url: address("control"), browser_live_view_read_only_url: address("watch") };
+    },
+    open(token) {
+      const [, text = "", sessionId = "", letter, expiry = "", signature = ""] = pattern.exec(token) ?? [];
+      if (!secrets.hasSigned(use, text, signature)) {
+        throw new ServiceError(401, "unauthorized", "This is no address of a live view. Take browser_live_view_url as browsers.create or browsers.get returned it.");
+      }
+      const expiresAtMs = Number.parseInt(expiry, 36) * 1000;
+      if (expiresAtMs <= Date.now()) throw new ServiceError(401, "unauthorized", "This address of a live view has expired. Ask for the session again with browsers.get: it tells a new one.");
+      return { sessionId, mode: letter === "c" ? "control" : "watch", expiresAtMs };
+    },
+  };
+}

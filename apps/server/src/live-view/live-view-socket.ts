@@ -1,0 +1,25 @@
+import type { LiveViewAddresses } from "./live-view-address.ts";
+
+/** Where a viewer's WebSocket leads. */
+export interface LiveViewTarget {
+  readonly sessionId: string;
+  /** In the session's instance, which takes the mode from here: nothing that a viewer sends can change it. */
+  readonly path: string;
+  /** When the address expires, epoch milliseconds. */
+  readonly untilMs: number;
+}
+
+/**
+ * Reads `/browser/live/{token}/socket?viewer=…&readOnly=true`.
+ *
+ * @returns `undefined` for any other address.
+ * @throws {ServiceError} 401 when the token opens nothing.
+ */
+export function liveViewTarget(url: URL, addresses: LiveViewAddresses): LiveViewTarget | undefined {
+  const token = /^\/browser\/live\/([^/]{1,255})\/socket$/.exec(url.pathname)?.[1];
+  if (token === undefined) return undefined;
+  const { sessionId, mode, expiresAtMs } = addresses.open(token);
+  const isControl = mode === "control" && url.searchParams.get("readOnly") !== "true";
+  const viewer = (url.searchParams.get("viewer") ?? "").replaceAll(/[^\w-]/g, "").slice(0, 64);
+  return { sessionId, path: `/live-view?mode=${isControl ? "control" : "view"}&viewer=${viewer}`, untilMs: expiresAtMs };
+}
