@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { ProtocolMapping } from "devtools-protocol/types/protocol-mapping.d.ts";
+import { CborError, decodeCbor, encodeCbor, envelopeHeaderBytes, eventNameOf, messageBytesAt } from "./cbor.ts";
 
 type Commands = ProtocolMapping.Commands;
 type Events = ProtocolMapping.Events;
@@ -55,7 +56,10 @@ interface Message {
   readonly error?: { readonly message?: unknown };
 }
 
-/** Speaks CDP over `--remote-debugging-pipe`: JSON documents, each followed by a NUL. Every command is refused once a stream has ended. */
+/**
+ * Speaks CDP over `--remote-debugging-pipe=cbor`. CBOR is what the browser's processes speak among themselves: written as JSON, a busy page's events would
+ * cost the browser a third more. Every command is refused once a stream has ended.
+ */
 export function connectPipe(commands: Writable, messages: Readable): CdpConnection {
   const pending = new Map<number, Pending>();
   const listeners = new Map<string, Set<(params: never, sessionId: string | undefined) => void>>();
@@ -64,6 +68,8 @@ export function connectPipe(commands: Writable, messages: Readable): CdpConnecti
   const gone = Promise.withResolvers<undefined>();
   let chunks: Buffer[] = [];
   let heldBytes = 0;
+  /** What must be there before it is worth looking again. */
+  let neededBytes = envelopeHeaderBytes;
 
   function close(): void {
     if (closed) return;
@@ -74,9 +80,12 @@ export function connectPipe(commands: Writable, messages: Readable): CdpConnecti
     gone.resolve(undefined);
   }
 
-  function receive(document: string): void {
+  function receive(bytes: Buffer): void {
+    // A busy page makes tens of thousands of events that nobody listens for; reading them would cost as much as all others.
+    const name = eventNameOf(bytes);
+    if (name !== undefined && (listeners.get(name)?.size ?? 0) === 0) return;
     // The shape of CDP: unknown fields are checked below.
-    const message = JSON.parse(document) as Message;
+    const message = decodeCbor(bytes) as Message;
     if (typeof message.id === "number") {
       const waiting = pending.get(message.id);
       pending.delete(message.id);
@@ -89,20 +98,33 @@ export function connectPipe(commands: Writable, messages: Readable): CdpConnecti
     }
   }
 
-  messages.on("data", (chunk: Buffer) => {
+  /** Receives the messages that are whole. @throws {CborError} where the stream is out of step. */
+  function take(): void {
+    const bytes = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, heldBytes);
     let start = 0;
-    for (let end = chunk.indexOf(0); end !== -1; end = chunk.indexOf(0, start)) {
-      chunks.push(chunk.subarray(start, end));
-      const document = Buffer.concat(chunks).toString();
-      chunks = [];
-      heldBytes = 0;
-      start = end + 1;
-      receive(document);
+    neededBytes = envelopeHeaderBytes;
+    while (bytes.length - start >= envelopeHeaderBytes) {
+      const length = messageBytesAt(bytes, start);
+      if (length > maxMessageBytes) throw new CborError(`a message of ${String(length)} bytes`);
+      neededBytes = length;
+      if (bytes.length - start < length) break;
+      neededBytes = envelopeHeaderBytes;
+      start += length;
+      receive(bytes.subarray(start - length, start));
     }
-    if (start < chunk.length) {
-      chunks.push(chunk.subarray(start));
-      heldBytes += chunk.length - start;
-      if (heldBytes > maxMessageBytes) messages.destroy();
+    heldBytes = bytes.length - start;
+    chunks = heldBytes === 0 ? [] : [bytes.subarray(start)];
+  }
+
+  messages.on("data", (chunk: Buffer) => {
+    chunks.push(chunk);
+    heldBytes += chunk.length;
+    if (heldBytes < neededBytes) return;
+    try {
+      take();
+    } catch (error) {
+      if (!(error instanceof CborError)) throw error;
+      messages.destroy();
     }
   });
   for (const stream of [commands, messages]) {
@@ -117,7 +139,7 @@ export function connectPipe(commands: Writable, messages: Readable): CdpConnecti
       const id = nextId++;
       const answered = Promise.withResolvers<unknown>();
       pending.set(id, { method, resolve: answered.resolve, reject: answered.reject });
-      commands.write(`${JSON.stringify({ id, method, params, ...(sessionId !== undefined && { sessionId }) })}\0`);
+      commands.write(encodeCbor({ id, method, params: params ?? {}, sessionId }));
       // `never` fits every command's result; the browser's answers are taken as devtools-protocol describes them.
       return (await answered.promise) as never;
     },

@@ -11,7 +11,7 @@ const disabledFeatures = ["AcceptCHFrame", "AutofillServerCommunication", "Certi
 const constantArguments = [
   // Both at once: clients connect to the port; the pipe is the instance's own, and Chromium exits when it closes.
   "--remote-debugging-port=0",
-  "--remote-debugging-pipe",
+  "--remote-debugging-pipe=cbor",
   // Without it 127.0.0.1 would be asked directly, past the egress gateway.
   "--proxy-bypass-list=<-loopback>",
   "--disable-quic",

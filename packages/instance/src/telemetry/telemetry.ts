@@ -49,6 +49,9 @@ export interface TelemetryOptions {
 }
 
 const flushTimeoutMs = 1_000;
+/** Events on their way to the service are sent together: so many characters, or what came in so long. */
+const pieceCharacters = 64 * 1024;
+const pieceMs = 50;
 /** How long a switch may wait for a browser that does not answer. */
 const selectTimeoutMs = 5_000;
 
@@ -132,15 +135,31 @@ export function createTelemetry({ root, browser }: TelemetryOptions): Telemetry 
     }
   }
 
+  /** Many events go as one piece: what each costs on its way to a file counts on a busy page, and nobody waits for a single one. */
   async function writeLines(response: ServerResponse, after: number): Promise<void> {
     const lines = recorder.read(after, (seq, event) => `{"seq":${String(seq)},"event":${event}}\n`);
-    response.on("close", () => void lines.return?.());
+    let held = "";
+    let timer: NodeJS.Timeout | undefined;
+    function flush(): void {
+      clearTimeout(timer);
+      timer = undefined;
+      if (held !== "") response.write(held);
+      held = "";
+    }
+    response.on("close", () => {
+      clearTimeout(timer);
+      void lines.return?.();
+    });
     try {
       for await (const frame of lines) {
         // Numbers that are missing show a gap.
-        if ("gap" in frame || response.write(frame.data)) continue;
-        await Promise.race([once(response, "drain"), once(response, "close")]);
+        if ("gap" in frame) continue;
+        held += frame.data;
+        if (held.length >= pieceCharacters) flush();
+        else timer ??= setTimeout(flush, pieceMs);
+        if (response.writableNeedDrain) await Promise.race([once(response, "drain"), once(response, "close")]);
       }
+      flush();
       response.end();
     } catch {
       response.destroy();
