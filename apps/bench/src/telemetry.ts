@@ -5,7 +5,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Figure } from "./figures.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Figure, percentile } from "./figures.ts";
+import { cpuMs, descendants } from "./processes.ts";
 import { interleaved } from "./rounds.ts";
 
 const requests = 5_000;
@@ -45,7 +47,7 @@ async function drive(address: string, site: string): Promise<{ run(): Promise<vo
   const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
   const evaluate = async (expression: string) => (await send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true }, sessionId)).result?.value;
   await send("Page.navigate", { url: site }, sessionId);
-  while ((await evaluate("typeof busy")) !== "function") await new Promise((resolve) => setTimeout(resolve, 10));
+  while ((await evaluate("typeof busy")) !== "function") await delay(10);
   return {
     async run() {
       if (typeof (await evaluate("busy()")) !== "number") throw new Error("The page did not do its work.");
@@ -54,6 +56,17 @@ async function drive(address: string, site: string): Promise<{ run(): Promise<vo
       socket.close();
     },
   };
+}
+
+/** CPU that the processes of a service have used so far, by what they are. */
+function cpuOf(servicePid: number): Record<"browsers" | "instances" | "service", number> {
+  const used = { browsers: 0, instances: 0, service: cpuMs(servicePid) };
+  for (const { pid, command } of descendants(servicePid)) {
+    const [program = ""] = command.split(" ");
+    if (/chrom|headless/.test(program)) used.browsers += cpuMs(pid);
+    else if (program.endsWith("/node")) used.instances += cpuMs(pid);
+  }
+  return used;
 }
 
 /** A page of 5,000 requests and 20,000 lines on its console: what watching it costs, and whether anything is lost. */
@@ -74,7 +87,22 @@ export async function measureTelemetry(rounds: number): Promise<Figure[]> {
     };
     const watched = await open({ browser: { console: {}, network: {} } });
     const plain = await open(null);
-    const taken = await interleaved(rounds, { ours: () => watched.run(), plain: () => plain.run() });
+    const cpu = { ours: { browsers: 0, instances: 0, service: 0 }, plain: { browsers: 0, instances: 0, service: 0 } };
+    const count = async (side: keyof typeof cpu, run: () => Promise<void>) => {
+      const before = cpuOf(service.pid);
+      await run();
+      // What was still on its way when the page was done.
+      await delay(300);
+      const after = cpuOf(service.pid);
+      for (const kind of ["browsers", "instances", "service"] as const) cpu[side][kind] += (after[kind] - before[kind]) / rounds;
+    };
+    const walls = { ours: [] as number[], plain: [] as number[] };
+    const timed = async (side: keyof typeof walls, run: () => Promise<void>) => {
+      const began = performance.now();
+      await run();
+      walls[side].push(performance.now() - began);
+    };
+    await interleaved(rounds, { ours: () => count("ours", () => timed("ours", () => watched.run())), plain: () => count("plain", () => timed("plain", () => plain.run())) });
     watched.close();
     plain.close();
     await shoal.browsers.delete(watched.id);
@@ -90,7 +118,8 @@ export async function measureTelemetry(rounds: number): Promise<Figure[]> {
       if (isOfWork) told++;
     }
     return [
-      { name: `page of ${String(requests)} requests and ${String(lines)} lines`, unit: "ms", ours: taken.ours.wallMs, peer: taken.plain.wallMs, peerName: "without telemetry", target: "<= 1.3" },
+      { name: `page of ${String(requests)} requests and ${String(lines)} lines`, unit: "ms", ours: percentile(walls.ours, 0.5), peer: percentile(walls.plain, 0.5), peerName: "without telemetry", target: "<= 1.3" },
+      ...(["browsers", "instances", "service"] as const).map((kind) => ({ name: `CPU of that: ${kind}`, unit: "ms", ours: cpu.ours[kind], peer: cpu.plain[kind], peerName: "without telemetry" })),
       { name: "events told, of those there were", unit: "events", ours: told, peer: expected, peerName: "lines and requests", target: ">= 1" },
       { name: "events lost, and told so", unit: "events", ours: missed },
       { name: "events lost silently", unit: "events", ours: Math.max(0, expected - told - missed) },
