@@ -29,6 +29,7 @@ import type { Log } from "./log.ts";
 import { type KeyedPlane, notImplemented, type NotImplemented, type OpenPlane } from "./not-implemented.ts";
 import { entitlementsOf } from "./organization/entitlements.ts";
 import { organizationHandlers } from "./organization/handlers.ts";
+import { noteAccess } from "./observation/request-facts.ts";
 import type { Organization } from "./organization/organization.ts";
 import { explainOutage } from "./outages.ts";
 import { profileHandlers } from "./profiles/handlers.ts";
@@ -79,6 +80,8 @@ export interface AppParts {
   readonly telemetry: TelemetryStore;
   readonly log: Log;
   readonly isDraining: () => boolean;
+  /** Adds what the operator's view of the service needs. */
+  readonly observe: (app: FastifyInstance) => void;
 }
 
 /** Every operation of the contract on one HTTP server, not yet listening. */
@@ -107,6 +110,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     },
   });
 
+  parts.observe(app);
+
   function refuseWhileDraining(): void {
     if (isDraining()) throw new ServiceError(503, "shutting_down", "The server is stopping. Repeat the request in a moment.", { retryAfterSeconds: 2 });
   }
@@ -117,6 +122,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   }
 
   function admit(request: FastifyRequest, access: Access): Access {
+    noteAccess(request.raw, access);
     rateLimits.admit(access.key.id, (headers) => {
       // On Node's own response, where answers that are passed on from an instance find them too.
       const { raw } = replyOf(request);

@@ -6,6 +6,8 @@ import { requestIdOf } from "./request-log.ts";
 export interface InFlight {
   /** Resolves when none is left but event streams, which end with their session, or after `graceMs`. @returns how many were left. */
   settle(graceMs: number): Promise<number>;
+  /** Those that are being answered now, and the event streams among them. */
+  count(): { readonly open: number; readonly streams: number };
 }
 
 function isEventStream(response: ServerResponse): boolean {
@@ -41,6 +43,7 @@ export function followRequests(server: Server, log: Log, onEnd?: (request: Incom
   });
   const left = () => [...open].filter((response) => !isEventStream(response)).length;
   return {
+    count: () => ({ open: open.size, streams: open.size - left() }),
     settle(graceMs) {
       return new Promise((resolve) => {
         const finish = () => {

@@ -19,14 +19,15 @@ export function urlOf(host: string, port: number): string {
   return `http://${isIP(reachable) === 6 ? `[${reachable}]` : reachable}:${String(port)}`;
 }
 
-function explain(error: unknown, host: string, port: number): StartError {
+/** Why a port cannot be listened on. @param flag - the one that names it. */
+export function explainListenError(error: unknown, { host, port }: { readonly host: string; readonly port: number }, flag: "--port" | "--metrics-port"): StartError {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const where = `${host}:${String(port)}`;
   switch (code) {
     case "EADDRINUSE":
-      return new StartError(`Port ${String(port)} of ${host} is in use by another program.`, { hint: "Stop that program, choose another port with --port or SHOAL_PORT, or let the system choose with --port 0.", cause: error });
+      return new StartError(`Port ${String(port)} of ${host} is in use by another program.`, { hint: `Stop that program, choose another port with ${flag}, or let the system choose with ${flag} 0.`, cause: error });
     case "EACCES":
-      return new StartError(`This user may not listen on ${where}.`, { hint: "Choose a port of 1024 or above with --port.", cause: error });
+      return new StartError(`This user may not listen on ${where}.`, { hint: `Choose a port of 1024 or above with ${flag}.`, cause: error });
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
     case "EAI_AGAIN":
@@ -41,7 +42,7 @@ export async function listen(app: FastifyInstance, host: string, port: number): 
   try {
     await app.listen({ host, port });
   } catch (error) {
-    throw explain(error, host, port);
+    throw explainListenError(error, { host, port }, "--port");
   }
   const address = app.server.address();
   return urlOf(host, typeof address === "object" && address !== null ? address.port : port);
@@ -55,7 +56,7 @@ export async function tryAddress(host: string, port: number): Promise<void> {
     trial.listen({ host, port });
     await once(trial, "listening");
   } catch (error) {
-    throw explain(error, host, port);
+    throw explainListenError(error, { host, port }, "--port");
   } finally {
     trial.close();
   }

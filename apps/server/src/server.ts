@@ -15,12 +15,12 @@ import { createAuthenticator, type KeyRow } from "./auth/access.ts";
 import { createBrowserPools } from "./browser-pools/pools.ts";
 import { createSessionStore } from "./browsers/session-store.ts";
 import { createSessions } from "./browsers/sessions.ts";
-import { serveUpgrades } from "./browsers/upgrade.ts";
+import { serveUpgrades, type UpgradeRoutes } from "./browsers/upgrade.ts";
 import { createFileBlobs } from "./blobs/blobs.ts";
 import { type Config, type ConfigSources, loadConfig } from "./config/config.ts";
 import { adminKeyPath, readAdminKey, writeAdminKey } from "./data-dir/admin-key.ts";
 import { type DataDir, openDataDir, readServerSecret, writePrivateFile } from "./data-dir/data-dir.ts";
-import { followRequests } from "./drain.ts";
+import { followRequests, type InFlight } from "./drain.ts";
 import { createChromeStore } from "./extensions/chrome-store.ts";
 import { createExtensions } from "./extensions/extensions.ts";
 import { createIdempotency } from "./idempotency/idempotency.ts";
@@ -28,6 +28,7 @@ import { isLoopback, listen, tryAddress } from "./listen.ts";
 import { createLiveViewAddresses } from "./live-view/live-view-address.ts";
 import { createLog, type Log } from "./log.ts";
 import { createProfiles } from "./profiles/profiles.ts";
+import { openObservation } from "./observation/observation.ts";
 import { openOrganization } from "./organization/organization.ts";
 import { createProjectLookup } from "./projects/project-lookup.ts";
 import { createProjectStore } from "./projects/project-store.ts";
@@ -58,6 +59,8 @@ export interface RunningServer {
   readonly newAdminKey: { readonly apiKey: string; readonly path: string } | undefined;
   /** Where sessions run; `process` isolates nothing. */
   readonly placement: PlacementKind;
+  /** Where Prometheus finds the metrics; absent unless they have a port of their own. */
+  readonly metricsUrl: string | undefined;
   readonly log: Log;
   /**
    * Takes no more requests, finishes those in flight, ends every session as `server_stopped`, and lets go of the database and the data folder.
@@ -186,8 +189,13 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   // A script that waits for it must not read that of an earlier run.
   if (config.ready_file !== undefined) rmSync(config.ready_file, { force: true });
   const secrets = createSecrets(readServerSecret(dataDir.path, config.secret_key));
-  const { database, placement } = await openParts(started, given);
-  refuseUnsafe(config, placement.kind);
+  const { database, placement: bare } = await openParts(started, given);
+  refuseUnsafe(config, bare.kind);
+  const observation = await openObservation({ config, database, serverId: dataDir.serverId, traffic: () => bare.traffic(), inFlight: () => live.inFlight, sockets: () => live.upgrades?.count() ?? 0, log });
+  cleanup.add("the metrics", () => observation.close());
+  // Both come into being with the HTTP server, at the end of the start.
+  const live: { inFlight?: InFlight; upgrades?: UpgradeRoutes } = {};
+  const placement = observation.placement(bare);
 
   const isLive = () => database.isListening();
   const lookup = createProjectLookup(database, isLive);
@@ -211,8 +219,9 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     else if (change.table === "projects") lookup.forget(change.id);
   }));
 
-  const sessionStore = createSessionStore(database);
+  const sessionStore = observation.sessionStore(createSessionStore(database));
   const lost = await sessionStore.endLost(dataDir.serverId);
+  if (lost > 0) observation.sessionsEnded("instance_lost", lost);
   if (lost > 0) log.warn({ sessions: lost }, "sessions of an earlier run that was not stopped properly were ended as instance_lost");
   const heartbeat = await startHeartbeat(database, dataDir.serverId, log);
   cleanup.add("the heartbeat", () => heartbeat.stop());
@@ -286,12 +295,15 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     telemetry,
     log,
     isDraining,
+    observe: (routes) => { observation.join(routes, (request) => { authenticator.countRefused(request); }); },
   });
   const inFlight = followRequests(app.server, log, (request, response, durationMs) => {
     const note = noteOf(request, response, durationMs);
     if (note !== undefined) recorder.note(note);
+    observation.requestEnded(request, response, durationMs);
   });
   const upgrades = serveUpgrades(app.server, { sessions, secrets, authenticator, origins, liveViews, log });
+  Object.assign(live, { inFlight, upgrades });
   cleanup.add("the HTTP server", async () => {
     await browserPools.close();
     await sessions.close();
@@ -299,6 +311,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     await app.close();
   });
 
+  const metricsUrl = await observation.listen();
   const baseUrl = await listen(app, config.host, config.port);
   const { apiKey, isNew } = await settleAdminKey(config, apiKeys, baseUrl, log);
   if (config.ready_file !== undefined) {
@@ -326,6 +339,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     apiKey,
     newAdminKey: isNew && apiKey !== undefined ? { apiKey, path: adminKeyPath(config.data_dir) } : undefined,
     placement: placement.kind,
+    metricsUrl,
     log,
     close: (graceMs = config.drain_seconds * 1000) => (closing ??= close(graceMs)),
   };

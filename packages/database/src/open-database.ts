@@ -31,6 +31,8 @@ export interface Database {
   onChange(listener: ChangeListener): () => void;
   /** Whether {@link onChange} hears changes now. While it does not, what was read may change unnoticed, so do not cache it. */
   isListening(): boolean;
+  /** Connections now, those of {@link onChange} aside, and queries that wait for one. */
+  connections(): { readonly open: number; readonly idle: number; readonly waiting: number };
   /** Ends every connection (after 5 s also those in use) and the embedded PostgreSQL. Resolves when nothing is left; may be called again. */
   close(): Promise<void>;
 }
@@ -53,6 +55,7 @@ async function connect(target: Target, log: DatabaseLog): Promise<Omit<Database,
       query,
       onChange: (listener) => feed.listen(listener),
       isListening: () => feed.isListening(),
+      connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
       close: () => (closing ??= Promise.all([feed.close(), close()]).then(() => undefined)),
     };
   } catch (error) {

@@ -58,9 +58,10 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
 
   const folders = await openSessionFolders(options.sessionsDir, log);
   const parent = resolve(options.sessionsDir);
+  const gateway = createEgressGateway(log);
   let maker: BoxMaker;
   try {
-    const common = { folders, gateway: createEgressGateway(log), policy, program: await installProgram(programPath, parent, instanceNativeFiles()), cacheParent: parent, log };
+    const common = { folders, gateway, policy, program: await installProgram(programPath, parent, instanceNativeFiles()), cacheParent: parent, log };
     if (support?.works === true) {
       const etc = await makeSandboxEtc(join(folders.runtimeDir, "etc"));
       maker = await createSandboxBoxes({ ...common, support, etc, chromium, full });
@@ -131,6 +132,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
   return {
     kind: maker.kind,
     acquire,
+    traffic: () => gateway.traffic(),
     warmReady: () => pool.full(),
     close() {
       closing ??= close();

@@ -20,7 +20,15 @@ export interface EgressDoor {
   close(): Promise<void>;
 }
 
+/** Bytes of all sessions together, since the start. */
+export interface EgressTraffic {
+  /** From pages towards the network. */
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+}
+
 export interface EgressGateway {
+  traffic(): EgressTraffic;
   /** Opens a proxy at `path`, which only the owner of this process may use. `policy` is asked about every request and every tunnel. */
   open(path: string, policy: EgressPolicy): Promise<EgressDoor>;
 }
@@ -62,6 +70,10 @@ const plainText = { "Content-Type": "text/plain; charset=utf-8" };
 /** Makes the place where what pages send leaves for the network. Names are resolved here, and a connection goes to the address that was checked. */
 export function createEgressGateway(log: PlacementLog): EgressGateway {
   const doors = new WeakMap<Socket, Door>();
+  const open = new Set<Socket>();
+  /** Of connections that were closed. */
+  let sentBytes = 0;
+  let receivedBytes = 0;
   const proxy = new ProxyServer({
     authRealm: egressGatewayName,
     async prepareRequestFunction({ request, hostname, port, isHttp }: { request: IncomingMessage; hostname: string; port: number; isHttp: boolean }) {
@@ -93,13 +105,26 @@ export function createEgressGateway(log: PlacementLog): EgressGateway {
   });
 
   return {
+    traffic() {
+      const live = [...open];
+      return {
+        sentBytes: live.reduce((sum, socket) => sum + socket.bytesRead, sentBytes),
+        receivedBytes: live.reduce((sum, socket) => sum + socket.bytesWritten, receivedBytes),
+      };
+    },
     async open(path, policy) {
       const door: Door = { policy, upstream: undefined, agents: newAgents(undefined) };
       const sockets = new Set<Socket>();
       // As node:http expects of its sockets: a client that has shut its side still waits for the answer.
       const server = createServer({ allowHalfOpen: true }, (socket) => {
         sockets.add(socket);
-        socket.once("close", () => sockets.delete(socket));
+        open.add(socket);
+        socket.once("close", () => {
+          sockets.delete(socket);
+          open.delete(socket);
+          sentBytes += socket.bytesRead;
+          receivedBytes += socket.bytesWritten;
+        });
         doors.set(socket, door);
         // proxy-chain drops a connection without this property, which Unix sockets have not.
         Object.defineProperty(socket, "remoteAddress", { value: "127.0.0.1" });

@@ -1,6 +1,7 @@
 export { findChromium, type ChromiumKind, type ChromiumSource, type FoundChromium } from "./chromium.ts";
 export { createPlacement } from "./create-placement.ts";
 export { createEgressProbe, type EgressProbe, type EgressProbeResult } from "./egress-probe.ts";
+export type { EgressTraffic } from "./egress-gateway.ts";
 export type { EgressUpstream } from "./egress-upstream.ts";
 export { examineHost, type HostFinding, type HostReport } from "./examine-host.ts";
 export type { Instance, InstanceEnd, InstanceRequest, Placement, PlacementKind, PlacementLog, PlacementOptions } from "./placement.ts";

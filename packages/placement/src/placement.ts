@@ -1,4 +1,5 @@
 import type { AssignInstance, InstanceEvent } from "@shoal/instance";
+import type { EgressTraffic } from "./egress-gateway.ts";
 import type { EgressUpstream } from "./egress-upstream.ts";
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
@@ -46,6 +47,8 @@ export interface Placement {
    * @throws {PlacementError} `start_failed`, with the instance's last lines, when it is not ready within 30 s; `no_space`; `closed`; `bad_option`.
    */
   acquire(assign: AssignInstance, signal?: AbortSignal, upstream?: EgressUpstream): Promise<Instance>;
+  /** What pages sent to and received from the network, all sessions together, since the start. */
+  traffic(): EgressTraffic;
   /** Resolves when the configured number of instances waits; rejects when the placement is closed before. */
   warmReady(): Promise<void>;
   /** Ends every instance, handed over or waiting; resolves when nothing of them is left. */

@@ -46,6 +46,8 @@ function headFor(request: IncomingMessage, path: string, requestId: string): str
 
 /** Takes WebSocket connections to sessions: `/browsers/{id}/cdp?jwt=…`, those of live views, and `/browsers/{id}/process/{process_id}/attach` with the same token, or with an API key. */
 export interface UpgradeRoutes {
+  /** Connections that are open. */
+  count(): number;
   /** Ends every open connection. */
   close(): void;
 }
@@ -116,6 +118,7 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
 
   server.on("upgrade", onUpgrade);
   return {
+    count: () => open.size,
     close() {
       for (const socket of open) socket.destroy();
     },

@@ -6,7 +6,36 @@ import { StartError } from "../start-error.ts";
 import { nearMatch } from "./near-match.ts";
 import { defaultDataDir, defaultMaxSessions, environmentOf, flagOf, type SettingName, Settings, settings } from "./settings.ts";
 
-type Required = "host" | "port" | "trusted_proxies" | "trusted_proxy_headers" | "data_dir" | "placement" | "warm" | "allow_private_hosts" | "unsafe_no_isolation" | "proxy_check_url" | "chrome_store_url" | "max_sessions" | "max_sessions_per_project" | "max_sessions_per_organization" | "rate_limit_per_key" | "rate_limit_per_organization" | "rate_limit_per_address" | "idle_timeout_seconds" | "idempotency_retention_hours" | "telemetry_retention_days" | "replay_retention_days" | "audit_retention_days" | "live_view_hours" | "live_view_frame_ancestors" | "drain_seconds" | "log_level" | "log_format" | "new_admin_key";
+type Required =
+  | "host"
+  | "port"
+  | "trusted_proxies"
+  | "trusted_proxy_headers"
+  | "data_dir"
+  | "placement"
+  | "warm"
+  | "allow_private_hosts"
+  | "unsafe_no_isolation"
+  | "proxy_check_url"
+  | "chrome_store_url"
+  | "max_sessions"
+  | "max_sessions_per_project"
+  | "max_sessions_per_organization"
+  | "rate_limit_per_key"
+  | "rate_limit_per_organization"
+  | "rate_limit_per_address"
+  | "idle_timeout_seconds"
+  | "idempotency_retention_hours"
+  | "telemetry_retention_days"
+  | "replay_retention_days"
+  | "audit_retention_days"
+  | "live_view_hours"
+  | "live_view_frame_ancestors"
+  | "drain_seconds"
+  | "metrics_host"
+  | "log_level"
+  | "log_format"
+  | "new_admin_key";
 
 /** Checked settings with their defaults filled in; paths are absolute. */
 export type Config = { readonly [Name in Required]-?: NonNullable<Settings[Name]> } & { readonly [Name in Exclude<SettingName, Required>]?: NonNullable<Settings[Name]> };
@@ -201,6 +230,7 @@ export function completeConfig(given: Settings, env: NodeJS.ProcessEnv = process
     live_view_hours: 24,
     live_view_frame_ancestors: ["*"],
     drain_seconds: 10,
+    metrics_host: "127.0.0.1",
     log_level: "info",
     log_format: "auto",
     new_admin_key: false,
