@@ -21,8 +21,9 @@ export function addBrowserCommands({ groupFor, run, names, specs, specOf }: Addi
     .argument(...session)
     .summary("Print the address of a session's live view.")
     .description("Prints the address of a session's live view.")
+    .option("--read-only", "The address that only shows, and takes no input.")
     .addOption(outputOption())
-    .addHelpText("after", examplesHelp(["shoal browsers view research"]))
+    .addHelpText("after", examplesHelp(["shoal browsers view research", "shoal browsers view research --read-only"]))
     .action(async (id: string, _options: unknown, command: Command) => {
       const { viewBrowser } = await import("./view.ts");
       await viewBrowser(specOf("browsers.get"), id, flagsOf(command), run);

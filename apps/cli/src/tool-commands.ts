@@ -39,6 +39,7 @@ export function addToolCommands({ groupFor, run, specOf, likeOperation }: Adding
     .command("open")
     .argument("<id-or-name>", "The session's id or name.")
     .option("--print", "Print the address instead.")
+    .option("--read-only", "Only watch: take no input.")
     .summary("Open a session's live view in your browser.")
     .description("Opens a session's live view in your browser. Where there is none to open, its address is printed.")
     .addHelpText("after", examplesHelp(["shoal open research", "shoal open research --print"]))

@@ -313,6 +313,8 @@ describe("open", () => {
     await run("browsers", "create", "--name", "viewed");
     const { status, stdout, stderr } = await run("open", "viewed", "--print");
     if (status === 0) expect(stdout).toMatch(/^https?:/);
+    const readOnly = await run("browsers", "view", "viewed", "--read-only");
+    if (readOnly.status === 0) expect(readOnly.stdout).not.toBe(stdout);
     else expect({ status, stderr }).toMatchObject({ status: 11, stderr: expect.stringContaining("no live view") as unknown });
     expect(existsSync(folder)).toBe(true);
   });

@@ -10,12 +10,13 @@ import { printValue } from "./print-result.ts";
 import type { Run } from "./program.ts";
 
 /** Opens a session's live view in the user's browser, or prints its address. */
-export async function openBrowser(get: CommandSpec, idOrName: string, flags: GlobalFlags & { print?: boolean }, run: Run): Promise<void> {
+export async function openBrowser(get: CommandSpec, idOrName: string, flags: GlobalFlags & { print?: boolean; readOnly?: boolean }, run: Run): Promise<void> {
   const url = await liveView(get, idOrName, flags, run);
   // Whatever else an answer names is not for the system to open.
   const opened = flags.print !== true && /^https?:\/\//.test(url) && (await openUrl(url, run.env));
   if (!opened) run.terminal.stdout.write(`${url}\n`);
-  else if (flags.quiet !== true) run.terminal.stderr.write(`Opened ${printable(url.replace(/\?.*$/, ""))}\n`);
+  // The address opens the session, so it is not for a terminal's history.
+  else if (flags.quiet !== true) run.terminal.stderr.write(`Opened the live view of ${printable(idOrName)}, on ${printable(new URL(url).origin)}\n`);
 }
 
 const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = { darwin: ["open"], win32: ["rundll32", "url.dll,FileProtocolHandler"] };
@@ -34,19 +35,20 @@ function openUrl(url: string, env: NodeJS.ProcessEnv): Promise<boolean> {
 }
 
 /** Prints the address of a session's live view. */
-export async function viewBrowser(get: CommandSpec, idOrName: string, flags: GlobalFlags & { output: OutputFormat }, run: Run): Promise<void> {
+export async function viewBrowser(get: CommandSpec, idOrName: string, flags: GlobalFlags & { output: OutputFormat; readOnly?: boolean }, run: Run): Promise<void> {
   const browser_live_view_url = await liveView(get, idOrName, flags, run);
   if (flags.output !== "table") await printValue(run.terminal, { browser_live_view_url }, flags.output);
   else run.terminal.stdout.write(`${browser_live_view_url}\n`);
 }
 
-async function liveView(get: CommandSpec, idOrName: string, flags: GlobalFlags, run: Run): Promise<string> {
-  const browser = (await call(get, { params: { id_or_name: idOrName }, query: {}, body: undefined }, flags, run)).value as { session_id: string; browser_live_view_url?: string };
-  if (browser.browser_live_view_url === undefined)
+async function liveView(get: CommandSpec, idOrName: string, flags: GlobalFlags & { readOnly?: boolean }, run: Run): Promise<string> {
+  const browser = (await call(get, { params: { id_or_name: idOrName }, query: {}, body: undefined }, flags, run)).value as { session_id: string; browser_live_view_url?: string; browser_live_view_read_only_url?: string };
+  const url = flags.readOnly === true ? browser.browser_live_view_read_only_url : browser.browser_live_view_url;
+  if (url === undefined)
     throw new ExitError(
       exitCodes.notImplemented.status,
-      `The service offers no live view of browser ${browser.session_id}.`,
+      `The service offers no live view of browser ${browser.session_id}${flags.readOnly === true ? " for watching only" : ""}.`,
       `Attach DevTools or a script to its CDP address instead, cdp_ws_url of: shoal browsers get ${idOrName}`,
     );
-  return browser.browser_live_view_url;
+  return url;
 }
