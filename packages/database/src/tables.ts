@@ -135,6 +135,8 @@ export interface SessionsTable {
   /** Whether it writes to the profile; one session at a time does. */
   profile_save_changes: Generated<boolean>;
   browser_restarts: Generated<number>;
+  /** How its browser is started, where that has no column of its own. */
+  options: Generated<{ kiosk_mode?: true; chrome_policy?: Record<string, unknown>; extensions?: readonly string[] }>;
   /** Set together with `ended_reason`. */
   ended_at: Timestamp | null;
   ended_reason: string | null;

@@ -152,11 +152,18 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     if (startUrl !== undefined) browser.open(startUrl);
   }
 
+  /** With a window of its own it says nothing of being headless. */
+  async function namedAsAPersons(change: Partial<BrowserLaunch>): Promise<Partial<BrowserLaunch>> {
+    if (change.stealth !== true || change.headless === false || change.program === undefined) return change;
+    const { windowedUserAgent } = await import("./chromium/stealth.ts");
+    return { ...change, userAgent: await windowedUserAgent(change.program.executable, await browser.cdp()) };
+  }
+
   async function assignWithLaunch({ viewport, telemetry: categories }: AssignInstance, wishes: LaunchWishes, startUrl: string | undefined): Promise<Refusal | undefined> {
     const change = launchChange(config, browser.launch, wishes);
     if (change === "no_full_chromium") return { status: 422, code: "no_full_chromium", message: "There is no full Chromium here, only a headless shell." };
     try {
-      if (change !== undefined) await browser.relaunch({ ...change, ...(viewport && { page: viewport }) });
+      if (change !== undefined) await browser.relaunch({ ...(await namedAsAPersons(change)), ...(viewport && { page: viewport }) });
     } catch (error) {
       return { status: 503, code: "browser_not_running", message: `The browser could not be started as it was asked for: ${error instanceof Error ? error.message : String(error)}.` };
     }

@@ -1,6 +1,6 @@
 import type { BrowserViewport } from "@shoal/schemas";
 import type { EgressUpstream } from "./egress-upstream.ts";
-import type { PlacementKind } from "./placement.ts";
+import type { ChromePolicies, PlacementKind } from "./placement.ts";
 import type { Readable } from "node:stream";
 
 /** How a process ended. */
@@ -25,6 +25,8 @@ export interface Box {
   readonly pinSocket: () => string;
   /** What its traffic leaves by, from the next connection on; those that are open are ended. @throws {PlacementError} `bad_option`. */
   readonly setUpstream: (upstream: EgressUpstream | undefined) => void;
+  /** Writes the policies that its browser finds. @throws {PlacementError} `bad_option` where that is nowhere. */
+  readonly setPolicies: (policies: ChromePolicies) => Promise<void>;
   /** Kills all processes of it; `gone` tells when that is done. Safe to call again. */
   kill(): void;
   /** Removes files and sockets, once `gone` has resolved. */

@@ -69,7 +69,7 @@ for (const kind of ["sandbox", "process"] as const satisfies PlacementKind[]) {
       const [http, socks] = await Promise.all([startHttpProxy(wanted), startSocksProxy(wanted)]);
       try {
         const { placement } = await openPlacement({ kind, allowPrivateHosts: [`127.0.0.1:${http.port}`, `127.0.0.1:${socks.port}`] });
-        const instance = await placement.acquire(assign, undefined, { url: `http://user:p%40ss@127.0.0.1:${http.port}`, bypassHosts: ["near.localhost"] });
+        const instance = await placement.acquire(assign, undefined, { upstream: { url: `http://user:p%40ss@127.0.0.1:${http.port}`, bypassHosts: ["near.localhost"] } });
         const page = await openPage(instance);
         // Of a domain that nobody has, so that only the proxy can have resolved it.
         expect(await page.open(`http://far.invalid:${port}/`)).toEqual({ error: "", shown: "the host's page" });

@@ -3,15 +3,14 @@ import type { BoxMaker } from "./box.ts";
 import { locateChromium, locateFullChromium } from "./chromium.ts";
 import { createEgressGateway } from "./egress-gateway.ts";
 import { createEgressPolicy, type ResolveName } from "./egress-policy.ts";
-import type { EgressUpstream } from "./egress-upstream.ts";
 import type { InstanceHandle } from "./instance-handle.ts";
-import type { Placement, PlacementOptions } from "./placement.ts";
+import type { Placement, PlacementOptions, SessionSurroundings } from "./placement.ts";
 import { PlacementError } from "./placement-error.ts";
 import { installProgram } from "./installed-program.ts";
 import { createProcessBoxes } from "./process-box.ts";
 import { processSandboxWorks } from "./process-support.ts";
 import { createNameResolver } from "./resolve-name.ts";
-import { createSandboxBoxes } from "./sandbox-box.ts";
+import { createSandboxBoxes, policiesInside } from "./sandbox-box.ts";
 import { makeSandboxEtc } from "./sandbox-etc.ts";
 import { examineSandbox } from "./sandbox-support.ts";
 import { openSessionFolders } from "./session-folders.ts";
@@ -63,7 +62,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
   try {
     const common = { folders, gateway, policy, program: await installProgram(programPath, parent, instanceNativeFiles()), cacheParent: parent, log };
     if (support?.works === true) {
-      const etc = await makeSandboxEtc(join(folders.runtimeDir, "etc"));
+      const etc = await makeSandboxEtc(join(folders.runtimeDir, "etc"), policiesInside);
       maker = await createSandboxBoxes({ ...common, support, etc, chromium, full });
       if (!support.nestedUsers) log.warn({}, "This host lets no process in a box make user namespaces: Chromium runs without its inner sandbox. The box itself is in force.");
     } else {
@@ -93,7 +92,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
     if (bavail * bsize < leastFreeBytes) throw new PlacementError("no_space", `There are ${Math.floor((bavail * bsize) / 2 ** 20)} MB left on the disk of ${folders.sessionsDir}, and a session needs ${leastFreeBytes / 2 ** 20} MB. End sessions, or make room.`);
   }
 
-  async function acquire(assign: AssignInstance, signal?: AbortSignal, upstream?: EgressUpstream): Promise<InstanceHandle> {
+  async function acquire(assign: AssignInstance, signal?: AbortSignal, { upstream, policies }: SessionSurroundings = {}): Promise<InstanceHandle> {
     if (closing === undefined) await checkSpace();
     for (;;) {
       const wasWaiting = pool.hasWaiting;
@@ -101,6 +100,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
       try {
         // Before the session's first page.
         if (upstream !== undefined) handle.setUpstream(upstream);
+        if (policies !== undefined) await handle.setPolicies(policies);
         await handle.assign(assign, signal);
         signal?.throwIfAborted();
       } catch (error) {
@@ -131,6 +131,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
 
   return {
     kind: maker.kind,
+    abilities: { fullChromium: chromium.kind === "chrome" || full !== undefined, policies: maker.kind === "sandbox" },
     acquire,
     traffic: () => gateway.traffic(),
     warmReady: () => pool.full(),

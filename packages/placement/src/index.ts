@@ -4,5 +4,5 @@ export { createEgressProbe, type EgressProbe, type EgressProbeResult } from "./e
 export type { EgressTraffic } from "./egress-gateway.ts";
 export type { EgressUpstream } from "./egress-upstream.ts";
 export { examineHost, type HostFinding, type HostReport } from "./examine-host.ts";
-export type { Instance, InstanceEnd, InstanceRequest, Placement, PlacementKind, PlacementLog, PlacementOptions } from "./placement.ts";
+export type { ChromePolicies, Instance, InstanceEnd, InstanceRequest, Placement, PlacementAbilities, PlacementKind, PlacementLog, PlacementOptions, SessionSurroundings } from "./placement.ts";
 export { PlacementError, type PlacementErrorCode } from "./placement-error.ts";

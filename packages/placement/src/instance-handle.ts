@@ -190,6 +190,7 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
     request,
     connect,
     setUpstream: box.setUpstream,
+    setPolicies: box.setPolicies,
     onEvent(listener) {
       const own = (event: InstanceEvent): void => {
         listener(event);

@@ -36,17 +36,36 @@ export interface PlacementOptions {
   readonly log: PlacementLog;
 }
 
+/** What sessions can have here beyond a headless browser. */
+export interface PlacementAbilities {
+  /** A full Chromium, which extensions, policies, stealth and windows need. */
+  readonly fullChromium: boolean;
+  /** Policies of a session's own. Chromium reads them at one place of the system, so that takes a box. */
+  readonly policies: boolean;
+}
+
+/** Enterprise policies, by Chrome's names for them. */
+export type ChromePolicies = Readonly<Record<string, unknown>>;
+
+/** What a session has around its instance, from the first page on. */
+export interface SessionSurroundings {
+  /** Proxy server that its traffic leaves by; none when absent. */
+  readonly upstream?: EgressUpstream | undefined;
+  /** Policies that its browser finds when it is started; none when absent. */
+  readonly policies?: ChromePolicies | undefined;
+}
+
 /** Starts instances, hands them to sessions, and leaves nothing behind. */
 export interface Placement {
   readonly kind: PlacementKind;
+  readonly abilities: PlacementAbilities;
   /**
    * Hands an instance with a browser that answers to a session: a waiting one within milliseconds, else a new one.
    *
    * @param signal - gives up; nothing is left of an instance that was being started for this call.
-   * @param upstream - proxy server that its traffic leaves by, from the first page on; none when absent.
    * @throws {PlacementError} `start_failed`, with the instance's last lines, when it is not ready within 30 s; `no_space`; `closed`; `bad_option`.
    */
-  acquire(assign: AssignInstance, signal?: AbortSignal, upstream?: EgressUpstream): Promise<Instance>;
+  acquire(assign: AssignInstance, signal?: AbortSignal, surroundings?: SessionSurroundings): Promise<Instance>;
   /** What pages sent to and received from the network, all sessions together, since the start. */
   traffic(): EgressTraffic;
   /** Resolves when the configured number of instances waits; rejects when the placement is closed before. */
@@ -95,6 +114,12 @@ export interface Instance {
    * @throws {PlacementError} `bad_option` when the address cannot be read; nothing has changed then.
    */
   setUpstream(upstream: EgressUpstream | undefined): void;
+  /**
+   * Sets the policies that its browser finds from now on; a running one has to be told to read them again.
+   *
+   * @throws {PlacementError} `bad_option` where sessions have no policies of their own, see {@link PlacementAbilities}.
+   */
+  setPolicies(policies: ChromePolicies): Promise<void>;
   /** Calls `listener` for what the instance reports from now on, in order, never after `ended` resolved. Returns the way to stop it. */
   onEvent(listener: (event: InstanceEvent) => void): () => void;
   /** Resolves, and never rejects, when the instance and all in it are gone: processes, sockets, files. */

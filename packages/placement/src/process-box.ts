@@ -3,6 +3,7 @@ import type { Box, BoxMaker, Exit } from "./box.ts";
 import { openCompileCache } from "./compile-cache.ts";
 import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "./instance-files.ts";
 import type { PlacementLog } from "./placement.ts";
+import { PlacementError } from "./placement-error.ts";
 import type { InstalledProgram } from "./installed-program.ts";
 import { identityOf, killStrays } from "./process-table.ts";
 import { execFile, spawn } from "node:child_process";
@@ -93,6 +94,7 @@ export async function createProcessBoxes(options: ProcessBoxOptions): Promise<Bo
         },
         pinSocket: files.pinSocket,
         setUpstream: files.setUpstream,
+        setPolicies: () => Promise.reject(new PlacementError("bad_option", "policies: sessions of the process placement have none of their own, since Chromium reads them from a folder of the whole system.")),
         clear: files.clear,
       };
     },

@@ -13,7 +13,8 @@ import { spareUserId } from "./sandbox-host.ts";
 import { runsAsRoot, type SandboxSupport } from "./sandbox-support.ts";
 import { systemCallFilter } from "./system-call-filter.ts";
 import { spawn } from "node:child_process";
-import { chown, mkdir, readdir, realpath, stat } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { chmod, chown, mkdir, readdir, realpath, rename, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -40,7 +41,11 @@ const inside = {
   fullChromium: "/opt/shoal/full-chromium",
   sockets: "/run/shoal",
   state: "/var/lib/shoal",
+  policies: "/opt/shoal/policies",
 } as const;
+
+/** Where a browser finds its session's policies, in a box. */
+export const policiesInside: string = inside.policies;
 
 /** How long the last processes of a box may take to go after its first process was killed from outside. */
 const lingerMs = 2_000;
@@ -85,6 +90,11 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
     async start(id, viewport): Promise<Box> {
       const owner = runsAsRoot() ? await spareUserId() : undefined;
       const files = await makeInstanceFiles(id, options, owner);
+      const policies = join(files.sessionDir, "policies");
+      await makeReadable(policies).catch(async (error: unknown) => {
+        await files.clear();
+        throw error;
+      });
       const config: InstanceConfig = {
         instance_id: id,
         listen_path: `${inside.sockets}/${basename(files.instanceSocket)}`,
@@ -100,7 +110,8 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         tools: support.tools,
         etc,
         root: files.root,
-        readOnly,
+        // The session cannot write to it: policies hold for whoever uses it.
+        readOnly: [...readOnly, { from: policies, to: inside.policies }],
         writable: [
           { from: files.sockets, to: inside.sockets },
           { from: files.state, to: inside.state },
@@ -165,10 +176,23 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         },
         pinSocket: files.pinSocket,
         setUpstream: files.setUpstream,
+        async setPolicies(wanted) {
+          // A browser that reads meanwhile finds the old ones or the new ones.
+          const fresh = join(files.sessionDir, `policies-${randomBytes(6).toString("hex")}`);
+          await writeFile(fresh, JSON.stringify(wanted));
+          await chmod(fresh, 0o644);
+          await rename(fresh, join(policies, "shoal.json"));
+        },
         clear: files.clear,
       };
     },
   };
+}
+
+/** Makes a folder that a box's user may read, whatever this process' mask says. */
+async function makeReadable(folder: string): Promise<void> {
+  await mkdir(folder);
+  await chmod(folder, 0o755);
 }
 
 async function readChildPid(info: Readable): Promise<number | undefined> {

@@ -14,14 +14,17 @@ const own: Readonly<Record<string, string>> = {
   hostname: "shoal\n",
 };
 
+/** Where Chromium, Chrome and Chrome for Testing look for policies that hold. */
+const policyFolders = ["chromium/policies/managed", "opt/chrome/policies/managed", "opt/chrome_for_testing/policies/managed"];
+
 /** A directory that is bound as `/etc`, and the host's directories that are bound below it. */
 export interface SandboxEtc {
   readonly path: string;
   readonly bound: readonly string[];
 }
 
-/** Makes the `/etc` of boxes: what a browser needs to draw text and to know certificates, a user of its own, and nothing of the host's accounts or secrets. */
-export async function makeSandboxEtc(path: string): Promise<SandboxEtc> {
+/** Makes the `/etc` of boxes: what a browser needs to draw text and to know certificates, a user of its own, and nothing of the host's accounts or secrets. @param policies - where a box finds its session's policies. */
+export async function makeSandboxEtc(path: string, policies: string): Promise<SandboxEtc> {
   await mkdir(path, { mode: 0o755 });
   const bound: string[] = [];
   for (const name of boundDirectories) {
@@ -35,6 +38,10 @@ export async function makeSandboxEtc(path: string): Promise<SandboxEtc> {
     await copyFile(join("/etc", name), join(path, name)).catch(() => undefined);
   }
   for (const [name, text] of Object.entries(own)) await writeFile(join(path, name), text);
+  for (const folder of policyFolders) {
+    await mkdir(dirname(join(path, folder)), { recursive: true });
+    await symlink(policies, join(path, folder));
+  }
   await symlink("../usr/lib/os-release", join(path, "os-release"));
   // Without it ICU opens every file of the time zone database, four times over, in each of the three programs that a browser is.
   await symlink("../usr/share/zoneinfo/Etc/UTC", join(path, "localtime"));

@@ -224,7 +224,7 @@ export const underLock = {
     const { ended_at: _endedAt, ended_reason: _reason, proxy: _proxy, ...stored } = row;
     await transaction
       .insertInto("sessions")
-      .values({ ...stored, tags: sql`${JSON.stringify(row.tags)}::jsonb`, viewport: row.viewport && sql`${JSON.stringify(row.viewport)}::jsonb` })
+      .values({ ...stored, options: sql`${JSON.stringify(row.options)}::jsonb`, tags: sql`${JSON.stringify(row.tags)}::jsonb`, viewport: row.viewport && sql`${JSON.stringify(row.viewport)}::jsonb` })
       .execute();
   },
 

@@ -35,6 +35,8 @@ export async function toBrowser({ row, expiresAt, captured }: SessionView, baseU
     ...(Object.keys(row.tags).length > 0 && { tags: row.tags }),
     ...(row.pool_id !== null && { pool: { id: row.pool_id, ...(row.pool_name !== null && { name: row.pool_name }) } }),
     ...(row.viewport !== null && { viewport: row.viewport }),
+    ...(row.options.kiosk_mode === true && { kiosk_mode: true }),
+    ...(row.options.chrome_policy && { chrome_policy: row.options.chrome_policy }),
     ...(row.start_url !== null && { start_url: row.start_url }),
     ...(row.proxy !== null && { proxy: row.proxy, ...(row.proxy.id !== undefined && { proxy_id: row.proxy.id }) }),
     usage: { uptime_ms: Math.max(0, (row.ended_at === null ? Date.now() : Date.parse(row.ended_at)) - Date.parse(row.created_at)) },

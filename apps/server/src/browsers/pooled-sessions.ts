@@ -40,6 +40,7 @@ export function createPooledSessions(runner: SessionRunner, store: SessionStore)
     async check(projectId, request) {
       refuseNotYetOnCreate(request);
       refuseImpossible(request);
+      runner.refuseUnable(request);
       selectCategories(request.telemetry, undefined);
       await chooseProxy(projectId, request, createId());
     },

@@ -12,6 +12,8 @@ import { type CapturedCategories, namesOf, selectCategories } from "../telemetry
 import type { Collector } from "../telemetry/collector.ts";
 import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
 import { hasEnded, nameTaken, otherServer } from "./session-errors.ts";
+import { refuseUnable } from "./possible-options.ts";
+import { launchOf, optionsOf } from "./session-options.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
 const defaultViewport = { width: 1920, height: 1080 };
 /** A start that takes longer has gone wrong. */
@@ -55,7 +57,7 @@ export interface SessionView {
 }
 
 /** What a session of a pool is made of. */
-export type PooledRequest = Pick<z.output<typeof CreateBrowser>, "proxy_id" | "start_url" | "telemetry" | "viewport">;
+export type PooledRequest = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "kiosk_mode" | "proxy_id" | "start_url" | "stealth" | "telemetry" | "viewport">;
 
 export interface SessionRules {
   /** Sessions that may run on this server at once. */
@@ -171,10 +173,11 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     const stored = isStored ? Promise.resolve() : insert(row);
     // A name may be taken: find out before a browser is spent on it. Without one, both go on at once.
     if (row.name !== null) await stored;
+    const launch = launchOf(row);
     const acquired = placement.acquire(
-      { session_id: row.id, timeout_seconds: row.timeout_seconds, viewport: row.viewport ?? defaultViewport, ...(session.captured !== undefined && { telemetry: namesOf(session.captured) }), ...(row.start_url !== null && { start_url: row.start_url }) },
+      { session_id: row.id, timeout_seconds: row.timeout_seconds, viewport: row.viewport ?? defaultViewport, ...(session.captured !== undefined && { telemetry: namesOf(session.captured) }), ...(row.start_url !== null && { start_url: row.start_url }), ...(launch && { launch }) },
       AbortSignal.any([signal, abort.signal, AbortSignal.timeout(startTimeoutMs)]),
-      chosen?.upstream,
+      { upstream: chosen?.upstream, policies: row.options.chrome_policy },
     );
     const [storing, acquiring] = await Promise.allSettled([
       stored.catch((error: unknown) => {
@@ -226,7 +229,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
       created_at: new Date().toISOString(),
       timeout_seconds: rules.idleTimeoutSeconds,
       headless: true,
-      stealth: false,
+      stealth: request.stealth === true,
       viewport: request.viewport ?? defaultViewport,
       start_url: request.start_url ?? null,
       proxy: null,
@@ -234,6 +237,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
       pool_name: null,
       pool_state: null,
       browser_restarts: 0,
+      options: optionsOf(request),
       ended_at: null,
       ended_reason: null,
     };
@@ -279,6 +283,9 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     instanceHere,
     switchTelemetry,
     isClosed: () => closed,
+    refuseUnable: (request: Parameters<typeof refuseUnable>[0]) => {
+      refuseUnable(request, placement.abilities);
+    },
     /** Ends every session as `server_stopped` and takes no new ones. */
     async close(): Promise<void> {
       closed = true;

@@ -5,6 +5,7 @@ import type * as z from "zod/mini";
 import { isStorable } from "../paging.ts";
 import { explainSessionLimit, type SessionLimits } from "../projects/session-limits.ts";
 import { containing } from "../like.ts";
+import type { SessionOptions } from "./session-options.ts";
 
 /** A session as it lies in the database. */
 export interface SessionRow {
@@ -28,6 +29,7 @@ export interface SessionRow {
   /** Nobody sees a session of a pool that is not `leased`. */
   readonly pool_state: "starting" | "warm" | "leased" | null;
   readonly browser_restarts: number;
+  readonly options: SessionOptions;
   readonly ended_at: string | null;
   readonly ended_reason: string | null;
 }
@@ -42,7 +44,7 @@ export function createSessionStore({ query }: Database) {
     async insert(row: SessionRow, limits: SessionLimits): Promise<void> {
       await query
         .insertInto("sessions")
-        .columns(["id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "proxy", "browser_restarts"])
+        .columns(["id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "proxy", "browser_restarts", "options"])
         .expression(
           query
             .selectNoFrom([
@@ -60,6 +62,7 @@ export function createSessionStore({ query }: Database) {
               sql<string | null>`${row.start_url}::text`.as("start_url"),
               sql<string | null>`${row.proxy && JSON.stringify(row.proxy)}::jsonb`.as("proxy"),
               sql<number>`0`.as("browser_restarts"),
+              sql<string>`${JSON.stringify(row.options)}::jsonb`.as("options"),
             ])
             .where(sql<boolean>`shoal_admit_session(${row.project_id}::text, ${limits.perProject}::int, ${limits.perOrganization}::int)`),
         )

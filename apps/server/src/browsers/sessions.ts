@@ -63,6 +63,7 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     async create(projectId, request, signal) {
       refuseNotYetOnCreate(request);
       refuseImpossible(request);
+      runner.refuseUnable(request);
       const id = createId();
       const chosen = await chooseProxy(projectId, request, id);
       if (runner.isClosed()) throw new ServiceError(503, "shutting_down", "The server is stopping and takes no new sessions.", { retryAfterSeconds: 5 });

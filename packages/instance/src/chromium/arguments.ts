@@ -57,6 +57,17 @@ const constantArguments = [
   "--enable-features=NetworkServiceInProcess2",
 ];
 
+/** What a person's browser has and an automated one has not. */
+const stealthArguments = [
+  // `navigator.webdriver` is false then.
+  "--disable-blink-features=AutomationControlled",
+  // A mouse, which hovers and points exactly.
+  "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4",
+  // Without a GPU there would be no WebGL at all.
+  "--use-angle=swiftshader",
+  "--enable-unsafe-swiftshader",
+];
+
 /** Shared memory below which a page with large images crashes; Docker's default is 64 MB. */
 const enoughSharedMemoryBytes = 256 * 2 ** 20;
 
@@ -77,6 +88,8 @@ export function chromiumArguments(config: InstanceConfig, proxyPort: number, lau
     ...(program.kind === "chrome" ? ["--gaia-url=http://127.0.0.1:1"] : []),
     ...(program.kind === "chrome" && launch.headless ? ["--headless=new", "--hide-scrollbars"] : []),
     ...(launch.kiosk ? ["--kiosk"] : []),
+    ...(launch.stealth ? stealthArguments : []),
+    ...(launch.userAgent === undefined ? [] : [`--user-agent=${launch.userAgent}`]),
     ...(launch.extensions.length > 0 ? [`--load-extension=${launch.extensions.join(",")}`] : []),
     // --test-type only takes away the bar that warns of --no-sandbox and makes pages 56 pixels lower.
     ...(program.innerSandbox ? [] : ["--no-sandbox", "--test-type"]),

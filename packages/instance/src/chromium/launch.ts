@@ -22,6 +22,8 @@ export interface BrowserLaunch {
   readonly kiosk: boolean;
   /** Whether it hides the signs of automation. */
   readonly stealth: boolean;
+  /** What it calls itself; its own when absent. */
+  readonly userAgent?: string;
   /** Folders of unpacked extensions that it starts with, as paths of the system that the instance runs on. */
   readonly extensions: readonly string[];
 }

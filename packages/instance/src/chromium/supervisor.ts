@@ -85,7 +85,8 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
   function take(spawned: SpawnedChromium): void {
     const taken = superviseChromium(spawned, options.onLine);
     browser = taken;
-    void setUp(taken, launch).catch(() => undefined);
+    // It is gone already, or is of no use.
+    void setUp(taken, launch).catch(() => taken.kill());
     void taken.exited.then((exit) => {
       if (taken !== leaving) onExit(exit);
     });
@@ -93,7 +94,7 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
 
   async function setUp(current: Browser, launched: BrowserLaunch): Promise<void> {
     viewport = controlViewport(current.cdp, launched.program.kind, launched.page);
-    const [endpoint] = await Promise.all([current.endpoint, allowDownloads(current), sizePages()]);
+    const [endpoint] = await Promise.all([current.endpoint, allowDownloads(current), sizePages(), launched.stealth ? hideSigns(current) : undefined]);
     ready = true;
     started.resolve(endpoint);
     options.onReady();
@@ -102,6 +103,11 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
 
   async function allowDownloads(current: Browser): Promise<void> {
     await current.cdp.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: join(config.root, config.home, "Downloads"), eventsEnabled: true });
+  }
+
+  async function hideSigns(current: Browser): Promise<void> {
+    const { hideAutomation } = await import("./stealth.ts");
+    await hideAutomation(current.cdp);
   }
 
   function sizePages(): Promise<unknown> {

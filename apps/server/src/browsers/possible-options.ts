@@ -1,0 +1,46 @@
+import type { PlacementAbilities } from "@shoal/placement";
+import { ServiceError } from "@shoal/router";
+import type { RequestedOptions } from "./session-options.ts";
+
+/** Size of all policies of a session as JSON, in bytes: the wire's limit. The body's own is met first, unless it was raised. */
+const maxPolicyBytes = 5 * 2 ** 20;
+const maxPolicies = 1000;
+
+/** What the service decides for its sessions: what may be installed, the way out, and that clients can drive the browser and find its downloads. */
+const ownPolicies = /^(?:(?:Extension|Proxy|DeveloperTools|RemoteDebugging)\w*|HeadlessMode|UserDataDir|DiskCacheDir|DownloadDirectory|DefaultDownloadDirectory|BrowserSignin|CloudManagement\w*)$/;
+
+function bad(problem: string): ServiceError {
+  return new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
+}
+
+const howToInstall = "Install one on the server (Debian: apt-get install chromium; or Google Chrome; or npx @puppeteer/browsers install chrome@stable) and start the service again";
+
+/** @throws {ServiceError} 400 naming the field that this host, or no Chromium, can give a session. */
+export function refuseUnable(body: RequestedOptions & { readonly gpu?: boolean | undefined }, abilities: PlacementAbilities): void {
+  if (body.gpu === true) throw bad("body.gpu: sessions of this service have no GPU, Chromium draws with the processor. Leave the field away, or send false");
+  if (body.chrome_policy !== undefined) checkPolicies(body.chrome_policy, abilities);
+  const needsFull = { stealth: body.stealth === true, chrome_policy: hasFields(body.chrome_policy), extensions: (body.extensions?.length ?? 0) > 0, kiosk_mode: body.kiosk_mode === true };
+  for (const [field, isAsked] of Object.entries(needsFull)) {
+    if (isAsked && !abilities.fullChromium) throw bad(`body.${field}: needs a full Chromium, and this server has only a headless shell. ${howToInstall}`);
+  }
+}
+
+function hasFields(value: object | undefined): boolean {
+  return value !== undefined && Object.keys(value).length > 0;
+}
+
+/** @throws {ServiceError} 400. `{}` takes policies away, and is possible everywhere. */
+export function checkPolicies(policies: Readonly<Record<string, unknown>>, abilities: PlacementAbilities): void {
+  const names = Object.keys(policies);
+  if (names.length === 0) return;
+  if (!abilities.policies) {
+    throw bad("body.chrome_policy: needs sessions that run in a sandbox: Chromium reads policies from a folder of the whole system, and here sessions are plain processes. Install bubblewrap (`shoal doctor` says what is missing), or leave the field away");
+  }
+  if (names.length > maxPolicies) throw bad(`body.chrome_policy: holds ${String(names.length)} policies; at most ${String(maxPolicies)} are taken`);
+  const odd = names.find((name) => !/^[A-Za-z]\w{0,199}$/.test(name));
+  if (odd !== undefined) throw bad(`body.chrome_policy: ${JSON.stringify(odd.slice(0, 200))} is no name of a policy. Names are Chrome's, such as URLBlocklist`);
+  const own = names.filter((name) => ownPolicies.test(name));
+  if (own.length > 0) throw bad(`body.chrome_policy: ${own.join(", ")} ${own.length === 1 ? "is" : "are"} the service's own. Use extensions, proxy and the other fields of the session for what they are about`);
+  const sizeBytes = Buffer.byteLength(JSON.stringify(policies));
+  if (sizeBytes > maxPolicyBytes) throw bad(`body.chrome_policy: ${String(sizeBytes)} bytes as JSON; at most ${String(maxPolicyBytes)} are taken`);
+}

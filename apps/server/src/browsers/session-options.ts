@@ -1,0 +1,34 @@
+import type { LaunchWishes } from "@shoal/instance";
+import type { CreateBrowser } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import type { SessionRow } from "./session-store.ts";
+
+/** How a session's browser is started, as far as that has no column of its own. */
+export interface SessionOptions {
+  readonly kiosk_mode?: true;
+  /** Enterprise policies in force. */
+  readonly chrome_policy?: Readonly<Record<string, unknown>>;
+  /** Ids of the extensions that it starts with. */
+  readonly extensions?: readonly string[];
+}
+
+/** What a request asks for beyond a headless browser. */
+export type RequestedOptions = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "kiosk_mode" | "stealth">;
+
+/** What of a request is stored with the session; `extensions` are looked up, and added, by others. */
+export function optionsOf({ kiosk_mode, chrome_policy }: RequestedOptions): SessionOptions {
+  return {
+    ...(kiosk_mode === true && { kiosk_mode: true }),
+    ...(chrome_policy !== undefined && Object.keys(chrome_policy).length > 0 && { chrome_policy }),
+  };
+}
+
+/** What the instance is told of it; `undefined` for the browser that every instance starts first. */
+export function launchOf({ stealth, options }: Pick<SessionRow, "stealth" | "options">): LaunchWishes | undefined {
+  const wishes: LaunchWishes = {
+    ...((options.chrome_policy !== undefined || options.extensions !== undefined) && { full: true }),
+    ...(options.kiosk_mode === true && { kiosk: true }),
+    ...(stealth && { stealth: true }),
+  };
+  return Object.keys(wishes).length === 0 ? undefined : wishes;
+}
