@@ -7,6 +7,7 @@ import { curlArea } from "./curl/handlers.ts";
 import { sessionComputer } from "./computer/handlers.ts";
 import { fileSystemHandlers } from "./fs/handlers.ts";
 import type { BrowserSupervisor } from "./chromium/supervisor.ts";
+import type { SessionDisplay } from "./display/session-display.ts";
 import type { SessionRoot } from "./fs/paths.ts";
 import { watchHandlers } from "./fs/watch/watches.ts";
 import { createIdempotencyMemory } from "./idempotency.ts";
@@ -48,6 +49,8 @@ export interface OperationParts {
   /** Port on 127.0.0.1 of the way into the network; absent where nothing is ever run. */
   readonly egressPort?: number;
   readonly browser: Pick<BrowserSupervisor, "cdp" | "endpoint" | "onBrowser" | "restoreDownloads">;
+  /** The screen of a browser with a window; `undefined` of a headless one. */
+  readonly display?: () => SessionDisplay | undefined;
   readonly telemetry: {
     /** Absent until it was first loaded. */
     present(): Telemetry | undefined;
@@ -55,7 +58,7 @@ export interface OperationParts {
   };
 }
 
-export function createOperations({ root, config, egressPort, logs, browser, telemetry }: OperationParts): Operations {
+export function createOperations({ root, config, egressPort, logs, browser, display = () => undefined, telemetry }: OperationParts): Operations {
   const router = createHttpRouter({
     stripPrefix: "/browsers/{id}",
     context: () => undefined,
@@ -73,7 +76,7 @@ export function createOperations({ root, config, egressPort, logs, browser, tele
   const processes = sessionProcesses({ root, ...commandEnvironment(root, process.env, proxyUrl) }, { onStarted: rememberProcessGroups(config) });
   const playwright = playwrightHandlers({ root, config, browser, visibleTarget: async () => findVisiblePage(await browser.cdp()) });
   const requests = curlArea({ config, egressPort, browser });
-  const computer = sessionComputer(browser);
+  const computer = sessionComputer(browser, display);
   const replays = replayArea({ config, egressPort: egressPort ?? 0, browser });
   const handlers = {
     ...fileSystemHandlers(root),

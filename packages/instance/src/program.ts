@@ -7,6 +7,7 @@ import { describeExit, type BrowserExit } from "./chromium/browser.ts";
 import { type BrowserLaunch, launchChange } from "./chromium/launch.ts";
 import type { SpawnedChromium } from "./chromium/spawn.ts";
 import { relaunchCloseCode, superviseBrowser } from "./chromium/supervisor.ts";
+import type { SessionDisplay } from "./display/session-display.ts";
 import type { EgressForwarder } from "./egress-forwarder.ts";
 import { copyLog, log } from "./log.ts";
 import type { LiveView } from "./live-view/live-view.ts";
@@ -162,8 +163,10 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
   async function assignWithLaunch({ viewport, telemetry: categories }: AssignInstance, wishes: LaunchWishes, startUrl: string | undefined): Promise<Refusal | undefined> {
     const change = launchChange(config, browser.launch, wishes);
     if (change === "no_full_chromium") return { status: 422, code: "no_full_chromium", message: "There is no full Chromium here, only a headless shell." };
+    const screen = change?.headless === false ? await openScreen(viewport) : undefined;
+    if (screen !== undefined && "status" in screen) return screen;
     try {
-      if (change !== undefined) await browser.relaunch({ ...(await namedAsAPersons(change)), ...(viewport && { page: viewport }) });
+      if (change !== undefined) await browser.relaunch({ ...(await namedAsAPersons(change)), ...(viewport && { page: viewport }), ...(screen && { display: screen.name }) });
     } catch (error) {
       return { status: 503, code: "browser_not_running", message: `The browser could not be started as it was asked for: ${error instanceof Error ? error.message : String(error)}.` };
     }
@@ -172,14 +175,38 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     return undefined;
   }
 
+  let display: SessionDisplay | undefined;
+  async function openScreen(viewport: AssignInstance["viewport"] = config.viewport): Promise<SessionDisplay | Refusal> {
+    if (display !== undefined) return display;
+    try {
+      const { openSessionDisplay } = await import("./display/session-display.ts");
+      const opened = await openSessionDisplay({
+        sessionDir: config.session_dir,
+        viewport,
+        onLine(line) {
+          logs.add("instance", `Xvfb: ${line}`);
+        },
+      });
+      if (!("status" in opened)) display = opened;
+      return opened;
+    } catch (error) {
+      return { status: 503, code: "browser_not_running", message: `The browser has no screen: ${error instanceof Error ? error.message : String(error)}` };
+    }
+  }
+
   async function changeViewport({ viewport, force }: ChangeViewport): Promise<Refusal | ViewportChanged> {
     if (ending) return { status: 503, code: "shutting_down", message: "This session is ending." };
+    const refusal = display?.refusal(viewport);
+    if (refusal !== undefined) return refusal;
     const recordings = (await operations)?.recordings;
     const running = (await recordings?.running()) ?? 0;
     if (running > 0 && !force) return { status: 409, code: "conflict", message: "body.viewport: a recording of this session runs. Stop it first, or send force: true: it then ends, and goes on as another one of the new size." };
     const viewers = (await liveView)?.viewers ?? 0;
     if (viewers > 0 && !force) return { status: 409, code: "conflict", message: "body.viewport: somebody watches this session in its live view, which would change under their hands. Wait until they have left, or send force: true." };
-    const resize = () => browser.resize(viewport);
+    const resize = async () => {
+      await display?.change(viewport);
+      await browser.resize(viewport);
+    };
     if (recordings !== undefined) return { replays: await recordings.across(resize) };
     await resize();
     return { replays: [] };
@@ -201,7 +228,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
   let operations: Promise<Operations> | undefined;
   async function loadOperations(): Promise<Operations> {
     const { createOperations } = await import("./operations.ts");
-    return createOperations({ root: { directory: config.root, home: config.home, spoolDirectory: join(config.session_dir, "tmp") }, config, browser, logs, egressPort: forwarder.port, telemetry: { present: () => telemetry, load: loadTelemetry } });
+    return createOperations({ root: { directory: config.root, home: config.home, spoolDirectory: join(config.session_dir, "tmp") }, config, browser, display: () => display, logs, egressPort: forwarder.port, telemetry: { present: () => telemetry, load: loadTelemetry } });
   }
 
   // The timeouts of node:http are for clients that are not trusted and uploads that are small: here the service is the only client.
@@ -320,6 +347,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     });
     await Promise.all([telemetry?.close(), closeOperations(), finishReplays()]);
     await browser.stop();
+    await display?.close();
     forwarder.close();
     server.close();
     server.closeAllConnections();

@@ -78,13 +78,14 @@ const enoughSharedMemoryBytes = 256 * 2 ** 20;
  */
 export function chromiumArguments(config: InstanceConfig, proxyPort: number, launch: BrowserLaunch): string[] {
   const { program } = launch;
-  const window = windowSize(program.kind, launch.page);
+  // A window fills its screen; what no screen holds is counted from the page.
+  const window = launch.headless ? windowSize(program.kind, launch.page) : launch.page;
   return [
     ...constantArguments,
     `--user-data-dir=${join(config.session_dir, "profile")}`,
     `--proxy-server=http://127.0.0.1:${String(proxyPort)}`,
     `--window-size=${String(window.width)},${String(window.height)}`,
-    `--screen-info={${String(window.width)}x${String(window.height)}}`,
+    ...(launch.headless ? [`--screen-info={${String(window.width)}x${String(window.height)}}`] : []),
     ...(program.kind === "chrome" ? ["--gaia-url=http://127.0.0.1:1"] : []),
     ...(program.kind === "chrome" && launch.headless ? ["--headless=new", "--hide-scrollbars"] : []),
     ...(launch.kiosk ? ["--kiosk"] : []),

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { InstanceConfig } from "../protocol.ts";
+import { authorityPath } from "../display/authority-path.ts";
 import { chromiumArguments } from "./arguments.ts";
 import { type BrowserLaunch, firstLaunch } from "./launch.ts";
 
@@ -42,7 +43,7 @@ export function spawnChromium(config: InstanceConfig, proxyPort: number, launch:
       HOME: home,
       XDG_CONFIG_HOME: join(config.session_dir, "config"),
       XDG_CACHE_HOME: join(config.session_dir, "cache"),
-      ...(launch.display !== undefined && { DISPLAY: launch.display }),
+      ...(launch.display !== undefined && { DISPLAY: launch.display, XAUTHORITY: authorityPath(config.session_dir) }),
       DBUS_SESSION_BUS_ADDRESS: "disabled:",
       // What a killed Chromium leaves behind then goes with the session's directory.
       ...(Buffer.byteLength(temporary) <= maxTemporaryDirectoryBytes && { TMPDIR: temporary }),

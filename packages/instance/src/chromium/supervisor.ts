@@ -93,7 +93,8 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
   }
 
   async function setUp(current: Browser, launched: BrowserLaunch): Promise<void> {
-    viewport = controlViewport(current.cdp, launched.program.kind, launched.page);
+    // A window is sized with its screen.
+    viewport = launched.headless ? controlViewport(current.cdp, launched.program.kind, launched.page) : undefined;
     const [endpoint] = await Promise.all([current.endpoint, allowDownloads(current), sizePages(), launched.stealth ? hideSigns(current) : undefined]);
     ready = true;
     started.resolve(endpoint);

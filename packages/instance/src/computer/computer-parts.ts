@@ -1,3 +1,3 @@
 // One module to import(), so that the program's build makes one part of both.
 export { createComputer } from "./computer.ts";
-export { createPageScreen } from "./page-screen.ts";
+export { createSessionScreen } from "./session-screen.ts";

@@ -82,7 +82,7 @@ export function createComputer(screen: Screen): Computer {
     const size = await view.size();
     // A page that does not answer cannot be asked; it gets the input when it goes on.
     if (size === undefined) return;
-    const shown = `the page, which is ${String(size.width)} × ${String(size.height)} pixels`;
+    const shown = `the ${view.name}, which is ${String(size.width)} × ${String(size.height)} pixels`;
     for (const { x, y, field, fieldX = `${field}.x`, fieldY = `${field}.y` } of points) {
       if (x < 0 || x >= size.width) throw invalidInput(fieldX, `${String(x)} is outside of ${shown}. Give 0 to ${String(size.width - 1)}, as a screenshot shows it.`);
       if (y < 0 || y >= size.height) throw invalidInput(fieldY, `${String(y)} is outside of ${shown}. Give 0 to ${String(size.height - 1)}, as a screenshot shows it.`);
@@ -228,6 +228,11 @@ export function createComputer(screen: Screen): Computer {
     });
   }
 
+  function showPointer(body: Body<"setCursorVisibility">): void {
+    ({ hidden } = body);
+    screen.showPointer(!hidden);
+  }
+
   type Action = Body<"batchComputerActions">["actions"][number];
   /** What each kind of action of a batch does; the schema holds that the field of its type is there. */
   const kinds: Readonly<Record<Action["type"], (action: Action, call: ActionCall) => Promise<void> | undefined>> = {
@@ -238,7 +243,7 @@ export function createComputer(screen: Screen): Computer {
     scroll: ({ scroll: body }, call) => body && scrollNow(body, call),
     drag_mouse: ({ drag_mouse: body }, call) => body && dragNow(body, call),
     set_cursor: async ({ set_cursor: body }) => {
-      hidden = body?.hidden ?? hidden;
+      if (body !== undefined) showPointer(body);
     },
     sleep: async ({ sleep: body }, { signal }) => {
       await wait(body?.duration_ms, undefined, { signal });
@@ -258,9 +263,7 @@ export function createComputer(screen: Screen): Computer {
     press: (body, call) => next(call.signal, () => pressNow(body, call)),
     scroll: (body, call) => next(call.signal, () => scrollNow(body, call)),
     drag: (body, call) => next(call.signal, () => dragNow(body, call)),
-    showPointer(body) {
-      ({ hidden } = body);
-    },
+    showPointer,
     batch: ({ actions }, signal) =>
       next(signal, async () => {
         for (const [place, action] of actions.entries()) {

@@ -2,6 +2,7 @@ import type * as contract from "@shoal/contract";
 import { ServiceError, type Handler } from "@shoal/router";
 import { Readable } from "node:stream";
 import type { BrowserSupervisor } from "../chromium/supervisor.ts";
+import type { SessionDisplay } from "../display/session-display.ts";
 import type { Computer } from "./computer.ts";
 
 type Endpoints = typeof contract.browserComputer;
@@ -16,14 +17,18 @@ export interface SessionComputer {
   close(): void;
 }
 
-/** The computer operations of a session; what they need is loaded by the first. */
-export function sessionComputer(browser: Pick<BrowserSupervisor, "cdp">): SessionComputer {
+/**
+ * The computer operations of a session; what they need is loaded by the first.
+ *
+ * @param display - the screen of a browser with a window.
+ */
+export function sessionComputer(browser: Pick<BrowserSupervisor, "cdp">, display: () => SessionDisplay | undefined): SessionComputer {
   const closing = new AbortController();
   let computer: Promise<Computer> | undefined;
 
   async function load(): Promise<Computer> {
-    const { createComputer, createPageScreen } = await import("./computer-parts.ts");
-    return createComputer(createPageScreen(browser));
+    const { createComputer, createSessionScreen } = await import("./computer-parts.ts");
+    return createComputer(createSessionScreen(browser, display));
   }
 
   /** Runs an action, until it is done or its caller or the session goes. */

@@ -46,5 +46,7 @@ export function createPageScreen(browser: Pick<BrowserSupervisor, "cdp">): Scree
       looking = looked.catch(() => undefined);
       return looked;
     },
+    // Nobody draws one.
+    showPointer: () => undefined,
   };
 }

@@ -124,7 +124,13 @@ export function createPageView(session: PageSession): View {
   }
 
   return {
+    name: "page",
     size: metrics,
+    async hasKeyboard() {
+      if (session.ended || session.dialog !== undefined) return false;
+      const outcome = await evaluate<boolean>("document.hasFocus()");
+      return outcome.kind === "done" && outcome.result;
+    },
     async dialog() {
       const { dialog } = session;
       if (dialog === undefined) return undefined;

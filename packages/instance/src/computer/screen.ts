@@ -50,11 +50,15 @@ export interface OpenDialog {
  * What is seen at the moment and takes input. Coordinates are pixels of a screenshot. No call waits for a page that does not answer:
  * what it was sent, it gets when it goes on.
  *
- * Headless browsers show the visible page; a whole screen with windows is to be another implementation.
+ * Headless browsers show the visible page, others the whole screen with its windows.
  */
 export interface View {
+  /** What it shows, for messages. */
+  readonly name: "page" | "screen";
   /** In pixels. @returns `undefined` when what is shown does not answer. */
   size(): Promise<{ readonly width: number; readonly height: number } | undefined>;
+  /** Whether what is typed goes to what is shown. */
+  hasKeyboard(): Promise<boolean>;
   /** The dialog that is open, once nobody else has answered it within a moment. */
   dialog(): Promise<OpenDialog | undefined>;
   mouse(input: MouseInput): Promise<void>;
@@ -69,4 +73,6 @@ export interface View {
 export interface Screen {
   /** @throws {ServiceError} 409 when there is nothing to see, 503 when the browser is gone. */
   look(): Promise<View>;
+  /** Whether screenshots show the pointer, where there is one to be seen. */
+  showPointer(visible: boolean): void;
 }

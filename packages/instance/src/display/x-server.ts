@@ -1,0 +1,109 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { access, mkdir, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { delimiter, join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { authorityPath } from "./authority-path.ts";
+
+/** A running X server without a monitor. */
+export interface XServer {
+  /** Number of its display. */
+  readonly number: number;
+  /** What its clients have to know, as latin1. */
+  readonly cookie: string;
+  /** Resolves when it has ended. */
+  readonly exited: Promise<void>;
+  /** Ends it; it removes its lock file. */
+  stop(): void;
+}
+
+export interface XServerOptions {
+  /** For the file with the cookie: `authorityPath`. */
+  readonly sessionDir: string;
+  /** The most that its screen can ever have, in pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly onLine: (line: string) => void;
+}
+
+const startTimeoutMs = 20_000;
+
+/** @returns `undefined` where Xvfb is not installed. @throws with what it printed where it does not start. */
+export async function startXServer(options: XServerOptions): Promise<XServer | undefined> {
+  const program = await findProgram("Xvfb");
+  if (program === undefined) return undefined;
+  const cookie = randomBytes(16).toString("latin1");
+  const authority = authorityPath(options.sessionDir);
+  await writeFile(authority, authorityEntry(cookie), { mode: 0o600 });
+  // Where it is missing and cannot be made, the server listens on an abstract socket alone.
+  await mkdir("/tmp/.X11-unix", { mode: 0o1777 }).catch(() => undefined);
+  const child = spawn(program, ["-displayfd", "3", "-screen", "0", `${String(options.width)}x${String(options.height)}x24`, "-nolisten", "tcp", "-noreset", "-br", "-auth", authority], {
+    stdio: ["ignore", "ignore", "pipe", "pipe"],
+  });
+  const exited = new Promise<void>((resolve) => {
+    child.once("exit", () => {
+      resolve();
+    });
+    child.once("error", () => {
+      resolve();
+    });
+  });
+  const [, , errors, told] = child.stdio;
+  if (!isReadable(errors) || !isReadable(told)) throw new Error("Xvfb's pipes could not be made.");
+  const lines: string[] = [];
+  errors.setEncoding("utf8").on("data", (text: string) => {
+    for (const line of text.split("\n").filter((each) => each.trim() !== "")) {
+      options.onLine(line.slice(0, 500));
+      lines.push(line.slice(0, 500));
+    }
+    lines.splice(0, lines.length - 10);
+  });
+  const timer = setTimeout(() => child.kill("SIGKILL"), startTimeoutMs);
+  const number = await Promise.race([firstNumber(told), exited.then(() => undefined)]);
+  clearTimeout(timer);
+  if (number === undefined) throw new Error(`Xvfb did not start. It printed last: ${lines.join(" / ") || "nothing"}`);
+  return {
+    number,
+    cookie,
+    exited,
+    stop() {
+      child.kill("SIGTERM");
+    },
+  };
+}
+
+/** Where a program is that this user may run. */
+export async function findProgram(name: string): Promise<string | undefined> {
+  for (const folder of (process.env.PATH ?? "").split(delimiter).filter(Boolean)) {
+    const path = join(folder, name);
+    if (await access(path, constants.X_OK).then(() => true, () => false)) return path;
+  }
+  return undefined;
+}
+
+async function firstNumber(stream: Readable): Promise<number> {
+  stream.setEncoding("utf8");
+  return new Promise((resolve) => {
+    stream.once("data", (text: string) => {
+      resolve(Number.parseInt(text, 10));
+    });
+  });
+}
+
+/** One entry of the file format of `xauth`, for every display of this host. */
+function authorityEntry(cookie: string): Buffer {
+  const counted = (text: string): Buffer => {
+    const bytes = Buffer.from(text, "latin1");
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(bytes.length);
+    return Buffer.concat([length, bytes]);
+  };
+  const local = Buffer.from([0x01, 0x00]);
+  return Buffer.concat([local, counted(hostname()), counted(""), counted("MIT-MAGIC-COOKIE-1"), counted(cookie)]);
+}
+
+function isReadable(stream: Readable | Writable | null | undefined): stream is Readable {
+  return stream != null && "read" in stream;
+}
