@@ -150,7 +150,8 @@ export function createExtensions(parts: { readonly database: Database; readonly 
       const { id, blob } = await existing(projectId, idOrName);
       const { numDeletedRows } = await query.deleteFrom("extensions").where("id", "=", id).executeTakeFirst();
       if (numDeletedRows === 0n) throw notFound(idOrName);
-      await blobs.delete(blob);
+      // It is deleted for everybody; what is left of it is swept.
+      await blobs.delete(blob).catch(() => undefined);
     },
 
     sweep: () =>
