@@ -1,3 +1,4 @@
+import Kernel from "@onkernel/sdk";
 import { examineHost } from "@shoal/placement";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -169,6 +170,12 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       for (const viewer of both) expect(await viewer.locator("#notice").isVisible()).toBe(true);
       expect([await seen(), await field(), client.contexts()[0]?.pages().length]).toEqual([[], "", 1]);
       await Promise.all(both.map((viewer) => viewer.close()));
+    });
+
+    it("is found by the SDK of the hosted service", async () => {
+      const { baseUrl, apiKey } = test.service;
+      const found = await new Kernel({ baseURL: baseUrl, apiKey }).browsers.retrieve(session.id);
+      expect((await fetch(found.browser_live_view_url ?? "")).status).toBe(200);
     });
 
     it("keeps the session in use while somebody watches", async () => {
