@@ -2,7 +2,7 @@ import { browserReplays, contract, type Endpoint } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
 import { notImplemented as missingInside } from "@shoal/instance";
 import { type Handler, type HandlersOrNotYet, notImplementedError, ServiceError } from "@shoal/router";
-import { configure, fastifyOptions, mount, mountAll, replyOf } from "@shoal/router/fastify";
+import { configure, fastifyOptions, mount, mountAll, replyOf, RequestTaken } from "@shoal/router/fastify";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import type { IncomingMessage } from "node:http";
 import { apiKeyHandlers } from "./api-keys/handlers.ts";
@@ -14,6 +14,7 @@ import { type Access, type Authenticator, isOpen } from "./auth/access.ts";
 import { browserPoolHandlers } from "./browser-pools/handlers.ts";
 import type { BrowserPools } from "./browser-pools/pools.ts";
 import { browserHandlers } from "./browsers/handlers.ts";
+import { SessionElsewhere } from "./browsers/session-errors.ts";
 import type { SessionStore } from "./browsers/session-store.ts";
 import type { Sessions } from "./browsers/sessions.ts";
 import type { ChromeStore } from "./extensions/chrome-store.ts";
@@ -44,6 +45,7 @@ import type { RateLimits } from "./rate-limits/rate-limits.ts";
 import { type ReplayAccess, replayHandlers } from "./replays/handlers.ts";
 import type { ReplayStore } from "./replays/replay-store.ts";
 import { opensReplay, replayViewUrl } from "./replays/view-url.ts";
+import type { ReplicaForwarding } from "./replicas/replica-forwarding.ts";
 import { identify, RequestLog } from "./request-log.ts";
 import type { Secrets } from "./secrets.ts";
 import { telemetryHandlers } from "./telemetry/handlers.ts";
@@ -74,6 +76,9 @@ export interface AppParts {
   readonly rateLimits: Pick<RateLimits, "admit">;
   readonly readiness: ReadinessChecks;
   readonly replays: ReplayStore;
+  readonly replicas: ReplicaForwarding;
+  /** Adds what only other servers of this installation ask. */
+  readonly serveReplicas: (app: FastifyInstance) => void;
   readonly secrets: Secrets;
   readonly sessions: Sessions;
   readonly sessionStore: Pick<SessionStore, "find">;
@@ -86,7 +91,7 @@ export interface AppParts {
 
 /** Every operation of the contract on one HTTP server, not yet listening. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { authenticator, idempotency, isDraining, log, origins, rateLimits, secrets, sessions } = parts;
+  const { authenticator, idempotency, isDraining, log, origins, rateLimits, replicas, secrets, sessions } = parts;
   // Widened, so that the server has Fastify's usual type. Fastify's own notes ("Server listening at") say nothing that ours do not.
   const logger: FastifyBaseLogger = log.child({}, { level: "warn" });
   const rewriteUrl = (request: IncomingMessage) => origins.pathInside(request);
@@ -123,6 +128,8 @@ export function createApp(parts: AppParts): FastifyInstance {
 
   function admit(request: FastifyRequest, access: Access): Access {
     noteAccess(request.raw, access);
+    // It has been counted where it came from.
+    if (replicas.isForwarded(request.raw)) return access;
     rateLimits.admit(access.key.id, (headers) => {
       // On Node's own response, where answers that are passed on from an instance find them too.
       const { raw } = replyOf(request);
@@ -143,7 +150,8 @@ export function createApp(parts: AppParts): FastifyInstance {
   /** The same, and the audit log learns who it is where the operation is one that it keeps. */
   function enter(request: FastifyRequest, endpoint: Endpoint): Access | Promise<Access> {
     const access = authenticate(request);
-    if (!isAudited(endpoint)) return access;
+    // What another server sends on is in the log as that server saw it.
+    if (!isAudited(endpoint) || replicas.isForwarded(request.raw)) return access;
     const mark = (known: Access): Access => {
       markAudited(request.raw, { endpoint, access: known, clientIp: origins.clientIpOf(request.raw) });
       return known;
@@ -173,14 +181,63 @@ export function createApp(parts: AppParts): FastifyInstance {
     throw notImplementedError(endpoint);
   }
 
+  function markToken(request: FastifyRequest, endpoint: Endpoint): void {
+    if (isAudited(endpoint) && !replicas.isForwarded(request.raw)) markAudited(request.raw, { endpoint, access: undefined, clientIp: origins.clientIpOf(request.raw) });
+  }
+
   /** Of whoever has a key for the session's project, or the session's own token in the address. */
-  async function instanceFor(request: FastifyRequest, sessionId: string, endpoint?: Endpoint): Promise<Instance> {
+  async function instanceFor(request: FastifyRequest, sessionId: string, endpoint?: Endpoint): Promise<Instance | undefined> {
     const token = sessionTokenIn(request.raw.url ?? "");
-    if (token === undefined) return sessions.instanceOf((await (endpoint === undefined ? authenticate(request) : enter(request, endpoint))).projectId, sessionId);
-    refuseWhileDraining();
-    await openWithToken(request, token, sessionId);
-    if (endpoint !== undefined && isAudited(endpoint)) markAudited(request.raw, { endpoint, access: undefined, clientIp: origins.clientIpOf(request.raw) });
-    return sessions.instanceOf(undefined, sessionId);
+    let access: Access | undefined;
+    if (token === undefined) access = await (endpoint === undefined ? authenticate(request) : enter(request, endpoint));
+    else {
+      refuseWhileDraining();
+      await openWithToken(request, token, sessionId);
+      if (endpoint !== undefined) markToken(request, endpoint);
+    }
+    const found = sessions.instanceOf(access?.projectId, sessionId);
+    if (!(found instanceof Promise)) return found;
+    try {
+      return await found;
+    } catch (error) {
+      await replicas.handOver(error, { request, reply: replyOf(request) }, access);
+      return undefined;
+    }
+  }
+
+  /** As {@link enter}, for an operation on a session: the server that has the session answers. */
+  function enterSession(request: FastifyRequest, endpoint: Endpoint): Access | Promise<Access> {
+    const access = enter(request, endpoint);
+    const { id, id_or_name: idOrName = id ?? "" } = request.params as Readonly<Record<string, string | undefined>>;
+    if (sessions.isHere(idOrName) || replicas.isAlone() || replicas.isForwarded(request.raw)) return access;
+    return handOverIfElsewhere(request, endpoint, { idOrName, access });
+  }
+
+  async function handOverIfElsewhere(request: FastifyRequest, endpoint: Endpoint, { idOrName, access }: { readonly idOrName: string; readonly access: Access | Promise<Access> }): Promise<Access> {
+    const known = await access;
+    try {
+      // Of a session that has ended, the database tells all but what it left.
+      await sessions.refuseElsewhere(known.projectId, idOrName, endpoint.path !== contract.getBrowser.path);
+    } catch (error) {
+      try {
+        await replicas.handOver(error, { request, reply: replyOf(request) }, known);
+      } catch (failure) {
+        // It tells as much of a running one as is known while its server does not answer.
+        if (endpoint === contract.getBrowser && error instanceof SessionElsewhere) return known;
+        throw failure;
+      }
+      throw new RequestTaken();
+    }
+    return known;
+  }
+
+  async function hereOrTaken(request: FastifyRequest, access: Access | undefined, idOrName: string): Promise<string> {
+    try {
+      return await sessions.idHere(access?.projectId, idOrName);
+    } catch (error) {
+      await replicas.handOver(error, { request, reply: replyOf(request) }, access);
+      throw new RequestTaken();
+    }
   }
 
   /** Likewise, of a session that may have ended. */
@@ -189,13 +246,15 @@ export function createApp(parts: AppParts): FastifyInstance {
     const token = sessionTokenIn(request.raw.url ?? "");
     const base = authenticator.baseUrlOf(request.raw);
     if (token === undefined) {
-      const { projectId } = await enter(request, endpoint);
-      const sessionId = await sessions.idHere(projectId, id);
+      const access = await enter(request, endpoint);
+      const { projectId } = access;
+      const sessionId = await hereOrTaken(request, access, id);
       return { sessionId, instance: () => sessions.instanceOf(projectId, sessionId), viewUrl: (replayId) => replayViewUrl(secrets, `${base}/browsers/${sessionId}`, replayId) };
     }
     refuseWhileDraining();
     if (endpoint !== browserReplays.downloadReplay || !(await opensReplay(secrets, token, request.params))) await openWithToken(request, token, id);
-    if (isAudited(endpoint)) markAudited(request.raw, { endpoint, access: undefined, clientIp: origins.clientIpOf(request.raw) });
+    markToken(request, endpoint);
+    if (!sessions.isHere(id) && !replicas.isAlone()) await hereOrTaken(request, undefined, id);
     return { sessionId: id, instance: () => sessions.instanceOf(undefined, id), viewUrl: (replayId) => replayViewUrl(secrets, `${base}/browsers/${id}`, replayId) };
   }
 
@@ -206,7 +265,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       serveForwarded(app, endpoint, {
         async instanceFor(request, sessionId) {
           const instance = await instanceFor(request, sessionId, endpoint);
-          if (missing.has(name)) throw notImplementedError(endpoint);
+          if (instance !== undefined && missing.has(name)) throw notImplementedError(endpoint);
           return instance;
         },
       });
@@ -215,7 +274,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     } else if (!isOpen(endpoint)) {
       // `satisfies` above holds the name to its handler.
       const handler = explainingClosedProjects(keyed[name as keyof typeof keyed] as unknown as Handler<Endpoint, Access>) as Handler<Endpoint, Access>;
-      mount(app, endpoint, endpoint.method === "POST" ? idempotency.protect(endpoint, handler) : handler, { context: enter });
+      mount(app, endpoint, endpoint.method === "POST" ? idempotency.protect(endpoint, handler) : handler, { context: endpoint.path.startsWith(`${contract.listBrowsers.path}/{`) ? enterSession : enter });
     } else if (name in open) {
       mount(app, endpoint, open[name as keyof typeof open] as unknown as Handler<Endpoint>, { context: () => undefined });
     }
@@ -230,6 +289,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       return { url: `${base}/browsers/${row.id}`, token: await secrets.signSession(row.id) };
     },
   });
+  parts.serveReplicas(app);
   serveLiveView(app, { addresses: parts.liveViews, store: parts.sessionStore, frameAncestors: parts.liveViewFrameAncestors, onRefused: (request) => { authenticator.countRefused(request); } });
   serveOpenApi(app);
   return app;

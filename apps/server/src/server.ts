@@ -40,9 +40,11 @@ import { createRequestOrigins } from "./public-url/request-origin.ts";
 import { createRateLimits, type RateLimitRules } from "./rate-limits/rate-limits.ts";
 import { shareUses } from "./rate-limits/shared-uses.ts";
 import { createReadCache } from "./read-cache.ts";
+import { startJobs } from "./replicas/jobs.ts";
+import { joinReplicas } from "./replicas/join.ts";
+import { replicaAddress } from "./replicas/replica-address.ts";
 import { createReplayStore } from "./replays/replay-store.ts";
 import { createSecrets } from "./secrets.ts";
-import { startHeartbeat } from "./service/heartbeat.ts";
 import { createReadiness } from "./service/readiness.ts";
 import { StartError } from "./start-error.ts";
 import { createTelemetryStore } from "./telemetry/telemetry-store.ts";
@@ -188,7 +190,8 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const { config, dataDir, log, cleanup } = started;
   // A script that waits for it must not read that of an earlier run.
   if (config.ready_file !== undefined) rmSync(config.ready_file, { force: true });
-  const secrets = createSecrets(readServerSecret(dataDir.path, config.secret_key));
+  const serverSecret = readServerSecret(dataDir.path, config.secret_key);
+  const secrets = createSecrets(serverSecret);
   const { database, placement: bare } = await openParts(started, given);
   refuseUnsafe(config, bare.kind);
   const observation = await openObservation({ config, database, serverId: dataDir.serverId, traffic: () => bare.traffic(), inFlight: () => live.inFlight, sockets: () => live.upgrades?.count() ?? 0, log });
@@ -223,8 +226,8 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const lost = await sessionStore.endLost(dataDir.serverId);
   if (lost > 0) observation.sessionsEnded("instance_lost", lost);
   if (lost > 0) log.warn({ sessions: lost }, "sessions of an earlier run that was not stopped properly were ended as instance_lost");
-  const heartbeat = await startHeartbeat(database, dataDir.serverId, log);
-  cleanup.add("the heartbeat", () => heartbeat.stop());
+  const replicas = await joinReplicas({ database, serverId: dataDir.serverId, serverSecret, log, onGivenUp: () => { sessions.giveUp(); } });
+  cleanup.add("the connections to other servers", () => replicas.close());
   const limits: SessionLimits = { perProject: config.max_sessions_per_project, perOrganization: config.max_sessions_per_organization };
   const organization = await openOrganization(database, limits);
   const telemetry = createTelemetryStore({ directory: join(dataDir.path, "telemetry"), retentionMs: config.telemetry_retention_days * 24 * hourMs, log });
@@ -243,6 +246,9 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     proxies,
     telemetry,
     replays,
+    others: replicas.others,
+    isPeer: replicas.isPeer,
+    isDoubtful: replicas.isDoubtful,
     serverId: dataDir.serverId,
     rules: { maxSessions: config.max_sessions, limits, idleTimeoutSeconds: config.idle_timeout_seconds },
     log,
@@ -250,11 +256,19 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const browserPools = await createBrowserPools({ database, sessions, sessionStore, serverId: dataDir.serverId, limits, log });
 
   const liveViews = createLiveViewAddresses(secrets, config.live_view_hours);
-  const idempotency = createIdempotency({ database, secrets, retentionMs: config.idempotency_retention_hours * hourMs, log });
+  const idempotency = createIdempotency({ database, secrets, serverId: dataDir.serverId, retentionMs: config.idempotency_retention_hours * hourMs, log });
+  const jobs = startJobs(
+    database,
+    [
+      { name: "archives that belong to no extension", everyMs: hourMs, run: () => extensions.sweep() },
+      { name: "old idempotency keys", everyMs: hourMs, run: () => idempotency.sweep() },
+      { name: "old entries of the audit log", everyMs: hourMs, run: () => chain.dropBefore(new Date(Date.now() - config.audit_retention_days * 24 * hourMs)) },
+    ],
+    { log, lookEveryMs: hourMs / 6 },
+  );
+  cleanup.add("the regular jobs", () => jobs.close());
+  // What lies in this server's own folder.
   const sweeping = setInterval(() => {
-    extensions.sweep().catch((error: unknown) => { log.warn({ err: error }, "archives that belong to no extension could not be removed"); });
-    idempotency.sweep().catch((error: unknown) => { log.warn({ err: error }, "old idempotency keys could not be removed"); });
-    chain.dropBefore(new Date(Date.now() - config.audit_retention_days * 24 * hourMs)).catch((error: unknown) => { log.warn({ err: error }, "old entries of the audit log could not be removed"); });
     replays.sweep().catch((error: unknown) => { log.warn({ err: error }, "old recordings could not be removed"); });
     telemetry.sweep().catch((error: unknown) => { log.warn({ err: error }, "old telemetry could not be removed"); });
   }, hourMs);
@@ -269,7 +283,8 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     const shared = shareUses(database, rateLimits, dataDir.serverId, log);
     cleanup.add("rate limits across servers", () => shared.stop());
   }
-  const authenticator = createAuthenticator({ keys, projects: lookup, origins, limits: rateLimits, onUse: (keyId) => { keyUses.note(keyId); } });
+  const forwarding = replicas.forwardingFrom(origins);
+  const authenticator = replicas.trusting(createAuthenticator({ keys, projects: lookup, origins, limits: rateLimits, onUse: (keyId) => { keyUses.note(keyId); } }));
   const app = createApp({
     apiKeys,
     authenticator,
@@ -289,6 +304,8 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     proxies,
     replays,
     readiness: createReadiness({ database, placement, chromium: config.chromium, isDraining }),
+    replicas: forwarding,
+    serveReplicas: (served) => { replicas.serve(served, sessions); },
     secrets,
     sessions,
     sessionStore,
@@ -302,7 +319,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     if (note !== undefined) recorder.note(note);
     observation.requestEnded(request, response, durationMs);
   });
-  const upgrades = serveUpgrades(app.server, { sessions, secrets, authenticator, origins, liveViews, log });
+  const upgrades = serveUpgrades(app.server, { sessions, secrets, authenticator, origins, liveViews, replicas: forwarding, log });
   Object.assign(live, { inFlight, upgrades });
   cleanup.add("the HTTP server", async () => {
     await browserPools.close();
@@ -313,6 +330,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
 
   const metricsUrl = await observation.listen();
   const baseUrl = await listen(app, config.host, config.port);
+  await replicas.announce(config.replica_url ?? replicaAddress(baseUrl, config.host));
   const { apiKey, isNew } = await settleAdminKey(config, apiKeys, baseUrl, log);
   if (config.ready_file !== undefined) {
     const path = config.ready_file;

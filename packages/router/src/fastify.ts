@@ -13,9 +13,14 @@ import { ServiceError } from "./service-error.ts";
 
 export { requestIdOf } from "./request-id.ts";
 
+/** Thrown by a `context` that has answered the request by itself, on Node's own response: nothing more is done with it. */
+export class RequestTaken extends Error {
+  override readonly name = "RequestTaken";
+}
+
 /** How {@link mount} serves. */
 export interface MountOptions<Context> extends OperationOptions {
-  /** Makes what handlers find in `context`; called before anything of the request is checked. What it throws is answered. */
+  /** Makes what handlers find in `context`; called before anything of the request is checked. What it throws is answered, but for {@link RequestTaken}. */
   context(request: FastifyRequest, endpoint: Endpoint): Context | Promise<Context>;
 }
 
@@ -136,6 +141,7 @@ async function serve<Context>(operation: Operation<Context>, options: MountOptio
       context: context instanceof Promise ? await context : context,
     });
   } catch (error) {
+    if (error instanceof RequestTaken) return;
     if (error instanceof ClientGone || reply.raw.destroyed) {
       reply.hijack();
       reply.raw.destroy();

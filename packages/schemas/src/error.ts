@@ -32,6 +32,7 @@ export const errorCodes = [
   "proxy_check_failed",
   "proxy_not_available",
   "rate_limited",
+  "server_unreachable",
   "shutting_down",
   "too_many_requests",
   "too_many_watches",

@@ -26,8 +26,6 @@ export interface CountedPool extends PoolRow {
   readonly acquired: number;
 }
 
-/** A waiter whose server has been silent for so long is forgotten, as its sessions are. */
-const silence = sql<string>`now() - interval '60 seconds'`;
 const columns = ["id", "project_id", "name", "size", "config", "credits", "fill_at", "created_at"] as const;
 
 /** `config` is what {@link insertPool} wrote. */
@@ -148,7 +146,7 @@ export function createPoolStore({ query }: Database) {
         .where((where) =>
           where.or([
             where("expires_at", "<", sql<string>`now()`),
-            where("server_id", "not in", where.selectFrom("servers").select("id").where("heartbeat_at", ">", silence)),
+            where("server_id", "not in", where.selectFrom("servers").select("id")),
             ...(serverId === undefined ? [] : [where("server_id", "=", serverId)]),
           ]),
         )

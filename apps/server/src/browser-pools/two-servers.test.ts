@@ -1,19 +1,18 @@
 import { Browser, BrowserPool } from "@shoal/schemas";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { completeConfig } from "../config/config.ts";
-import { type RunningServer, startServer } from "../server.ts";
+import type { RunningServer } from "../server.ts";
+import { sharedSecret, startSecondServer } from "../testing/second-server.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
 
 let first: TestServer;
 let second: RunningServer;
 let servers: readonly string[];
-const secretKey = "the same on both servers, 32 characters";
 
 beforeAll(async () => {
-  first = await startTestServer({ secret_key: secretKey, max_sessions: 8 });
-  const config = completeConfig({ data_dir: join(first.dataDir, "..", "second"), secret_key: secretKey, port: 0, placement: "process", warm: 0, max_sessions: 8, log_level: "silent" });
-  second = await startServer(config, { database: { ...first.database, close: () => Promise.resolve() } });
+  first = await startTestServer({ secret_key: sharedSecret, max_sessions: 8 });
+  second = await startSecondServer(first, { max_sessions: 8 });
   servers = [first.baseUrl, second.baseUrl];
 });
 afterAll(async () => {
@@ -44,7 +43,12 @@ const counts = async (id: string) => {
   const { available_count, acquired_count } = BrowserPool.parse((await send(1, "GET", `/browser_pools/${id}`)).body);
   return [available_count, acquired_count];
 };
-/** Whether the session answers on that server. */
+/** Which of the two runs a session: 0 or 1. */
+const placeOf = async (session: string) => {
+  const { server_id } = await first.database.query.selectFrom("sessions").select("server_id").where("id", "=", session).executeTakeFirstOrThrow();
+  return server_id === readFileSync(join(first.dataDir, "server-id"), "utf8").trim() ? 0 : 1;
+};
+/** Whether the session answers to that server. */
 const answers = async (server: number, session: string) => (await send(server, "GET", `/browsers/${session}/fs/list_files?path=/`)).status;
 const waiters = async (id: string) => (await first.database.query.selectFrom("browser_pool_waiters").select("id").where("pool_id", "=", id).execute()).length;
 
@@ -56,7 +60,8 @@ it("hands out a browser of the server that is asked, in the place of one that wa
   // Whichever server filled the places: each finds one of its own.
   await expect.poll(() => counts(id), { timeout: 20_000 }).toEqual([2, 0]);
   const [here, there] = [await lease(0, id), await lease(1, id)];
-  expect([await answers(0, here), await answers(1, here), await answers(1, there), await answers(0, there)]).toEqual([200, 501, 200, 501]);
+  expect([await placeOf(here), await placeOf(there)]).toEqual([0, 1]);
+  expect([await answers(0, here), await answers(1, here), await answers(1, there), await answers(0, there)]).toEqual([200, 200, 200, 200]);
   expect(await counts(id)).toEqual([0, 2]);
   // Given back through the other server, it ends where it runs.
   for (const [server, session] of [[1, here], [0, there]] as const) expect((await release(server, id, session)).status).toBe(204);
@@ -81,6 +86,7 @@ it("serves callers of both servers in their order, each with a browser of its ow
         seen.add(session);
         held.add(session);
         expect(held.size).toBeLessThanOrEqual(2);
+        expect(await placeOf(session)).toBe(caller % 2);
         expect(await answers(caller % 2, session)).toBe(200);
         const rows = await first.database.query.selectFrom("sessions").select("id").where("pool_id", "=", id).where("ended_at", "is", null).execute();
         expect(rows.length).toBeLessThanOrEqual(2);

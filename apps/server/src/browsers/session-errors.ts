@@ -39,6 +39,12 @@ export function nameTaken(name: string): ServiceError {
   return new ServiceError(409, "name_taken", `A running session of this project is named ${name} already. Choose another name, or delete that session.`);
 }
 
-export function otherServer(row: SessionRow): ServiceError {
-  return new ServiceError(501, "not_implemented", `Browser ${row.id} runs on another server of this installation (${row.server_id}), and servers do not forward to one another yet. Send the request to that server.`);
+/** A session that another server has: it runs there, or what it left is there. Whoever can hands the request over to that server. */
+export class SessionElsewhere extends ServiceError {
+  readonly serverId: string;
+
+  constructor({ id, server_id }: Pick<SessionRow, "id" | "server_id">) {
+    super(503, "server_unreachable", `Browser ${id} is on another server of this installation (${server_id}), which does not run now, or is not known to this one yet.`, { retryAfterSeconds: 2 });
+    this.serverId = server_id;
+  }
 }

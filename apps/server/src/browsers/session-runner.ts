@@ -7,11 +7,12 @@ import { isUniqueViolation } from "../database-errors.ts";
 import type { Log } from "../log.ts";
 import type { SessionLimits } from "../projects/session-limits.ts";
 import type { ChosenProxy, Proxies } from "../proxies/proxies.ts";
+import type { LiveFields, LiveFieldsReader } from "../replicas/live-fields.ts";
 import type { ReplayStore } from "../replays/replay-store.ts";
-import { type CapturedCategories, namesOf, selectCategories } from "../telemetry/categories.ts";
+import { type CapturedCategories, categoriesNamed, namesOf, selectCategories } from "../telemetry/categories.ts";
 import type { Collector } from "../telemetry/collector.ts";
 import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
-import { hasEnded, nameTaken, otherServer } from "./session-errors.ts";
+import { hasEnded, nameTaken, SessionElsewhere } from "./session-errors.ts";
 import { refuseUnable } from "./possible-options.ts";
 import { launchOf, optionsOf } from "./session-options.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
@@ -83,13 +84,14 @@ export function createSessionRunner(parts: SessionRunnerParts) {
   const sessions = new Map<string, RunningSession>();
   let closed = false;
 
-  function view(row: SessionRow): SessionView {
+  /** @param live - what the server that runs it says of it, where that is another one. */
+  function view(row: SessionRow, live?: LiveFields): SessionView {
     const running = sessions.get(row.id);
-    const idleSinceMs = row.ended_at === null ? (running?.idleSinceMs ?? null) : null;
+    const idleSinceMs = row.ended_at === null ? ((running ?? live)?.idleSinceMs ?? null) : null;
     return {
       row: running === undefined ? row : { ...row, browser_restarts: running.row.browser_restarts },
       expiresAt: idleSinceMs === null ? undefined : new Date(idleSinceMs + row.timeout_seconds * 1000),
-      captured: row.ended_at === null ? running?.captured : undefined,
+      captured: row.ended_at === null ? (live === undefined ? running?.captured : categoriesNamed(live.captured)) : undefined,
     };
   }
 
@@ -254,9 +256,15 @@ export function createSessionRunner(parts: SessionRunnerParts) {
   }
 
   /** Captures what an update asks for, from its answer on. */
+  /** While the other servers may have given this one up, what it runs may be ended in the database already. */
+  function refuseDoubtful(): void {
+    if (parts.isDoubtful()) throw new ServiceError(503, "server_unreachable", "This server has stood still for some seconds, and asks whether its sessions are still its own. Repeat the request in a moment.", { retryAfterSeconds: 1 });
+  }
+
   async function switchTelemetry(row: SessionRow, request: z.output<typeof UpdateBrowser>["telemetry"]): Promise<void> {
+    refuseDoubtful();
     const session = sessions.get(row.id);
-    if (session === undefined) throw otherServer(row);
+    if (session === undefined) throw new SessionElsewhere(row);
     const instance = instanceHere(session);
     const switched = session.switching.then(async () => {
       const wanted = selectCategories(request, session.captured);
@@ -289,7 +297,12 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     /** Ends every session as `server_stopped` and takes no new ones. */
     async close(): Promise<void> {
       closed = true;
+    refuseDoubtful,
       await Promise.all([...sessions.values()].map((session) => end(session, "server_stopped").done));
+    /** Ends every session as `instance_lost`: the other servers have told so already. */
+    giveUp(): void {
+      for (const session of sessions.values()) end(session, "instance_lost");
+    },
     },
   };
 }

@@ -2,13 +2,16 @@ import type { Page } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
+import { LRUCache } from "lru-cache";
 import type * as z from "zod/mini";
 import { isUniqueViolation } from "../database-errors.ts";
 import { createId } from "../ids.ts";
 import { toPage } from "../paging.ts";
+import type { LiveFields } from "../replicas/live-fields.ts";
+import { namesOf } from "../telemetry/categories.ts";
 import { refuseNotYetOnCreate, refuseNotYetOnUpdate } from "./not-yet.ts";
 import { createPooledSessions, type PooledSessions } from "./pooled-sessions.ts";
-import { hasEnded, isSeen, nameTaken, notFound, otherServer, refuseImpossible } from "./session-errors.ts";
+import { hasEnded, isSeen, nameTaken, notFound, refuseImpossible, SessionElsewhere } from "./session-errors.ts";
 import { createSessionRunner, type SessionRunnerParts, type SessionView } from "./session-runner.ts";
 import type { SessionRow } from "./session-store.ts";
 
@@ -23,18 +26,33 @@ export interface Sessions {
    * The instance of a running session. Answers at once when it is given the id of one that runs here.
    *
    * @param projectId - `undefined` when a session token has been checked instead of a key; names are then not looked for.
-   * @throws {ServiceError} 404 when there is none, with the reason when it has ended; 409 `browser_not_running` while it starts.
+   * @throws {ServiceError} 404 when there is none, with the reason when it has ended; 409 `browser_not_running` while it starts; {@link SessionElsewhere} when
+   * another server has it.
    */
   instanceOf(projectId: string | undefined, idOrName: string): Instance | Promise<Instance>;
   /**
    * The id of a session, running or ended, whose files are on this server.
    *
-   * @throws {ServiceError} 404 when there is none.
+   * @param projectId - `undefined` when a session token has been checked instead of a key.
+   * @throws {ServiceError} 404 when there is none; {@link SessionElsewhere} when another server has it.
    */
-  idHere(projectId: string, idOrName: string): Promise<string>;
+  idHere(projectId: string | undefined, idOrName: string): Promise<string>;
+  /** Whether an id is that of a session that runs on this server. Answers at once. */
+  isHere(id: string): boolean;
+  /**
+   * Looks for a session of another server. Finds none where an id is of this server, or of nothing at all.
+   *
+   * @param includeEnded - also what a session left.
+   * @throws {SessionElsewhere} when there is one.
+   */
+  refuseElsewhere(projectId: string, idOrName: string, includeEnded: boolean): Promise<void>;
+  /** What only this server knows of sessions that run here, of those among the ids. */
+  liveFields(ids: readonly string[]): LiveFields[];
   /** What pools do with browsers that nobody sees yet. */
   readonly pooled: PooledSessions;
   /** Ends every session as `server_stopped` and takes no new ones. */
+  /** Ends every session of this server as `instance_lost`: the other servers took it for dead, and have told so already. */
+  giveUp(): void;
   close(): Promise<void>;
 }
 
@@ -49,8 +67,10 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     return row;
   }
   /** Of a session that no id of this server's names: by its name, if it runs here. */
+
   async function instanceByName(projectId: string | undefined, idOrName: string): Promise<Instance> {
     const row = await store.find(projectId, idOrName, true);
+    refuseKnownElsewhere(projectId, idOrName);
     // Names are a project's own: without one, only an id tells a session.
     if (row === undefined || (projectId === undefined && row.id !== idOrName)) throw notFound(idOrName);
     if (row.ended_at !== null) throw hasEnded(row.id, row.ended_reason, row.ended_at);
@@ -91,8 +111,11 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     async list(projectId, filter) {
       // No session has a region yet, so there is none in any.
       const rows = filter.region === undefined ? await store.list(projectId, filter) : [];
-      return toPage(rows, filter, view);
+      const remote = rows.filter(({ ended_at, server_id }) => ended_at === null && server_id !== serverId);
+      const live = remote.length === 0 ? undefined : await parts.others.read(remote);
+      return toPage(rows, filter, (row) => view(row, live?.get(row.id)));
     },
+      runner.refuseDoubtful();
 
     async get(projectId, idOrName, includeEnded) {
       const row = await store.find(projectId, idOrName, includeEnded);
@@ -127,13 +150,13 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
       // The kernel takes some tens of milliseconds to take a box apart; whoever deletes a session need not wait for that.
       if (session !== undefined) await end(session, "deleted").recorded;
       else if (row.server_id === serverId) await store.end(row.id, new Date().toISOString(), "instance_lost");
-      else throw otherServer(row);
+      else refuse(row);
     },
 
     async idHere(projectId, idOrName) {
       const row = await store.find(projectId, idOrName, true);
       if (row === undefined) throw new ServiceError(404, "not_found", `Browser ${idOrName} was not found in this project, neither among its running sessions nor among those that ended. Ended ones are found by their id only.`);
-      if (row.server_id !== serverId) throw otherServer(row);
+      if (row.server_id !== serverId) refuse(row);
       return row.id;
     },
 
@@ -146,3 +169,20 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     close: () => runner.close(),
   };
 }
+    isHere: (id) => sessions.has(id),
+
+    async refuseElsewhere(projectId, idOrName, includeEnded) {
+      refuseKnownElsewhere(projectId, idOrName);
+      const row = await store.find(projectId, idOrName, includeEnded);
+      if (row !== undefined && row.server_id !== serverId) refuse(row);
+    },
+
+    liveFields: (ids) =>
+      ids.flatMap((id) => {
+        const session = sessions.get(id);
+        return session === undefined ? [] : [{ id, idleSinceMs: session.idleSinceMs, captured: namesOf(session.captured) }];
+      }),
+
+    giveUp: () => {
+      runner.giveUp();
+    },

@@ -4,12 +4,13 @@ import { requestIdOf } from "@shoal/router/fastify";
 import type { IncomingMessage, Server } from "node:http";
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Authenticator } from "../auth/access.ts";
+import type { Access, Authenticator } from "../auth/access.ts";
 import type { LiveViewAddresses } from "../live-view/live-view-address.ts";
 import { type LiveViewTarget, liveViewTarget } from "../live-view/live-view-socket.ts";
 import type { Log } from "../log.ts";
 import type { RequestOrigins } from "../public-url/request-origin.ts";
 import { explainOutage } from "../outages.ts";
+import type { ReplicaForwarding } from "../replicas/replica-forwarding.ts";
 import type { Secrets } from "../secrets.ts";
 import type { Sessions } from "./sessions.ts";
 import { splice } from "./splice.ts";
@@ -34,14 +35,23 @@ function answerError(socket: Duplex, error: ServiceError, requestId: string): vo
 }
 
 /** The request's head again for the instance: its own path and host, and nothing that opens the service. */
-function headFor(request: IncomingMessage, path: string, requestId: string): string {
-  const dropped = /^(host|authorization|cookie|origin|x-api-key|x-request-id)$/i;
-  const lines = [`GET ${path} HTTP/1.1`, "Host: instance", `X-Request-Id: ${requestId}`];
+function headFor(request: IncomingMessage, path: string, headers: Readonly<Record<string, string>>): string {
+  const dropped = /^(host|authorization|cookie|origin|x-api-key|x-request-id|x-shoal-replica)$/i;
+  const lines = [`GET ${path} HTTP/1.1`, "Host: instance", ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)];
   for (let index = 0; index < request.rawHeaders.length; index += 2) {
     const name = request.rawHeaders[index] ?? "";
     if (!dropped.test(name)) lines.push(`${name}: ${request.rawHeaders[index + 1] ?? ""}`);
   }
   return `${lines.join("\r\n")}\r\n\r\n`;
+}
+
+/** Where a connection goes on, and what its request says there. */
+interface Inner {
+  readonly socket: Duplex;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** When the address expires that it was opened with, epoch milliseconds. */
+  readonly untilMs?: number;
 }
 
 /** Takes WebSocket connections to sessions: `/browsers/{id}/cdp?jwt=…`, those of live views, and `/browsers/{id}/process/{process_id}/attach` with the same token, or with an API key. */
@@ -52,29 +62,40 @@ export interface UpgradeRoutes {
   close(): void;
 }
 
-export function serveUpgrades(server: Server, parts: { readonly sessions: Sessions; readonly secrets: Secrets; readonly authenticator: Authenticator; readonly origins: RequestOrigins; readonly liveViews: LiveViewAddresses; readonly log: Log }): UpgradeRoutes {
-  const { sessions, secrets, authenticator, origins, liveViews, log } = parts;
+export function serveUpgrades(server: Server, parts: { readonly sessions: Sessions; readonly secrets: Secrets; readonly authenticator: Authenticator; readonly origins: RequestOrigins; readonly liveViews: LiveViewAddresses; readonly replicas: ReplicaForwarding; readonly log: Log }): UpgradeRoutes {
+  const { sessions, secrets, authenticator, origins, liveViews, replicas, log } = parts;
   const open = new Set<Duplex>();
 
-  async function instanceFor(url: URL, request: IncomingMessage): Promise<{ instance: Instance; path: string; untilMs?: number }> {
+  /** Looks for the session's instance here, or else has the server that has it take the connection. */
+  async function reach(request: IncomingMessage, session: { readonly projectId?: string; readonly id: string; readonly access?: Access }, path: string): Promise<Inner> {
+    let instance: Instance;
+    try {
+      instance = await sessions.instanceOf(session.projectId, session.id);
+    } catch (error) {
+      return replicas.connect(error, request, session.access);
+    }
+    return { socket: await instance.connect(), path, headers: {} };
+  }
+
+  async function innerFor(url: URL, request: IncomingMessage): Promise<Inner> {
     const live = liveViewOf(url, request);
-    if (live !== undefined) return { instance: await sessions.instanceOf(undefined, live.sessionId), path: live.path, untilMs: live.untilMs };
+    if (live !== undefined) return { ...(await reach(request, { id: live.sessionId }, live.path)), untilMs: live.untilMs };
     const [, id, target] = /^\/browsers\/([^/]+)\/(cdp|webdriver|devtools\/(?:browser(?:\/[\w-]{1,100})?|page\/\w{1,100})|process\/[\w-]{1,255}\/attach)$/.exec(url.pathname) ?? [];
     if (id === undefined || target === undefined) {
       throw new ServiceError(404, "not_found", `There is no WebSocket at ${url.pathname}. Connect to the cdp_ws_url of a session.`);
     }
     const token = url.searchParams.get("jwt");
     const isAttach = target.startsWith("process/");
-    if (isAttach && token === null && request.headers.authorization !== undefined) {
-      const { projectId } = await authenticator.authenticate(request);
-      return { instance: await sessions.instanceOf(projectId, id), path: `/${target}` };
+    if (isAttach && token === null && (request.headers.authorization !== undefined || replicas.isForwarded(request))) {
+      const access = await authenticator.authenticate(request);
+      return reach(request, { projectId: access.projectId, id, access }, `/${target}`);
     }
     const session = token === null ? undefined : await secrets.verifySession(token);
     if (session === undefined || session !== id) {
       authenticator.countRefused(request);
       throw new ServiceError(401, "unauthorized", `The address carries no valid token for browser ${id}. Use cdp_ws_url as browsers.create or browsers.get returned it.`);
     }
-    return { instance: await sessions.instanceOf(undefined, id), path: `/${target}` };
+    return reach(request, { id }, `/${target}`);
   }
 
   function liveViewOf(url: URL, request: IncomingMessage): LiveViewTarget | undefined {
@@ -87,13 +108,12 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
   }
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, requestId: string): Promise<void> {
-    const { instance, path, untilMs } = await instanceFor(new URL(origins.pathInside(request), "http://shoal.invalid"), request);
-    const inner = await instance.connect();
+    const { socket: inner, path, headers, untilMs } = await innerFor(new URL(origins.pathInside(request), "http://shoal.invalid"), request);
     if (socket.destroyed) {
       inner.destroy();
       return;
     }
-    inner.write(headFor(request, path, requestId));
+    inner.write(headFor(request, path, { ...headers, "x-request-id": requestId }));
     if (head.length > 0) inner.write(head);
     splice(socket, inner);
     if (untilMs === undefined) return;

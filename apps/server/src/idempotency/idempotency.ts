@@ -8,7 +8,7 @@ import type { Access } from "../auth/access.ts";
 import type { Log } from "../log.ts";
 import type { Secrets } from "../secrets.ts";
 
-/** A request that holds a key longer than this has died with its server: another may take its place. */
+/** A request that holds a key longer than this is given up. One whose server died frees its key as soon as that is noticed. */
 const leaseMs = 120_000;
 /** How long a repeated request waits for the first one. */
 const patienceMs = 30_000;
@@ -67,8 +67,8 @@ function claimOf(endpoint: Endpoint, call: AnyCall): Claim | undefined {
   return { scope: context.key.id, key, fingerprint };
 }
 
-export function createIdempotency(parts: { readonly database: Database; readonly secrets: Secrets; readonly retentionMs: number; readonly log: Log }): Idempotency {
-  const { database, secrets, retentionMs, log } = parts;
+export function createIdempotency(parts: { readonly database: Database; readonly secrets: Secrets; readonly retentionMs: number; readonly serverId: string; readonly log: Log }): Idempotency {
+  const { database, secrets, retentionMs, serverId, log } = parts;
   const { query } = database;
   /** What runs on this server now, so that a repetition need not ask the database. */
   const running = new Map<string, { readonly fingerprint: string; readonly done: Promise<unknown> }>();
@@ -81,11 +81,11 @@ export function createIdempotency(parts: { readonly database: Database; readonly
     const created_at = new Date().toISOString();
     const taken = await query
       .insertInto("idempotency_keys")
-      .values({ scope, key, fingerprint, status: 0, response: null, created_at })
+      .values({ scope, key, fingerprint, status: 0, response: null, created_at, server_id: serverId })
       .onConflict((conflicting) =>
         conflicting
           .columns(["scope", "key"])
-          .doUpdateSet({ fingerprint, status: 0, response: null, created_at })
+          .doUpdateSet({ fingerprint, status: 0, response: null, created_at, server_id: serverId })
           .where((where) =>
             where.or([
               where("idempotency_keys.created_at", "<", at(retentionMs)),

@@ -18,6 +18,7 @@ export function serveDirect(app: FastifyInstance, plane: DirectPlane): void {
       const { id } = request.params;
       try {
         const instance = await plane.instanceFor(request, id);
+        if (instance === undefined) return;
         // With the token in the address, these fields are for the site. The answer is the site's too, on this service's own address: no page is to run there.
         const isForSite = sessionTokenIn(request.raw.url ?? "") !== undefined;
         await forward(instance, id, { request, reply }, { keepsCredentials: isForSite, answerHeaders: { "content-security-policy": "sandbox", "x-content-type-options": "nosniff" } });
@@ -36,6 +37,7 @@ export function serveDirect(app: FastifyInstance, plane: DirectPlane): void {
       async handler(request, reply) {
         const { id } = request.params;
         const instance = await plane.instanceFor(request, id);
+        if (instance === undefined) return;
         const sockets = await plane.socketsOf(request, id);
         await forward(instance, id, { request, reply }, { requestHeaders: { "x-shoal-sockets": sockets.url, "x-shoal-token": sockets.token } });
       },

@@ -4,10 +4,11 @@ import { ServiceError } from "@shoal/router";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { PassThrough, type Readable } from "node:stream";
+import { replicaHeader } from "../replicas/replica-trust.ts";
 import { withoutSessionToken } from "./session-token.ts";
 
-/** RFC 9110, 7.6.1: of this connection only. */
-const hopByHop = ["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "expect", "trailer", "transfer-encoding", "upgrade"];
+/** RFC 9110, 7.6.1: of this connection only. What another server vouches for goes no further either. */
+const hopByHop = ["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "expect", "trailer", "transfer-encoding", "upgrade", replicaHeader];
 /** What opens the service is not the instance's business: what runs there is not trusted. */
 const secret = ["authorization", "cookie", "x-api-key", "host"];
 
@@ -31,6 +32,9 @@ function lost(sessionId: string, cause: unknown): ServiceError {
   return new ServiceError(500, "browser_not_running", `The instance of browser ${sessionId} did not answer: it may be ending. Look at the session with browsers.get, include_deleted=true, and repeat the request if it still runs.`, { cause });
 }
 
+/** Sends a request on, and gives the answer whose body is to follow. */
+export type Exchange = (init: { readonly method: string; readonly headers: OutgoingHttpHeaders; readonly signal: AbortSignal }, body: Readable | undefined) => Promise<IncomingMessage>;
+
 /** What is done differently for some requests. */
 export interface ForwardOptions {
   /** Passes `authorization` and `cookie`, where they are not what opens the service. */
@@ -41,13 +45,34 @@ export interface ForwardOptions {
   readonly answerHeaders?: OutgoingHttpHeaders;
 }
 
+/** A request as it came, and its reply. */
+export interface Forwarding {
+  readonly request: Pick<FastifyRequest, "id" | "method" | "raw">;
+  readonly reply: FastifyReply;
+}
+
 /**
- * Hands a request to the session's instance and its answer back: bytes as they are, in both directions, at the pace of the slower side.
- * Either side's end ends the other.
+ * Hands a request to the session's instance and its answer back.
  *
  * @throws {ServiceError} before anything was answered.
  */
-export async function forward(instance: Instance, sessionId: string, { request, reply }: { readonly request: Pick<FastifyRequest, "id" | "method" | "raw">; readonly reply: FastifyReply }, options: ForwardOptions = {}): Promise<void> {
+export async function forward(instance: Instance, sessionId: string, forwarding: Forwarding, options: ForwardOptions = {}): Promise<void> {
+  const path = pathInside(forwarding.request.raw.url ?? "");
+  await relay(forwarding, { ...options, droppedAnswerHeaders: ["set-cookie"] }, async (init, body) => {
+    try {
+      return await instance.request({ ...init, path }, body);
+    } catch (error) {
+      throw lost(sessionId, error);
+    }
+  });
+}
+
+/**
+ * Sends a request on and its answer back: bytes as they are, in both directions, at the pace of the slower side. Either side's end ends the other.
+ *
+ * @throws what `exchange` does, before anything was answered.
+ */
+export async function relay({ request, reply }: Forwarding, options: ForwardOptions & { readonly droppedAnswerHeaders?: readonly string[] }, exchange: Exchange): Promise<void> {
   const { raw } = request;
   const response = reply.raw;
   const gone = new AbortController();
@@ -59,14 +84,14 @@ export async function forward(instance: Instance, sessionId: string, { request, 
   try {
     const dropped = options.keepsCredentials === true ? ["host"] : secret;
     const headers = { ...without(raw.headers, dropped), ...options.requestHeaders, "x-request-id": request.id };
-    answer = await instance.request({ method: request.method, path: pathInside(raw.url ?? ""), headers, signal: gone.signal }, body);
+    answer = await exchange({ method: request.method, headers, signal: gone.signal }, body);
   } catch (error) {
     if (gone.signal.aborted) {
       reply.hijack();
       response.destroy();
       return;
     }
-    throw lost(sessionId, error);
+    throw error;
   }
   reply.hijack();
   // Node's client stops an upload whose answer is complete, without a word. The rest is dropped here, or the client would wait for ever.
@@ -81,7 +106,7 @@ export async function forward(instance: Instance, sessionId: string, { request, 
   response.on("error", () => {
     answer.destroy();
   });
-  response.writeHead(answer.statusCode ?? 502, { ...without(answer.headers, ["x-request-id", "set-cookie"]), ...options.answerHeaders, "x-request-id": request.id });
+  response.writeHead(answer.statusCode ?? 502, { ...without(answer.headers, ["x-request-id", ...(options.droppedAnswerHeaders ?? [])]), ...options.answerHeaders, "x-request-id": request.id });
   // The head of a stream must not wait for its first event.
   response.flushHeaders();
   answer.pipe(response);
@@ -104,8 +129,8 @@ function bodyOf(request: IncomingMessage): Readable {
 
 /** Finds the instance that a request is for. */
 export interface InstancePlane {
-  /** @throws {ServiceError} 401, 403, 404, 409. */
-  instanceFor(request: FastifyRequest, sessionId: string): Promise<Instance>;
+  /** `undefined` = another server has it, and answers. @throws {ServiceError} 401, 403, 404, 409, 503. */
+  instanceFor(request: FastifyRequest, sessionId: string): Promise<Instance | undefined>;
 }
 
 /** Serves an endpoint of the instance plane: whatever it takes and answers, the bytes go through. */
@@ -117,7 +142,8 @@ export function serveForwarded(app: FastifyInstance, endpoint: Endpoint, plane: 
     exposeHeadRoute: false,
     async handler(request, reply) {
       const { id } = request.params;
-      await forward(await plane.instanceFor(request, id), id, { request, reply });
+      const instance = await plane.instanceFor(request, id);
+      if (instance !== undefined) await forward(instance, id, { request, reply });
     },
   });
 }

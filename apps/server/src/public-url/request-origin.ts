@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { addressMatcher, plainAddress } from "./trusted-proxies.ts";
 
 /** What a request tells of where it comes from and where it was sent to. */
-export type RequestHead = Pick<IncomingMessage, "headers" | "socket" | "url">;
+export type RequestHead = Pick<IncomingMessage, "headers" | "method" | "socket" | "url">;
 
 /** Where requests come from and where they were sent to, with what trusted proxies say of it. */
 export interface RequestOrigins {

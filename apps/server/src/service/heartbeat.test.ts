@@ -1,32 +1,123 @@
-import { openDatabase } from "@shoal/database";
+import { type Database, openDatabase } from "@shoal/database";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import { createId } from "../ids.ts";
-import { startHeartbeat } from "./heartbeat.ts";
+import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 
-it("ends the sessions of servers that have been silent for a minute, and of no others", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "shoal-heartbeat-"));
-  const log = pino({ level: "silent" });
-  const database = await openDatabase({ dataDir: folder, log });
-  const { query } = database;
-  try {
-    const { id: project_id } = await query.selectFrom("projects").select("id").executeTakeFirstOrThrow();
-    const [silent, alive, me] = [createId(), createId(), createId()];
-    for (const [id, agoMs] of [[silent, 61_000], [alive, 30_000]] as const) await query.insertInto("servers").values({ id, heartbeat_at: new Date(Date.now() - agoMs).toISOString() }).execute();
-    for (const server_id of [silent, alive, me]) {
-      await query.insertInto("sessions").values({ id: createId(), project_id, server_id, name: server_id, placement: "process", timeout_seconds: 60, headless: true, stealth: false, viewport: null, start_url: null }).execute();
-    }
-    const heartbeat = await startHeartbeat(database, me, log);
-    expect(await query.selectFrom("servers").select("id").where("id", "=", me).execute()).toHaveLength(1);
-    const ended = await query.selectFrom("sessions").select(["name", "ended_reason"]).where("ended_at", "is not", null).execute();
-    expect(ended).toEqual([{ name: silent, ended_reason: "instance_lost" }]);
-    await heartbeat.stop();
-    expect(await query.selectFrom("servers").select("id").where("id", "=", me).execute()).toEqual([]);
-  } finally {
-    await database.close();
-    rmSync(folder, { recursive: true, force: true });
+const log = pino({ level: "silent" });
+const secretCheck = Buffer.from("the same");
+let folder: string;
+let database: Database;
+let project: string;
+const beating = new Set<Heartbeat>();
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "shoal-heartbeat-"));
+  database = await openDatabase({ dataDir: folder, log });
+  project = (await database.query.selectFrom("projects").select("id").executeTakeFirstOrThrow()).id;
+});
+afterEach(async () => {
+  for (const heartbeat of beating) await heartbeat.stop();
+  beating.clear();
+  await database.query.deleteFrom("servers").execute();
+  await database.query.deleteFrom("sessions").execute();
+});
+afterAll(async () => {
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A server with a clock of its own, which this test moves. */
+async function startServer(serverId: string, check = secretCheck) {
+  let ms = 0;
+  const onGivenUp = vi.fn<() => void>();
+  const onGone = vi.fn<() => void>();
+  const heartbeat = await startHeartbeat(database, { serverId, secretCheck: check, log, now: () => ms, beatMs: 50, onGivenUp, onGone });
+  beating.add(heartbeat);
+  return { heartbeat, onGivenUp, onGone, advance: (byMs: number) => { ms += byMs; } };
+}
+
+async function addSession(server_id: string): Promise<string> {
+  const id = createId();
+  await database.query.insertInto("sessions").values({ id, project_id: project, server_id, name: null, placement: "process", timeout_seconds: 60, headless: true, stealth: false, viewport: null, start_url: null }).execute();
+  return id;
+}
+
+const addServer = (id: string, life = "life") => database.query.insertInto("servers").values({ id, life, address: null, version: null, secret_check: secretCheck }).execute();
+const serverIds = async () => (await database.query.selectFrom("servers").select("id").execute()).map(({ id }) => id);
+const endedReason = async (id: string) => (await database.query.selectFrom("sessions").select("ended_reason").where("id", "=", id).executeTakeFirst())?.ended_reason;
+/** Moves a server's clock in steps that are no pause, each as long as it takes that it has heard of the others. */
+async function live(server: Awaited<ReturnType<typeof startServer>>, seconds: number, own: string): Promise<void> {
+  for (let step = 0; step < seconds; step += 1) {
+    const beat = async () => (await database.query.selectFrom("servers").select("heartbeat_at").where("id", "=", own).executeTakeFirst())?.heartbeat_at;
+    server.advance(1_000);
+    const before = await beat();
+    await expect.poll(beat, { timeout: 30_000, interval: 50 }).not.toBe(before);
   }
+}
+
+it("ends what a server leaves that falls silent, and nothing of one that beats", async () => {
+  const [me, silent, alive] = [createId(), createId(), createId()];
+  await Promise.all([addServer(silent), addServer(alive)]);
+  const [lost, kept] = [await addSession(silent), await addSession(alive)];
+  await database.query.insertInto("idempotency_keys").values({ scope: "s", key: silent, fingerprint: "f", status: 0, server_id: silent, response: null }).execute();
+  const server = await startServer(me);
+  expect([...server.heartbeat.peers.keys()].sort()).toEqual([silent, alive].sort());
+  const beats = setInterval(() => void database.query.updateTable("servers").set({ heartbeat_at: new Date() }).where("id", "=", alive).execute(), 200);
+  try {
+    await live(server, 6, me);
+    expect(await endedReason(lost)).toBeNull();
+    await live(server, 3, me);
+    await expect.poll(() => endedReason(lost), { timeout: 30_000 }).toBe("instance_lost");
+  } finally {
+    clearInterval(beats);
+  }
+  expect(await endedReason(kept)).toBeNull();
+  expect((await serverIds()).sort()).toEqual([me, alive].sort());
+  expect(await database.query.selectFrom("idempotency_keys").select("key").where("key", "=", silent).execute()).toEqual([]);
+  await expect.poll(() => server.onGone.mock.calls.length, { timeout: 30_000 }).toBe(1);
+}, 60_000);
+
+it("blames nobody for what it did not hear while it stood still itself", async () => {
+  const [me, other] = [createId(), createId()];
+  await addServer(other);
+  const session = await addSession(other);
+  const server = await startServer(me);
+  await live(server, 2, me);
+  expect(server.heartbeat.isDoubtful()).toBe(false);
+  // An hour in one step: a pause of the process, or a database that was away.
+  server.advance(3_600_000);
+  await expect.poll(() => server.heartbeat.isDoubtful(), { timeout: 30_000, interval: 5 }).toBe(true);
+  await expect.poll(() => server.heartbeat.isDoubtful(), { timeout: 30_000, interval: 5 }).toBe(false);
+  await live(server, 3, me);
+  expect(await endedReason(session)).toBeNull();
+  expect(await serverIds()).toContain(other);
+}, 60_000);
+
+it("notices that it was given up, and begins anew", async () => {
+  const me = createId();
+  const server = await startServer(me);
+  await database.query.deleteFrom("servers").where("id", "=", me).execute();
+  await expect.poll(() => server.onGivenUp.mock.calls.length, { timeout: 30_000 }).toBe(1);
+  await expect.poll(serverIds, { timeout: 30_000 }).toEqual([me]);
+  await live(server, 2, me);
+  expect(server.onGivenUp).toHaveBeenCalledTimes(1);
+}, 60_000);
+
+it("leaves no session behind when it stops, nor itself", async () => {
+  const me = createId();
+  const server = await startServer(me);
+  const session = await addSession(me);
+  await server.heartbeat.stop();
+  expect(await endedReason(session)).toBe("server_stopped");
+  expect(await serverIds()).toEqual([]);
+});
+
+it("refuses to join servers whose secret is another", async () => {
+  const server = await startServer(createId());
+  await server.heartbeat.announce("http://10.0.0.7:7777");
+  await expect(startServer(createId(), Buffer.from("another"))).rejects.toThrow("Another server of this database (http://10.0.0.7:7777) has another secret");
 });

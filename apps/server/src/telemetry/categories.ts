@@ -46,6 +46,12 @@ export function namesOf(categories: CapturedCategories | undefined): Selectable[
   return categories === undefined ? [] : selectable.filter((category) => categories[category]);
 }
 
+/** The other way round; `undefined` where none is on. Names that this version does not know are left out. */
+export function categoriesNamed(names: readonly string[]): CapturedCategories | undefined {
+  const selected = from((category) => names.includes(category));
+  return Object.values(selected).some(Boolean) ? selected : undefined;
+}
+
 /** As answers show it. */
 export function shownCategories(categories: CapturedCategories): BrowserTelemetry {
   return { browser: Object.fromEntries(selectable.map((category) => [category, { enabled: categories[category] }])) };

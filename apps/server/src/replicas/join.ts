@@ -1,0 +1,62 @@
+import type { Database } from "@shoal/database";
+import type { FastifyInstance } from "fastify";
+import type { Authenticator } from "../auth/access.ts";
+import type { Sessions } from "../browsers/sessions.ts";
+import type { Log } from "../log.ts";
+import type { RequestOrigins } from "../public-url/request-origin.ts";
+import { startHeartbeat } from "../service/heartbeat.ts";
+import { createLiveFieldsReader, type LiveFieldsReader } from "./live-fields.ts";
+import { createPeers } from "./peers.ts";
+import { createReplicaForwarding, type ReplicaForwarding, trustingReplicas } from "./replica-forwarding.ts";
+import { serveReplicas } from "./replica-routes.ts";
+import { createReplicaTrust } from "./replica-trust.ts";
+
+/** This server among the others over the same database. */
+export interface Replicas {
+  readonly others: LiveFieldsReader;
+  readonly isPeer: (serverId: string) => boolean;
+  readonly isDoubtful: () => boolean;
+  forwardingFrom(origins: RequestOrigins): ReplicaForwarding;
+  /** Lets in what other servers vouch for. */
+  trusting(authenticator: Authenticator): Authenticator;
+  /** Answers other servers. */
+  serve(app: FastifyInstance, sessions: Pick<Sessions, "liveFields">): void;
+  /** Says where the others reach this server. */
+  announce(address: string): Promise<void>;
+  /** Leaves the others. */
+  close(): Promise<void>;
+}
+
+/**
+ * Joins the other servers over a database.
+ *
+ * @param parts.onGivenUp - called when they have taken this server for dead.
+ * @throws {StartError} when one of them has other secrets.
+ */
+export async function joinReplicas(parts: { readonly database: Database; readonly serverId: string; readonly serverSecret: string; readonly log: Log; readonly onGivenUp: () => void }): Promise<Replicas> {
+  const { database, serverId, log, onGivenUp } = parts;
+  const { secret } = await database.query.selectFrom("replica_secret").select("secret").executeTakeFirstOrThrow();
+  const trust = createReplicaTrust(secret, parts.serverSecret, serverId);
+  let announced: string | null = null;
+  const heartbeat = await startHeartbeat(database, { serverId, secretCheck: trust.check, log, onGivenUp, onGone: (peer) => { peers.forget(peer); } });
+  const peers = createPeers({ known: heartbeat.peers, refresh: () => heartbeat.refresh(), trust, log });
+
+  return {
+    others: createLiveFieldsReader(peers, log),
+    isPeer: (id) => heartbeat.peers.has(id),
+    isDoubtful: () => heartbeat.isDoubtful(),
+    forwardingFrom: (origins) => createReplicaForwarding({ peers, trust, origins }),
+    trusting: (authenticator) => trustingReplicas(authenticator, trust),
+    serve(app, sessions) {
+      serveReplicas(app, { trust, serverId, sessions, address: () => announced });
+    },
+    async announce(address) {
+      announced = address;
+      await heartbeat.announce(address);
+    },
+    async close() {
+      peers.close();
+      await heartbeat.stop();
+    },
+  };
+}
