@@ -134,6 +134,7 @@ export function createReplayStore({ directory, retentionDays, log }: ReplayStore
       const found = await store.find(sessionId, replayId);
       if (found.going) return undefined;
       const { size } = await stat(found.path);
+      if (size === 0) throw new ServiceError(404, "not_found", `Nothing of recording ${replayId} could be kept: the session ended, or its disk was full, before the first piece was written. Record again.`);
       return { stream: createReadStream(found.path, { highWaterMark: chunkBytes }), sizeBytes: size };
     },
     finish(sessionId, instance) {

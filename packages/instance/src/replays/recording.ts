@@ -1,4 +1,5 @@
 import { appendFile } from "node:fs/promises";
+import { log } from "../log.ts";
 import type { Encoder } from "./encoder.ts";
 import type { Frame } from "./screen.ts";
 
@@ -162,7 +163,10 @@ export function beginRecording({ id, path, framerate, maxDurationMs, encoder, fi
         sizeBytes += bytes.length;
         tellGrown();
         if (sizeBytes >= maxFileBytes) stop();
-      }).catch(lose);
+      }).catch((error: unknown) => {
+        if (!over) log("warn", "a recording ended, for it could not be written", { replay_id: id, error: String(error) });
+        lose();
+      });
     },
     stop,
     lose,

@@ -2,7 +2,7 @@ import { ServiceError } from "@shoal/router";
 import type { Replay } from "@shoal/schemas";
 import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, statfs } from "node:fs/promises";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -53,6 +53,8 @@ const defaultFramerate = 10;
 /** How long a start waits for the first picture. */
 const firstPictureMs = 3_000;
 const chunkBytes = 256 * 1024;
+/** The encoder's browser and the first minutes of a film; with less, none is begun. */
+const leastFreeBytes = 16 * 2 ** 20;
 
 export function createReplays({ config, egressPort, browser }: ReplaysOptions): Replays {
   const directory = join(config.session_dir, "replays");
@@ -122,6 +124,7 @@ export function createReplays({ config, egressPort, browser }: ReplaysOptions): 
     running++;
     const id = randomBytes(12).toString("hex");
     try {
+      await requireSpace(config.session_dir);
       const cdp = await browser.cdp();
       encoder ??= openEncoder();
       const opening = encoder;
@@ -188,7 +191,7 @@ export function createReplays({ config, egressPort, browser }: ReplaysOptions): 
     read(id) {
       const recording = present(id);
       if (!recording.isWritten) return undefined;
-      return { stream: createReadStream(recording.path, { highWaterMark: chunkBytes }), sizeBytes: recording.sizeBytes };
+      return { stream: createReadStream(recording.path, { highWaterMark: chunkBytes, ...(recording.sizeBytes > 0 && { end: recording.sizeBytes - 1 }) }), sizeBytes: recording.sizeBytes };
     },
     follow(id, response) {
       const followed = sendGrowing(present(id), response);
@@ -206,6 +209,13 @@ export function createReplays({ config, egressPort, browser }: ReplaysOptions): 
   function isClosed(): boolean {
     return closed;
   }
+}
+
+/** @throws {ServiceError} 507. */
+async function requireSpace(directory: string): Promise<void> {
+  const { bavail, bsize } = await statfs(directory);
+  if (bavail * bsize >= leastFreeBytes) return;
+  throw new ServiceError(507, "insufficient_storage", `The recording cannot be started: no space is left, ${String(leastFreeBytes / 2 ** 20)} MB are needed. Delete files of the session that are not needed and send the request again.`);
 }
 
 function describe({ id, startedAtMs, finishedAtMs }: Recording): Replay {
