@@ -37,6 +37,12 @@ const closeOperationsTimeoutMs = 500;
 /** Time for the recordings to be written and handed to the service. */
 const finishReplaysTimeoutMs = 10_000;
 
+const noFullChromium: Refusal = { status: 422, code: "no_full_chromium", message: "There is no full Chromium here, only a headless shell." };
+
+function notStarted(error: unknown): Refusal {
+  return { status: 503, code: "browser_not_running", message: `The browser could not be started as it was asked for: ${error instanceof Error ? error.message : String(error)}.` };
+}
+
 /** Serves one session until it ends; the process then exits. */
 export function runInstance({ config, forwarder, chromium, spawn }: StartedInstance): void {
   let ending = false;
@@ -125,6 +131,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
       if (operations === undefined) refuse(response, { status: 404, code: "not_found", message: "There are no recordings." });
       else void operations.then((loaded) => { loaded.followReplay(id, response); }, () => response.destroy());
     },
+    policies: readPolicies,
     stop() {
       void end({ type: "ending", reason: "stopped" });
     },
@@ -153,6 +160,19 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     if (startUrl !== undefined) browser.open(startUrl);
   }
 
+  /** Pages and clients stay where the browser can read them while it runs. */
+  async function readPolicies(revision: string): Promise<Refusal | undefined> {
+    const change = launchChange(config, browser.launch, { full: true });
+    if (change === "no_full_chromium") return noFullChromium;
+    try {
+      const { reloadPolicies } = await import("./chromium/policies.ts");
+      if (change !== undefined || !(await reloadPolicies(await browser.cdp(), revision))) await browser.relaunch(change ?? {});
+      return undefined;
+    } catch (error) {
+      return notStarted(error);
+    }
+  }
+
   /** With a window of its own it says nothing of being headless. */
   async function namedAsAPersons(change: Partial<BrowserLaunch>): Promise<Partial<BrowserLaunch>> {
     if (change.stealth !== true || change.headless === false || change.program === undefined) return change;
@@ -162,13 +182,13 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
 
   async function assignWithLaunch({ viewport, telemetry: categories }: AssignInstance, wishes: LaunchWishes, startUrl: string | undefined): Promise<Refusal | undefined> {
     const change = launchChange(config, browser.launch, wishes);
-    if (change === "no_full_chromium") return { status: 422, code: "no_full_chromium", message: "There is no full Chromium here, only a headless shell." };
+    if (change === "no_full_chromium") return noFullChromium;
     const screen = change?.headless === false ? await openScreen(viewport) : undefined;
     if (screen !== undefined && "status" in screen) return screen;
     try {
       if (change !== undefined) await browser.relaunch({ ...(await namedAsAPersons(change)), ...(viewport && { page: viewport }), ...(screen && { display: screen.name }) });
     } catch (error) {
-      return { status: 503, code: "browser_not_running", message: `The browser could not be started as it was asked for: ${error instanceof Error ? error.message : String(error)}.` };
+      return notStarted(error);
     }
     if (categories !== undefined) await (await loadTelemetry()).select(categories);
     if (startUrl !== undefined) browser.open(startUrl);

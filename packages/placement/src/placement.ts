@@ -115,11 +115,12 @@ export interface Instance {
    */
   setUpstream(upstream: EgressUpstream | undefined): void;
   /**
-   * Sets the policies that its browser finds from now on; a running one has to be told to read them again.
+   * Sets the policies that its browser finds from now on; a running one has to be told to read them again (`POST /_instance/policies`).
    *
+   * @returns their revision, hexadecimal: the instance knows by it when they hold.
    * @throws {PlacementError} `bad_option` where sessions have no policies of their own, see {@link PlacementAbilities}.
    */
-  setPolicies(policies: ChromePolicies): Promise<void>;
+  setPolicies(policies: ChromePolicies): Promise<string>;
   /** Calls `listener` for what the instance reports from now on, in order, never after `ended` resolved. Returns the way to stop it. */
   onEvent(listener: (event: InstanceEvent) => void): () => void;
   /** Resolves, and never rejects, when the instance and all in it are gone: processes, sockets, files. */

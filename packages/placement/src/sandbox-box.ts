@@ -177,11 +177,14 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         pinSocket: files.pinSocket,
         setUpstream: files.setUpstream,
         async setPolicies(wanted) {
+          const revision = randomBytes(8).toString("hex");
           // A browser that reads meanwhile finds the old ones or the new ones.
-          const fresh = join(files.sessionDir, `policies-${randomBytes(6).toString("hex")}`);
-          await writeFile(fresh, JSON.stringify(wanted));
+          const fresh = join(files.sessionDir, `policies-${revision}`);
+          // Chromium does not know this policy, and shows it all the same.
+          await writeFile(fresh, JSON.stringify({ ...wanted, ShoalRevision: revision }));
           await chmod(fresh, 0o644);
           await rename(fresh, join(policies, "shoal.json"));
+          return revision;
         },
         clear: files.clear,
       };

@@ -275,6 +275,8 @@ export const UpdateBrowserShape = z.lazy(() =>
       profile: z.optional(BrowserProfileShape),
       /** The new size. */
       viewport: z.optional(BrowserViewportUpdateShape),
+      /** The new enterprise policies; they replace the old ones, `{}` takes them away. Where the browser has to be started again for them, CDP clients are closed with 1012. */
+      chrome_policy: z.optional(z.record(z.string(), z.unknown())),
       /** What telemetry is to capture from now on. */
       telemetry: z.optional(z.nullable(BrowserTelemetryRequestShape)),
     }),

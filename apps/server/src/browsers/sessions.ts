@@ -10,9 +10,11 @@ import { toPage } from "../paging.ts";
 import type { LiveFields } from "../replicas/live-fields.ts";
 import { namesOf } from "../telemetry/categories.ts";
 import { refuseNotYetOnCreate, refuseNotYetOnUpdate } from "./not-yet.ts";
+import { applyPolicies } from "./chrome-policy.ts";
 import { createPooledSessions, type PooledSessions } from "./pooled-sessions.ts";
 import { hasEnded, isSeen, nameTaken, notFound, refuseImpossible, SessionElsewhere } from "./session-errors.ts";
 import { createSessionRunner, type SessionRunnerParts, type SessionView } from "./session-runner.ts";
+import type { SessionOptions } from "./session-options.ts";
 import type { SessionRow } from "./session-store.ts";
 
 /** The browser sessions of every project. */
@@ -79,6 +81,14 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     return instanceHere(session);
   }
 
+  /** @returns the session's options with the policies that hold now. */
+  async function changePolicies({ id, project_id, options }: SessionRow, policies: Readonly<Record<string, unknown>>): Promise<SessionOptions> {
+    const { chrome_policy: present, ...others } = options;
+    const isNone = Object.keys(policies).length === 0;
+    if (!isNone || present !== undefined) await applyPolicies(await instanceByName(project_id, id), policies);
+    return isNone ? others : { ...others, chrome_policy: policies };
+  }
+
   return {
     async create(projectId, request, signal) {
       refuseNotYetOnCreate(request);
@@ -125,13 +135,15 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
 
     async update(projectId, idOrName, request) {
       refuseNotYetOnUpdate(request);
+      runner.refuseUnable({ chrome_policy: request.chrome_policy });
       const present = await existing(projectId, idOrName);
       const { id } = present;
       if (request.telemetry) await switchTelemetry(present, request.telemetry);
       const chosen = await chooseProxy(projectId, request, id);
       const instance = chosen === undefined ? undefined : await instanceByName(projectId, id);
+      const options = request.chrome_policy && (await changePolicies(present, request.chrome_policy));
       const name = request.name === "" ? null : request.name;
-      const changes = { ...(name !== undefined && { name }), ...(request.tags && { tags: request.tags }), ...(chosen !== undefined && { proxy: chosen?.shown ?? null }) };
+      const changes = { ...(name !== undefined && { name }), ...(request.tags && { tags: request.tags }), ...(chosen !== undefined && { proxy: chosen?.shown ?? null }), ...(options && { options }) };
       if (Object.keys(changes).length === 0) return view(await existing(projectId, id));
       let row: SessionRow | undefined;
       try {

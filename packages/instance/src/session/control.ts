@@ -17,6 +17,8 @@ export interface ControlOptions {
   readonly telemetry: (request: IncomingMessage, response: ServerResponse) => void;
   /** Answers with a recording as its file grows, to its end. */
   readonly replay: (id: string, response: ServerResponse) => void;
+  /** Has the browser read its policies again, which are of that revision now. @returns why it could not. */
+  readonly policies: (revision: string) => Promise<Refusal | undefined>;
   /** Called when the answer to `stop` was sent. */
   readonly stop: () => void;
 }
@@ -26,7 +28,7 @@ const maxBodyBytes = 65_536;
 /** Answers a request to the control channel; never throws. */
 export type ControlChannel = (request: IncomingMessage, response: ServerResponse, path: string) => void;
 
-export function createControlChannel({ feed, assign, changeViewport, telemetry, replay, stop }: ControlOptions): ControlChannel {
+export function createControlChannel({ feed, assign, changeViewport, telemetry, replay, policies, stop }: ControlOptions): ControlChannel {
   async function readText(request: IncomingMessage, response: ServerResponse): Promise<string | undefined> {
     const body = await readBody(request, maxBodyBytes);
     if (body === undefined) refuse(response, { status: 413, code: "payload_too_large", message: `body: at most ${String(maxBodyBytes)} bytes` });
@@ -40,6 +42,17 @@ export function createControlChannel({ feed, assign, changeViewport, telemetry, 
     const changed = "problem" in read ? { status: 400, code: "bad_request", message: read.problem } : await changeViewport(read.change);
     if ("replays" in changed) reply(response, 200, changed);
     else refuse(response, changed);
+  }
+
+  async function takePolicies(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = (await readBody(request, maxBodyBytes))?.toString();
+    if (body === undefined || !/^[0-9a-f]{1,64}$/.test(body)) {
+      refuse(response, { status: 400, code: "bad_request", message: "body: expected a revision, 1 to 64 hexadecimal digits" });
+      return;
+    }
+    const refusal = await policies(body);
+    if (refusal === undefined) reply(response, 204);
+    else refuse(response, refusal);
   }
 
   async function takeAssign(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -72,6 +85,9 @@ export function createControlChannel({ feed, assign, changeViewport, telemetry, 
       case "GET telemetry":
       case "POST telemetry":
         telemetry(request, response);
+        return;
+      case "POST policies":
+        void takePolicies(request, response);
         return;
       case "POST stop":
         request.resume();
