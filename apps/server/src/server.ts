@@ -194,8 +194,9 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const secrets = createSecrets(serverSecret);
   const { database, placement: bare } = await openParts(started, given);
   refuseUnsafe(config, bare.kind);
-  const observation = await openObservation({ config, database, serverId: dataDir.serverId, traffic: () => bare.traffic(), inFlight: () => live.inFlight, sockets: () => live.upgrades?.count() ?? 0, log });
-  cleanup.add("the metrics", () => observation.close());
+  const origins = createRequestOrigins({ publicUrl: config.public_url, trustedProxies: config.trusted_proxies, headers: config.trusted_proxy_headers });
+  const observation = await openObservation({ config, database, serverId: dataDir.serverId, traffic: () => bare.traffic(), inFlight: () => live.inFlight, sockets: () => live.upgrades?.count() ?? 0, clientIpOf: (request) => origins.clientIpOf(request), log });
+  cleanup.add("metrics, traces and the access log", () => observation.close());
   // Both come into being with the HTTP server, at the end of the start.
   const live: { inFlight?: InFlight; upgrades?: UpgradeRoutes } = {};
   const placement = observation.placement(bare);
@@ -276,7 +277,6 @@ async function start(started: Started, given: Database | undefined): Promise<Run
 
   let draining = false;
   const isDraining = () => draining;
-  const origins = createRequestOrigins({ publicUrl: config.public_url, trustedProxies: config.trusted_proxies, headers: config.trusted_proxy_headers });
   const rateRules: RateLimitRules = { perKey: config.rate_limit_per_key, perOrganization: config.rate_limit_per_organization, refusedPerAddress: config.rate_limit_per_address };
   const rateLimits = createRateLimits(rateRules);
   if (!database.embedded) {
@@ -314,6 +314,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     isDraining,
     observe: (routes) => { observation.join(routes, (request) => { authenticator.countRefused(request); }); },
   });
+  observation.follow(app.server);
   const inFlight = followRequests(app.server, log, (request, response, durationMs) => {
     const note = noteOf(request, response, durationMs);
     if (note !== undefined) recorder.note(note);

@@ -77,6 +77,7 @@ function didYouMean(name: string, spell: (name: string) => string): string {
 
 function fromText(name: SettingName, value: unknown, base: string): unknown {
   const { kind } = settings[name];
+  if (name === "access_log" && value === "-") return value;
   if (kind === "path") return typeof value === "string" && value !== "" ? resolve(base, value) : value;
   if (typeof value !== "string") return value;
   switch (kind) {

@@ -2,7 +2,7 @@ import type { Database } from "@shoal/database";
 import type { Placement } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { FastifyInstance } from "fastify";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { SessionStore } from "../browsers/session-store.ts";
 import type { Config } from "../config/config.ts";
 import type { InFlight } from "../drain.ts";
@@ -18,6 +18,8 @@ export interface Observation {
   /** Seen by whatever is on; the same object where nothing is. */
   placement(placement: Placement): Placement;
   sessionStore(store: SessionStore): SessionStore;
+  /** Follows the server's requests from their arrival. */
+  follow(server: Server): void;
   /** Adds what the routes must tell, and `/metrics` where it has a token. */
   join(app: FastifyInstance, countRefused: (request: IncomingMessage) => void): void;
   requestEnded(request: IncomingMessage, response: ServerResponse, durationMs: number): void;
@@ -37,6 +39,7 @@ export interface ObservationParts {
   readonly traffic: Placement["traffic"];
   readonly inFlight: () => InFlight | undefined;
   readonly sockets: () => number;
+  readonly clientIpOf: (request: IncomingMessage) => string;
   readonly log: Log;
 }
 
@@ -53,36 +56,40 @@ async function openMetrics({ config, database, inFlight, serverId, sockets, traf
 export async function openObservation(parts: ObservationParts): Promise<Observation> {
   const { config, log } = parts;
   const metrics = await openMetrics(parts);
-  const isOn = metrics !== undefined;
-  const sessions: SessionObserver | undefined = isOn
-    ? {
-        async starting(start) {
-          const began = performance.now();
-          try {
-            const made = await start();
-            metrics.instanceStarted(performance.now() - began, true);
-            return made;
-          } catch (error) {
-            metrics.instanceStarted(performance.now() - began, false);
-            throw error;
-          }
-        },
-        storing: (store) => store(),
-        ended: (reason) => { metrics.sessionsEnded(reason); },
-      }
-    : undefined;
+  const tracing = config.otlp_endpoint === undefined ? undefined : (await import("../tracing/tracing.ts")).openTracing(config.otlp_endpoint, parts.serverId);
+  const accessLog = config.access_log === undefined ? undefined : (await import("../access-log/access-log.ts")).openAccessLog(config.access_log, parts.clientIpOf);
+  const isOn = metrics !== undefined || tracing !== undefined || accessLog !== undefined;
+  const sessions: SessionObserver | undefined =
+    metrics === undefined && tracing === undefined
+      ? undefined
+      : {
+          async starting(start) {
+            const began = performance.now();
+            let isStarted = false;
+            try {
+              const made = await (tracing === undefined ? start() : tracing.step("session.start_instance", start));
+              isStarted = true;
+              return made;
+            } finally {
+              metrics?.instanceStarted(performance.now() - began, isStarted);
+            }
+          },
+          storing: (store) => (tracing === undefined ? store() : tracing.step("session.store", store)),
+          ended: (reason) => metrics?.sessionsEnded(reason),
+        };
   let port: { readonly url: string; close(): Promise<void> } | undefined;
 
   return {
     placement: (placement) => (sessions === undefined ? placement : observedPlacement(placement, sessions)),
     sessionStore: (store) => (sessions === undefined ? store : observedSessionStore(store, sessions)),
+    follow: (server) => tracing?.follow(server),
     join(app, countRefused) {
       if (!isOn) return;
       app.addHook("onRequest", (request, _reply, done) => {
         noteRoute(request.raw, request.routeOptions.url);
         done();
       });
-      if (config.metrics_port !== undefined || config.metrics_token === undefined) return;
+      if (metrics === undefined || config.metrics_port !== undefined || config.metrics_token === undefined) return;
       app.get("/metrics", { exposeHeadRoute: false }, async (request, reply) => {
         const { answerMetrics, hasToken } = await import("../metrics/metrics-port.ts");
         if (!hasToken(request.raw, config.metrics_token)) {
@@ -95,6 +102,8 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
     },
     requestEnded(request, response, durationMs) {
       metrics?.requestEnded(request, response, durationMs);
+      tracing?.requestEnded(request, response);
+      accessLog?.requestEnded(request, response, durationMs);
     },
     sessionsEnded(reason, count) {
       metrics?.sessionsEnded(reason, count);
@@ -110,6 +119,8 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
     },
     async close() {
       await port?.close();
+      await tracing?.close();
+      await accessLog?.close();
     },
   };
 }
