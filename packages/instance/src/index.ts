@@ -3,4 +3,4 @@ export { notImplemented } from "./not-implemented.ts";
 export { nativeFiles as instanceNativeFiles } from "./process/native-terminal.ts";
 export { processGroupsFile } from "./process/process-groups-file.ts";
 export { instanceProgramPath, liveViewPagePath } from "./program-path.ts";
-export { maxViewportPixels } from "./viewport-limit.ts";
+export { maxScreenPixels, maxViewportPixels } from "./viewport-limit.ts";

@@ -12,6 +12,7 @@ import { processSandboxWorks } from "./process-support.ts";
 import { createNameResolver } from "./resolve-name.ts";
 import { createSandboxBoxes, policiesInside } from "./sandbox-box.ts";
 import { makeSandboxEtc } from "./sandbox-etc.ts";
+import { findTool } from "./sandbox-host.ts";
 import { examineSandbox } from "./sandbox-support.ts";
 import { openSessionFolders } from "./session-folders.ts";
 import { startInstance } from "./start-instance.ts";
@@ -131,7 +132,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
 
   return {
     kind: maker.kind,
-    abilities: { fullChromium: chromium.kind === "chrome" || full !== undefined, policies: maker.kind === "sandbox" },
+    abilities: { fullChromium: chromium.kind === "chrome" || full !== undefined, policies: maker.kind === "sandbox", windows: (await findTool("Xvfb")) !== undefined },
     acquire,
     traffic: () => gateway.traffic(),
     warmReady: () => pool.full(),

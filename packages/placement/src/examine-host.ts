@@ -1,13 +1,13 @@
-import { findChromium, type FoundChromium } from "./chromium.ts";
+import { findChromium, type FoundChromium, locateFullChromium } from "./chromium.ts";
 import type { PlacementKind } from "./placement.ts";
 import { processSandboxWorks } from "./process-support.ts";
 import { maxProcesses, sharedMemoryBytes } from "./sandbox-command.ts";
-import { bubblewrapVersion } from "./sandbox-host.ts";
+import { bubblewrapVersion, findTool } from "./sandbox-host.ts";
 import { examineSandbox, runsAsRoot } from "./sandbox-support.ts";
 
 /** One thing that was looked at. */
 export interface HostFinding {
-  readonly name: "chromium" | "bubblewrap" | "user_namespaces" | "inner_sandbox" | "limits" | "user";
+  readonly name: "chromium" | "windows" | "bubblewrap" | "user_namespaces" | "inner_sandbox" | "limits" | "user";
   /** `missing` where sessions cannot run without it. */
   readonly state: "ok" | "warning" | "missing";
   /** What is there, in one sentence. */
@@ -47,6 +47,14 @@ export async function examineHost(options: { readonly chromium?: string } = {}):
     const slower = browser.kind === "chrome" ? { advice: "A headless shell starts three times as fast in a quarter of the memory: apt-get install chromium-headless-shell, or npx @puppeteer/browsers install chrome-headless-shell@stable." } : {};
     findings.push({ name: "chromium", state: "ok", detail: `${browser.executable}, ${words} ${browser.version}, ${browser.source}.`, ...slower });
   }
+
+  const [full, xvfb, ffmpeg] = await Promise.all([locateFullChromium(), findTool("Xvfb"), findTool("ffmpeg")]);
+  const missing = [...(full === undefined && chromium?.kind !== "chrome" ? ["chromium"] : []), ...(xvfb === undefined ? ["xvfb"] : [])];
+  findings.push(
+    missing.length === 0
+      ? { name: "windows", state: "ok", detail: `Sessions may ask for a window (headless: false)${ffmpeg === undefined ? "; their recordings show the page" : " and record the whole screen"}.`, ...(ffmpeg === undefined && { advice: "With ffmpeg they show the whole screen: apt-get install ffmpeg." }) }
+      : { name: "windows", state: "warning", detail: "Sessions with a window (headless: false) are refused; headless ones do without.", advice: `apt-get install ${missing.join(" ")}` },
+  );
 
   const bubblewrap = sandbox.tools === undefined ? undefined : { path: sandbox.tools.bwrap, version: await bubblewrapVersion(sandbox.tools.bwrap) };
   if (sandbox.works) findings.push({ name: "bubblewrap", state: "ok", detail: `Each session gets a box of its own (${sandbox.tools.bwrap} ${bubblewrap?.version ?? ""}).` });

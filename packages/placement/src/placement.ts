@@ -40,6 +40,8 @@ export interface PlacementOptions {
 export interface PlacementAbilities {
   /** A full Chromium, which extensions, policies, stealth and windows need. */
   readonly fullChromium: boolean;
+  /** The X server that a browser with a window is shown on. */
+  readonly windows: boolean;
   /** Policies of a session's own. Chromium reads them at one place of the system, so that takes a box. */
   readonly policies: boolean;
 }

@@ -60,7 +60,8 @@ export async function spareUserId(): Promise<number | undefined> {
   return id === 65_534 ? id - 1 : id;
 }
 
-async function findTool(name: string): Promise<string | undefined> {
+/** Where a program of this host is; only the usual folders, which boxes see too. */
+export async function findTool(name: string): Promise<string | undefined> {
   for (const folder of folders) {
     const path = `${folder}/${name}`;
     if (await access(path, constants.X_OK).then(() => true, () => false)) return path;

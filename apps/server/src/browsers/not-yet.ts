@@ -24,8 +24,6 @@ export function refuseNotYetOnCreate(body: z.output<typeof CreateBrowser>): void
     network: body.network?.private_hosts !== undefined,
     region: body.region !== undefined,
     memory: body.memory !== undefined,
-    headless: body.headless === false,
-    kiosk_mode: body.kiosk_mode === true,
     "telemetry.export": !isHarmless(body.telemetry?.export?.otlp),
     invocation_id: !isHarmless(body.invocation_id),
   });
@@ -35,7 +33,6 @@ export function refuseNotYetOnCreate(body: z.output<typeof CreateBrowser>): void
 export function refuseNotYetOnUpdate(body: z.output<typeof UpdateBrowser>): void {
   refuse({
     profile: body.profile !== undefined,
-    viewport: body.viewport !== undefined,
     "telemetry.export": !isHarmless(body.telemetry?.export?.otlp),
   });
 }

@@ -1,3 +1,4 @@
+import { maxScreenPixels } from "@shoal/instance";
 import type { PlacementAbilities } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { RequestedOptions } from "./session-options.ts";
@@ -19,9 +20,17 @@ const howToInstall = "Install one on the server (Debian: apt-get install chromiu
 export function refuseUnable(body: RequestedOptions & { readonly gpu?: boolean | undefined }, abilities: PlacementAbilities): void {
   if (body.gpu === true) throw bad("body.gpu: sessions of this service have no GPU, Chromium draws with the processor. Leave the field away, or send false");
   if (body.chrome_policy !== undefined) checkPolicies(body.chrome_policy, abilities);
-  const needsFull = { stealth: body.stealth === true, chrome_policy: hasFields(body.chrome_policy), extensions: (body.extensions?.length ?? 0) > 0, kiosk_mode: body.kiosk_mode === true };
+  if (body.headless === false) checkWindow(body.viewport, abilities);
+  const needsFull = { headless: body.headless === false, stealth: body.stealth === true, chrome_policy: hasFields(body.chrome_policy), extensions: (body.extensions?.length ?? 0) > 0 };
   for (const [field, isAsked] of Object.entries(needsFull)) {
     if (isAsked && !abilities.fullChromium) throw bad(`body.${field}: needs a full Chromium, and this server has only a headless shell. ${howToInstall}`);
+  }
+}
+
+function checkWindow(viewport: RequestedOptions["viewport"], abilities: PlacementAbilities): void {
+  if (!abilities.windows) throw bad("body.headless: false needs the X server Xvfb, and this server has none. Install it (Debian: apt-get install xvfb) and start the service again, or leave the field away for a browser without a window");
+  for (const side of ["width", "height"] as const) {
+    if (viewport !== undefined && viewport[side] > maxScreenPixels) throw bad(`body.viewport.${side}: expected at most ${String(maxScreenPixels)} where the browser has a window`);
   }
 }
 

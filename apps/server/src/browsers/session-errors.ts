@@ -27,7 +27,7 @@ export function isSeen({ pool_state }: SessionRow): boolean {
 }
 
 /** Limits of Chromium and PostgreSQL rather than of the wire, so the contract does not know them. */
-export function refuseImpossible({ viewport, start_url }: z.output<typeof CreateBrowser>): void {
+export function refuseImpossible({ viewport, start_url }: Pick<z.output<typeof CreateBrowser>, "viewport" | "start_url">): void {
   let problem: string | undefined;
   if (viewport !== undefined && viewport.width > maxViewportPixels) problem = `body.viewport.width: expected at most ${String(maxViewportPixels)}`;
   else if (viewport !== undefined && viewport.height > maxViewportPixels) problem = `body.viewport.height: expected at most ${String(maxViewportPixels)}`;

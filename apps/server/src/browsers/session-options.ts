@@ -13,7 +13,7 @@ export interface SessionOptions {
 }
 
 /** What a request asks for beyond a headless browser. */
-export type RequestedOptions = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "kiosk_mode" | "stealth">;
+export type RequestedOptions = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "stealth" | "viewport">;
 
 /** What of a request is stored with the session; `extensions` are looked up, and added, by others. */
 export function optionsOf({ kiosk_mode, chrome_policy }: RequestedOptions): SessionOptions {
@@ -24,10 +24,12 @@ export function optionsOf({ kiosk_mode, chrome_policy }: RequestedOptions): Sess
 }
 
 /** What the instance is told of it; `undefined` for the browser that every instance starts first. */
-export function launchOf({ stealth, options }: Pick<SessionRow, "stealth" | "options">): LaunchWishes | undefined {
+export function launchOf({ headless, stealth, options }: Pick<SessionRow, "headless" | "stealth" | "options">): LaunchWishes | undefined {
   const wishes: LaunchWishes = {
     ...((options.chrome_policy !== undefined || options.extensions !== undefined) && { full: true }),
-    ...(options.kiosk_mode === true && { kiosk: true }),
+    ...(!headless && { headless: false }),
+    // Without a window there is nothing around the page.
+    ...(!headless && options.kiosk_mode === true && { kiosk: true }),
     ...(stealth && { stealth: true }),
   };
   return Object.keys(wishes).length === 0 ? undefined : wishes;

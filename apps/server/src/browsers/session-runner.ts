@@ -16,6 +16,7 @@ import { hasEnded, nameTaken, SessionElsewhere } from "./session-errors.ts";
 import { refuseUnable } from "./possible-options.ts";
 import { launchOf, optionsOf } from "./session-options.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
+import { effectiveViewport } from "./viewport.ts";
 const defaultViewport = { width: 1920, height: 1080 };
 /** A start that takes longer has gone wrong. */
 const startTimeoutMs = 60_000;
@@ -58,7 +59,7 @@ export interface SessionView {
 }
 
 /** What a session of a pool is made of. */
-export type PooledRequest = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "kiosk_mode" | "proxy_id" | "start_url" | "stealth" | "telemetry" | "viewport">;
+export type PooledRequest = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "proxy_id" | "start_url" | "stealth" | "telemetry" | "viewport">;
 
 export interface SessionRules {
   /** Sessions that may run on this server at once. */
@@ -74,7 +75,7 @@ export interface SessionRunnerParts {
   readonly serverId: string;
   readonly rules: SessionRules;
   readonly telemetry: TelemetryStore;
-  readonly replays: Pick<ReplayStore, "finish">;
+  readonly replays: Pick<ReplayStore, "finish" | "keep">;
   readonly log: Log;
 }
 
@@ -230,9 +231,9 @@ export function createSessionRunner(parts: SessionRunnerParts) {
       server_id: serverId,
       created_at: new Date().toISOString(),
       timeout_seconds: rules.idleTimeoutSeconds,
-      headless: true,
+      headless: request.headless !== false,
       stealth: request.stealth === true,
-      viewport: request.viewport ?? defaultViewport,
+      viewport: effectiveViewport(request.viewport ?? defaultViewport, request.headless !== false),
       start_url: request.start_url ?? null,
       proxy: null,
       pool_id: null,

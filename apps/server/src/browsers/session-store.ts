@@ -1,5 +1,5 @@
 import { containsFolded, type Database } from "@shoal/database";
-import type { BrowserProxy, EndedReason, ListBrowsers } from "@shoal/schemas";
+import type { BrowserProxy, BrowserViewport, EndedReason, ListBrowsers } from "@shoal/schemas";
 import { sql } from "kysely";
 import type * as z from "zod/mini";
 import { isStorable } from "../paging.ts";
@@ -111,10 +111,10 @@ export function createSessionStore({ query }: Database) {
     },
 
     /** Changes a running session. @returns its row; `undefined` when it has ended. */
-    async update(id: string, changes: { readonly name?: string | null; readonly tags?: Record<string, string>; readonly options?: SessionOptions; readonly start_url?: string; readonly proxy?: BrowserProxy | null }): Promise<SessionRow | undefined> {
+    async update(id: string, changes: { readonly name?: string | null; readonly tags?: Record<string, string>; readonly options?: SessionOptions; readonly start_url?: string; readonly viewport?: BrowserViewport; readonly proxy?: BrowserProxy | null }): Promise<SessionRow | undefined> {
       return query
         .updateTable("sessions")
-        .set({ ...(changes.options && { options: sql`${JSON.stringify(changes.options)}::jsonb` }), ...(changes.name !== undefined && { name: changes.name }), ...(changes.tags && { tags: sql`${JSON.stringify(changes.tags)}::jsonb` }), ...(changes.start_url !== undefined && { start_url: changes.start_url }), ...(changes.proxy !== undefined && { proxy: changes.proxy && sql`${JSON.stringify(changes.proxy)}::jsonb` }) })
+        .set({ ...(changes.options && { options: sql`${JSON.stringify(changes.options)}::jsonb` }), ...(changes.name !== undefined && { name: changes.name }), ...(changes.tags && { tags: sql`${JSON.stringify(changes.tags)}::jsonb` }), ...(changes.start_url !== undefined && { start_url: changes.start_url }), ...(changes.viewport && { viewport: sql`${JSON.stringify(changes.viewport)}::jsonb` }), ...(changes.proxy !== undefined && { proxy: changes.proxy && sql`${JSON.stringify(changes.proxy)}::jsonb` }) })
         .where("id", "=", id)
         .where("ended_at", "is", null)
         .returningAll()

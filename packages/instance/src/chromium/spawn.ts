@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import type { InstanceConfig } from "../protocol.ts";
 import { authorityPath } from "../display/authority-path.ts";
@@ -45,8 +45,7 @@ export function spawnChromium(config: InstanceConfig, proxyPort: number, launch:
       XDG_CACHE_HOME: join(config.session_dir, "cache"),
       ...(launch.display !== undefined && { DISPLAY: launch.display, XAUTHORITY: authorityPath(config.session_dir) }),
       DBUS_SESSION_BUS_ADDRESS: "disabled:",
-      // What a killed Chromium leaves behind then goes with the session's directory.
-      ...(Buffer.byteLength(temporary) <= maxTemporaryDirectoryBytes && { TMPDIR: temporary }),
+      ...temporaryDirectory([temporary, dirname(config.listen_path)]),
     },
     stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
   });
@@ -54,6 +53,12 @@ export function spawnChromium(config: InstanceConfig, proxyPort: number, launch:
   const [, , stderr, commands, messages] = child.stdio;
   if (!isReadable(stderr) || !isWritable(commands) || !isReadable(messages)) throw new Error("Chromium's pipes could not be made.");
   return { process: child, failed, stderr, commands, messages };
+}
+
+/** What a killed Chromium leaves behind then goes with the session. A full one that finds no place for its sockets ends at once. */
+function temporaryDirectory(places: readonly string[]): { readonly TMPDIR?: string } {
+  const short = places.find((place) => Buffer.byteLength(place) <= maxTemporaryDirectoryBytes);
+  return short === undefined || process.platform === "win32" ? {} : { TMPDIR: short };
 }
 
 function isReadable(stream: Readable | Writable | null | undefined): stream is Readable {

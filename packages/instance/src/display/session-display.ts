@@ -1,5 +1,6 @@
 import type { BrowserViewport } from "@shoal/schemas";
 import type { Refusal } from "../session/replies.ts";
+import { maxScreenPixels } from "../viewport-limit.ts";
 import { connectToX } from "./x-connection.ts";
 import { createXInput, type XInput } from "./x-input.ts";
 import { createXPicture, type XPicture } from "./x-picture.ts";
@@ -33,8 +34,6 @@ export interface SessionDisplayOptions {
 
 /** Every screen can become so wide and so high while it runs, in pixels; its memory is taken at once. */
 const roomyPixels = 2560;
-/** Largest width and height of a screen, in pixels. */
-export const maxScreenPixels = 7680;
 const usualRefreshRate = 60;
 /** For people. */
 const howToGetXvfb = "Install it on the server (Debian: apt-get install xvfb), or ask for headless: true.";
