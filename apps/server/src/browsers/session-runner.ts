@@ -76,6 +76,12 @@ export interface SessionRunnerParts {
   readonly rules: SessionRules;
   readonly telemetry: TelemetryStore;
   readonly replays: Pick<ReplayStore, "finish" | "keep">;
+  /** Tells of sessions that other servers run. */
+  readonly others: LiveFieldsReader;
+  /** Whether another server with this id runs, as far as this one knows. */
+  readonly isPeer: (serverId: string) => boolean;
+  /** Whether the other servers may have given this one up without its having noticed yet. */
+  readonly isDoubtful: () => boolean;
   readonly log: Log;
 }
 
@@ -250,20 +256,20 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     return { row, instance: undefined, idleSinceMs: null, captured: selectCategories(telemetryRequest, undefined), collector: undefined, switching: Promise.resolve(), ending: undefined, abort: new AbortController() };
   }
 
+  /** While the other servers may have given this one up, what it runs may be ended in the database already. */
+  function refuseDoubtful(): void {
+    if (parts.isDoubtful()) throw new ServiceError(503, "server_unreachable", "This server has stood still for some seconds, and asks whether its sessions are still its own. Repeat the request in a moment.", { retryAfterSeconds: 1 });
+  }
+
   function instanceHere(session: RunningSession): Instance {
+    refuseDoubtful();
     if (session.ending !== undefined) throw hasEnded(session.row.id, session.ending.reason, session.ending.at);
     if (session.instance === undefined) throw new ServiceError(409, "browser_not_running", `Browser ${session.row.id} is still starting.`, { retryAfterSeconds: 1 });
     return session.instance;
   }
 
   /** Captures what an update asks for, from its answer on. */
-  /** While the other servers may have given this one up, what it runs may be ended in the database already. */
-  function refuseDoubtful(): void {
-    if (parts.isDoubtful()) throw new ServiceError(503, "server_unreachable", "This server has stood still for some seconds, and asks whether its sessions are still its own. Repeat the request in a moment.", { retryAfterSeconds: 1 });
-  }
-
   async function switchTelemetry(row: SessionRow, request: z.output<typeof UpdateBrowser>["telemetry"]): Promise<void> {
-    refuseDoubtful();
     const session = sessions.get(row.id);
     if (session === undefined) throw new SessionElsewhere(row);
     const instance = instanceHere(session);
@@ -291,19 +297,19 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     newSession,
     instanceHere,
     switchTelemetry,
+    refuseDoubtful,
     isClosed: () => closed,
+    /** Ends every session as `instance_lost`: the other servers have told so already. */
+    giveUp(): void {
+      for (const session of sessions.values()) end(session, "instance_lost");
+    },
     refuseUnable: (request: Parameters<typeof refuseUnable>[0]) => {
       refuseUnable(request, placement.abilities);
     },
     /** Ends every session as `server_stopped` and takes no new ones. */
     async close(): Promise<void> {
       closed = true;
-    refuseDoubtful,
       await Promise.all([...sessions.values()].map((session) => end(session, "server_stopped").done));
-    /** Ends every session as `instance_lost`: the other servers have told so already. */
-    giveUp(): void {
-      for (const session of sessions.values()) end(session, "instance_lost");
-    },
     },
   };
 }

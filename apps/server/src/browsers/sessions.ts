@@ -16,6 +16,7 @@ import { hasEnded, isSeen, nameTaken, notFound, refuseImpossible, SessionElsewhe
 import { createSessionRunner, type SessionRunnerParts, type SessionView } from "./session-runner.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionRow } from "./session-store.ts";
+import { changeViewport, effectiveViewport } from "./viewport.ts";
 
 /** The browser sessions of every project. */
 export interface Sessions {
@@ -52,9 +53,9 @@ export interface Sessions {
   liveFields(ids: readonly string[]): LiveFields[];
   /** What pools do with browsers that nobody sees yet. */
   readonly pooled: PooledSessions;
-  /** Ends every session as `server_stopped` and takes no new ones. */
   /** Ends every session of this server as `instance_lost`: the other servers took it for dead, and have told so already. */
   giveUp(): void;
+  /** Ends every session as `server_stopped` and takes no new ones. */
   close(): Promise<void>;
 }
 
@@ -68,17 +69,42 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     if (row === undefined || sessions.get(row.id)?.ending !== undefined) throw notFound(idOrName);
     return row;
   }
-  /** Of a session that no id of this server's names: by its name, if it runs here. */
 
+  /** Of a session that no id of this server's names: by its name, if it runs here. */
   async function instanceByName(projectId: string | undefined, idOrName: string): Promise<Instance> {
-    const row = await store.find(projectId, idOrName, true);
     refuseKnownElsewhere(projectId, idOrName);
+    const row = await store.find(projectId, idOrName, true);
     // Names are a project's own: without one, only an id tells a session.
     if (row === undefined || (projectId === undefined && row.id !== idOrName)) throw notFound(idOrName);
     if (row.ended_at !== null) throw hasEnded(row.id, row.ended_reason, row.ended_at);
     const session = sessions.get(row.id);
-    if (session === undefined) throw otherServer(row);
-    return instanceHere(session);
+    if (session !== undefined) return instanceHere(session);
+    if (row.server_id === serverId) throw hasEnded(row.id, "instance_lost", null);
+    return refuse(row);
+  }
+
+  /** Where sessions of other servers are: they never move. */
+  const elsewhere = new LRUCache<string, Pick<SessionRow, "id" | "project_id" | "server_id">>({ max: 10_000 });
+
+  function refuseKnownElsewhere(projectId: string | undefined, id: string): void {
+    const known = elsewhere.get(id);
+    if (known === undefined || (projectId !== undefined && known.project_id !== projectId)) return;
+    // Its sessions have ended then; the database says how.
+    if (!parts.isPeer(known.server_id)) elsewhere.delete(id);
+    else throw new SessionElsewhere(known);
+  }
+
+  function refuse(row: SessionRow): never {
+    elsewhere.set(row.id, { id: row.id, project_id: row.project_id, server_id: row.server_id });
+    throw new SessionElsewhere(row);
+  }
+
+  async function resize(row: SessionRow, { force, ...wanted }: NonNullable<z.output<typeof UpdateBrowser>["viewport"]>): Promise<void> {
+    const instance = await instanceByName(row.project_id, row.id);
+    const viewport = effectiveViewport(wanted, row.headless);
+    const begun = await changeViewport(instance, viewport, force);
+    await store.update(row.id, { viewport });
+    for (const replay of begun) await parts.replays.keep(row.id, instance, replay);
   }
 
   /** @returns the session's options with the policies that hold now. */
@@ -97,6 +123,7 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
       const id = createId();
       const chosen = await chooseProxy(projectId, request, id);
       if (runner.isClosed()) throw new ServiceError(503, "shutting_down", "The server is stopping and takes no new sessions.", { retryAfterSeconds: 5 });
+      runner.refuseDoubtful();
       if (room() === 0) {
         throw new ServiceError(529, "capacity_exhausted", `This server runs ${String(rules.maxSessions)} sessions, its limit (max_sessions). Wait until one ends, or raise the limit if the machine has memory to spare.`, { retryAfterSeconds: 5 });
       }
@@ -125,7 +152,6 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
       const live = remote.length === 0 ? undefined : await parts.others.read(remote);
       return toPage(rows, filter, (row) => view(row, live?.get(row.id)));
     },
-      runner.refuseDoubtful();
 
     async get(projectId, idOrName, includeEnded) {
       const row = await store.find(projectId, idOrName, includeEnded);
@@ -136,11 +162,13 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     async update(projectId, idOrName, request) {
       refuseNotYetOnUpdate(request);
       runner.refuseUnable({ chrome_policy: request.chrome_policy });
+      refuseImpossible({ viewport: request.viewport });
       const present = await existing(projectId, idOrName);
       const { id } = present;
       if (request.telemetry) await switchTelemetry(present, request.telemetry);
       const chosen = await chooseProxy(projectId, request, id);
       const instance = chosen === undefined ? undefined : await instanceByName(projectId, id);
+      if (request.viewport) await resize(present, request.viewport);
       const options = request.chrome_policy && (await changePolicies(present, request.chrome_policy));
       const name = request.name === "" ? null : request.name;
       const changes = { ...(name !== undefined && { name }), ...(request.tags && { tags: request.tags }), ...(chosen !== undefined && { proxy: chosen?.shown ?? null }), ...(options && { options }) };
@@ -172,15 +200,6 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
       return row.id;
     },
 
-    instanceOf(projectId, idOrName) {
-      const session = sessions.get(idOrName);
-      if (session === undefined || !isSeen(session.row) || (projectId !== undefined && session.row.project_id !== projectId)) return instanceByName(projectId, idOrName);
-      return instanceHere(session);
-    },
-    pooled: createPooledSessions(runner, store),
-    close: () => runner.close(),
-  };
-}
     isHere: (id) => sessions.has(id),
 
     async refuseElsewhere(projectId, idOrName, includeEnded) {
@@ -195,6 +214,15 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
         return session === undefined ? [] : [{ id, idleSinceMs: session.idleSinceMs, captured: namesOf(session.captured) }];
       }),
 
+    instanceOf(projectId, idOrName) {
+      const session = sessions.get(idOrName);
+      if (session === undefined || !isSeen(session.row) || (projectId !== undefined && session.row.project_id !== projectId)) return instanceByName(projectId, idOrName);
+      return instanceHere(session);
+    },
+    pooled: createPooledSessions(runner, store),
     giveUp: () => {
       runner.giveUp();
     },
+    close: () => runner.close(),
+  };
+}
