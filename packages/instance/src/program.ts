@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { Socket } from "node:net";
@@ -12,6 +12,7 @@ import type { EgressForwarder } from "./egress-forwarder.ts";
 import { copyLog, log } from "./log.ts";
 import type { LiveView } from "./live-view/live-view.ts";
 import { createSupervisorLogs } from "./logs/supervisor-logs.ts";
+import type { ProfileState } from "./profile-state/profile-state.ts";
 import type { BidiGateway } from "./webdriver/bidi-gateway.ts";
 import type { Operations } from "./operations.ts";
 import type { AssignInstance, ChangeViewport, InstanceEvent, InstanceConfig, LaunchWishes, ViewportChanged } from "./protocol.ts";
@@ -34,6 +35,8 @@ type EndingEvent = Extract<InstanceEvent, { type: "ending" }>;
 const maxDetailCharacters = 4_000;
 /** Time for readers of streams to see their end. */
 const closeOperationsTimeoutMs = 500;
+/** Time for the service to take what the browser leaves, after the timeout of a session that saves its profile. */
+const saveTimeoutMs = 150_000;
 /** Time for the recordings to be written and handed to the service. */
 const finishReplaysTimeoutMs = 10_000;
 
@@ -46,6 +49,8 @@ function notStarted(error: unknown): Refusal {
 /** Serves one session until it ends; the process then exits. */
 export function runInstance({ config, forwarder, chromium, spawn }: StartedInstance): void {
   let ending = false;
+  let ended = false;
+  let savesProfile = false;
   /** Whether the present browser has answered. */
   let served = false;
   let sessionId: string | undefined;
@@ -60,7 +65,8 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
       feed.send({ type: "activity", idle_since_ms: idleSinceMs });
     },
     onTimeout() {
-      void end({ type: "ending", reason: "timeout" });
+      if (savesProfile) void expire();
+      else void end({ type: "ending", reason: "timeout" });
     },
   });
   const feed = createEventFeed(() => ({ type: "state", browser: browser.ready ? "ready" : "starting", idle_since_ms: activity.idleSinceMs, browser_restarts: browser.restarts }));
@@ -131,6 +137,9 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
       if (operations === undefined) refuse(response, { status: 404, code: "not_found", message: "There are no recordings." });
       else void operations.then((loaded) => { loaded.followReplay(id, response); }, () => response.destroy());
     },
+    profile(what, request, response) {
+      void profile(what, request, response);
+    },
     policies: readPolicies,
     stop() {
       void end({ type: "ending", reason: "stopped" });
@@ -147,6 +156,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     const startUrl = request.start_url === openedUrl ? undefined : request.start_url;
     openedUrl = request.start_url ?? openedUrl;
     activity.limit(request.timeout_seconds * 1000);
+    if (request.saves_profile !== undefined) savesProfile = request.saves_profile;
     if (request.viewport !== undefined) void browser.resize(request.viewport);
     if (request.launch !== undefined) return assignWithLaunch(request, request.launch, startUrl);
     if (request.telemetry !== undefined) return assignWithTelemetry(request.telemetry, startUrl);
@@ -354,24 +364,70 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
   });
 
   async function end(event: EndingEvent): Promise<void> {
-    if (ending) return;
+    if (ended) return;
+    ended = true;
     ending = true;
     log("info", "ending", { reason: event.reason });
     activity.stop();
     // A browser that does not run at all may have crashed twice before anybody follows the events.
     await feed.end(event, event.reason === "browser_crashed");
-    gateway.closeAll(1001, event.reason === "timeout" ? "the session was not used for its timeout and ended" : "the session ended");
-    closeBidi(1001, event.reason === "timeout" ? "the session was not used for its timeout and ended" : "the session ended");
-    void liveView?.then((loaded) => {
-      loaded.closeAll(1001, "the session ended");
-    });
-    await Promise.all([telemetry?.close(), closeOperations(), finishReplays()]);
+    await settle(event.reason === "timeout");
     await browser.stop();
     await display?.close();
     forwarder.close();
     server.close();
     server.closeAllConnections();
     process.exit(0);
+  }
+
+  /** Lets everybody go, and hands over what they have recorded. */
+  let settling: Promise<unknown> | undefined;
+  function settle(isTimeout: boolean): Promise<unknown> {
+    if (settling !== undefined) return settling;
+    ending = true;
+    activity.stop();
+    const reason = isTimeout ? "the session was not used for its timeout and ended" : "the session ended";
+    gateway.closeAll(1001, reason);
+    closeBidi(1001, reason);
+    void liveView?.then((loaded) => {
+      loaded.closeAll(1001, reason);
+    });
+    settling = Promise.all([telemetry?.close(), closeOperations(), finishReplays()]);
+    return settling;
+  }
+
+  /** The service is to take what the browser leaves, before it ends the instance. */
+  async function expire(): Promise<void> {
+    if (ending) return;
+    log("info", "expired", {});
+    void settle(true);
+    feed.send({ type: "expired" });
+    const timeout = Promise.withResolvers<undefined>();
+    setTimeout(timeout.resolve, saveTimeoutMs, undefined);
+    await timeout.promise;
+    await end({ type: "ending", reason: "timeout" });
+  }
+
+  // Loaded when a profile is first saved or loaded: most sessions have none.
+  let profileState: Promise<ProfileState> | undefined;
+  async function profile(what: "save" | "saveAtEnd" | "load", request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (ending && what !== "saveAtEnd") {
+      refuse(response, { status: 503, code: "shutting_down", message: "This session is ending." });
+      return;
+    }
+    const finish = activity.begin();
+    try {
+      profileState ??= import("./profile-state/profile-state.ts").then(({ createProfileState }) => createProfileState({ config, browser }));
+      if (what === "saveAtEnd") await settle(false);
+      const loaded = await profileState;
+      if (what === "load") await loaded.load(request, response);
+      else await loaded[what](response);
+    } catch (error) {
+      log("error", "profiles could not be loaded", { error: String(error) });
+      response.destroy();
+    } finally {
+      finish();
+    }
   }
 
   async function finishReplays(): Promise<void> {

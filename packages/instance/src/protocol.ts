@@ -74,6 +74,8 @@ export const AssignInstanceShape = lazyObject(() => ({
   start_url: z.optional(checked(z.string(), z.maxLength(8192))),
   /** How the browser is started; the waiting one is kept when absent. Else it is ended and started again, and the answer waits for that. */
   launch: z.optional(LaunchWishesShape),
+  /** Whether what the browser keeps is saved at the end: the instance then waits for that when its timeout has passed. */
+  saves_profile: z.optional(z.boolean()),
 }));
 /** `POST /_instance/assign`: hands a waiting instance to a session. Its idle timer starts. Sent again for the same session, it changes the timeout, the size and the page. */
 export interface AssignInstance extends z.output<typeof AssignInstanceShape> {}
@@ -124,6 +126,8 @@ export const InstanceEventShape = z.lazy(() =>
     }),
     /** The browser answers, at first or again. */
     z.object({ type: z.literal("ready") }),
+    /** Nobody used the instance for its timeout. It takes nothing new and waits for `POST /_instance/profile/final` and `stop`; told only where `saves_profile` was assigned. */
+    z.object({ type: z.literal("expired") }),
     /** Use began (`null`) or ended (milliseconds since 1970). */
     z.object({ type: z.literal("activity"), idle_since_ms: z.nullable(EpochMs) }),
     /** The browser crashed and is being started again. */

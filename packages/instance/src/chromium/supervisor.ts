@@ -39,6 +39,8 @@ export interface BrowserSupervisor {
   open(url: string): void;
   /** Sets what a CDP client's going has set back: Chromium forgets the download directory with the last client that gave one. */
   restoreDownloads(): void;
+  /** Ends it for good as a person would, so that its profile is whole on disk. @returns whether it ended by itself, and was not killed because it took too long. */
+  close(): Promise<boolean>;
   /** Ends it; resolves when it is gone. */
   stop(): Promise<void>;
 }
@@ -145,7 +147,7 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
   }
 
   /** Loses nothing that the browser has yet to write, unless it hangs. */
-  async function close(current: Browser): Promise<BrowserExit> {
+  async function closeWell(current: Browser): Promise<BrowserExit> {
     current.cdp.send("Browser.close").catch(() => undefined);
     const timer = setTimeout(() => void current.kill(), closeTimeoutMs);
     const exit = await current.exited;
@@ -160,7 +162,7 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
     const left = browser;
     leaving = left;
     lose();
-    const exit = await close(left);
+    const exit = await closeWell(left);
     const failed = await between?.().then(
       () => undefined,
       (error: unknown) => ({ error }),
@@ -246,6 +248,12 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
     },
     restoreDownloads() {
       if (ready) allowDownloads(browser).catch(() => undefined);
+    },
+    async close() {
+      stopping = true;
+      started.reject(new Error("the session ends"));
+      const { code, signal } = await closeWell(browser);
+      return code === 0 && signal === null;
     },
     async stop() {
       stopping = true;

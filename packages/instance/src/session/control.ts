@@ -17,6 +17,8 @@ export interface ControlOptions {
   readonly telemetry: (request: IncomingMessage, response: ServerResponse) => void;
   /** Answers with a recording as its file grows, to its end. */
   readonly replay: (id: string, response: ServerResponse) => void;
+  /** Answers a request for what the browser keeps: an archive of it, one of what it left at its end, or its replacement. */
+  readonly profile: (what: "save" | "saveAtEnd" | "load", request: IncomingMessage, response: ServerResponse) => void;
   /** Has the browser read its policies again, which are of that revision now. @returns why it could not. */
   readonly policies: (revision: string) => Promise<Refusal | undefined>;
   /** Called when the answer to `stop` was sent. */
@@ -28,7 +30,7 @@ const maxBodyBytes = 65_536;
 /** Answers a request to the control channel; never throws. */
 export type ControlChannel = (request: IncomingMessage, response: ServerResponse, path: string) => void;
 
-export function createControlChannel({ feed, assign, changeViewport, telemetry, replay, policies, stop }: ControlOptions): ControlChannel {
+export function createControlChannel({ feed, assign, changeViewport, telemetry, replay, profile, policies, stop }: ControlOptions): ControlChannel {
   async function readText(request: IncomingMessage, response: ServerResponse): Promise<string | undefined> {
     const body = await readBody(request, maxBodyBytes);
     if (body === undefined) refuse(response, { status: 413, code: "payload_too_large", message: `body: at most ${String(maxBodyBytes)} bytes` });
@@ -85,6 +87,15 @@ export function createControlChannel({ feed, assign, changeViewport, telemetry, 
       case "GET telemetry":
       case "POST telemetry":
         telemetry(request, response);
+        return;
+      case "GET profile":
+        profile("save", request, response);
+        return;
+      case "POST profile/final":
+        profile("saveAtEnd", request, response);
+        return;
+      case "PUT profile":
+        profile("load", request, response);
         return;
       case "POST policies":
         void takePolicies(request, response);

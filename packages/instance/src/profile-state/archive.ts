@@ -1,0 +1,153 @@
+import { createReadStream } from "node:fs";
+import { mkdir, open } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { createZstdCompress, createZstdDecompress } from "node:zlib";
+import { keptFiles } from "./kept-files.ts";
+import { maxSavedStateBytes, readSavedState, type SavedState, savedStateName } from "./saved-state.ts";
+import { BadTar, readTar, tarEnd, tarHeader, tarPadding, type TarEntry } from "./tar.ts";
+
+/** Largest profile that is unpacked, in bytes, and most files: an archive may be made to fill a disk. */
+const maxUnpackedBytes = 8 * 2 ** 30;
+const maxFiles = 200_000;
+const readBytes = 256 * 1024;
+
+/** The archive is not one that was made of a profile. */
+export class BadProfileArchive extends Error {
+  override readonly name = "BadProfileArchive";
+}
+
+/** Packs a profile: its state first, then what is kept of its folder. @returns a tar archive, compressed with Zstandard. */
+export function packProfile(folder: string | undefined, state: SavedState): Readable {
+  const compressed = createZstdCompress();
+  const tar = Readable.from(tarOf(folder, state), { objectMode: false, highWaterMark: readBytes });
+  tar.on("error", (error) => compressed.destroy(error));
+  compressed.on("close", () => tar.destroy());
+  return tar.pipe(compressed);
+}
+
+async function* tarOf(folder: string | undefined, state: SavedState): AsyncGenerator<Buffer, void, undefined> {
+  const text = Buffer.from(JSON.stringify(state));
+  yield tarHeader({ name: savedStateName, sizeBytes: text.length, modifiedAtSeconds: Date.now() / 1000 });
+  yield text;
+  yield tarPadding(text.length);
+  if (folder !== undefined) {
+    for await (const { name, path, sizeBytes, modifiedAt } of keptFiles(folder)) {
+      yield tarHeader({ name, sizeBytes, modifiedAtSeconds: modifiedAt.getTime() / 1000 });
+      let left = sizeBytes;
+      // Exactly as much as was announced, though a file may grow or shrink meanwhile.
+      if (sizeBytes > 0) {
+        for await (const piece of createReadStream(path, { end: sizeBytes - 1, highWaterMark: readBytes }) as AsyncIterable<Buffer>) {
+          left -= piece.length;
+          yield piece;
+        }
+      }
+      if (left > 0) throw new Error(`${name} became shorter while it was packed.`);
+      yield tarPadding(sizeBytes);
+    }
+  }
+  yield tarEnd;
+}
+
+/** What is packed in an archive. Whatever becomes of it, the archive itself is left to whoever brought it. */
+async function* unpacked(archive: Readable): AsyncGenerator<TarEntry, void, undefined> {
+  const tar = createZstdDecompress();
+  const fail = (error?: Error): void => {
+    tar.destroy(error ?? new Error("it was cut off"));
+  };
+  const closed = (): void => {
+    if (!archive.readableEnded) fail();
+  };
+  archive.on("error", fail);
+  archive.on("close", closed);
+  try {
+    archive.pipe(tar);
+    yield* readTar(tar);
+  } finally {
+    archive.off("error", fail);
+    archive.off("close", closed);
+    archive.unpipe(tar);
+    tar.destroy();
+  }
+}
+
+function explain(error: unknown): unknown {
+  if (error instanceof BadProfileArchive) return error;
+  const known = error instanceof BadTar || (error instanceof Error && "code" in error && typeof error.code === "string" && /^(?:ZSTD|Z_|EEXIST|ENOTDIR|ENAMETOOLONG)/.test(error.code));
+  return known ? new BadProfileArchive(`The archive cannot be unpacked: ${error instanceof Error ? error.message : String(error)}`, { cause: error }) : error;
+}
+
+/** Where a file of the archive goes. @throws {BadProfileArchive} for one that has no business in a profile. */
+function placeOf(name: string): readonly string[] {
+  const parts = name.replace(/^(?:\.\/)+/, "").split("/");
+  if (/[\0\\]/.test(name) || (process.platform === "win32" && name.includes(":")) || parts.some((part) => part === "" || part === "." || part === "..")) throw new BadProfileArchive(`The archive holds ${JSON.stringify(name.slice(0, 200))}, which is no place in a profile.`);
+  return parts;
+}
+
+/**
+ * Unpacks an archive into a folder that is made for it. Files only: nothing in it can lead out of the folder.
+ *
+ * @returns the state beside the files; `undefined` when the archive has none.
+ * @throws {BadProfileArchive} when it is none, or too large.
+ */
+export async function unpackProfile(archive: Readable, folder: string): Promise<SavedState | undefined> {
+  let state: SavedState | undefined;
+  let bytes = 0;
+  let files = 0;
+  const made = new Set<string>();
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  try {
+    for await (const entry of unpacked(archive)) {
+      const { name, kind, sizeBytes } = entry;
+      if (kind === "directory") continue;
+      if (kind === "other") throw new BadProfileArchive(`The archive holds ${JSON.stringify(name.slice(0, 200))}, which is no file.`);
+      files += 1;
+      bytes += sizeBytes;
+      if (files > maxFiles || bytes > maxUnpackedBytes) throw new BadProfileArchive("The archive is larger than a profile may be.");
+      if (name === savedStateName) {
+        state = await readState(entry);
+        continue;
+      }
+      const target = join(folder, ...placeOf(name));
+      const parent = dirname(target);
+      if (!made.has(parent)) await mkdir(parent, { recursive: true, mode: 0o700 });
+      made.add(parent);
+      // `wx`: what is there already may be a name in another case.
+      const file = await open(target, "wx", 0o600);
+      try {
+        for await (const piece of entry.content) await file.writeFile(piece);
+      } finally {
+        await file.close();
+      }
+    }
+  } catch (error) {
+    throw explain(error);
+  }
+  return state;
+}
+
+async function readState({ content, sizeBytes }: TarEntry): Promise<SavedState> {
+  if (sizeBytes > maxSavedStateBytes) throw new BadProfileArchive(`${savedStateName} is larger than it may be.`);
+  const pieces: Buffer[] = [];
+  for await (const piece of content) pieces.push(piece);
+  try {
+    return readSavedState(Buffer.concat(pieces).toString());
+  } catch (error) {
+    throw new BadProfileArchive(`${savedStateName} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+/** What of the state is read from an archive without unpacking it; `undefined` when it has none. The archive is destroyed. @throws {BadProfileArchive} when it is none. */
+export async function readStateOf(archive: Readable): Promise<SavedState | undefined> {
+  try {
+    for await (const entry of unpacked(archive)) {
+      // It is the first one.
+      return entry.name === savedStateName ? await readState(entry) : undefined;
+    }
+    return undefined;
+  } catch (error) {
+    throw explain(error);
+  } finally {
+    archive.destroy();
+  }
+}

@@ -1,0 +1,50 @@
+import { log } from "../log.ts";
+import { readLevelDb } from "./leveldb.ts";
+import { maxSavedStateBytes, type SavedOrigin } from "./saved-state.ts";
+
+/** Characters of keys and values together that have room in the saved state; JSON makes them longer. */
+const maxCharacters = maxSavedStateBytes / 8;
+
+/** Chromium writes texts as Latin-1 where that is enough, else as UTF-16; the first byte tells which. */
+function textOf(bytes: Buffer): string {
+  return bytes.subarray(1).toString(bytes[0] === 0 ? "utf16le" : "latin1");
+}
+
+/**
+ * The local storage of every origin, from the files in which Chromium keeps it. What it keeps apart for a site inside another one is left out.
+ *
+ * @param folder - of the database.
+ */
+export async function readLocalStorage(folder: string): Promise<{ readonly origins: SavedOrigin[]; readonly leftOut: number }> {
+  let entries: Map<string, Buffer>;
+  try {
+    entries = await readLevelDb(folder);
+  } catch (error) {
+    // There is none before the first page has written something.
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) log("warn", "the local storage could not be read for the saved state", { error: String(error) });
+    return { origins: [], leftOut: 0 };
+  }
+  const byOrigin = new Map<string, { name: string; value: string }[]>();
+  for (const [key, value] of entries) {
+    const end = key.indexOf("\0");
+    if (!key.startsWith("_") || end === -1) continue;
+    const origin = key.slice(1, end);
+    if (!/^https?:\/\/[^/^]+$/.test(origin)) continue;
+    const items = byOrigin.get(origin) ?? [];
+    items.push({ name: textOf(Buffer.from(key.slice(end + 1), "latin1")), value: textOf(value) });
+    byOrigin.set(origin, items);
+  }
+  const origins: SavedOrigin[] = [];
+  let characters = 0;
+  let leftOut = 0;
+  for (const [origin, localStorage] of byOrigin) {
+    const own = localStorage.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
+    if (characters + own > maxCharacters) {
+      leftOut += 1;
+      continue;
+    }
+    characters += own;
+    origins.push({ origin, localStorage });
+  }
+  return { origins, leftOut };
+}

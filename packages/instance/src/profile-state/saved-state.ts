@@ -1,0 +1,57 @@
+import { lazyObject, type Schema } from "@shoal/schemas";
+import * as z from "zod/mini";
+
+/** Name of the entry with the {@link SavedState}, the first of an archive. */
+export const savedStateName = "shoal/state.json";
+/** Longest such entry, in bytes. What of local storage would make it longer is left to the folders beside it. */
+export const maxSavedStateBytes = 64 * 2 ** 20;
+
+const SavedCookieShape = lazyObject(() => ({
+  name: z.string(),
+  value: z.string(),
+  domain: z.string(),
+  path: z.string(),
+  /** Seconds since 1970; -1 = with the browser's session. */
+  expires: z.number(),
+  httpOnly: z.boolean(),
+  secure: z.boolean(),
+  sameSite: z.optional(z.enum(["Strict", "Lax", "None"])),
+  priority: z.optional(z.enum(["Low", "Medium", "High"])),
+  sourceScheme: z.optional(z.enum(["Unset", "NonSecure", "Secure"])),
+  sourcePort: z.optional(z.number()),
+  partitionKey: z.optional(z.object({ topLevelSite: z.string(), hasCrossSiteAncestor: z.boolean() })),
+}));
+/** A cookie, as CDP has it. */
+export interface SavedCookie extends z.output<typeof SavedCookieShape> {}
+
+const SavedOriginShape = lazyObject(() => ({
+  origin: z.string(),
+  localStorage: z.array(z.object({ name: z.string(), value: z.string() })),
+}));
+/** The local storage of an origin. */
+export interface SavedOrigin extends z.output<typeof SavedOriginShape> {}
+
+export const SavedStateShape = lazyObject(() => ({
+  version: z.literal(1),
+  /**
+   * What the folders beside this file lack: `session_cookies` where the browser wrote everything before it ended, `cookies` where it was still running and
+   * its cookies on disk are old, `all` where there are no folders.
+   */
+  apply: z.enum(["session_cookies", "cookies", "all"]),
+  /** Every cookie. */
+  cookies: z.array(SavedCookieShape),
+  /** Local storage, for those who read this file; a browser takes it from the folders, unless `apply` is `all`. */
+  origins: z.array(SavedOriginShape),
+  /** Origins whose local storage had no room here. */
+  origins_left_out: z.optional(z.int()),
+}));
+/** What is kept beside the folders of a profile: what Chromium keeps in memory only, and what is to be read without a browser. */
+export interface SavedState extends z.output<typeof SavedStateShape> {}
+export const SavedState: Schema<SavedState> = SavedStateShape;
+
+/** Reads the entry. @throws {Error} when it is none. */
+export function readSavedState(text: string): SavedState {
+  const result = z.safeParse(SavedState, JSON.parse(text));
+  if (!result.success) throw new Error(`${savedStateName} is not what it should be: ${result.error.issues[0]?.message ?? "unknown"}.`);
+  return result.data;
+}
