@@ -1,8 +1,14 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 
+/** Refused tunnels that are remembered, and for how long. */
+const maxRefusals = 200;
+const refusalMs = 10_000;
+
 /** A TCP port of the loopback interface whose connections go on to the egress gateway's socket. */
 export interface EgressForwarder {
   readonly port: number;
+  /** Status with which the gateway has refused a tunnel to `host:port` in the last seconds. */
+  refusedTunnel(target: string): number | undefined;
   /** Ends every connection and frees the port. */
   close(): void;
 }
@@ -15,9 +21,18 @@ export interface EgressForwarder {
  */
 export async function startEgressForwarder(egressPath: string): Promise<EgressForwarder> {
   const sockets = new Set<Socket>();
+  const refused = new Map<string, { readonly status: number; readonly atMs: number }>();
   // Half-open: a client that has sent its request and shut its side still waits for the answer.
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (inner) => {
     const outer = connect({ path: egressPath, allowHalfOpen: true });
+    noteRefusal(inner, outer, (target, status) => {
+      refused.delete(target);
+      refused.set(target, { status, atMs: performance.now() });
+      for (const oldest of refused.keys()) {
+        if (refused.size <= maxRefusals) break;
+        refused.delete(oldest);
+      }
+    });
     join(inner, outer, sockets);
   });
   await listening(server);
@@ -25,6 +40,10 @@ export async function startEgressForwarder(egressPath: string): Promise<EgressFo
   if (address === null || typeof address === "string") throw new Error("The egress forwarder listens on no TCP port.");
   return {
     port: address.port,
+    refusedTunnel(target) {
+      const found = refused.get(target);
+      return found !== undefined && performance.now() - found.atMs < refusalMs ? found.status : undefined;
+    },
     close() {
       server.close();
       for (const socket of sockets) socket.destroy();
@@ -38,6 +57,18 @@ function listening(server: Server): Promise<void> {
     server.listen(0, "127.0.0.1", () => {
       server.off("error", reject);
       resolve();
+    });
+  });
+}
+
+/** Looks at how the gateway answers a connection's first request, where that asks for a tunnel: browsers do not tell. */
+function noteRefusal(inner: Socket, outer: Socket, note: (target: string, status: number) => void): void {
+  inner.once("data", (request: Buffer) => {
+    const target = /^CONNECT (\S{1,300}) /.exec(request.toString("latin1", 0, 320))?.[1];
+    if (target === undefined) return;
+    outer.once("data", (answer: Buffer) => {
+      const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(answer.toString("latin1", 0, 12))?.[1]);
+      if (status >= 300) note(target.toLowerCase(), status);
     });
   });
 }

@@ -247,7 +247,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
   let loadingTelemetry: Promise<Telemetry> | undefined;
   async function importTelemetry(): Promise<Telemetry> {
     const { createTelemetry } = await import("./telemetry/telemetry.ts");
-    telemetry = createTelemetry({ root: config.root, browser });
+    telemetry = createTelemetry({ root: config.root, browser, refusedTunnel: (target) => forwarder.refusedTunnel(target) });
     return telemetry;
   }
   function loadTelemetry(): Promise<Telemetry> {

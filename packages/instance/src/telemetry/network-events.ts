@@ -42,8 +42,11 @@ const textBytes = 4 * 1024;
 const maxPostBytes = 64 * 1024;
 const maxHeaders = 200;
 
+/** Status with which the way out has just refused a tunnel to `host:port`; the browser does not tell. */
+export type RefusedTunnel = (target: string) => number | undefined;
+
 /** Tells what pages and workers send and receive. */
-export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder): NetworkEvents {
+export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder, refusedTunnel: RefusedTunnel): NetworkEvents {
   // Numbers of requests are the browser's own, and an exchange may go on in another target than it began in.
   const open = new Map<string, Exchange>();
   const counts = new Map<WatchedTarget, number>();
@@ -112,6 +115,17 @@ export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder): 
     });
   }
 
+  function tellProxyError(target: WatchedTarget, requestId: string, exchange: Exchange, status: number): void {
+    const cutter = new Cutter();
+    recorder.record({
+      type: "proxy_error",
+      category: "network",
+      source: { kind: "cdp" },
+      data: { ...whereOf(target, exchange, cutter), request_id: requestId, code: proxyErrorCode(status), status, ...(exchange.method !== undefined && { method: exchange.method }) },
+      ...cutter.mark,
+    });
+  }
+
   async function readBody(target: WatchedTarget, requestId: string, maxBytes: number): Promise<{ text: string; cut: boolean } | undefined> {
     const result = await Promise.race([cdp.send("Network.getResponseBody", { requestId }, target.sessionId).catch(() => undefined), target.gone]);
     if (result === undefined) return undefined;
@@ -156,9 +170,11 @@ export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder): 
     },
     responseReceived(target, { frameId, loaderId, requestId, response, type }) {
       const known = open.get(requestId);
-      if (known !== undefined) known.response = response;
+      const exchange: Exchange = known ?? { target, url: response.url, method: undefined, frameId, loaderId, resourceType: type, response, dataBytes: 0 };
+      exchange.response = response;
       // It was sent before the watch began.
-      else begin(requestId, { target, url: response.url, method: undefined, frameId, loaderId, resourceType: type, response, dataBytes: 0 });
+      if (known === undefined) begin(requestId, exchange);
+      if (isOwnAnswer(response)) tellProxyError(target, requestId, exchange, response.status);
     },
     dataReceived({ dataLength, requestId }) {
       const exchange = open.get(requestId);
@@ -178,6 +194,8 @@ export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder): 
     },
     failed(target, { canceled, errorText, requestId, type }) {
       const exchange = end(requestId);
+      const refused = exchange?.url !== undefined && errorText === "net::ERR_TUNNEL_CONNECTION_FAILED" ? refusedTunnel(tunnelTarget(exchange.url)) : undefined;
+      if (exchange !== undefined && refused !== undefined) tellProxyError(target, requestId, exchange, refused);
       const cutter = new Cutter();
       recorder.record({
         type: "network_loading_failed",
@@ -200,6 +218,28 @@ export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder): 
       idleTimers.clear();
     },
   };
+}
+
+/** Name by which the way out signs what it answers in a site's place, and the statuses with which it tells that a proxy failed. */
+const ownServerName = "Shoal egress gateway";
+const proxyFailed = { first: 590, last: 599 };
+
+function isOwnAnswer({ headers, status }: Protocol.Network.Response): boolean {
+  return (status >= proxyFailed.first && status <= proxyFailed.last) || (status >= 400 && Object.entries(headers).some(([name, value]) => name.toLowerCase() === "server" && value === ownServerName));
+}
+
+function proxyErrorCode(status: number): "destination_blocked" | "upstream_timeout" | "upstream_dns_failure" | "upstream_connect_failed" | "proxy_unavailable" {
+  if (status === 400 || status === 403) return "destination_blocked";
+  if (status === 504) return "upstream_timeout";
+  if (status === 502 || status === 593) return "upstream_dns_failure";
+  return status >= 594 && status <= 596 ? "upstream_connect_failed" : "proxy_unavailable";
+}
+
+/** As a tunnel to it is asked for. */
+function tunnelTarget(address: string): string {
+  const url = URL.parse(address);
+  if (url === null) return "";
+  return `${url.hostname}:${url.port === "" ? (/^(?:https|wss):$/.test(url.protocol) ? "443" : "80") : url.port}`;
 }
 
 /** How much of a body is told; 0 where it is no text. */

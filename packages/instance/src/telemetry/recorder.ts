@@ -37,6 +37,7 @@ export type CapturedEvent = Unstamped<
   | events.LiveViewConnectEvent
   | events.LiveViewDisconnectEvent
   | events.ServiceCrashedEvent
+  | events.SystemOomKillEvent
 >;
 
 /** Bytes of events that are kept for readers; one that is further behind misses some, and sees that by their numbers. */

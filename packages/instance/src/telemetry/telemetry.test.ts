@@ -1,5 +1,6 @@
 import { TelemetryEnvelope } from "@shoal/schemas";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
@@ -61,6 +62,15 @@ afterAll(() => {
 async function select(instance: RunningInstance, ...categories: string[]): Promise<void> {
   const { status } = await instance.call("POST", "/_instance/telemetry", JSON.stringify({ categories }));
   expect(status).toBe(200);
+}
+
+/** Where nobody listens. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, "listening");
+  const { port: free } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return free;
 }
 
 /** A client that drives the first page. */
@@ -270,5 +280,21 @@ describeChromium("telemetry", (chromium) => {
     expect(after).toEqual(every.slice(2));
     expect(every.slice(-late.length)).toEqual(late);
     expect(late.length).toBeGreaterThan(0);
+  });
+
+  it("tells what the way out refuses, where the browser says only that it failed", async () => {
+    await using instance = await runInstance({ chromium });
+    await instance.assign({ telemetry: ["network"] });
+    const told = followTelemetry(instance);
+    const page = await drive(instance);
+    const host = `localhost:${String(await closedPort())}`;
+    await page.send("Runtime.evaluate", { expression: `fetch("https://${host}/tunnel?x", { mode: "no-cors" }).catch(() => {}); fetch("http://${host}/plain", { mode: "no-cors" }).catch(() => {})` });
+    const tunnel = await told.wait("proxy_error", { url: `https://${host}/tunnel?x` });
+    expect(tunnel.data).toMatchObject({ code: "upstream_connect_failed", status: 594, method: "GET", resource_type: "Fetch", request_id: expect.stringMatching(/./) as string });
+    await told.wait("network_loading_failed", { request_id: tunnel.data?.request_id });
+    const plain = await told.wait("proxy_error", { url: `http://${host}/plain` });
+    expect(plain.data).toMatchObject({ code: "proxy_unavailable", status: 599 });
+    expect(told.of("proxy_error").filter(({ data }) => String(data?.url).includes(host))).toHaveLength(2);
+    for (const { event } of told.envelopes) expect(z.safeParse(TelemetryEnvelope, { seq: 1, event }).success).toBe(true);
   });
 });

@@ -10,6 +10,7 @@ import { watchBrowser, type BrowserWatch } from "./browser-watch.ts";
 import { type TelemetryCategory, watchesBrowser } from "./categories.ts";
 import { answerControl } from "./control-requests.ts";
 import { watchDownloads } from "./downloads.ts";
+import { watchOomKills } from "./oom-kills.ts";
 import { type CapturedEvent, TelemetryRecorder } from "./recorder.ts";
 import { takeScreenshots } from "./screenshots.ts";
 
@@ -46,16 +47,20 @@ export interface TelemetryOptions {
   /** Directory of this system that the session's `/` is. */
   readonly root: string;
   readonly browser: Pick<BrowserSupervisor, "cdp" | "onBrowser">;
+  /** Status with which the way out has just refused a tunnel to `host:port`. */
+  readonly refusedTunnel: (target: string) => number | undefined;
 }
 
 const flushTimeoutMs = 1_000;
 /** Events on their way to the service are sent together: so many characters, or what came in so long. */
 const pieceCharacters = 64 * 1024;
 const pieceMs = 50;
+/** Between two looks at the session's processes. */
+const oomLookMs = 1_000;
 /** How long a switch may wait for a browser that does not answer. */
 const selectTimeoutMs = 5_000;
 
-export function createTelemetry({ root, browser }: TelemetryOptions): Telemetry {
+export function createTelemetry({ root, browser, refusedTunnel }: TelemetryOptions): Telemetry {
   const recorder = new TelemetryRecorder();
   const sending = new Set<Promise<unknown>>();
   let cdp: CdpConnection | undefined;
@@ -63,6 +68,7 @@ export function createTelemetry({ root, browser }: TelemetryOptions): Telemetry 
   let lostMs: number | undefined;
   let stopDownloads: (() => void) | undefined;
   let stopScreenshots: (() => void) | undefined;
+  let stopOomWatch: (() => void) | undefined;
   let selecting: Promise<unknown> = Promise.resolve();
   let closed = false;
 
@@ -90,6 +96,14 @@ export function createTelemetry({ root, browser }: TelemetryOptions): Telemetry 
     stopDownloads = undefined;
     stopScreenshots?.();
     stopScreenshots = undefined;
+  }
+
+  function watchMemory(wanted: boolean): void {
+    if (wanted && process.platform === "linux") stopOomWatch ??= watchOomKills(recorder, { proc: "/proc", root: process.pid, intervalMs: oomLookMs });
+    else {
+      stopOomWatch?.();
+      stopOomWatch = undefined;
+    }
   }
 
   /** One change after the other. */
@@ -121,7 +135,7 @@ export function createTelemetry({ root, browser }: TelemetryOptions): Telemetry 
     try {
       if (watch !== undefined) await watch.select(categories);
       else {
-        const made = await watchBrowser(connection, recorder, categories);
+        const made = await watchBrowser(connection, recorder, categories, refusedTunnel);
         if (cdp === connection && !isTrue(closed)) watch = made;
         else made.end();
       }
@@ -169,6 +183,7 @@ export function createTelemetry({ root, browser }: TelemetryOptions): Telemetry 
   const telemetry: Telemetry = {
     async select(categories) {
       recorder.select(new Set(categories));
+      watchMemory(recorder.captures("system"));
       const timeout = Promise.withResolvers<undefined>();
       const timer = setTimeout(timeout.resolve, selectTimeoutMs, undefined);
       // One that starts, or starts again, is watched as soon as it answers.
@@ -218,6 +233,7 @@ export function createTelemetry({ root, browser }: TelemetryOptions): Telemetry 
       closed = true;
       stopFollowing();
       endWatch();
+      watchMemory(false);
       recorder.close();
       const timeout = Promise.withResolvers<undefined>();
       const timer = setTimeout(timeout.resolve, flushTimeoutMs, undefined);

@@ -36,7 +36,10 @@ export async function startEgressProxy(path: string): Promise<EgressProxy> {
       client.write("HTTP/1.1 200 Connection established\r\n\r\n");
       client.pipe(onward).pipe(client);
     });
-    onward.on("error", () => client.destroy());
+    onward.on("error", () => {
+      if (onward.connecting || onward.bytesRead === 0) client.end("HTTP/1.1 594 ECONNREFUSED\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+      else client.destroy();
+    });
     client.on("error", () => onward.destroy());
   });
   await new Promise<void>((resolve) => server.listen(path, resolve));
