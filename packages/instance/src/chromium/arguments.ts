@@ -92,8 +92,9 @@ export function chromiumArguments(config: InstanceConfig, proxyPort: number, lau
     ...(launch.stealth ? stealthArguments : []),
     ...(launch.userAgent === undefined ? [] : [`--user-agent=${launch.userAgent}`]),
     ...(launch.extensions.length > 0 ? [`--load-extension=${launch.extensions.join(",")}`] : []),
-    // --test-type only takes away the bar that warns of --no-sandbox and makes pages 56 pixels lower.
-    ...(program.innerSandbox ? [] : ["--no-sandbox", "--test-type"]),
+    ...(program.innerSandbox ? [] : ["--no-sandbox"]),
+    // It only takes away the bar that warns of such switches and makes pages 56 pixels lower.
+    ...(program.innerSandbox && !launch.stealth ? [] : ["--test-type"]),
     ...(hasLittleSharedMemory() ? ["--disable-dev-shm-usage"] : []),
     "about:blank",
   ];

@@ -1,0 +1,129 @@
+import Kernel from "@onkernel/sdk";
+import type { Browser as Session } from "@shoal/client";
+import { chromium, type Browser, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { fullChromiumPlacements } from "./testing/components.ts";
+import { refusalOf } from "./testing/refusal.ts";
+import { useService } from "./testing/service.ts";
+import { serveSite, type Site } from "./testing/site.ts";
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
+
+let site: Site;
+const seen: { readonly url: string; readonly agent: string }[] = [];
+beforeAll(async () => {
+  site = await serveSite((request, response) => {
+    seen.push({ url: request.url ?? "", agent: request.headers["user-agent"] ?? "" });
+    response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(`<!doctype html><title>${(request.url ?? "").replace(/\W/g, "")}</title>`);
+  });
+});
+afterAll(() => site.close());
+
+/** The first page of a session. */
+async function connectTo(session: Session): Promise<{ client: Browser; page: Page }> {
+  const client = await chromium.connectOverCDP(session.cdp_ws_url, { timeout: 60_000 });
+  const page = client.contexts()[0]?.pages()[0];
+  if (page === undefined) throw new Error("The session has no page.");
+  return { client, page };
+}
+
+/** What became of a visit: the title, or why there is none. */
+async function visit(client: Browser, path: string): Promise<string> {
+  const page = await client.contexts()[0]?.newPage();
+  try {
+    await page?.goto(site.url + path, { timeout: 60_000 });
+    return (await page?.title()) ?? "";
+  } catch (error) {
+    return /net::\w+/.exec(String(error))?.[0] ?? String(error);
+  } finally {
+    await page?.close();
+  }
+}
+
+describe.each(fullChromiumPlacements)("what a browser is started with, in the placement $title", ({ placement, skip }) => {
+  describe.skipIf(skip)("by its options", () => {
+    const test = useService(() => ["--placement", placement, "--allow-private-hosts", site.host]);
+
+    it("hides the signs of automation, for a page that looks for them", async () => {
+      seen.splice(0);
+      const session = await test.shoal.browsers.create({ stealth: true, timeout_seconds: 600, start_url: `${site.url}stealthy`, viewport: { width: 1000, height: 700 } });
+      expect(session).toMatchObject({ stealth: true, headless: true });
+      const { client, page } = await connectTo(session);
+      await page.waitForURL(`${site.url}stealthy`);
+      await page.waitForFunction("innerWidth === 1000 && innerHeight === 700");
+      expect(await page.evaluate("[navigator.webdriver, navigator.plugins.length, typeof chrome, navigator.userAgentData.brands.some(({ brand }) => /headless/i.test(brand))]")).toEqual([false, 5, "object", false]);
+      expect(seen.filter(({ url }) => url === "/stealthy").map(({ agent }) => agent)).toEqual([expect.stringMatching(/ Chrome\/\d+\.0\.0\.0 Safari\/537\.36$/)]);
+      const popup = page.waitForEvent("popup");
+      await page.evaluate("void open('/popup')");
+      expect(await (await popup).evaluate("navigator.webdriver + navigator.userAgent")).not.toMatch(/true|Headless/);
+      await client.close();
+      await test.shoal.browsers.delete(session.session_id);
+    });
+
+    it("has no GPU, and says so", async () => {
+      expect(await refusalOf(test.shoal.browsers.create({ gpu: true }))).toMatchObject({ status: 400, message: expect.stringContaining("body.gpu: sessions of this service have no GPU") as unknown });
+    });
+
+    if (placement === "process") {
+      it("refuses policies, which Chromium reads from one place of the whole system", async () => {
+        expect(await refusalOf(test.shoal.browsers.create({ chrome_policy: { URLBlocklist: ["*"] } }))).toMatchObject({ status: 400, message: expect.stringContaining("body.chrome_policy: needs sessions that run in a sandbox") as unknown });
+        const session = await test.shoal.browsers.create({ chrome_policy: {} });
+        expect(await refusalOf(test.shoal.browsers.update(session.session_id, { chrome_policy: { URLBlocklist: ["*"] } }))).toMatchObject({ status: 400 });
+        await test.shoal.browsers.delete(session.session_id);
+      });
+      return;
+    }
+
+    it("keeps to its policies, and to new ones while pages stay open", async () => {
+      const { browsers } = test.shoal;
+      const address = new URL(site.url).host;
+      const session = await browsers.create({ chrome_policy: { URLBlocklist: [`${address}/first`] }, timeout_seconds: 600 });
+      expect(session.chrome_policy).toEqual({ URLBlocklist: [`${address}/first`] });
+      const { client, page } = await connectTo(session);
+      expect([await visit(client, "first"), await visit(client, "second")]).toEqual(["net::ERR_BLOCKED_BY_ADMINISTRATOR", "second"]);
+
+      // Nobody in the box takes them away.
+      const { stdout_b64 } = await browsers.process.exec(session.session_id, { command: "sh", args: ["-c", "rm -f /etc/chromium/policies/managed/* /opt/shoal/policies/*; (echo x > /etc/chromium/policies/managed/other.json); ls /etc/chromium/policies/managed"] });
+      expect(Buffer.from(stdout_b64, "base64").toString()).toBe("shoal.json\n");
+
+      await page.evaluate("globalThis.kept = 'yes'");
+      const changed = await browsers.update(session.session_id, { chrome_policy: { URLBlocklist: [`${address}/second`] } });
+      expect(changed.chrome_policy).toEqual({ URLBlocklist: [`${address}/second`] });
+      expect(await page.evaluate("globalThis.kept")).toBe("yes");
+      expect([await visit(client, "first"), await visit(client, "second")]).toEqual(["first", "net::ERR_BLOCKED_BY_ADMINISTRATOR"]);
+
+      const none = await browsers.update(session.session_id, { chrome_policy: {} });
+      expect(none.chrome_policy).toBeUndefined();
+      expect([await visit(client, "first"), await visit(client, "second")]).toEqual(["first", "second"]);
+      await client.close();
+      await browsers.delete(session.session_id);
+    });
+
+    it("starts a headless shell again as a full Chromium for its first policies", async () => {
+      const { browsers } = test.shoal;
+      const session = await browsers.create({ timeout_seconds: 600 });
+      const { client } = await connectTo(session);
+      expect(await visit(client, "third")).toBe("third");
+      const closed = new Promise((resolve) => client.once("disconnected", resolve));
+      await browsers.update(session.session_id, { chrome_policy: { URLBlocklist: ["*"], URLAllowlist: [`${new URL(site.url).host}/fourth`] } });
+      await closed;
+      const again = await connectTo(session);
+      expect([await visit(again.client, "third"), await visit(again.client, "fourth")]).toEqual(["net::ERR_BLOCKED_BY_ADMINISTRATOR", "fourth"]);
+      await again.client.close();
+      expect((await browsers.get(session.session_id)).browser_restarts).toBe(0);
+      await browsers.delete(session.session_id);
+    });
+
+    it("refuses policies that are the service's own", async () => {
+      const refused = await refusalOf(test.shoal.browsers.create({ chrome_policy: { ProxyMode: "direct", ExtensionSettings: {}, RemoteDebuggingAllowed: false, URLBlocklist: [] } }));
+      expect(refused).toMatchObject({ status: 400, message: expect.stringContaining("ProxyMode, ExtensionSettings, RemoteDebuggingAllowed are the service's own") as unknown });
+    });
+
+    it("does so for the SDK of the hosted service", async () => {
+      const kernel = new Kernel({ baseURL: test.service.baseUrl, apiKey: test.service.apiKey });
+      const session = await kernel.browsers.create({ headless: true, stealth: true, chrome_policy: { URLBlocklist: ["other.invalid"] } });
+      expect(session).toMatchObject({ stealth: true, chrome_policy: { URLBlocklist: ["other.invalid"] } });
+      await kernel.browsers.deleteByID(session.session_id);
+    });
+  });
+});
