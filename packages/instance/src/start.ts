@@ -3,6 +3,7 @@ import { enableCompileCache, flushCompileCache } from "node:module";
 import type { BrowserLaunch } from "./chromium/launch.ts";
 import { spawnChromium } from "./chromium/spawn.ts";
 import { startEgressForwarder } from "./egress-forwarder.ts";
+import { rememberProcessGroups } from "./process/process-groups.ts";
 import type { InstanceConfig } from "./protocol.ts";
 
 /** Chromium needs longer than everything else: it is started before the rest of the program is even read. */
@@ -12,7 +13,13 @@ async function start(document: string | undefined): Promise<void> {
   const config = JSON.parse(document) as InstanceConfig;
   const forwarder = await startEgressForwarder(config.egress_path);
   offerMemoryFirst();
-  const spawn = (launch?: BrowserLaunch) => spawnChromium(config, forwarder.port, launch);
+  const remember = rememberProcessGroups(config);
+  const spawn = (launch?: BrowserLaunch) => {
+    const spawned = spawnChromium(config, forwarder.port, launch);
+    // Helpers of a browser that was killed may take a moment to go, and show nobody whose they are.
+    if (spawned.process.pid !== undefined) remember(spawned.process.pid);
+    return spawned;
+  };
   const chromium = spawn();
   if (config.cache_dir !== undefined) enableCompileCache(config.cache_dir);
   const { runInstance } = await import("./program.ts");

@@ -36,6 +36,8 @@ const openPathOnly = 0o10000000;
 
 /** Folder of a session for what its instance keeps. */
 export const stateFolder = "state";
+/** Below a session\'s folder: what is `/` to its programs. */
+export const rootFolder = "root";
 
 /** Home directory inside, as an API path. */
 export const homePath = "/home/shoal";
@@ -47,7 +49,7 @@ export const homePath = "/home/shoal";
  */
 export async function makeInstanceFiles(id: string, options: InstanceFilesOptions, owner?: number): Promise<InstanceFiles> {
   const sessionDir = join(options.folders.sessionsDir, id);
-  const root = join(sessionDir, "root");
+  const root = join(sessionDir, rootFolder);
   const state = join(sessionDir, stateFolder);
   const sockets = join(options.folders.runtimeDir, id);
   const isWindows = process.platform === "win32";

@@ -3,9 +3,12 @@ import { openPlacement, sessionFolders, temporaryDirectory } from "./testing/pla
 import { familyOf, type Known, stillRunning } from "./testing/processes.ts";
 import { describeWith } from "./testing/requirements.ts";
 import { startServer } from "./testing/servers.ts";
+import { identityOf, processNamespace } from "./process-table.ts";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 
@@ -97,5 +100,38 @@ describeWith(["linux", "chromium"], "a process placement", () => {
     });
     await instance.stop();
     expect(stillRunning(started)).toEqual([]);
+  });
+});
+
+describeWith(["linux", "bubblewrap"], "a sandbox placement", () => {
+  it("ends a bubblewrap that a killed server has left, and no other", async () => {
+    const sessionsDir = await temporaryDirectory();
+    // As another server would have it, and as one that is dead.
+    const [living, dead] = ["server-living", "server-dead"].map((name) => join(sessionsDir, name, "abc")) as [string, string];
+    for (const session of [living, dead]) mkdirSync(join(session, "root"), { recursive: true });
+    const { served } = await startServer({ kind: "sandbox", sessionsDir: await temporaryDirectory(), warm: 0 });
+    const owner = { pid: served.pid, start_ticks: identityOf(served.pid).startTicks, host: hostname(), ...(await processNamespace()), runtime_dir: "" };
+    writeFileSync(join(living, "..", "owner.json"), JSON.stringify(owner));
+    writeFileSync(join(dead, "..", "owner.json"), JSON.stringify({ ...owner, start_ticks: 1 }));
+    // Without --die-with-parent, as when the server was killed before that was asked for.
+    const left = [living, dead].map((session) =>
+      spawn("bwrap", ["--unshare-pid", "--bind", join(session, "root"), "/", "--ro-bind", "/usr", "/usr", "--ro-bind", "/lib", "/lib", "--ro-bind-try", "/lib64", "/lib64", "/usr/bin/sleep", "600"], { detached: true, stdio: "ignore" }),
+    );
+    const ended = new Map(left.map((child) => [child, once(child, "exit")]));
+    try {
+      await vi.waitFor(() => {
+        for (const { pid } of left) expect(familyOf(pid ?? 0).map(({ name }) => name)).toContain("sleep");
+      }, { timeout: 10_000 });
+      const family = familyOf(left[1]?.pid ?? 0);
+      await openPlacement({ kind: "sandbox", sessionsDir });
+      await allGone(family);
+      expect(existsSync(join(dead, ".."))).toBe(false);
+      expect(left.map(({ signalCode }) => signalCode)).toEqual([null, "SIGKILL"]);
+      expect(existsSync(living)).toBe(true);
+    } finally {
+      // All of what one has started, which is in its group.
+      for (const child of left) if (child.signalCode === null && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+      await Promise.all(ended.values());
+    }
   });
 });

@@ -1,5 +1,5 @@
 import { processGroupsFile } from "@shoal/instance";
-import { stateFolder } from "./instance-files.ts";
+import { rootFolder, stateFolder } from "./instance-files.ts";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -40,19 +40,25 @@ export async function processNamespace(): Promise<{ readonly boot: string; reado
   return { boot: boot.trim(), namespace };
 }
 
+/** What tells the bubblewrap of a session from those of others: its box's `/`. */
+function boxArguments(sessionDir: string): readonly string[] {
+  return ["--bind", join(sessionDir, rootFolder), "/"];
+}
+
 /** How long killed processes may take to go. */
 const lingerMs = 2_000;
 
 /**
- * Kills what a session that ran as a plain process may have left: every process that carries `sessionDir` in its environment as `SHOAL_SESSION_DIR` or is a
- * browser with its profile below it, or was noted by the instance (`processGroupsFile`), and all of their sessions in the sense of `setsid`. Resolves when they are gone. Does nothing but on Linux.
+ * Kills what a session may have left: every process that carries `sessionDir` in its environment as `SHOAL_SESSION_DIR`, is a browser with its profile below it, is
+ * a bubblewrap that makes a box of it (one whose server died before it could ask the kernel to die with it), or was noted by the instance (`processGroupsFile`),
+ * and all of their sessions in the sense of `setsid`. Resolves when they are gone. Does nothing but on Linux.
  *
  * @param since - start of the oldest process that can belong to it, in ticks as in {@link ProcessIdentity}.
  */
 export async function killStrays(sessionDir: string, since = 0): Promise<void> {
   if (process.platform !== "linux") return;
   const environment = Buffer.from(`SHOAL_SESSION_DIR=${sessionDir}\0`);
-  const argument = Buffer.from(`--user-data-dir=${sessionDir}/`);
+  const marks = [Buffer.from(`--user-data-dir=${sessionDir}/`), Buffer.from(boxArguments(sessionDir).join("\0"))];
   const own = statOf(process.pid)?.session;
   // Sandboxed processes of a browser show nobody their environment, but share the session of the browser that does.
   const sessions = new Set(await notedSessions(sessionDir, since > 0));
@@ -62,7 +68,7 @@ export async function killStrays(sessionDir: string, since = 0): Promise<void> {
       const found = /^\d+$/.test(name) ? statOf(Number(name)) : undefined;
       return found !== undefined && found.startTicks >= since && found.pid !== process.pid ? [found] : [];
     });
-    const marked = young.filter(({ pid }) => contentOf(pid, "environ").includes(environment) || contentOf(pid, "cmdline").includes(argument));
+    const marked = young.filter(({ pid }) => contentOf(pid, "environ").includes(environment) || marks.some((mark) => contentOf(pid, "cmdline").includes(mark)));
     for (const { session } of marked) if (session !== own) sessions.add(session);
     const strays = young.filter((each) => marked.includes(each) || sessions.has(each.session));
     if (strays.length === 0 || performance.now() > until) return;
