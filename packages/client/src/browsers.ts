@@ -1,5 +1,5 @@
-import { createBrowser, curl, deleteBrowser, getBrowser, listBrowsers, loadExtensions, saveBrowserProfile, updateBrowser, type BytesInput } from "@shoal/contract";
-import type { Browser, CreateBrowser, Curl, CurlResult, GetBrowser, ListBrowsers, Profile, UpdateBrowser } from "@shoal/schemas";
+import { createBrowser, curl, deleteBrowser, extendBrowser, getBrowser, listBrowsers, loadExtensions, saveBrowserProfile, updateBrowser, type BytesInput } from "@shoal/contract";
+import type { Browser, CreateBrowser, Curl, CurlResult, ExtendBrowser, GetBrowser, ListBrowsers, Profile, UpdateBrowser } from "@shoal/schemas";
 import type { CallOptions, ItemPage, Transport } from "@shoal/transport";
 import { BrowserComputer } from "./browser-computer.ts";
 import { browserFetch, type BrowserFetchInit, type BrowserFetchParts } from "./browser-fetch.ts";
@@ -72,6 +72,10 @@ export class Browsers {
   /** Changes a running session; fields that are absent stay as they are. @throws {ApiError} 404 `not_found`, 409 `name_taken`. */
   update(idOrName: string, body: UpdateBrowser, options?: CallOptions): Promise<Browser> {
     return this.#transport.call(updateBrowser, { params: { id_or_name: idOrName }, body }, options);
+  }
+  /** Gives a running session more time: the time without use is counted from now, and that of `max_duration_seconds` too. @throws {ApiError} 404 `not_found`. */
+  extend(idOrName: string, body: ExtendBrowser = {}, options?: CallOptions): Promise<Browser> {
+    return this.#transport.call(extendBrowser, { params: { id_or_name: idOrName }, body }, options);
   }
   /** Ends a session with everything that runs beside its browser, and its files. @throws {ApiError} 404 `not_found`. */
   delete(idOrName: string, options?: CallOptions): Promise<void> {

@@ -23,7 +23,7 @@ const directOperations = new Set([
 ]);
 
 /** Operations that answer with sessions. */
-const teachers = new Set(["browsers.create", "browsers.get", "browsers.list", "browsers.update", "browserPools.acquire"]);
+const teachers = new Set(["browsers.create", "browsers.get", "browsers.list", "browsers.update", "browsers.extend", "browserPools.acquire"]);
 
 const prefix = "/browsers/{id}";
 /** Sessions that are remembered; the one that was learnt first goes first. */

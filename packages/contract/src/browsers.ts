@@ -1,4 +1,4 @@
-import { Browser, CreateBrowser, Curl, CurlError, CurlResult, GetBrowser, Id, lazyObject, LimitError, ListBrowsers, LoadExtensions, UpdateBrowser } from "@shoal/schemas";
+import { Browser, CreateBrowser, Curl, CurlError, CurlResult, ExtendBrowser, GetBrowser, Id, lazyObject, LimitError, ListBrowsers, LoadExtensions, UpdateBrowser } from "@shoal/schemas";
 import { defineEndpoint, empty, json, multipart, optionalJson, page } from "./endpoint.ts";
 
 const area = "Browsers";
@@ -64,6 +64,20 @@ export const updateBrowser = defineEndpoint({
   body: json(UpdateBrowser),
   responses: { 200: json(Browser) },
   errors: [400, 401, 403, 404, 409, 500, 501],
+});
+
+/** Counts the time without use from now, and the time until a session with `max_duration_seconds` ends anyway. */
+export const extendBrowser = defineEndpoint({
+  operationId: "browsers.extend",
+  area,
+  plane: "control",
+  method: "POST",
+  path: "/browsers/{id_or_name}/extend",
+  summary: "Give a running browser session more time.",
+  params: idOrName,
+  body: optionalJson(ExtendBrowser),
+  responses: { 200: json(Browser) },
+  errors: [400, 401, 404, 409, 500],
 });
 
 /** Ends the browser, everything that runs beside it, and its files. */

@@ -131,7 +131,7 @@ export interface BrowserUsage extends z.output<typeof BrowserUsageShape> {}
 export const BrowserUsage: Schema<BrowserUsage> = BrowserUsageShape;
 
 /** Why a session ended. */
-export const endedReasons = ["deleted", "timeout", "browser_crashed", "instance_lost", "server_stopped"] as const;
+export const endedReasons = ["deleted", "timeout", "max_duration", "browser_crashed", "instance_lost", "server_stopped"] as const;
 export type EndedReason = (typeof endedReasons)[number] | (string & {});
 
 export const BrowserShape = lazyObject(() => ({
@@ -193,6 +193,10 @@ export const BrowserShape = lazyObject(() => ({
   telemetry: z.optional(z.nullable(BrowserTelemetryShape)),
   /** When the session will end if nobody uses it until then; absent while it is in use. */
   expires_at: z.optional(Timestamp),
+  /** Seconds after which the session ends even though it is used, from its start, or from when it was last extended; absent without such a limit. */
+  max_duration_seconds: z.optional(z.int()),
+  /** When the session ends even though it is used; absent without such a limit. */
+  ends_at: z.optional(Timestamp),
   /** Why the session ended; absent while it runs. */
   ended_reason: z.optional(openEnum(...endedReasons)),
   /** How often a crashed Chromium was started again, 0 or 1: the second crash ends the session. */
@@ -221,6 +225,8 @@ export const CreateBrowserShape = z.lazy(() =>
       gpu: z.optional(z.boolean()),
       /** Seconds without a CDP client, a live viewer or an operation in flight, after which the session ends: 10 to 259200 (72 hours), 60 when absent. */
       timeout_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(259_200))),
+      /** Seconds after which the session ends even though it is used: 10 to 604800 (7 days); without such a limit when absent. `browsers.extend` moves the end. */
+      max_duration_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(604_800))),
       /** The profile to start from. */
       profile: z.optional(BrowserProfileShape),
       /** Extensions to start with, at most 20. */
@@ -286,6 +292,14 @@ export const UpdateBrowserShape = z.lazy(() =>
 /** What `browsers.update` takes. */
 export interface UpdateBrowser extends z.input<typeof UpdateBrowserShape> {}
 export const UpdateBrowser: Schema<z.output<typeof UpdateBrowserShape>, UpdateBrowser> = UpdateBrowserShape;
+
+export const ExtendBrowserShape = lazyObject(() => ({
+  /** Seconds from now until the session ends even though it is used, 10 to 604800 (7 days); as many as before when absent. A session without such a limit has none afterwards either, unless this is given. */
+  max_duration_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(604_800))),
+}));
+/** What `browsers.extend` takes. */
+export interface ExtendBrowser extends z.input<typeof ExtendBrowserShape> {}
+export const ExtendBrowser: Schema<z.output<typeof ExtendBrowserShape>, ExtendBrowser> = ExtendBrowserShape;
 
 export const ListBrowsersShape = lazyObject(() => ({
   ...pageFields,

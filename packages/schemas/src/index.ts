@@ -4,7 +4,7 @@ export { Timestamp, Id, DisplayName, SlugName, Tags, pageFields, DeletionStatus 
 export { Since, LogEvent, ErrorEvent, HeartbeatEvent } from "./events.ts";
 export { Profile, CreateProfile, UpdateProfile, ListProfiles, DownloadProfile, ProfileVersionNumber, ProfileVersion, ListProfileVersions, RollbackProfile, CloneProfile, StorageState, ImportStorageState } from "./profile.ts";
 export { ApiKeyCreator, ApiKey, CreatedApiKey, CreateApiKey, UpdateApiKey, RotateApiKey, ListApiKeys, GetApiKey } from "./api-key.ts";
-export { BrowserViewport, BrowserViewportUpdate, BrowserProfile, BrowserExtension, BrowserTelemetryRequest, BrowserTelemetry, BrowserPoolRef, BrowserUsage, endedReasons, Browser, CreateBrowser, UpdateBrowser, ListBrowsers, GetBrowser, type EndedReason } from "./browser.ts";
+export { BrowserViewport, BrowserViewportUpdate, BrowserProfile, BrowserExtension, BrowserTelemetryRequest, BrowserTelemetry, BrowserPoolRef, BrowserUsage, endedReasons, Browser, CreateBrowser, UpdateBrowser, ExtendBrowser, ListBrowsers, GetBrowser, type EndedReason } from "./browser.ts";
 export { AbsolutePath, FileMode, FileInfo, FilePath, WriteFile, CreateDirectory, DeleteDirectoryQuery, SetFilePermissions, MovePath, StartWatch, DirectoryWatch, FileSystemEvent, UploadFiles, UploadZip } from "./file-system.ts";
 export { Health, Readiness } from "./service.ts";
 export { BrowserRegionName, BrowserRegion, BrowserNetworkConfig, memorySizes, BrowserProxyConfig, BrowserProxy } from "./browser-network.ts";
@@ -28,7 +28,7 @@ export { ClickMouse, MoveMouse, TypeText, PressKey, Scroll, DragMouse, SetCursor
 export { ExecutePlaywright, PlaywrightResult } from "./playwright.ts";
 export { ExecProcess, ExecResult, SpawnProcess, SpawnedProcess, ProcessStatus, WriteStdin, StdinResult, KillProcess, ResizeTerminal, ProcessStreamEvent } from "./process.ts";
 export { StreamBrowserLogs } from "./browser-logs.ts";
-export { StartReplay, Replay } from "./replay.ts";
+export { MarkReplay, StartReplay, Replay, ReplayMark } from "./replay.ts";
 export { Curl, CurlResult, CurlError } from "./curl.ts";
 export { LoadExtensions } from "./load-extensions.ts";
 export { TelemetryEvent, TelemetryEnvelope, telemetryCategories, ListTelemetryEvents, StreamTelemetry } from "./telemetry.ts";

@@ -48,6 +48,8 @@ export interface SessionRow {
   tags: Record<string, string>;
   readonly createdAt: string;
   readonly timeoutSeconds: number;
+  /** The limit of its whole life, which the fake shows and does not enforce. */
+  maxDuration: { readonly seconds: number; readonly endsAtMs: number } | undefined;
   viewport: { readonly width: number; readonly height: number; readonly refresh_rate?: number };
   profile: { readonly row: ProfileRow; readonly savesChanges: boolean } | undefined;
   /** What was asked for at the start and is only shown. */

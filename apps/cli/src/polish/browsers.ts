@@ -22,6 +22,7 @@ export const browserPolish: Readonly<Record<string, Polish>> = {
     examples: ["shoal browsers list", "shoal browsers list --status all --tag team=search", "shoal browsers list --query '[].session_id' -o jsonl", "shoal browsers list --watch"],
   },
   "browsers.get": { first: ["session_id", "name"], watch: running, examples: ["shoal browsers get research", "shoal browsers get research --query cdp_ws_url", "shoal browsers get research --watch"] },
+  "browsers.extend": { first: ["session_id", "ends_at", "expires_at"], examples: ["shoal browsers extend research", "shoal browsers extend research --max-duration-seconds 3600"] },
   "browsers.update": { first: ["session_id", "name"], flags: { tags: "--tag" }, examples: ["shoal browsers update research --name archive", "shoal browsers update research --tag team=search --tag stage=2"] },
   "browsers.delete": { many: true, done: "Ended browser {0}.", examples: ["shoal browsers delete research", "shoal browsers delete research archive"] },
 };

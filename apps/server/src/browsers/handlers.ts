@@ -8,7 +8,7 @@ import { shownCategories } from "../telemetry/categories.ts";
 import type { SessionView } from "./session-runner.ts";
 import type { Sessions } from "./sessions.ts";
 
-type BrowserEndpoints = Pick<typeof endpoints, "createBrowser" | "listBrowsers" | "getBrowser" | "updateBrowser" | "deleteBrowser">;
+type BrowserEndpoints = Pick<typeof endpoints, "createBrowser" | "listBrowsers" | "getBrowser" | "updateBrowser" | "extendBrowser" | "deleteBrowser">;
 
 /** What a session's addresses carry. */
 export interface SessionSigner {
@@ -17,8 +17,8 @@ export interface SessionSigner {
 }
 
 /** @param baseUrl - where the client reaches the service; the session's addresses stand below it. */
-export async function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: string, { secrets, liveViews }: SessionSigner): Promise<Browser> {
-  const token = await secrets.signSession(row.id);
+export function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: string, { secrets, liveViews }: SessionSigner): Browser {
+  const token = secrets.signSession(row.id);
   const address = `${baseUrl}/browsers/${row.id}`;
   const socket = address.replace(/^http/, "ws");
   return {
@@ -44,6 +44,8 @@ export async function toBrowser({ row, expiresAt, captured }: SessionView, baseU
     placement: row.placement,
     browser_restarts: row.browser_restarts,
     ...(expiresAt && { expires_at: expiresAt.toISOString() }),
+    ...(row.max_duration_seconds !== null && { max_duration_seconds: row.max_duration_seconds }),
+    ...(row.ends_at !== null && { ends_at: row.ends_at }),
     ...(row.ended_at !== null && { deleted_at: row.ended_at }),
     ...(row.ended_reason !== null && { ended_reason: row.ended_reason }),
   };
@@ -55,10 +57,11 @@ export function browserHandlers(sessions: Sessions, signer: SessionSigner): Hand
     createBrowser: async ({ body, context, signal }) => shown(await sessions.create(context.projectId, body, signal), context),
     async listBrowsers({ query, context }) {
       const page = await sessions.list(context.projectId, query);
-      return { ...page, items: await Promise.all(page.items.map((view) => shown(view, context))) };
+      return { ...page, items: page.items.map((view) => shown(view, context)) };
     },
     getBrowser: async ({ params, query, context }) => shown(await sessions.get(context.projectId, params.id_or_name, query.include_deleted), context),
     updateBrowser: async ({ params, body, context }) => shown(await sessions.update(context.projectId, params.id_or_name, body), context),
+    extendBrowser: async ({ params, body, context }) => shown(await sessions.extend(context.projectId, params.id_or_name, body), context),
     deleteBrowser: ({ params, context }) => sessions.delete(context.projectId, params.id_or_name),
   };
 }

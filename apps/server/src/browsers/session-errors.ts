@@ -12,6 +12,7 @@ export function notFound(idOrName: string): ServiceError {
 const endings: Readonly<Record<string, string>> = {
   deleted: "it was deleted",
   timeout: "nobody used it for its timeout_seconds",
+  max_duration: "its max_duration_seconds were over",
   browser_crashed: "its browser crashed twice",
   instance_lost: "its instance was lost",
   server_stopped: "the server was stopped",

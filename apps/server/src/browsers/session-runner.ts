@@ -47,6 +47,8 @@ export interface RunningSession {
     | undefined;
   /** Gives up the start. */
   readonly abort: AbortController;
+  /** Ends it although it is used. On a clock that nobody sets, unlike the moment that is told. */
+  endTimer: NodeJS.Timeout | undefined;
 }
 
 /** A session as it is shown: its row, and what only this server knows. */
@@ -129,6 +131,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     if (session.ending === undefined) {
       const { id, project_id } = session.row;
       const at = new Date().toISOString();
+      clearTimeout(session.endTimer);
       session.abort.abort(new ServiceError(409, "conflict", `Browser ${id} was ended while it started (${reason}).`));
       const stopped = stopInstance(session)?.catch((error: unknown) => {
         log.error({ session_id: id, err: error }, "the session's instance did not stop cleanly");
@@ -246,6 +249,8 @@ export function createSessionRunner(parts: SessionRunnerParts) {
       pool_name: null,
       pool_state: null,
       browser_restarts: 0,
+      max_duration_seconds: null,
+      ends_at: null,
       options: optionsOf(request),
       ended_at: null,
       ended_reason: null,
@@ -253,7 +258,13 @@ export function createSessionRunner(parts: SessionRunnerParts) {
   }
 
   function newSession(row: SessionRow, telemetryRequest: PooledRequest["telemetry"]): RunningSession {
-    return { row, instance: undefined, idleSinceMs: null, captured: selectCategories(telemetryRequest, undefined), collector: undefined, switching: Promise.resolve(), ending: undefined, abort: new AbortController() };
+    return { row, instance: undefined, idleSinceMs: null, captured: selectCategories(telemetryRequest, undefined), collector: undefined, switching: Promise.resolve(), ending: undefined, abort: new AbortController(), endTimer: undefined };
+  }
+
+  /** Ends a session after so many seconds from now, whether it is used or not; an earlier limit counts no more. */
+  function limit(session: RunningSession, seconds: number): void {
+    clearTimeout(session.endTimer);
+    session.endTimer = setTimeout(() => void end(session, "max_duration"), seconds * 1000).unref();
   }
 
   /** While the other servers may have given this one up, what it runs may be ended in the database already. */
@@ -295,6 +306,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     room,
     emptyRow,
     newSession,
+    limit,
     instanceHere,
     switchTelemetry,
     refuseDoubtful,

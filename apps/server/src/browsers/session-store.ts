@@ -29,6 +29,10 @@ export interface SessionRow {
   /** Nobody sees a session of a pool that is not `leased`. */
   readonly pool_state: "starting" | "warm" | "leased" | null;
   readonly browser_restarts: number;
+  /** Of its start, or its latest extension; `null` = it runs for as long as it is used. */
+  readonly max_duration_seconds: number | null;
+  /** When it ends although it is used. */
+  readonly ends_at: string | null;
   readonly options: SessionOptions;
   readonly ended_at: string | null;
   readonly ended_reason: string | null;
@@ -44,7 +48,7 @@ export function createSessionStore({ query }: Database) {
     async insert(row: SessionRow, limits: SessionLimits): Promise<void> {
       await query
         .insertInto("sessions")
-        .columns(["id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "proxy", "browser_restarts", "options"])
+        .columns(["id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "proxy", "browser_restarts", "options", "max_duration_seconds", "ends_at"])
         .expression(
           query
             .selectNoFrom([
@@ -63,6 +67,8 @@ export function createSessionStore({ query }: Database) {
               sql<string | null>`${row.proxy && JSON.stringify(row.proxy)}::jsonb`.as("proxy"),
               sql<number>`0`.as("browser_restarts"),
               sql<string>`${JSON.stringify(row.options)}::jsonb`.as("options"),
+              sql<number | null>`${row.max_duration_seconds}::int`.as("max_duration_seconds"),
+              sql<string | null>`${row.ends_at}::timestamptz`.as("ends_at"),
             ])
             .where(sql<boolean>`shoal_admit_session(${row.project_id}::text, ${limits.perProject}::int, ${limits.perOrganization}::int)`),
         )
@@ -119,6 +125,11 @@ export function createSessionStore({ query }: Database) {
         .where("ended_at", "is", null)
         .returningAll()
         .executeTakeFirst();
+    },
+
+    /** Moves the end of a running session. @returns its row; `undefined` when it has ended. */
+    async extend(id: string, seconds: number, endsAt: string): Promise<SessionRow | undefined> {
+      return query.updateTable("sessions").set({ max_duration_seconds: seconds, ends_at: endsAt }).where("id", "=", id).where("ended_at", "is", null).returningAll().executeTakeFirst();
     },
 
     async setRestarts(id: string, restarts: number): Promise<void> {

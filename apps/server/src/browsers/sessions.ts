@@ -1,7 +1,7 @@
 import type { Page } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
-import type { CreateBrowser, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
+import type { CreateBrowser, ExtendBrowser, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
 import { LRUCache } from "lru-cache";
 import type * as z from "zod/mini";
 import { isUniqueViolation } from "../database-errors.ts";
@@ -24,6 +24,8 @@ export interface Sessions {
   list(projectId: string, filter: z.output<typeof ListBrowsers>): Promise<Page<SessionView>>;
   get(projectId: string, idOrName: string, includeEnded: boolean): Promise<SessionView>;
   update(projectId: string, idOrName: string, request: z.output<typeof UpdateBrowser>): Promise<SessionView>;
+  /** Counts the time without use, and that until a limited session ends, from now. */
+  extend(projectId: string, idOrName: string, request: z.output<typeof ExtendBrowser>): Promise<SessionView>;
   delete(projectId: string, idOrName: string): Promise<void>;
   /**
    * The instance of a running session. Answers at once when it is given the id of one that runs here.
@@ -57,6 +59,23 @@ export interface Sessions {
   giveUp(): void;
   /** Ends every session as `server_stopped` and takes no new ones. */
   close(): Promise<void>;
+}
+
+/** An instance answers within a millisecond. */
+const renewTimeoutMs = 10_000;
+
+function endOf(seconds: number | undefined): Pick<SessionRow, "max_duration_seconds" | "ends_at"> {
+  return seconds === undefined ? { max_duration_seconds: null, ends_at: null } : { max_duration_seconds: seconds, ends_at: new Date(Date.now() + seconds * 1000).toISOString() };
+}
+
+/** Has the time without use begin anew. */
+async function renewTimeout(instance: Instance, { id, timeout_seconds }: SessionRow): Promise<void> {
+  const answer = await instance.request(
+    { method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, signal: AbortSignal.timeout(renewTimeoutMs) },
+    JSON.stringify({ session_id: id, timeout_seconds }),
+  );
+  answer.resume();
+  if (answer.statusCode !== 200) throw new ServiceError(409, "browser_not_running", `Browser ${id} is ending, and gets no more time.`);
 }
 
 export function createSessions(parts: SessionRunnerParts): Sessions {
@@ -133,12 +152,15 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
         tags: request.tags ?? {},
         timeout_seconds: request.timeout_seconds ?? rules.idleTimeoutSeconds,
         proxy: chosen?.shown ?? null,
+        ...endOf(request.max_duration_seconds),
       };
       const session = newSession(row, request.telemetry);
+      if (row.max_duration_seconds !== null) runner.limit(session, row.max_duration_seconds);
       sessions.set(row.id, session);
       try {
         await start(session, chosen ?? undefined, signal);
       } catch (error) {
+        clearTimeout(session.endTimer);
         sessions.delete(row.id);
         throw error;
       }
@@ -181,6 +203,20 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
       }
       if (row === undefined) throw notFound(idOrName);
       instance?.setUpstream(chosen?.upstream);
+      return view(row);
+    },
+
+    async extend(projectId, idOrName, request) {
+      const present = await existing(projectId, idOrName);
+      const instance = await instanceByName(projectId, present.id);
+      await renewTimeout(instance, present);
+      const { max_duration_seconds: seconds, ends_at: endsAt } = endOf(request.max_duration_seconds ?? present.max_duration_seconds ?? undefined);
+      if (seconds === null || endsAt === null) return view(present);
+      const row = await store.extend(present.id, seconds, endsAt);
+      const session = sessions.get(present.id);
+      if (row === undefined || session === undefined || session.ending !== undefined) throw notFound(idOrName);
+      runner.limit(session, seconds);
+      session.row = { ...session.row, max_duration_seconds: seconds, ends_at: endsAt };
       return view(row);
     },
 

@@ -27,6 +27,7 @@ export const sessionExamples = {
   Browser: [browser],
   CreateBrowser: [{ name: "checkout-run", timeout_seconds: 300, viewport: { width: 1280, height: 800 }, start_url: "https://example.com/", profile: { name: "work", save_changes: true }, tags: { team: "shop" } }, {}],
   UpdateBrowser: [{ name: null, tags: { team: "search" }, viewport: { width: 1024, height: 768 } }],
+  ExtendBrowser: [{ max_duration_seconds: 3600 }, {}],
   Curl: [{ url: "https://example.com/api/cart", method: "POST", headers: { "content-type": "application/json" }, body: '{"item":7}', timeout_ms: 10_000 }],
   CurlResult: [{ status: 200, headers: { "content-type": ["application/json"] }, body: '{"items":1}', duration_ms: 184 }],
   LimitError: [{ code: "too_many_requests", message: "This project runs 50 sessions, its limit. Delete one, or wait until one ends.", limit: 50, used: 50, remaining: 0 }],

@@ -10,7 +10,7 @@ import { holds, pageOf } from "../listing.ts";
 import type { SessionRow, Store } from "../store.ts";
 import { findProfile, toProfile } from "./profiles.ts";
 
-type BrowserEndpoints = Pick<typeof endpoints, "createBrowser" | "listBrowsers" | "getBrowser" | "updateBrowser" | "deleteBrowser">;
+type BrowserEndpoints = Pick<typeof endpoints, "createBrowser" | "listBrowsers" | "getBrowser" | "updateBrowser" | "extendBrowser" | "deleteBrowser">;
 
 const defaultViewport = { width: 1920, height: 1080 };
 const defaultTimeoutSeconds = 60;
@@ -34,7 +34,7 @@ function toBrowser(row: SessionRow, baseUrl: string): Browser {
     usage: { uptime_ms: Math.max(0, endMs - Date.parse(row.createdAt)) },
     placement: "process",
     browser_restarts: 0,
-    ...(row.ended === undefined ? { expires_at: new Date(Date.now() + row.timeoutSeconds * 1000).toISOString() } : { deleted_at: row.ended.at, ended_reason: row.ended.reason }),
+    ...(row.ended === undefined ? { expires_at: new Date(Date.now() + row.timeoutSeconds * 1000).toISOString(), ...(row.maxDuration && { max_duration_seconds: row.maxDuration.seconds, ends_at: new Date(row.maxDuration.endsAtMs).toISOString() }) } : { deleted_at: row.ended.at, ended_reason: row.ended.reason }),
   };
 }
 
@@ -79,6 +79,10 @@ function refuseUnkept(body: Pick<z.output<typeof CreateBrowser>, "extensions" | 
 
 function sizeOf({ height, refresh_rate, width }: z.output<typeof BrowserViewport>): SessionRow["viewport"] {
   return { width, height, ...(refresh_rate !== undefined && { refresh_rate }) };
+}
+
+function maxDurationOf(seconds: number | undefined): SessionRow["maxDuration"] {
+  return seconds === undefined ? undefined : { seconds, endsAtMs: Date.now() + seconds * 1000 };
 }
 
 /** Handlers of the browser sessions. Sessions are records with files: no browser starts, and nothing answers at `cdp_ws_url`. */
@@ -129,6 +133,7 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
         tags,
         createdAt: new Date().toISOString(),
         timeoutSeconds: body.timeout_seconds ?? defaultTimeoutSeconds,
+        maxDuration: maxDurationOf(body.max_duration_seconds),
         viewport: sizeOf(viewport),
         profile,
         shown: {
@@ -174,6 +179,11 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
       if (body.tags) row.tags = body.tags;
       if (body.viewport !== undefined) row.viewport = sizeOf(body.viewport);
       if (profile !== undefined) row.profile = profile;
+      return toBrowser(row, baseUrl);
+    },
+    extendBrowser: ({ body, params, context: { baseUrl, projectId } }) => {
+      const row = existing(projectId, params.id_or_name);
+      row.maxDuration = maxDurationOf(body.max_duration_seconds ?? row.maxDuration?.seconds);
       return toBrowser(row, baseUrl);
     },
     deleteBrowser: ({ params, context }) => {
