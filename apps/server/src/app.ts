@@ -34,6 +34,7 @@ import { noteAccess } from "./observation/request-facts.ts";
 import type { Organization } from "./organization/organization.ts";
 import { explainOutage } from "./outages.ts";
 import { profileHandlers } from "./profiles/handlers.ts";
+import type { OverloadGuard } from "./overload/overload-guard.ts";
 import type { Profiles } from "./profiles/profiles.ts";
 import { explainingClosedProjects } from "./projects/closed-project.ts";
 import { projectHandlers } from "./projects/handlers.ts";
@@ -70,6 +71,7 @@ export interface AppParts {
   readonly maxSessions: number;
   readonly organization: Organization;
   readonly origins: RequestOrigins;
+  readonly overload: Pick<OverloadGuard, "admit" | "admitStart">;
   readonly profiles: Profiles;
   readonly projects: Projects;
   readonly proxies: Proxies;
@@ -105,6 +107,8 @@ export function createApp(parts: AppParts): FastifyInstance {
       return new RequestLog(log, requestId);
     },
     forceCloseConnections: true,
+    // How often heads of requests that do not come are looked for; Node's own half a minute would let thousands wait.
+    http: { ...fastifyOptions.http, connectionsCheckingInterval: 2000 },
     ...(origins.hasPrefix && { rewriteUrl }),
   });
   configure(app, {
@@ -122,6 +126,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   }
   function authenticate(request: FastifyRequest): Access | Promise<Access> {
     refuseWhileDraining();
+    parts.overload.admit(request.method);
     const access = authenticator.authenticate(request.raw);
     return access instanceof Promise ? access.then((known) => admit(request, known)) : admit(request, access);
   }
@@ -149,6 +154,7 @@ export function createApp(parts: AppParts): FastifyInstance {
 
   /** The same, and the audit log learns who it is where the operation is one that it keeps. */
   function enter(request: FastifyRequest, endpoint: Endpoint): Access | Promise<Access> {
+    if (endpoint === contract.createBrowser) parts.overload.admitStart();
     const access = authenticate(request);
     // What another server sends on is in the log as that server saw it.
     if (!isAudited(endpoint) || replicas.isForwarded(request.raw)) return access;

@@ -6,6 +6,9 @@ import { requestIdOf } from "./request-log.ts";
 export interface InFlight {
   /** Resolves when none is left but event streams, which end with their session, or after `graceMs`. @returns how many were left. */
   settle(graceMs: number): Promise<number>;
+  /** How many are being answered now. */
+  size(): number;
+  responses(): Iterable<ServerResponse>;
   /** Those that are being answered now, and the event streams among them. */
   count(): { readonly open: number; readonly streams: number };
 }
@@ -31,7 +34,8 @@ export function followRequests(server: Server, log: Log, onEnd?: (request: Incom
     log[level]({ request_id: requestIdOf(request), method: request.method, path, status: statusCode, duration_ms: Math.round((performance.now() - arrivedMs) * 10) / 10, ...(cut && { cut }) }, "request");
   }
 
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+  // First of all, so that whoever answers a request finds it among the open ones.
+  server.prependListener("request", (request: IncomingMessage, response: ServerResponse) => {
     open.add(response);
     const arrivedMs = performance.now();
     response.on("close", () => {
@@ -43,6 +47,8 @@ export function followRequests(server: Server, log: Log, onEnd?: (request: Incom
   });
   const left = () => [...open].filter((response) => !isEventStream(response)).length;
   return {
+    size: () => open.size,
+    responses: () => open,
     count: () => ({ open: open.size, streams: open.size - left() }),
     settle(graceMs) {
       return new Promise((resolve) => {

@@ -27,6 +27,8 @@ import { createIdempotency } from "./idempotency/idempotency.ts";
 import { isLoopback, listen, tryAddress } from "./listen.ts";
 import { createLiveViewAddresses } from "./live-view/live-view-address.ts";
 import { createLog, type Log } from "./log.ts";
+import { createOverloadGuard, type OverloadRules } from "./overload/overload-guard.ts";
+import { endStalledRequests } from "./overload/stalled-requests.ts";
 import { createProfiles } from "./profiles/profiles.ts";
 import { openObservation } from "./observation/observation.ts";
 import { openOrganization } from "./organization/organization.ts";
@@ -199,7 +201,10 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   cleanup.add("metrics, traces and the access log", () => observation.close());
   // Both come into being with the HTTP server, at the end of the start.
   const live: { inFlight?: InFlight; upgrades?: UpgradeRoutes } = {};
-  const placement = observation.placement(bare);
+  const overloadRules: OverloadRules = { maxRequests: config.max_requests, maxStarting: config.max_starting_sessions, maxDelayMs: config.max_event_loop_delay_ms, maxMemoryMb: config.max_memory_mb };
+  const overload = createOverloadGuard({ rules: overloadRules, inFlight: () => live.inFlight, onRefused: (why) => { observation.refused(why); } });
+  cleanup.add("the watch for overload", () => { overload.close(); });
+  const placement = overload.counting(observation.placement(bare));
 
   const isLive = () => database.isListening();
   const lookup = createProjectLookup(database, isLive);
@@ -298,6 +303,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     maxSessions: limits.perOrganization,
     organization,
     origins,
+    overload,
     rateLimits,
     profiles,
     projects,
@@ -322,6 +328,9 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   });
   const upgrades = serveUpgrades(app.server, { sessions, secrets, authenticator, origins, liveViews, replicas: forwarding, log });
   Object.assign(live, { inFlight, upgrades });
+  app.server.maxConnections = config.max_connections;
+  const stalled = endStalledRequests(app.server, inFlight, () => config.request_stall_seconds, log);
+  cleanup.add("the watch for stalled requests", () => { stalled.close(); });
   cleanup.add("the HTTP server", async () => {
     await browserPools.close();
     await sessions.close();

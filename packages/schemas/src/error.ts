@@ -23,6 +23,7 @@ export const errorCodes = [
   "not_found",
   "not_implemented",
   "not_ready",
+  "overloaded",
   "payload_too_large",
   "permission_denied",
   "profile_in_use",

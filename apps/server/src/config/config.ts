@@ -21,6 +21,12 @@ type Required =
   | "max_sessions"
   | "max_sessions_per_project"
   | "max_sessions_per_organization"
+  | "max_requests"
+  | "max_connections"
+  | "max_starting_sessions"
+  | "max_event_loop_delay_ms"
+  | "max_memory_mb"
+  | "request_stall_seconds"
   | "rate_limit_per_key"
   | "rate_limit_per_organization"
   | "rate_limit_per_address"
@@ -220,6 +226,12 @@ export function completeConfig(given: Settings, env: NodeJS.ProcessEnv = process
     max_sessions: given.max_sessions ?? defaultMaxSessions(),
     max_sessions_per_project: 50,
     max_sessions_per_organization: 1000,
+    max_requests: 2000,
+    max_connections: 10_000,
+    max_starting_sessions: 128,
+    max_event_loop_delay_ms: 1000,
+    max_memory_mb: 0,
+    request_stall_seconds: 30,
     rate_limit_per_key: 60_000,
     rate_limit_per_organization: 300_000,
     rate_limit_per_address: 3000,
