@@ -1,8 +1,11 @@
 import Kernel from "@onkernel/sdk";
 import type { Browser as Session } from "@shoal/client";
+import { buffer } from "node:stream/consumers";
+import { Readable } from "node:stream";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { windowPlacements } from "./testing/components.ts";
+import { missingForScreenRecordings, windowPlacements } from "./testing/components.ts";
+import { play } from "./testing/play-film.ts";
 import { refusalOf } from "./testing/refusal.ts";
 import { useService } from "./testing/service.ts";
 
@@ -73,6 +76,24 @@ describe.each(windowPlacements)("a session with a window in the placement $title
       await expect.poll(() => page.evaluate(rate), { timeout: 30_000 }).toBeLessThan(14);
       const refusal = await refusalOf(test.shoal.browsers.update(id(), { viewport: { width: 5000, height: 900 } }));
       expect([refusal.status, refusal.message]).toEqual([400, expect.stringContaining("body.viewport.width: the screen of this session can have at most 2560 \u00d7 2560 pixels") as unknown]);
+    });
+
+    it.skipIf(missingForScreenRecordings !== undefined)(`records the whole screen, not the page alone${missingForScreenRecordings === undefined ? "" : ` (skipped: ${missingForScreenRecordings})`}`, async () => {
+      const { browsers } = test.shoal;
+      await browsers.update(id(), { viewport: { width: 1000, height: 700, refresh_rate: 30 } });
+      await page.setContent(recorder);
+      const { replay_id: replayId } = await browsers.replays.start(id(), { framerate: 10 });
+      const short = await browsers.replays.start(id(), { max_duration_in_seconds: 1 });
+      await new Promise((resolve) => setTimeout(resolve, 2500));
+      await browsers.replays.stop(id(), replayId);
+      const film = await buffer(Readable.from((await browsers.replays.download(id(), replayId)).stream));
+      await expect.poll(async () => (await browsers.replays.list(id())).find(({ replay_id }) => replay_id === short.replay_id)?.finished_at ?? null, { timeout: 30_000 }).not.toBeNull();
+      const known = (await browsers.replays.list(id())).find(({ replay_id }) => replay_id === replayId);
+      const wall = (Date.parse(known?.finished_at ?? "") - Date.parse(known?.started_at ?? "")) / 1000;
+      const played = await play(page, film);
+      expect(played).toMatchObject({ width: 1000, height: 700 });
+      expect(played.seconds).toBeGreaterThan(1.5);
+      expect(Math.abs(played.seconds - wall)).toBeLessThan(0.5);
     });
 
     it("shows the page alone in a kiosk, with the SDK of the hosted service", async () => {

@@ -4,6 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "./testing/components.ts";
+import { play } from "./testing/play-film.ts";
 import { refusalOf } from "./testing/refusal.ts";
 import { useService } from "./testing/service.ts";
 import { useSession } from "./testing/session.ts";
@@ -12,31 +13,6 @@ const moving = `<!doctype html><body style="margin:0"><script>
 let step = 0;
 setInterval(() => { document.body.style.background = "hsl(" + (step++ * 7) % 360 + " 80% 50%)" }, 40);
 </script>`;
-
-/** What `<video>` makes of a film, shown to its middle. */
-function play(page: Page, film: Buffer): Promise<{ seconds: number; width: number; height: number; last: readonly number[] }> {
-  return page.evaluate(async (base64) => {
-    const video = document.createElement("video");
-    video.muted = true;
-    video.src = `data:video/mp4;base64,${base64}`;
-    await new Promise((resolve, reject) => {
-      video.onloadedmetadata = resolve;
-      video.onerror = () => { reject(new Error(video.error?.message)); };
-    });
-    // A film in fragments does not say how long it is; a jump beyond its end finds out.
-    const sought = new Promise((resolve) => { video.onseeked = resolve; });
-    video.currentTime = 100_000;
-    await sought;
-    const seconds = video.currentTime;
-    const context = new OffscreenCanvas(1, 1).getContext("2d");
-    context?.drawImage(video, 0, 0, 1, 1);
-    const last = [...(context?.getImageData(0, 0, 1, 1).data ?? [])];
-    video.currentTime = 0;
-    await video.play();
-    if (!video.ended) await new Promise((resolve) => { video.onended = video.ontimeupdate = () => { if (video.currentTime > 0) resolve(undefined); }; });
-    return { seconds, width: video.videoWidth, height: video.videoHeight, last };
-  }, film.toString("base64"));
-}
 
 describe.each(placements)("recordings in the placement $title", ({ placement, skip }) => {
   describe.skipIf(skip)("with a session", () => {

@@ -77,7 +77,7 @@ export function createOperations({ root, config, egressPort, logs, browser, disp
   const playwright = playwrightHandlers({ root, config, browser, visibleTarget: async () => findVisiblePage(await browser.cdp()) });
   const requests = curlArea({ config, egressPort, browser });
   const computer = sessionComputer(browser, display);
-  const replays = replayArea({ config, egressPort: egressPort ?? 0, browser });
+  const replays = replayArea({ config, egressPort: egressPort ?? 0, browser, display });
   const handlers = {
     ...fileSystemHandlers(root),
     watchEvents: watches.watchEvents,

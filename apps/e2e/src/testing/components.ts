@@ -16,14 +16,18 @@ export const placements = (["sandbox", "process"] as const).map((placement) => {
   return { placement, skip: missing !== undefined, title: missing === undefined ? placement : `${placement} (skipped, ${missing})` };
 });
 
-/** The same for sessions with a window. */
-export const windowPlacements = placements.map(({ placement, skip, title }) => {
-  const advice = process.env.SHOAL_REQUIRE_ALL === "1" ? undefined : host.findings.find(({ name, state }) => name === "windows" && state !== "ok")?.advice;
-  return advice === undefined ? { placement, skip, title } : { placement, skip: true, title: `${placement} (skipped, no windows: ${advice})` };
-});
-
 /** The same for sessions that need a full Chromium. */
 export const fullChromiumPlacements = placements.map(({ placement, skip, title }) => {
   const isMissing = process.env.SHOAL_REQUIRE_ALL !== "1" && host.findings.some(({ name, advice }) => name === "windows" && advice?.includes(" chromium") === true);
   return isMissing ? { placement, skip: true, title: `${placement} (skipped, no full Chromium: apt install chromium)` } : { placement, skip, title };
 });
+
+const windows = process.env.SHOAL_REQUIRE_ALL === "1" ? undefined : host.findings.find(({ name }) => name === "windows");
+
+/** The same for sessions with a window. */
+export const windowPlacements = placements.map(({ placement, skip, title }) =>
+  windows === undefined || windows.state === "ok" ? { placement, skip, title } : { placement, skip: true, title: `${placement} (skipped, no windows: ${windows.advice ?? ""})` },
+);
+
+/** Why recordings of whole screens cannot be tried; `undefined` when they can. */
+export const missingForScreenRecordings = windows?.advice;

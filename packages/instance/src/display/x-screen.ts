@@ -15,7 +15,7 @@ export interface XScreen {
   change(mode: ScreenMode): Promise<void>;
 }
 
-export async function createXScreen(x: XConnection, windows: Pick<XWindows, "fill">, first: ScreenMode): Promise<XScreen> {
+export async function createXScreen(x: XConnection, windows: Pick<XWindows, "fill" | "settled">, first: ScreenMode): Promise<XScreen> {
   const { client, root } = x;
   const randr = await x.ask<Extensions["randr"]>((reply) => {
     client.require("randr", reply);
@@ -62,6 +62,11 @@ export async function createXScreen(x: XConnection, windows: Pick<XWindows, "fil
     sizeScreen(wanted.width, wanted.height);
     mode = wanted;
     windows.fill(wanted);
+    // A browser asks what has changed when it is told, which may be between two steps: it is told again when all of it holds.
+    for (const primary of [0, output]) {
+      await windows.settled();
+      randr.SetOutputPrimary(root, primary);
+    }
   }
 
   await change(first);

@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
-import { access, mkdir, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { delimiter, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { authorityPath } from "./authority-path.ts";
+import { findProgram } from "./find-program.ts";
 
 /** A running X server without a monitor. */
 export interface XServer {
@@ -72,15 +71,6 @@ export async function startXServer(options: XServerOptions): Promise<XServer | u
       child.kill("SIGTERM");
     },
   };
-}
-
-/** Where a program is that this user may run. */
-export async function findProgram(name: string): Promise<string | undefined> {
-  for (const folder of (process.env.PATH ?? "").split(delimiter).filter(Boolean)) {
-    const path = join(folder, name);
-    if (await access(path, constants.X_OK).then(() => true, () => false)) return path;
-  }
-  return undefined;
 }
 
 async function firstNumber(stream: Readable): Promise<number> {

@@ -79,6 +79,7 @@ declare module "x11" {
     CreateMode(window: number, mode: Mode, reply: Reply<number>): void;
     AddOutputMode(output: number, mode: number): void;
     SetCrtcConfig(crtc: number, timestamp: number, configTimestamp: number, x: number, y: number, mode: number, rotation: number, outputs: readonly number[], reply: Reply<unknown>): void;
+    SetOutputPrimary(window: number, output: number): void;
     SetScreenSize(window: number, width: number, height: number, widthMm: number, heightMm: number): void;
   }
 

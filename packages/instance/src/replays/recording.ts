@@ -50,7 +50,7 @@ const repeatMs = 1_000;
 /** An encoder that needs longer for the end of a file has hung. */
 const closeTimeoutMs = 10_000;
 /** Longest wait that timers can keep. */
-const maxTimerMs = 2 ** 31 - 1;
+export const maxTimerMs = 2 ** 31 - 1;
 
 export function beginRecording({ id, path, framerate, maxDurationMs, encoder, first }: RecordingOptions): Recording {
   const startedAtMs = Date.now();

@@ -9,12 +9,15 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import type { CdpConnection } from "../cdp/pipe-connection.ts";
 import type { BrowserSupervisor } from "../chromium/supervisor.ts";
+import { findProgram } from "../display/find-program.ts";
+import type { SessionDisplay } from "../display/session-display.ts";
 import { log } from "../log.ts";
 import { attachToPage, findVisiblePage } from "../pages/visible-page.ts";
 import type { InstanceConfig } from "../protocol.ts";
 import { type Encoder, startEncoder } from "./encoder.ts";
 import { beginRecording, type Recording } from "./recording.ts";
 import { followScreen, type Frame, maxPictureSide } from "./screen.ts";
+import { beginScreenRecording, type ScreenRecordingOptions } from "./screen-recording.ts";
 
 /** Recordings of one session. */
 export interface Replays {
@@ -43,6 +46,8 @@ export interface ReplaysOptions {
   /** Port of the egress forwarder on 127.0.0.1. */
   readonly egressPort: number;
   readonly browser: Pick<BrowserSupervisor, "cdp" | "onBrowser">;
+  /** The screen of a browser with a window: recorded whole where ffmpeg is installed. */
+  readonly display: () => SessionDisplay | undefined;
 }
 
 /** Recordings that run at once. */
@@ -56,7 +61,7 @@ const chunkBytes = 256 * 1024;
 /** The encoder's browser and the first minutes of a film; with less, none is begun. */
 const leastFreeBytes = 16 * 2 ** 20;
 
-export function createReplays({ config, egressPort, browser }: ReplaysOptions): Replays {
+export function createReplays({ config, egressPort, browser, display }: ReplaysOptions): Replays {
   const directory = join(config.session_dir, "replays");
   const recordings = new Map<string, Recording>();
   const following = new Set<Promise<unknown>>();
@@ -117,6 +122,15 @@ export function createReplays({ config, egressPort, browser }: ReplaysOptions): 
     );
   }
 
+  /** @returns `undefined` for a headless browser, and where there is no ffmpeg. */
+  async function startOnScreen(options: Pick<ScreenRecordingOptions, "id" | "framerate" | "maxDurationMs">): Promise<Recording | undefined> {
+    const screen = display();
+    const program = screen && (await findProgram("ffmpeg"));
+    if (screen === undefined || program === undefined) return undefined;
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    return beginScreenRecording({ ...options, program, sessionDir: config.session_dir, display: screen, path: join(directory, `${options.id}.mp4`) });
+  }
+
   async function start({ framerate = defaultFramerate, maxDurationSeconds }: Parameters<Replays["start"]>[0]): Promise<Replay> {
     if (closed) throw new ServiceError(503, "shutting_down", "This session is ending.");
     if (running >= maxRunning) throw new ServiceError(409, "conflict", `${String(maxRunning)} recordings of this session run, the most there can be. Stop one with browsers.replays.stop.`);
@@ -125,6 +139,13 @@ export function createReplays({ config, egressPort, browser }: ReplaysOptions): 
     const id = randomBytes(12).toString("hex");
     try {
       await requireSpace(config.session_dir);
+      const screen = await startOnScreen({ id, framerate, maxDurationMs: maxDurationSeconds === undefined ? undefined : maxDurationSeconds * 1000 });
+      if (screen !== undefined) {
+        recordings.set(id, screen);
+        void screen.written.then(release);
+        if (isClosed()) screen.stop();
+        return describe(screen);
+      }
       const cdp = await browser.cdp();
       encoder ??= openEncoder();
       const opening = encoder;

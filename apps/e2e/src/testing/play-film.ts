@@ -1,0 +1,26 @@
+import type { Page } from "playwright-core";
+
+/** What `<video>` makes of a film, shown to its middle. */
+export function play(page: Page, film: Buffer): Promise<{ seconds: number; width: number; height: number; last: readonly number[] }> {
+  return page.evaluate(async (base64) => {
+    const video = document.createElement("video");
+    video.muted = true;
+    video.src = `data:video/mp4;base64,${base64}`;
+    await new Promise((resolve, reject) => {
+      video.onloadedmetadata = resolve;
+      video.onerror = () => { reject(new Error(video.error?.message)); };
+    });
+    // A film in fragments does not say how long it is; a jump beyond its end finds out.
+    const sought = new Promise((resolve) => { video.onseeked = resolve; });
+    video.currentTime = 100_000;
+    await sought;
+    const seconds = video.currentTime;
+    const context = new OffscreenCanvas(1, 1).getContext("2d");
+    context?.drawImage(video, 0, 0, 1, 1);
+    const last = [...(context?.getImageData(0, 0, 1, 1).data ?? [])];
+    video.currentTime = 0;
+    await video.play();
+    if (!video.ended) await new Promise((resolve) => { video.onended = video.ontimeupdate = () => { if (video.currentTime > 0) resolve(undefined); }; });
+    return { seconds, width: video.videoWidth, height: video.videoHeight, last };
+  }, film.toString("base64"));
+}
