@@ -292,7 +292,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       const token = sessionTokenIn(request.raw.url ?? "");
       if (token !== undefined) return { url: `${base}/browsers/${sessionId}`, token };
       const { row } = await sessions.get((await authenticate(request)).projectId, sessionId, false);
-      return { url: `${base}/browsers/${row.id}`, token: await secrets.signSession(row.id) };
+      return { url: `${base}/browsers/${row.id}`, token: secrets.signSession(row.id) };
     },
   });
   parts.serveReplicas(app);

@@ -21,34 +21,43 @@ export function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: st
   const token = secrets.signSession(row.id);
   const address = `${baseUrl}/browsers/${row.id}`;
   const socket = address.replace(/^http/, "ws");
-  return {
+  const { options } = row;
+  const browser: Browser = {
     session_id: row.id,
     created_at: row.created_at,
     cdp_ws_url: `${socket}/cdp?jwt=${token}`,
     webdriver_ws_url: `${socket}/webdriver?jwt=${token}`,
-    ...(row.ended_at === null && { base_url: address }),
-    ...liveViews.of(row, baseUrl),
     headless: row.headless,
     stealth: row.stealth,
     timeout_seconds: row.timeout_seconds,
-    ...(row.name !== null && { name: row.name }),
-    ...(Object.keys(row.tags).length > 0 && { tags: row.tags }),
-    ...(row.pool_id !== null && { pool: { id: row.pool_id, ...(row.pool_name !== null && { name: row.pool_name }) } }),
-    ...(row.viewport !== null && { viewport: row.viewport }),
-    ...(row.options.kiosk_mode === true && { kiosk_mode: true }),
-    ...(row.options.chrome_policy && { chrome_policy: row.options.chrome_policy }),
-    ...(row.start_url !== null && { start_url: row.start_url }),
-    ...(row.proxy !== null && { proxy: row.proxy, ...(row.proxy.id !== undefined && { proxy_id: row.proxy.id }) }),
     usage: { uptime_ms: Math.max(0, (row.ended_at === null ? Date.now() : Date.parse(row.ended_at)) - Date.parse(row.created_at)) },
-    ...(captured && { telemetry: shownCategories(captured) }),
     placement: row.placement,
     browser_restarts: row.browser_restarts,
-    ...(expiresAt && { expires_at: expiresAt.toISOString() }),
-    ...(row.max_duration_seconds !== null && { max_duration_seconds: row.max_duration_seconds }),
-    ...(row.ends_at !== null && { ends_at: row.ends_at }),
-    ...(row.ended_at !== null && { deleted_at: row.ended_at }),
-    ...(row.ended_reason !== null && { ended_reason: row.ended_reason }),
   };
+  // Field by field: a list shows a hundred sessions at a time, and objects that are spread into one another cost more than the query.
+  if (row.ended_at === null) {
+    const { browser_live_view_read_only_url, browser_live_view_url } = liveViews.of(row, baseUrl);
+    browser.base_url = address;
+    if (browser_live_view_url !== undefined) browser.browser_live_view_url = browser_live_view_url;
+    if (browser_live_view_read_only_url !== undefined) browser.browser_live_view_read_only_url = browser_live_view_read_only_url;
+  } else browser.deleted_at = row.ended_at;
+  if (row.name !== null) browser.name = row.name;
+  if (Object.keys(row.tags).length > 0) browser.tags = row.tags;
+  if (row.pool_id !== null) browser.pool = row.pool_name === null ? { id: row.pool_id } : { id: row.pool_id, name: row.pool_name };
+  if (row.viewport !== null) browser.viewport = row.viewport;
+  if (options.kiosk_mode === true) browser.kiosk_mode = true;
+  if (options.chrome_policy) browser.chrome_policy = options.chrome_policy;
+  if (row.start_url !== null) browser.start_url = row.start_url;
+  if (row.proxy !== null) {
+    browser.proxy = row.proxy;
+    if (row.proxy.id !== undefined) browser.proxy_id = row.proxy.id;
+  }
+  if (captured) browser.telemetry = shownCategories(captured);
+  if (expiresAt) browser.expires_at = expiresAt.toISOString();
+  if (row.max_duration_seconds !== null) browser.max_duration_seconds = row.max_duration_seconds;
+  if (row.ends_at !== null) browser.ends_at = row.ends_at;
+  if (row.ended_reason !== null) browser.ended_reason = row.ended_reason;
+  return browser;
 }
 
 export function browserHandlers(sessions: Sessions, signer: SessionSigner): Handlers<BrowserEndpoints, Access> {

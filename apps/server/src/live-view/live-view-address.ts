@@ -1,4 +1,5 @@
 import { ServiceError } from "@shoal/router";
+import { LRUCache } from "lru-cache";
 import type { SessionRow } from "../browsers/session-store.ts";
 import type { Secrets } from "../secrets.ts";
 
@@ -33,17 +34,27 @@ const pattern = /^((\w{1,64})\.([cw])([0-9a-z]{1,9}))\.([\w-]{43})$/;
 
 /** @param hours - how long an address holds, at least. */
 export function createLiveViewAddresses(secrets: Pick<Secrets, "sign" | "hasSigned">, hours: number): LiveViewAddresses {
-  function tokenOf(sessionId: string, mode: LiveViewMode): string {
-    const expiresAtMs = Math.ceil(Date.now() / hourMs + hours) * hourMs;
+  function tokenOf(sessionId: string, mode: LiveViewMode, expiresAtMs: number): string {
     const text = `${sessionId}.${letters[mode]}${(expiresAtMs / 1000).toString(36)}`;
     return `${text}.${secrets.sign(use, text)}`;
+  }
+  /** By session: lists show a hundred of them at a time, again and again. */
+  const made = new LRUCache<string, { readonly expiresAtMs: number } & Readonly<Record<LiveViewMode, string>>>({ max: 10_000 });
+  function tokensOf(sessionId: string): Readonly<Record<LiveViewMode, string>> {
+    const expiresAtMs = Math.ceil(Date.now() / hourMs + hours) * hourMs;
+    const known = made.get(sessionId);
+    if (known?.expiresAtMs === expiresAtMs) return known;
+    const tokens = { expiresAtMs, control: tokenOf(sessionId, "control", expiresAtMs), watch: tokenOf(sessionId, "watch", expiresAtMs) };
+    made.set(sessionId, tokens);
+    return tokens;
   }
 
   return {
     of({ id, ended_at, options }, baseUrl) {
       if (ended_at !== null) return {};
-      const address = (mode: LiveViewMode) => `${baseUrl}/browser/live/${tokenOf(id, mode)}${options?.kiosk_mode === true ? "?kiosk=true" : ""}`;
-      return { browser_live_view_url: address("control"), browser_live_view_read_only_url: address("watch") };
+      const { control, watch } = tokensOf(id);
+      const question = options?.kiosk_mode === true ? "?kiosk=true" : "";
+      return { browser_live_view_url: `${baseUrl}/browser/live/${control}${question}`, browser_live_view_read_only_url: `${baseUrl}/browser/live/${watch}${question}` };
     },
     open(token) {
       const [, text = "", sessionId = "", letter, expiry = "", signature = ""] = pattern.exec(token) ?? [];
