@@ -86,12 +86,12 @@ export interface ClosablePool {
   readonly close: () => Promise<void>;
 }
 
-/** A pool that survives lost connections: they are logged and replaced. */
-export function createPool(target: Target, log: DatabaseLog): ClosablePool {
+/** A pool that survives lost connections: they are logged and replaced. @param max - connections at most. */
+export function createPool(target: Target, log: DatabaseLog, max = maxConnections): ClosablePool {
   const pool = new Pool({
     ...connectionConfig(target),
-    max: maxConnections,
-    min: 2,
+    max,
+    min: Math.min(2, max),
     idleTimeoutMillis: 30_000,
     maxLifetimeSeconds: 3600,
     statement_timeout: statementTimeoutMs,

@@ -21,6 +21,8 @@ export interface DatabaseOptions {
 export interface Database {
   /** At most 10 connections; a statement may take 30 s. Moments come as ISO strings, see {@link Tables}. */
   readonly query: Kysely<Tables>;
+  /** One connection more, for the short statements that must not wait behind those of {@link query}: a server that is busy still lives. */
+  readonly pulse: Kysely<Tables>;
   readonly embedded: boolean;
   /**
    * Hears of rows of `projects`, `api_keys`, `profiles` and `browser_pools` that any replica changed, this one included, after the change was
@@ -38,7 +40,9 @@ export interface Database {
 }
 
 async function connect(target: Target, log: DatabaseLog): Promise<Omit<Database, "embedded">> {
-  const { pool, close } = createPool(target, log);
+  const { pool, close: closePool } = createPool(target, log);
+  const apart = createPool(target, log, 1);
+  const close = () => Promise.all([closePool(), apart.close()]);
   try {
     await connectFirst(pool, target);
     // A migration takes as long as it takes.
@@ -53,6 +57,7 @@ async function connect(target: Target, log: DatabaseLog): Promise<Omit<Database,
     let closing: Promise<void> | undefined;
     return {
       query,
+      pulse: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparing(apart.pool, () => queryTimeoutMs) }) }),
       onChange: (listener) => feed.listen(listener),
       isListening: () => feed.isListening(),
       connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),

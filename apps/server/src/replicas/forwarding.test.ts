@@ -108,6 +108,15 @@ it("joins CDP clients, and tells why a connection is refused", async () => {
   expect(await client.send("Runtime.evaluate", { expression: `"${large}".length` }, sessionId)).toMatchObject({ result: { value: 3_000_000 } });
   client.close();
   await client.closed;
+  const { browser_live_view_url = "", webdriver_ws_url } = Browser.parse(await (await here(`/browsers/${session.session_id}`)).json());
+  for (const url of [webdriver_ws_url, `${browser_live_view_url.replace("http", "ws")}/socket`]) {
+    const socket = new WebSocket(url);
+    await new Promise((resolve, reject) => {
+      socket.addEventListener("open", resolve);
+      socket.addEventListener("error", () => { reject(new Error(`There is no connection to ${url}.`)); });
+    });
+    socket.close();
+  }
   expect(await refusedUpgrade(`${first.baseUrl}/browsers/${session.session_id}/process/nothing/attach`, { authorization: `Bearer ${project.key}` })).toMatchObject({ status: 404 });
   expect(await refusedUpgrade(`${first.baseUrl}/browsers/${session.session_id}/process/nothing/attach`, { authorization: `Bearer ${stranger.key}` })).toMatchObject({ status: 404, body: { code: "not_found" } });
 });

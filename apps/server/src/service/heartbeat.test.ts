@@ -1,4 +1,5 @@
 import { type Database, openDatabase } from "@shoal/database";
+import { sql } from "kysely";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -115,6 +116,18 @@ it("leaves no session behind when it stops, nor itself", async () => {
   expect(await endedReason(session)).toBe("server_stopped");
   expect(await serverIds()).toEqual([]);
 });
+
+it("beats while every connection for queries is busy", async () => {
+  const me = createId();
+  const server = await startServer(me);
+  const busy = Array.from({ length: 30 }, () => sql`select pg_sleep(2)`.execute(database.query));
+  const beat = async () => (await database.pulse.selectFrom("servers").select("heartbeat_at").where("id", "=", me).executeTakeFirst())?.heartbeat_at;
+  const before = await beat();
+  await expect.poll(beat, { timeout: 30_000, interval: 50 }).not.toBe(before);
+  expect(database.connections().waiting).toBeGreaterThan(0);
+  await Promise.all(busy);
+  expect(server.onGivenUp).not.toHaveBeenCalled();
+}, 60_000);
 
 it("refuses to join servers whose secret is another", async () => {
   const server = await startServer(createId());

@@ -64,7 +64,7 @@ interface Heard {
  *
  * @throws {StartError} when another server over this database has other secrets.
  */
-export async function startHeartbeat({ query }: Database, options: HeartbeatOptions): Promise<Heartbeat> {
+export async function startHeartbeat({ pulse: query }: Database, options: HeartbeatOptions): Promise<Heartbeat> {
   const { serverId, secretCheck, log, now = () => performance.now(), beatMs = usualBeatMs, onGivenUp, onGone } = options;
   const peers = new Map<string, Peer>();
   const heard = new Map<string, Heard>();
