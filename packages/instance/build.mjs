@@ -82,11 +82,13 @@ for (const [part, file] of parts) {
 }
 // What runs in the page that encodes recordings; a file of its own, since the instance only hands it on.
 await build({ entryPoints: ["src/replays/encoder-page.ts"], outfile: `${out}/encoder-page.js`, bundle: true, platform: "browser", format: "iife", minify: true, legalComments: "linked", logLevel: "warning" });
-// The live view, one page without anything else to load: the service hands it out as it is.
-const page = await build({ entryPoints: ["src/live-view/page/page.ts", "src/live-view/page/page.css"], outdir: out, write: false, bundle: true, platform: "browser", target: "es2022", format: "iife", minify: true, legalComments: "none", logLevel: "warning" });
-const pageText = (ending) => page.outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? "";
-const html = await readFile("src/live-view/page/page.html", "utf8");
-await writeFile(`${out}/live-view.html`, html.replace("/* page.css */", () => pageText(".css")).replace("/* page.js */", () => pageText(".js").replaceAll("</script", "<\\/script")));
+// Pages for people, each one document without anything else to load: the service hands them out as they are.
+for (const [name, folder] of [["live-view", "src/live-view/page"], ["replay", "src/replays/page"]]) {
+  const page = await build({ entryPoints: [`${folder}/page.ts`, `${folder}/page.css`], outdir: out, write: false, bundle: true, platform: "browser", target: "es2022", format: "iife", minify: true, legalComments: "none", logLevel: "warning" });
+  const text = (ending) => page.outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? "";
+  const html = await readFile(`${folder}/page.html`, "utf8");
+  await writeFile(`${out}/${name}.html`, html.replace("/* page.css */", () => text(".css")).replace("/* page.js */", () => text(".js").replaceAll("</script", "<\\/script")));
+}
 // Playwright is handed on with the program, so what its licences ask for is too.
 const notices = ["LICENSE", "NOTICE", "ThirdPartyNotices.txt"].map((name) => readFile(`node_modules/playwright-core/${name}`, "utf8"));
 await writeFile(`${out}/playwright-core.LEGAL.txt`, (await Promise.all(notices)).join("\n"));

@@ -89,7 +89,7 @@ describe("with a public URL", () => {
     await openSocket(direct + inside.pathname + inside.search);
     await openSocket(direct + inside.pathname.replace("/api", "") + inside.search);
     const replay = (await (await fetch(`${test.service.baseUrl}/browsers/${created.session_id}/replays`, { method: "POST", headers: { ...headers, "content-type": "application/json" }, body: "{}" })).json()) as { replay_view_url: string };
-    expect(replay.replay_view_url.startsWith(`${created.base_url}/replays/`)).toBe(true);
+    expect(replay.replay_view_url.startsWith(`https://shoal.example/api/browser/replay/${created.session_id}.`)).toBe(true);
     const gone = await fetch(`${test.service.baseUrl}/browsers/${created.session_id}`, { method: "DELETE", headers });
     expect(gone.ok).toBe(true);
   });

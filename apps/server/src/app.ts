@@ -45,7 +45,8 @@ import type { RequestOrigins } from "./public-url/request-origin.ts";
 import type { RateLimits } from "./rate-limits/rate-limits.ts";
 import { type ReplayAccess, replayHandlers } from "./replays/handlers.ts";
 import type { ReplayStore } from "./replays/replay-store.ts";
-import { opensReplay, replayViewUrl } from "./replays/view-url.ts";
+import type { ReplayAddresses } from "./replays/replay-address.ts";
+import { serveReplayView } from "./replays/replay-view.ts";
 import type { ReplicaForwarding } from "./replicas/replica-forwarding.ts";
 import { identify, RequestLog } from "./request-log.ts";
 import type { Secrets } from "./secrets.ts";
@@ -78,6 +79,7 @@ export interface AppParts {
   readonly rateLimits: Pick<RateLimits, "admit">;
   readonly readiness: ReadinessChecks;
   readonly replays: ReplayStore;
+  readonly replayAddresses: ReplayAddresses;
   readonly replicas: ReplicaForwarding;
   /** Adds what only other servers of this installation ask. */
   readonly serveReplicas: (app: FastifyInstance) => void;
@@ -178,7 +180,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     ...organizationHandlers(parts.organization, entitlements),
     ...auditLogHandlers(parts.auditLogs),
     ...telemetryHandlers(sessions, parts.telemetry),
-  } satisfies HandlersOrNotYet<KeyedPlane<typeof contract>, NotImplemented & keyof KeyedPlane<typeof contract>, Access>;
+  } satisfies HandlersOrNotYet<Omit<KeyedPlane<typeof contract>, keyof typeof browserReplays>, NotImplemented & keyof KeyedPlane<typeof contract>, Access>;
   const open = serviceHandlers(parts.readiness) satisfies HandlersOrNotYet<OpenPlane<typeof contract>, NotImplemented & keyof OpenPlane<typeof contract>>;
 
   /** Whoever lacks a key that is needed learns that first; nothing else of the request is looked at. */
@@ -255,13 +257,13 @@ export function createApp(parts: AppParts): FastifyInstance {
       const access = await enter(request, endpoint);
       const { projectId } = access;
       const sessionId = await hereOrTaken(request, access, id);
-      return { sessionId, instance: () => sessions.instanceOf(projectId, sessionId), viewUrl: (replayId) => replayViewUrl(secrets, `${base}/browsers/${sessionId}`, replayId) };
+      return { sessionId, instance: () => sessions.instanceOf(projectId, sessionId), viewUrl: (replayId) => parts.replayAddresses.of(sessionId, replayId, base) };
     }
     refuseWhileDraining();
-    if (endpoint !== browserReplays.downloadReplay || !(await opensReplay(secrets, token, request.params))) await openWithToken(request, token, id);
+    await openWithToken(request, token, id);
     markToken(request, endpoint);
     if (!sessions.isHere(id) && !replicas.isAlone()) await hereOrTaken(request, undefined, id);
-    return { sessionId: id, instance: () => sessions.instanceOf(undefined, id), viewUrl: (replayId) => replayViewUrl(secrets, `${base}/browsers/${id}`, replayId) };
+    return { sessionId: id, instance: () => sessions.instanceOf(undefined, id), viewUrl: (replayId) => parts.replayAddresses.of(id, replayId, base) };
   }
 
   mountAll(app, browserReplays, replayHandlers(parts.replays), { context: replaysFor });
@@ -296,6 +298,13 @@ export function createApp(parts: AppParts): FastifyInstance {
     },
   });
   parts.serveReplicas(app);
+  serveReplayView(app, {
+    addresses: parts.replayAddresses,
+    store: parts.replays,
+    atHome: (request, sessionId) => (sessions.isHere(sessionId) || replicas.isAlone() ? Promise.resolve() : hereOrTaken(request, undefined, sessionId)),
+    frameAncestors: parts.liveViewFrameAncestors,
+    onRefused: (request) => { authenticator.countRefused(request.raw); },
+  });
   serveLiveView(app, { addresses: parts.liveViews, store: parts.sessionStore, frameAncestors: parts.liveViewFrameAncestors, onRefused: (request) => { authenticator.countRefused(request); } });
   serveOpenApi(app);
   return app;

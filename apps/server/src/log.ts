@@ -3,7 +3,7 @@ import type { Config } from "./config/config.ts";
 
 export type Log = Logger;
 
-const secrets = /sk_shoal_[\w-]+|(?<=\/browser\/live\/)[\w.-]+|\b(?:jwt=|Bearer )[\w.~+/=-]+|(?<=\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)/gi;
+const secrets = /sk_shoal_[\w-]+|(?<=\/browser\/(?:live|replay)\/)[\w.-]+|\b(?:jwt=|Bearer )[\w.~+/=-]+|(?<=\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)/gi;
 
 /** Takes keys, session tokens and passwords in addresses out of a text. The last net under every log line. */
 export function redact(text: string): string {

@@ -45,6 +45,7 @@ import { createReadCache } from "./read-cache.ts";
 import { startJobs } from "./replicas/jobs.ts";
 import { joinReplicas } from "./replicas/join.ts";
 import { replicaAddress } from "./replicas/replica-address.ts";
+import { createReplayAddresses } from "./replays/replay-address.ts";
 import { createReplayStore } from "./replays/replay-store.ts";
 import { createSecrets } from "./secrets.ts";
 import { createReadiness } from "./service/readiness.ts";
@@ -250,6 +251,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     store: sessionStore,
     placement,
     proxies,
+    extensions,
     telemetry,
     replays,
     others: replicas.others,
@@ -309,6 +311,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     projects,
     proxies,
     replays,
+    replayAddresses: createReplayAddresses(secrets),
     readiness: createReadiness({ database, placement, chromium: config.chromium, isDraining }),
     replicas: forwarding,
     serveReplicas: (served) => { replicas.serve(served, sessions); },

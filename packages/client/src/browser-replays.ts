@@ -1,5 +1,5 @@
-import { downloadReplay, listReplays, startReplay, stopReplay } from "@shoal/contract";
-import type { Replay, StartReplay } from "@shoal/schemas";
+import { downloadReplay, listReplays, markReplay, startReplay, stopReplay } from "@shoal/contract";
+import type { MarkReplay, Replay, ReplayMark, StartReplay } from "@shoal/schemas";
 import { pause, TimeoutError, type CallOptions, type Download, type DownloadOptions, type Transport, type TransportHooks } from "@shoal/transport";
 
 /** How long to wait for a recording's file. */
@@ -31,6 +31,10 @@ export class BrowserReplays {
   /** Begins to record. It ends with {@link stop}, after `max_duration_in_seconds`, or with the session. @throws {ApiError} 409 when no more recordings can run. */
   start(browserId: string, body: StartReplay = {}, options?: CallOptions): Promise<Replay> {
     return this.#transport.call(startReplay, { params: { id: browserId }, body }, options);
+  }
+  /** Begins a chapter of a recording, now or at `body.offset_seconds`. @throws {ApiError} 404 `not_found`; 409 when it has 500. */
+  mark(browserId: string, replayId: string, body: MarkReplay, options?: CallOptions): Promise<ReplayMark> {
+    return this.#transport.call(markReplay, { params: { id: browserId, replay_id: replayId }, body }, options);
   }
   /** Ends a recording; its file is written then. @throws {ApiError} 404 `not_found`. */
   stop(browserId: string, replayId: string, options?: CallOptions): Promise<void> {

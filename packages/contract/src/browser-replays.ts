@@ -1,4 +1,4 @@
-import { Id, lazyObject, Replay, StartReplay } from "@shoal/schemas";
+import { Id, lazyObject, MarkReplay, Replay, ReplayMark, StartReplay } from "@shoal/schemas";
 import * as z from "zod/mini";
 import { bytes, defineEndpoint, empty, json, optionalJson } from "./endpoint.ts";
 
@@ -52,6 +52,20 @@ export const downloadReplay = defineEndpoint({
   params: idAndReplay,
   responses: { 200: bytes("video/mp4"), 202: empty },
   errors: [400, 401, 403, 404, 500],
+});
+
+/** Chapters are shown beside the film at `replay_view_url`; 500 at most. An addition of Shoal. */
+export const markReplay = defineEndpoint({
+  operationId: "browsers.replays.mark",
+  area,
+  plane: "control",
+  method: "POST",
+  path: "/browsers/{id}/replays/{replay_id}/marks",
+  summary: "Begin a chapter.",
+  params: idAndReplay,
+  body: json(MarkReplay),
+  responses: { 201: json(ReplayMark) },
+  errors: [400, 401, 403, 404, 409, 500],
 });
 
 /** The file is written then; a recording that has ended stays as it is. */

@@ -106,7 +106,9 @@ export function createOperations({ root, config, egressPort, logs, browser, disp
     writeClipboard: memory.wrap(browserComputer.writeClipboard, computer.handlers.writeClipboard),
   } satisfies HandlersOrNotYet<InstancePlane<typeof contract>, NotImplemented>;
   // Area by area: the whole contract would cost every session's start 8 ms of CPU.
-  const endpoints = { ...browserFs, ...browserComputer, ...browserLogs, ...browserProcess, ...browserReplays, curl, executePlaywright, streamTelemetry } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
+  // The service keeps the recordings, and what is noted of them.
+  const { markReplay: _markReplay, ...recordings } = browserReplays;
+  const endpoints = { ...browserFs, ...browserComputer, ...browserLogs, ...browserProcess, ...recordings, curl, executePlaywright, streamTelemetry } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
   router.mountAll(endpoints, handlers);
   return {
     handle(request, response) {

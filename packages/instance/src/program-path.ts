@@ -12,3 +12,6 @@ export const instanceProgramPath: string = fileURLToPath(new URL("../dist/progra
 
 /** The page of the live view: one HTML document with its style and script, made by the package's build. */
 export const liveViewPagePath: string = fileURLToPath(new URL("../dist/program/live-view.html", import.meta.url));
+
+/** The page that plays a recording, likewise. */
+export const replayPagePath: string = fileURLToPath(new URL("../dist/program/replay.html", import.meta.url));

@@ -1,7 +1,8 @@
 import { browserReplays } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
 import { type Handlers, ServiceError, withStatus } from "@shoal/router";
-import { ErrorBody, Replay } from "@shoal/schemas";
+import { ErrorBody, Replay, type ReplayMark } from "@shoal/schemas";
+import { LRUCache } from "lru-cache";
 import type { IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { isReplayId, type ReplayStore } from "./replay-store.ts";
@@ -12,7 +13,7 @@ export interface ReplayAccess {
   /** @throws {ServiceError} 404 when the session has ended, 409 while it starts. */
   instance(): Instance | Promise<Instance>;
   /** Where a recording can be looked at, without a key. */
-  viewUrl(replayId: string): Promise<string>;
+  viewUrl(replayId: string): string;
 }
 
 /** Seconds until a file may be there. */
@@ -21,6 +22,7 @@ const maxAnswerCharacters = 65_536;
 
 /** Recordings are made in the instance, and kept, listed and read here: they outlive it. */
 export function replayHandlers(store: ReplayStore): Handlers<typeof browserReplays, ReplayAccess> {
+  const marks = new LRUCache<string, Promise<ReplayMark>>({ max: 10_000 });
   return {
     async startReplay({ body, context, headers, requestId, signal }) {
       const instance = await context.instance();
@@ -31,11 +33,22 @@ export function replayHandlers(store: ReplayStore): Handlers<typeof browserRepla
       const { replay_id, started_at } = replay.data;
       const kept: Replay = { replay_id, started_at, finished_at: null };
       await store.keep(context.sessionId, instance, kept);
-      return { ...kept, replay_view_url: await context.viewUrl(replay_id) };
+      return shown(kept, context);
     },
     async listReplays({ context }) {
       const replays = await store.list(context.sessionId);
-      return Promise.all(replays.map(async (replay) => ({ ...replay, replay_view_url: await context.viewUrl(replay.replay_id) })));
+      return replays.map((replay) => shown(replay, context));
+    },
+    async markReplay({ params, body, context, headers }) {
+      const mark = () => store.mark(context.sessionId, params.replay_id, body);
+      const key = headers["idempotency-key"];
+      if (typeof key !== "string") return mark();
+      // A request that is repeated is not to begin another chapter.
+      const name = `${context.sessionId}/${params.replay_id}/${key}`;
+      const marked = marks.get(name) ?? mark();
+      marks.set(name, marked);
+      marked.catch(() => marks.delete(name));
+      return marked;
     },
     async stopReplay({ params, context, requestId, signal }) {
       const found = await store.find(context.sessionId, params.replay_id);
@@ -45,6 +58,11 @@ export function replayHandlers(store: ReplayStore): Handlers<typeof browserRepla
       return (await store.read(context.sessionId, params.replay_id)) ?? withStatus(202, undefined, { retryAfterSeconds });
     },
   };
+}
+
+function shown(replay: Replay, context: ReplayAccess): Replay {
+  const { started_at } = replay;
+  return { ...replay, replay_view_url: context.viewUrl(replay.replay_id), ...(started_at != null && { clock: { started_ts: Date.parse(started_at) * 1000 } }) };
 }
 
 interface Asked {

@@ -1,6 +1,6 @@
 import type { Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
-import { Replay } from "@shoal/schemas";
+import { type MarkReplay, Replay, type ReplayMark } from "@shoal/schemas";
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
@@ -20,6 +20,10 @@ export interface ReplayStore {
   keep(sessionId: string, instance: Instance, replay: Replay): Promise<void>;
   /** Those of one session, oldest first. */
   list(sessionId: string): Promise<Replay[]>;
+  /** One of them. @throws {ServiceError} 404. */
+  show(sessionId: string, replayId: string): Promise<Replay>;
+  /** Begins a chapter, at the present moment or the recording's end when it is not said where. @throws {ServiceError} 404; 409 when there are too many. */
+  mark(sessionId: string, replayId: string, mark: MarkReplay): Promise<ReplayMark>;
   /** `going` while its file grows. @throws {ServiceError} 404. */
   find(sessionId: string, replayId: string): Promise<{ readonly going: boolean; readonly path: string }>;
   /** The whole file; `undefined` while it grows. @throws {ServiceError} 404. */
@@ -43,6 +47,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 const maxFileBytes = 2 * 2 ** 30 + 64 * 2 ** 20;
 const finishTimeoutMs = 5_000;
 const chunkBytes = 256 * 1024;
+const maxMarks = 500;
 /** Names files, so nothing else will do. */
 const replayIdPattern = /^[0-9a-f]{24}$/;
 
@@ -59,6 +64,7 @@ export function isReplayId(text: string): boolean {
 
 export function createReplayStore({ directory, retentionDays, log }: ReplayStoreOptions): ReplayStore {
   const going = new Map<string, Going>();
+  const changing = new Map<string, Promise<void>>();
   const keyOf = (sessionId: string, id: string): string => `${sessionId}/${id}`;
   const pathOf = (sessionId: string, id: string, kind: "mp4" | "json"): string => join(directory, sessionId, `${id}.${kind}`);
 
@@ -66,6 +72,20 @@ export function createReplayStore({ directory, retentionDays, log }: ReplayStore
     const path = pathOf(sessionId, replay.replay_id, "json");
     await writeFile(`${path}.new`, JSON.stringify(replay), { mode: 0o600 });
     await rename(`${path}.new`, path);
+  }
+
+  /** Changes what is written of a recording, one change after the other. */
+  function change(sessionId: string, id: string, make: (present: Replay) => Replay): Promise<void> {
+    const key = keyOf(sessionId, id);
+    const changed = (changing.get(key) ?? Promise.resolve()).then(async () => {
+      const present = await load(sessionId, id);
+      if (present !== undefined) await describe(sessionId, make(present));
+    });
+    const settled = changed.catch(() => undefined).finally(() => {
+      if (changing.get(key) === settled) changing.delete(key);
+    });
+    changing.set(key, settled);
+    return changed;
   }
 
   async function collect(sessionId: string, instance: Instance, replay: Replay): Promise<void> {
@@ -84,7 +104,7 @@ export function createReplayStore({ directory, retentionDays, log }: ReplayStore
     }
     const said = answer?.trailers["x-finished-at"];
     const finished = said === undefined || Number.isNaN(Date.parse(said)) ? new Date() : new Date(said);
-    await describe(sessionId, { ...replay, finished_at: finished.toISOString() }).catch((error: unknown) => {
+    await change(sessionId, id, (present) => ({ ...present, finished_at: finished.toISOString() })).catch((error: unknown) => {
       log.warn({ session_id: sessionId, replay_id: id, err: error }, "the end of a recording could not be noted");
     });
   }
@@ -125,9 +145,26 @@ export function createReplayStore({ directory, retentionDays, log }: ReplayStore
       const startOf = ({ started_at }: Replay): number => (typeof started_at === "string" ? Date.parse(started_at) : 0);
       return found.filter((replay) => replay !== undefined).sort((a, b) => startOf(a) - startOf(b));
     },
+    async show(sessionId, replayId) {
+      const replay = isReplayId(replayId) ? await load(sessionId, replayId) : undefined;
+      if (replay === undefined) throw new ServiceError(404, "not_found", `Browser ${sessionId} has no recording ${replayId.slice(0, 100)}, or it was removed ${String(retentionDays)} days after its end (replay_retention_days). List them with browsers.replays.list.`);
+      return replay;
+    },
+    async mark(sessionId, replayId, { title, offset_seconds }) {
+      const { started_at, finished_at } = await store.show(sessionId, replayId);
+      const endMs = finished_at == null ? Date.now() : Date.parse(finished_at);
+      const lengthSeconds = started_at == null ? 0 : Math.max(0, endMs - Date.parse(started_at)) / 1000;
+      // Beyond the end of a film there is nothing to begin; one that goes on will get there.
+      const mark = { title, offset_seconds: offset_seconds === undefined || (finished_at != null && offset_seconds > lengthSeconds) ? lengthSeconds : offset_seconds };
+      await change(sessionId, replayId, (present) => {
+        const { marks = [] } = present;
+        if (marks.length >= maxMarks) throw new ServiceError(409, "conflict", `This recording has ${String(maxMarks)} marks, the most there can be.`);
+        return { ...present, marks: [...marks, mark].sort((a, b) => a.offset_seconds - b.offset_seconds) };
+      });
+      return mark;
+    },
     async find(sessionId, replayId) {
-      const known = isReplayId(replayId) && (await load(sessionId, replayId)) !== undefined;
-      if (!known) throw new ServiceError(404, "not_found", `Browser ${sessionId} has no recording ${replayId.slice(0, 100)}, or it was removed ${String(retentionDays)} days after its end (replay_retention_days). List them with browsers.replays.list.`);
+      await store.show(sessionId, replayId);
       return { going: going.has(keyOf(sessionId, replayId)), path: pathOf(sessionId, replayId, "mp4") };
     },
     async read(sessionId, replayId) {

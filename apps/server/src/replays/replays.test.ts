@@ -28,6 +28,9 @@ describe("recordings that are kept", () => {
   it("answers 202 while a file grows, and the file after the session's end too", { timeout: 60_000 }, async () => {
     const [stopped, cut] = [await start(), await start({ framerate: 5 })];
     const early = await download(stopped.replay_id);
+    const views = (await list()).map(({ replay_view_url: url = "" }) => url);
+    expect((await fetch(`${views[0] ?? ""}/film`)).status).toBe(202);
+    expect(await (await fetch(`${views[0] ?? ""}/info`)).json()).toMatchObject({ finished_at: null, marks: [], ready: false });
     expect([early.status, early.headers.get("retry-after")]).toEqual([202, "1"]);
     expect((await server.request("POST", `/browsers/${id}/replays/${stopped.replay_id}/stop`)).status).toBe(200);
     await expect.poll(async () => (await download(stopped.replay_id)).status, { timeout: 20_000 }).toBe(200);
@@ -38,17 +41,57 @@ describe("recordings that are kept", () => {
     expect([whole.headers.get("content-type"), whole.headers.get("content-length")]).toEqual(["video/mp4", expect.stringMatching(/^[1-9]/)]);
     expect(Buffer.from(await whole.arrayBuffer()).toString("latin1", 4, 8)).toBe("ftyp");
     const [view = "", other = ""] = (await list()).map(({ replay_view_url: url }) => url);
-    const seen = await fetch(other);
+    const seen = await fetch(`${other}/film`);
     // Played in place: a browser saves what comes as an attachment.
     expect([seen.status, seen.headers.get("content-type"), seen.headers.get("content-disposition")]).toEqual([200, "video/mp4", null]);
-    expect((await fetch(view.replace(stopped.replay_id, cut.replay_id))).status).toBe(401);
-    expect((await fetch(view.replace(`/${stopped.replay_id}`, ""))).status).toBe(401);
+    const film = Buffer.from(await seen.arrayBuffer());
+    const part = await fetch(`${other}/film`, { headers: { range: "bytes=4-11" } });
+    expect([part.status, part.headers.get("content-range"), part.headers.get("content-length")]).toEqual([206, `bytes 4-11/${String(film.length)}`, "8"]);
+    expect(Buffer.from(await part.arrayBuffer())).toEqual(film.subarray(4, 12));
+    const changed = await fetch(`${other}/film`, { headers: { range: "bytes=4-11", "if-range": '"another"' } });
+    expect([changed.status, (await changed.arrayBuffer()).byteLength]).toEqual([200, film.length]);
+    const beyond = await fetch(`${other}/film`, { headers: { range: `bytes=${String(film.length)}-` } });
+    expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, `bytes */${String(film.length)}`]);
+    const head = await fetch(`${other}/film`, { method: "HEAD" });
+    expect([head.status, head.headers.get("accept-ranges"), head.headers.get("content-length")]).toEqual([200, "bytes", String(film.length)]);
+    const page = await fetch(view);
+    expect([page.status, page.headers.get("content-type"), page.headers.get("content-security-policy"), await page.text()]).toEqual([200, "text/html; charset=utf-8", expect.stringContaining("default-src 'none'; script-src 'sha256-"), expect.stringContaining("<video")]);
+    for (const tail of ["", "/film", "/info", "/chapters"]) expect((await fetch(view.replace(stopped.replay_id, cut.replay_id) + tail)).status).toBe(401);
+    expect(server.log()).not.toContain(view.split(".").at(-1));
     expect((await list()).every(({ finished_at }) => typeof finished_at === "string")).toBe(true);
     expect((await server.request("POST", `/browsers/${id}/replays/${cut.replay_id}/stop`)).status).toBe(200);
     expect((await server.request("POST", `/browsers/${id}/replays`, { body: {} })).status).toBe(404);
     expect((await download("../../secret.key")).status).toBe(404);
     const stranger = await server.addProject("stranger");
     expect((await server.request("GET", `/browsers/${id}/replays`, { key: stranger.key })).status).toBe(404);
+  });
+
+  it("has chapters, which begin while it goes on or afterwards, and a clock", { timeout: 60_000 }, async () => {
+    const { session_id: session } = (await server.request("POST", "/browsers", { body: {} })).body as { session_id: string };
+    const path = `/browsers/${session}/replays`;
+    const { replay_id: replayId, started_at, clock } = (await server.request("POST", path, { body: {} })).body as Replay;
+    expect(clock).toEqual({ started_ts: Date.parse(started_at ?? "") * 1000 });
+    const mark = (body: object, headers = {}) => server.request("POST", `${path}/${replayId}/marks`, { body, headers });
+    const now = await mark({ title: "Now <b>" }, { "idempotency-key": "same" });
+    expect(now).toMatchObject({ status: 201, body: { title: "Now <b>", offset_seconds: expect.any(Number) as number } });
+    expect((await mark({ title: "Now <b>" }, { "idempotency-key": "same" })).body).toEqual(now.body);
+    expect((await mark({ title: "First", offset_seconds: 0 })).body).toEqual({ title: "First", offset_seconds: 0 });
+    expect((await mark({ title: "" })).status).toBe(400);
+    expect((await mark({ title: "x", offset_seconds: -1 })).status).toBe(400);
+    await Promise.all(Array.from({ length: 20 }, (_, place) => mark({ title: `Chapter ${String(place)}`, offset_seconds: 500 + place })));
+    expect((await server.request("DELETE", `/browsers/${session}`)).status).toBe(204);
+    const shown = async () => ((await server.request("GET", path)).body as Replay[])[0];
+    await expect.poll(async () => typeof (await shown())?.finished_at, { timeout: 20_000 }).toBe("string");
+    const ended = await shown();
+    const seconds = (Date.parse(ended?.finished_at ?? "") - Date.parse(ended?.started_at ?? "")) / 1000;
+    expect((await mark({ title: "Last" })).body).toEqual({ title: "Last", offset_seconds: seconds });
+    const marks = (await shown())?.marks ?? [];
+    expect(marks.map(({ title }) => title).slice(0, 3)).toEqual(["First", "Now <b>", "Last"]);
+    expect(marks).toHaveLength(23);
+    const chapters = await fetch(`${ended?.replay_view_url ?? ""}/chapters`);
+    expect(chapters.headers.get("content-type")).toBe("text/vtt; charset=utf-8");
+    expect((await chapters.text()).split("\n").slice(0, 7)).toEqual(["WEBVTT", "", expect.stringMatching(/^00:00:00\.000 --> 00:00:\d\d\.\d{3}$/), "First", "", expect.stringMatching(/^00:00:\d\d\.\d{3} --> /), "Now &lt;b&gt;"]);
+    expect((await server.request("POST", `${path}/${"0".repeat(24)}/marks`, { body: { title: "x" } })).status).toBe(404);
   });
 });
 

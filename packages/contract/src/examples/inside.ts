@@ -43,7 +43,9 @@ export const insideExamples = {
   ComputerBatch: [{ actions: [{ type: "click_mouse", click_mouse: { x: 640, y: 400 } }, { type: "sleep", sleep: { duration_ms: 200 } }, { type: "type_text", type_text: { text: "hello" } }] }],
   ComputerBatchError: [{ code: "bad_request", message: "Action 1 could not be done: there is no key Hyper.", failed_action: 1 }],
   StartReplay: [{ framerate: 10, max_duration_in_seconds: 600 }],
-  Replay: [{ replay_id: "rp_0c6c1d", started_at: times.created, finished_at: times.updated, replay_view_url: `http://127.0.0.1:7777/browsers/${ids.session}/replays/rp_0c6c1d` }],
+  MarkReplay: [{ title: "Sign in" }],
+  ReplayMark: [{ title: "Sign in", offset_seconds: 4.2 }],
+  Replay: [{ replay_id: "rp_0c6c1d", started_at: times.created, finished_at: times.updated, replay_view_url: `http://127.0.0.1:7777/browser/replay/${ids.session}.rp_0c6c1d`, clock: { started_ts: 1_772_357_400_000_000 }, marks: [{ title: "Sign in", offset_seconds: 4.2 }] }],
   LogEvent: [{ event: "log", message: "[chromium] listening", timestamp: times.created }],
   TelemetryEnvelope: [
     { seq: 41, event: { ts: 1_772_357_400_000_000, type: "console_log", category: "console", source: { kind: "cdp", event: "Runtime.consoleAPICalled" }, data: { level: "info", text: "cart loaded", url: "https://example.com/cart" } } },

@@ -1,6 +1,7 @@
 import { CdpError, type CdpConnection } from "../cdp/pipe-connection.ts";
 import { openPageSession, type PageSession } from "../computer/page-session.ts";
 import { createPageView } from "../computer/page-view.ts";
+import { beginScreencast, type Screencast } from "../pages/screencast.ts";
 import { attachToPage, findVisiblePage, type AttachedPage } from "../pages/visible-page.ts";
 import { createLiveInput, type LiveInput } from "./live-input.ts";
 import type { LiveViewMessage, ViewerMessage } from "./messages.ts";
@@ -43,6 +44,9 @@ export function showScreen(cdp: CdpConnection, sink: LiveScreenSink): LiveScreen
   let list: PageList | undefined;
   let shown: AttachedPage | undefined;
   let hand: { readonly session: PageSession; readonly input: LiveInput; readonly stop: () => void } | undefined;
+  let cast: Screencast | undefined;
+  /** Where the page that is shown is. */
+  let url: string | undefined;
   let size = "";
   let heldAck: (() => void) | undefined;
   let tabsTimer: NodeJS.Timeout | undefined;
@@ -73,6 +77,8 @@ export function showScreen(cdp: CdpConnection, sink: LiveScreenSink): LiveScreen
   }
 
   async function showNothing(): Promise<void> {
+    cast?.end();
+    cast = undefined;
     await letGo();
     await shown?.[Symbol.asyncDispose]();
     shown = undefined;
@@ -83,6 +89,8 @@ export function showScreen(cdp: CdpConnection, sink: LiveScreenSink): LiveScreen
   async function show(targetId: string): Promise<void> {
     const former = shown;
     const next = await attachToPage(cdp, targetId);
+    cast?.end();
+    cast = undefined;
     shown = next;
     heldAck = undefined;
     await letGo();
@@ -93,7 +101,8 @@ export function showScreen(cdp: CdpConnection, sink: LiveScreenSink): LiveScreen
     }
     tellTabs();
     sink.tell({ type: "state", state: "running" });
-    await cdp.send("Page.startScreencast", { format: "jpeg", quality: jpegQuality, maxWidth: maxPictureSide, maxHeight: maxPictureSide }, next.sessionId);
+    cast = beginScreencast(cdp, next.sessionId, { format: "jpeg", quality: jpegQuality, maxWidth: maxPictureSide, maxHeight: maxPictureSide });
+    await cast.begun;
     if (touched) await takeHold(targetId);
   }
 
@@ -234,6 +243,7 @@ export function showScreen(cdp: CdpConnection, sink: LiveScreenSink): LiveScreen
   const stops = [
     cdp.on("Page.screencastFrame", ({ data, metadata, sessionId: number }, from) => {
       if (from === undefined || from !== shown?.sessionId) return;
+      cast?.pictureCame();
       const width = Math.round(metadata.deviceWidth);
       const height = Math.round(metadata.deviceHeight);
       if (size !== `${String(width)}x${String(height)}`) {
@@ -260,6 +270,7 @@ export function showScreen(cdp: CdpConnection, sink: LiveScreenSink): LiveScreen
     if (ended) return;
     ended = true;
     clearTimeout(tabsTimer);
+    cast?.end();
     for (const stop of stops) stop();
     list?.end();
     void letGo();
@@ -270,6 +281,9 @@ export function showScreen(cdp: CdpConnection, sink: LiveScreenSink): LiveScreen
   look();
   followPageList(cdp, (change) => {
     tellTabs();
+    const now = list?.pages.find(({ id }) => id === shown?.targetId)?.url;
+    if (now !== url) cast?.pageChanged();
+    url = now;
     // Those that were open before are told of too: only what is new has come to the front.
     if (list !== undefined && change === "opened") look();
   }).then(

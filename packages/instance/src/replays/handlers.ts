@@ -6,7 +6,7 @@ import type { Replays, ReplaysOptions } from "./replays.ts";
 
 /** The session's recordings; what they need is loaded, and started, by the first one. */
 export interface ReplayArea {
-  readonly handlers: Handlers<typeof browserReplays>;
+  readonly handlers: Handlers<Omit<typeof browserReplays, "markReplay">>;
   /** Answers the service, which keeps the files; never throws. */
   readonly follow: (id: string, response: ServerResponse) => void;
   /** How many go on. */

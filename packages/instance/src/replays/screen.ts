@@ -1,5 +1,6 @@
 import type { CdpConnection } from "../cdp/pipe-connection.ts";
 import type { BrowserSupervisor } from "../chromium/supervisor.ts";
+import { beginScreencast, type Screencast } from "../pages/screencast.ts";
 import { attachToPage, findVisiblePage, type AttachedPage } from "../pages/visible-page.ts";
 
 /** A picture of the page in front. */
@@ -37,6 +38,9 @@ export function followScreen(browser: Pick<BrowserSupervisor, "onBrowser">, onFr
 
 function followPages(cdp: CdpConnection, onFrame: (frame: Frame) => void): () => void {
   let page: AttachedPage | undefined;
+  let cast: Screencast | undefined;
+  /** Where the page was at the last look. */
+  let url: string | undefined;
   let looking = false;
   let ended = false;
   /** Pages of the last look. */
@@ -50,6 +54,9 @@ function followPages(cdp: CdpConnection, onFrame: (frame: Frame) => void): () =>
     try {
       const { targetInfos } = await cdp.send("Target.getTargets", { filter: [{ type: "page" }] });
       const present = targetInfos.map(({ targetId }) => targetId).sort().join();
+      const now = targetInfos.find(({ targetId }) => targetId === page?.targetId)?.url;
+      if (now !== url) cast?.pageChanged();
+      url = now;
       // To find out what is visible leaves traces in the pages: not without a reason.
       if (page !== undefined && !isHidden && present === known) return;
       known = present;
@@ -66,13 +73,16 @@ function followPages(cdp: CdpConnection, onFrame: (frame: Frame) => void): () =>
   async function turnTo(targetId: string): Promise<void> {
     const former = page;
     const next = await attachToPage(cdp, targetId);
+    cast?.end();
+    cast = undefined;
     page = next;
     await former?.[Symbol.asyncDispose]();
     if (isEnded()) {
       await next[Symbol.asyncDispose]();
       return;
     }
-    await cdp.send("Page.startScreencast", { format: "jpeg", quality: jpegQuality, maxWidth: maxPictureSide, maxHeight: maxPictureSide }, next.sessionId);
+    cast = beginScreencast(cdp, next.sessionId, { format: "jpeg", quality: jpegQuality, maxWidth: maxPictureSide, maxHeight: maxPictureSide });
+    await cast.begun;
   }
   // TypeScript would take it for unchanged across an `await`.
   const isEnded = (): boolean => ended;
@@ -80,6 +90,7 @@ function followPages(cdp: CdpConnection, onFrame: (frame: Frame) => void): () =>
   const stops = [
     cdp.on("Page.screencastFrame", ({ data, metadata, sessionId: number }, from) => {
       if (from === undefined || from !== page?.sessionId) return;
+      cast?.pictureCame();
       cdp.send("Page.screencastFrameAck", { sessionId: number }, from).catch(() => undefined);
       onFrame({ jpeg: data, atMs: metadata.timestamp === undefined ? Date.now() : metadata.timestamp * 1000 });
     }),
@@ -101,6 +112,7 @@ function followPages(cdp: CdpConnection, onFrame: (frame: Frame) => void): () =>
     ended = true;
     clearInterval(timer);
     for (const stop of stops) stop();
+    cast?.end();
     void page?.[Symbol.asyncDispose]();
   }
   void cdp.closed.then(end);

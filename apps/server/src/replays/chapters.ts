@@ -1,0 +1,20 @@
+import type { Replay } from "@shoal/schemas";
+
+/** `01:02:03.500` */
+function timestamp(seconds: number): string {
+  const ms = Math.max(0, Math.round(seconds * 1000));
+  const two = (value: number, places = 2): string => String(Math.floor(value)).padStart(places, "0");
+  return `${two(ms / 3_600_000)}:${two((ms / 60_000) % 60)}:${two((ms / 1000) % 60)}.${two(ms % 1000, 3)}`;
+}
+
+/** A recording's marks as chapters, each up to the next one: WebVTT. */
+export function chaptersOf({ marks = [], started_at, finished_at }: Pick<Replay, "marks" | "started_at" | "finished_at">): string {
+  const lengthSeconds = started_at == null || finished_at == null ? undefined : (Date.parse(finished_at) - Date.parse(started_at)) / 1000;
+  const cues = marks.map(({ title, offset_seconds: start }, place) => {
+    // A cue needs an end after its start, even a mark at the film's last moment.
+    const end = Math.max(marks[place + 1]?.offset_seconds ?? lengthSeconds ?? start, start + 0.001);
+    const text = title.replaceAll(/\s+/g, " ").replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+    return `${timestamp(start)} --> ${timestamp(end)}\n${text}\n`;
+  });
+  return `WEBVTT\n\n${cues.join("\n")}`;
+}
