@@ -1,3 +1,4 @@
+import { closeSync, constants, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { ReadStream } from "node:tty";
@@ -22,7 +23,7 @@ interface NativeTerminal {
     utf8: boolean,
     helper: string,
     onExit: (code: number, signal: number) => void,
-  ): { readonly fd: number; readonly pid: number };
+  ): { readonly fd: number; readonly pid: number; /** Path of the side that programs have. */ readonly pty: string };
   resize(fd: number, columns: number, rows: number): void;
 }
 
@@ -48,10 +49,12 @@ export function startInTerminal(command: Command, events: ChildEvents, size: Ter
   const { file, args, cwd, env, uid, gid } = command;
   const pairs = Object.entries({ TERM: "xterm-256color", ...env, PWD: cwd }).map(([name, value]) => `${name}=${value}`);
   let closed = false;
-  const { fd, pid } = native.fork(file, args, pairs, cwd, size.columns, size.rows, uid ?? -1, gid ?? -1, true, helperBeside(nativeTerminalFile()), (code, signal) => {
+  const { fd, pid, pty } = native.fork(file, args, pairs, cwd, size.columns, size.rows, uid ?? -1, gid ?? -1, true, helperBeside(nativeTerminalFile()), (code, signal) => {
     events.onExit(signal === 0 ? code : 128 + signal);
     end.exit();
+    if (held !== undefined) closeSync(held);
   });
+  const held = openProgramSide(pty);
   const terminal = new ReadStream(fd);
 
   const end = new OutputEnd(1, () => {
@@ -100,6 +103,19 @@ export function startInTerminal(command: Command, events: ChildEvents, size: Ter
       if (!closed) native.resize(fd, columns, rows);
     },
   };
+}
+
+/**
+ * Has the program's side of a terminal open as well. Where nobody has, the terminal ends, and Linux sends SIGHUP to the program: to one that has closed its output
+ * and is about to exit, as `cat` does, which then has another exit code than it gave itself.
+ */
+function openProgramSide(pty: string): number | undefined {
+  try {
+    return openSync(pty, constants.O_RDWR | constants.O_NOCTTY);
+  } catch {
+    // Of another user, or gone already.
+    return undefined;
+  }
 }
 
 function loadNative(): NativeTerminal {

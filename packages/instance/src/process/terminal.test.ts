@@ -65,6 +65,11 @@ describe.skipIf(missing)(`a terminal${missing ? " (needs @lydell/node-pty of thi
     for (let index = 0; index < 5; index++) expect((await served.all(await spawned({ command: "head -c 200000 /dev/zero | tr '\\0' x" }))).stdout.length).toBe(200_000);
   });
 
+  it("gives the exit code of a program that leaves its terminal before it ends", async () => {
+    const id = await spawned({ command: "trap 'exit 1' HUP; echo before; exec 0<&- 1>&- 2>&-; sleep 0.3; exit 5" });
+    expect(await served.all(id)).toMatchObject({ stdout: "before\r\n", exitCode: 5 });
+  });
+
   it("is killed with what runs in it", async () => {
     const id = await spawned({ command: "/bin/sh" });
     await served.post(id, "stdin", { data_b64: b64("sleep 7201 | sleep 7202\n") });
@@ -92,7 +97,7 @@ describe.skipIf(missing)(`a terminal${missing ? " (needs @lydell/node-pty of thi
 function openTerminals(): number {
   return readdirSync("/proc/self/fd").filter((fd) => {
     try {
-      return readlinkSync(`/proc/self/fd/${fd}`).includes("ptmx");
+      return /ptmx|\/pts\//.test(readlinkSync(`/proc/self/fd/${fd}`));
     } catch {
       return false;
     }
