@@ -1,10 +1,11 @@
-import { browserComputer, browserFs, browserLogs, browserProcess, browserReplays, curl, executePlaywright, streamTelemetry, type contract } from "@shoal/contract";
+import { browserComputer, browserFs, browserLogs, browserProcess, browserReplays, curl, executePlaywright, loadExtensions, streamTelemetry, type contract } from "@shoal/contract";
 import type { HandlersOrNotYet } from "@shoal/router";
 import { createHttpRouter, requestIdOf } from "@shoal/router/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { serveJsonEndpoint } from "./cdp/json-endpoints.ts";
 import { curlArea } from "./curl/handlers.ts";
 import { sessionComputer } from "./computer/handlers.ts";
+import { extensionHandlers } from "./extensions/handlers.ts";
 import { fileSystemHandlers } from "./fs/handlers.ts";
 import type { BrowserSupervisor } from "./chromium/supervisor.ts";
 import type { SessionDisplay } from "./display/session-display.ts";
@@ -48,7 +49,7 @@ export interface OperationParts {
   readonly logs: SupervisorLogs;
   /** Port on 127.0.0.1 of the way into the network; absent where nothing is ever run. */
   readonly egressPort?: number;
-  readonly browser: Pick<BrowserSupervisor, "cdp" | "endpoint" | "onBrowser" | "restoreDownloads">;
+  readonly browser: Pick<BrowserSupervisor, "cdp" | "endpoint" | "launch" | "onBrowser" | "relaunch" | "restoreDownloads">;
   /** The screen of a browser with a window; `undefined` of a headless one. */
   readonly display?: () => SessionDisplay | undefined;
   readonly telemetry: {
@@ -80,6 +81,7 @@ export function createOperations({ root, config, egressPort, logs, browser, disp
   const replays = replayArea({ config, egressPort: egressPort ?? 0, browser, display });
   const handlers = {
     ...fileSystemHandlers(root),
+    ...extensionHandlers({ root, config, browser }),
     watchEvents: watches.watchEvents,
     stopWatch: watches.stopWatch,
     // The other POSTs carry files, which are not remembered.
@@ -108,7 +110,7 @@ export function createOperations({ root, config, egressPort, logs, browser, disp
   // Area by area: the whole contract would cost every session's start 8 ms of CPU.
   // The service keeps the recordings, and what is noted of them.
   const { markReplay: _markReplay, ...recordings } = browserReplays;
-  const endpoints = { ...browserFs, ...browserComputer, ...browserLogs, ...browserProcess, ...recordings, curl, executePlaywright, streamTelemetry } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
+  const endpoints = { ...browserFs, ...browserComputer, ...browserLogs, ...browserProcess, ...recordings, curl, executePlaywright, loadExtensions, streamTelemetry } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
   router.mountAll(endpoints, handlers);
   return {
     handle(request, response) {

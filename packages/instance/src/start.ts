@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { enableCompileCache, flushCompileCache } from "node:module";
-import type { BrowserLaunch } from "./chromium/launch.ts";
+import { type BrowserLaunch, firstLaunch } from "./chromium/launch.ts";
 import { spawnChromium } from "./chromium/spawn.ts";
 import { startEgressForwarder } from "./egress-forwarder.ts";
 import { rememberProcessGroups } from "./process/process-groups.ts";
@@ -45,7 +45,7 @@ async function fillCache(directory: string): Promise<void> {
   const none = new Promise<never>(() => undefined);
   const config: InstanceConfig = { instance_id: "cache", listen_path: "", egress_path: "", root: "/", home: "/", session_dir: "/", chromium: { executable: "", kind: "headless_shell", inner_sandbox: true }, viewport: { width: 1, height: 1 } };
   const logs = { add: () => undefined, of: () => { throw new Error("Nothing is ever asked."); }, close: () => undefined };
-  createOperations({ root: { directory: "/", home: "/" }, config, logs, browser: { cdp: () => none, endpoint: () => none, onBrowser: () => () => undefined, restoreDownloads: () => undefined }, telemetry: { present: () => undefined, load: () => none } });
+  createOperations({ root: { directory: "/", home: "/" }, config, logs, browser: { cdp: () => none, endpoint: () => none, launch: firstLaunch(config), onBrowser: () => () => undefined, relaunch: () => none, restoreDownloads: () => undefined }, telemetry: { present: () => undefined, load: () => none } });
   flushCompileCache();
 }
 

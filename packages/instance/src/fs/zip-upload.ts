@@ -49,7 +49,7 @@ export async function uploadZip(root: SessionRoot, parts: AsyncIterable<Multipar
     }
     if (path === undefined) throw invalidInput("body.dest_path", "required (expected the absolute path of a directory)");
     if (archive === undefined) throw invalidInput("body.zip_file", "required (expected a file)");
-    await unpack(root, { archive, path }, options);
+    await unpackArchive(root, { archive, path }, options);
   } finally {
     if (archive !== undefined) await rm(archive, { force: true });
   }
@@ -65,7 +65,13 @@ async function findDirectory(root: SessionRoot, path: string): Promise<{ base: s
   });
 }
 
-async function unpack(root: SessionRoot, upload: { readonly archive: string; readonly path: string }, options: { readonly limits: FileSystemLimits; readonly signal: AbortSignal }): Promise<void> {
+/**
+ * Unpacks an archive that lies on the disk, as {@link uploadZip} does.
+ *
+ * @param upload.path - API path of the directory that it is unpacked into.
+ * @throws {ServiceError} as {@link uploadZip}.
+ */
+export async function unpackArchive(root: SessionRoot, upload: { readonly archive: string; readonly path: string }, options: { readonly limits: FileSystemLimits; readonly signal: AbortSignal }): Promise<void> {
   const { path } = upload;
   // Loaded by the first upload of an archive: the program that starts does not wait for it.
   const library = await import("yauzl");

@@ -1,0 +1,3 @@
+/** What the first extension of a session loads. */
+export { withExtensions } from "./take-extensions.ts";
+export { unpackExtension } from "./unpack-extension.ts";
