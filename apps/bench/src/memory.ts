@@ -8,6 +8,9 @@ import type { Figure } from "./figures.ts";
 import { descendants, proportionalBytes, residentBytes } from "./processes.ts";
 
 const megabyte = 1024 * 1024;
+const atRestTogether = 8;
+/** Until a browser has done what it does after its start. */
+const restMs = 10_000;
 
 /** Memory of the service and of one idle instance beside its Chromium, at rest and after many sessions. */
 export async function measureMemory(sessions: number): Promise<Figure[]> {
@@ -16,6 +19,7 @@ export async function measureMemory(sessions: number): Promise<Figure[]> {
   try {
     const shoal = new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey });
     const atRest = residentBytes(service.pid);
+    const atRestShare = proportionalBytes(service.pid);
     // The embedded database keeps a process for each connection, which come and go.
     const running = () => descendants(service.pid).filter(({ command }) => !command.includes("postgres")).length;
     const before = running();
@@ -28,6 +32,14 @@ export async function measureMemory(sessions: number): Promise<Figure[]> {
     const sum = (processes: { pid: number }[]) => processes.reduce((total, { pid }) => total + proportionalBytes(pid), 0) / megabyte;
     const figures: Figure[] = [{ name: "one idle instance (PSS)", unit: "MB", ours: sum(instance), peer: sum(chromium), peerName: "its Chromium" }];
     await shoal.browsers.delete(session_id);
+
+    // Each with a page, as they are when nobody works in them.
+    const many = await Promise.all(Array.from({ length: atRestTogether }, () => shoal.browsers.create({ timeout_seconds: 3600 })));
+    await delay(restMs);
+    const boxes = descendants(service.pid).filter(({ command }) => !command.includes("postgres"));
+    const each = (sum(boxes) + (proportionalBytes(service.pid) - atRestShare) / megabyte) / many.length;
+    figures.push({ name: `one of ${String(many.length)} sessions at rest, all of it (PSS)`, unit: "MB", ours: each }, { name: "sessions per GB of memory, at rest", unit: "", ours: 1024 / each });
+    await Promise.all(many.map(({ session_id: id }) => shoal.browsers.delete(id)));
 
     let left = sessions;
     await Promise.all(
