@@ -89,7 +89,8 @@ for (const [name, folder] of [["live-view", "src/live-view/page"], ["replay", "s
   const html = await readFile(`${folder}/page.html`, "utf8");
   await writeFile(`${out}/${name}.html`, html.replace("/* page.css */", () => text(".css")).replace("/* page.js */", () => text(".js").replaceAll("</script", "<\\/script")));
 }
-// Playwright is handed on with the program, so what its licences ask for is too.
+// Playwright is handed on with the program, so what its licences ask for is too; x11 names its own nowhere in its files.
+await writeFile(`${out}/session-display.cjs.LEGAL.txt`, await readFile("node_modules/x11/LICENSE", "utf8"));
 const notices = ["LICENSE", "NOTICE", "ThirdPartyNotices.txt"].map((name) => readFile(`node_modules/playwright-core/${name}`, "utf8"));
 await writeFile(`${out}/playwright-core.LEGAL.txt`, (await Promise.all(notices)).join("\n"));
 await rm("dist/program", { recursive: true, force: true });

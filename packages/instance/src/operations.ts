@@ -8,6 +8,7 @@ import { sessionComputer } from "./computer/handlers.ts";
 import { extensionHandlers } from "./extensions/handlers.ts";
 import { fileSystemHandlers } from "./fs/handlers.ts";
 import type { BrowserSupervisor } from "./chromium/supervisor.ts";
+import { authorityPath } from "./display/authority-path.ts";
 import type { SessionDisplay } from "./display/session-display.ts";
 import type { SessionRoot } from "./fs/paths.ts";
 import { watchHandlers } from "./fs/watch/watches.ts";
@@ -74,7 +75,10 @@ export function createOperations({ root, config, egressPort, logs, browser, disp
   const watches = watchHandlers(root);
   const logStreams = logHandlers(root, logs);
   const proxyUrl = egressPort === undefined ? undefined : `http://127.0.0.1:${String(egressPort)}`;
-  const processes = sessionProcesses({ root, ...commandEnvironment(root, process.env, proxyUrl) }, { onStarted: rememberProcessGroups(config) });
+  const shownOn = display();
+  // Programs beside the browser may show themselves, or work its windows.
+  const surroundings = { ...process.env, ...(shownOn && { DISPLAY: shownOn.name, XAUTHORITY: authorityPath(config.session_dir) }) };
+  const processes = sessionProcesses({ root, ...commandEnvironment(root, surroundings, proxyUrl) }, { onStarted: rememberProcessGroups(config) });
   const playwright = playwrightHandlers({ root, config, browser, visibleTarget: async () => findVisiblePage(await browser.cdp()) });
   const requests = curlArea({ config, egressPort, browser });
   const computer = sessionComputer(browser, display);

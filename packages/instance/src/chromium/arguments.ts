@@ -88,6 +88,8 @@ export function chromiumArguments(config: InstanceConfig, proxyPort: number, lau
     ...(launch.headless ? [`--screen-info={${String(window.width)}x${String(window.height)}}`] : []),
     ...(program.kind === "chrome" ? ["--gaia-url=http://127.0.0.1:1"] : []),
     ...(program.kind === "chrome" && launch.headless ? ["--headless=new", "--hide-scrollbars"] : []),
+    // Without a button that offers to sign in.
+    ...(launch.headless ? [] : ["--allow-browser-signin=false"]),
     ...(launch.kiosk ? ["--kiosk"] : []),
     ...(launch.stealth ? stealthArguments : []),
     ...(launch.userAgent === undefined ? [] : [`--user-agent=${launch.userAgent}`]),

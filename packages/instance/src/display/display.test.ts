@@ -1,8 +1,10 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { inflateSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
 import { findChromium } from "../testing/chromium.ts";
-import { cdpClient, runInstance, type RunningInstance } from "../testing/run-instance.ts";
+import { cdpClient, processesWith, runInstance, type RunningInstance } from "../testing/run-instance.ts";
+import { openSessionDisplay } from "./session-display.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -138,5 +140,26 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser w
     await instance.event(({ type }) => type === "browser_restarted");
     await vi.waitFor(async () => { expect(await (await watch(instance))("[innerWidth, innerHeight]")).toEqual([800, 600]); }, { timeout: 60_000 });
     await does(instance, "move_mouse", { x: 10, y: 10 });
+    const shown = await instance.call("POST", "/process/exec", JSON.stringify({ command: "sh", args: ["-c", "test -r $XAUTHORITY && echo $DISPLAY"] }));
+    const { stdout_b64 } = JSON.parse(shown.text) as { stdout_b64: string };
+    expect(Buffer.from(stdout_b64, "base64").toString()).toMatch(/^:\d+\n$/);
   });
+
+  it("ends with its screen, and leaves nothing", async () => {
+    await using instance = await runInstance({ chromium });
+    expect(await instance.assign({ viewport: { width: 800, height: 600 }, launch: { headless: false } })).toBe(200);
+    const server = processesWith(instance.config.session_dir).find((pid) => readFileSync(`/proc/${String(pid)}/comm`, "utf8").trim() === "Xvfb");
+    process.kill(server ?? 0, "SIGKILL");
+    expect(await instance.event(({ type }) => type === "ending")).toMatchObject({ reason: "browser_crashed" });
+    expect(await instance.exited).toBe(0);
+    expect(processesWith(instance.config.session_dir)).toEqual([]);
+  });
+});
+
+it("is refused where Xvfb is not installed, or the screen would be too large", async () => {
+  vi.stubEnv("PATH", "/nonexistent");
+  const options = { sessionDir: tmpdir(), onLine: () => undefined };
+  expect(await openSessionDisplay({ ...options, viewport: { width: 800, height: 600 } })).toMatchObject({ status: 422, code: "no_display", message: expect.stringContaining("apt-get install xvfb") as unknown });
+  expect(await openSessionDisplay({ ...options, viewport: { width: 800, height: 7681 } })).toMatchObject({ status: 400, message: expect.stringContaining("body.viewport.height") as unknown });
+  vi.unstubAllEnvs();
 });
