@@ -117,6 +117,16 @@ describeChromium("recordings", (chromium) => {
     expect((await instance.call("GET", "/replays/none")).status).toBe(404);
     expect((await instance.call("POST", "/replays/none/stop")).status).toBe(404);
   });
+  it("has the picture of a page that was on its way when it began, and then stood still", async () => {
+    await using fresh = await runInstance({ chromium });
+    await fresh.assign({ viewport: { width: 320, height: 240 }, start_url: "data:text/html,<body style='background:red'>" });
+    const { replay_id: id } = await start(fresh);
+    await after(1500);
+    await fresh.call("POST", `/replays/${id}/stop`);
+    // The one at the end is there in any case.
+    expect((await examine(await download(fresh, id))).frames).toBeGreaterThan(1);
+  });
+
   it("goes on in the browser that is started after a crash", async () => {
     const { replay_id: id } = await start(instance);
     // The answer never comes.
