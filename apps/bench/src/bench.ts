@@ -15,7 +15,10 @@ import { measureHttpCost } from "./http-cost.ts";
 import { measureMemory } from "./memory.ts";
 import { measureReplays } from "./replays.ts";
 import { measureSessionLife } from "./session-life.ts";
+import { measureSoak } from "./soak.ts";
+import { measureStoredRows } from "./stored-rows.ts";
 import { measureTelemetry } from "./telemetry.ts";
+import { measureWarmCreates } from "./warm-creates.ts";
 import { measureWatchLatency } from "./watch-latency.ts";
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { quick: { type: "boolean", default: false }, json: { type: "string" } } });
@@ -23,6 +26,8 @@ const { quick } = values;
 const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> = {
   sessions: { title: "Life of a session: create, connect over CDP, open a page, delete", run: () => measureSessionLife(quick ? 5 : 30) },
   http: { title: "CPU of the service a request", run: () => measureHttpCost(quick ? 2000 : 20_000) },
+  creates: { title: "Waiting for a browser that waits", run: () => measureWarmCreates(quick ? 2 : 10) },
+  rows: { title: "Ten thousand rows", run: () => measureStoredRows(quick ? 1000 : 10_000) },
   watch: { title: "Directory watch", run: () => measureWatchLatency(quick ? 50 : 500) },
   commands: { title: "Commands beside the browser", run: () => measureCommands(quick ? 50 : 500, quick ? 2 ** 27 : 2 ** 30) },
   computer: { title: "Screenshots and input", run: () => measureComputer(quick ? 10 : 60) },
@@ -35,6 +40,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   "client-events": { title: "Event streams through the client", run: () => measureClientEvents(quick ? 20_000 : 200_000) },
   "client-transfers": { title: "Files through the client", run: () => measureClientTransfers(quick ? 2 ** 27 : 2 ** 30, quick ? 3 : 5) },
   command: { title: "The command, from its start to its end", run: () => measureCommandStart(quick ? 5 : 41) },
+  soak: { title: "A thousand sessions", run: () => measureSoak(quick ? 60 : 1000) },
   memory: { title: "Memory", run: () => measureMemory(quick ? 20 : 500) },
 };
 const wanted = positionals.length > 0 ? positionals : Object.keys(benches);

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { Figure } from "./figures.ts";
 import { cpuMs } from "./processes.ts";
 
+/** An operation of a server in a process of its own. */
 interface Target {
   readonly pid: number;
   readonly url: string;
@@ -33,8 +34,8 @@ function send(target: Target): Promise<string> {
   });
 }
 
-/** CPU of the serving process a request, microseconds. */
-async function cost(target: Target, requests: number): Promise<number> {
+/** CPU of the serving process a request, microseconds; sixteen requests at a time. */
+export async function requestCost(target: Target, requests: number): Promise<number> {
   let left = requests;
   const before = cpuMs(target.pid);
   await Promise.all(
@@ -82,12 +83,12 @@ export async function measureHttpCost(requests: number): Promise<Figure[]> {
       const bare = await startBare(await send(ours));
       try {
         const peer = { ...operation, pid: bare.pid, url: bare.url };
-        await cost(ours, count / 4);
-        await cost(peer, count / 4);
+        await requestCost(ours, count / 4);
+        await requestCost(peer, count / 4);
         const samples = { ours: [] as number[], peer: [] as number[] };
         for (let round = 0; round < 5; round++) {
-          samples.ours.push(await cost(ours, count));
-          samples.peer.push(await cost(peer, count));
+          samples.ours.push(await requestCost(ours, count));
+          samples.peer.push(await requestCost(peer, count));
         }
         const median = (values: number[]) => values.sort((a, b) => a - b)[2] ?? Number.NaN;
         figures.push({ name, unit: "µs", ours: median(samples.ours), peer: median(samples.peer), peerName: "bare node:http", ...(target !== undefined && { target }) });

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
 
 const ticksPerSecond = 100;
 
@@ -47,4 +48,23 @@ export function descendants(pid: number): { pid: number; command: string }[] {
   };
   visit(pid);
   return found;
+}
+
+/** Waits until `boxes` browsers wait and nothing of the service works any more, so that neither side is measured beside a start. */
+export async function settled(pid: number, boxes: number): Promise<void> {
+  for (;;) {
+    const processes = descendants(pid);
+    const used = () => processes.reduce((sum, process) => sum + cpuMsOf(process.pid), 0);
+    const before = used();
+    await delay(150);
+    if (processes.filter(({ command }) => command.includes("--type=renderer")).length >= boxes && used() - before < 10) return;
+  }
+}
+
+function cpuMsOf(pid: number): number {
+  try {
+    return cpuMs(pid);
+  } catch {
+    return 0; // It has ended.
+  }
 }

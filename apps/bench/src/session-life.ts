@@ -5,11 +5,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { setTimeout as delay } from "node:timers/promises";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
 import { type Figure, percentile } from "./figures.ts";
-import { cpuMs, descendants } from "./processes.ts";
+import { settled } from "./processes.ts";
 
 /** Starts the same Chromium by hand, works in it, ends it. @returns milliseconds. */
 async function byHand(executable: string, url: string): Promise<number> {
@@ -40,25 +39,6 @@ async function visit(browser: Browser, url: string): Promise<void> {
   const page = context.pages()[0] ?? (await context.newPage());
   await page.goto(url);
   if ((await page.title()) !== "bench") throw new Error("The page did not load.");
-}
-
-/** Waits until `boxes` browsers wait and nothing of the service works any more, so that neither side is measured beside a start. */
-async function settled(pid: number, boxes: number): Promise<void> {
-  for (;;) {
-    const processes = descendants(pid);
-    const used = () => processes.reduce((sum, process) => sum + cpuMsOf(process.pid), 0);
-    const before = used();
-    await delay(150);
-    if (processes.filter(({ command }) => command.includes("--type=renderer")).length >= boxes && used() - before < 10) return;
-  }
-}
-
-function cpuMsOf(pid: number): number {
-  try {
-    return cpuMs(pid);
-  } catch {
-    return 0; // It has ended.
-  }
 }
 
 /** The whole life of a session, create → CDP connect → first page → delete, against starting and killing the same Chromium by hand. */
