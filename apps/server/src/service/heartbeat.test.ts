@@ -32,11 +32,11 @@ afterAll(async () => {
 });
 
 /** A server with a clock of its own, which this test moves. */
-async function startServer(serverId: string, check = secretCheck) {
+async function startServer(serverId: string, check = secretCheck, embedded = true) {
   let ms = 0;
   const onGivenUp = vi.fn<() => void>();
   const onGone = vi.fn<() => void>();
-  const heartbeat = await startHeartbeat(database, { serverId, secretCheck: check, log, now: () => ms, beatMs: 50, onGivenUp, onGone });
+  const heartbeat = await startHeartbeat({ ...database, embedded }, { serverId, secretCheck: check, log, now: () => ms, beatMs: 50, onGivenUp, onGone });
   beating.add(heartbeat);
   return { heartbeat, onGivenUp, onGone, advance: (byMs: number) => { ms += byMs; } };
 }
@@ -117,10 +117,30 @@ it("leaves no session behind when it stops, nor itself", async () => {
   expect(await serverIds()).toEqual([]);
 });
 
+it("refuses to be the twin of a server that runs, but not of one that was killed", async () => {
+  const me = createId();
+  await startServer(me);
+  await expect(startServer(me, secretCheck, false)).rejects.toThrow("the data folder is a copy");
+  const killed = createId();
+  await addServer(killed);
+  const again = await startServer(killed, secretCheck, false);
+  expect(again.onGivenUp).not.toHaveBeenCalled();
+}, 60_000);
+
+it("waits longer for a server of an earlier version, which beats every 10 s", async () => {
+  const [me, old] = [createId(), createId()];
+  await addServer(old, "");
+  const server = await startServer(me);
+  await live(server, 20, me);
+  expect(await serverIds()).toContain(old);
+  await live(server, 45, me);
+  await expect.poll(serverIds, { timeout: 30_000 }).toEqual([me]);
+}, 60_000);
+
 it("beats while every connection for queries is busy", async () => {
   const me = createId();
   const server = await startServer(me);
-  const busy = Array.from({ length: 30 }, () => sql`select pg_sleep(2)`.execute(database.query));
+  const busy = Array.from({ length: 30 }, () => sql`select pg_sleep(0.6)`.execute(database.query));
   const beat = async () => (await database.pulse.selectFrom("servers").select("heartbeat_at").where("id", "=", me).executeTakeFirst())?.heartbeat_at;
   const before = await beat();
   await expect.poll(beat, { timeout: 30_000, interval: 50 }).not.toBe(before);

@@ -1,5 +1,6 @@
 import type { Database } from "@shoal/database";
 import { sql } from "kysely";
+import { setTimeout as delay } from "node:timers/promises";
 import { createId } from "../ids.ts";
 import type { Log } from "../log.ts";
 import { StartError } from "../start-error.ts";
@@ -62,9 +63,9 @@ interface Heard {
  * browser is forgotten, and the Idempotency-Keys of its requests are free. Only time counts during which this server could hear, so neither clocks that
  * are set, nor a database that is away, nor a pause of this process make a living server look dead.
  *
- * @throws {StartError} when another server over this database has other secrets.
+ * @throws {StartError} when another server over this database has other secrets, or the same id.
  */
-export async function startHeartbeat({ pulse: query }: Database, options: HeartbeatOptions): Promise<Heartbeat> {
+export async function startHeartbeat({ embedded, pulse: query }: Database, options: HeartbeatOptions): Promise<Heartbeat> {
   const { serverId, secretCheck, log, now = () => performance.now(), beatMs = usualBeatMs, onGivenUp, onGone } = options;
   const peers = new Map<string, Peer>();
   const heard = new Map<string, Heard>();
@@ -98,6 +99,17 @@ export async function startHeartbeat({ pulse: query }: Database, options: Heartb
     throw new StartError(`Another server of this database (${other.address ?? other.id}) has another secret: neither could read what the other seals, nor open its sessions' addresses.`, {
       hint: "Give every server the same secret with --secret-key or SHOAL_SECRET_KEY.",
     });
+  }
+
+  /** Two servers with one id would end one another's sessions for ever. One that was killed a moment ago looks like that too, but beats no more. */
+  async function refuseTwin(): Promise<void> {
+    const beatOf = async () => (await query.selectFrom("servers").select(sql<string>`heartbeat_at::text`.as("beat")).where("id", "=", serverId).where(sql<boolean>`heartbeat_at > clock_timestamp() - interval '3 seconds'`).executeTakeFirst())?.beat;
+    const before = await beatOf();
+    if (before === undefined) return;
+    await delay(2.5 * usualBeatMs);
+    const after = await beatOf();
+    if (after === undefined || after === before) return;
+    throw new StartError(`A server with the id of this one (${serverId}) runs already: the data folder is a copy of that server's.`, { hint: "Remove the file server-id from the copy: this server then makes an id of its own." });
   }
 
   /** Takes over from a server, unless it was heard of meanwhile, or another has done so. */
@@ -152,6 +164,7 @@ export async function startHeartbeat({ pulse: query }: Database, options: Heartb
   }
 
   await refuseOtherSecrets();
+  if (!embedded) await refuseTwin();
   await register();
   await beat();
   let running: Promise<void> | undefined;
