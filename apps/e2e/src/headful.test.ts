@@ -39,7 +39,10 @@ describe.each(windowPlacements)("a session with a window in the placement $title
     it("fills a screen of the viewport's size, and says so", async () => {
       expect(session).toMatchObject({ headless: false, viewport: { width: 1024, height: 768, refresh_rate: 30 } });
       await page.waitForFunction("innerWidth === 1024 && outerHeight === 768 && screen.width === 1024 && screen.height === 768");
-      expect(await page.evaluate("innerHeight")).toBeLessThan(768);
+      // Tabs and the address bar, and no bar that warns of anything.
+      const bars = await page.evaluate("outerHeight - innerHeight");
+      expect(bars).toBeGreaterThan(50);
+      expect(bars).toBeLessThan(110);
       expect(await page.evaluate("navigator.userAgent")).not.toContain("Headless");
       // A loaded machine draws less often than it should; never more often.
       expect(await page.evaluate(rate)).toBeLessThan(40);

@@ -96,7 +96,7 @@ export function chromiumArguments(config: InstanceConfig, proxyPort: number, lau
     ...(launch.extensions.length > 0 ? [`--load-extension=${launch.extensions.join(",")}`] : []),
     ...(program.innerSandbox ? [] : ["--no-sandbox"]),
     // It only takes away the bar that warns of such switches and makes pages 56 pixels lower.
-    ...(program.innerSandbox && !launch.stealth ? [] : ["--test-type"]),
+    ...(program.innerSandbox && launch.headless && !launch.stealth ? [] : ["--test-type"]),
     ...(hasLittleSharedMemory() ? ["--disable-dev-shm-usage"] : []),
     "about:blank",
   ];
