@@ -10,10 +10,10 @@ export const BrowserViewportShape = lazyObject(() => ({
   width: checked(z.int(), z.minimum(1)),
   /** CSS pixels, at least 1. */
   height: checked(z.int(), z.minimum(1)),
-  /** Hz, at least 1. */
+  /** How often pages are drawn, in Hz, at least 1; absent, it depends on the size. Holds for browsers with a window: headless ones draw at 60. */
   refresh_rate: z.optional(checked(z.int(), z.minimum(1))),
 }));
-/** Size of the visible page. */
+/** Size of the visible page; of the whole screen where the browser has a window. */
 export interface BrowserViewport extends z.output<typeof BrowserViewportShape> {}
 export const BrowserViewport: Schema<BrowserViewport> = BrowserViewportShape;
 
@@ -22,7 +22,7 @@ export const BrowserViewportUpdateShape = lazyObject(() => ({
   width: checked(z.int(), z.minimum(1)),
   /** CSS pixels, at least 1. */
   height: checked(z.int(), z.minimum(1)),
-  /** Hz, at least 1. */
+  /** How often pages are drawn, in Hz, at least 1; absent, it depends on the size. Holds for browsers with a window: headless ones draw at 60. */
   refresh_rate: z.optional(checked(z.int(), z.minimum(1))),
   /** Resize even while somebody watches or a recording runs; the recording goes on in a new segment. */
   force: z._default(z.boolean(), false),
@@ -219,7 +219,7 @@ export const CreateBrowserShape = z.lazy(() =>
       tags: z.optional(Tags),
       /** Hide the signs of automation. */
       stealth: z.optional(z.boolean()),
-      /** Run without a window. */
+      /** `false`: a full Chromium with a window, on a screen of its own. Without a window when absent. */
       headless: z.optional(z.boolean()),
       /** Run with a GPU. */
       gpu: z.optional(z.boolean()),
