@@ -72,14 +72,15 @@ describe("a pool", () => {
     ["start_url", { start_url: "x".repeat(2049) }, 400],
     ["refresh_on_profile_update", { refresh_on_profile_update: true }, 400],
     ["viewport.width", { viewport: { width: 1e9, height: 1 } }, 400],
-    ["stealth", { stealth: true }, 501],
-    ["kiosk_mode", { kiosk_mode: true }, 501],
     ["profile", { profile: { name: "p" } }, 501],
-    ["extensions", { extensions: [{ name: "e" }] }, 501],
     ["network", { network: { private_hosts: ["10.0.0.0/8"] } }, 501],
-    ["chrome_policy", { chrome_policy: { HomepageLocation: "x" } }, 501],
+    ["chrome_policy", { chrome_policy: { HomepageLocation: "x" } }, 400],
   ])("names body.%s when it cannot have it: %j", async (field, body, status) => {
     expect(await server.request("POST", "/browser_pools", { body: { size: 1, ...body } })).toMatchObject({ status, body: { message: expect.stringContaining(`body.${field}`) as unknown } });
+  });
+
+  it("needs extensions that exist", async () => {
+    expect(await server.request("POST", "/browser_pools", { body: { size: 1, extensions: [{ name: "nowhere" }] } })).toMatchObject({ status: 404, body: { message: expect.stringContaining("Extension nowhere") as unknown } });
   });
 
   it("needs a proxy that exists, and room in the limits for all of its browsers", async () => {

@@ -40,28 +40,31 @@ function asSession({ headless: _headless, profile, ...body }: Create | (Update &
   };
 }
 
+/** What was found for what a body names. */
+type Found = Pick<PooledRequest, "extension_ids">;
+
 /** @throws {ServiceError} for what cannot be, 400 or 404, and 501 for what sessions cannot do yet. */
-export async function checkConfig(sessions: Sessions, projectId: string, body: Create | Update): Promise<void> {
+export async function checkConfig(sessions: Sessions, projectId: string, body: Create | Update): Promise<Found> {
   if (body.refresh_on_profile_update === true && body.profile === undefined) throw badField("refresh_on_profile_update", "needs a profile, and this pool has none");
   if (!Number.isSafeInteger(body.size ?? 1)) throw badField("size", "expected a whole number of browsers");
-  await sessions.pooled.check(projectId, asSession(body));
+  return sessions.pooled.check(projectId, asSession(body));
 }
 
 /** Drops what asks for nothing, so that an answer shows what holds. */
 function tidy(config: PoolConfig): PoolConfig {
-  const { proxy_id, start_url, telemetry, ...rest } = config;
-  return { ...rest, ...(proxy_id && { proxy_id }), ...(start_url && { start_url }), ...(telemetry && { telemetry }) };
+  const { chrome_policy, extensions, extension_ids, kiosk_mode, proxy_id, start_url, stealth, telemetry, ...rest } = config;
+  return { ...rest, ...(stealth && { stealth }), ...(kiosk_mode && { kiosk_mode }), ...(extensions?.length && { extensions, extension_ids: extension_ids ?? [] }), ...(chrome_policy && Object.keys(chrome_policy).length > 0 && { chrome_policy }), ...(proxy_id && { proxy_id }), ...(start_url && { start_url }), ...(telemetry && { telemetry }) };
 }
 
 /** The configuration of a new pool. */
-export function configOf(body: Create): PoolConfig {
-  const { fill_rate_per_minute, timeout_seconds, viewport } = body;
+export function configOf(body: Create, found: Found): PoolConfig {
+  const { chrome_policy, extensions, fill_rate_per_minute, kiosk_mode, stealth, timeout_seconds, viewport } = body;
   const captured = selectCategories(body.telemetry, undefined);
-  return tidy({ fill_rate_per_minute, timeout_seconds, proxy_id: body.proxy_id, start_url: body.start_url, ...(viewport && { viewport }), telemetry: captured && { browser: shownCategories(captured).browser } });
+  return tidy({ ...found, fill_rate_per_minute, timeout_seconds, chrome_policy, extensions, kiosk_mode, stealth, proxy_id: body.proxy_id, start_url: body.start_url, ...(viewport && { viewport }), telemetry: captured && { browser: shownCategories(captured).browser } });
 }
 
 /** The configuration after a change: fields that are absent stay as they are. */
-export function changedConfig(config: PoolConfig, body: Update): PoolConfig {
+export function changedConfig(config: PoolConfig, body: Update, found: Found): PoolConfig {
   const captured = selectCategories(body.telemetry, selectCategories(config.telemetry, undefined));
   const viewport = body.viewport ?? config.viewport;
   return tidy({
@@ -69,6 +72,10 @@ export function changedConfig(config: PoolConfig, body: Update): PoolConfig {
     timeout_seconds: body.timeout_seconds ?? config.timeout_seconds,
     proxy_id: body.proxy_id ?? config.proxy_id,
     start_url: body.start_url ?? config.start_url,
+    chrome_policy: body.chrome_policy ?? config.chrome_policy,
+    kiosk_mode: body.kiosk_mode ?? config.kiosk_mode,
+    stealth: body.stealth ?? config.stealth,
+    ...(body.extensions === undefined ? { extensions: config.extensions, extension_ids: config.extension_ids ?? [] } : { extensions: body.extensions, ...found }),
     ...(viewport && { viewport }),
     telemetry: captured && { browser: shownCategories(captured).browser },
   });
@@ -76,19 +83,19 @@ export function changedConfig(config: PoolConfig, body: Update): PoolConfig {
 
 /** As answers show it. */
 export function toPool({ id, name, created_at, size, config, available, acquired }: CountedPool): BrowserPool {
-  const { telemetry, viewport, ...rest } = config;
+  const { extension_ids, telemetry, viewport, ...rest } = config;
   const captured = selectCategories(telemetry, undefined);
   const shown: BrowserPoolConfig = {
     size,
     ...(name !== null && { name }),
-    ...rest,
-    headless,
     stealth: false,
     kiosk_mode: false,
+    ...rest,
+    headless,
     ...(viewport && { viewport }),
     ...(captured && { telemetry: shownCategories(captured) }),
   };
-  return { id, ...(name !== null && { name }), available_count: available, acquired_count: acquired, created_at, browser_pool_config: shown, extension_ids: [] };
+  return { id, ...(name !== null && { name }), available_count: available, acquired_count: acquired, created_at, browser_pool_config: shown, extension_ids: [...(extension_ids ?? [])] };
 }
 
 /** How long `acquire` waits when it is not told: as long as the pool takes to fill, 10 s at least, for a browser takes its time to start, and an hour at most. */

@@ -104,8 +104,8 @@ export async function createBrowserPools(parts: { readonly database: Database; r
 
   return {
     async create(projectId, request) {
-      await checkConfig(sessions, projectId, request);
-      const row = { id: createId(), project_id: projectId, name: request.name ?? null, size: request.size, config: configOf(request) };
+      const foundNow = await checkConfig(sessions, projectId, request);
+      const row = { id: createId(), project_id: projectId, name: request.name ?? null, size: request.size, config: configOf(request, foundNow) };
       try {
         const pool = await store.insert(row, limits);
         void keeper.look(pool.id);
@@ -125,10 +125,10 @@ export async function createBrowserPools(parts: { readonly database: Database; r
 
     async update(projectId, idOrName, request) {
       const { id } = await existing(projectId, idOrName);
-      await checkConfig(sessions, projectId, request);
+      const foundNow = await checkConfig(sessions, projectId, request);
       const name = request.name === "" ? undefined : request.name;
       try {
-        const row = await store.update(id, limits, (before) => ({ name: name ?? before.name, size: request.size ?? before.size, config: changedConfig(before.config, request) }));
+        const row = await store.update(id, limits, (before) => ({ name: name ?? before.name, size: request.size ?? before.size, config: changedConfig(before.config, request, foundNow) }));
         if (row === undefined) throw notFound(idOrName);
       } catch (error) {
         throw name !== undefined && isUniqueViolation(error) ? nameTaken(name) : error;

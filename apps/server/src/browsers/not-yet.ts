@@ -20,7 +20,6 @@ function refuse(wanted: Readonly<Record<string, boolean>>): void {
 export function refuseNotYetOnCreate(body: z.output<typeof CreateBrowser>): void {
   refuse({
     profile: body.profile !== undefined,
-    extensions: !isHarmless(body.extensions),
     network: body.network?.private_hosts !== undefined,
     region: body.region !== undefined,
     memory: body.memory !== undefined,

@@ -1,3 +1,4 @@
+import type { AssignInstance } from "@shoal/instance";
 import type { Instance, Placement } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, EndedReason, UpdateBrowser } from "@shoal/schemas";
@@ -5,6 +6,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type * as z from "zod/mini";
 import { isUniqueViolation } from "../database-errors.ts";
 import type { Log } from "../log.ts";
+import type { Extensions } from "../extensions/extensions.ts";
+import { loadStoredExtensions } from "../extensions/session-extensions.ts";
 import type { SessionLimits } from "../projects/session-limits.ts";
 import type { ChosenProxy, Proxies } from "../proxies/proxies.ts";
 import type { LiveFields, LiveFieldsReader } from "../replicas/live-fields.ts";
@@ -61,7 +64,10 @@ export interface SessionView {
 }
 
 /** What a session of a pool is made of. */
-export type PooledRequest = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "proxy_id" | "start_url" | "stealth" | "telemetry" | "viewport">;
+export type PooledRequest = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "proxy_id" | "start_url" | "stealth" | "telemetry" | "viewport"> & {
+  /** The extensions that were found for `extensions`. */
+  readonly extension_ids?: readonly string[];
+};
 
 export interface SessionRules {
   /** Sessions that may run on this server at once. */
@@ -74,6 +80,7 @@ export interface SessionRunnerParts {
   readonly store: SessionStore;
   readonly placement: Placement;
   readonly proxies: Pick<Proxies, "choose">;
+  readonly extensions: Pick<Extensions, "choose" | "open">;
   readonly serverId: string;
   readonly rules: SessionRules;
   readonly telemetry: TelemetryStore;
@@ -85,6 +92,13 @@ export interface SessionRunnerParts {
   /** Whether the other servers may have given this one up without its having noticed yet. */
   readonly isDoubtful: () => boolean;
   readonly log: Log;
+}
+
+/** What the first assignment left out. */
+async function assignAgain(instance: Instance, assign: AssignInstance, signal: AbortSignal): Promise<void> {
+  const answer = await instance.request({ method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, signal }, JSON.stringify(assign));
+  answer.resume();
+  if (answer.statusCode !== 200) throw new Error(`The instance refused its session with status ${String(answer.statusCode)}.`);
 }
 
 /** Starts, follows and ends the sessions of this server. */
@@ -179,18 +193,32 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     }
   }
 
+  /** An instance whose browser is as the session wants it, before its first page opens. Leaves nothing when that fails. */
+  async function acquire({ row, captured }: RunningSession, upstream: ChosenProxy["upstream"] | undefined, signal: AbortSignal): Promise<Instance> {
+    const launch = launchOf(row);
+    const surroundings = { upstream, policies: row.options.chrome_policy };
+    const first = { session_id: row.id, timeout_seconds: row.timeout_seconds, viewport: row.viewport ?? defaultViewport, ...(launch && { launch }) };
+    const seen = { ...(captured !== undefined && { telemetry: namesOf(captured) }), ...(row.start_url !== null && { start_url: row.start_url }) };
+    const { extensions: ids } = row.options;
+    if (ids === undefined) return placement.acquire({ ...first, ...seen }, signal, surroundings);
+    const instance = await placement.acquire(first, signal, surroundings);
+    try {
+      await loadStoredExtensions(instance, parts.extensions, { projectId: row.project_id, ids, signal });
+      if (Object.keys(seen).length > 0) await assignAgain(instance, { session_id: row.id, timeout_seconds: row.timeout_seconds, ...seen }, signal);
+      return instance;
+    } catch (error) {
+      await instance.stop();
+      throw error;
+    }
+  }
+
   /** Gives the session its instance, or leaves nothing of it. @param isStored - its row is there already. */
   async function start(session: RunningSession, chosen: Partial<ChosenProxy> | undefined, signal: AbortSignal, isStored = false): Promise<void> {
     const { row, abort } = session;
     const stored = isStored ? Promise.resolve() : insert(row);
     // A name may be taken: find out before a browser is spent on it. Without one, both go on at once.
     if (row.name !== null) await stored;
-    const launch = launchOf(row);
-    const acquired = placement.acquire(
-      { session_id: row.id, timeout_seconds: row.timeout_seconds, viewport: row.viewport ?? defaultViewport, ...(session.captured !== undefined && { telemetry: namesOf(session.captured) }), ...(row.start_url !== null && { start_url: row.start_url }), ...(launch && { launch }) },
-      AbortSignal.any([signal, abort.signal, AbortSignal.timeout(startTimeoutMs)]),
-      { upstream: chosen?.upstream, policies: row.options.chrome_policy },
-    );
+    const acquired = acquire(session, chosen?.upstream, AbortSignal.any([signal, abort.signal, AbortSignal.timeout(startTimeoutMs)]));
     const [storing, acquiring] = await Promise.allSettled([
       stored.catch((error: unknown) => {
         abort.abort(error);
@@ -228,6 +256,11 @@ export function createSessionRunner(parts: SessionRunnerParts) {
 
   function room(): number {
     return closed ? 0 : Math.max(0, rules.maxSessions - [...sessions.values()].filter(({ ending }) => ending === undefined).length);
+  }
+
+  /** What a request names, as it is found now. */
+  async function chooseExtensions(projectId: string, { extensions }: Pick<PooledRequest, "extensions">): Promise<{ readonly extension_ids?: readonly string[] }> {
+    return extensions === undefined || extensions.length === 0 ? {} : { extension_ids: await parts.extensions.choose(projectId, extensions) };
   }
 
   function emptyRow(id: string, projectId: string, request: PooledRequest): SessionRow {
@@ -304,6 +337,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     start,
     chooseProxy,
     room,
+    chooseExtensions,
     emptyRow,
     newSession,
     limit,

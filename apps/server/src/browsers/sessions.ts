@@ -140,14 +140,14 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
       refuseImpossible(request);
       runner.refuseUnable(request);
       const id = createId();
-      const chosen = await chooseProxy(projectId, request, id);
+      const [chosen, found] = await Promise.all([chooseProxy(projectId, request, id), runner.chooseExtensions(projectId, request)]);
       if (runner.isClosed()) throw new ServiceError(503, "shutting_down", "The server is stopping and takes no new sessions.", { retryAfterSeconds: 5 });
       runner.refuseDoubtful();
       if (room() === 0) {
         throw new ServiceError(529, "capacity_exhausted", `This server runs ${String(rules.maxSessions)} sessions, its limit (max_sessions). Wait until one ends, or raise the limit if the machine has memory to spare.`, { retryAfterSeconds: 5 });
       }
       const row: SessionRow = {
-        ...emptyRow(id, projectId, request),
+        ...emptyRow(id, projectId, { ...request, ...found }),
         name: request.name ?? null,
         tags: request.tags ?? {},
         timeout_seconds: request.timeout_seconds ?? rules.idleTimeoutSeconds,

@@ -19,6 +19,10 @@ export interface Extensions {
   /** The archive, as it was uploaded. */
   download(projectId: string, idOrName: string): Promise<BytesReply>;
   delete(projectId: string, idOrName: string): Promise<void>;
+  /** Ids of those that a request names, each once, in its order. @throws {ServiceError} 404. */
+  choose(projectId: string, wanted: readonly { readonly id?: string | undefined; readonly name?: string | undefined }[]): Promise<readonly string[]>;
+  /** The archive of one, for a session that starts with it: notes that it was used. @throws {ServiceError} 404. */
+  open(projectId: string, id: string): Promise<{ readonly name: string; readonly stream: Readable }>;
   /** Removes archives that belong to no extension. @returns how many. */
   sweep(): Promise<number>;
 }
@@ -84,6 +88,12 @@ export function createExtensions(parts: { readonly database: Database; readonly 
     }
   }
 
+  async function archiveOf(row: ExtensionRow): Promise<NonNullable<Awaited<ReturnType<Blobs["get"]>>>> {
+    const found = await blobs.get(row.blob);
+    if (found === undefined) throw new ServiceError(500, "internal_error", `The archive of extension ${row.id} is not in this server's blobs_dir. Replicas must share that folder.`);
+    return found;
+  }
+
   /** The parts in any order. */
   async function take(incoming: AsyncIterable<MultipartPart>): Promise<{ name: string | undefined; blob: StoredBlob }> {
     let name: string | undefined;
@@ -141,9 +151,20 @@ export function createExtensions(parts: { readonly database: Database; readonly 
 
     async download(projectId, idOrName) {
       const row = await existing(projectId, idOrName);
-      const found = await blobs.get(row.blob);
-      if (found === undefined) throw new ServiceError(500, "internal_error", `The archive of extension ${row.id} is not in this server's blobs_dir. Replicas must share that folder.`);
-      return { ...found, fileName: `${row.name ?? row.id}.zip` };
+      return { ...(await archiveOf(row)), fileName: `${row.name ?? row.id}.zip` };
+    },
+
+    async choose(projectId, wanted) {
+      const ids = new Set<string>();
+      for (const { id, name } of wanted) ids.add((await existing(projectId, id ?? name ?? "")).id);
+      return [...ids];
+    },
+
+    async open(projectId, id) {
+      const row = await existing(projectId, id);
+      const { stream } = await archiveOf(row);
+      await query.updateTable("extensions").set({ last_used_at: new Date().toISOString() }).where("id", "=", row.id).execute();
+      return { name: row.name ?? row.id, stream };
     },
 
     async delete(projectId, idOrName) {
