@@ -89,6 +89,8 @@ describeChromium("live view", (chromium) => {
     await expect.poll(() => viewer.latest("tabs")?.shown, waiting).toBe(page.targetId);
     expect(viewer.latest("tabs")?.tabs.map(({ id }) => id).sort()).toEqual((await browser.pageIds()).sort());
     expect(viewer.latest("state")).toEqual({ type: "state", state: "running" });
+    await page.evaluate("document.title = 'Changed by a script'");
+    await expect.poll(() => viewer.latest("tabs")?.tabs.find(({ id }) => id === page.targetId)?.title, waiting).toBe("Changed by a script");
     await gone(viewer);
   });
 

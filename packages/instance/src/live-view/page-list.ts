@@ -19,6 +19,8 @@ export type PageListChange = "opened" | "closed" | "changed";
 /** Longest title and address that are told, in characters. */
 const maxTitleCharacters = 300;
 const maxUrlCharacters = 2_000;
+/** How often titles are asked for, in milliseconds: the browser does not tell when one changes. */
+const titlesMs = 700;
 
 /**
  * Follows which pages are open, on a CDP session of its own, so that nobody else's wishes are changed.
@@ -51,9 +53,17 @@ export async function followPageList(cdp: CdpConnection, onChange: (change: Page
       if (from === sessionId && pages.delete(targetId)) onChange("closed");
     }),
   ];
+  async function readTitles(): Promise<void> {
+    const { targetInfos } = await cdp.send("Target.getTargets", { filter: [{ type: "page" }] }, sessionId);
+    if (ended) return;
+    // What came or went meanwhile is told of by itself.
+    for (const info of targetInfos) if (pages.has(info.targetId)) take(info);
+  }
+  const timer = setInterval(() => void readTitles().catch(() => undefined), titlesMs);
   function end(): void {
     if (ended) return;
     ended = true;
+    clearInterval(timer);
     for (const stop of stops) stop();
     cdp.send("Target.detachFromTarget", { sessionId }).catch(() => undefined);
   }
