@@ -64,6 +64,8 @@ export interface AppParts {
   readonly browserPools: BrowserPools;
   readonly chromeStore: ChromeStore;
   readonly extensions: Extensions;
+  /** Whether the operator provides any type of proxy. */
+  readonly hasManagedProxies: boolean;
   readonly idempotency: Idempotency;
   readonly liveViews: LiveViewAddresses;
   /** Sites that may show live views in a frame. */
@@ -168,7 +170,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   }
 
   const missing = new Set<string>([...notImplemented, ...missingInside]);
-  const entitlements = entitlementsOf((name) => !missing.has(name), parts.maxSessions, parts.replays.retentionDays);
+  const entitlements = entitlementsOf((name) => !missing.has(name), { hasManagedProxies: parts.hasManagedProxies, maxSessions: parts.maxSessions, replayRetentionDays: parts.replays.retentionDays });
   const keyed = {
     ...profileHandlers(parts.profiles),
     ...apiKeyHandlers(parts.apiKeys),

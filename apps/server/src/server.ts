@@ -299,6 +299,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     auditLogs: createAuditLogs({ database, chain, recorder }),
     chromeStore: createChromeStore(config.chrome_store_url),
     extensions,
+    hasManagedProxies: Object.keys(templatesOf(config)).length > 0,
     idempotency,
     liveViews,
     liveViewFrameAncestors: config.live_view_frame_ancestors,

@@ -3,14 +3,22 @@ import type { OrgEntitlements } from "@shoal/schemas";
 
 const day = 24 * 60 * 60;
 
+/** What the operator of the service has provided. */
+export interface Provided {
+  /** Sessions of the organisation at once. */
+  readonly maxSessions: number;
+  /** Days that recordings are kept. */
+  readonly replayRetentionDays: number;
+  /** Whether there is an upstream provider for any type of proxy. */
+  readonly hasManagedProxies: boolean;
+}
+
 /**
  * What can be used: there is no plan to buy, so everything that works.
  *
  * @param works - whether an operation has a handler.
- * @param maxSessions - sessions of the organisation at once.
- * @param replayRetentionDays - days that recordings are kept.
  */
-export function entitlementsOf(works: (name: keyof typeof contract) => boolean, maxSessions: number, replayRetentionDays: number): OrgEntitlements {
+export function entitlementsOf(works: (name: keyof typeof contract) => boolean, { hasManagedProxies, maxSessions, replayRetentionDays }: Provided): OrgEntitlements {
   const feature = (name: keyof typeof contract) => ({ enabled: works(name) });
   const invocations = works("createInvocation") ? maxSessions : 0;
   return {
@@ -31,8 +39,9 @@ export function entitlementsOf(works: (name: keyof typeof contract) => boolean, 
         health_check_interval_min_seconds: 300,
         max_connections: null,
       },
-      managed_proxies: { enabled: false },
-      profiles: feature("createProfile"),
+      managed_proxies: { enabled: hasManagedProxies },
+      // A profile without state is a name.
+      profiles: feature("downloadProfile"),
       proxy_bypass_hosts: feature("createProxy"),
     },
     limits: { max_concurrent_browsers: maxSessions, max_concurrent_invocations: invocations, default_max_concurrent_invocations_per_app: invocations },

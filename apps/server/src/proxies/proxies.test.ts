@@ -36,6 +36,10 @@ afterAll(async () => {
 
 const custom = (change: object = {}) => ({ type: "custom", protocol: "http", config: { host: "127.0.0.1", port: upstream.port, username: "user", password: secret, ...change } });
 
+it("tells that the operator provides proxies", async () => {
+  expect(await server.request("GET", "/org/entitlements")).toMatchObject({ status: 200, body: { features: { managed_proxies: { enabled: true }, custom_proxies: { enabled: true } } } });
+});
+
 async function create(body: object): Promise<Proxy & { id: string }> {
   const reply = await server.request("POST", "/proxies", { body });
   expect(reply).toMatchObject({ status: 201 });
