@@ -35,6 +35,7 @@ import type { Organization } from "./organization/organization.ts";
 import { explainOutage } from "./outages.ts";
 import { profileHandlers } from "./profiles/handlers.ts";
 import type { OverloadGuard } from "./overload/overload-guard.ts";
+import type { ProfileStates } from "./profiles/profile-states.ts";
 import type { Profiles } from "./profiles/profiles.ts";
 import { explainingClosedProjects } from "./projects/closed-project.ts";
 import { projectHandlers } from "./projects/handlers.ts";
@@ -76,6 +77,7 @@ export interface AppParts {
   readonly origins: RequestOrigins;
   readonly overload: Pick<OverloadGuard, "admit" | "admitStart">;
   readonly profiles: Profiles;
+  readonly profileStates: ProfileStates;
   readonly projects: Projects;
   readonly proxies: Proxies;
   readonly rateLimits: Pick<RateLimits, "admit">;
@@ -172,7 +174,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const missing = new Set<string>([...notImplemented, ...missingInside]);
   const entitlements = entitlementsOf((name) => !missing.has(name), { hasManagedProxies: parts.hasManagedProxies, maxSessions: parts.maxSessions, replayRetentionDays: parts.replays.retentionDays });
   const keyed = {
-    ...profileHandlers(parts.profiles),
+    ...profileHandlers(parts.profiles, parts.profileStates, sessions),
     ...apiKeyHandlers(parts.apiKeys),
     ...browserHandlers(sessions, parts),
     ...browserPoolHandlers(parts.browserPools, parts),

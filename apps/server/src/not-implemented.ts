@@ -11,7 +11,6 @@ export type OpenPlane<C extends Contract> = { readonly [Name in keyof C as C[Nam
  * stands neither here nor among the handlers is a compile error of app.ts, and so is one that stands in both.
  */
 export const notImplemented = [
-  "cloneProfile",
   "createAuditLogExportDestination",
   "createAuthConnection",
   "createCredential",
@@ -26,7 +25,6 @@ export const notImplemented = [
   "deleteDeployment",
   "deleteInvocationBrowsers",
   "deleteOtlpDestination",
-  "downloadProfile",
   "exchangeHandoff",
   "followDeployment",
   "followInvocation",
@@ -38,9 +36,7 @@ export const notImplemented = [
   "getDeployment",
   "getInvocation",
   "getOtlpDestination",
-  "getStorageState",
   "getTotpCode",
-  "importStorageState",
   "listApps",
   "listAuditLogExportDestinations",
   "listAuthConnections",
@@ -51,10 +47,7 @@ export const notImplemented = [
   "listInvocationBrowsers",
   "listInvocations",
   "listOtlpDestinations",
-  "listProfileVersions",
   "listTimeline",
-  "rollbackProfile",
-  "saveBrowserProfile",
   "startLogin",
   "submitLogin",
   "testAuditLogExportDestination",

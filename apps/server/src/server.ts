@@ -29,7 +29,9 @@ import { createLiveViewAddresses } from "./live-view/live-view-address.ts";
 import { createLog, type Log } from "./log.ts";
 import { createOverloadGuard, type OverloadRules } from "./overload/overload-guard.ts";
 import { endStalledRequests } from "./overload/stalled-requests.ts";
+import { createProfileStates } from "./profiles/profile-states.ts";
 import { createProfiles } from "./profiles/profiles.ts";
+import { createSessionProfiles } from "./profiles/session-profiles.ts";
 import { openObservation } from "./observation/observation.ts";
 import { openOrganization } from "./organization/organization.ts";
 import { createProjectLookup } from "./projects/project-lookup.ts";
@@ -221,7 +223,17 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   cleanup.add("the audit log", () => recorder.close());
   const keyUses = createKeyUses(database, log);
   cleanup.add("the last uses of keys", () => keyUses.close());
-  const profiles = createProfiles(database, isLive);
+  const blobsDir = config.blobs_dir ?? join(dataDir.path, "blobs");
+  const profileStates = createProfileStates({
+    database,
+    secrets,
+    blobs: createFileBlobs(join(blobsDir, "profiles")),
+    keepVersions: config.profile_versions,
+    maxBytes: config.profile_max_mib * 2 ** 20,
+    onChange: (id) => { profiles.forget(id); },
+    log,
+  });
+  const profiles = createProfiles(database, isLive, profileStates);
   cleanup.add("the change feed", database.onChange((change) => {
     if (change === undefined) for (const cache of [keys, profiles, lookup]) cache.forgetAll();
     else if (change.table === "api_keys") keys.forget(change.id);
@@ -238,7 +250,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const limits: SessionLimits = { perProject: config.max_sessions_per_project, perOrganization: config.max_sessions_per_organization };
   const organization = await openOrganization(database, limits);
   const telemetry = createTelemetryStore({ directory: join(dataDir.path, "telemetry"), retentionMs: config.telemetry_retention_days * 24 * hourMs, log });
-  const extensions = createExtensions({ database, blobs: createFileBlobs(join(config.blobs_dir ?? join(dataDir.path, "blobs"), "extensions")) });
+  const extensions = createExtensions({ database, blobs: createFileBlobs(join(blobsDir, "extensions")) });
   const replays = createReplayStore({ directory: join(dataDir.path, "replays"), retentionDays: config.replay_retention_days, log });
   const proxies = createProxies({
     database,
@@ -248,6 +260,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     checkUrl: config.proxy_check_url,
   });
   const sessions = createSessions({
+    profiles: createSessionProfiles({ database, profiles, states: profileStates, checkpointMs: config.profile_checkpoint_seconds * 1000, log }),
     store: sessionStore,
     placement,
     proxies,
@@ -269,6 +282,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     database,
     [
       { name: "archives that belong to no extension", everyMs: hourMs, run: () => extensions.sweep() },
+      { name: "states that belong to no profile", everyMs: hourMs, run: () => profileStates.sweep() },
       { name: "old idempotency keys", everyMs: hourMs, run: () => idempotency.sweep() },
       { name: "old entries of the audit log", everyMs: hourMs, run: () => chain.dropBefore(new Date(Date.now() - config.audit_retention_days * 24 * hourMs)) },
     ],
@@ -309,6 +323,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     overload,
     rateLimits,
     profiles,
+    profileStates,
     projects,
     proxies,
     replays,

@@ -1,8 +1,9 @@
 import type * as endpoints from "@shoal/contract";
-import type { Handlers } from "@shoal/router";
-import type { Browser } from "@shoal/schemas";
+import { type Handlers, ServiceError } from "@shoal/router";
+import type { Browser, Profile } from "@shoal/schemas";
 import type { Access } from "../auth/access.ts";
 import type { LiveViewAddresses } from "../live-view/live-view-address.ts";
+import type { Profiles } from "../profiles/profiles.ts";
 import type { Secrets } from "../secrets.ts";
 import { shownCategories } from "../telemetry/categories.ts";
 import type { SessionView } from "./session-runner.ts";
@@ -10,14 +11,16 @@ import type { Sessions } from "./sessions.ts";
 
 type BrowserEndpoints = Pick<typeof endpoints, "createBrowser" | "listBrowsers" | "getBrowser" | "updateBrowser" | "extendBrowser" | "deleteBrowser">;
 
-/** What a session's addresses carry. */
+/** What a session's addresses carry, and what is shown beside its row. */
 export interface SessionSigner {
+  readonly profiles: Pick<Profiles, "get">;
   readonly secrets: Pick<Secrets, "signSession">;
   readonly liveViews: Pick<LiveViewAddresses, "of">;
 }
 
 /** @param baseUrl - where the client reaches the service; the session's addresses stand below it. */
-export function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: string, { secrets, liveViews }: SessionSigner): Browser {
+export async function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: string, { profiles, secrets, liveViews }: SessionSigner): Promise<Browser> {
+  const profile = row.profile_id === null ? undefined : await profileOf(profiles, row.project_id, row.profile_id);
   const token = secrets.signSession(row.id);
   const address = `${baseUrl}/browsers/${row.id}`;
   const socket = address.replace(/^http/, "ws");
@@ -30,6 +33,7 @@ export function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: st
     headless: row.headless,
     stealth: row.stealth,
     timeout_seconds: row.timeout_seconds,
+    ...(profile && { profile, profile_save_changes: row.profile_save_changes }),
     usage: { uptime_ms: Math.max(0, (row.ended_at === null ? Date.now() : Date.parse(row.ended_at)) - Date.parse(row.created_at)) },
     placement: row.placement,
     browser_restarts: row.browser_restarts,
@@ -60,13 +64,23 @@ export function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: st
   return browser;
 }
 
+/** `undefined` when it was deleted at this very moment. */
+async function profileOf(profiles: Pick<Profiles, "get">, projectId: string, id: string): Promise<Profile | undefined> {
+  try {
+    return await profiles.get(projectId, id);
+  } catch (error) {
+    if (ServiceError.isInstance(error) && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
 export function browserHandlers(sessions: Sessions, signer: SessionSigner): Handlers<BrowserEndpoints, Access> {
   const shown = (view: SessionView, access: Access) => toBrowser(view, access.baseUrl, signer);
   return {
     createBrowser: async ({ body, context, signal }) => shown(await sessions.create(context.projectId, body, signal), context),
     async listBrowsers({ query, context }) {
       const page = await sessions.list(context.projectId, query);
-      return { ...page, items: page.items.map((view) => shown(view, context)) };
+      return { ...page, items: await Promise.all(page.items.map((view) => shown(view, context))) };
     },
     getBrowser: async ({ params, query, context }) => shown(await sessions.get(context.projectId, params.id_or_name, query.include_deleted), context),
     updateBrowser: async ({ params, body, context }) => shown(await sessions.update(context.projectId, params.id_or_name, body), context),

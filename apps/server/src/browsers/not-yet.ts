@@ -19,7 +19,6 @@ function refuse(wanted: Readonly<Record<string, boolean>>): void {
 /** Refuses a session that this version cannot give; values that ask for nothing pass. */
 export function refuseNotYetOnCreate(body: z.output<typeof CreateBrowser>): void {
   refuse({
-    profile: body.profile !== undefined,
     network: body.network?.private_hosts !== undefined,
     region: body.region !== undefined,
     memory: body.memory !== undefined,
@@ -31,7 +30,6 @@ export function refuseNotYetOnCreate(body: z.output<typeof CreateBrowser>): void
 /** Refuses a change that this version cannot make; values that change nothing pass. */
 export function refuseNotYetOnUpdate(body: z.output<typeof UpdateBrowser>): void {
   refuse({
-    profile: body.profile !== undefined,
     "telemetry.export": !isHarmless(body.telemetry?.export?.otlp),
   });
 }

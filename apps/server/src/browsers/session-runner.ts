@@ -4,10 +4,11 @@ import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, EndedReason, UpdateBrowser } from "@shoal/schemas";
 import { setTimeout as delay } from "node:timers/promises";
 import type * as z from "zod/mini";
-import { isUniqueViolation } from "../database-errors.ts";
+import { isForeignKeyViolation, isUniqueViolation } from "../database-errors.ts";
 import type { Log } from "../log.ts";
 import type { Extensions } from "../extensions/extensions.ts";
 import { loadStoredExtensions } from "../extensions/session-extensions.ts";
+import type { ChosenProfile, SessionProfiles } from "../profiles/session-profiles.ts";
 import type { SessionLimits } from "../projects/session-limits.ts";
 import type { ChosenProxy, Proxies } from "../proxies/proxies.ts";
 import type { LiveFields, LiveFieldsReader } from "../replicas/live-fields.ts";
@@ -23,6 +24,8 @@ import { effectiveViewport } from "./viewport.ts";
 const defaultViewport = { width: 1920, height: 1080 };
 /** A start that takes longer has gone wrong. */
 const startTimeoutMs = 60_000;
+/** Ends at which the browser is still there, and its profile is saved; at others the latest checkpoint is what stays. */
+const savedEnds: ReadonlySet<EndedReason> = new Set(["deleted", "timeout", "max_duration", "server_stopped"]);
 
 /** A session that runs on this server, or is about to. */
 export interface RunningSession {
@@ -52,6 +55,8 @@ export interface RunningSession {
   readonly abort: AbortController;
   /** Ends it although it is used. On a clock that nobody sets, unlike the moment that is told. */
   endTimer: NodeJS.Timeout | undefined;
+  /** Stops saving its profile from time to time. */
+  stopKeeping: (() => void) | undefined;
 }
 
 /** A session as it is shown: its row, and what only this server knows. */
@@ -67,6 +72,8 @@ export interface SessionView {
 export type PooledRequest = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "proxy_id" | "start_url" | "stealth" | "telemetry" | "viewport"> & {
   /** The extensions that were found for `extensions`. */
   readonly extension_ids?: readonly string[];
+  /** The profile that was found for what the request names. */
+  readonly profile_id?: string | undefined;
 };
 
 export interface SessionRules {
@@ -80,6 +87,7 @@ export interface SessionRunnerParts {
   readonly store: SessionStore;
   readonly placement: Placement;
   readonly proxies: Pick<Proxies, "choose">;
+  readonly profiles: SessionProfiles;
   readonly extensions: Pick<Extensions, "choose" | "open">;
   readonly serverId: string;
   readonly rules: SessionRules;
@@ -103,7 +111,7 @@ async function assignAgain(instance: Instance, assign: AssignInstance, signal: A
 
 /** Starts, follows and ends the sessions of this server. */
 export function createSessionRunner(parts: SessionRunnerParts) {
-  const { store, placement, proxies, serverId, rules, telemetry, replays, log } = parts;
+  const { store, placement, profiles, proxies, serverId, rules, telemetry, replays, log } = parts;
   const sessions = new Map<string, RunningSession>();
   let closed = false;
 
@@ -132,12 +140,14 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     }
   }
 
-  /** What its telemetry has just seen is on its way, and the end of its recordings: that is waited for. */
-  function stopInstance({ row, collector, instance }: RunningSession): Promise<void> | undefined {
-    if (instance === undefined) return collector?.finish();
+  /** What its telemetry has just seen is on its way, and the end of its recordings: that is waited for, and then for its profile. */
+  function stopInstance({ row, collector, instance }: RunningSession, savesProfile: boolean): { readonly saved: Promise<void> | undefined; readonly stopped: Promise<void> | undefined } {
+    if (instance === undefined) return { saved: undefined, stopped: collector?.finish() };
     const recordings = replays.finish(row.id, instance);
-    if (collector === undefined && recordings === undefined) return instance.stop();
-    return Promise.all([collector?.finish(), recordings]).then(() => instance.stop());
+    if (collector === undefined && recordings === undefined && !savesProfile) return { saved: undefined, stopped: instance.stop() };
+    const finished = Promise.all([collector?.finish(), recordings]);
+    const saved = savesProfile ? finished.catch(() => undefined).then(() => profiles.saveAtEnd(row, instance)) : undefined;
+    return { saved, stopped: (saved ?? finished).then(() => instance.stop()) };
   }
 
   /** Ends a session once, whoever asks first. */
@@ -147,10 +157,14 @@ export function createSessionRunner(parts: SessionRunnerParts) {
       const at = new Date().toISOString();
       clearTimeout(session.endTimer);
       session.abort.abort(new ServiceError(409, "conflict", `Browser ${id} was ended while it started (${reason}).`));
-      const stopped = stopInstance(session)?.catch((error: unknown) => {
+      session.stopKeeping?.();
+      const { saved, stopped: stopping } = stopInstance(session, session.row.profile_save_changes && savedEnds.has(reason));
+      const stopped = stopping?.catch((error: unknown) => {
         log.error({ session_id: id, err: error }, "the session's instance did not stop cleanly");
       });
-      const recorded = persist(session, () => store.end(id, at, reason));
+      const write = () => persist(session, () => store.end(id, at, reason));
+      // Its profile is its own until then: nobody else may write to it, and whoever starts with it next finds what it left.
+      const recorded = saved === undefined ? write() : saved.then(write);
       const done = Promise.all([stopped, recorded, session.collector?.done]).then(() => {
         sessions.delete(id);
         log.info({ session_id: id, project_id, reason }, "session ended");
@@ -174,6 +188,9 @@ export function createSessionRunner(parts: SessionRunnerParts) {
           void persist(session, () => store.setRestarts(session.row.id, restarts));
           break;
         }
+        case "expired":
+          end(session, "timeout");
+          break;
         case "ready":
         case "ending":
           break;
@@ -189,21 +206,28 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     try {
       await store.insert(row, rules.limits);
     } catch (error) {
+      const explained = await explainProfile(row.profile_id, error);
+      if (explained !== error) throw explained;
       throw row.name !== null && isUniqueViolation(error) ? nameTaken(row.name) : error;
     }
   }
 
   /** An instance whose browser is as the session wants it, before its first page opens. Leaves nothing when that fails. */
-  async function acquire({ row, captured }: RunningSession, upstream: ChosenProxy["upstream"] | undefined, signal: AbortSignal): Promise<Instance> {
+  async function acquire(session: RunningSession, upstream: ChosenProxy["upstream"] | undefined, signal: AbortSignal): Promise<Instance> {
+    const { row, captured } = session;
     const launch = launchOf(row);
     const surroundings = { upstream, policies: row.options.chrome_policy };
-    const first = { session_id: row.id, timeout_seconds: row.timeout_seconds, viewport: row.viewport ?? defaultViewport, ...(launch && { launch }) };
+    const first = { session_id: row.id, timeout_seconds: row.timeout_seconds, viewport: row.viewport ?? defaultViewport, ...(launch && { launch }), ...(row.profile_save_changes && { saves_profile: true }) };
     const seen = { ...(captured !== undefined && { telemetry: namesOf(captured) }), ...(row.start_url !== null && { start_url: row.start_url }) };
     const { extensions: ids } = row.options;
-    if (ids === undefined) return placement.acquire({ ...first, ...seen }, signal, surroundings);
+    if (ids === undefined && row.profile_id === null) return placement.acquire({ ...first, ...seen }, signal, surroundings);
     const instance = await placement.acquire(first, signal, surroundings);
     try {
-      await loadStoredExtensions(instance, parts.extensions, { projectId: row.project_id, ids, signal });
+      if (row.profile_id !== null) {
+        session.row = { ...row, profile_version: await profiles.load(row, instance, signal) };
+        await store.setProfile(row.id, session.row);
+      }
+      if (ids !== undefined) await loadStoredExtensions(instance, parts.extensions, { projectId: row.project_id, ids, signal });
       if (Object.keys(seen).length > 0) await assignAgain(instance, { session_id: row.id, timeout_seconds: row.timeout_seconds, ...seen }, signal);
       return instance;
     } catch (error) {
@@ -212,12 +236,51 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     }
   }
 
+  /** Saves its profile from time to time, where it has one to write to. */
+  function keepProfile(session: RunningSession, instance: Instance): void {
+    if (session.row.profile_id === null || !session.row.profile_save_changes) return;
+    session.stopKeeping = profiles.keep(session.row, instance, () => session.idleSinceMs);
+  }
+
+  /** Gives a running session a profile, whose state its browser is started again with. @throws {ServiceError} 409 when it has one, or the profile another writer. */
+  async function adoptProfile(session: RunningSession, profile: ChosenProfile): Promise<SessionRow | undefined> {
+    const instance = instanceHere(session);
+    const { id, profile_id: present, timeout_seconds } = session.row;
+    if (present !== null) throw new ServiceError(409, "conflict", `Browser ${id} has profile ${present} already; only a session without one can load another.`);
+    const signal = AbortSignal.any([session.abort.signal, AbortSignal.timeout(startTimeoutMs)]);
+    const none = { profile_id: null, profile_version: null, profile_save_changes: false };
+    try {
+      if ((await store.setProfile(id, { ...profile, profile_version: null })) === undefined) return undefined;
+    } catch (error) {
+      throw await explainProfile(profile.profile_id, error);
+    }
+    session.row = { ...session.row, ...profile };
+    try {
+      session.row = { ...session.row, profile_version: await profiles.load(session.row, instance, signal) };
+      if (profile.profile_save_changes) await assignAgain(instance, { session_id: id, timeout_seconds, saves_profile: true }, signal);
+    } catch (error) {
+      session.row = { ...session.row, ...none };
+      await persist(session, async () => {
+        await store.setProfile(id, none);
+      });
+      throw error;
+    }
+    keepProfile(session, instance);
+    return store.setProfile(id, session.row);
+  }
+
+  /** What an error of the database says of a session's profile. */
+  async function explainProfile(profileId: string | null, error: unknown): Promise<unknown> {
+    if (profileId !== null && isUniqueViolation(error, "sessions_profile_writer")) return profiles.explainWriter(profileId);
+    return profileId !== null && isForeignKeyViolation(error) ? new ServiceError(404, "not_found", `Profile ${profileId} was deleted meanwhile.`) : error;
+  }
+
   /** Gives the session its instance, or leaves nothing of it. @param isStored - its row is there already. */
   async function start(session: RunningSession, chosen: Partial<ChosenProxy> | undefined, signal: AbortSignal, isStored = false): Promise<void> {
     const { row, abort } = session;
     const stored = isStored ? Promise.resolve() : insert(row);
     // A name may be taken: find out before a browser is spent on it. Without one, both go on at once.
-    if (row.name !== null) await stored;
+    if (row.name !== null || row.profile_id !== null) await stored;
     const acquired = acquire(session, chosen?.upstream, AbortSignal.any([signal, abort.signal, AbortSignal.timeout(startTimeoutMs)]));
     const [storing, acquiring] = await Promise.allSettled([
       stored.catch((error: unknown) => {
@@ -232,6 +295,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
       session.idleSinceMs = Date.now();
       follow(session, acquiring.value);
       if (session.captured !== undefined) session.collector = telemetry.collect(row.id, acquiring.value);
+      keepProfile(session, acquiring.value);
       log.info({ session_id: row.id, project_id: row.project_id, pid: acquiring.value.pid }, "session started");
       return;
     }
@@ -281,6 +345,9 @@ export function createSessionRunner(parts: SessionRunnerParts) {
       pool_id: null,
       pool_name: null,
       pool_state: null,
+      profile_id: request.profile_id ?? null,
+      profile_version: null,
+      profile_save_changes: false,
       browser_restarts: 0,
       max_duration_seconds: null,
       ends_at: null,
@@ -291,7 +358,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
   }
 
   function newSession(row: SessionRow, telemetryRequest: PooledRequest["telemetry"]): RunningSession {
-    return { row, instance: undefined, idleSinceMs: null, captured: selectCategories(telemetryRequest, undefined), collector: undefined, switching: Promise.resolve(), ending: undefined, abort: new AbortController(), endTimer: undefined };
+    return { row, instance: undefined, idleSinceMs: null, captured: selectCategories(telemetryRequest, undefined), collector: undefined, switching: Promise.resolve(), ending: undefined, abort: new AbortController(), endTimer: undefined, stopKeeping: undefined };
   }
 
   /** Ends a session after so many seconds from now, whether it is used or not; an earlier limit counts no more. */
@@ -335,6 +402,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     persist,
     end,
     start,
+    adoptProfile,
     chooseProxy,
     room,
     chooseExtensions,

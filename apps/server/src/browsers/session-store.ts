@@ -28,6 +28,11 @@ export interface SessionRow {
   readonly pool_name: string | null;
   /** Nobody sees a session of a pool that is not `leased`. */
   readonly pool_state: "starting" | "warm" | "leased" | null;
+  /** The profile that it started from; `null` = none, or one that was deleted since it ended. */
+  readonly profile_id: string | null;
+  /** Number of the state that it started from; `null` = an empty profile. */
+  readonly profile_version: number | null;
+  readonly profile_save_changes: boolean;
   readonly browser_restarts: number;
   /** Of its start, or its latest extension; `null` = it runs for as long as it is used. */
   readonly max_duration_seconds: number | null;
@@ -48,7 +53,7 @@ export function createSessionStore({ query }: Database) {
     async insert(row: SessionRow, limits: SessionLimits): Promise<void> {
       await query
         .insertInto("sessions")
-        .columns(["id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "proxy", "browser_restarts", "options", "max_duration_seconds", "ends_at"])
+        .columns(["id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "proxy", "profile_id", "profile_save_changes", "browser_restarts", "options", "max_duration_seconds", "ends_at"])
         .expression(
           query
             .selectNoFrom([
@@ -65,6 +70,8 @@ export function createSessionStore({ query }: Database) {
               sql<string | null>`${row.viewport && JSON.stringify(row.viewport)}::jsonb`.as("viewport"),
               sql<string | null>`${row.start_url}::text`.as("start_url"),
               sql<string | null>`${row.proxy && JSON.stringify(row.proxy)}::jsonb`.as("proxy"),
+              sql<string | null>`${row.profile_id}::text`.as("profile_id"),
+              sql<boolean>`${row.profile_save_changes}::boolean`.as("profile_save_changes"),
               sql<number>`0`.as("browser_restarts"),
               sql<string>`${JSON.stringify(row.options)}::jsonb`.as("options"),
               sql<number | null>`${row.max_duration_seconds}::int`.as("max_duration_seconds"),
@@ -107,7 +114,7 @@ export function createSessionStore({ query }: Database) {
       let rows = query.selectFrom("sessions").selectAll().where("project_id", "=", projectId).where(isSeen);
       if (status !== "all") rows = rows.where("ended_at", status === "active" ? "is" : "is not", null);
       if (labels.length > 0) rows = rows.where(sql<boolean>`tags @> ${JSON.stringify(Object.fromEntries(labels))}::jsonb`);
-      if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("pool_name", "ilike", containing(part)), where("id", "ilike", containing(part)), where(where.ref("proxy", "->>").key("id"), "ilike", containing(part))]));
+      if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("pool_name", "ilike", containing(part)), where("id", "ilike", containing(part)), where("profile_id", "ilike", containing(part)), where(where.ref("proxy", "->>").key("id"), "ilike", containing(part))]));
       return rows
         .orderBy("created_at", "desc")
         .orderBy("id", "desc")
@@ -130,6 +137,11 @@ export function createSessionStore({ query }: Database) {
     /** Moves the end of a running session. @returns its row; `undefined` when it has ended. */
     async extend(id: string, seconds: number, endsAt: string): Promise<SessionRow | undefined> {
       return query.updateTable("sessions").set({ max_duration_seconds: seconds, ends_at: endsAt }).where("id", "=", id).where("ended_at", "is", null).returningAll().executeTakeFirst();
+    },
+
+    /** Gives a running session a profile, or takes it away again. @returns its row; `undefined` when it has ended. */
+    async setProfile(id: string, profile: Pick<SessionRow, "profile_id" | "profile_version" | "profile_save_changes">): Promise<SessionRow | undefined> {
+      return query.updateTable("sessions").set(profile).where("id", "=", id).where("ended_at", "is", null).returningAll().executeTakeFirst();
     },
 
     async setRestarts(id: string, restarts: number): Promise<void> {

@@ -24,6 +24,8 @@ export interface Sessions {
   list(projectId: string, filter: z.output<typeof ListBrowsers>): Promise<Page<SessionView>>;
   get(projectId: string, idOrName: string, includeEnded: boolean): Promise<SessionView>;
   update(projectId: string, idOrName: string, request: z.output<typeof UpdateBrowser>): Promise<SessionView>;
+  /** Saves what a running session keeps to its profile. @returns the profile's id. @throws {ServiceError} 409 when it has none that it writes to. */
+  saveProfile(projectId: string, idOrName: string): Promise<string>;
   /** Counts the time without use, and that until a limited session ends, from now. */
   extend(projectId: string, idOrName: string, request: z.output<typeof ExtendBrowser>): Promise<SessionView>;
   delete(projectId: string, idOrName: string): Promise<void>;
@@ -140,7 +142,7 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
       refuseImpossible(request);
       runner.refuseUnable(request);
       const id = createId();
-      const [chosen, found] = await Promise.all([chooseProxy(projectId, request, id), runner.chooseExtensions(projectId, request)]);
+      const [chosen, found, profile] = await Promise.all([chooseProxy(projectId, request, id), runner.chooseExtensions(projectId, request), request.profile && parts.profiles.choose(projectId, request.profile)]);
       if (runner.isClosed()) throw new ServiceError(503, "shutting_down", "The server is stopping and takes no new sessions.", { retryAfterSeconds: 5 });
       runner.refuseDoubtful();
       if (room() === 0) {
@@ -152,6 +154,7 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
         tags: request.tags ?? {},
         timeout_seconds: request.timeout_seconds ?? rules.idleTimeoutSeconds,
         proxy: chosen?.shown ?? null,
+        ...profile,
         ...endOf(request.max_duration_seconds),
       };
       const session = newSession(row, request.telemetry);
@@ -164,7 +167,7 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
         sessions.delete(row.id);
         throw error;
       }
-      return view(row);
+      return view(session.row);
     },
 
     async list(projectId, filter) {
@@ -187,10 +190,16 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
       refuseImpossible({ viewport: request.viewport });
       const present = await existing(projectId, idOrName);
       const { id } = present;
+      const profile = request.profile && (await parts.profiles.choose(projectId, request.profile));
       if (request.telemetry) await switchTelemetry(present, request.telemetry);
       const chosen = await chooseProxy(projectId, request, id);
       const instance = chosen === undefined ? undefined : await instanceByName(projectId, id);
       if (request.viewport) await resize(present, request.viewport);
+      if (profile) {
+        const session = sessions.get(id);
+        if (session === undefined) refuse(present);
+        if ((await runner.adoptProfile(session, profile)) === undefined) throw notFound(idOrName);
+      }
       const options = request.chrome_policy && (await changePolicies(present, request.chrome_policy));
       const name = request.name === "" ? null : request.name;
       const changes = { ...(name !== undefined && { name }), ...(request.tags && { tags: request.tags }), ...(chosen !== undefined && { proxy: chosen?.shown ?? null }), ...(options && { options }) };
@@ -204,6 +213,13 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
       if (row === undefined) throw notFound(idOrName);
       instance?.setUpstream(chosen?.upstream);
       return view(row);
+    },
+
+    async saveProfile(projectId, idOrName) {
+      const row = await existing(projectId, idOrName);
+      if (row.profile_id === null || !row.profile_save_changes) throw new ServiceError(409, "conflict", `Browser ${row.id} writes to no profile. Give it one with browsers.update and profile.save_changes, or make it with one.`);
+      await parts.profiles.checkpoint(row, await instanceByName(projectId, row.id));
+      return row.profile_id;
     },
 
     async extend(projectId, idOrName, request) {

@@ -34,6 +34,9 @@ type Required =
   | "idempotency_retention_hours"
   | "telemetry_retention_days"
   | "replay_retention_days"
+  | "profile_versions"
+  | "profile_checkpoint_seconds"
+  | "profile_max_mib"
   | "audit_retention_days"
   | "live_view_hours"
   | "live_view_frame_ancestors"
@@ -239,6 +242,9 @@ export function completeConfig(given: Settings, env: NodeJS.ProcessEnv = process
     idempotency_retention_hours: 24,
     telemetry_retention_days: 30,
     replay_retention_days: 30,
+    profile_versions: 10,
+    profile_checkpoint_seconds: 60,
+    profile_max_mib: 1024,
     audit_retention_days: 365,
     live_view_hours: 24,
     live_view_frame_ancestors: ["*"],

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 
 /** What Chromium can make again, or what belongs to one run of it. The rest of `Default` is kept, also what a later version adds. */
 const leftOut = [
-  /^(?:Cache|Code Cache|GPUCache|GPUPersistentCache|Shared Dictionary|blob_storage|shared_proto_db|Session Storage|Crashpad|Download Service|AutofillStrikeDatabase|BudgetDatabase|commerce_subscription_db|discount_infos_db|discounts_db|parcel_tracking_db|PersistentOriginTrials|chrome_cart_db|coupon_db|Feature Engagement Tracker|Site Characteristics Database|Segmentation Platform|optimization_guide.*|OptimizationGuide.*|Dawn.*Cache|Sessions.*|segmentation_platform|Safe Browsing.*|component_crx_cache|DevToolsActivePort|Singleton.*|BrowserMetrics.*|heavy_ad_intervention.*|previews_opt_out.*)$/i,
+  /^(?:Cache|Code Cache|GPUCache|GPUPersistentCache|Shared Dictionary|blob_storage|shared_proto_db|Session Storage|Crashpad|Download Service|AutofillStrikeDatabase|BudgetDatabase|commerce_subscription_db|discount_infos_db|discounts_db|parcel_tracking_db|PersistentOriginTrials|chrome_cart_db|coupon_db|declarative_performance_observer.*|Feature Engagement Tracker|Site Characteristics Database|Segmentation Platform|optimization_guide.*|OptimizationGuide.*|Dawn.*Cache|Sessions.*|segmentation_platform|Safe Browsing.*|component_crx_cache|DevToolsActivePort|Singleton.*|BrowserMetrics.*|heavy_ad_intervention.*|previews_opt_out.*)$/i,
 ];
 /** Anywhere: locks of a run, and what databases say of themselves. */
 const leftOutEverywhere = /^(?:LOCK|LOG|LOG\.old|Singleton.*|\.org\.chromium\..*)$/;

@@ -117,7 +117,7 @@ describeChromium("the profile of a session", (chromium) => {
     // Whoever could not store it asks again.
     expect((await exchange(first, "POST", "profile/final")).status).toBe(200);
     const state = await readStateOf(Readable.from([archive]));
-    expect(state).toMatchObject({ apply: "session_cookies", origins: [{ origin, localStorage: [{ name: "plain", value: "café" }, { name: "theme", value: "dark \u{1f319}" }] }] });
+    expect(state).toMatchObject({ apply: "cookies", origins: [{ origin, localStorage: [{ name: "plain", value: "café" }, { name: "theme", value: "dark \u{1f319}" }] }] });
     expect(state?.cookies.map(({ name, value, httpOnly, path }) => ({ name, value, httpOnly, path })).sort((a, b) => a.name.localeCompare(b.name))).toEqual([
       { name: "kept", value: "1", httpOnly: true, path: "/" },
       { name: "path", value: "3", httpOnly: false, path: "/inner" },

@@ -26,18 +26,12 @@ export interface ProfileState {
 /** A browser that does not answer has nothing to say any more; its files are there. */
 const cookiesTimeoutMs = 10_000;
 
-interface Ended {
-  readonly cookies: SavedCookie[] | undefined;
-  /** Whether it has written all that it had. */
-  readonly clean: boolean;
-}
-
 export function createProfileState({ config, browser }: { readonly config: InstanceConfig; readonly browser: Pick<BrowserSupervisor, "cdp" | "relaunch" | "close"> }): ProfileState {
   const folder = join(config.session_dir, "profile");
   const copy = join(config.session_dir, "profile-copy");
   const next = join(config.session_dir, "profile-next");
   let queue: Promise<unknown> = Promise.resolve();
-  let ended: Promise<Ended> | undefined;
+  let ended: Promise<SavedCookie[] | undefined> | undefined;
 
   /** One after the other: they share folders. */
   function inTurn(response: ServerResponse, work: () => Promise<void>): Promise<void> {
@@ -57,12 +51,14 @@ export function createProfileState({ config, browser }: { readonly config: Insta
     await pipeline(packProfile(from, { version: 1, apply, cookies, origins, ...(leftOut > 0 && { origins_left_out: leftOut }) }), response);
   }
 
-  async function endBrowser(): Promise<Ended> {
+  /** @returns its cookies: a headless shell has been seen to end without having written the latest ones. `undefined` when it did not tell them. */
+  async function endBrowser(): Promise<SavedCookie[] | undefined> {
     const timeout = Promise.withResolvers<undefined>();
     const timer = setTimeout(timeout.resolve, cookiesTimeoutMs, undefined);
     const cookies = await Promise.race([browser.cdp().then(readCookies), timeout.promise]).catch(() => undefined);
     clearTimeout(timer);
-    return { cookies, clean: await browser.close() };
+    if (!(await browser.close())) log("warn", "the browser did not end by itself; what it wrote last may be missing in its profile");
+    return cookies;
   }
 
   return {
@@ -80,8 +76,8 @@ export function createProfileState({ config, browser }: { readonly config: Insta
 
     saveAtEnd: (response) =>
       inTurn(response, async () => {
-        const { cookies, clean } = await (ended ??= endBrowser());
-        await send(response, folder, clean || cookies === undefined ? "session_cookies" : "cookies", cookies ?? []);
+        const cookies = await (ended ??= endBrowser());
+        await send(response, folder, cookies === undefined ? "session_cookies" : "cookies", cookies ?? []);
       }),
 
     load: (request, response) =>

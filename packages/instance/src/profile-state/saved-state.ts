@@ -34,8 +34,8 @@ export interface SavedOrigin extends z.output<typeof SavedOriginShape> {}
 export const SavedStateShape = lazyObject(() => ({
   version: z.literal(1),
   /**
-   * What the folders beside this file lack: `session_cookies` where the browser wrote everything before it ended, `cookies` where it was still running and
-   * its cookies on disk are old, `all` where there are no folders.
+   * What the folders beside this file lack: `cookies`, for those on disk may be older, or not even these, `session_cookies`, where the browser told none; `all`
+   * where there are no folders.
    */
   apply: z.enum(["session_cookies", "cookies", "all"]),
   /** Every cookie. */

@@ -1,0 +1,49 @@
+import { packProfile, readStateOf, type SavedState } from "@shoal/instance";
+import { ServiceError } from "@shoal/router";
+import type { ImportStorageState, StorageState } from "@shoal/schemas";
+import type { Readable } from "node:stream";
+import type * as z from "zod/mini";
+
+/** Cookies and local storage of a saved state, as Playwright has them. */
+export async function toStorageState(archive: Readable): Promise<StorageState> {
+  const state = await readStateOf(archive);
+  return {
+    cookies: (state?.cookies ?? []).map(({ name, value, domain, path, expires, httpOnly, secure, sameSite, partitionKey }) => ({
+      name,
+      value,
+      domain,
+      path,
+      expires,
+      httpOnly,
+      secure,
+      // Chromium's default for cookies that say nothing, as Playwright tells it.
+      sameSite: sameSite ?? "Lax",
+      ...(partitionKey && { partitionKey: partitionKey.topLevelSite }),
+    })),
+    origins: (state?.origins ?? []).map(({ origin, localStorage }) => ({ origin, localStorage: [...localStorage] })),
+  };
+}
+
+function refuse(field: string, problem: string): ServiceError {
+  const message = `body.${field}: ${problem}`;
+  return new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
+}
+
+/** The archive of a state that no browser has had yet. @throws {ServiceError} 400 for what no browser would take. */
+export function fromStorageState({ cookies, origins }: z.output<typeof ImportStorageState>): Readable {
+  for (const [index, { origin }] of origins.entries()) {
+    const url = URL.parse(origin);
+    if (url === null || !/^https?:$/.test(url.protocol) || url.origin !== origin) throw refuse(`origins.${String(index)}.origin`, "expected an origin, https://example.com for instance: scheme, host and port alone");
+  }
+  for (const [index, { path, sameSite, secure }] of cookies.entries()) {
+    if (!path.startsWith("/")) throw refuse(`cookies.${String(index)}.path`, "must begin with /");
+    if (sameSite === "None" && !secure) throw refuse(`cookies.${String(index)}.secure`, "must be true where sameSite is None: browsers take no other such cookie");
+  }
+  const state: SavedState = {
+    version: 1,
+    apply: "all",
+    cookies: cookies.map(({ partitionKey, ...cookie }) => ({ ...cookie, expires: cookie.expires < 0 ? -1 : cookie.expires, ...(partitionKey !== undefined && { partitionKey: { topLevelSite: partitionKey, hasCrossSiteAncestor: false } }) })),
+    origins,
+  };
+  return packProfile(undefined, state);
+}
