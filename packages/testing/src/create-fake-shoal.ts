@@ -101,6 +101,15 @@ function createState(apiKey?: string): State {
   return { store, memory: new IdempotencyMemory(), handlers: byName };
 }
 
+/** Operations that the fake has behaviour for, by their names, sorted: what its README lists. */
+export function operationsInMemory(): OperationId[] {
+  const { handlers } = createState();
+  return Object.entries(contract)
+    .filter(([name]) => handlers.has(name))
+    .map(([, { operationId }]) => operationId)
+    .sort();
+}
+
 /**
  * Makes a fake service for a test.
  *

@@ -79,6 +79,7 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       ["a name with a space", { name: "a b" }],
       ["a viewport without height", { viewport: { width: 1 } }],
       ["a viewport that no screen has", { viewport: { width: 1_000_000, height: 10 } }],
+      ["a GPU", { gpu: true }],
       ["51 labels", { tags: Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`t${String(index)}`, ""])) }],
       ["a profile by id and by name", { profile: { id: "a", name: "a" } }],
       ["21 extensions", { extensions: Array.from({ length: 21 }, () => ({ id: "a" })) }],

@@ -62,10 +62,12 @@ export function endSession(row: SessionRow, reason: string): void {
 }
 
 /** Refuses what the fake would have to look up in areas that it does not keep. */
-function refuseUnkept(body: Pick<z.output<typeof CreateBrowser>, "extensions" | "invocation_id" | "region"> & Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id" | "telemetry">): void {
+function refuseUnkept(body: Pick<z.output<typeof CreateBrowser>, "extensions" | "invocation_id" | "memory" | "network" | "region"> & Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id" | "telemetry">): void {
   const fields = [
     body.extensions !== undefined && body.extensions.length > 0 && "extensions",
     body.invocation_id !== undefined && "invocation_id",
+    body.memory !== undefined && "memory",
+    body.network?.private_hosts !== undefined && "network",
     body.region !== undefined && "region",
     Boolean(body.proxy_id) && "proxy_id",
     body.proxy !== undefined && body.proxy.mode === undefined && "proxy",
@@ -114,10 +116,14 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
   return {
     createBrowser: ({ body, context: { baseUrl, projectId } }) => {
       refuseUnkept(body);
-      const { chrome_policy, gpu, headless = true, kiosk_mode, memory, name = null, network, start_url, stealth = false, tags = {}, viewport = defaultViewport } = body;
+      const { chrome_policy, gpu, headless = true, kiosk_mode, name = null, start_url, stealth = false, tags = {}, viewport = defaultViewport } = body;
       for (const side of ["width", "height"] as const) {
         const problem = `body.viewport.${side}: expected at most ${maxViewportPixels}`;
         if (viewport[side] > maxViewportPixels) throw new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
+      }
+      if (gpu === true) {
+        const problem = "body.gpu: sessions of this service have no GPU, Chromium draws with the processor. Leave the field away, or send false";
+        throw new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
       }
       const limit = store.projects.find(({ id }) => id === projectId)?.limits.sessions ?? 0;
       if (limit > 0 && running(projectId).length >= limit) {
@@ -142,8 +148,6 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
           ...(chrome_policy && { chrome_policy }),
           ...(gpu !== undefined && { gpu }),
           ...(kiosk_mode !== undefined && { kiosk_mode }),
-          ...(memory && { memory }),
-          ...(network && { network }),
           ...(start_url !== undefined && { start_url }),
         },
         ended: undefined,
