@@ -1,3 +1,4 @@
+import { findMemoryGroups } from "./memory-groups.ts";
 import { type AssignInstance, instanceNativeFiles, instanceProgramPath } from "@shoal/instance";
 import type { BoxMaker } from "./box.ts";
 import { locateChromium, locateFullChromium } from "./chromium.ts";
@@ -64,7 +65,9 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
     const common = { folders, gateway, policy, program: await installProgram(programPath, parent, instanceNativeFiles()), cacheParent: parent, log };
     if (support?.works === true) {
       const etc = await makeSandboxEtc(join(folders.runtimeDir, "etc"), policiesInside);
-      maker = await createSandboxBoxes({ ...common, support, etc, chromium, full });
+      const memory = options.sessionMemoryBytes === undefined ? undefined : await findMemoryGroups(options.sessionMemoryBytes, log);
+      if (memory === undefined && options.sessionMemoryBytes !== undefined) log.warn({ session_memory_bytes: options.sessionMemoryBytes }, "The memory of sessions is not limited: this process may not make control groups. Run Shoal as root, or as a service of systemd with Delegate=yes.");
+      maker = await createSandboxBoxes({ ...common, support, etc, chromium, full, memory });
       if (!support.nestedUsers) log.warn({}, "This host lets no process in a box make user namespaces: Chromium runs without its inner sandbox. The box itself is in force.");
     } else {
       const innerSandbox = await processSandboxWorks(chromium.executable);

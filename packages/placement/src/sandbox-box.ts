@@ -4,6 +4,7 @@ import type { LocatedChromium } from "./chromium.ts";
 import { openCompileCache } from "./compile-cache.ts";
 import { copyFontCache, fontCachePath } from "./font-cache.ts";
 import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "./instance-files.ts";
+import type { MemoryGroups } from "./memory-groups.ts";
 import type { PlacementLog } from "./placement.ts";
 import type { InstalledProgram } from "./installed-program.ts";
 import { parentOf } from "./process-table.ts";
@@ -27,6 +28,8 @@ export interface SandboxBoxOptions extends InstanceFilesOptions {
   /** A full browser beside a headless shell, where there is one. */
   readonly full: LocatedChromium | undefined;
   readonly program: InstalledProgram;
+  /** Limit the memory of boxes; absent where there is no limit. */
+  readonly memory: MemoryGroups | undefined;
   /** Directory that stays from one server to the next, for the compile cache. */
   readonly cacheParent: string;
   readonly log: PlacementLog;
@@ -106,6 +109,13 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         viewport,
         ...(cacheDir !== undefined && { cache_dir: inside.cache }),
       };
+      const memory = await options.memory?.open(id).catch(async (error: unknown) => {
+        await files.clear();
+        throw error;
+      });
+      const clear = async (): Promise<void> => {
+        await Promise.all([files.clear(), memory?.remove()]);
+      };
       const [bwrap, ...rest] = sandboxCommand({
         tools: support.tools,
         etc,
@@ -122,7 +132,8 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         ...(filter !== undefined && { filterFd: 4 }),
         program: [...startProgram, id],
       });
-      const child = spawn(bwrap, rest, {
+      const [program, ...given] = memory === undefined ? [bwrap, ...rest] : [...memory.command, bwrap, ...rest];
+      const child = spawn(program, given, {
         cwd: "/",
         // Out of reach of a terminal's Ctrl-C: the service decides when its sessions end.
         detached: true,
@@ -132,7 +143,7 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
       const { pid } = child;
       if (pid === undefined) {
         const reason = await new Promise((resolve) => child.once("error", resolve));
-        await files.clear();
+        await clear();
         throw new Error(`Bubblewrap could not be started (${bwrap}).`, { cause: reason });
       }
       const exited = new Promise<Exit>((resolve) => {
@@ -186,7 +197,7 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
           await rename(fresh, join(policies, "shoal.json"));
           return revision;
         },
-        clear: files.clear,
+        clear,
       };
     },
   };

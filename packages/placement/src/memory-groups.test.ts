@@ -1,0 +1,41 @@
+import { findMemoryGroups } from "./memory-groups.ts";
+import { openPlacement, runInside } from "./testing/placements.ts";
+import { describeWith } from "./testing/requirements.ts";
+import { globSync, mkdirSync, readFileSync } from "node:fs";
+import { expect, it, vi } from "vitest";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const limit = 400 * 2 ** 20;
+const groups = await findMemoryGroups(limit, silent);
+const pathsOf = (name: string) => globSync(`/sys/fs/cgroup/**/${name}`);
+
+describeWith(["linux", "chromium", "bubblewrap"], "the memory of a box", () => {
+  it.skipIf(groups === undefined)("is limited: what takes more is killed, and the rest goes on (skipped where this process may make no control groups)", async () => {
+    const { placement, lines } = await openPlacement({ kind: "sandbox", standIn: "fine", sessionMemoryBytes: limit });
+    const [one, two] = await Promise.all(["s1", "s2"].map((session_id) => placement.acquire({ session_id, timeout_seconds: 60 })));
+    if (one === undefined || two === undefined) throw new Error("Two were asked for.");
+    // `tail` keeps a line that does not end.
+    const { stdout } = await runInside(one, "head -c 700000000 /dev/zero | tail >/dev/null; echo ended with $?");
+    expect(stdout).toBe("ended with 137\n");
+    expect((await runInside(two, "head -c 100000000 /dev/zero | tail | wc -c")).stdout.trim()).toBe("100000000");
+    expect(pathsOf(`shoal-box-*-${one.id}`)).toHaveLength(1);
+    await one.stop();
+    expect(pathsOf(`shoal-box-*-${one.id}`)).toEqual([]);
+    await two.stop();
+    expect(lines.filter(({ level }) => level === "warn" || level === "error")).toEqual([]);
+  });
+
+  it.skipIf(groups === undefined)("is given back after a server that was killed", async () => {
+    const left = await groups?.open("left");
+    const [path = ""] = pathsOf(`shoal-box-${String(process.pid)}-*-left`);
+    const dead = path.replace(/shoal-box-\d+-\d+-left$/, `shoal-box-${String(process.pid)}-1-dead`);
+    mkdirSync(dead);
+    await findMemoryGroups(limit, silent);
+    expect([pathsOf("shoal-box-*-dead"), pathsOf("shoal-box-*-left")]).toEqual([[], [path]]);
+    expect(readFileSync(`${path}/cgroup.procs`, "utf8")).toBe("");
+    await left?.remove();
+    expect(pathsOf("shoal-box-*-left")).toEqual([]);
+  });
+});
