@@ -13,6 +13,7 @@ import { measureDeleteDirectory } from "./delete-directory.ts";
 import { type Figure, printFigures, writeFigures } from "./figures.ts";
 import { measureHttpCost } from "./http-cost.ts";
 import { measureMemory } from "./memory.ts";
+import { measureLiveView } from "./live-view.ts";
 import { measureReplays } from "./replays.ts";
 import { measureSessionLife } from "./session-life.ts";
 import { measureSoak } from "./soak.ts";
@@ -33,6 +34,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   computer: { title: "Screenshots and input", run: () => measureComputer(quick ? 10 : 60) },
   automation: { title: "CDP, Playwright code, requests through the browser", run: () => measureAutomation(quick ? 5 : 25) },
   telemetry: { title: "Telemetry of a busy page", run: () => measureTelemetry(quick ? 1 : 3) },
+  "live-view": { title: "A page that people watch", run: () => measureLiveView(quick ? 5 : 20, quick ? 20 : 100) },
   replays: { title: "A busy page, recorded", run: () => measureReplays(quick ? 5 : 20) },
   delete: { title: "Deleting a directory", run: () => measureDeleteDirectory(quick ? 1 : 5) },
   "client-call": { title: "CPU and time of the client a call", run: () => measureClientCall(quick ? 500 : 3000) },
