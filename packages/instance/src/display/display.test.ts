@@ -152,7 +152,7 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser w
     process.kill(server ?? 0, "SIGKILL");
     expect(await instance.event(({ type }) => type === "ending")).toMatchObject({ reason: "browser_crashed" });
     expect(await instance.exited).toBe(0);
-    expect(processesWith(instance.config.session_dir)).toEqual([]);
+    await vi.waitFor(() => { expect(processesWith(instance.config.session_dir)).toEqual([]); }, { timeout: 30_000 });
   });
 });
 
