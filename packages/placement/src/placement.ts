@@ -26,7 +26,7 @@ export interface PlacementOptions {
   readonly sessionsDir: string;
   /**
    * Memory that a sandboxed session may take, in bytes, browser and all: beyond it the kernel ends its largest process, most often a page. Holds where this process
-   * may make control groups (as root, or below a delegated group); else there is a warning and no limit. None when absent.
+   * may make control groups (as root, or below a delegated group); else there is a line in the log and no limit. None when absent.
    */
   readonly sessionMemoryBytes?: number;
   /** Number of instances kept waiting, so that `acquire` takes milliseconds. Each costs the memory of an idle browser. */

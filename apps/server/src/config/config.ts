@@ -14,6 +14,7 @@ type Required =
   | "data_dir"
   | "placement"
   | "warm"
+  | "session_memory_mb"
   | "allow_private_hosts"
   | "unsafe_no_isolation"
   | "proxy_check_url"
@@ -222,6 +223,7 @@ export function completeConfig(given: Settings, env: NodeJS.ProcessEnv = process
     data_dir: given.data_dir ?? defaultDataDir(env),
     placement: "auto",
     warm: 1,
+    session_memory_mb: 4096,
     allow_private_hosts: [],
     unsafe_no_isolation: false,
     proxy_check_url: "https://api.ipify.org/?format=json",
