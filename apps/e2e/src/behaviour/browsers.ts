@@ -51,6 +51,24 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       for (const id of ids.slice(1)) await browsers.delete(id);
     });
 
+    it("have an end where they were given one, and get more time", async () => {
+      const { browsers } = test.shoal;
+      const name = test.unique("session");
+      const secondsLeft = ({ ends_at }: { readonly ends_at?: string | undefined }) => (Date.parse(ends_at ?? "") - Date.now()) / 1000;
+      await using limited = await browsers.create({ name, max_duration_seconds: 500 });
+      expect([limited.max_duration_seconds, Math.round(secondsLeft(limited) / 100)]).toEqual([500, 5]);
+      const extended = await browsers.extend(name, { max_duration_seconds: 5000 });
+      expect([extended.session_id, extended.max_duration_seconds, Math.round(secondsLeft(extended) / 1000)]).toEqual([limited.session_id, 5000, 5]);
+      expect((await browsers.extend(name)).max_duration_seconds).toBe(5000);
+      expect((await browsers.get(name)).max_duration_seconds).toBe(5000);
+      await using unlimited = await browsers.create({ timeout_seconds: 600 });
+      const still = await browsers.extend(unlimited.session_id);
+      expect([still.max_duration_seconds, still.ends_at]).toEqual([undefined, undefined]);
+      expect(await codeOf(browsers.extend(test.unique("nobody")))).toBe("404 not_found");
+      expect(await codeOf(browsers.create({ max_duration_seconds: 9 }))).toBe("400 bad_request");
+      expect(await codeOf(browsers.extend(name, { max_duration_seconds: 604_801 }))).toBe("400 bad_request");
+    });
+
     it("give their name back when they end, and are no name's when it is taken", async () => {
       const { browsers } = test.shoal;
       const name = test.unique("session");
