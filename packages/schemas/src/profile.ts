@@ -150,10 +150,10 @@ export interface StorageState extends z.output<typeof StorageStateShape> {}
 export const StorageState: Schema<StorageState> = StorageStateShape;
 
 export const ImportStorageStateShape = lazyObject(() => ({
-  /** Every cookie; at most 10,000. */
-  cookies: checked(z.array(NewStorageStateCookie), z.maxLength(10_000)),
-  /** Origins with local storage; at most 1,000. */
-  origins: checked(z.array(StorageStateOrigin), z.maxLength(1_000)),
+  /** Every cookie; at most 1,000. */
+  cookies: checked(z.array(NewStorageStateCookie), z.maxLength(1000)),
+  /** Origins with local storage; at most 200. */
+  origins: checked(z.array(StorageStateOrigin), z.maxLength(200)),
 }));
 /** What `profiles.storageState.import` takes: cookies and local storage, as Playwright's `storageState` writes them. */
 export interface ImportStorageState extends z.input<typeof ImportStorageStateShape> {}

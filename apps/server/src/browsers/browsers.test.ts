@@ -34,7 +34,6 @@ const shown = async (id: string) => Browser.parse((await get(id, "?include_delet
 
 describe("fields that are not there yet", () => {
   it.each<[string, object]>([
-    ["profile", { profile: { name: "p" } }],
     ["network", { network: { private_hosts: ["10.0.0.0/8"] } }],
     ["region", { region: "eu-west" }],
     ["memory", { memory: "8GiB" }],
@@ -54,7 +53,8 @@ describe("fields that are not there yet", () => {
     expect(browser).toMatchObject({ headless: true, stealth: false });
     const { session_id: id } = browser;
     for (const telemetry of [{}, { enabled: false }, { browser: { console: { enabled: false } } }, null]) expect((await server.request("PATCH", `/browsers/${id}`, { body: { telemetry, proxy_id: null, disable_default_proxy: true } })).status).toBe(200);
-    expect(await server.request("PATCH", `/browsers/${id}`, { body: { profile: { id: "p" } } })).toMatchObject({ status: 501, body: { message: expect.stringContaining("body.profile") as unknown } });
+    const refused = await server.request("PATCH", `/browsers/${id}`, { body: { telemetry: { export: { otlp: { destination: { name: "d" } } } } } });
+    expect(refused).toMatchObject({ status: 501, body: { message: expect.stringContaining("body.telemetry.export") as unknown } });
   });
 });
 
