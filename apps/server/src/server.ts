@@ -19,7 +19,7 @@ import { serveUpgrades, type UpgradeRoutes } from "./browsers/upgrade.ts";
 import { createFileBlobs } from "./blobs/blobs.ts";
 import { type Config, type ConfigSources, loadConfig } from "./config/config.ts";
 import { adminKeyPath, readAdminKey, writeAdminKey } from "./data-dir/admin-key.ts";
-import { type DataDir, openDataDir, readServerSecret, writePrivateFile } from "./data-dir/data-dir.ts";
+import { type DataDir, openDataDir, readServerSecret, refuseUnfinishedRestore, writePrivateFile } from "./data-dir/data-dir.ts";
 import { followRequests, type InFlight } from "./drain.ts";
 import { createChromeStore } from "./extensions/chrome-store.ts";
 import { createExtensions } from "./extensions/extensions.ts";
@@ -185,6 +185,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     await tryAddress(config.host, config.port);
     const dataDir = openDataDir(config.data_dir);
     cleanup.add("the data folder", () => { dataDir.release(); });
+    refuseUnfinishedRestore(dataDir.path);
     return await start({ config, dataDir, log, cleanup }, options.database);
   } catch (error) {
     await cleanup.run();

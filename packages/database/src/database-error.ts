@@ -17,6 +17,7 @@ export type DatabaseErrorCode =
   | "data_dir_unwritable" // we cannot write there
   | "data_dir_unreachable" // PostgreSQL's user cannot get there
   | "data_version" // the data directory was made by another major version of PostgreSQL
+  | "restore_failed" // a backup is damaged, or does not fit
   | "disk_full"
   | "embedded_unavailable" // no PostgreSQL binaries for this platform, or they do not run here
   | "embedded_failed"; // the embedded PostgreSQL did not start, for any other reason

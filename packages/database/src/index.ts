@@ -1,3 +1,5 @@
+export { type BackupSource, openBackupSource, type TableChunk } from "./backup/backup-source.ts";
+export { openRestoreTarget, type RestoreTarget } from "./backup/restore-target.ts";
 export type { Change, ChangeListener } from "./change-feed.ts";
 export { DatabaseError, type DatabaseErrorCode } from "./database-error.ts";
 export type { DatabaseLog } from "./log.ts";

@@ -126,6 +126,17 @@ export function openDataDir(path: string): DataDir {
   }
 }
 
+/** A file that lies in a data folder as long as a restore fills it. */
+export function restoringMarker(path: string): string {
+  return join(path, "restoring");
+}
+
+/** @throws {StartError} on a data folder that a restore has not filled to the end. */
+export function refuseUnfinishedRestore(path: string): void {
+  if (!existsSync(restoringMarker(path))) return;
+  throw new StartError(`A restore into ${path} has not come to its end.`, { hint: "Run `shoal-server restore` again: it begins anew." });
+}
+
 /** The secret behind session tokens and stored answers: from the settings, or made once in `secret.key` (mode 0600). */
 export function readServerSecret(dataDir: string, configured: string | undefined): string {
   return configured ?? kept(join(dataDir, "secret.key"), (content) => content.length >= 32, () => randomBytes(32).toString("base64url"));

@@ -122,9 +122,14 @@ async function initialise(directory: string, binaries: Binaries, launcher: Launc
 
 const passwordIn = (directory: string): string => join(directory, "password");
 
+/** The password of a database that is reached over TCP. */
+export async function readPassword(directory: string): Promise<string> {
+  return (await readFile(passwordIn(directory), "utf8")).trim();
+}
+
 /** The password of a database that is reached over TCP; made once, kept in a file for this user only. */
 async function ensurePassword(directory: string, isNew: boolean): Promise<string> {
-  if (!isNew) return (await readFile(passwordIn(directory), "utf8")).trim();
+  if (!isNew) return readPassword(directory);
   const password = randomBytes(24).toString("base64url");
   await writeFile(passwordIn(directory), password, { mode: 0o600, flush: true });
   return password;

@@ -10,6 +10,8 @@ export interface Owner {
   readonly started_at: string;
   /** Where its PostgreSQL's socket is, when that is outside of the directory. */
   readonly socket_dir?: string;
+  /** Where it takes connections over loopback instead. */
+  readonly port?: number;
 }
 
 /** The right to use a data directory. The operating system takes it back when the process dies, however it dies. */
@@ -30,13 +32,15 @@ const patienceMs = 600;
 
 const ownerFile = (directory: string): string => join(directory, "owner.json");
 
-async function readOwner(directory: string): Promise<Owner | undefined> {
+/** What the holder of a directory wrote of itself. */
+export async function readOwner(directory: string): Promise<Owner | undefined> {
   try {
     const owner: unknown = JSON.parse(await readFile(ownerFile(directory), "utf8"));
     if (typeof owner !== "object" || owner === null || !("pid" in owner) || typeof owner.pid !== "number") return undefined;
     const startedAt = "started_at" in owner && typeof owner.started_at === "string" ? owner.started_at : "";
     const socketDir = "socket_dir" in owner && typeof owner.socket_dir === "string" ? { socket_dir: owner.socket_dir } : {};
-    return { pid: owner.pid, started_at: startedAt, ...socketDir };
+    const port = "port" in owner && typeof owner.port === "number" ? { port: owner.port } : {};
+    return { pid: owner.pid, started_at: startedAt, ...socketDir, ...port };
   } catch {
     return undefined;
   }

@@ -130,7 +130,7 @@ async function startLocked(options: EmbeddedOptions, directory: string, lock: Di
     if (listening.kind === "socket") await rm(listening.directory, { recursive: true, force: true });
   };
   try {
-    if (listening.kind === "socket") await lock.describe({ ...owner, socket_dir: listening.directory });
+    await lock.describe({ ...owner, ...(listening.kind === "socket" ? { socket_dir: listening.directory } : { port: listening.port }) });
     const startOptions: StartOptions = { binaries, launcher, cluster: made, listening, log: options.log };
     const stop = keepRunning(await startPostgres(startOptions), startOptions);
     return {
