@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startRelays } from "./bare-relay.ts";
 import { type Figure, percentile } from "./figures.ts";
 import { interleaved } from "./rounds.ts";
 
@@ -63,6 +64,14 @@ function ownAddress(dataDir: string): string {
   return `ws://127.0.0.1:${port}${path}`;
 }
 
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
 async function timesOf(count: number, work: () => Promise<unknown>): Promise<number[]> {
   const times: number[] = [];
   for (let index = 0; index < count; index++) {
@@ -83,13 +92,18 @@ export async function measureAutomation(rounds: number): Promise<Figure[]> {
   try {
     const shoal = new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey });
     const { session_id: id, cdp_ws_url: address } = await shoal.browsers.create();
-    const [ours, peer] = [await connect(address), await connect(ownAddress(dataDir))];
+    const own = new URL(ownAddress(dataDir));
+    const relayed = new URL(own);
+    relayed.port = String(await freePort());
+    const relays = await startRelays(Number(relayed.port), Number(own.port), join(dataDir, "relay"));
+    const [ours, peer, bare] = [await connect(address), await connect(own.href), await connect(relayed.href)];
     const small = async (cdp: Cdp) => timesOf(200, () => cdp.send("Runtime.evaluate", { expression: "1" }));
     const large = async (cdp: Cdp) => timesOf(5, () => cdp.send("Runtime.evaluate", { expression: `"x".repeat(${largeCharacters})` }));
-    const trips = await interleaved(rounds, { ours: () => small(ours), peer: () => small(peer) });
+    const trips = await interleaved(rounds, { ours: () => small(ours), peer: () => small(peer), bare: () => small(bare) });
     const messages = await interleaved(rounds, { ours: () => large(ours), peer: () => large(peer) });
     // Playwright looks at every page when it connects.
-    await Promise.all([ours.close(), peer.close()]);
+    await Promise.all([ours.close(), peer.close(), bare.close()]);
+    await relays.close();
 
     const execute = () => shoal.browsers.playwright.execute(id, { code: "return 1" });
     const [cold = Number.NaN] = await timesOf(1, execute);
@@ -97,14 +111,15 @@ export async function measureAutomation(rounds: number): Promise<Figure[]> {
     const curl = () => shoal.browsers.curl(id, { url });
     await curl();
     const requests = await timesOf(rounds * 5, curl);
-    const bare = await timesOf(rounds * 5, async () => (await fetch(url)).text());
+    const plain = await timesOf(rounds * 5, async () => (await fetch(url)).text());
     const rate = (count: number, { wallMs }: { readonly wallMs: number }) => (count * 1000) / wallMs;
     return [
       { name: "CDP: round trips through cdp_ws_url", unit: "1/s", ours: rate(200, trips.ours), peer: rate(200, trips.peer), peerName: "Chromium's own port", target: ">= 0.9" },
+      { name: "CDP: round trips through cdp_ws_url", unit: "1/s", ours: rate(200, trips.ours), peer: rate(200, trips.bare), peerName: "two programs that only copy" },
       { name: "CDP: 2 MB messages through cdp_ws_url", unit: "1/s", ours: rate(5, messages.ours), peer: rate(5, messages.peer), peerName: "Chromium's own port", target: ">= 0.9" },
       { name: "Playwright code: return 1, warm, p50", unit: "ms", ours: percentile(warm, 0.5), peer: 30, peerName: "what is wanted", target: "1" },
       { name: "Playwright code: return 1, first call", unit: "ms", ours: cold },
-      { name: "browsers.curl, p50", unit: "ms", ours: percentile(requests, 0.5), peer: percentile(bare, 0.5), peerName: "fetch without a browser" },
+      { name: "browsers.curl, p50", unit: "ms", ours: percentile(requests, 0.5), peer: percentile(plain, 0.5), peerName: "fetch without a browser" },
     ];
   } finally {
     await service.stop();
