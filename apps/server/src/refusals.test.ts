@@ -32,8 +32,8 @@ async function contents(): Promise<string> {
   return JSON.stringify(tables);
 }
 
-function paramsFor({ path, plane }: Endpoint): Record<string, string> {
-  return Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, plane === "instance" && name === "id" ? session : "x"]));
+function paramsFor({ path }: Endpoint): Record<string, string> {
+  return Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, path.startsWith("/browsers/{id}") && name === "id" ? session : "x"]));
 }
 
 function send(endpoint: Endpoint, { body, params, query }: Pick<RequestCase, "body" | "params" | "query">) {

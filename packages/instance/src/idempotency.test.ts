@@ -39,7 +39,7 @@ it("refuses another body, and another operation, under the same key", async () =
   const memory = createIdempotencyMemory();
   const handle = memory.wrap(startWatch, counting());
   await handle(call("k"));
-  await expect(handle(call("k", "/b"))).rejects.toMatchObject({ status: 409, code: "idempotency_conflict" });
+  await expect(handle(call("k", "/b"))).rejects.toMatchObject({ status: 422, code: "idempotency_conflict" });
   const other = memory.wrap(deleteDirectory, () => undefined);
   await expect(other({ ...call("k"), query: { missing_ok: false } })).rejects.toMatchObject({ code: "idempotency_conflict" });
 });

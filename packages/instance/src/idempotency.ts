@@ -56,7 +56,7 @@ export function createIdempotencyMemory(now: () => number = Date.now): Idempoten
         const earlier = remembered.get(key);
         if (earlier !== undefined) {
           if (earlier.fingerprint !== fingerprint) {
-            throw new ServiceError(409, "idempotency_conflict", `Idempotency-Key ${key} was sent before with another request. Send a new key, or the same request.`);
+            throw new ServiceError(422, "idempotency_conflict", `Idempotency-Key ${key} was sent before with another request. Send a new key, or the same request.`);
           }
           // The fingerprint holds the operation, so the answer is of its type.
           return (await earlier.answer) as HandlerResult<E>;

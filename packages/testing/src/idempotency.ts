@@ -22,7 +22,7 @@ interface RepeatableCall {
 export class IdempotencyMemory {
   readonly #remembered = new Map<string, Remembered>();
 
-  /** @throws {ServiceError} 409 `idempotency_conflict` for a key of another request, 400 for one that is no key. */
+  /** @throws {ServiceError} 422 `idempotency_conflict` for a key of another request, 400 for one that is no key. */
   async answer(key: string | undefined, call: RepeatableCall, handle: () => unknown): Promise<unknown> {
     if (key === undefined) return handle();
     if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw new ServiceError(400, "bad_request", "headers.idempotency-key: expected 1 to 255 printable ASCII characters, a UUID for instance.");
@@ -31,7 +31,7 @@ export class IdempotencyMemory {
     const fingerprint = JSON.stringify(request);
     const earlier = this.#remembered.get(name);
     if (earlier !== undefined) {
-      if (earlier.fingerprint !== fingerprint) throw new ServiceError(409, "idempotency_conflict", `Idempotency-Key ${JSON.stringify(key)} was used for another request already. Use a new key for each new request.`);
+      if (earlier.fingerprint !== fingerprint) throw new ServiceError(422, "idempotency_conflict", `Idempotency-Key ${JSON.stringify(key)} was used for another request already. Use a new key for each new request.`);
       return earlier.answer;
     }
     const answer = (async () => handle())();

@@ -121,7 +121,7 @@ export function describeWatches(test: ServiceUnderTest): void {
       const path = await session.freshDirectory();
       const start = () => test.send("POST", `/browsers/${id}/fs/watch`, { body: { path }, headers: { "idempotency-key": "watch-once" } });
       expect((await start()).body).toEqual((await start()).body);
-      expect((await test.send("POST", `/browsers/${id}/fs/watch`, { body: { path, recursive: true }, headers: { "idempotency-key": "watch-once" } })).status).toBe(409);
+      expect((await test.send("POST", `/browsers/${id}/fs/watch`, { body: { path, recursive: true }, headers: { "idempotency-key": "watch-once" } })).status).toBe(422);
     });
   });
 }

@@ -78,7 +78,7 @@ export function describeWire(test: ServiceUnderTest): void {
       const first = await post(key, { name });
       expect(await post(key, { name })).toMatchObject({ status: 201, body: first.body });
       expect((await test.shoal.profiles.list({ name })).items).toHaveLength(1);
-      expect(errorIn(await post(key, { name: test.unique("idem") }))).toEqual({ status: 409, code: "idempotency_conflict" });
+      expect(errorIn(await post(key, { name: test.unique("idem") }))).toEqual({ status: 422, code: "idempotency_conflict" });
     });
 
     it("gets a lasting refusal again, even when it would succeed by now", async () => {

@@ -38,11 +38,11 @@ it("refuses the key for another request: body, operation or project", async () =
     ["/profiles", { body: { name: "other" } }],
     ["/org/api_keys", { body: { name: "mine" } }],
   ] as const) {
-    expect(await post(path, key, request)).toMatchObject({ status: 409, body: { code: "idempotency_conflict" } });
+    expect(await post(path, key, request)).toMatchObject({ status: 422, body: { code: "idempotency_conflict" } });
   }
   const project = await server.addProject("idempotent");
   const elsewhere = await server.request("POST", "/profiles", { body: { name: "mine" }, headers: { "idempotency-key": key, "x-shoal-project": project.id } });
-  expect(elsewhere).toMatchObject({ status: 409, body: { code: "idempotency_conflict" } });
+  expect(elsewhere).toMatchObject({ status: 422, body: { code: "idempotency_conflict" } });
 });
 
 it("keeps callers apart: the same key of another API key is another request", async () => {

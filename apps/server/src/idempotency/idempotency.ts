@@ -46,7 +46,7 @@ function conflict(key: string, message: string): ServiceError {
 }
 
 function usedOtherwise(key: string): ServiceError {
-  return conflict(key, "was used for another request already. Use a new key for each new request.");
+  return new ServiceError(422, "idempotency_conflict", `Idempotency-Key ${JSON.stringify(key)} was used for another request already. Use a new key for each new request.`);
 }
 
 /** What of a call tells one request from another. */

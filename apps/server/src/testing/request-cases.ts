@@ -180,8 +180,8 @@ export function* requestCases(endpoint: Endpoint, params: Readonly<Record<string
     const { def } = bare(endpoint.params)._zod;
     if (def.type !== "object") throw new TypeError("The params of an endpoint are an object.");
     for (const [name, schema] of Object.entries(def.shape)) {
-      // A session is found before its instance looks at the request.
-      if (endpoint.plane === "instance" && name === "id") continue;
+      // A session is found before anything that is inside it looks at the request.
+      if (endpoint.path.startsWith("/browsers/{id}") && name === "id") continue;
       for (const { taken, value, what } of limitsOf(schema)) {
         // An empty one is another path.
         if (value === "") continue;

@@ -10,6 +10,9 @@ import { createId } from "../ids.ts";
 import { type RunningServer, startServer } from "../server.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "./database-proxy.ts";
 
+/** A test works in the service's own process, on a machine that may be busy: that is no reason to refuse its requests. */
+const unlimited: Settings = { max_event_loop_delay_ms: 0, rate_limit_per_key: 0, rate_limit_per_organization: 0, rate_limit_per_address: 0 };
+
 interface TestReply {
   readonly status: number;
   readonly headers: Headers;
@@ -48,7 +51,7 @@ export interface TestServer {
 }
 
 /**
- * @param settings - beside a free port, the process placement and no warm instances.
+ * @param settings - beside a free port, the process placement, no warm instances, and no limits on requests.
  * @param options.proxied - whether the service reaches its database through a {@link DatabaseProxy}.
  */
 export async function startTestServer(settings: Settings = {}, options: { readonly proxied?: boolean } = {}): Promise<TestServer> {
@@ -59,7 +62,7 @@ export async function startTestServer(settings: Settings = {}, options: { readon
   logged.on("data", (chunk: Buffer) => {
     text += chunk.toString();
   });
-  const config: Config = completeConfig({ data_dir: dataDir, port: 0, placement: "process", warm: 0, log_level: "debug", log_format: "json", drain_seconds: 5, ...settings });
+  const config: Config = completeConfig({ data_dir: dataDir, port: 0, placement: "process", warm: 0, log_level: "debug", log_format: "json", drain_seconds: 5, ...unlimited, ...settings });
   const silent = () => undefined;
   try {
     const quiet = { debug: silent, info: silent, warn: silent, error: silent };
