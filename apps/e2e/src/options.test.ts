@@ -60,6 +60,20 @@ describe.each(fullChromiumPlacements)("what a browser is started with, in the pl
       await test.shoal.browsers.delete(session.session_id);
     });
 
+    it("reaches of the private hosts that the service allows only those that it names", async () => {
+      const { browsers } = test.shoal;
+      const outcomes: unknown[] = [];
+      for (const private_hosts of [[], ["10.0.0.0/8", "intranet.example"], [site.host], ["127.0.0.0/8"]]) {
+        const session = await browsers.create({ network: { private_hosts }, timeout_seconds: 600 });
+        expect(session.network).toEqual({ private_hosts });
+        const { success } = await browsers.playwright.execute(session.session_id, { code: `const answer = await page.goto(${JSON.stringify(`${site.url}near`)}); if (answer.status() !== 200) throw new Error(await answer.text());` });
+        outcomes.push(success);
+        await browsers.delete(session.session_id);
+      }
+      expect(outcomes).toEqual([false, false, true, true]);
+      expect(await refusalOf(browsers.create({ network: { private_hosts: ["a b"] } }))).toMatchObject({ status: 400, message: expect.stringContaining('body.network.private_hosts: "a b" is not a host') as unknown });
+    });
+
     it("has no GPU, and says so", async () => {
       expect(await refusalOf(test.shoal.browsers.create({ gpu: true }))).toMatchObject({ status: 400, message: expect.stringContaining("body.gpu: sessions of this service have no GPU") as unknown });
     });

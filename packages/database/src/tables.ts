@@ -136,7 +136,7 @@ export interface SessionsTable {
   profile_save_changes: Generated<boolean>;
   browser_restarts: Generated<number>;
   /** How its browser is started, where that has no column of its own. */
-  options: Generated<{ kiosk_mode?: true; chrome_policy?: Record<string, unknown>; extensions?: readonly string[] }>;
+  options: Generated<{ kiosk_mode?: true; chrome_policy?: Record<string, unknown>; extensions?: readonly string[]; private_hosts?: readonly string[] }>;
   /** Set together with `ended_reason`. */
   ended_at: Timestamp | null;
   ended_reason: string | null;

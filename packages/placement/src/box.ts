@@ -25,6 +25,8 @@ export interface Box {
   readonly pinSocket: () => string;
   /** What its traffic leaves by, from the next connection on; those that are open are ended. @throws {PlacementError} `bad_option`. */
   readonly setUpstream: (upstream: EgressUpstream | undefined) => void;
+  /** Narrows what its pages reach of the private hosts. @throws {PlacementError} `bad_option`. */
+  readonly setPrivateHosts: (hosts: readonly string[]) => void;
   /** Writes the policies that its browser finds. @returns their revision. @throws {PlacementError} `bad_option` where that is nowhere. */
   readonly setPolicies: (policies: ChromePolicies) => Promise<string>;
   /** Kills all processes of it; `gone` tells when that is done. Safe to call again. */

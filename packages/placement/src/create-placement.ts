@@ -96,7 +96,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
     if (bavail * bsize < leastFreeBytes) throw new PlacementError("no_space", `There are ${Math.floor((bavail * bsize) / 2 ** 20)} MB left on the disk of ${folders.sessionsDir}, and a session needs ${leastFreeBytes / 2 ** 20} MB. End sessions, or make room.`);
   }
 
-  async function acquire(assign: AssignInstance, signal?: AbortSignal, { upstream, policies }: SessionSurroundings = {}): Promise<InstanceHandle> {
+  async function acquire(assign: AssignInstance, signal?: AbortSignal, { upstream, policies, privateHosts }: SessionSurroundings = {}): Promise<InstanceHandle> {
     if (closing === undefined) await checkSpace();
     for (;;) {
       const wasWaiting = pool.hasWaiting;
@@ -104,6 +104,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
       try {
         // Before the session's first page.
         if (upstream !== undefined) handle.setUpstream(upstream);
+        if (privateHosts !== undefined) handle.setPrivateHosts(privateHosts);
         if (policies !== undefined) await handle.setPolicies(policies);
         await handle.assign(assign, signal);
         signal?.throwIfAborted();
@@ -135,7 +136,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
 
   return {
     kind: maker.kind,
-    abilities: { fullChromium: chromium.kind === "chrome" || full !== undefined, policies: maker.kind === "sandbox", windows: (await findTool("Xvfb")) !== undefined },
+    abilities: { privateHosts: options.allowPrivateHosts.length > 0, fullChromium: chromium.kind === "chrome" || full !== undefined, policies: maker.kind === "sandbox", windows: (await findTool("Xvfb")) !== undefined },
     acquire,
     traffic: () => gateway.traffic(),
     warmReady: () => pool.full(),

@@ -17,6 +17,8 @@ export interface EgressDoor {
    */
   setUpstream(upstream: EgressUpstream | undefined): void;
   /** Ends the proxy and every connection through it. */
+  /** Narrows what pages reach of the private hosts, from the next connection on. @throws {PlacementError} `bad_option`. */
+  setPrivateHosts(hosts: readonly string[]): void;
   close(): Promise<void>;
 }
 
@@ -40,7 +42,10 @@ const maxConnections = 1024;
 const secondLookMs = 2_000;
 
 interface Door {
+  /** The service's own. */
   readonly policy: EgressPolicy;
+  /** What pages of the session may reach. */
+  pages: EgressPolicy;
   upstream: ParsedUpstream | undefined;
   agents: Agents;
 }
@@ -79,16 +84,16 @@ export function createEgressGateway(log: PlacementLog): EgressGateway {
     async prepareRequestFunction({ request, hostname, port, isHttp }: { request: IncomingMessage; hostname: string; port: number; isHttp: boolean }) {
       const door = doors.get(request.socket);
       if (door === undefined) throw new RequestError("This connection belongs to no session.\n", 403);
-      const { agents, policy, upstream } = door;
+      const { agents, pages, policy, upstream } = door;
       if (upstream !== undefined && !upstream.bypasses(hostname)) {
-        const decision = await secondLook(policy.decide(hostname, port));
+        const decision = await secondLook(pages.decide(hostname, port));
         if (decision !== undefined && !decision.allowed && decision.status !== 502) refuse(decision, hostname, port);
         const server = await policy.decide(upstream.hostname, upstream.port);
         if (!server.allowed) throw new RequestError(`The session's proxy cannot be used. ${server.message}`, 502, plainText);
         const url = upstream.urlFor(server.addresses[0]?.address ?? "");
         return { upstreamProxyUrl: url, dnsLookup: pinnedTo(server.addresses), ...agents };
       }
-      const decision = await policy.decide(hostname, port);
+      const decision = await pages.decide(hostname, port);
       if (!decision.allowed) refuse(decision, hostname, port);
       return { dnsLookup: pinnedTo(decision.addresses), ...(isHttp && { httpAgent: agents.httpAgent }) };
     },
@@ -113,7 +118,7 @@ export function createEgressGateway(log: PlacementLog): EgressGateway {
       };
     },
     async open(path, policy) {
-      const door: Door = { policy, upstream: undefined, agents: newAgents(undefined) };
+      const door: Door = { policy, pages: policy, upstream: undefined, agents: newAgents(undefined) };
       const sockets = new Set<Socket>();
       // As node:http expects of its sockets: a client that has shut its side still waits for the answer.
       const server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -137,6 +142,9 @@ export function createEgressGateway(log: PlacementLog): EgressGateway {
       });
       if (process.platform !== "win32") await chmod(path, 0o600);
       return {
+        setPrivateHosts(hosts) {
+          door.pages = policy.narrowed(hosts);
+        },
         setUpstream(upstream) {
           const parsed = upstream && parseUpstream(upstream);
           const old = door.agents;

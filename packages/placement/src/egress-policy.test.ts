@@ -99,6 +99,20 @@ it("never lets a loopback or private address pass, however it is written", async
   );
 });
 
+it("lets a session have less, and never more", async () => {
+  const hosts = ["10.1.2.3", "10.9.9.9", "127.0.0.1", "intranet.example", "example.com", "169.254.169.254"];
+  const reached = async (own: readonly string[], session: readonly string[]) => {
+    const policy = createEgressPolicy(own, resolveName).narrowed(session);
+    const decisions = await Promise.all(hosts.map((host) => policy.decide(host, 80)));
+    return hosts.filter((_, index) => decisions[index]?.allowed === true);
+  };
+  expect(await reached(["10.0.0.0/8", "localhost:80"], [])).toEqual(["example.com"]);
+  expect(await reached(["10.0.0.0/8"], ["10.1.0.0/16", "169.254.169.254", "127.0.0.1"])).toEqual(["10.1.2.3", "intranet.example", "example.com"]);
+  expect(await reached(["10.0.0.0/8"], ["intranet.example"])).toEqual(["intranet.example", "example.com"]);
+  expect(await reached(["10.1.2.3:8080"], ["0.0.0.0/0"])).toEqual(["example.com"]);
+  expect(() => createEgressPolicy([], resolveName).narrowed(["a b"])).toThrow(/private_hosts: "a b" is not a host/);
+});
+
 it("never throws, whatever it is asked for", async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.string(), fc.domain(), fc.ipV4Extended(), fc.ipV6(), fc.webAuthority()), async (host) => {

@@ -20,9 +20,15 @@ export type EgressDecision =
 export interface EgressPolicy {
   /** Decides about one connection. `hostname` is as a URL or a `CONNECT` line gives it, in any notation. Never rejects. */
   decide(hostname: string, port: number): Promise<EgressDecision>;
+  /**
+   * The same rule for one session, which reaches of the private hosts only what both allow.
+   *
+   * @throws {PlacementError} `bad_option` for an entry that cannot be read.
+   */
+  narrowed(privateHosts: readonly string[]): EgressPolicy;
 }
 
-interface AllowedHost {
+export interface AllowedHost {
   readonly matchesName: (name: string) => boolean;
   readonly range: IpRange | undefined;
   readonly port: number | undefined;
@@ -50,16 +56,18 @@ const ownTraffic: ReadonlySet<string> = new Set([
  * @throws {PlacementError} `bad_option` for an entry that cannot be read.
  */
 export function createEgressPolicy(allowPrivateHosts: readonly string[], resolveName: ResolveName): EgressPolicy {
-  const allowedHosts = allowPrivateHosts.map(parseAllowedHost);
+  return policyOf([parseHosts("allowPrivateHosts", allowPrivateHosts)], resolveName);
+}
 
+/** @param lists - all of which have to allow a private host. */
+function policyOf(lists: readonly (readonly AllowedHost[])[], resolveName: ResolveName): EgressPolicy {
   function isAllowed(name: string, address: string, port: number): boolean {
     const ip = parseIpAddress(address);
-    return allowedHosts.some(
-      (host) => (host.port === undefined || host.port === port) && (host.range === undefined ? host.matchesName(name) : ip !== undefined && isInRange(ip, host.range)),
-    );
+    return lists.every((hosts) => hosts.some((host) => (host.port === undefined || host.port === port) && (host.range === undefined ? host.matchesName(name) : ip !== undefined && isInRange(ip, host.range))));
   }
 
   return {
+    narrowed: (privateHosts) => policyOf([...lists, parseHosts("private_hosts", privateHosts)], resolveName),
     async decide(hostname, port) {
       const name = canonicalName(hostname);
       if (name === undefined) return { allowed: false, status: 400, message: `${quoted(hostname)} is not a host name.\n` };
@@ -112,7 +120,12 @@ function canonicalName(hostname: string): string | undefined {
   return parsed === undefined || parsed === "" || parsed.length > 253 ? undefined : parsed;
 }
 
-function parseAllowedHost(entry: string): AllowedHost {
+/** @throws {PlacementError} `bad_option` for an entry that cannot be read. */
+export function parseHosts(option: string, entries: readonly string[]): AllowedHost[] {
+  return entries.map((entry) => parseAllowedHost(option, entry));
+}
+
+function parseAllowedHost(option: string, entry: string): AllowedHost {
   const text = entry.trim();
   const bracketed = /^\[([^\]]+)\](?::(\d+))?$/.exec(text);
   const withPort = /^([^:]+):(\d+)$/.exec(text);
@@ -124,7 +137,7 @@ function parseAllowedHost(entry: string): AllowedHost {
   if ((range === undefined && name === undefined) || (port !== undefined && (port < 1 || port > 65_535))) {
     throw new PlacementError(
       "bad_option",
-      `allowPrivateHosts: ${quoted(entry)} is not a host. Write a name (intranet.example, *.example), an address or a range (10.0.0.0/8), with a port if wanted (localhost:3000, [::1]:3000).`,
+      `${option}: ${quoted(entry)} is not a host. Write a name (intranet.example, *.example), an address or a range (10.0.0.0/8), with a port if wanted (localhost:3000, [::1]:3000).`,
     );
   }
   const matchesName = host.startsWith("*.") ? (other: string) => other.endsWith(`.${name}`) : (other: string) => other === name;

@@ -1,5 +1,6 @@
 export { findChromium, type ChromiumKind, type ChromiumSource, type FoundChromium } from "./chromium.ts";
 export { createPlacement } from "./create-placement.ts";
+export { checkPrivateHosts } from "./private-hosts.ts";
 export { createEgressProbe, type EgressProbe, type EgressProbeResult } from "./egress-probe.ts";
 export type { EgressTraffic } from "./egress-gateway.ts";
 export type { EgressUpstream } from "./egress-upstream.ts";

@@ -22,6 +22,7 @@ export interface InstanceFiles {
   readonly pinSocket: () => string;
   /** @throws {PlacementError} `bad_option`, see {@link EgressDoor.setUpstream}. */
   readonly setUpstream: (upstream: EgressUpstream | undefined) => void;
+  readonly setPrivateHosts: (hosts: readonly string[]) => void;
   readonly clear: () => Promise<void>;
 }
 
@@ -86,6 +87,9 @@ export async function makeInstanceFiles(id: string, options: InstanceFilesOption
     clear,
     setUpstream(upstream) {
       door.setUpstream(upstream);
+    },
+    setPrivateHosts(hosts) {
+      door.setPrivateHosts(hosts);
     },
     pinSocket() {
       if (process.platform !== "linux") return instanceSocket;

@@ -12,6 +12,8 @@ import { text } from "node:stream/consumers";
 export interface InstanceHandle extends Instance {
   /** Resolves when its browser answers; rejects when it ends before. */
   readonly ready: Promise<void>;
+  /** Before its first session. @throws {PlacementError} `bad_option`. */
+  readonly setPrivateHosts: (hosts: readonly string[]) => void;
   /** @throws {PlacementError} `instance_lost`. */
   readonly assign: (assign: AssignInstance, signal?: AbortSignal) => Promise<void>;
 }
@@ -190,6 +192,7 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
     request,
     connect,
     setUpstream: box.setUpstream,
+    setPrivateHosts: box.setPrivateHosts,
     setPolicies: box.setPolicies,
     onEvent(listener) {
       const own = (event: InstanceEvent): void => {

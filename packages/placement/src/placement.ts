@@ -47,6 +47,8 @@ export interface PlacementAbilities {
   readonly fullChromium: boolean;
   /** The X server that a browser with a window is shown on. */
   readonly windows: boolean;
+  /** Whether the service allows any private host, so that sessions may have some of them. */
+  readonly privateHosts: boolean;
   /** Policies of a session's own. Chromium reads them at one place of the system, so that takes a box. */
   readonly policies: boolean;
 }
@@ -60,6 +62,8 @@ export interface SessionSurroundings {
   readonly upstream?: EgressUpstream | undefined;
   /** Policies that its browser finds when it is started; none when absent. */
   readonly policies?: ChromePolicies | undefined;
+  /** Private hosts that its pages may reach, of those that the placement allows; all of them when absent, none when empty. Entries are like those of `allowPrivateHosts`. */
+  readonly privateHosts?: readonly string[] | undefined;
 }
 
 /** Starts instances, hands them to sessions, and leaves nothing behind. */

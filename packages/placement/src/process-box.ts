@@ -94,6 +94,7 @@ export async function createProcessBoxes(options: ProcessBoxOptions): Promise<Bo
         },
         pinSocket: files.pinSocket,
         setUpstream: files.setUpstream,
+        setPrivateHosts: files.setPrivateHosts,
         setPolicies: () => Promise.reject(new PlacementError("bad_option", "policies: sessions of the process placement have none of their own, since Chromium reads them from a folder of the whole system.")),
         clear: files.clear,
       };

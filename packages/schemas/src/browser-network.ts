@@ -8,7 +8,7 @@ export const BrowserRegionName: Schema<string> = z.lazy(() => checked(z.string()
 export const BrowserRegion = openEnum("us-east", "eu-west");
 
 export const BrowserNetworkConfigShape = lazyObject(() => ({
-  /** Private hosts that the session may reach: names, addresses and ranges (`10.0.0.0/8`), at most 32 of at most 255 characters each. They replace the service's own list; `[]` = none. */
+  /** Private hosts that the session may reach: names, addresses and ranges (`10.0.0.0/8`), at most 32 of at most 255 characters each, each with a port if wanted (`10.1.2.3:8080`). Of what the service's own list allows, the session reaches these alone; `[]` = none. */
   private_hosts: z.optional(checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255))), z.maxLength(32))),
 }));
 /** What a session may reach beyond public addresses. */

@@ -73,7 +73,7 @@ describe("a pool", () => {
     ["refresh_on_profile_update", { refresh_on_profile_update: true }, 400],
     ["viewport.width", { viewport: { width: 1e9, height: 1 } }, 400],
     ["profile", { profile: { name: "p" } }, 501],
-    ["network", { network: { private_hosts: ["10.0.0.0/8"] } }, 501],
+    ["network.private_hosts", { network: { private_hosts: ["a b"] } }, 400],
     ["chrome_policy", { chrome_policy: { HomepageLocation: "x" } }, 400],
   ])("names body.%s when it cannot have it: %j", async (field, body, status) => {
     expect(await server.request("POST", "/browser_pools", { body: { size: 1, ...body } })).toMatchObject({ status, body: { message: expect.stringContaining(`body.${field}`) as unknown } });

@@ -52,15 +52,15 @@ export async function checkConfig(sessions: Sessions, projectId: string, body: C
 
 /** Drops what asks for nothing, so that an answer shows what holds. */
 function tidy(config: PoolConfig): PoolConfig {
-  const { chrome_policy, extensions, extension_ids, kiosk_mode, proxy_id, start_url, stealth, telemetry, ...rest } = config;
-  return { ...rest, ...(stealth && { stealth }), ...(kiosk_mode && { kiosk_mode }), ...(extensions?.length && { extensions, extension_ids: extension_ids ?? [] }), ...(chrome_policy && Object.keys(chrome_policy).length > 0 && { chrome_policy }), ...(proxy_id && { proxy_id }), ...(start_url && { start_url }), ...(telemetry && { telemetry }) };
+  const { chrome_policy, extensions, extension_ids, kiosk_mode, network, proxy_id, start_url, stealth, telemetry, ...rest } = config;
+  return { ...rest, ...(stealth && { stealth }), ...(kiosk_mode && { kiosk_mode }), ...(network?.private_hosts && { network }), ...(extensions?.length && { extensions, extension_ids: extension_ids ?? [] }), ...(chrome_policy && Object.keys(chrome_policy).length > 0 && { chrome_policy }), ...(proxy_id && { proxy_id }), ...(start_url && { start_url }), ...(telemetry && { telemetry }) };
 }
 
 /** The configuration of a new pool. */
 export function configOf(body: Create, found: Found): PoolConfig {
-  const { chrome_policy, extensions, fill_rate_per_minute, kiosk_mode, stealth, timeout_seconds, viewport } = body;
+  const { chrome_policy, extensions, fill_rate_per_minute, kiosk_mode, network, stealth, timeout_seconds, viewport } = body;
   const captured = selectCategories(body.telemetry, undefined);
-  return tidy({ ...found, fill_rate_per_minute, timeout_seconds, chrome_policy, extensions, kiosk_mode, stealth, proxy_id: body.proxy_id, start_url: body.start_url, ...(viewport && { viewport }), telemetry: captured && { browser: shownCategories(captured).browser } });
+  return tidy({ ...found, fill_rate_per_minute, timeout_seconds, chrome_policy, extensions, kiosk_mode, network, stealth, proxy_id: body.proxy_id, start_url: body.start_url, ...(viewport && { viewport }), telemetry: captured && { browser: shownCategories(captured).browser } });
 }
 
 /** The configuration after a change: fields that are absent stay as they are. */
@@ -74,6 +74,7 @@ export function changedConfig(config: PoolConfig, body: Update, found: Found): P
     start_url: body.start_url ?? config.start_url,
     chrome_policy: body.chrome_policy ?? config.chrome_policy,
     kiosk_mode: body.kiosk_mode ?? config.kiosk_mode,
+    network: body.network ?? config.network,
     stealth: body.stealth ?? config.stealth,
     ...(body.extensions === undefined ? { extensions: config.extensions, extension_ids: config.extension_ids ?? [] } : { extensions: body.extensions, ...found }),
     ...(viewport && { viewport }),

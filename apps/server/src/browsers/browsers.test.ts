@@ -34,7 +34,6 @@ const shown = async (id: string) => Browser.parse((await get(id, "?include_delet
 
 describe("fields that are not there yet", () => {
   it.each<[string, object]>([
-    ["network", { network: { private_hosts: ["10.0.0.0/8"] } }],
     ["region", { region: "eu-west" }],
     ["memory", { memory: "8GiB" }],
     ["telemetry.export", { telemetry: { export: { otlp: { destination: { name: "d" } } } } }],

@@ -50,6 +50,7 @@ export async function toBrowser({ row, expiresAt, captured }: SessionView, baseU
   if (row.pool_id !== null) browser.pool = row.pool_name === null ? { id: row.pool_id } : { id: row.pool_id, name: row.pool_name };
   if (row.viewport !== null) browser.viewport = row.viewport;
   if (options.kiosk_mode === true) browser.kiosk_mode = true;
+  if (options.private_hosts) browser.network = { private_hosts: [...options.private_hosts] };
   if (options.chrome_policy) browser.chrome_policy = options.chrome_policy;
   if (row.start_url !== null) browser.start_url = row.start_url;
   if (row.proxy !== null) {

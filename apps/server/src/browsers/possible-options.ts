@@ -1,5 +1,5 @@
 import { maxScreenPixels } from "@shoal/instance";
-import type { PlacementAbilities } from "@shoal/placement";
+import { checkPrivateHosts, type PlacementAbilities } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { RequestedOptions } from "./session-options.ts";
 
@@ -20,10 +20,20 @@ const howToInstall = "Install one on the server (Debian: apt-get install chromiu
 export function refuseUnable(body: RequestedOptions & { readonly gpu?: boolean | undefined }, abilities: PlacementAbilities): void {
   if (body.gpu === true) throw bad("body.gpu: sessions of this service have no GPU, Chromium draws with the processor. Leave the field away, or send false");
   if (body.chrome_policy !== undefined) checkPolicies(body.chrome_policy, abilities);
+  checkHosts(body.network?.private_hosts ?? [], abilities);
   if (body.headless === false) checkWindow(body.viewport, abilities);
   const needsFull = { headless: body.headless === false, stealth: body.stealth === true, chrome_policy: hasFields(body.chrome_policy), extensions: (body.extensions?.length ?? 0) > 0 };
   for (const [field, isAsked] of Object.entries(needsFull)) {
     if (isAsked && !abilities.fullChromium) throw bad(`body.${field}: needs a full Chromium, and this server has only a headless shell. ${howToInstall}`);
+  }
+}
+
+function checkHosts(hosts: readonly string[], abilities: PlacementAbilities): void {
+  if (hosts.length === 0) return;
+  const problem = checkPrivateHosts(hosts);
+  if (problem !== undefined) throw bad(`body.network.${problem}`);
+  if (!abilities.privateHosts) {
+    throw new ServiceError(403, "forbidden", "body.network.private_hosts: this service lets no session reach private hosts. Whoever runs it can allow some (allow_private_hosts); sessions then reach those of them that they name.");
   }
 }
 

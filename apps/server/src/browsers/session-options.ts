@@ -8,18 +8,21 @@ export interface SessionOptions {
   readonly kiosk_mode?: true;
   /** Enterprise policies in force. */
   readonly chrome_policy?: Readonly<Record<string, unknown>>;
+  /** Private hosts that its pages may reach, of those that the service allows. */
+  readonly private_hosts?: readonly string[];
   /** Ids of the extensions that it starts with. */
   readonly extensions?: readonly string[];
 }
 
 /** What a request asks for beyond a headless browser. */
-export type RequestedOptions = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "stealth" | "viewport">;
+export type RequestedOptions = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "network" | "stealth" | "viewport">;
 
 /** What of a request is stored with the session. @param request.extension_ids - the extensions that were found for it. */
-export function optionsOf({ kiosk_mode, chrome_policy, extension_ids }: RequestedOptions & { readonly extension_ids?: readonly string[] }): SessionOptions {
+export function optionsOf({ kiosk_mode, chrome_policy, extension_ids, network }: RequestedOptions & { readonly extension_ids?: readonly string[] }): SessionOptions {
   return {
     ...(extension_ids !== undefined && extension_ids.length > 0 && { extensions: extension_ids }),
     ...(kiosk_mode === true && { kiosk_mode: true }),
+    ...(network?.private_hosts !== undefined && { private_hosts: network.private_hosts }),
     ...(chrome_policy !== undefined && Object.keys(chrome_policy).length > 0 && { chrome_policy }),
   };
 }

@@ -69,7 +69,7 @@ export interface SessionView {
 }
 
 /** What a session of a pool is made of. */
-export type PooledRequest = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "proxy_id" | "start_url" | "stealth" | "telemetry" | "viewport"> & {
+export type PooledRequest = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "network" | "proxy_id" | "start_url" | "stealth" | "telemetry" | "viewport"> & {
   /** The extensions that were found for `extensions`. */
   readonly extension_ids?: readonly string[];
   /** The profile that was found for what the request names. */
@@ -216,7 +216,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
   async function acquire(session: RunningSession, upstream: ChosenProxy["upstream"] | undefined, signal: AbortSignal): Promise<Instance> {
     const { row, captured } = session;
     const launch = launchOf(row);
-    const surroundings = { upstream, policies: row.options.chrome_policy };
+    const surroundings = { upstream, policies: row.options.chrome_policy, privateHosts: row.options.private_hosts };
     const first = { session_id: row.id, timeout_seconds: row.timeout_seconds, viewport: row.viewport ?? defaultViewport, ...(launch && { launch }), ...(row.profile_save_changes && { saves_profile: true }) };
     const seen = { ...(captured !== undefined && { telemetry: namesOf(captured) }), ...(row.start_url !== null && { start_url: row.start_url }) };
     const { extensions: ids } = row.options;
