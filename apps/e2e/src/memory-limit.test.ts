@@ -1,0 +1,60 @@
+import puppeteer from "puppeteer-core";
+import { accessSync, constants, globSync, readFileSync } from "node:fs";
+import { describe, expect, it, vi } from "vitest";
+import { placements } from "./testing/components.ts";
+import { useService } from "./testing/service.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** Whether control groups can be made: as root, on most systems. */
+const canLimit = process.platform === "linux" && globSync("/sys/fs/cgroup{,/memory}/cgroup.procs").some(isWritable) && /\bmemory\b/.test(readFileSync("/proc/self/cgroup", "utf8") + controllers());
+
+describe.each(placements.filter(({ placement }) => placement === "sandbox"))(
+  `a session that takes more memory than it may, in the placement $title${canLimit ? "" : " (skipped, no control group can be made here)"}`,
+  ({ placement, skip }) => {
+    describe.skipIf(skip || !canLimit)("of a service", () => {
+      const test = useService(() => ["--placement", placement, "--session-memory-mb", "600"]);
+
+      it("loses its largest page, is told so, and goes on", async () => {
+        const { browsers } = test.shoal;
+        const { session_id: id, cdp_ws_url: address } = await browsers.create({ timeout_seconds: 600, telemetry: { browser: { system: {} } } });
+        const neighbour = await browsers.create({ timeout_seconds: 600 });
+        const client = await puppeteer.connect({ browserWSEndpoint: address });
+        const page = await client.newPage();
+        const crashed = new Promise((resolve) => page.on("error", resolve));
+        await page.evaluate(() => {
+          const kept: Uint8Array[] = [];
+          setInterval(() => kept.push(new Uint8Array(16 * 2 ** 20).fill(1)), 20);
+        });
+        for await (const { event } of browsers.telemetry.stream(id, { replay: "all" })) {
+          if (event.type !== "system_oom_kill") continue;
+          expect(Number(event.data?.rss_kb)).toBeGreaterThan(50_000);
+          break;
+        }
+        await crashed;
+        await client.disconnect();
+        for (const session of [id, neighbour.session_id]) {
+          expect(await browsers.playwright.execute(session, { code: 'await page.goto("data:text/html,<title>alive</title>"); return page.title();' })).toMatchObject({ success: true, result: "alive" });
+          await browsers.delete(session);
+        }
+      });
+    });
+  },
+);
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function controllers(): string {
+  try {
+    return readFileSync("/sys/fs/cgroup/cgroup.controllers", "utf8");
+  } catch {
+    return "";
+  }
+}
