@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, vi } from "vitest";
@@ -13,6 +14,14 @@ const reason = isMissing ? " (needs a headless shell and a full Chromium, both i
 
 const isRoot = process.getuid?.() === 0;
 const both = { kind: "headless_shell", executable: shell ?? "missing shell", full: { executable: full ?? "missing chromium", inner_sandbox: !isRoot } } as const;
+
+function commandLineOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${String(pid)}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
 
 async function evaluate(client: ReturnType<typeof cdpClient>, expression: string): Promise<unknown> {
   const { result } = (await client.send("Target.getTargets")) as { result: { targetInfos: { type: string; targetId: string }[] } };
@@ -46,6 +55,39 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser t
     expect(instance.events.filter(({ type }) => type === "ready").length).toBeLessThanOrEqual(2);
     site.closeAllConnections();
     site.close();
+  });
+
+  it("is started again when it is killed as it starts, and whoever waits hears of it", async () => {
+    await using instance = await runInstance({ chromium: both });
+    await instance.event(({ type }) => type === "ready");
+    const before = cdpClient(await instance.connect());
+    const assigned = instance.assign({ launch: { stealth: true } });
+    await before.closed;
+    // Kills what is being closed, or what is being started; the instance tells which by how it ends.
+    let kills = 0;
+    const killing = setInterval(() => {
+      if (kills > 0) return;
+      const [started] = instance.browserPids().filter((pid) => commandLineOf(pid).includes(both.full.executable));
+      if (started === undefined) return;
+      kills++;
+      process.kill(started, "SIGKILL");
+    }, 5);
+    expect(await assigned).toBe(200);
+    clearInterval(killing);
+    const after = cdpClient(await instance.connect());
+    expect(await evaluate(after, "navigator.webdriver + ' ' + /Headless/.test(navigator.userAgent)")).toBe("false false");
+    expect(instance.events.some(({ type }) => type === "ending")).toBe(false);
+  });
+
+  it("lets an instance end in the middle of it", async () => {
+    await using instance = await runInstance({ chromium: both });
+    const client = cdpClient(await instance.connect());
+    const assigned = instance.assign({ launch: { full: true } }).catch(() => undefined);
+    await client.closed;
+    instance.process.stdin?.end();
+    expect(await instance.exited).toBe(0);
+    await assigned;
+    await vi.waitFor(() => { expect(instance.browserPids()).toEqual([]); }, { timeout: 30_000 });
   });
 
   it("is refused where there is only a headless shell, and the one that runs stays", async () => {
