@@ -172,6 +172,14 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       await Promise.all(both.map((viewer) => viewer.close()));
     });
 
+    it("shows a browser that was leased from a pool", async () => {
+      const pool = await test.shoal.browserPools.create({ size: 1, headless: true });
+      const leased = await test.shoal.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
+      const viewer = await watch(leased?.browser_live_view_url ?? "");
+      await viewer.close();
+      await test.shoal.browserPools.delete(pool.id, { force: true });
+    });
+
     it("is found by the SDK of the hosted service", async () => {
       const { baseUrl, apiKey } = test.service;
       const found = await new Kernel({ baseURL: baseUrl, apiKey }).browsers.retrieve(session.id);

@@ -223,6 +223,8 @@ const connection = connect(location.origin + location.pathname.replace(/\/+$/, "
     hasPicture = false;
     tabList.replaceChildren();
     if (pageDialog.open) pageDialog.close();
+    if (clipboard.open) clipboard.close();
+    body.classList.add("over");
     cover(title, text);
   },
 });
