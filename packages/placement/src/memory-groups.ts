@@ -1,8 +1,12 @@
 import type { PlacementLog } from "./placement.ts";
 import { identityOf, isRunning } from "./process-table.ts";
+import { execFile } from "node:child_process";
 import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
 
 /** Control groups of the kernel, by which the memory of each box is limited. */
 export interface MemoryGroups {
@@ -35,6 +39,7 @@ const groupName = /^shoal-box-(\d+)-(\d+)-\w+$/;
 /** A group counts as in use for a moment after its last process has gone. */
 const removeAttempts = 20;
 const removeEveryMs = 25;
+const probeTimeoutMs = 10_000;
 
 /**
  * Finds out where this process may make control groups: below its own, or beside it, as a user's services on systemd may.
@@ -49,7 +54,13 @@ export async function findMemoryGroups(limitBytes: number, log: PlacementLog): P
     try {
       await removeLeftovers(parent);
       const probe = await makeGroup(join(parent, nameOf("probe")), version, limitBytes);
-      await probe.remove();
+      try {
+        // To make a group is one thing, to move a process into it another.
+        const [shell, ...given] = probe.command;
+        await run(shell, [...given, "/bin/sh", "-c", ":"], { timeout: probeTimeoutMs, killSignal: "SIGKILL" });
+      } finally {
+        await probe.remove();
+      }
       return { open: (id) => makeGroup(join(parent, nameOf(id)), version, limitBytes) };
     } catch (error) {
       log.debug({ path: parent, error: String(error) }, "No control groups can be made here.");
