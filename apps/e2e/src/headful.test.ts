@@ -112,6 +112,18 @@ describe.each(windowPlacements)("a session with a window in the placement $title
       await kernel.browsers.deleteByID(kiosk.session_id);
     });
 
+    it("waits in a pool, and is leased", async () => {
+      const { browserPools } = test.shoal;
+      const pool = await browserPools.create({ size: 1, fill_rate_per_minute: 100, headless: false, kiosk_mode: true, viewport: { width: 640, height: 480 } });
+      expect(pool.browser_pool_config).toMatchObject({ headless: false, kiosk_mode: true });
+      const leased = await browserPools.acquire(pool.id);
+      expect(leased).toMatchObject({ headless: false, kiosk_mode: true });
+      const other = await chromium.connectOverCDP(leased.cdp_ws_url);
+      await other.contexts()[0]?.pages()[0]?.waitForFunction("innerWidth === 640 && innerHeight === 480 && !navigator.userAgent.includes('Headless')");
+      await other.close();
+      await browserPools.delete(pool.id, { force: true });
+    });
+
     it("has no screen that is too large", async () => {
       const refusal = await refusalOf(test.shoal.browsers.create({ headless: false, viewport: { width: 7681, height: 900 } }));
       expect([refusal.status, refusal.message]).toEqual([400, expect.stringContaining("body.viewport.width") as unknown]);

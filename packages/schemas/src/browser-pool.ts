@@ -136,8 +136,8 @@ export const CreateBrowserPoolShape = lazyObject(() => ({
   timeout_seconds: z._default(leaseTimeout(), 600),
   /** Hide the signs of automation. */
   stealth: z._default(z.boolean(), false),
-  /** Run without a window. */
-  headless: z._default(z.boolean(), false),
+  /** `false`: full Chromiums with a window, each on a screen of its own. Without windows when absent. */
+  headless: z.optional(z.boolean()),
   /** Show the page alone, without address bar and tabs. */
   kiosk_mode: z._default(z.boolean(), false),
   /** Where the browsers run; it cannot be changed later. The service's own choice when absent. */

@@ -20,10 +20,7 @@ function badField(field: string, message: string): ServiceError {
   return new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
 }
 
-/** The default of the wire is `false`, so nobody can be told from somebody who wants a window: browsers are headless, and the pool says so. */
-const headless = true;
-
-function asSession({ headless: _headless, profile, ...body }: Create | (Update & { readonly region?: undefined })): Parameters<Sessions["pooled"]["check"]>[1] {
+function asSession({ profile, ...body }: Create | (Update & { readonly region?: undefined })): Parameters<Sessions["pooled"]["check"]>[1] {
   return {
     ...(body.proxy_id !== undefined && { proxy_id: body.proxy_id }),
     ...(body.start_url !== undefined && { start_url: body.start_url }),
@@ -33,6 +30,7 @@ function asSession({ headless: _headless, profile, ...body }: Create | (Update &
     ...(body.extensions !== undefined && { extensions: body.extensions }),
     ...(body.chrome_policy !== undefined && { chrome_policy: body.chrome_policy }),
     ...(body.region !== undefined && { region: body.region }),
+    ...(body.headless !== undefined && { headless: body.headless }),
     ...(body.stealth !== undefined && { stealth: body.stealth }),
     ...(body.kiosk_mode !== undefined && { kiosk_mode: body.kiosk_mode }),
     // `{ "id": "" }` detaches a profile; without one there is nothing to detach.
@@ -52,15 +50,15 @@ export async function checkConfig(sessions: Sessions, projectId: string, body: C
 
 /** Drops what asks for nothing, so that an answer shows what holds. */
 function tidy(config: PoolConfig): PoolConfig {
-  const { chrome_policy, extensions, extension_ids, kiosk_mode, network, proxy_id, start_url, stealth, telemetry, ...rest } = config;
-  return { ...rest, ...(stealth && { stealth }), ...(kiosk_mode && { kiosk_mode }), ...(network?.private_hosts && { network }), ...(extensions?.length && { extensions, extension_ids: extension_ids ?? [] }), ...(chrome_policy && Object.keys(chrome_policy).length > 0 && { chrome_policy }), ...(proxy_id && { proxy_id }), ...(start_url && { start_url }), ...(telemetry && { telemetry }) };
+  const { chrome_policy, extensions, extension_ids, headless, kiosk_mode, network, proxy_id, start_url, stealth, telemetry, ...rest } = config;
+  return { ...rest, ...(headless === false && { headless }), ...(stealth && { stealth }), ...(kiosk_mode && { kiosk_mode }), ...(network?.private_hosts && { network }), ...(extensions?.length && { extensions, extension_ids: extension_ids ?? [] }), ...(chrome_policy && Object.keys(chrome_policy).length > 0 && { chrome_policy }), ...(proxy_id && { proxy_id }), ...(start_url && { start_url }), ...(telemetry && { telemetry }) };
 }
 
 /** The configuration of a new pool. */
 export function configOf(body: Create, found: Found): PoolConfig {
-  const { chrome_policy, extensions, fill_rate_per_minute, kiosk_mode, network, stealth, timeout_seconds, viewport } = body;
+  const { chrome_policy, extensions, fill_rate_per_minute, headless, kiosk_mode, network, stealth, timeout_seconds, viewport } = body;
   const captured = selectCategories(body.telemetry, undefined);
-  return tidy({ ...found, fill_rate_per_minute, timeout_seconds, chrome_policy, extensions, kiosk_mode, network, stealth, proxy_id: body.proxy_id, start_url: body.start_url, ...(viewport && { viewport }), telemetry: captured && { browser: shownCategories(captured).browser } });
+  return tidy({ ...found, fill_rate_per_minute, timeout_seconds, chrome_policy, extensions, headless, kiosk_mode, network, stealth, proxy_id: body.proxy_id, start_url: body.start_url, ...(viewport && { viewport }), telemetry: captured && { browser: shownCategories(captured).browser } });
 }
 
 /** The configuration after a change: fields that are absent stay as they are. */
@@ -73,6 +71,7 @@ export function changedConfig(config: PoolConfig, body: Update, found: Found): P
     proxy_id: body.proxy_id ?? config.proxy_id,
     start_url: body.start_url ?? config.start_url,
     chrome_policy: body.chrome_policy ?? config.chrome_policy,
+    headless: body.headless ?? config.headless,
     kiosk_mode: body.kiosk_mode ?? config.kiosk_mode,
     network: body.network ?? config.network,
     stealth: body.stealth ?? config.stealth,
@@ -89,10 +88,10 @@ export function toPool({ id, name, created_at, size, config, available, acquired
   const shown: BrowserPoolConfig = {
     size,
     ...(name !== null && { name }),
+    headless: true,
     stealth: false,
     kiosk_mode: false,
     ...rest,
-    headless,
     ...(viewport && { viewport }),
     ...(captured && { telemetry: shownCategories(captured) }),
   };
