@@ -60,7 +60,7 @@ it("knows the fields of the requests", () => {
 });
 
 describe.each(endpoints)("%s", (_id, endpoint) => {
-  it("names each field that is missing, of another type, beyond its limit or unknown, and takes what is within the limits", async () => {
+  it("names each field that is missing, of another type, beyond its limit or unknown, and takes what is within the limits", { timeout: 120_000 }, async () => {
     const cases = [...requestCases(endpoint, paramsFor(endpoint))];
     const complaints: string[] = [];
     for (const wrong of cases) {
@@ -72,7 +72,7 @@ describe.each(endpoints)("%s", (_id, endpoint) => {
 });
 
 const withJson = endpoints.filter(([, { body }]) => body?.kind === "json");
-it.each(withJson)("%s refuses a body that is no JSON object, of another type, or too large", async (_id, endpoint) => {
+it.each(withJson)("%s refuses a body that is no JSON object, of another type, or too large", { timeout: 120_000 }, async (_id, endpoint) => {
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => paramsFor(endpoint)[name] ?? "");
   const answerTo = (body: string, headers = {}) => server.request(endpoint.method, path, { body, headers });
   for (const body of ["{", "[]", '"text"', "7", "true", '{"a":1,}', "\u0000"]) expect(await answerTo(body), body).toMatchObject({ status: 400, body: { code: "bad_request", message: expect.stringMatching(/^body\b/) as unknown } });
