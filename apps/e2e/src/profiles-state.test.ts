@@ -236,6 +236,29 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
       expect(items.some(({ operation, path }) => operation === "profiles.download" && path.includes("archive"))).toBe(true);
     });
 
+    it("is what the browsers of a pool start from, also when it has changed", async () => {
+      const { browserPools, profiles } = test.shoal;
+      const { id } = await profiles.create({ name: "pooled" });
+      await session(test, saving("pooled"), (url) => signIn(url, "before"));
+      const pool = await browserPools.create({ name: "with-profile", size: 1, fill_rate_per_minute: 100, profile: { name: "pooled" } });
+      expect(pool).toMatchObject({ profile_id: id, browser_pool_config: { profile: { name: "pooled" }, refresh_on_profile_update: true } });
+      {
+        await using lease = await browserPools.acquire("with-profile", { acquire_timeout_seconds: 60 });
+        expect(lease).toMatchObject({ profile: { id }, profile_save_changes: false });
+        expect(await whoIs(lease?.cdp_ws_url ?? "")).toEqual(is("before"));
+      }
+      await until("another one is warm", async () => (await browserPools.get("with-profile")).available_count === 1, 60_000);
+      await session(test, saving("pooled"), (url) => signIn(url, "after"));
+      {
+        await using lease = await browserPools.acquire("with-profile", { acquire_timeout_seconds: 60 });
+        expect(await whoIs(lease?.cdp_ws_url ?? "")).toEqual(is("after"));
+      }
+      expect(await codeOf(profiles.delete("pooled"))).toBe("409 profile_in_use");
+      expect(await browserPools.update("with-profile", { profile: { id: "" } })).not.toHaveProperty("profile_id");
+      expect(await codeOf(browserPools.update("with-profile", { refresh_on_profile_update: true }))).toBe("400 bad_request");
+      await browserPools.delete("with-profile", { force: true });
+    });
+
     it("answers the hosted service's SDK", async () => {
       const kernel = new Kernel({ apiKey: test.service.apiKey, baseURL: test.service.baseUrl });
       await kernel.profiles.create({ name: "kernel" });

@@ -103,7 +103,11 @@ export function createKeeper(parts: { readonly database: Database; readonly stor
       const stale = browsers.filter(({ server, state, created_at }) => server === serverId && state === "warm" && Date.parse(created_at) < Date.now() - staleMs);
       await underLock.end(transaction, lost.map(({ id }) => id), "instance_lost");
       await underLock.end(transaction, stale.map(({ id }) => id), "deleted");
-      const gone = new Set([...lost, ...stale].map(({ id }) => id));
+      const outdated = await underLock.outdated(transaction, pool);
+      await underLock.end(transaction, outdated, "deleted");
+      // Those that take their place need not wait for the fill rate.
+      const credits = Math.min(pool.size, pool.credits + outdated.length);
+      const gone = new Set([...[...lost, ...stale].map(({ id }) => id), ...outdated]);
       const present = browsers
         .filter(({ id }) => !gone.has(id))
         // One that is just ending is nobody's any more; its row tells so in a moment.
@@ -124,12 +128,12 @@ export function createKeeper(parts: { readonly database: Database; readonly stor
       await underLock.end(transaction, [...plan.discard, ...replace], "deleted");
 
       const mayStart = Math.min(plan.start, room - replace.length);
-      const byCredit = Math.min(mayStart, pool.credits);
+      const byCredit = Math.min(mayStart, credits);
       const byRate = takeFromRate({ size: pool.size, percentPerMinute: pool.config.fill_rate_per_minute, fillAtMs: Date.parse(pool.fill_at) }, mayStart - byCredit, Date.now());
       const count = replace.length + byCredit + byRate.count;
       const rows = Array.from({ length: count }, () => pooled.rowFor(pool, pool.config));
       for (const row of rows) await underLock.insertStarting(transaction, row);
-      if (byCredit > 0 || byRate.count > 0) await underLock.setFill(transaction, poolId, { credits: pool.credits - byCredit, fillAtMs: byRate.fillAtMs });
+      if (byCredit > 0 || byRate.count > 0 || credits !== pool.credits) await underLock.setFill(transaction, poolId, { credits: credits - byCredit, fillAtMs: byRate.fillAtMs });
       const kept = new Set(present.map(({ id }) => id));
       for (const id of [...plan.discard, ...replace]) kept.delete(id);
       return { pool, grants, rows, kept, nextAtMs: byRate.nextAtMs };

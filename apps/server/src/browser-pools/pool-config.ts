@@ -10,6 +10,10 @@ import type { CountedPool } from "./pool-store.ts";
 export interface PoolConfig extends PooledRequest {
   readonly fill_rate_per_minute: number;
   readonly timeout_seconds: number;
+  /** The profile as it was named. */
+  readonly profile?: { readonly id?: string | undefined; readonly name?: string | undefined } | undefined;
+  /** Whether warm browsers are replaced when the profile changes. */
+  readonly refresh_on_profile_update?: boolean | undefined;
 }
 
 type Create = z.output<typeof CreateBrowserPool>;
@@ -39,11 +43,20 @@ function asSession({ profile, ...body }: Create | (Update & { readonly region?: 
 }
 
 /** What was found for what a body names. */
-type Found = Pick<PooledRequest, "extension_ids">;
+type Found = Pick<PooledRequest, "extension_ids" | "profile_id">;
+
+/** What a body says of the profile; `undefined` = nothing new. */
+function profileOf(body: Create | Update, found: Found, before?: PoolConfig): Pick<PoolConfig, "profile" | "profile_id" | "refresh_on_profile_update"> {
+  const { profile, refresh_on_profile_update: refresh } = body;
+  if (profile === undefined) return before?.profile_id === undefined ? {} : { profile: before.profile, profile_id: before.profile_id, refresh_on_profile_update: refresh ?? before.refresh_on_profile_update };
+  // `{ "id": "" }` detaches it.
+  if (profile.id === "") return {};
+  return { profile: { ...(profile.id !== undefined && { id: profile.id }), ...(profile.name !== undefined && { name: profile.name }) }, profile_id: found.profile_id, refresh_on_profile_update: refresh ?? true };
+}
 
 /** @throws {ServiceError} for what cannot be, 400 or 404, and 501 for what sessions cannot do yet. */
-export async function checkConfig(sessions: Sessions, projectId: string, body: Create | Update): Promise<Found> {
-  if (body.refresh_on_profile_update === true && body.profile === undefined) throw badField("refresh_on_profile_update", "needs a profile, and this pool has none");
+export async function checkConfig(sessions: Sessions, projectId: string, body: Create | Update, before?: PoolConfig): Promise<Found> {
+  if (body.refresh_on_profile_update === true && (body.profile === undefined ? before?.profile_id === undefined : body.profile.id === "")) throw badField("refresh_on_profile_update", "needs a profile, and this pool has none");
   if (!Number.isSafeInteger(body.size ?? 1)) throw badField("size", "expected a whole number of browsers");
   return sessions.pooled.check(projectId, asSession(body));
 }
@@ -58,7 +71,7 @@ function tidy(config: PoolConfig): PoolConfig {
 export function configOf(body: Create, found: Found): PoolConfig {
   const { chrome_policy, extensions, fill_rate_per_minute, headless, kiosk_mode, network, stealth, timeout_seconds, viewport } = body;
   const captured = selectCategories(body.telemetry, undefined);
-  return tidy({ ...found, fill_rate_per_minute, timeout_seconds, chrome_policy, extensions, headless, kiosk_mode, network, stealth, proxy_id: body.proxy_id, start_url: body.start_url, ...(viewport && { viewport }), telemetry: captured && { browser: shownCategories(captured).browser } });
+  return tidy({ ...found, ...profileOf(body, found), fill_rate_per_minute, timeout_seconds, chrome_policy, extensions, headless, kiosk_mode, network, stealth, proxy_id: body.proxy_id, start_url: body.start_url, ...(viewport && { viewport }), telemetry: captured && { browser: shownCategories(captured).browser } });
 }
 
 /** The configuration after a change: fields that are absent stay as they are. */
@@ -75,7 +88,8 @@ export function changedConfig(config: PoolConfig, body: Update, found: Found): P
     kiosk_mode: body.kiosk_mode ?? config.kiosk_mode,
     network: body.network ?? config.network,
     stealth: body.stealth ?? config.stealth,
-    ...(body.extensions === undefined ? { extensions: config.extensions, extension_ids: config.extension_ids ?? [] } : { extensions: body.extensions, ...found }),
+    ...profileOf(body, found, config),
+    ...(body.extensions === undefined ? { extensions: config.extensions, extension_ids: config.extension_ids ?? [] } : { extensions: body.extensions, extension_ids: found.extension_ids ?? [] }),
     ...(viewport && { viewport }),
     telemetry: captured && { browser: shownCategories(captured).browser },
   });
@@ -83,7 +97,7 @@ export function changedConfig(config: PoolConfig, body: Update, found: Found): P
 
 /** As answers show it. */
 export function toPool({ id, name, created_at, size, config, available, acquired }: CountedPool): BrowserPool {
-  const { extension_ids, telemetry, viewport, ...rest } = config;
+  const { extension_ids, profile, profile_id, telemetry, viewport, ...rest } = config;
   const captured = selectCategories(telemetry, undefined);
   const shown: BrowserPoolConfig = {
     size,
@@ -92,10 +106,11 @@ export function toPool({ id, name, created_at, size, config, available, acquired
     stealth: false,
     kiosk_mode: false,
     ...rest,
+    ...(profile && { profile }),
     ...(viewport && { viewport }),
     ...(captured && { telemetry: shownCategories(captured) }),
   };
-  return { id, ...(name !== null && { name }), available_count: available, acquired_count: acquired, created_at, browser_pool_config: shown, extension_ids: [...(extension_ids ?? [])] };
+  return { id, ...(profile_id !== undefined && { profile_id }), ...(name !== null && { name }), available_count: available, acquired_count: acquired, created_at, browser_pool_config: shown, extension_ids: [...(extension_ids ?? [])] };
 }
 
 /** How long `acquire` waits when it is not told: as long as the pool takes to fill, 10 s at least, for a browser takes its time to start, and an hour at most. */

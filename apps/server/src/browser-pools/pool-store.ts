@@ -100,6 +100,9 @@ export function createPoolStore({ query }: Database) {
         .where(
           sql<boolean>`size <> (select count(*) from sessions where pool_id = browser_pools.id and ended_at is null)
             or exists (select 1 from browser_pool_waiters where pool_id = browser_pools.id)
+            or (config @> '{"refresh_on_profile_update": true}' and exists (
+              select 1 from sessions join profiles on profiles.id = sessions.profile_id
+              where pool_id = browser_pools.id and ended_at is null and pool_state = 'warm' and profile_version is distinct from profiles.version))
             or exists (select 1 from projects where projects.id = browser_pools.project_id and (status <> 'active' or deleted_at is not null))`,
         )
         .execute();
@@ -212,6 +215,21 @@ export const underLock = {
   async end(transaction: Transaction<Tables>, ids: readonly string[], reason: "deleted" | "instance_lost"): Promise<void> {
     if (ids.length === 0) return;
     await transaction.updateTable("sessions").set({ ended_at: new Date(), ended_reason: reason }).where("id", "in", ids).where("ended_at", "is", null).execute();
+  },
+
+  /** Warm browsers whose profile has changed since they started with it, where the pool wants them replaced. */
+  async outdated(transaction: Transaction<Tables>, pool: PoolRow): Promise<string[]> {
+    if (pool.config.refresh_on_profile_update !== true) return [];
+    const rows = await transaction
+      .selectFrom("sessions")
+      .innerJoin("profiles", "profiles.id", "sessions.profile_id")
+      .select("sessions.id")
+      .where("pool_id", "=", pool.id)
+      .where("ended_at", "is", null)
+      .where("pool_state", "=", "warm")
+      .where(sql<boolean>`profile_version is distinct from profiles.version`)
+      .execute();
+    return rows.map(({ id }) => id);
   },
 
   async setFill(transaction: Transaction<Tables>, poolId: string, fill: { readonly credits: number; readonly fillAtMs: number }): Promise<void> {

@@ -124,8 +124,8 @@ export async function createBrowserPools(parts: { readonly database: Database; r
     get: async (projectId, idOrName) => toPool(await existing(projectId, idOrName)),
 
     async update(projectId, idOrName, request) {
-      const { id } = await existing(projectId, idOrName);
-      const foundNow = await checkConfig(sessions, projectId, request);
+      const { id, config } = await existing(projectId, idOrName);
+      const foundNow = await checkConfig(sessions, projectId, request, config);
       const name = request.name === "" ? undefined : request.name;
       try {
         const row = await store.update(id, limits, (before) => ({ name: name ?? before.name, size: request.size ?? before.size, config: changedConfig(before.config, request, foundNow) }));

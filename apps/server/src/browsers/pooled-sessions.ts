@@ -16,7 +16,7 @@ const leaseTimeoutMs = 10_000;
 /** Sessions that wait in a pool, on this server. Their rows are the pool's. */
 export interface PooledSessions {
   /** @returns what was found for what it names. @throws {ServiceError} as `create` does for what cannot be, or cannot be yet. */
-  check(projectId: string, request: z.output<typeof CreateBrowser>): Promise<Pick<PooledRequest, "extension_ids">>;
+  check(projectId: string, request: z.output<typeof CreateBrowser>): Promise<Pick<PooledRequest, "extension_ids" | "profile_id">>;
   /** How many more may run on this server. */
   room(): number;
   /** The row of a session that is to start, as it is to be stored. */
@@ -43,7 +43,8 @@ export function createPooledSessions(runner: SessionRunner, store: SessionStore)
       runner.refuseUnable(request);
       selectCategories(request.telemetry, undefined);
       await chooseProxy(projectId, request, createId());
-      return runner.chooseExtensions(projectId, request);
+      const profile = request.profile && (await runner.chooseProfile(projectId, request.profile));
+      return { ...(await runner.chooseExtensions(projectId, request)), ...(profile?.profile_id && { profile_id: profile.profile_id }) };
     },
     room,
     rowFor: (pool, request) => ({ ...emptyRow(createId(), pool.project_id, request), timeout_seconds: longestTimeoutSeconds, pool_id: pool.id, pool_state: "starting" }),

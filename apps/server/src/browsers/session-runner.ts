@@ -406,6 +406,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     chooseProxy,
     room,
     chooseExtensions,
+    chooseProfile: profiles.choose,
     emptyRow,
     newSession,
     limit,
