@@ -67,7 +67,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
       const etc = await makeSandboxEtc(join(folders.runtimeDir, "etc"), policiesInside);
       const memory = options.sessionMemoryBytes === undefined ? undefined : await findMemoryGroups(options.sessionMemoryBytes, log);
       if (memory === undefined && options.sessionMemoryBytes !== undefined) log.info({ session_memory_bytes: options.sessionMemoryBytes }, "The memory of sessions is not limited: this process may not make control groups. Run Shoal as root, or as a service of systemd with Delegate=yes.");
-      maker = await createSandboxBoxes({ ...common, support, etc, chromium, full, memory });
+      maker = await createSandboxBoxes({ ...common, support, etc, chromium, full, memory, diskBytes: options.sessionDiskBytes });
       if (!support.nestedUsers) log.warn({}, "This host lets no process in a box make user namespaces: Chromium runs without its inner sandbox. The box itself is in force.");
     } else {
       const innerSandbox = await processSandboxWorks(chromium.executable);

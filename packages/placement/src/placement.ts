@@ -29,6 +29,11 @@ export interface PlacementOptions {
    * may make control groups (as root, or below a delegated group); else there is a line in the log and no limit. None when absent.
    */
   readonly sessionMemoryBytes?: number;
+  /**
+   * Bytes that a sandboxed session may write: its files are then in memory, in a filesystem of that size, and count towards {@link sessionMemoryBytes}. On the disk and
+   * without such a bound when absent.
+   */
+  readonly sessionDiskBytes?: number;
   /** Number of instances kept waiting, so that `acquire` takes milliseconds. Each costs the memory of an idle browser. */
   readonly warm: number;
   /** Path of the browser to run; searched for when absent, see {@link findChromium}. */

@@ -40,9 +40,9 @@ export async function processNamespace(): Promise<{ readonly boot: string; reado
   return { boot: boot.trim(), namespace };
 }
 
-/** What tells the bubblewrap of a session from those of others: its box's `/`. */
-function boxArguments(sessionDir: string): readonly string[] {
-  return ["--bind", join(sessionDir, rootFolder), "/"];
+/** What tells the bubblewrap of a session from those of others: its box's `/`, or its policies. */
+function boxArguments(sessionDir: string): readonly (readonly string[])[] {
+  return [["--bind", join(sessionDir, rootFolder), "/"], ["--ro-bind", join(sessionDir, "policies"), ""]];
 }
 
 /** How long killed processes may take to go. */
@@ -58,7 +58,7 @@ const lingerMs = 2_000;
 export async function killStrays(sessionDir: string, since = 0): Promise<void> {
   if (process.platform !== "linux") return;
   const environment = Buffer.from(`SHOAL_SESSION_DIR=${sessionDir}\0`);
-  const marks = [Buffer.from(`--user-data-dir=${sessionDir}/`), Buffer.from(boxArguments(sessionDir).join("\0"))];
+  const marks = [Buffer.from(`--user-data-dir=${sessionDir}/`), ...boxArguments(sessionDir).map((given) => Buffer.from(given.join("\0")))];
   const own = statOf(process.pid)?.session;
   // Sandboxed processes of a browser show nobody their environment, but share the session of the browser that does.
   const sessions = new Set(await notedSessions(sessionDir, since > 0));

@@ -28,6 +28,8 @@ export interface SandboxBoxOptions extends InstanceFilesOptions {
   /** A full browser beside a headless shell, where there is one. */
   readonly full: LocatedChromium | undefined;
   readonly program: InstalledProgram;
+  /** Size of the filesystem in memory that a box has instead of a folder on the disk; absent for the folder. */
+  readonly diskBytes: number | undefined;
   /** Limit the memory of boxes; absent where there is no limit. */
   readonly memory: MemoryGroups | undefined;
   /** Directory that stays from one server to the next, for the compile cache. */
@@ -120,11 +122,12 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         tools: support.tools,
         etc,
         root: files.root,
+        ...(options.diskBytes !== undefined && { diskBytes: options.diskBytes, folders: ["/tmp", homePath, `${homePath}/Downloads`, inside.state] }),
         // The session cannot write to it: policies hold for whoever uses it.
         readOnly: [...readOnly, { from: policies, to: inside.policies }],
         writable: [
           { from: files.sockets, to: inside.sockets },
-          { from: files.state, to: inside.state },
+          ...(options.diskBytes === undefined ? [{ from: files.state, to: inside.state }] : []),
         ],
         owner,
         nestedUsers: support.nestedUsers,

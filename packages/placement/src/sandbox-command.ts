@@ -13,6 +13,10 @@ export interface SandboxCommand {
   readonly etc: SandboxEtc;
   /** The box's `/`, on the host. */
   readonly root: string;
+  /** Size of a filesystem in memory that is the box's `/` instead, in bytes; folders that must be there are then in {@link SandboxCommand.folders}. */
+  readonly diskBytes?: number;
+  /** Folders of such a filesystem that the box's user may write to. */
+  readonly folders?: readonly string[];
   readonly readOnly: readonly Bind[];
   readonly writable: readonly Bind[];
   /** For a server that runs as root: the user that the box runs as, outside. */
@@ -44,7 +48,7 @@ export function sandboxCommand(command: SandboxCommand): readonly [program: stri
     tools.bwrap,
     ...(asRoot ? ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"] : ["--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000"]),
     ...["--die-with-parent", "--new-session", "--hostname", "shoal", ...(command.infoFd === undefined ? [] : ["--info-fd", String(command.infoFd)])],
-    ...["--bind", root, "/"],
+    ...(command.diskBytes === undefined ? ["--bind", root, "/"] : rootInMemory(command.diskBytes, command.folders ?? [])),
     ...["--ro-bind", "/usr", "/usr", ...systemFolders()],
     ...["--ro-bind", etc.path, "/etc", ...etc.bound.flatMap((name) => ["--ro-bind", `/etc/${name}`, `/etc/${name}`])],
     ...["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", String(sharedMemoryBytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
@@ -58,6 +62,16 @@ export function sandboxCommand(command: SandboxCommand): readonly [program: stri
     ...(asRoot ? handOver(owner, command) : []),
     ...(tools.prlimit === undefined ? [] : [tools.prlimit, `--nproc=${maxProcesses}`, "--core=0"]),
     ...command.program,
+  ];
+}
+
+/** Its folders belong to whom bubblewrap runs as, who may be another than the box's user; nobody else sees them. */
+function rootInMemory(bytes: number, folders: readonly string[]): readonly string[] {
+  const parents = parentsOf(folders.map((to) => ({ from: "", to }))).filter((path) => !folders.includes(path));
+  return [
+    ...["--size", String(bytes), "--perms", "0755", "--tmpfs", "/"],
+    ...parents.flatMap((path) => ["--perms", "0755", "--dir", path]),
+    ...folders.flatMap((path) => ["--perms", "1777", "--dir", path]),
   ];
 }
 
