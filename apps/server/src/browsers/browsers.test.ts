@@ -185,11 +185,15 @@ it("lists sessions by state, name, id and labels, newest first", async () => {
 
 describe("limits", () => {
   it("answer 429 for the project and 529 for the server, and say which", async () => {
+    // It has a place of the server's until its time is over.
+    await expect.poll(async () => (await server.database.query.selectFrom("sessions").select("ended_at").where("id", "=", idle.session_id).executeTakeFirstOrThrow()).ended_at, { timeout: 60_000 }).not.toBeNull();
     for (let index = 0; index < 3; index += 1) await create();
-    // The fourth of the server is the idle one.
+    const full = await server.addProject("full");
+    const fourth = await create({}, full);
     expect(await server.request("POST", "/browsers", {})).toMatchObject({ status: 529, body: { code: "capacity_exhausted", message: expect.stringContaining("max_sessions") as unknown } });
     const [first = ""] = made;
     await server.request("DELETE", `/browsers/${first}`);
+    await server.request("DELETE", `/browsers/${fourth.session_id}`, full);
     const project = await server.addProject("limits");
     const other = await create({}, project);
     expect((await server.request("DELETE", `/browsers/${other.session_id}`, project)).status).toBe(204);
