@@ -135,6 +135,7 @@ async function openParts({ config, dataDir, log, cleanup }: Started, given: Data
       sessionsDir: dataDir.sessionsDir,
       warm: config.warm,
       ...(config.session_memory_mb > 0 && { sessionMemoryBytes: config.session_memory_mb * 2 ** 20 }),
+      ...(config.session_disk_mb > 0 && { sessionDiskBytes: config.session_disk_mb * 2 ** 20 }),
       ...(config.chromium !== undefined && { chromium: config.chromium }),
       allowPrivateHosts: config.allow_private_hosts,
       log: log.child({ part: "placement" }),

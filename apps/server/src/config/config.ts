@@ -15,6 +15,7 @@ type Required =
   | "placement"
   | "warm"
   | "session_memory_mb"
+  | "session_disk_mb"
   | "allow_private_hosts"
   | "unsafe_no_isolation"
   | "proxy_check_url"
@@ -224,6 +225,7 @@ export function completeConfig(given: Settings, env: NodeJS.ProcessEnv = process
     placement: "auto",
     warm: 1,
     session_memory_mb: 4096,
+    session_disk_mb: 0,
     allow_private_hosts: [],
     unsafe_no_isolation: false,
     proxy_check_url: "https://api.ipify.org/?format=json",
