@@ -9,6 +9,7 @@ import { liveViewTarget } from "./live-view-socket.ts";
 const hourMs = 60 * 60 * 1000;
 const running = { id: "session1", ended_at: null, options: {} } as const;
 const addresses = createLiveViewAddresses(createSecrets("a secret of at least 32 characters"), 24);
+const secretKey = "the secret of the server under test";
 const tokenOf = (url = "") => new URL(url).pathname.split("/").at(-1) ?? "";
 
 describe("addresses of live views", () => {
@@ -60,9 +61,29 @@ describe("addresses of live views", () => {
 describe("the page", () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startTestServer({ live_view_frame_ancestors: ["self", "https://app.example", "*.example.org"] });
+    server = await startTestServer({ secret_key: secretKey, live_view_frame_ancestors: ["self", "https://app.example", "*.example.org"] });
   });
   afterAll(() => server.close());
+
+  it("is let go when its address expires, also of somebody who watches", async () => {
+    const { session_id: id, browser_live_view_url: usual = "" } = (await server.request("POST", "/browsers", { body: {} })).body as Browser;
+    const opened = async (address: string): Promise<WebSocket> => {
+      const socket = new WebSocket(`${address.replace("http", "ws")}/socket`);
+      await new Promise((resolve, reject) => { socket.onopen = resolve; socket.onerror = reject; });
+      return socket;
+    };
+    // So that nothing has to be started within the time of the other address.
+    const first = await opened(usual);
+    const text = `${id}.c${Math.ceil(Date.now() / 1000 + 6).toString(36)}`;
+    const url = `${server.baseUrl}/browser/live/${text}.${createSecrets(secretKey).sign("live view", text)}`;
+    const socket = await opened(url);
+    await new Promise((resolve) => { socket.onclose = resolve; });
+    expect(first.readyState).toBe(WebSocket.OPEN);
+    first.close();
+    const refused = await fetch(url);
+    expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining("has expired")]);
+    expect((await server.request("DELETE", `/browsers/${id}`)).status).toBe(204);
+  }, 60_000);
 
   it("is one document that lets nothing run but itself, and its address stays out of the log", async () => {
     const session = (await server.request("POST", "/browsers", { body: {} })).body as Browser;
