@@ -72,7 +72,6 @@ describe("a pool", () => {
     ["start_url", { start_url: "x".repeat(2049) }, 400],
     ["refresh_on_profile_update", { refresh_on_profile_update: true }, 400],
     ["viewport.width", { viewport: { width: 1e9, height: 1 } }, 400],
-    ["profile", { profile: { name: "p" } }, 501],
     ["network.private_hosts", { network: { private_hosts: ["a b"] } }, 400],
     ["chrome_policy", { chrome_policy: { HomepageLocation: "x" } }, 400],
   ])("names body.%s when it cannot have it: %j", async (field, body, status) => {

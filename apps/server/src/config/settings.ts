@@ -110,7 +110,7 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
   trusted_proxy_headers: { kind: "text", summary: "What those proxies set: x-forwarded (X-Forwarded-For, -Proto, -Host, -Prefix) or forwarded (RFC 7239).", default: "x-forwarded" },
   replica_url: { kind: "text", summary: "Address under which the other servers of the same database reach this one, without a path.", default: "where it listens; the machine's first address where that is every one" },
   data_dir: { kind: "path", summary: "Folder of the embedded database, the secret, the admin key and running sessions.", default: "the system's folder for application data" },
-  blobs_dir: { kind: "path", summary: "Folder of uploaded extensions. Replicas share it.", default: "data_dir/blobs" },
+  blobs_dir: { kind: "path", summary: "Folder of uploaded extensions and saved profiles. Replicas share it.", default: "data_dir/blobs" },
   database_url: { kind: "text", summary: "PostgreSQL 14 or later to use instead of the embedded one.", default: "embedded PostgreSQL in data_dir", env: ["DATABASE_URL"], secret: true },
   secret_key: { kind: "text", summary: "Secret behind session tokens and stored answers, 32 characters or more; the same on every replica.", default: "made once, in data_dir/secret.key", secret: true },
   placement: { kind: "text", summary: "Where sessions run: sandbox (bubblewrap), process (isolates nothing) or auto.", default: "auto" },
