@@ -80,7 +80,7 @@ export async function connectToX(number: number, cookie: string): Promise<XConne
   };
 }
 
-/** In a box nobody can make the folder of the sockets as its owner should be, and servers then listen on abstract ones alone. */
+/** On Linux its socket has no name in the filesystem. */
 async function openSocket(number: number): Promise<Socket> {
   const path = `/tmp/.X11-unix/X${String(number)}`;
   for (const address of process.platform === "linux" ? [`\0${path}`, path] : [path]) {

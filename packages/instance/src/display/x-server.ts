@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { Readable, Writable } from "node:stream";
 import { authorityPath } from "./authority-path.ts";
@@ -28,6 +28,8 @@ export interface XServerOptions {
 }
 
 const startTimeoutMs = 20_000;
+/** A server that is killed leaves a socket with a name in `/tmp` behind; one without, which only Linux has, goes with it. */
+const abstractOnly = process.platform === "linux" ? ["-nolisten", "unix"] : [];
 
 /** @returns `undefined` where Xvfb is not installed. @throws with what it printed where it does not start. */
 export async function startXServer(options: XServerOptions): Promise<XServer | undefined> {
@@ -36,9 +38,7 @@ export async function startXServer(options: XServerOptions): Promise<XServer | u
   const cookie = randomBytes(16).toString("latin1");
   const authority = authorityPath(options.sessionDir);
   await writeFile(authority, authorityEntry(cookie), { mode: 0o600 });
-  // Where it is missing and cannot be made, the server listens on an abstract socket alone.
-  await mkdir("/tmp/.X11-unix", { mode: 0o1777 }).catch(() => undefined);
-  const child = spawn(program, ["-displayfd", "3", "-screen", "0", `${String(options.width)}x${String(options.height)}x24`, "-nolisten", "tcp", "-noreset", "-br", "-auth", authority], {
+  const child = spawn(program, ["-displayfd", "3", "-screen", "0", `${String(options.width)}x${String(options.height)}x24`, "-nolisten", "tcp", ...abstractOnly, "-noreset", "-br", "-auth", authority], {
     stdio: ["ignore", "ignore", "pipe", "pipe"],
   });
   const exited = new Promise<void>((resolve) => {
