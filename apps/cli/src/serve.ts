@@ -42,11 +42,23 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   if (terminal.progress) terminal.stdout.write(`Try it in another terminal: ${where}shoal browsers create\nCtrl-C stops.\n`);
 
   // A second signal ends the process at once: sessions die with it, and what they leave is swept at the next start.
-  closeWithGrace({ delay: false, logger: false }, async ({ err, signal }) => {
+  // A terminal that is closed says the same as an operator who wants the settings read again; whoever has a terminal wants the first.
+  const reloads = !process.stdin.isTTY && process.platform !== "win32";
+  if (reloads) process.on("SIGHUP", () => { reload(service, server, { flags, env: run.env }); });
+  closeWithGrace({ delay: false, logger: false, ...(reloads && { skip: ["SIGHUP"] }) }, async ({ err, signal }) => {
     if (err !== undefined) server.log.fatal({ err }, "the service failed and stops");
     else if (terminal.progress) terminal.stderr.write(`${signal === "SIGINT" ? "\n" : ""}Stopping: requests in flight are finished, sessions are ended. Ctrl-C again stops at once.\n`);
     await server.close();
   });
+}
+
+/** Reads the settings again. Those that do not fit change nothing. */
+function reload(service: Service, server: Awaited<ReturnType<Service["startServer"]>>, sources: Parameters<Service["loadConfig"]>[0]): void {
+  try {
+    server.reload(service.loadConfig(sources));
+  } catch (error) {
+    server.log.error({ err: error }, `the settings could not be read again, and the old ones hold: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 function asExitError(service: Service, error: unknown): unknown {
@@ -126,7 +138,7 @@ function help(service: Service, terminal: Terminal): string {
     "  $ DATABASE_URL=postgres://shoal@db/shoal shoal serve --warm 4",
     "",
     title("Signals:"),
-    ...wrap("SIGTERM and Ctrl-C finish requests in flight, end the sessions and exit with 0. A second one stops at once.", columns - 2).map((line) => `  ${line}`),
+    ...wrap("SIGTERM and Ctrl-C finish requests in flight, end the sessions and exit with 0. A second one stops at once. SIGHUP has the config file read again: limits, rate limits and the log level change at once, the log names what needs a restart, and a mistake in the file changes nothing. In a terminal, where it means that the window was closed, it stops.", columns - 2).map((line) => `  ${line}`),
     "",
     title("Exit status:"),
     "    0  it was stopped",

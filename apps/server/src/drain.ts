@@ -23,7 +23,6 @@ function isEventStream(response: ServerResponse): boolean {
  */
 export function followRequests(server: Server, log: Log, onEnd?: (request: IncomingMessage, response: ServerResponse, durationMs: number) => void): InFlight {
   const open = new Set<ServerResponse>();
-  const logsAll = log.isLevelEnabled("debug");
   let settled: (() => void) | undefined;
 
   function write(request: IncomingMessage, response: ServerResponse, arrivedMs: number): void {
@@ -42,7 +41,7 @@ export function followRequests(server: Server, log: Log, onEnd?: (request: Incom
       open.delete(response);
       onEnd?.(request, response, performance.now() - arrivedMs);
       settled?.();
-      if (logsAll || response.statusCode >= 400) write(request, response, arrivedMs);
+      if (response.statusCode >= 400 || log.isLevelEnabled("debug")) write(request, response, arrivedMs);
     });
   });
   const left = () => [...open].filter((response) => !isEventStream(response)).length;

@@ -30,3 +30,17 @@ export async function createLog(config: Pick<Config, "log_level" | "log_format">
   // In this process, not in a worker thread: lines of a crash must not be lost, and a terminal is slow anyway.
   return pino(options, build({ colorize: destination === undefined && process.stderr.isTTY, ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss.l", sync: true, destination: destination ?? 2 }));
 }
+
+const parts = new WeakMap<Log, Log[]>();
+
+/** The log of a part of the service, whose level follows that of the whole. */
+export function partLog(log: Log, part: string): Log {
+  const child = log.child({ part });
+  parts.set(log, [...(parts.get(log) ?? []), child]);
+  return child;
+}
+
+/** Changes what is logged from now on. */
+export function setLevel(log: Log, level: Config["log_level"]): void {
+  for (const each of [log, ...(parts.get(log) ?? [])]) each.level = level;
+}

@@ -18,6 +18,7 @@ import { createSessions } from "./browsers/sessions.ts";
 import { serveUpgrades, type UpgradeRoutes } from "./browsers/upgrade.ts";
 import { createFileBlobs } from "./blobs/blobs.ts";
 import { type Config, type ConfigSources, loadConfig } from "./config/config.ts";
+import { compareSettings, pickLive, type ReloadReport } from "./config/reload.ts";
 import { adminKeyPath, readAdminKey, writeAdminKey } from "./data-dir/admin-key.ts";
 import { type DataDir, openDataDir, readServerSecret, refuseUnfinishedRestore, writePrivateFile } from "./data-dir/data-dir.ts";
 import { followRequests, type InFlight } from "./drain.ts";
@@ -26,7 +27,7 @@ import { createExtensions } from "./extensions/extensions.ts";
 import { createIdempotency } from "./idempotency/idempotency.ts";
 import { isLoopback, listen, tryAddress } from "./listen.ts";
 import { createLiveViewAddresses } from "./live-view/live-view-address.ts";
-import { createLog, type Log } from "./log.ts";
+import { createLog, type Log, partLog, setLevel } from "./log.ts";
 import { createOverloadGuard, type OverloadRules } from "./overload/overload-guard.ts";
 import { endStalledRequests } from "./overload/stalled-requests.ts";
 import { createProfileStates } from "./profiles/profile-states.ts";
@@ -37,7 +38,6 @@ import { openOrganization } from "./organization/organization.ts";
 import { createProjectLookup } from "./projects/project-lookup.ts";
 import { createProjectStore } from "./projects/project-store.ts";
 import { createProjects } from "./projects/projects.ts";
-import type { SessionLimits } from "./projects/session-limits.ts";
 import { type ExitTemplates, type ProvidedType, providedTypes } from "./proxies/exits.ts";
 import { createProxies } from "./proxies/proxies.ts";
 import { createRequestOrigins } from "./public-url/request-origin.ts";
@@ -69,6 +69,12 @@ export interface RunningServer {
   /** Where Prometheus finds the metrics; absent unless they have a port of their own. */
   readonly metricsUrl: string | undefined;
   readonly log: Log;
+  /**
+   * Takes other settings while it runs: those of `reloadable`, and opens the access log anew. The others hold until a restart.
+   *
+   * @param config - all of the settings, as `loadConfig` reads them.
+   */
+  reload(config: Config): ReloadReport;
   /**
    * Takes no more requests, finishes those in flight, ends every session as `server_stopped`, and lets go of the database and the data folder.
    * May be called again.
@@ -129,7 +135,7 @@ interface Started {
 
 async function openParts({ config, dataDir, log, cleanup }: Started, given: Database | undefined): Promise<{ database: Database; placement: Placement }> {
   const [database, placement] = await Promise.allSettled([
-    given ?? openDatabase({ ...(config.database_url !== undefined && { url: config.database_url }), dataDir: join(dataDir.path, "database"), log: log.child({ part: "database" }) }),
+    given ?? openDatabase({ ...(config.database_url !== undefined && { url: config.database_url }), dataDir: join(dataDir.path, "database"), log: partLog(log, "database") }),
     createPlacement({
       kind: config.placement,
       sessionsDir: dataDir.sessionsDir,
@@ -138,7 +144,7 @@ async function openParts({ config, dataDir, log, cleanup }: Started, given: Data
       ...(config.session_disk_mb > 0 && { sessionDiskBytes: config.session_disk_mb * 2 ** 20 }),
       ...(config.chromium !== undefined && { chromium: config.chromium }),
       allowPrivateHosts: config.allow_private_hosts,
-      log: log.child({ part: "placement" }),
+      log: partLog(log, "placement"),
     }),
   ]);
   if (database.status === "fulfilled") cleanup.add("the database", () => database.value.close());
@@ -196,6 +202,8 @@ export async function startServer(config: Config, options: StartOptions = {}): P
 
 async function start(started: Started, given: Database | undefined): Promise<RunningServer> {
   const { config, dataDir, log, cleanup } = started;
+  /** What holds now; differs from `config` once settings were read again. */
+  let inForce = config;
   // A script that waits for it must not read that of an earlier run.
   if (config.ready_file !== undefined) rmSync(config.ready_file, { force: true });
   const serverSecret = readServerSecret(dataDir.path, config.secret_key);
@@ -207,7 +215,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   cleanup.add("metrics, traces and the access log", () => observation.close());
   // Both come into being with the HTTP server, at the end of the start.
   const live: { inFlight?: InFlight; upgrades?: UpgradeRoutes } = {};
-  const overloadRules: OverloadRules = { maxRequests: config.max_requests, maxStarting: config.max_starting_sessions, maxDelayMs: config.max_event_loop_delay_ms, maxMemoryMb: config.max_memory_mb };
+  const overloadRules = overloadRulesOf(config);
   const overload = createOverloadGuard({ rules: overloadRules, inFlight: () => live.inFlight, onRefused: (why) => { observation.refused(why); } });
   cleanup.add("the watch for overload", () => { overload.close(); });
   const placement = overload.counting(observation.placement(bare));
@@ -250,7 +258,8 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   if (lost > 0) log.warn({ sessions: lost }, "sessions of an earlier run that was not stopped properly were ended as instance_lost");
   const replicas = await joinReplicas({ database, serverId: dataDir.serverId, serverSecret, log, onGivenUp: () => { sessions.giveUp(); } });
   cleanup.add("the connections to other servers", () => replicas.close());
-  const limits: SessionLimits = { perProject: config.max_sessions_per_project, perOrganization: config.max_sessions_per_organization };
+  const limits = { perProject: config.max_sessions_per_project, perOrganization: config.max_sessions_per_organization };
+  const sessionRules = { maxSessions: config.max_sessions, limits, idleTimeoutSeconds: config.idle_timeout_seconds };
   const organization = await openOrganization(database, limits);
   const telemetry = createTelemetryStore({ directory: join(dataDir.path, "telemetry"), retentionMs: config.telemetry_retention_days * 24 * hourMs, log });
   const extensions = createExtensions({ database, blobs: createFileBlobs(join(blobsDir, "extensions")) });
@@ -258,7 +267,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const proxies = createProxies({
     database,
     secrets,
-    probe: createEgressProbe({ allowPrivateHosts: config.allow_private_hosts, log: log.child({ part: "proxy checks" }) }),
+    probe: createEgressProbe({ allowPrivateHosts: config.allow_private_hosts, log: partLog(log, "proxy checks") }),
     templates: templatesOf(config),
     checkUrl: config.proxy_check_url,
   });
@@ -274,7 +283,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     isPeer: replicas.isPeer,
     isDoubtful: replicas.isDoubtful,
     serverId: dataDir.serverId,
-    rules: { maxSessions: config.max_sessions, limits, idleTimeoutSeconds: config.idle_timeout_seconds },
+    rules: sessionRules,
     log,
   });
   const browserPools = await createBrowserPools({ database, sessions, sessionStore, serverId: dataDir.serverId, limits, log });
@@ -287,7 +296,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
       { name: "archives that belong to no extension", everyMs: hourMs, run: () => extensions.sweep() },
       { name: "states that belong to no profile", everyMs: hourMs, run: () => profileStates.sweep() },
       { name: "old idempotency keys", everyMs: hourMs, run: () => idempotency.sweep() },
-      { name: "old entries of the audit log", everyMs: hourMs, run: () => chain.dropBefore(new Date(Date.now() - config.audit_retention_days * 24 * hourMs)) },
+      { name: "old entries of the audit log", everyMs: hourMs, run: () => chain.dropBefore(new Date(Date.now() - inForce.audit_retention_days * 24 * hourMs)) },
     ],
     { log, lookEveryMs: hourMs / 6 },
   );
@@ -301,7 +310,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
 
   let draining = false;
   const isDraining = () => draining;
-  const rateRules: RateLimitRules = { perKey: config.rate_limit_per_key, perOrganization: config.rate_limit_per_organization, refusedPerAddress: config.rate_limit_per_address };
+  const rateRules = rateRulesOf(config);
   const rateLimits = createRateLimits(rateRules);
   if (!database.embedded) {
     const shared = shareUses(database, rateLimits, dataDir.serverId, log);
@@ -351,7 +360,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const upgrades = serveUpgrades(app.server, { sessions, secrets, authenticator, origins, liveViews, replicas: forwarding, log });
   Object.assign(live, { inFlight, upgrades });
   app.server.maxConnections = config.max_connections;
-  const stalled = endStalledRequests(app.server, inFlight, () => config.request_stall_seconds, log);
+  const stalled = endStalledRequests(app.server, inFlight, () => inForce.request_stall_seconds, log);
   cleanup.add("the watch for stalled requests", () => { stalled.close(); });
   cleanup.add("the HTTP server", async () => {
     await browserPools.close();
@@ -391,8 +400,28 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     placement: placement.kind,
     metricsUrl,
     log,
-    close: (graceMs = config.drain_seconds * 1000) => (closing ??= close(graceMs)),
+    reload(next) {
+      const report = compareSettings(inForce, next);
+      inForce = { ...inForce, ...pickLive(next) };
+      setLevel(log, next.log_level);
+      Object.assign(sessionRules, { maxSessions: next.max_sessions, idleTimeoutSeconds: next.idle_timeout_seconds });
+      limits.perProject = next.max_sessions_per_project;
+      Object.assign(rateRules, rateRulesOf(next));
+      Object.assign(overloadRules, overloadRulesOf(next));
+      observation.reopen();
+      log.info({ applied: report.applied, needs_restart: report.needRestart }, report.needRestart.length === 0 ? "the settings were read again" : "the settings were read again; some need a restart");
+      return report;
+    },
+    close: (graceMs = inForce.drain_seconds * 1000) => (closing ??= close(graceMs)),
   };
+}
+
+function overloadRulesOf(config: Config): OverloadRules {
+  return { maxRequests: config.max_requests, maxStarting: config.max_starting_sessions, maxDelayMs: config.max_event_loop_delay_ms, maxMemoryMb: config.max_memory_mb };
+}
+
+function rateRulesOf(config: Config): RateLimitRules {
+  return { perKey: config.rate_limit_per_key, perOrganization: config.rate_limit_per_organization, refusedPerAddress: config.rate_limit_per_address };
 }
 
 function templatesOf(config: Config): ExitTemplates {

@@ -27,6 +27,8 @@ export interface Observation {
   sessionsEnded(reason: string, count: number): void;
   /** A request was refused because the server has too much to do. */
   refused(why: string): void;
+  /** Opens the access log anew, after its file was moved away. */
+  reopen(): void;
   /** Begins to answer on the metrics' own port. @returns its address; `undefined` without one. @throws {StartError} */
   listen(): Promise<string | undefined>;
   close(): Promise<void>;
@@ -111,6 +113,7 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
     refused(why) {
       metrics?.refused(why);
     },
+    reopen: () => accessLog?.reopen(),
     async listen() {
       if (metrics === undefined || config.metrics_port === undefined) return undefined;
       const { openMetricsPort } = await import("../metrics/metrics-port.ts");
