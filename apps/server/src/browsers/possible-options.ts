@@ -1,6 +1,7 @@
 import { maxScreenPixels } from "@shoal/instance";
 import { checkPrivateHosts, type PlacementAbilities } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
+import { isStorable } from "../paging.ts";
 import type { RequestedOptions } from "./session-options.ts";
 
 /** Size of all policies of a session as JSON, in bytes: the wire's limit. The body's own is met first, unless it was raised. */
@@ -44,6 +45,11 @@ function checkWindow(viewport: RequestedOptions["viewport"], abilities: Placemen
   }
 }
 
+/** What PostgreSQL can store. */
+function isText(value: string): boolean {
+  return isStorable(value) && value.isWellFormed();
+}
+
 function hasFields(value: object | undefined): boolean {
   return value !== undefined && Object.keys(value).length > 0;
 }
@@ -60,6 +66,12 @@ export function checkPolicies(policies: Readonly<Record<string, unknown>>, abili
   if (odd !== undefined) throw bad(`body.chrome_policy: ${JSON.stringify(odd.slice(0, 200))} is no name of a policy. Names are Chrome's, such as URLBlocklist`);
   const own = names.filter((name) => ownPolicies.test(name));
   if (own.length > 0) throw bad(`body.chrome_policy: ${own.join(", ")} ${own.length === 1 ? "is" : "are"} the service's own. Use extensions, proxy and the other fields of the session for what they are about`);
-  const sizeBytes = Buffer.byteLength(JSON.stringify(policies));
+  let unstorable: string | undefined;
+  const text = JSON.stringify(policies, (name: string, value: unknown) => {
+    if (!isText(name) || (typeof value === "string" && !isText(value))) unstorable ??= name;
+    return value;
+  });
+  if (unstorable !== undefined) throw bad(`body.chrome_policy: ${JSON.stringify(unstorable.slice(0, 200))} holds a NUL character or half a character`);
+  const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes > maxPolicyBytes) throw bad(`body.chrome_policy: ${String(sizeBytes)} bytes as JSON; at most ${String(maxPolicyBytes)} are taken`);
 }

@@ -1,0 +1,62 @@
+import type { PlacementAbilities } from "@shoal/placement";
+import { ServiceError } from "@shoal/router";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { refuseUnable } from "./possible-options.ts";
+
+const everything: PlacementAbilities = { fullChromium: true, windows: true, privateHosts: true, policies: true };
+
+/** Status and message of a refusal; `undefined` when there is none. */
+function refusal(body: Parameters<typeof refuseUnable>[0], abilities: Partial<PlacementAbilities> = {}): string | undefined {
+  try {
+    refuseUnable(body, { ...everything, ...abilities });
+    return undefined;
+  } catch (error) {
+    if (ServiceError.isInstance(error)) return `${String(error.status)} ${error.message}`;
+    throw error;
+  }
+}
+
+it.each<[string, Parameters<typeof refuseUnable>[0]]>([
+  ["stealth", { stealth: true }],
+  ["extensions", { extensions: [{ name: "blocker" }] }],
+  ["chrome_policy", { chrome_policy: { URLBlocklist: [] } }],
+  ["headless", { headless: false }],
+])("names the package where there is only a headless shell: %s", (field, body) => {
+  expect(refusal(body, { fullChromium: false })).toMatch(new RegExp(`^400 body\\.${field}: needs a full Chromium.*apt-get install chromium`));
+  expect(refusal(body)).toBeUndefined();
+});
+
+it("refuses what a server has not", () => {
+  expect(refusal({ gpu: true })).toMatch(/^400 body\.gpu/);
+  expect(refusal({ chrome_policy: { URLBlocklist: [] } }, { policies: false })).toMatch(/^400 body\.chrome_policy: needs sessions that run in a sandbox.*bubblewrap/);
+  expect(refusal({ network: { private_hosts: ["10.0.0.1"] } }, { privateHosts: false })).toMatch(/^403 body\.network\.private_hosts: this service lets no session reach private hosts.*allow_private_hosts/);
+  expect(refusal({ network: { private_hosts: ["10.0.0.1", "a b"] } })).toMatch(/^400 body\.network\.private_hosts: "a b" is not a host/);
+});
+
+it("lets pass what asks for nothing, wherever it is", () => {
+  const nothing: PlacementAbilities = { fullChromium: false, windows: false, privateHosts: false, policies: false };
+  expect(refusal({ gpu: false, stealth: false, headless: true, kiosk_mode: true, extensions: [], chrome_policy: {}, network: { private_hosts: [] } }, nothing)).toBeUndefined();
+});
+
+it("keeps policies to those that are a session's to set", () => {
+  for (const own of ["ProxyMode", "ExtensionInstallForcelist", "DeveloperToolsAvailability", "RemoteDebuggingAllowed", "DownloadDirectory", "UserDataDir"]) {
+    expect(refusal({ chrome_policy: { [own]: "x", BookmarkBarEnabled: true } }), own).toContain(`${own} is the service's own`);
+  }
+  for (const free of ["URLBlocklist", "BookmarkBarEnabled", "HomepageLocation", "DownloadRestrictions", "ManagedBookmarks"]) expect(refusal({ chrome_policy: { [free]: {} } }), free).toBeUndefined();
+  expect(refusal({ chrome_policy: { "../x": 1 } })).toContain("is no name of a policy");
+  expect(refusal({ chrome_policy: { Big: "x".repeat(5 * 2 ** 20) } })).toContain("at most 5242880 are taken");
+  expect(refusal({ chrome_policy: Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`P${String(index)}`, 1])) })).toContain("at most 1000 are taken");
+});
+
+it("lets only what the database can store pass, at any depth", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.jsonValue(), (text, rest) => {
+      const isFine = !text.includes("\0") && text.isWellFormed();
+      expect(refusal({ chrome_policy: { Some: [{ deep: [text] }] } }) === undefined).toBe(isFine);
+      expect(refusal({ chrome_policy: { Some: { a: { [text]: 1 } } } }) === undefined).toBe(isFine);
+      const json = JSON.stringify(rest);
+      if (!json.includes("\\u0000") && !/\\ud[89a-f]/.test(json)) expect(refusal({ chrome_policy: { Some: rest } })).toBeUndefined();
+    }),
+  );
+});
