@@ -51,6 +51,8 @@ export const InstanceConfig: Schema<InstanceConfig> = InstanceConfigShape;
 export const LaunchWishesShape = lazyObject(() => ({
   /** `true`: a full Chromium, whatever the rest asks for; what a session with policies or extensions needs. */
   full: z.optional(z.boolean()),
+  /** `true`: started again even where it runs as wished, since what it reads at its start has changed. */
+  again: z.optional(z.boolean()),
   /** `false`: a window on a screen of its own. */
   headless: z.optional(z.boolean()),
   /** `true`: the window shows the page alone. */
@@ -58,7 +60,7 @@ export const LaunchWishesShape = lazyObject(() => ({
   /** `true`: hides the signs of automation. */
   stealth: z.optional(z.boolean()),
 }));
-/** How a session's browser is to be started where that differs from the first browser of a waiting instance; what is absent stays as it is. Each of them but `headless: true` selects a full Chromium. */
+/** How a session's browser is to be started where that differs from the first browser of a waiting instance; what is absent stays as it is. Each of them but `again` and `headless: true` selects a full Chromium. */
 export interface LaunchWishes extends z.output<typeof LaunchWishesShape> {}
 
 export const AssignInstanceShape = lazyObject(() => ({

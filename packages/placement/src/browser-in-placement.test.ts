@@ -110,6 +110,17 @@ describeWith(["chromium", "bubblewrap"], "in a box", () => {
     }
   });
 
+  it.each(browsers.filter(() => browsers.some((path) => !/headless/.test(path))))("%s, or the full one beside it, keeps to the policies of its session", async (chromium) => {
+    const { placement } = await openPlacement({ kind: "sandbox", chromium, allowPrivateHosts: [`127.0.0.1:${port}`] });
+    const [first, second] = await Promise.all([
+      placement.acquire({ ...assign, launch: { full: true, again: true } }, undefined, { policies: { URLBlocklist: [`127.0.0.1:${port}`] } }),
+      placement.acquire({ ...assign, session_id: "s2", launch: { full: true } }),
+    ]);
+    const [held, free] = await Promise.all([openPage(first), openPage(second)]);
+    expect((await held.open(`http://127.0.0.1:${port}/`)).error).toBe("net::ERR_BLOCKED_BY_ADMINISTRATOR");
+    expect(await free.open(`http://127.0.0.1:${port}/`)).toEqual({ error: "", shown: "the host's page" });
+  });
+
   it("takes over what the host's fontconfig knows, read-only", async () => {
     const { placement } = await openPlacement({ kind: "sandbox", standIn: "fine" });
     const box = await placement.acquire(assign);

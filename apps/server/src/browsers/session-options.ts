@@ -31,6 +31,8 @@ export function optionsOf({ kiosk_mode, chrome_policy, extension_ids, network }:
 export function launchOf({ headless, stealth, options }: Pick<SessionRow, "headless" | "stealth" | "options">): LaunchWishes | undefined {
   const wishes: LaunchWishes = {
     ...((options.chrome_policy !== undefined || options.extensions !== undefined) && { full: true }),
+    // The waiting one has started without them.
+    ...(options.chrome_policy !== undefined && { again: true }),
     ...(!headless && { headless: false }),
     // Without a window there is nothing around the page.
     ...(!headless && options.kiosk_mode === true && { kiosk: true }),

@@ -57,7 +57,7 @@ export function launchChange(config: InstanceConfig, present: BrowserLaunch, wis
   const kiosk = wishes.kiosk ?? present.kiosk;
   const stealth = wishes.stealth ?? present.stealth;
   const needsFull = wishes.full === true || !headless || kiosk || stealth;
-  if (headless === present.headless && kiosk === present.kiosk && stealth === present.stealth && (!needsFull || present.program.kind === "chrome")) return undefined;
+  if (wishes.again !== true && headless === present.headless && kiosk === present.kiosk && stealth === present.stealth && (!needsFull || present.program.kind === "chrome")) return undefined;
   const program = needsFull ? fullChromium(config) : present.program;
   return program === undefined ? "no_full_chromium" : { program, headless, kiosk, stealth };
 }

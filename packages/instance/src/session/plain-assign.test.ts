@@ -12,7 +12,7 @@ const document = fc.record(
     timeout_seconds: number(259_200),
     viewport: size,
     start_url: fc.oneof(fc.webUrl(), fc.constantFrom<unknown>("", "x".repeat(8192), "x".repeat(8193), 1, null)),
-    launch: fc.oneof(fc.record({ full: fc.boolean(), headless: fc.boolean(), kiosk: fc.boolean(), stealth: fc.constantFrom<unknown>(true, false, 1, null), other: fc.boolean() }, { requiredKeys: [] }), fc.constantFrom<unknown>(null, [], "x")),
+    launch: fc.oneof(fc.record({ again: fc.boolean(), full: fc.boolean(), headless: fc.boolean(), kiosk: fc.boolean(), stealth: fc.constantFrom<unknown>(true, false, 1, null), other: fc.boolean() }, { requiredKeys: [] }), fc.constantFrom<unknown>(null, [], "x")),
     other: fc.anything(),
   },
   { requiredKeys: [] },

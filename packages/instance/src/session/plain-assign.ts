@@ -28,7 +28,7 @@ function readWishes(launch: unknown): LaunchWishes | undefined {
   return { ...launch };
 }
 
-const wishNames: ReadonlySet<string> = new Set(["full", "headless", "kiosk", "stealth"] satisfies readonly (keyof LaunchWishes)[]);
+const wishNames: ReadonlySet<string> = new Set(["again", "full", "headless", "kiosk", "stealth"] satisfies readonly (keyof LaunchWishes)[]);
 
 function parse(text: string): Partial<Record<string, unknown>> | undefined {
   try {
