@@ -14,6 +14,7 @@ import { type Figure, printFigures, writeFigures } from "./figures.ts";
 import { measureHttpCost } from "./http-cost.ts";
 import { measureMemory } from "./memory.ts";
 import { measureLiveView } from "./live-view.ts";
+import { measureProfiles } from "./profiles.ts";
 import { measureReplays } from "./replays.ts";
 import { measureSessionLife } from "./session-life.ts";
 import { measureSoak } from "./soak.ts";
@@ -36,6 +37,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   telemetry: { title: "Telemetry of a busy page", run: () => measureTelemetry(quick ? 1 : 3) },
   "live-view": { title: "A page that people watch", run: () => measureLiveView(quick ? 5 : 20, quick ? 20 : 100) },
   replays: { title: "A busy page, recorded", run: () => measureReplays(quick ? 5 : 20) },
+  profiles: { title: "A profile with a large state", run: () => measureProfiles(quick ? 20 : 200) },
   delete: { title: "Deleting a directory", run: () => measureDeleteDirectory(quick ? 1 : 5) },
   "client-call": { title: "CPU and time of the client a call", run: () => measureClientCall(quick ? 500 : 3000) },
   "client-start": { title: "Importing the client in Node", run: () => measureClientStart(quick ? 5 : 25) },
