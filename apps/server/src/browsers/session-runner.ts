@@ -406,7 +406,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     chooseProxy,
     room,
     chooseExtensions,
-    chooseProfile: profiles.choose,
+    chooseProfile: (...given: Parameters<typeof profiles.choose>) => profiles.choose(...given),
     emptyRow,
     newSession,
     limit,
