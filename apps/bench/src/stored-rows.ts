@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import type { Figure } from "./figures.ts";
-import { requestCost } from "./http-cost.ts";
+import { requestCost, unlimited } from "./http-cost.ts";
 
 const rows = 10_000;
 
@@ -42,7 +42,7 @@ async function startByHand(socketDirectory: string, project: string): Promise<{ 
 /** CPU of the service for reading one row, and a page of a hundred, out of ten thousand, against the same queries by hand; and what a key costs. */
 export async function measureStoredRows(requests: number): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), "shoal-bench-"));
-  const service = await startService(folder, ["--warm", "0", "--log-level", "warn"]);
+  const service = await startService(folder, ["--warm", "0", "--log-level", "warn", ...unlimited]);
   const socketDirectory = join(folder, "database", "run");
   const figures: Figure[] = [];
   const shoal = new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey });
