@@ -24,7 +24,7 @@ describeChromium("the operations of an instance", (chromium) => {
     const first = await start({ path: "/home/shoal" });
     expect(first.status).toBe(201);
     expect(await start({ path: "/home/shoal" })).toMatchObject({ status: 201, text: first.text });
-    expect(await start({ path: "/home" })).toMatchObject({ status: 409, headers: { "x-should-retry": "false" } });
+    expect(await start({ path: "/home" })).toMatchObject({ status: 422 });
   });
 
   it("count an open event stream as use, and end it with the session", async () => {
