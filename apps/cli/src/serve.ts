@@ -44,7 +44,11 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   // A second signal ends the process at once: sessions die with it, and what they leave is swept at the next start.
   // A terminal that is closed says the same as an operator who wants the settings read again; whoever has a terminal wants the first.
   const reloads = !process.stdin.isTTY && process.platform !== "win32";
-  if (reloads) process.on("SIGHUP", () => { reload(service, server, { flags, env: run.env }); });
+  if (reloads) {
+    // Until now it ended the command, as it ends every other.
+    process.removeAllListeners("SIGHUP");
+    process.on("SIGHUP", () => { reload(service, server, { flags, env: run.env }); });
+  }
   closeWithGrace({ delay: false, logger: false, ...(reloads && { skip: ["SIGHUP"] }) }, async ({ err, signal }) => {
     if (err !== undefined) server.log.fatal({ err }, "the service failed and stops");
     else if (terminal.progress) terminal.stderr.write(`${signal === "SIGINT" ? "\n" : ""}Stopping: requests in flight are finished, sessions are ended. Ctrl-C again stops at once.\n`);
