@@ -19,7 +19,7 @@ export class BadProfileArchive extends Error {
 
 /** Packs a profile: its state first, then what is kept of its folder. @returns a tar archive, compressed with Zstandard. */
 export function packProfile(folder: string | undefined, state: SavedState): Readable {
-  const compressed = createZstdCompress();
+  const compressed = createZstdCompress({ chunkSize: readBytes });
   const tar = Readable.from(tarOf(folder, state), { objectMode: false, highWaterMark: readBytes });
   tar.on("error", (error) => compressed.destroy(error));
   compressed.on("close", () => tar.destroy());
@@ -51,7 +51,7 @@ async function* tarOf(folder: string | undefined, state: SavedState): AsyncGener
 
 /** What is packed in an archive. Whatever becomes of it, the archive itself is left to whoever brought it. */
 async function* unpacked(archive: Readable): AsyncGenerator<TarEntry, void, undefined> {
-  const tar = createZstdDecompress();
+  const tar = createZstdDecompress({ chunkSize: readBytes });
   const fail = (error?: Error): void => {
     tar.destroy(error ?? new Error("it was cut off"));
   };
