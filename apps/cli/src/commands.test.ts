@@ -89,7 +89,7 @@ describe("errors", () => {
   it("say what to do in the words of the command line", async () => {
     expect((await run("profiles", "get", "nope")).stderr).toMatch(new RegExp(`^error: Profile nope was not found in this project\\. List the profiles with \`shoal profiles list\`, or create it with \`shoal profiles create\`\\.\n${code("not_found", 404)}\\S+\n$`));
     expect(await run("browsers", "create", "--timeout-seconds", "1")).toMatchObject({ status: 6, stderr: expect.stringContaining("error: --timeout-seconds: expected at least 10\n") as unknown });
-    expect(await run("browsers", "create", "--kiosk-mode")).toMatchObject({ status: 11, stderr: expect.stringContaining("--kiosk-mode") as unknown });
+    expect(await run("browsers", "create", "--region", "eu")).toMatchObject({ status: 11, stderr: expect.stringContaining("--region") as unknown });
     await test.json("profiles", "create", "--name", "taken");
     expect(await run("profiles", "create", "--name", "taken")).toMatchObject({ status: 5, stderr: expect.stringContaining(code("name_taken", 409)) as unknown });
     expect(await run("profiles", "list", "--project", "nope")).toMatchObject({ status: 4 });
@@ -124,7 +124,7 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
     expect((await run("browsers", "list", "--tag", "team=search")).stdout).toMatch(new RegExp(`^ID +NAME +CREATED +EXPIRES\n${id}  research  `));
     expect(await test.json("browsers", "update", "research", "--tag", "team=other", "--name", "null")).not.toHaveProperty("name");
     expect((await run("browsers", "update", id)).stderr).toContain("There is nothing to change: give --name");
-    expect(await run("browsers", "view", id)).toMatchObject({ status: 11, stderr: expect.stringContaining(`shoal browsers get ${id}`) as unknown });
+    expect(await run("browsers", "view", id)).toMatchObject({ status: 0, stdout: expect.stringContaining(`/browser/live/${id}.`) as unknown });
     expect(await run("browsers", "delete", id)).toEqual({ status: 0, stdout: "", stderr: `Ended browser ${id}.\n` });
     expect((await run("browsers", "get", id)).status).toBe(4);
     expect((await run("browsers", "list", "--status", "deleted")).stdout).toMatch(/ENDED\n.*deleted/);

@@ -110,7 +110,7 @@ describeWith(["chromium", "bubblewrap"], "in a box", () => {
     }
   });
 
-  it.each(browsers.filter(() => browsers.some((path) => !/headless/.test(path))))("%s, or the full one beside it, keeps to the policies of its session", async (chromium) => {
+  it.each(browsers.filter(() => browsers.some((path) => !path.includes("headless"))))("%s, or the full one beside it, keeps to the policies of its session", async (chromium) => {
     const { placement } = await openPlacement({ kind: "sandbox", chromium, allowPrivateHosts: [`127.0.0.1:${port}`] });
     const [first, second] = await Promise.all([
       placement.acquire({ ...assign, launch: { full: true, again: true } }, undefined, { policies: { URLBlocklist: [`127.0.0.1:${port}`] } }),

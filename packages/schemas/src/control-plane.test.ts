@@ -94,7 +94,7 @@ describe("the time of an audit log", () => {
 
 describe("a pool", () => {
   it("has defaults, and bounds", () => {
-    expect(z.parse(CreateBrowserPool, { size: 1 })).toEqual({ size: 1, fill_rate_per_minute: 25, timeout_seconds: 600, stealth: false, headless: false, kiosk_mode: false });
+    expect(z.parse(CreateBrowserPool, { size: 1 })).toEqual({ size: 1, fill_rate_per_minute: 25, timeout_seconds: 600, stealth: false, kiosk_mode: false });
     const create = (pool: object) => accepts(CreateBrowserPool, { size: 1, ...pool });
     expect([0, 1, 1.5].map((size) => create({ size }))).toEqual([false, true, false]);
     expect([-1, 0, 100].map((fill_rate_per_minute) => create({ fill_rate_per_minute }))).toEqual([false, true, true]);
