@@ -106,7 +106,10 @@ export async function relay({ request, reply }: Forwarding, options: ForwardOpti
   response.on("error", () => {
     answer.destroy();
   });
-  response.writeHead(answer.statusCode ?? 502, { ...without(answer.headers, ["x-request-id", ...(options.droppedAnswerHeaders ?? [])]), ...options.answerHeaders, "x-request-id": request.id });
+  const head: OutgoingHttpHeaders = { ...without(answer.headers, options.droppedAnswerHeaders ?? []), ...options.answerHeaders };
+  // The request's id, and what is left of a rate limit.
+  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) head[name] = value;
+  response.writeHead(answer.statusCode ?? 502, head);
   // The head of a stream must not wait for its first event.
   response.flushHeaders();
   answer.pipe(response);

@@ -10,13 +10,8 @@ export interface RateLimitRules {
   refusedPerAddress: number;
 }
 
-/** What an answer tells of the limit that is nearer. */
-export interface RateLimitHeaders {
-  readonly "x-ratelimit-limit": string;
-  readonly "x-ratelimit-remaining": string;
-  /** Whole seconds until all of the limit is there again. */
-  readonly "x-ratelimit-reset": string;
-}
+/** What an answer tells of the limit that is nearer; `reset` in whole seconds until all of it is there again. */
+export type RateLimitHeaders = Readonly<Record<"x-ratelimit-limit" | "x-ratelimit-remaining" | "x-ratelimit-reset", string>>;
 
 /** Requests that were let through, by subject. */
 export type Uses = ReadonlyMap<string, number>;
