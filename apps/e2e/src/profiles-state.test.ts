@@ -151,7 +151,7 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
       await session(test, reading("late"), async (url) => { expect(await whoIs(url)).toEqual(is("later")); });
     });
 
-    it("is saved in mid-session, when its timeout has passed, and not by a crash", async () => {
+    it("is saved in mid-session, and when its timeout has passed", async () => {
       const { profiles, browsers } = test.shoal;
       await profiles.create({ name: "often" });
       const { session_id: id, cdp_ws_url } = await browsers.create({ ...saving("often"), timeout_seconds: 10 });
@@ -163,6 +163,27 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
       await session(test, reading("often"), async (url) => { expect(await whoIs(url)).toEqual(is("second")); });
       // One session, one version.
       expect((await profiles.versions.list("often")).items).toMatchObject([{ version: 2, source: "session", session_id: id, is_current: true }]);
+    });
+
+    it("is as it was last saved when the browser has crashed for good", async () => {
+      const { profiles, browsers } = test.shoal;
+      await profiles.create({ name: "crashing" });
+      const { session_id: id, cdp_ws_url } = await browsers.create({ ...saving("crashing"), timeout_seconds: 600 });
+      const crash = async () => {
+        const client = await chromium.connectOverCDP(cdp_ws_url);
+        // Nobody is left to answer.
+        (await client.newBrowserCDPSession()).send("Browser.crash").catch(() => undefined);
+        await new Promise((resolve) => client.once("disconnected", resolve));
+      };
+      await signIn(cdp_ws_url, "kept");
+      await browsers.saveProfile(id);
+      await signIn(cdp_ws_url, "lost");
+      await crash();
+      await until("it is there again", async () => (await browsers.get(id)).browser_restarts === 1, 60_000);
+      await crash();
+      await until("it has ended", async () => (await browsers.get(id, { include_deleted: true })).ended_reason === "browser_crashed", 60_000);
+      expect((await profiles.versions.list("crashing")).items).toMatchObject([{ version: 1, session_id: id }]);
+      await session(test, saving("crashing"), async (url) => { expect((await whoIs(url)).cookies).toBe("kept kept"); });
     });
 
     it("goes back, is copied, and is deleted with its versions", async () => {
