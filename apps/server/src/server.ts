@@ -16,7 +16,7 @@ import { createBrowserPools } from "./browser-pools/pools.ts";
 import { createSessionStore } from "./browsers/session-store.ts";
 import { createSessions } from "./browsers/sessions.ts";
 import { serveUpgrades, type UpgradeRoutes } from "./browsers/upgrade.ts";
-import { createFileBlobs } from "./blobs/blobs.ts";
+import { openBlobs } from "./blobs/open-blobs.ts";
 import { type Config, type ConfigSources, loadConfig } from "./config/config.ts";
 import { compareSettings, pickLive, type ReloadReport } from "./config/reload.ts";
 import { adminKeyPath, readAdminKey, writeAdminKey } from "./data-dir/admin-key.ts";
@@ -234,11 +234,11 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   cleanup.add("the audit log", () => recorder.close());
   const keyUses = createKeyUses(database, log);
   cleanup.add("the last uses of keys", () => keyUses.close());
-  const blobsDir = config.blobs_dir ?? join(dataDir.path, "blobs");
+  const blobs = await openBlobs(config, dataDir.path);
   const profileStates = createProfileStates({
     database,
     secrets,
-    blobs: createFileBlobs(join(blobsDir, "profiles")),
+    blobs: blobs("profiles"),
     keepVersions: config.profile_versions,
     maxBytes: config.profile_max_mib * 2 ** 20,
     onChange: (id) => { profiles.forget(id); },
@@ -262,7 +262,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const sessionRules = { maxSessions: config.max_sessions, limits, idleTimeoutSeconds: config.idle_timeout_seconds };
   const organization = await openOrganization(database, limits);
   const telemetry = createTelemetryStore({ directory: join(dataDir.path, "telemetry"), retentionMs: config.telemetry_retention_days * 24 * hourMs, log });
-  const extensions = createExtensions({ database, blobs: createFileBlobs(join(blobsDir, "extensions")) });
+  const extensions = createExtensions({ database, blobs: blobs("extensions") });
   const replays = createReplayStore({ directory: join(dataDir.path, "replays"), retentionDays: config.replay_retention_days, log });
   const proxies = createProxies({
     database,

@@ -5,6 +5,7 @@ import { lazyObject, type Schema } from "./schema.ts";
 export const errorCodes = [
   "bad_gateway",
   "bad_request",
+  "blob_store_unavailable",
   "browser_not_running",
   "capacity_exhausted",
   "conflict",

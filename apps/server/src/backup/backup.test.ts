@@ -30,10 +30,10 @@ afterAll(() => {
 
 const start = (data_dir: string) => startServer(completeConfig({ data_dir, port: 0, placement: "process", warm: 0 }), { logTo: new PassThrough().resume() });
 
-async function run(args: readonly string[], stdin: Readable = Readable.from([])): Promise<{ status: number; stdout: Buffer; stderr: string }> {
+async function run(args: readonly string[], stdin: Readable = Readable.from([]), env: NodeJS.ProcessEnv = {}): Promise<{ status: number; stdout: Buffer; stderr: string }> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const said = Promise.all([buffer(stdout), text(stderr)]);
-  const status = await shoalServer(args, {}, { stdin, stdout, stderr });
+  const status = await shoalServer(args, env, { stdin, stdout, stderr });
   stdout.end();
   stderr.end();
   const [out, err] = await said;
@@ -112,6 +112,12 @@ it("saves a service that does not run, to the standard output and without its se
   writeFileSync(join(third, "secret.key"), readFileSync(join(dataDir, "secret.key")));
   const server = await start(third);
   await server.close();
+});
+
+it("says that a bucket is not in it", { timeout: 60_000 }, async () => {
+  const saved = await run(["backup", "-", "--data-dir", dataDir], undefined, { SHOAL_BLOB_STORE_URL: "s3://key:topsecret@s3.example/bucket" });
+  expect(saved).toMatchObject({ status: 0, stderr: expect.stringMatching(/ and 0 files of .+ they lie in the bucket of blob_store_url/s) as unknown });
+  expect(saved.stderr).not.toContain("topsecret");
 });
 
 describe("a restore", () => {

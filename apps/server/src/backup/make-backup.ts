@@ -23,7 +23,7 @@ export interface BackupReport {
   readonly missing: number;
 }
 
-export type BackupConfig = Pick<Config, "data_dir" | "database_url" | "blobs_dir">;
+export type BackupConfig = Pick<Config, "data_dir" | "database_url" | "blobs_dir" | "blob_store_url">;
 
 /** Where blobs lie. */
 export function blobsDirectory(config: BackupConfig): string {
@@ -33,7 +33,7 @@ export function blobsDirectory(config: BackupConfig): string {
 /** @throws {StartError} where the database is not the embedded one. */
 export function refuseExternal({ database_url }: BackupConfig): void {
   if (database_url === undefined) return;
-  throw new StartError("This service has an external database, given by database_url.", { hint: "Save that with pg_dump and restore it with pg_restore; beside it save the blobs folder and the secret key, which every server must have.", exitCode: 2 });
+  throw new StartError("This service has an external database, given by database_url.", { hint: "Save that with pg_dump and restore it with pg_restore; beside it save the blobs folder or the bucket, and the secret key, which every server must have.", exitCode: 2 });
 }
 
 async function* filesBelow(folder: string, prefix = ""): AsyncGenerator<string> {
@@ -49,7 +49,7 @@ async function* filesBelow(folder: string, prefix = ""): AsyncGenerator<string> 
 
 /**
  * Writes everything that a service with an embedded database keeps, as a tar archive compressed with zstd: its rows as they are at one moment, its blobs, and
- * unless `secrets` is false the files that open them. The service may run meanwhile.
+ * unless `secrets` is false the files that open them. Blobs in a store (`blob_store_url`) are not in it. The service may run meanwhile.
  *
  * @throws {StartError} and DatabaseError, when there is nothing to save or it cannot be read.
  */
@@ -100,7 +100,7 @@ export async function makeBackup(config: BackupConfig, out: Writable, options: {
     }
     // After the rows: what they name was stored before them, and is never changed.
     const blobs = blobsDirectory(config);
-    for await (const name of filesBelow(blobs)) {
+    for await (const name of config.blob_store_url === undefined ? filesBelow(blobs) : []) {
       options.signal?.throwIfAborted();
       await addFile(join(blobs, name), names.blobs + name);
     }

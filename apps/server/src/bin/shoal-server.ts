@@ -29,7 +29,8 @@ Settings:
 
 A backup holds the rows of the database as they are at one moment, the blobs, and unless told otherwise the secrets: whoever has it
 has all of the service, so keep it as you keep a password, for example encrypted: shoal-server backup - | age -r KEY > shoal.backup.age.
-Recordings (replays/) and telemetry (telemetry/) of sessions are files of their own in the data folder and not in it. Sessions that ran
+Recordings (replays/) and telemetry (telemetry/) of sessions are files of their own in the data folder and not in it, nor is a bucket
+(blob_store_url): copy that after the backup. Sessions that ran
 have ended after a restore. A restore never writes over anything, and one that was broken off begins anew when it is run again.
 
 Exit status: 0 done, 1 it failed, 2 it was called wrongly.
@@ -87,6 +88,7 @@ async function perform(args: readonly string[], env: NodeJS.ProcessEnv, { stderr
     const how = { secrets: values["without-secrets"] !== true, log };
     const report = file === "-" ? await makeBackup(config, stdout, how) : await makeBackupFile(config, file, how);
     stderr.write(`Saved ${String(report.rows)} rows and ${String(report.files)} files of ${config.data_dir}${how.secrets ? ", and its secrets: keep the backup as you keep a password" : ", without its secrets"}.\n`);
+    if (config.blob_store_url !== undefined) stderr.write("Extensions and saved profiles are not in it: they lie in the bucket of blob_store_url. Copy that after this.\n");
     if (report.missing > 0) stderr.write(`${String(report.missing)} files went meanwhile: what they belonged to was deleted after the backup began.\n`);
   } else {
     if (values["without-secrets"] === true) throw usage("--without-secrets belongs to backup.");

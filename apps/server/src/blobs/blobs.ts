@@ -23,6 +23,8 @@ export interface PutOptions {
 
 /** Large contents beside the database. Who stores one keeps its name in a row; what no row names is swept. */
 export interface Blobs {
+  /** For messages, after "is not": where contents lie, and what must be seen to. */
+  readonly place: string;
   /** Stores a stream whole or not at all; it is durable when this resolves. @throws what the stream fails with. */
   put(source: Readable, options: PutOptions): Promise<StoredBlob>;
   /** @returns `undefined` when there is none of this name. */
@@ -49,6 +51,8 @@ export function createFileBlobs(directory: string): Blobs {
   const pathOf = (name: string) => join(directory, name);
 
   return {
+    place: "in this server's blobs_dir. Replicas must share that folder.",
+
     async put(source, { maxBytes, check }) {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const name = createId();

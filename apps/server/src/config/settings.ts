@@ -2,6 +2,7 @@ import { checked } from "@shoal/schemas";
 import { homedir, totalmem } from "node:os";
 import { join } from "node:path";
 import * as z from "zod/mini";
+import { s3AddressProblem } from "../blobs/s3-address.ts";
 import { templateProblem } from "../proxies/exits.ts";
 import { isAddressRange } from "../public-url/trusted-proxies.ts";
 
@@ -35,6 +36,9 @@ const proxyTemplate = text.check(
 const frameAncestor = text.check(
   z.refine((value) => /^(self|\*|(?:https?:\/\/)?(?:\*\.)?[\w.-]+(?::(?:\d{1,5}|\*))?)$/.test(value), "must be self, *, or a site such as https://app.example or *.example"),
 );
+const storeUrl = text.check(
+  z.refine((value) => s3AddressProblem(value) === undefined, { error: ({ input }) => s3AddressProblem(String(input)) ?? "" }),
+);
 const postgresUrl = text.check(
   z.refine((value) => URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol), "must be a postgres:// address"),
 );
@@ -49,6 +53,9 @@ export const Settings = z.strictObject({
   replica_url: z.optional(httpUrl),
   data_dir: z.optional(text),
   blobs_dir: z.optional(text),
+  blob_store_url: z.optional(storeUrl),
+  blob_store_access_key: z.optional(text),
+  blob_store_secret_key: z.optional(text),
   database_url: z.optional(postgresUrl),
   secret_key: z.optional(text.check(z.minLength(32, "must have at least 32 characters"))),
   placement: z.optional(z.enum(["auto", "sandbox", "process"])),
@@ -111,6 +118,9 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
   replica_url: { kind: "text", summary: "Address under which the other servers of the same database reach this one, without a path.", default: "where it listens; the machine's first address where that is every one" },
   data_dir: { kind: "path", summary: "Folder of the embedded database, the secret, the admin key and running sessions.", default: "the system's folder for application data" },
   blobs_dir: { kind: "path", summary: "Folder of uploaded extensions and saved profiles. Replicas share it.", default: "data_dir/blobs" },
+  blob_store_url: { kind: "text", summary: "S3-compatible store for them instead: s3://key:secret@host:port/bucket/prefix?region=eu-central-1, and &tls=false for one without TLS. The same on every replica.", default: "none, files", secret: true },
+  blob_store_access_key: { kind: "text", summary: "Access key of the store, where its URL has none.", default: "none", env: ["AWS_ACCESS_KEY_ID"] },
+  blob_store_secret_key: { kind: "text", summary: "The secret that goes with it.", default: "none", env: ["AWS_SECRET_ACCESS_KEY"], secret: true },
   database_url: { kind: "text", summary: "PostgreSQL 14 or later to use instead of the embedded one.", default: "embedded PostgreSQL in data_dir", env: ["DATABASE_URL"], secret: true },
   secret_key: { kind: "text", summary: "Secret behind session tokens and stored answers, 32 characters or more; the same on every replica.", default: "made once, in data_dir/secret.key", secret: true },
   placement: { kind: "text", summary: "Where sessions run: sandbox (bubblewrap), process (isolates nothing) or auto.", default: "auto" },

@@ -90,7 +90,7 @@ export function createExtensions(parts: { readonly database: Database; readonly 
 
   async function archiveOf(row: ExtensionRow): Promise<NonNullable<Awaited<ReturnType<Blobs["get"]>>>> {
     const found = await blobs.get(row.blob);
-    if (found === undefined) throw new ServiceError(500, "internal_error", `The archive of extension ${row.id} is not in this server's blobs_dir. Replicas must share that folder.`);
+    if (found === undefined) throw new ServiceError(500, "internal_error", `The archive of extension ${row.id} is not ${blobs.place}`);
     return found;
   }
 

@@ -177,7 +177,7 @@ export function createProfileStates({ database, blobs, secrets, keepVersions, ma
       const row = await rows.executeTakeFirst();
       if (row === undefined) return undefined;
       const found = await blobs.get(row.blob);
-      if (found === undefined) throw new ServiceError(500, "internal_error", `Version ${String(row.version)} of profile ${profile.id} is not in this server's blobs_dir. Replicas must share that folder.`);
+      if (found === undefined) throw new ServiceError(500, "internal_error", `Version ${String(row.version)} of profile ${profile.id} is not ${blobs.place}`);
       const stored = found.stream;
       async function* opened(): AsyncGenerator<Buffer, void, undefined> {
         try {
