@@ -8,7 +8,7 @@ import { type EventWriter, writeEvents } from "./event-files.ts";
 export interface Collector {
   /** Captures these categories from now on. @throws when the instance does not take them. */
   select(categories: SelectTelemetry["categories"]): Promise<void>;
-  /** Ends the telemetry, for those that stream it too, and waits for what is on its way, a second at most. Called before the instance is stopped; never rejects. */
+  /** Ends the telemetry, for those that stream it too, and waits for what is on its way, five seconds at most. Called before the instance is stopped; never rejects. */
   finish(): Promise<void>;
   /** Resolves when no more of its events come, and all that came are kept. */
   readonly done: Promise<void>;
@@ -23,7 +23,8 @@ export interface CollectorOptions {
   readonly log: Log;
 }
 
-const finishTimeoutMs = 1_000;
+/** A machine with much to do is slow; an instance that does not answer at all must not hold up the end for long. */
+const finishTimeoutMs = 5_000;
 const selectTimeoutMs = 10_000;
 
 /** Tells an instance what to capture. */
