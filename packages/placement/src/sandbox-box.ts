@@ -7,7 +7,7 @@ import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "./instan
 import type { MemoryGroups } from "./memory-groups.ts";
 import type { PlacementLog } from "./placement.ts";
 import type { InstalledProgram } from "./installed-program.ts";
-import { parentOf } from "./process-table.ts";
+import { killStrays, parentOf } from "./process-table.ts";
 import { type Bind, sandboxCommand } from "./sandbox-command.ts";
 import type { SandboxEtc } from "./sandbox-etc.ts";
 import { spareUserId } from "./sandbox-host.ts";
@@ -174,6 +174,8 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         gone: exited.then(async (exit) => {
           // Bubblewrap itself may have been killed; the kernel then kills the rest, and takes a moment for it.
           await told;
+          // Killed before it told of its first process, bubblewrap may leave one behind that waits for its word for ever.
+          if (firstInside === undefined) await killStrays(files.sessionDir);
           const until = performance.now() + lingerMs;
           while (firstInside !== undefined && parentOf(firstInside) !== undefined && performance.now() < until) await sleep(2);
           return exit;
