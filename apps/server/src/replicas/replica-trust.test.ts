@@ -31,6 +31,7 @@ it.each([
   ["of a server with another secret", () => read(two, createReplicaTrust(secret, "another", "one").vouch("two", request, vouched)), "not of a server of this database"],
   ["that is cut", () => read(two, one.vouch("two", request, vouched).slice(0, -1)), "not of a server of this database"],
   ["that is nothing", () => read(two, ""), "not of a server of this database"],
+  ["of other letters", () => read(two, `${one.vouch("two", request, vouched).split(".", 1)[0] ?? ""}.${"é".repeat(43)}`), "not of a server of this database"],
   ["that is a dot", () => read(two, "."), "not of a server of this database"],
 ])("refuses a word %s", (_what, use, why) => {
   expect(use).toThrow(expect.objectContaining({ status: 401, message: expect.stringContaining(why) as unknown }));

@@ -72,7 +72,10 @@ export function createReplicaTrust(secret: Uint8Array, serverSecret: string, ser
   const vouching = derive("requests between servers");
   const proving = derive("proofs of servers");
   const macOf = (key: Buffer, text: string) => createHmac("sha256", key).update(text).digest("base64url");
-  const equal = (one: string, other: string) => one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
+  const equal = (one: string, other: string) => {
+    const [given, expected] = [Buffer.from(one), Buffer.from(other)];
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  };
   const proofFor = ({ id, address }: ProvenServer, nonce: string) => macOf(proving, `${id}\n${address}\n${nonce}`);
 
   return {
