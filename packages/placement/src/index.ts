@@ -1,3 +1,4 @@
+export { answerText } from "./answer-text.ts";
 export { findChromium, type ChromiumKind, type ChromiumSource, type FoundChromium } from "./chromium.ts";
 export { createPlacement } from "./create-placement.ts";
 export { checkPrivateHosts } from "./private-hosts.ts";

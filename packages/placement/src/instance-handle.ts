@@ -1,4 +1,5 @@
 import { InstanceEvent, maxInstanceEventBytes, type AssignInstance } from "@shoal/instance";
+import { answerText } from "./answer-text.ts";
 import { readBoundedLines } from "./bounded-lines.ts";
 import type { Box } from "./box.ts";
 import type { Instance, InstanceEnd, InstanceRequest, PlacementKind, PlacementLog } from "./placement.ts";
@@ -6,7 +7,6 @@ import { PlacementError } from "./placement-error.ts";
 import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
 import { connect as netConnect, type Socket } from "node:net";
 import { pipeline, type Readable } from "node:stream";
-import { text } from "node:stream/consumers";
 
 /** An instance that listens: what the placement itself does with it, beside what sessions do. */
 export interface InstanceHandle extends Instance {
@@ -204,7 +204,7 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
     async assign(assign, signal) {
       const patience = AbortSignal.timeout(assign.launch === undefined ? assignMs : assignWithLaunchMs);
       const answer = await request({ method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, signal: signal === undefined ? patience : AbortSignal.any([signal, patience]) }, JSON.stringify(assign));
-      const said = await text(answer);
+      const said = await answerText(answer);
       if (answer.statusCode !== 200) throw lost(new Error(`it refused the session with status ${String(answer.statusCode)}: ${said.slice(0, 500)}`));
     },
     stop() {

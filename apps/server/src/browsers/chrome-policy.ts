@@ -1,6 +1,5 @@
-import type { ChromePolicies, Instance } from "@shoal/placement";
+import { answerText, type ChromePolicies, type Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
-import { text } from "node:stream/consumers";
 
 /** A browser that has to be started again for it takes some seconds on a busy machine. */
 const applyTimeoutMs = 60_000;
@@ -9,6 +8,6 @@ const applyTimeoutMs = 60_000;
 export async function applyPolicies(instance: Instance, policies: ChromePolicies): Promise<void> {
   const revision = await instance.setPolicies(policies);
   const answer = await instance.request({ method: "POST", path: "/_instance/policies", headers: { "content-type": "text/plain" }, signal: AbortSignal.timeout(applyTimeoutMs) }, revision);
-  const said = await text(answer);
+  const said = await answerText(answer);
   if (answer.statusCode !== 204) throw new ServiceError(500, "internal_error", `The session's browser could not take its new policies: ${said.slice(0, 500)}`);
 }

@@ -1,8 +1,7 @@
 import { ViewportChanged } from "@shoal/instance";
-import type { Instance } from "@shoal/placement";
+import { answerText, type Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import { type BrowserViewport, type BrowserViewportUpdate, ErrorBody, type Replay } from "@shoal/schemas";
-import { text } from "node:stream/consumers";
 import { isReplayId } from "../replays/replay-store.ts";
 
 /** Browsers without a window draw so often whatever they are asked for, in Hz. */
@@ -46,7 +45,7 @@ export async function changeViewport(instance: Instance, viewport: BrowserViewpo
       JSON.stringify({ viewport, force: force ?? false }),
     );
     status = answer.statusCode;
-    said = await text(answer);
+    said = await answerText(answer);
   } catch (error) {
     throw new ServiceError(500, "browser_not_running", "The instance of this browser did not answer: it may be ending. Look at the session with browsers.get, include_deleted=true, and repeat the request if it still runs.", { cause: error });
   }

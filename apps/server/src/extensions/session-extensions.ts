@@ -1,8 +1,7 @@
-import type { Instance } from "@shoal/placement";
+import { answerText, type Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
-import { text } from "node:stream/consumers";
 import type { Extensions } from "./extensions.ts";
 
 /** Archives of a thousand megabytes are unpacked in less, on a busy machine too. */
@@ -34,7 +33,7 @@ export async function loadStoredExtensions(instance: Instance, extensions: Pick<
   try {
     const signal = AbortSignal.any([session.signal, AbortSignal.timeout(loadTimeoutMs)]);
     const answer = await instance.request({ method: "POST", path: "/extensions", headers: { "content-type": `multipart/form-data; boundary=${boundary}` }, signal }, source);
-    const said = await text(answer);
+    const said = await answerText(answer);
     if (answer.statusCode !== 201) throw new ServiceError(400, "bad_request", `body.extensions: the session's browser does not load them: ${messageOf(said)}`);
   } catch (error) {
     // An archive that could not be read shows as a connection that broke off.

@@ -1,9 +1,8 @@
 import type { Database } from "@shoal/database";
-import type { Instance } from "@shoal/placement";
+import { answerText, type Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { BrowserProfile } from "@shoal/schemas";
 import type { IncomingMessage } from "node:http";
-import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import type * as z from "zod/mini";
 import type { Log } from "../log.ts";
@@ -55,7 +54,7 @@ const saveTries = 4;
 const pauseFactor = 20;
 
 async function refusal(answer: IncomingMessage, what: string): Promise<ServiceError> {
-  const said = await text(answer).catch(() => "");
+  const said = await answerText(answer).catch(() => "");
   return new ServiceError(503, "browser_not_running", `${what}: ${said.slice(0, 500)}`);
 }
 

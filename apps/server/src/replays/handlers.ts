@@ -1,10 +1,9 @@
 import { browserReplays } from "@shoal/contract";
-import type { Instance } from "@shoal/placement";
+import { answerText, type Instance } from "@shoal/placement";
 import { type Handlers, ServiceError, withStatus } from "@shoal/router";
 import { ErrorBody, Replay, type ReplayMark } from "@shoal/schemas";
 import { LRUCache } from "lru-cache";
 import type { IncomingMessage } from "node:http";
-import { text } from "node:stream/consumers";
 import { isReplayId, type ReplayStore } from "./replay-store.ts";
 
 /** Whose recordings a request is about; it has been found allowed. */
@@ -79,7 +78,7 @@ async function ask(instance: Instance, { path, requestId, signal, key }: Asked, 
   try {
     const headers = { "x-request-id": requestId, ...(body !== "" && { "content-type": "application/json" }), ...(key !== undefined && { "idempotency-key": key }) };
     answer = await instance.request({ method: "POST", path, headers, signal }, body);
-    said = await text(answer);
+    said = await answerText(answer);
   } catch (error) {
     throw new ServiceError(500, "browser_not_running", "The instance of this browser did not answer: it may be ending. Look at the session with browsers.get, include_deleted=true, and repeat the request if it still runs.", { cause: error });
   }
