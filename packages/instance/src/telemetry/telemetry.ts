@@ -52,7 +52,7 @@ export interface TelemetryOptions {
 }
 
 const flushTimeoutMs = 1_000;
-/** Events on their way to the service are sent together: so many characters, or what came in so long. */
+/** An event after a pause is sent to the service at once; those that follow go together: so many characters, or what came in so long. */
 const pieceCharacters = 64 * 1024;
 const pieceMs = 50;
 /** Between two looks at the session's processes. */
@@ -157,8 +157,10 @@ export function createTelemetry({ root, browser, refusedTunnel }: TelemetryOptio
     function flush(): void {
       clearTimeout(timer);
       timer = undefined;
-      if (held !== "") response.write(held);
+      if (held === "") return;
+      response.write(held);
       held = "";
+      timer = setTimeout(flush, pieceMs);
     }
     response.on("close", () => {
       clearTimeout(timer);
@@ -169,11 +171,11 @@ export function createTelemetry({ root, browser, refusedTunnel }: TelemetryOptio
         // Numbers that are missing show a gap.
         if ("gap" in frame) continue;
         held += frame.data;
-        if (held.length >= pieceCharacters) flush();
-        else timer ??= setTimeout(flush, pieceMs);
+        if (timer === undefined || held.length >= pieceCharacters) flush();
         if (response.writableNeedDrain) await Promise.race([once(response, "drain"), once(response, "close")]);
       }
       flush();
+      clearTimeout(timer);
       response.end();
     } catch {
       response.destroy();
