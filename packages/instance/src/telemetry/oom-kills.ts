@@ -20,6 +20,8 @@ interface Seen {
 }
 
 const maxTopTasks = 5;
+/** A process is counted when it is killed, and gone when its memory is freed. */
+const dyingMs = 2_000;
 const pageKb = 4;
 
 /**
@@ -32,6 +34,9 @@ export function watchOomKills(recorder: TelemetryRecorder, { proc, root, interva
   let known = killsSoFar(proc);
   if (known === undefined) return undefined;
   let before = processesBelow(root, proc);
+  /** Kills whose victims are still there, as far as this session's they are. */
+  let awaited = 0;
+  let awaitedUntilMs = 0;
 
   function look(): void {
     const count = killsSoFar(proc) ?? 0;
@@ -40,11 +45,17 @@ export function watchOomKills(recorder: TelemetryRecorder, { proc, root, interva
     const last = before;
     known = count;
     before = now;
-    if (kills <= 0) return;
+    const nowMs = performance.now();
+    if (kills > 0) {
+      awaited += kills;
+      awaitedUntilMs = nowMs + dyingMs;
+    } else if (nowMs > awaitedUntilMs) awaited = 0;
+    if (awaited === 0) return;
     const alive = new Set(now.map(({ pid, startTicks }) => `${String(pid)} ${startTicks}`));
     const bySize = last.toSorted((one, other) => other.rssKb - one.rssKb);
     const gone = bySize.filter(({ pid, startTicks }) => !alive.has(`${String(pid)} ${startTicks}`));
-    for (const victim of gone.slice(0, kills)) {
+    for (const victim of gone.slice(0, awaited)) {
+      awaited -= 1;
       recorder.record({
         type: "system_oom_kill",
         category: "system",
@@ -94,7 +105,10 @@ function processesBelow(root: number, proc: string): Seen[] {
     const end = text.lastIndexOf(")");
     const [state, parent, ...rest] = text.slice(end + 2).split(" ");
     if (end === -1 || state === "Z" || state === "X") return [];
-    return [{ pid: Number(name), parent: Number(parent), name: text.slice(text.indexOf("(") + 1, end), startTicks: rest[17] ?? "", rssKb: Number(rest[19] ?? 0) * pageKb }];
+    const rssKb = Number(rest[19] ?? 0) * pageKb;
+    // One that was killed stays for a moment without memory.
+    if (rssKb === 0) return [];
+    return [{ pid: Number(name), parent: Number(parent), name: text.slice(text.indexOf("(") + 1, end), startTicks: rest[17] ?? "", rssKb }];
   });
   const children = Map.groupBy(all, ({ parent }) => parent);
   const found: Seen[] = [];

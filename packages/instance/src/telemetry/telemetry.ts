@@ -55,8 +55,8 @@ const flushTimeoutMs = 1_000;
 /** An event after a pause is sent to the service at once; those that follow go together: so many characters, or what came in so long. */
 const pieceCharacters = 64 * 1024;
 const pieceMs = 50;
-/** Between two looks at the session's processes. */
-const oomLookMs = 1_000;
+/** Between two looks at the session's processes: one that comes and goes in between is not known. */
+const oomLookMs = 250;
 /** How long a switch may wait for a browser that does not answer. */
 const selectTimeoutMs = 5_000;
 
