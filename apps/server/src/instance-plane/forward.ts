@@ -109,6 +109,8 @@ export async function relay({ request, reply }: Forwarding, options: ForwardOpti
   const head: OutgoingHttpHeaders = { ...without(answer.headers, options.droppedAnswerHeaders ?? []), ...options.answerHeaders };
   // The request's id, and what is left of a rate limit.
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) head[name] = value;
+  // What a head is written with at once cannot be looked up again, and event streams are told from other answers by their type.
+  if (answer.headers["content-type"] !== undefined) response.setHeader("content-type", answer.headers["content-type"]);
   response.writeHead(answer.statusCode ?? 502, head);
   // The head of a stream must not wait for its first event.
   response.flushHeaders();
