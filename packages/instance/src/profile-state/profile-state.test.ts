@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { zstdCompressSync } from "node:zlib";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { describeChromium } from "../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../testing/run-instance.ts";
 import { readStateOf } from "./archive.ts";
@@ -172,9 +172,13 @@ describeChromium("the profile of a session", (chromium) => {
     await page.evaluate(fill);
     const there = JSON.parse(String(await page.evaluate("JSON.stringify(Object.entries(localStorage))"))) as [string, string][];
     expect(there).toHaveLength(4000);
-    const state = await readStateOf(Readable.from([(await exchange(instance, "POST", "profile/final")).body]));
-    const saved = state?.origins.find((entry) => entry.origin === origin)?.localStorage.map(({ name, value }) => [name, value]);
-    expect(saved?.sort()).toEqual(there.sort());
+    const saved = async (...how: [method: string, path: string]) => {
+      const state = await readStateOf(Readable.from([(await exchange(instance, ...how)).body]));
+      return state?.origins.find((entry) => entry.origin === origin)?.localStorage.map(({ name, value }) => [name, value]).sort();
+    };
+    // What a page has written goes to the browser and then, within seconds, to its files. A full Chromium that is ended before the first of both loses it.
+    await vi.waitFor(async () => { expect(await saved("GET", "profile")).toHaveLength(4000); }, { timeout: 60_000, interval: 500 });
+    expect(await saved("POST", "profile/final")).toEqual(there.sort());
   });
 
   it("may come from elsewhere: cookies and local storage without a folder", async () => {
