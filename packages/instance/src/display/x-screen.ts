@@ -8,6 +8,8 @@ export interface ScreenMode extends ScreenSize {
   readonly refreshRate: number;
 }
 
+const tellAgainMs = 1_000;
+
 /** The one screen of an X server. */
 export interface XScreen {
   readonly mode: ScreenMode;
@@ -63,10 +65,15 @@ export async function createXScreen(x: XConnection, windows: Pick<XWindows, "fil
     mode = wanted;
     windows.fill(wanted);
     // A browser asks what has changed when it is told, which may be between two steps: it is told again when all of it holds.
-    for (const primary of [0, output]) {
-      await windows.settled();
-      randr.SetOutputPrimary(root, primary);
-    }
+    const tell = async (): Promise<void> => {
+      for (const primary of [0, output]) {
+        await windows.settled();
+        randr.SetOutputPrimary(root, primary);
+      }
+    };
+    await tell();
+    // One that was still busy with its windows has been seen to keep the old rate.
+    setTimeout(() => void tell().catch(() => undefined), tellAgainMs).unref();
   }
 
   await change(first);
