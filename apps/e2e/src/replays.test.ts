@@ -1,9 +1,10 @@
 import Kernel from "@onkernel/sdk";
-import { chromium, type Browser, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { buffer } from "node:stream/consumers";
 import { Readable } from "node:stream";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { placements } from "./testing/components.ts";
+import { usePage } from "./testing/page.ts";
 import { play } from "./testing/play-film.ts";
 import { refusalOf } from "./testing/refusal.ts";
 import { useService } from "./testing/service.ts";
@@ -18,17 +19,8 @@ describe.each(placements)("recordings in the placement $title", ({ placement, sk
   describe.skipIf(skip)("with a session", () => {
     const test = useService(() => ["--placement", placement]);
     const session = useSession(test, { viewport: { width: 800, height: 600 } });
-    let client: Browser;
     let page: Page;
-    beforeAll(async () => {
-      client = await chromium.connectOverCDP((await test.shoal.browsers.get(session.id)).cdp_ws_url);
-      const found = client.contexts()[0]?.pages()[0];
-      if (found === undefined) throw new Error("The session has no page.");
-      page = found;
-    });
-    afterAll(async () => {
-      await client.close();
-    });
+    usePage(test, session, (found) => { page = found; });
 
     it("plays in a browser, as long as it went on", async () => {
       const { replays } = test.shoal.browsers;

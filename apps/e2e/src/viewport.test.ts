@@ -1,7 +1,8 @@
 import Kernel from "@onkernel/sdk";
-import { chromium, type Browser, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
 import { placements } from "./testing/components.ts";
+import { usePage } from "./testing/page.ts";
 import { refusalOf } from "./testing/refusal.ts";
 import { useService } from "./testing/service.ts";
 import { useSession } from "./testing/session.ts";
@@ -10,17 +11,8 @@ describe.each(placements)("the viewport in the placement $title", ({ placement, 
   describe.skipIf(skip)("of a running session", () => {
     const test = useService(() => ["--placement", placement]);
     const session = useSession(test, { viewport: { width: 1000, height: 700 } });
-    let client: Browser;
     let page: Page;
-    beforeAll(async () => {
-      client = await chromium.connectOverCDP((await test.shoal.browsers.get(session.id)).cdp_ws_url);
-      const found = client.contexts()[0]?.pages()[0];
-      if (found === undefined) throw new Error("The session has no page.");
-      page = found;
-    });
-    afterAll(async () => {
-      await client.close();
-    });
+    usePage(test, session, (found) => { page = found; });
     const sized = (where: Page, width: number, height: number) => where.waitForFunction(`innerWidth === ${String(width)} && innerHeight === ${String(height)} && screen.width === ${String(width)} && matchMedia("(width: ${String(width)}px)").matches`);
 
     it("changes, also for tabs that are opened later, and is shown", async () => {
