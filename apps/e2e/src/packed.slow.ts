@@ -37,7 +37,7 @@ describe("packages, installed from their tarballs into an empty project", () => 
     server = createServer(answer);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  }, 240_000);
+  }, 400_000);
   afterAll(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));

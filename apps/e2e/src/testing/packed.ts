@@ -45,13 +45,16 @@ const otherRuntimes = {
 /** Why {@link PackedProject.installRuntime} cannot work here, or `undefined`. */
 export const noOtherRuntimes = process.platform === "linux" && process.arch === "x64" ? undefined : "Bun and Deno are tried on Linux x64";
 
+/** A connection to the registry that has gone silent is given up after half a minute; npm's own five are longer than any test waits. */
+const install = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-timeout=30000", "--fetch-retries=5"];
+
 /** Packs the built packages and installs them, and what they depend on, from the npm registry. The programs in `packed/` are copied beside. */
 export async function packedProject(): Promise<PackedProject> {
   const folder = await mkdtemp(join(tmpdir(), "shoal-packed-"));
   for (const name of packages) await run("pnpm", ["pack", "--pack-destination", folder], { ...options, cwd: join(root, name) });
   const tarballs = (await readdir(folder)).filter((name) => name.endsWith(".tgz")).map((name) => `./${name}`);
   await writeFile(join(folder, "package.json"), JSON.stringify({ name: "consumer", version: "1.0.0", private: true, type: "module" }));
-  await run("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", ...tarballs, "zod@4.6.7", "@types/node@24", "commander@15"], { ...options, cwd: folder });
+  await run("npm", [...install, ...tarballs, "zod@4.6.7", "@types/node@24", "commander@15"], { ...options, cwd: folder });
   // Their names end in .txt here: nothing of this checkout may resolve what they import.
   for (const name of await readdir(join(import.meta.dirname, "packed"))) await cp(join(import.meta.dirname, "packed", name), join(folder, name.replace(/\.txt$/, "")));
   return {
@@ -68,14 +71,14 @@ export async function packedProject(): Promise<PackedProject> {
     async installRuntime(name) {
       const runtime = otherRuntimes[name];
       const prefix = join(folder, name);
-      await run("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", prefix, runtime.package], { ...options, cwd: folder });
+      await run("npm", [...install, "--prefix", prefix, runtime.package], { ...options, cwd: folder });
       const program = join(prefix, "node_modules", runtime.program);
       await chmod(program, 0o755);
       return [program, ...runtime.args];
     },
     async installNode(major) {
       const prefix = join(folder, `node-${major}`);
-      await run("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", prefix, `${nodePackage() ?? ""}@${major}`], { ...options, cwd: folder });
+      await run("npm", [...install, "--prefix", prefix, `${nodePackage() ?? ""}@${major}`], { ...options, cwd: folder });
       return join(prefix, "node_modules", nodePackage() ?? "", "bin", process.platform === "win32" ? "node.exe" : "node");
     },
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }),
