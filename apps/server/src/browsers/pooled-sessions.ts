@@ -3,6 +3,7 @@ import type { CreateBrowser, EndedReason, UpdateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { createId } from "../ids.ts";
 import { selectCategories } from "../telemetry/categories.ts";
+import { assignAgain } from "./assign-again.ts";
 import { refuseNotYetOnCreate } from "./not-yet.ts";
 import { notFound, refuseImpossible } from "./session-errors.ts";
 import type { PooledRequest, SessionRunner, SessionView } from "./session-runner.ts";
@@ -10,8 +11,6 @@ import type { SessionRow, SessionStore } from "./session-store.ts";
 
 /** The wire's longest. */
 const longestTimeoutSeconds = 259_200;
-/** An instance answers within a millisecond. */
-const leaseTimeoutMs = 10_000;
 
 /** Sessions that wait in a pool, on this server. Their rows are the pool's. */
 export interface PooledSessions {
@@ -72,12 +71,7 @@ export function createPooledSessions(runner: SessionRunner, store: SessionStore)
       const instance = instanceHere(session);
       // First, so that the page is seen from its first request on.
       if (wishes.telemetry) await switchTelemetry(row, wishes.telemetry);
-      const answer = await instance.request(
-        { method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, signal: AbortSignal.timeout(leaseTimeoutMs) },
-        JSON.stringify({ session_id: row.id, timeout_seconds: row.timeout_seconds, ...(wishes.start_url !== undefined && { start_url: wishes.start_url }) }),
-      );
-      answer.resume();
-      if (answer.statusCode !== 200) throw new ServiceError(409, "conflict", `Browser ${row.id} ended before it could be handed out.`);
+      if (!(await assignAgain(instance, { session_id: row.id, timeout_seconds: row.timeout_seconds, ...(wishes.start_url !== undefined && { start_url: wishes.start_url }) }))) throw new ServiceError(409, "conflict", `Browser ${row.id} ended before it could be handed out.`);
       session.row = row;
       session.idleSinceMs ??= Date.now();
       if (wishes.start_url !== undefined) session.row = (await store.update(row.id, { start_url: wishes.start_url })) ?? row;

@@ -1,4 +1,3 @@
-import type { AssignInstance } from "@shoal/instance";
 import type { Instance, Placement } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, EndedReason, UpdateBrowser } from "@shoal/schemas";
@@ -16,11 +15,13 @@ import type { ReplayStore } from "../replays/replay-store.ts";
 import { type CapturedCategories, categoriesNamed, namesOf, selectCategories } from "../telemetry/categories.ts";
 import type { Collector } from "../telemetry/collector.ts";
 import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
+import { assignAgain } from "./assign-again.ts";
 import { hasEnded, nameTaken, SessionElsewhere } from "./session-errors.ts";
 import { refuseUnable } from "./possible-options.ts";
 import { launchOf, optionsOf } from "./session-options.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
 import { effectiveViewport } from "./viewport.ts";
+
 const defaultViewport = { width: 1920, height: 1080 };
 /** A start that takes longer has gone wrong. */
 const startTimeoutMs = 60_000;
@@ -103,10 +104,8 @@ export interface SessionRunnerParts {
 }
 
 /** What the first assignment left out. */
-async function assignAgain(instance: Instance, assign: AssignInstance, signal: AbortSignal): Promise<void> {
-  const answer = await instance.request({ method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, signal }, JSON.stringify(assign));
-  answer.resume();
-  if (answer.statusCode !== 200) throw new Error(`The instance refused its session with status ${String(answer.statusCode)}.`);
+async function assignRest(...given: Parameters<typeof assignAgain>): Promise<void> {
+  if (!(await assignAgain(...given))) throw new Error("The instance refused its session.");
 }
 
 /** Starts, follows and ends the sessions of this server. */
@@ -228,7 +227,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
         await store.setProfile(row.id, session.row);
       }
       if (ids !== undefined) await loadStoredExtensions(instance, parts.extensions, { projectId: row.project_id, ids, signal });
-      if (Object.keys(seen).length > 0) await assignAgain(instance, { session_id: row.id, timeout_seconds: row.timeout_seconds, ...seen }, signal);
+      if (Object.keys(seen).length > 0) await assignRest(instance, { session_id: row.id, timeout_seconds: row.timeout_seconds, ...seen }, signal);
       return instance;
     } catch (error) {
       await instance.stop();
@@ -257,7 +256,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     session.row = { ...session.row, ...profile };
     try {
       session.row = { ...session.row, profile_version: await profiles.load(session.row, instance, signal) };
-      if (profile.profile_save_changes) await assignAgain(instance, { session_id: id, timeout_seconds, saves_profile: true }, signal);
+      if (profile.profile_save_changes) await assignRest(instance, { session_id: id, timeout_seconds, saves_profile: true }, signal);
     } catch (error) {
       session.row = { ...session.row, ...none };
       await persist(session, async () => {
@@ -428,4 +427,5 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     },
   };
 }
+
 export type SessionRunner = ReturnType<typeof createSessionRunner>;

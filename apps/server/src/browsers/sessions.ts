@@ -9,6 +9,7 @@ import { createId } from "../ids.ts";
 import { toPage } from "../paging.ts";
 import type { LiveFields } from "../replicas/live-fields.ts";
 import { namesOf } from "../telemetry/categories.ts";
+import { assignAgain } from "./assign-again.ts";
 import { refuseNotYetOnCreate, refuseNotYetOnUpdate } from "./not-yet.ts";
 import { applyPolicies } from "./chrome-policy.ts";
 import { createPooledSessions, type PooledSessions } from "./pooled-sessions.ts";
@@ -63,21 +64,8 @@ export interface Sessions {
   close(): Promise<void>;
 }
 
-/** An instance answers within a millisecond. */
-const renewTimeoutMs = 10_000;
-
 function endOf(seconds: number | undefined): Pick<SessionRow, "max_duration_seconds" | "ends_at"> {
   return seconds === undefined ? { max_duration_seconds: null, ends_at: null } : { max_duration_seconds: seconds, ends_at: new Date(Date.now() + seconds * 1000).toISOString() };
-}
-
-/** Has the time without use begin anew. */
-async function renewTimeout(instance: Instance, { id, timeout_seconds }: SessionRow): Promise<void> {
-  const answer = await instance.request(
-    { method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, signal: AbortSignal.timeout(renewTimeoutMs) },
-    JSON.stringify({ session_id: id, timeout_seconds }),
-  );
-  answer.resume();
-  if (answer.statusCode !== 200) throw new ServiceError(409, "browser_not_running", `Browser ${id} is ending, and gets no more time.`);
 }
 
 export function createSessions(parts: SessionRunnerParts): Sessions {
@@ -225,7 +213,7 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     async extend(projectId, idOrName, request) {
       const present = await existing(projectId, idOrName);
       const instance = await instanceByName(projectId, present.id);
-      await renewTimeout(instance, present);
+      if (!(await assignAgain(instance, { session_id: present.id, timeout_seconds: present.timeout_seconds }))) throw new ServiceError(409, "browser_not_running", `Browser ${present.id} is ending, and gets no more time.`);
       const { max_duration_seconds: seconds, ends_at: endsAt } = endOf(request.max_duration_seconds ?? present.max_duration_seconds ?? undefined);
       if (seconds === null || endsAt === null) return view(present);
       const row = await store.extend(present.id, seconds, endsAt);
