@@ -1,6 +1,6 @@
-import { appendFile } from "node:fs/promises";
 import { log } from "../log.ts";
 import type { Encoder } from "./encoder.ts";
+import { createRecordingFile, type RecordingFile } from "./recording-file.ts";
 import type { Frame } from "./screen.ts";
 
 /** One recording and its file, which grows while it goes on. */
@@ -10,18 +10,11 @@ export interface Recording {
   readonly startedAtMs: number;
   /** Milliseconds since 1970; `undefined` while it goes on. */
   readonly finishedAtMs: number | undefined;
-  readonly path: string;
+  readonly file: RecordingFile;
   /** Frames per second at most. */
   readonly framerate: number;
   /** It ends by itself after so long. */
   readonly maxDurationMs: number | undefined;
-  /** Of the file, so far. */
-  readonly sizeBytes: number;
-  /** Resolves when the file is written and grows no more; it plays up to its last piece even where the encoder was lost. */
-  readonly written: Promise<void>;
-  readonly isWritten: boolean;
-  /** Resolves when the file has grown, or is written. */
-  grown(): Promise<void>;
   show(frame: Frame): void;
   /** A piece of its file. */
   write(bytes: Buffer): void;
@@ -43,8 +36,6 @@ export interface RecordingOptions {
   readonly first: Frame | undefined;
 }
 
-/** Largest file, in bytes; the recording ends there. */
-export const maxFileBytes = 2 * 2 ** 30;
 /** A picture that does not change is written again so often, for the file to keep up with the time. */
 const repeatMs = 1_000;
 /** An encoder that needs longer for the end of a file has hung. */
@@ -56,26 +47,18 @@ export function beginRecording({ id, path, framerate, maxDurationMs, encoder, fi
   const startedAtMs = Date.now();
   const frameMs = 1000 / framerate;
   let finishedAtMs: number | undefined;
-  let sizeBytes = 0;
+  const file = createRecordingFile(path);
   let next = first;
   let hasPicture = false;
   let busy = false;
   let lastSentMs = Number.NEGATIVE_INFINITY;
   let sending: Promise<unknown> = Promise.resolve();
   let writing: Promise<unknown> = Promise.resolve();
-  let grown = Promise.withResolvers<undefined>();
-  const written = Promise.withResolvers<undefined>();
   let over = false;
-  let isWritten = false;
   const timer = setInterval(tick, Math.min(frameMs, repeatMs));
   const limit = maxDurationMs === undefined ? undefined : setTimeout(stop, Math.min(maxDurationMs, maxTimerMs));
 
   const secondsAt = (atMs: number): number => Math.max(0, atMs - startedAtMs) / 1000;
-
-  function tellGrown(): void {
-    grown.resolve(undefined);
-    grown = Promise.withResolvers();
-  }
 
   function tick(): void {
     if (busy || finishedAtMs !== undefined) return;
@@ -129,29 +112,19 @@ export function beginRecording({ id, path, framerate, maxDurationMs, encoder, fi
     if (over) return;
     over = true;
     void writing.finally(() => {
-      isWritten = true;
-      written.resolve(undefined);
-      tellGrown();
+      file.close();
     });
   }
 
   return {
     id,
     startedAtMs,
-    path,
+    file,
     framerate,
     maxDurationMs,
     get finishedAtMs() {
       return finishedAtMs;
     },
-    get sizeBytes() {
-      return sizeBytes;
-    },
-    written: written.promise,
-    get isWritten() {
-      return isWritten;
-    },
-    grown: () => grown.promise,
     show(frame) {
       next = frame;
       if (!busy && Date.now() - lastSentMs >= frameMs) tick();
@@ -159,10 +132,8 @@ export function beginRecording({ id, path, framerate, maxDurationMs, encoder, fi
     write(bytes) {
       if (over) return;
       writing = writing.then(async () => {
-        await appendFile(path, bytes, { mode: 0o600 });
-        sizeBytes += bytes.length;
-        tellGrown();
-        if (sizeBytes >= maxFileBytes) stop();
+        await file.append(bytes);
+        if (file.isFull) stop();
       }).catch((error: unknown) => {
         if (!over) log("warn", "a recording ended, for it could not be written", { replay_id: id, error: String(error) });
         lose();

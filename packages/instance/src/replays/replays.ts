@@ -142,7 +142,7 @@ export function createReplays({ config, egressPort, browser, display }: ReplaysO
       const screen = await startOnScreen({ id, framerate, maxDurationMs: maxDurationSeconds === undefined ? undefined : maxDurationSeconds * 1000 });
       if (screen !== undefined) {
         recordings.set(id, screen);
-        void screen.written.then(release);
+        void screen.file.written.then(release);
         if (isClosed()) screen.stop();
         return describe(screen);
       }
@@ -162,9 +162,9 @@ export function createReplays({ config, egressPort, browser, display }: ReplaysO
       for (const bytes of early.get(id) ?? []) recording.write(bytes);
       early.delete(id);
       recordings.set(id, recording);
-      void recording.written.then(release);
+      void recording.file.written.then(release);
       void made.closed.then(() => {
-        if (!recording.isWritten) log("warn", "a recording ended with its encoder", { replay_id: id });
+        if (!recording.file.isWritten) log("warn", "a recording ended with its encoder", { replay_id: id });
         recording.lose();
       });
       return describe(recording);
@@ -200,7 +200,7 @@ export function createReplays({ config, egressPort, browser, display }: ReplaysO
       const ended = goingOn();
       for (const recording of ended) recording.stop();
       // The new ones take their places, and begin with a picture of the new size.
-      await Promise.all(ended.map(({ written }) => written));
+      await Promise.all(ended.map(({ file }) => file.written));
       await change();
       const begun = await Promise.all(ended.map(goOn));
       return begun.filter((replay) => replay !== undefined);
@@ -210,9 +210,9 @@ export function createReplays({ config, egressPort, browser, display }: ReplaysO
       present(id).stop();
     },
     read(id) {
-      const recording = present(id);
-      if (!recording.isWritten) return undefined;
-      return { stream: createReadStream(recording.path, { highWaterMark: chunkBytes, ...(recording.sizeBytes > 0 && { end: recording.sizeBytes - 1 }) }), sizeBytes: recording.sizeBytes };
+      const { isWritten, path, sizeBytes } = present(id).file;
+      if (!isWritten) return undefined;
+      return { stream: createReadStream(path, { highWaterMark: chunkBytes, ...(sizeBytes > 0 && { end: sizeBytes - 1 }) }), sizeBytes };
     },
     follow(id, response) {
       const followed = sendGrowing(present(id), response);
@@ -222,7 +222,7 @@ export function createReplays({ config, egressPort, browser, display }: ReplaysO
     async close() {
       closed = true;
       for (const recording of recordings.values()) recording.stop();
-      await Promise.all([...recordings.values()].map(({ written }) => written));
+      await Promise.all([...recordings.values()].map(({ file }) => file.written));
       await Promise.allSettled(following);
     },
   };
@@ -263,15 +263,15 @@ async function sendGrowing(recording: Recording, response: ServerResponse): Prom
   try {
     let sent = 0;
     while (!isGone()) {
-      const { sizeBytes, isWritten } = recording;
+      const { sizeBytes, isWritten } = recording.file;
       if (sizeBytes > sent) {
-        for await (const chunk of createReadStream(recording.path, { start: sent, end: sizeBytes - 1, highWaterMark: chunkBytes })) {
+        for await (const chunk of createReadStream(recording.file.path, { start: sent, end: sizeBytes - 1, highWaterMark: chunkBytes })) {
           if (!response.write(chunk)) await Promise.race([once(response, "drain"), gone]);
           if (isGone()) return;
         }
         sent = sizeBytes;
       } else if (isWritten) break;
-      else await Promise.race([recording.grown(), gone]);
+      else await Promise.race([recording.file.grown(), gone]);
     }
     response.addTrailers({ "x-finished-at": describe(recording).finished_at ?? "" });
     response.end();

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import { appendFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { authorityPath } from "../display/authority-path.ts";
 import type { SessionDisplay } from "../display/session-display.ts";
 import { log } from "../log.ts";
-import { maxFileBytes, maxTimerMs, type Recording } from "./recording.ts";
+import { createRecordingFile } from "./recording-file.ts";
+import { maxTimerMs, type Recording } from "./recording.ts";
 import { maxPictureSide } from "./screen.ts";
 
 export interface ScreenRecordingOptions {
@@ -50,28 +50,18 @@ export async function beginScreenRecording({ program, sessionDir, display, id, p
       resolve();
     });
   });
-  const written = Promise.withResolvers<undefined>();
+  const file = createRecordingFile(path);
   let startedAtMs: number | undefined;
   let finishedAtMs: number | undefined;
-  let sizeBytes = 0;
-  let isWritten = false;
-  let grown = Promise.withResolvers<undefined>();
   const first = Promise.withResolvers<undefined>();
-
-  function tellGrown(): void {
-    grown.resolve(undefined);
-    grown = Promise.withResolvers();
-  }
 
   async function write(): Promise<void> {
     for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
       // It says nothing before it has a picture.
       startedAtMs ??= Date.now();
       first.resolve(undefined);
-      await appendFile(path, chunk, { mode: 0o600 });
-      sizeBytes += chunk.length;
-      tellGrown();
-      if (sizeBytes >= maxFileBytes) stop();
+      await file.append(chunk);
+      if (file.isFull) stop();
     }
   }
 
@@ -101,9 +91,7 @@ export async function beginScreenRecording({ program, sessionDir, display, id, p
     finish();
     // It takes its last picture some time after it was told to stop.
     if (startedAtMs !== undefined && recordedMs > 0) finishedAtMs = startedAtMs + Math.round(recordedMs);
-    isWritten = true;
-    written.resolve(undefined);
-    tellGrown();
+    file.close();
   });
   const limit = maxDurationMs === undefined ? undefined : setTimeout(stop, Math.min(maxDurationMs, maxTimerMs));
   await Promise.race([first.promise, ended]);
@@ -113,20 +101,12 @@ export async function beginScreenRecording({ program, sessionDir, display, id, p
   return {
     id,
     startedAtMs,
-    path,
+    file,
     framerate,
     maxDurationMs,
     get finishedAtMs() {
       return finishedAtMs;
     },
-    get sizeBytes() {
-      return sizeBytes;
-    },
-    written: written.promise,
-    get isWritten() {
-      return isWritten;
-    },
-    grown: () => grown.promise,
     // Pictures and pieces are ffmpeg's own affair.
     show: () => undefined,
     write: () => undefined,
