@@ -6,6 +6,10 @@ const pureZod = {
   selector: "ImportDeclaration[source.value=/^zod/] > :matches(ImportSpecifier[imported.name='z'], ImportDefaultSpecifier)",
   message: "Write `import * as z`: the named export defeats tree-shaking.",
 };
+const waitWithLimit = {
+  selector: "CallExpression[callee.object.name='vi'][callee.property.name=/^wait(For|Until)$/][arguments.length<2]",
+  message: "Give the wait a limit, `{ timeout: 15_000 }`: its own is one second, which a busy machine passes.",
+};
 const entryPointsOnly = { group: ["@shoal/*/src/**", "@shoal/*/dist/**"], message: "Import the package's entry point." };
 const noNode = { group: ["node:*"], message: "This package runs in a browser too: put Node code behind the ./node entry." };
 
@@ -17,7 +21,7 @@ export default defineConfig(
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
-      "no-restricted-syntax": ["error", pureZod],
+      "no-restricted-syntax": ["error", pureZod, waitWithLimit],
       "no-restricted-imports": ["error", { patterns: [entryPointsOnly] }],
       "max-params": ["error", 4],
       "no-console": "error",

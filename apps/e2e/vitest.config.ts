@@ -1,7 +1,3 @@
-import { defineProject } from "vitest/config";
+import { testsOf } from "../../vitest.project.ts";
 
-export default defineProject({
-  ssr: { resolve: { conditions: ["@shoal/source"] } },
-  // Generous: machines differ, and a wait for a condition has a limit of its own.
-  test: { name: "e2e", include: ["src/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 },
-});
+export default testsOf("e2e");

@@ -1,6 +1,3 @@
-import { defineProject } from "vitest/config";
+import { testsOf } from "../../vitest.project.ts";
 
-export default defineProject({
-  ssr: { resolve: { conditions: ["@shoal/source"] } },
-  test: { name: "router", testTimeout: 30_000, include: ["src/**/*.test.ts"] },
-});
+export default testsOf("router");

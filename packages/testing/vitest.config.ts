@@ -1,6 +1,3 @@
-import { defineProject } from "vitest/config";
+import { testsOf } from "../../vitest.project.ts";
 
-export default defineProject({
-  ssr: { resolve: { conditions: ["@shoal/source"] } },
-  test: { name: "testing", include: ["src/**/*.test.ts"], testTimeout: 30_000 },
-});
+export default testsOf("testing");

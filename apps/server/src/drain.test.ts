@@ -64,7 +64,7 @@ it("ends event streams and idle connections instead of waiting for them", async 
   await ask("GET", "/health");
   const started = performance.now();
   await server.close();
-  expect(performance.now() - started).toBeLessThan(5000);
+  expect(performance.now() - started).toBeLessThan(9_000);
   await start();
   expect(await reasonOf(session_id)).toBe("server_stopped");
 });

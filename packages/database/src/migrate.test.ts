@@ -85,7 +85,7 @@ it("waits for another replica, says so, and runs nothing twice", async () => {
   const first = migrate(query, [slow], log);
   await vi.waitFor(() => {
     expect(entered).toBe(true);
-  });
+  }, { timeout: 15_000 });
   const second = migrate(query, [slow], log);
   await vi.waitFor(
     () => {

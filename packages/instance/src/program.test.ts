@@ -38,8 +38,8 @@ describeChromium("an instance", (chromium) => {
     await vi.waitFor(async () => {
       const { result } = (await second.send("Target.getTargets")) as { result: { targetInfos: { type: string; url: string; title: string }[] } };
       expect(result.targetInfos.filter(({ type }) => type === "page")).toMatchObject([{ url: siteUrl, title: "Shoal" }]);
-    });
-    expect(instance.egress.hosts).toContain(new URL(siteUrl).host);
+    }, { timeout: 15_000 });
+    await vi.waitFor(() => { expect(instance.egress.hosts).toContain(new URL(siteUrl).host); }, { timeout: 15_000 });
 
     await first.send("Target.createTarget", { url: `${siteUrl}file.txt` });
     const file = join(instance.config.root, instance.config.home, "Downloads", "file.txt");
@@ -95,22 +95,22 @@ describeChromium("an instance", (chromium) => {
     const first = result.targetInfos.find(({ type }) => type === "page");
     await vi.waitFor(async () => {
       expect(await sizes(first?.targetId ?? "")).toEqual([1920, 1080, 1920]);
-    });
+    }, { timeout: 15_000 });
     await instance.assign({ viewport: { width: 1234, height: 777 }, start_url: siteUrl });
     await vi.waitFor(async () => {
       expect(await sizes(first?.targetId ?? "")).toEqual([1234, 777, 1234]);
-    });
-    expect(instance.egress.hosts).toContain(new URL(siteUrl).host);
+    }, { timeout: 15_000 });
+    await vi.waitFor(() => { expect(instance.egress.hosts).toContain(new URL(siteUrl).host); }, { timeout: 15_000 });
     for (const params of [{ url: "about:blank" }, { url: "about:blank", newWindow: true }]) {
       const created = (await client.send("Target.createTarget", params)) as { result: { targetId: string } };
       await vi.waitFor(async () => {
         expect(await sizes(created.result.targetId)).toEqual([1234, 777, 1234]);
-      });
+      }, { timeout: 15_000 });
     }
     const small = (await client.send("Target.createTarget", { url: "about:blank", newWindow: true, width: 600, height: 500 })) as { result: { targetId: string } };
     await vi.waitFor(async () => {
       expect(await sizes(small.result.targetId)).toMatchObject({ 0: 600 });
-    });
+    }, { timeout: 15_000 });
   });
 
   it("starts a crashed browser again once, and ends at the second crash", async () => {
@@ -165,7 +165,7 @@ describeChromium("an instance", (chromium) => {
     expect(await instance.event(({ type }) => type === "ending")).toMatchObject({ reason: "timeout" });
     const waitedMs = Date.now() - (idle.type === "activity" ? (idle.idle_since_ms ?? 0) : 0);
     expect(waitedMs).toBeGreaterThan(990);
-    expect(waitedMs).toBeLessThan(2_000);
+    expect(waitedMs).toBeLessThan(5_000);
     expect(await instance.exited).toBe(0);
   });
 });

@@ -36,7 +36,7 @@ it("gives the beginning of a line that is too long at once, and goes on with the
   stream.write("123456");
   await vi.waitFor(() => {
     expect(lines).toEqual([["1234", true]]);
-  });
+  }, { timeout: 15_000 });
   stream.end("789\nnext\n\nlast");
   await once(stream, "end");
   expect(lines).toEqual([["1234", true], ["next", false], ["", false], ["last", false]]);

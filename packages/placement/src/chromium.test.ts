@@ -65,13 +65,14 @@ describe.skipIf(process.platform === "win32")("findChromium", () => {
 describe.runIf(process.platform === "linux" && process.arch === "x64")("the browser that npm ships", () => {
   it("is extracted once, for several callers at once, and is a headless shell that starts", async () => {
     const cache = await temporaryDirectory();
+    const started = performance.now();
     const [first, second] = await Promise.all([packagedChromium(cache), packagedChromium(cache)]);
+    const extracted = performance.now();
     expect(first).toBeDefined();
     expect(second).toBe(first);
     expect(await readdir(cache)).toHaveLength(1);
-    const started = performance.now();
     expect(await packagedChromium(cache)).toBe(first);
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(performance.now() - extracted).toBeLessThan((extracted - started) / 2);
     // It may lack a library of the host, which is then named.
     const found = await findChromium({ executable: first ?? "" }).catch((error: unknown) => String(error));
     if (typeof found === "string") expect(found).toContain("Install the package that holds lib");

@@ -85,7 +85,7 @@ for (const kind of kinds) {
       await instance.request({ method: "POST", path: "/event" }, sent.map((event) => `${JSON.stringify(event)}\n`).join("")).then((answer) => answer.resume());
       await vi.waitFor(() => {
         expect(events).toEqual(sent);
-      });
+      }, { timeout: 15_000 });
       forget();
       await instance.request({ method: "POST", path: "/exit" }, JSON.stringify({ type: "ending", reason: "timeout", detail: "nobody came" })).then((answer) => answer.resume(), () => undefined);
       expect(await instance.ended).toEqual({ reason: "timeout", detail: "nobody came" });
@@ -131,7 +131,7 @@ for (const kind of kinds) {
       const acquired = placement.acquire(assign("s1"), waiting.signal);
       await vi.waitFor(async () => {
         expect(await sessionFolders(sessionsDir)).toHaveLength(1);
-      });
+      }, { timeout: 15_000 });
       waiting.abort(new Error("the client went away"));
       await expect(acquired).rejects.toThrow("the client went away");
       expect(await sessionFolders(sessionsDir)).toEqual([]);
@@ -184,7 +184,7 @@ for (const kind of kinds) {
       await expect(unread).rejects.toThrow("enough");
       await vi.waitFor(() => {
         expect(body.destroyed).toBe(true);
-      });
+      }, { timeout: 15_000 });
     });
 
     it("ends everything when it is closed, and hands out nothing after that", async () => {

@@ -175,6 +175,6 @@ it("ends every connection when it is closed", async () => {
   await closed;
   await vi.waitFor(async () => {
     expect(await new Promise<number>((resolve) => { origin.getConnections((_error, count) => { resolve(count); }); })).toBe(0);
-  });
+  }, { timeout: 15_000 });
   await expect(get(door.path, `http://127.0.0.1:${port}/`)).rejects.toThrow(/ENOENT|ECONNREFUSED/);
 });

@@ -142,7 +142,7 @@ describe.each(kinds)("through an %s proxy", (_name, protocol, proxy) => {
     expect((await get(path, `http://far.example:${port}/`)).statusCode).toBe(502);
     await vi.waitFor(() => {
       expect(proxy().open()).toBe(0);
-    });
+    }, { timeout: 15_000 });
   });
 
   it("leaves the page without an answer when the password is wrong, and logs none of it", async () => {

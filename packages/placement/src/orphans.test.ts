@@ -97,7 +97,7 @@ describeWith(["linux", "chromium"], "a process placement", () => {
       const found = familyOf(1).filter(({ name, pid }) => name === "sleep" && readFileSync(`/proc/${pid}/environ`, "utf8").includes(instance.id));
       expect(found).toHaveLength(2);
       return found;
-    });
+    }, { timeout: 15_000 });
     await instance.stop();
     expect(stillRunning(started)).toEqual([]);
   });

@@ -305,7 +305,7 @@ describe("the recorder", () => {
     await recorder.flush();
     expect(written).toEqual([]);
     isAway = false;
-    await vi.waitFor(() => { expect(written).toEqual(notes); }, { timeout: 5000 });
+    await vi.waitFor(() => { expect(written).toEqual(notes); }, { timeout: 15_000 });
     recorder.note(note({ id: "last" }));
     await recorder.close();
     expect(written.at(-1)?.id).toBe("last");

@@ -33,7 +33,7 @@ async function ended(id: string): Promise<Browser> {
 /** A second early at most, and not much later than a busy machine makes it. */
 function expectMoment(actual: string | undefined, expectedMs: number): void {
   expect(ms(actual) - expectedMs).toBeGreaterThan(-1_000);
-  expect(ms(actual) - expectedMs).toBeLessThan(8_000);
+  expect(ms(actual) - expectedMs).toBeLessThan(15_000);
 }
 
 it.concurrent("ends when its timeout is over, counted from the end of its last use", async () => {
@@ -41,7 +41,7 @@ it.concurrent("ends when its timeout is over, counted from the end of its last u
   await delay(3_000);
   await use(id);
   const usedMs = Date.now();
-  await vi.waitFor(async () => { expectMoment((await get(id)).expires_at, usedMs + 10_000); }, { timeout: 5_000 });
+  await vi.waitFor(async () => { expectMoment((await get(id)).expires_at, usedMs + 10_000); }, { timeout: 15_000 });
   const { expires_at } = await get(id);
   const browser = await ended(id);
   expect(browser.ended_reason).toBe("timeout");

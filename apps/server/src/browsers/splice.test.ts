@@ -21,7 +21,7 @@ async function pair(allowHalfOpen: boolean): Promise<{ near: Socket; far: Socket
 async function spliced() {
   const [client, instance] = await Promise.all([pair(true), pair(false)]);
   splice(client.far, instance.far);
-  const closed = () => vi.waitFor(() => { expect([client.far.closed, instance.far.closed]).toEqual([true, true]); }, { timeout: 8_000 });
+  const closed = () => vi.waitFor(() => { expect([client.far.closed, instance.far.closed]).toEqual([true, true]); }, { timeout: 15_000 });
   return { client: client.near, instance: instance.near, closed };
 }
 

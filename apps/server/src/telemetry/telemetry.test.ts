@@ -47,7 +47,7 @@ it("keeps what a session did, also after its end and up to its last moment", asy
     const all = await events(id);
     expect(all.map(({ event }) => event.type)).toContain("api_call");
     return all;
-  });
+  }, { timeout: 15_000 });
   expect(kept.map(({ seq }) => seq)).toEqual(kept.map((_, index) => index + 1));
   const { body } = await server.request("GET", `/browsers/${id}?include_deleted=true`);
   expect(Browser.parse(body).telemetry).toBeUndefined();

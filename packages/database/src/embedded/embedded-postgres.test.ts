@@ -56,7 +56,7 @@ describe("an embedded database", () => {
       process.kill(postmasterOf(dataDir), "SIGKILL");
       await vi.waitFor(() => {
         expect(heard).toContain(undefined);
-      });
+      }, { timeout: 15_000 });
       await sql`select 1`.execute(transaction);
     });
     await expect(held).rejects.toThrow();
@@ -111,7 +111,7 @@ describe("several starts", () => {
     const log = recordingLog();
     const startedAt = performance.now();
     const error: unknown = await openDatabase({ dataDir, log }).catch((reason: unknown) => reason);
-    expect(performance.now() - startedAt).toBeLessThan(2000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(DatabaseError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ code: "data_dir_locked", message: `The data directory ${dataDir} is in use by process ${pid}.` });
     const other = await failed(scratch.hold(startHolder({ dataDir })));

@@ -181,7 +181,7 @@ describeChromium("requests through the browser", (chromium) => {
     expect(await refusal({ url: "http://[" })).toMatchObject({ status: 400 });
     // And then it goes on.
     expect((await curl({ url: `${origin}/echo` })).status).toBe(200);
-    await vi.waitUntil(() => slow.size === 0);
+    await vi.waitUntil(() => slow.size === 0, { timeout: 15_000 });
   });
 
   it("are streamed by /curl/raw", async () => {
@@ -212,7 +212,7 @@ describeChromium("requests through the browser", (chromium) => {
       sent.on("error", reject).end();
     });
     expect(first).toBe("begun");
-    await vi.waitUntil(() => slow.size === 0);
+    await vi.waitUntil(() => slow.size === 0, { timeout: 15_000 });
     expect((await curl({ url: `${origin}/echo` })).status).toBe(200);
   });
 
@@ -230,6 +230,6 @@ describeChromium("requests through the browser", (chromium) => {
     await other.call("POST", "/_instance/stop");
     expect((await cut).status).toBe(503);
     await other.exited;
-    await vi.waitUntil(() => other.browserPids().length === 0);
+    await vi.waitUntil(() => other.browserPids().length === 0, { timeout: 15_000 });
   });
 });

@@ -109,11 +109,11 @@ describe.each(rootKinds)("reading and writing below %s", (kind) => {
       socket.write(`PUT /fs/write_file?${new URLSearchParams({ path: fs.at(name) }).toString()} HTTP/1.1\r\nHost: x\r\nContent-Type: application/octet-stream\r\nContent-Length: 1000000\r\n\r\n${"x".repeat(100_000)}`);
       await vi.waitFor(async () => {
         expect((await namesIn(fs.directory)).filter((found) => found.endsWith(".part"))).toHaveLength(1);
-      });
+      }, { timeout: 15_000 });
       socket.destroy();
       await vi.waitFor(async () => {
         expect(await namesIn(fs.directory)).toEqual(["file"]);
-      });
+      }, { timeout: 15_000 });
     }
     expect(await readFile(fs.host("file"), "utf8")).toBe("old");
     expect(fs.faults).toEqual([]);

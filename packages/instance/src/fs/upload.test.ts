@@ -97,11 +97,11 @@ describe.each(rootKinds)("uploads below %s", (kind) => {
       const staged = () => Promise.all([namesIn(fs.directory), namesIn(fs.spool)]);
       await vi.waitFor(async () => {
         expect((await staged()).flat()).toHaveLength(1);
-      });
+      }, { timeout: 15_000 });
       socket.destroy();
       await vi.waitFor(async () => {
         expect((await staged()).flat()).toEqual([]);
-      });
+      }, { timeout: 15_000 });
     }
   });
 });

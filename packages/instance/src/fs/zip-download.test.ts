@@ -142,11 +142,11 @@ it("stops and closes its files when the client goes away", async () => {
   socket.write(`GET /fs/download_dir_zip?${new URLSearchParams({ path: fs.at("") }).toString()} HTTP/1.1\r\nHost: x\r\n\r\n`);
   await vi.waitFor(async () => {
     expect(await openFiles()).toHaveLength(1);
-  });
+  }, { timeout: 15_000 });
   socket.destroy();
   await vi.waitFor(async () => {
     expect(await openFiles()).toEqual([]);
-  });
+  }, { timeout: 15_000 });
   expect(fs.faults).toEqual([]);
 });
 

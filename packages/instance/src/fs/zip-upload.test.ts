@@ -231,10 +231,10 @@ it("leaves nothing, no open file either, when the client goes away", async () =>
   socket.write(`POST /fs/upload_zip HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 10000000\r\n\r\n--b\r\nContent-Disposition: form-data; name="zip_file"; filename="x"\r\n\r\n${"x".repeat(100_000)}`);
   await vi.waitFor(async () => {
     expect(await namesIn(fs.spool)).toHaveLength(1);
-  });
+  }, { timeout: 15_000 });
   socket.destroy();
   await vi.waitFor(async () => {
     expect(await namesIn(fs.spool)).toEqual([]);
     expect((await readdir("/proc/self/fd")).length).toBeLessThanOrEqual(openBefore);
-  });
+  }, { timeout: 15_000 });
 });

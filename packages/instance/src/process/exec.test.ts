@@ -62,7 +62,7 @@ describe.skipIf(process.platform === "win32")("browsers.process.exec", () => {
     const answer = await served.exec({ command: "echo before; sleep 7001 & setsid sleep 7002 & sleep 7003", timeout_sec: 1 });
     expect(answer).toMatchObject({ status: 200, stdout: "before\n", body: { timed_out: true, exit_code: 137 } });
     expect(answer.body.duration_ms).toBeGreaterThanOrEqual(1000);
-    if (process.platform === "linux") await vi.waitFor(() => { expect(processesWith("sleep 700")).toEqual([]); });
+    if (process.platform === "linux") await vi.waitFor(() => { expect(processesWith("sleep 700")).toEqual([]); }, { timeout: 15_000 });
   });
 
   it("does not wait for what it leaves in the background, which lives on", async () => {
@@ -75,10 +75,10 @@ describe.skipIf(process.platform === "win32")("browsers.process.exec", () => {
   it("kills it when who asked has left", async () => {
     const gone = new AbortController();
     const asked = served.exec({ command: "echo $$ > started; sleep 7010" }, gone.signal).catch(() => undefined);
-    const pid = await vi.waitFor(() => Number.parseInt(readFileSync(join(served.root, "home/shoal/started"), "utf8")));
+    const pid = await vi.waitFor(() => Number.parseInt(readFileSync(join(served.root, "home/shoal/started"), "utf8")), { timeout: 15_000 });
     gone.abort();
     await asked;
-    await vi.waitFor(() => { expect(() => process.kill(pid, 0)).toThrow("ESRCH"); });
+    await vi.waitFor(() => { expect(() => process.kill(pid, 0)).toThrow("ESRCH"); }, { timeout: 15_000 });
   });
 
   it("kills it when it writes too much, and says what to do", async () => {

@@ -33,7 +33,7 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     expect((await served.post(body.process_id, "stdin", { data_b64: b64("\n") })).body).toEqual({ written_bytes: 1 });
     await vi.waitFor(async () => {
       expect((await served.status(body.process_id)).body).toEqual({ state: "exited", exit_code: 4, cpu_pct: 0, mem_bytes: 0 });
-    });
+    }, { timeout: 15_000 });
   });
 
   it("measures processor and memory of it and what it started", async () => {
@@ -45,7 +45,7 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
       expect(cpu_pct).toBeGreaterThan(5);
       expect(cpu_pct).toBeLessThan(150);
       expect(mem_bytes).toBeGreaterThan(100_000);
-    });
+    }, { timeout: 15_000 });
     expect((await served.status(idle)).body.cpu_pct).toBeLessThan(5);
     await Promise.all([busy, idle].map((id) => served.post(id, "kill", { signal: "KILL" })));
     expect((await served.all(busy)).exitCode).toBe(137);
@@ -88,7 +88,7 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     const id = await spawned({ command: "sleep", args: ["7102"] });
     const large = b64("x".repeat(512 * 1024));
     const waiting = Array.from({ length: 12 }, () => served.post(id, "stdin", { data_b64: large }));
-    await vi.waitFor(async () => { expect((await served.post(id, "stdin", { data_b64: large })).status).toBe(429); });
+    await vi.waitFor(async () => { expect((await served.post(id, "stdin", { data_b64: large })).status).toBe(429); }, { timeout: 15_000 });
     await served.post(id, "kill", { signal: "KILL" });
     expect([...new Set((await Promise.all(waiting)).map(({ status }) => status))].sort()).toEqual([409, 429]);
   });
@@ -105,7 +105,7 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     expect((await served.all(id)).exitCode).toBe(exitCode);
     // A shell has its background jobs ignore INT.
     if (signal === "INT") process.kill(Number(seen[1]), "SIGKILL");
-    await vi.waitFor(() => { expect(isAlive(Number(seen[1]))).toBe(false); });
+    await vi.waitFor(() => { expect(isAlive(Number(seen[1]))).toBe(false); }, { timeout: 15_000 });
     expect((await served.post(id, "kill", {})).body).toEqual({ ok: true });
   });
 
@@ -114,12 +114,12 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     const { stdout } = await served.all(id);
     expect(isAlive(Number(stdout))).toBe(true);
     await served.post(id, "kill", { signal: "TERM" });
-    await vi.waitFor(() => { expect(isAlive(Number(stdout))).toBe(false); });
+    await vi.waitFor(() => { expect(isAlive(Number(stdout))).toBe(false); }, { timeout: 15_000 });
   });
 
   it("lets a process run on without readers, keeps its last output, and tells a late reader what is missing", async () => {
     const id = await spawned({ command: "head -c 3000000 /dev/zero; echo the end" });
-    await vi.waitFor(async () => { expect((await served.status(id)).body.state).toBe("exited"); });
+    await vi.waitFor(async () => { expect((await served.status(id)).body.state).toBe("exited"); }, { timeout: 15_000 });
     const frames: OutputFrame[] = [];
     for await (const frame of served.output(id)) frames.push(frame);
     expect(frames[0]?.missed).toBeGreaterThan(50);
@@ -139,7 +139,7 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     // The reader has left, so that the rest runs through.
-    await vi.waitFor(async () => { expect((await served.status(id)).body.state).toBe("exited"); });
+    await vi.waitFor(async () => { expect((await served.status(id)).body.state).toBe("exited"); }, { timeout: 15_000 });
     const second = await spawned({ command: `head -c ${String(size)} /dev/zero` });
     const still = served.output(second);
     await still.next();
@@ -170,11 +170,11 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     const id = await spawned({ command: "cat" });
     const gone = new AbortController();
     const readers = [1, 2, 3].map(() => served.output(id, { signal: gone.signal }).next().catch(() => undefined));
-    await vi.waitFor(async () => { await expect(served.output(id).next()).rejects.toThrow("429"); });
+    await vi.waitFor(async () => { await expect(served.output(id).next()).rejects.toThrow("429"); }, { timeout: 15_000 });
     gone.abort();
     await Promise.all(readers);
     await served.post(id, "kill", { signal: "KILL" });
-    await vi.waitFor(async () => { expect((await served.all(id)).exitCode).toBe(137); });
+    await vi.waitFor(async () => { expect((await served.all(id)).exitCode).toBe(137); }, { timeout: 15_000 });
   });
 
   it("ends what takes longer than its time", async () => {

@@ -86,7 +86,7 @@ describe.skipIf(missing)(`a terminal${missing ? " (needs @lydell/node-pty of thi
     expect(stdout).not.toMatch(/ptmx|pts/);
     await served.post(id, "kill", { signal: "KILL" });
     await served.all(id);
-    await vi.waitFor(() => { expect(openTerminals()).toBe(before); });
+    await vi.waitFor(() => { expect(openTerminals()).toBe(before); }, { timeout: 15_000 });
   });
 
   it("needs a program that exists", async () => {

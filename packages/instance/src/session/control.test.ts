@@ -40,7 +40,7 @@ describeChromium("the control channel", (chromium) => {
     const second = instance.call("GET", "/_instance/events");
     await vi.waitFor(async () => {
       expect((await instance.call("POST", "/_instance/stop")).status).toBe(204);
-    });
+    }, { timeout: 15_000 });
     const lines = (await second).text.trim().split("\n");
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ type: "state", browser: "ready", browser_restarts: 0 });
     expect(JSON.parse(lines.at(-1) ?? "")).toEqual({ type: "ending", reason: "stopped" });
@@ -53,13 +53,13 @@ describeChromium("the control channel", (chromium) => {
     const idleTimes = () => instance.events.flatMap((event) => (event.type === "activity" && event.idle_since_ms !== null ? [event.idle_since_ms] : []));
     await vi.waitFor(() => {
       expect(idleTimes()).toHaveLength(1);
-    });
+    }, { timeout: 15_000 });
     for (let i = 0; i < 3; i++) await instance.call("GET", "/_instance/other");
     const before = Date.now();
     await instance.call("GET", "/fs/nothing");
     await vi.waitFor(() => {
       expect(idleTimes().length).toBeGreaterThan(1);
-    });
+    }, { timeout: 15_000 });
     expect(idleTimes()[1]).toBeGreaterThanOrEqual(before);
   });
 });

@@ -41,7 +41,7 @@ describe("the watch over processes that the kernel kills", () => {
     rmSync(join(proc, "20"), { recursive: true });
     await vi.waitFor(() => {
       stat(12, { parent: 11, name: "renderer", rssPages: 500_000 });
-    });
+    }, { timeout: 15_000 });
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(recorder.lastSeq).toBe(0);
 

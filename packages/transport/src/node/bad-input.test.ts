@@ -85,7 +85,7 @@ describe("more than there should be", () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(600 * megabyte);
     await vi.waitFor(() => {
       expect("content-encoding" in headers || closed).toBe(true);
-    });
+    }, { timeout: 15_000 });
   });
 });
 
@@ -192,7 +192,7 @@ describe("10,000 calls at once", () => {
     const holding = failureOf(call(first.signal));
     await vi.waitFor(() => {
       expect(server.seen).toHaveLength(1);
-    });
+    }, { timeout: 15_000 });
     const waiting = failureOf(call(second.signal));
     const third = call();
     second.abort("second");
