@@ -1,31 +1,12 @@
-import type { BrowserFiles } from "@shoal/client";
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import { bytesOf, pathOperations } from "../testing/path-operations.ts";
 import { codeOf, refusalOf } from "../testing/refusal.ts";
 import { linkMode, namesIn, renameEntry, zipOf } from "../testing/zip.ts";
 import type { ServiceUnderTest } from "./open-service.ts";
 import { useSessionOf } from "./session-under-test.ts";
 
-const bytesOf = async ({ stream }: { stream: ReadableStream<Uint8Array<ArrayBuffer>> }) => new Uint8Array(await new Response(stream).arrayBuffer());
 const blob = (text: string) => new Blob([text]);
-
-/** Every operation that takes a path: what a refusal calls it, and whether it makes what is missing. */
-const onPath: Readonly<Record<string, { readonly field: string; readonly makes?: true; readonly call: (fs: BrowserFiles, id: string, path: string) => Promise<unknown> }>> = {
-  "readFile": { field: "query.path", call: (fs, id, path) => fs.readBytes(id, { path }) },
-  "writeFile": { field: "query.path", makes: true, call: (fs, id, path) => fs.writeFile(id, "x", { path }) },
-  "listFiles": { field: "query.path", call: (fs, id, path) => fs.listFiles(id, { path }) },
-  "createDirectory": { field: "body.path", makes: true, call: (fs, id, path) => fs.createDirectory(id, { path }) },
-  "deleteFile": { field: "body.path", call: (fs, id, path) => fs.deleteFile(id, { path }) },
-  "deleteDirectory": { field: "body.path", call: (fs, id, path) => fs.deleteDirectory(id, { path }) },
-  "setFilePermissions": { field: "body.path", call: (fs, id, path) => fs.setFilePermissions(id, { path, mode: "644" }) },
-  "fileInfo": { field: "query.path", call: (fs, id, path) => fs.fileInfo(id, { path }) },
-  "move from": { field: "body.src_path", call: (fs, id, path) => fs.move(id, { src_path: path, dest_path: "/home/shoal/never" }) },
-  "move to": { field: "body.dest_path", makes: true, call: (fs, id, path) => fs.move(id, { src_path: "/home/shoal/Downloads/there", dest_path: path }) },
-  "upload": { field: "body.files[0][dest_path]", makes: true, call: (fs, id, path) => fs.upload(id, { files: [{ dest_path: path, file: blob("x") }] }) },
-  "uploadZip": { field: "body.dest_path", makes: true, call: async (fs, id, path) => fs.uploadZip(id, { dest_path: path, zip_file: await zipOf([{ name: "x", content: "x" }]) }) },
-  "downloadDirZip": { field: "query.path", call: async (fs, id, path) => bytesOf(await fs.downloadDirZip(id, { path })) },
-  "watch.start": { field: "body.path", call: (fs, id, path) => fs.watch.start(id, { path }) },
-};
 
 /** The files of a session. */
 export function describeFiles(test: ServiceUnderTest): void {
@@ -99,11 +80,10 @@ export function describeFiles(test: ServiceUnderTest): void {
       for (const mode of ["8", "99", "rwx", "", "77777", "-1"]) expect((await refusalOf(fs.setFilePermissions(id, { path, mode }))).status).toBe(400);
     });
 
-    it.each(Object.entries(onPath))("are named when something is wrong with a path: %s", async (name, { call, field, makes }) => {
+    it.each(Object.entries(pathOperations))("are named when something is wrong with a path: %s", async (name, { call, field, makes }) => {
       const { fs, id } = session;
       const home = await session.freshDirectory();
       await fs.writeFile(id, "1", { path: `${home}/file` });
-      await fs.writeFile(id, "1", { path: "/home/shoal/Downloads/there" });
       const wrong = { "relative/path": "absolute", "": "absolute", "~/file": "absolute", "/nul\0l": "NUL", [`/${"x/".repeat(2048)}y`]: "4096", [`/${"n".repeat(256)}`]: "255" };
       for (const [path, text] of Object.entries(wrong)) {
         const refused = await refusalOf(call(fs, id, path));
@@ -111,8 +91,9 @@ export function describeFiles(test: ServiceUnderTest): void {
         expect(refused.message).toContain(field);
         expect(refused.message).toContain(text);
       }
-      expect(await codeOf(call(fs, id, `${home}/file/below`))).toBe("400 not_a_directory");
-      if (makes === undefined) expect(await codeOf(call(fs, id, `${home}/missing`))).toBe("404 not_found");
+      expect(await refusalOf(call(fs, id, `${home}/file/below`))).toMatchObject({ status: 400, code: "not_a_directory", message: expect.stringContaining(`${home}/file`) as unknown });
+      const missing = `${home}/missing ü\n`;
+      if (makes === undefined) expect(await refusalOf(call(fs, id, missing))).toMatchObject({ status: 404, code: "not_found", message: expect.stringContaining(missing) as unknown });
     });
 
     it("are no directories, nor these files", async () => {
