@@ -154,7 +154,7 @@ describeChromium("an instance", (chromium) => {
 
   it("ends when nobody uses it for its timeout, counted from the last client's end", async () => {
     await using instance = await runInstance({ chromium });
-    await instance.event((event) => event.type === "ready" || (event.type === "state" && event.browser === "ready"));
+    await instance.ready();
     const socket = await instance.connect();
     await instance.assign({ timeout_seconds: 1 });
     await instance.event((event) => event.type === "activity" && event.idle_since_ms === null);

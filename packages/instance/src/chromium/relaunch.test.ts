@@ -37,7 +37,7 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser t
     await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${String((site.address() as AddressInfo).port)}/`;
     await using instance = await runInstance({ chromium: both });
-    await instance.event(({ type }) => type === "ready");
+    await instance.ready();
     const before = cdpClient(await instance.connect());
     expect(await instance.assign({ viewport: { width: 1000, height: 600 }, start_url: url })).toBe(200);
     await vi.waitFor(async () => { expect(await evaluate(before, "document.title")).toBe("Shoal"); }, { timeout: 30_000 });
@@ -59,7 +59,7 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser t
 
   it("is started again when it is killed as it starts, and whoever waits hears of it", async () => {
     await using instance = await runInstance({ chromium: both });
-    await instance.event(({ type }) => type === "ready");
+    await instance.ready();
     const before = cdpClient(await instance.connect());
     const assigned = instance.assign({ launch: { stealth: true } });
     await before.closed;

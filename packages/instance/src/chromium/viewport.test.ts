@@ -29,7 +29,7 @@ function change(instance: RunningInstance, viewport: object, force = false): Ret
 describeChromium("the viewport of a running session", (chromium) => {
   it("changes in every page, and holds in tabs and windows that are opened later", async () => {
     await using instance = await runInstance({ chromium });
-    await instance.event(({ type }) => type === "ready");
+    await instance.ready();
     const client = cdpClient(await instance.connect());
     expect(await instance.assign({ viewport: { width: 1000, height: 700 } })).toBe(200);
     const [first] = await pagesOf(client);

@@ -199,7 +199,7 @@ describeChromium("live view of a browser that dies", (chromium) => {
   it("goes on with the next one, and says when the session ends", async () => {
     await using instance = await runInstance({ chromium });
     await instance.assign({ timeout_seconds: 600 });
-    await instance.event(({ type }) => type === "ready");
+    await instance.ready();
     const viewer = await watchOf(instance, "control");
     await expect.poll(() => viewer.pictures.length, waiting).toBeGreaterThan(0);
     const client = cdpClient(await instance.connect());

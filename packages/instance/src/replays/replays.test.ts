@@ -64,7 +64,7 @@ describeChromium("recordings", (chromium) => {
   beforeAll(async () => {
     instance = await runInstance({ chromium });
     await instance.assign({ viewport: { width: 801, height: 600 } });
-    await instance.event(({ type }) => type === "ready");
+    await instance.ready();
     await connect();
   });
   afterAll(async () => {
@@ -131,8 +131,7 @@ describeChromium("recordings", (chromium) => {
     const { replay_id: id } = await start(instance);
     // The answer never comes.
     void cdp.send("Browser.crash");
-    await instance.event(({ type }) => type === "browser_restarted");
-    await expect.poll(() => instance.events.filter(({ type }) => type === "ready").length, { timeout: 20_000 }).toBe(2);
+    await instance.ready(await instance.event(({ type }) => type === "browser_restarted"));
     await connect();
     await evaluate(moving);
     await after(2000);

@@ -36,7 +36,7 @@ describeChromium("the control channel", (chromium) => {
   it("tells every reader the present state first, and the end last", async () => {
     await using instance = await runInstance({ chromium });
     expect((await instance.event(() => true)).type).toBe("state");
-    await instance.event((event) => event.type === "ready" || (event.type === "state" && event.browser === "ready"));
+    await instance.ready();
     const second = instance.call("GET", "/_instance/events");
     await vi.waitFor(async () => {
       expect((await instance.call("POST", "/_instance/stop")).status).toBe(204);

@@ -19,6 +19,8 @@ export interface RunningInstance extends AsyncDisposable {
   readonly events: readonly InstanceEvent[];
   /** Resolves with the first event that fits, a past one too. */
   event(fits: (event: InstanceEvent) => boolean): Promise<InstanceEvent>;
+  /** Resolves when the browser answers, told as it came up or found so by a feed that was opened later; the one after a restart where `after` is what told of it. */
+  ready(after?: InstanceEvent): Promise<void>;
   assign(assign: Partial<AssignInstance>): Promise<number>;
   call(method: string, path: string, body?: string, headers?: OutgoingHttpHeaders): Promise<{ status: number; headers: IncomingMessage["headers"]; text: string }>;
   /** A WebSocket that is open. */
@@ -96,6 +98,9 @@ export async function runInstance({ chromium, cacheDir }: RunOptions): Promise<R
         watchers.add(look);
         look();
       }),
+    async ready(after) {
+      await run.event((event) => (event.type === "ready" || (event.type === "state" && event.browser === "ready")) && (after === undefined || events.indexOf(event) > events.indexOf(after)));
+    },
     async assign(assign) {
       const { status } = await run.call("POST", "/_instance/assign", JSON.stringify({ session_id: "session", timeout_seconds: 60, ...assign }));
       return status;
