@@ -72,7 +72,7 @@ describe("event stream", () => {
       if (count === 1) response.write(frame("1"));
       else response.end(frame("2"));
     });
-    expect(await namesOf(open(server, { idleTimeoutMs: 50 }))).toEqual(["1", "2"]);
+    expect(await namesOf(open(server, { idleTimeoutMs: 1_000 }))).toEqual(["1", "2"]);
     expect(server.seen[1]?.headers["last-event-id"]).toBe("1");
   });
 

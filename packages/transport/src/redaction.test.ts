@@ -31,7 +31,7 @@ describe("secrets", () => {
     });
     const logger = { debug: (...line: unknown[]) => printed.push(line), warn: (...line: unknown[]) => printed.push(line) };
     const hooks = { onRequest: (info: unknown) => void printed.push(info), onResponse: ({ responseHeaders: _, ...info }: ResponseInfo) => void printed.push(info), onRetry: (info: unknown) => void printed.push(info) };
-    const transport = make(server, { maxRetries: 0, timeoutMs: 500, logger, hooks });
+    const transport = make(server, { maxRetries: 0, timeoutMs: 2_000, logger, hooks });
     for (let count = 0; count < 5; count++) printed.push(await failureOf(transport.call(getProfile, { params })));
     printed.push(await failureOf(transport.call(getProfile, { params }, { maxRetries: 1 })));
     const leaking = createTransport({ baseUrl: server.baseUrl, apiKey, maxRetries: 0, fetch: (request) => Promise.reject(new Error(`cannot send ${request.headers.get("authorization") ?? ""}`)) });

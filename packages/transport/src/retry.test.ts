@@ -101,10 +101,9 @@ describe("time", () => {
         clearInterval(drip);
       });
     });
-    const transport = make(server, { maxRetries: 0, timeoutMs: 60 });
-    const silent = await failureOf(transport.call(getProfile, { params }));
+    const silent = await failureOf(make(server, { maxRetries: 0, timeoutMs: 60 }).call(getProfile, { params }));
     expect(TimeoutError.isInstance(silent) && silent.message).toBe("profiles.get timed out after 60 ms: no answer came. Raise timeoutMs if it needs longer.");
-    const dripping = await failureOf(transport.call(getProfile, { params }));
+    const dripping = await failureOf(make(server, { maxRetries: 0, timeoutMs: 1_500 }).call(getProfile, { params }));
     expect(TimeoutError.isInstance(dripping) && dripping.message).toContain("the answer did not end");
   });
 
@@ -112,17 +111,16 @@ describe("time", () => {
     await using server = await serve((_, response, count) => {
       if (count > 1) reply(response, 200, profile);
     });
-    expect(await make(server, { timeoutMs: 300 }).call(getProfile, { params })).toEqual(profile);
+    expect(await make(server, { timeoutMs: 1_500 }).call(getProfile, { params })).toEqual(profile);
   });
 
   it("in all ends at totalTimeoutMs, and no try begins that could not end", async () => {
     await using server = await serve((_, response, count) => {
       if (count === 1) reply(response, 503, { code: "x", message: "x" }, { "retry-after-ms": "5000" });
     });
-    const transport = make(server, { totalTimeoutMs: 80 });
-    const refused = await failureOf(transport.call(getProfile, { params }));
+    const refused = await failureOf(make(server, { totalTimeoutMs: 3_000 }).call(getProfile, { params }));
     expect(ApiError.isInstance(refused) && refused.status).toBe(503);
-    const error = await failureOf(transport.call(getProfile, { params }));
+    const error = await failureOf(make(server, { totalTimeoutMs: 80 }).call(getProfile, { params }));
     expect(TimeoutError.isInstance(error) && error.message).toContain("timed out after 80 ms in all");
     expect(server.seen).toHaveLength(2);
   });

@@ -141,8 +141,8 @@ describe("upload of bytes", () => {
         yield new Uint8Array(10);
       }
     };
-    const transport = make(server, { timeoutMs: 400 });
-    await transport.call(writeFile, { params, query, body: streamFrom(slow(Array.from({ length: 12 }, () => 50))) });
+    const transport = make(server, { timeoutMs: 1_500 });
+    await transport.call(writeFile, { params, query, body: streamFrom(slow(Array.from({ length: 12 }, () => 200))) });
     const error = await failureOf(transport.call(writeFile, { params, query, body: streamFrom(slow([1, 5000])) }));
     expect(TimeoutError.isInstance(error) && error.message).toContain("the upload did not get on");
   });
@@ -357,7 +357,7 @@ describe("download", () => {
     const broken = await make(server).download(readFile, { params, query });
     const error = await failureOf(new Response(broken.stream).text());
     expect(ConnectionError.isInstance(error) && error.message).toContain("after 4 bytes");
-    const silent = await make(server, { timeoutMs: 200 }).download(readFile, { params, query });
+    const silent = await make(server, { timeoutMs: 1_000 }).download(readFile, { params, query });
     expect(TimeoutError.isInstance(await failureOf(new Response(silent.stream).text()))).toBe(true);
   });
 
@@ -365,8 +365,8 @@ describe("download", () => {
     await using server = await serve((_, response) => {
       response.writeHead(200).end("done");
     });
-    const file = await make(server, { timeoutMs: 100 }).download(readFile, { params, query });
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    const file = await make(server, { timeoutMs: 1_000 }).download(readFile, { params, query });
+    await new Promise((resolve) => setTimeout(resolve, 1_300));
     expect(await new Response(file.stream).text()).toBe("done");
   });
 
