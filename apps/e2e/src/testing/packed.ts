@@ -10,8 +10,8 @@ const packages = ["packages/schemas", "packages/contract", "packages/transport",
 
 /** What npm's own environment says of this checkout (its pnpm, its workspace) is none of an empty project's business. */
 const plainEnvironment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS$|NODE_PATH$|VITEST)/i.test(name)));
-// On Windows npm is a script that only a shell finds.
-const options = { env: plainEnvironment, shell: process.platform === "win32", maxBuffer: 16 * 1024 * 1024 };
+// On Windows npm is a script that only a shell finds. What hangs is ended rather than left behind.
+const options = { env: plainEnvironment, shell: process.platform === "win32", maxBuffer: 16 * 1024 * 1024, timeout: 360_000 };
 
 /** An empty project into which the packages were installed as npm would install them. */
 export interface PackedProject extends AsyncDisposable {
