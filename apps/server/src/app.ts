@@ -53,6 +53,8 @@ import { identify, RequestLog } from "./request-log.ts";
 import type { Secrets } from "./secrets.ts";
 import { telemetryHandlers } from "./telemetry/handlers.ts";
 import type { TelemetryStore } from "./telemetry/telemetry-store.ts";
+import type { TelemetryDestinations } from "./telemetry-destinations/destinations.ts";
+import { telemetryDestinationHandlers } from "./telemetry-destinations/handlers.ts";
 import { serviceHandlers } from "./service/handlers.ts";
 import { serveOpenApi } from "./service/openapi.ts";
 import type { ReadinessChecks } from "./service/readiness.ts";
@@ -91,6 +93,7 @@ export interface AppParts {
   readonly sessions: Sessions;
   readonly sessionStore: Pick<SessionStore, "find">;
   readonly telemetry: TelemetryStore;
+  readonly telemetryDestinations: TelemetryDestinations;
   readonly log: Log;
   readonly isDraining: () => boolean;
   /** Adds what the operator's view of the service needs. */
@@ -183,6 +186,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     ...organizationHandlers(parts.organization, entitlements),
     ...auditLogHandlers(parts.auditLogs),
     ...telemetryHandlers(sessions, parts.telemetry),
+    ...telemetryDestinationHandlers(parts.telemetryDestinations),
   } satisfies HandlersOrNotYet<Omit<KeyedPlane<typeof contract>, keyof typeof browserReplays>, NotImplemented & keyof KeyedPlane<typeof contract>, Access>;
   const open = serviceHandlers(parts.readiness) satisfies HandlersOrNotYet<OpenPlane<typeof contract>, NotImplemented & keyof OpenPlane<typeof contract>>;
 

@@ -5,7 +5,7 @@ import { notImplemented } from "./not-implemented.ts";
 import { startTestServer, type TestServer } from "./testing/test-server.ts";
 
 /** Every operation on a single object; its body, where it takes one. Whoever gives an operation its handler adds a line. */
-const onObjects: Record<string, { readonly object: "pool" | "profile" | "key" | "session" | "project" | "proxy" | "extension"; readonly body?: unknown }> = {
+const onObjects: Record<string, { readonly object: "pool" | "profile" | "key" | "session" | "project" | "proxy" | "extension" | "destination"; readonly body?: unknown }> = {
   "profiles.get": { object: "profile" },
   "profiles.update": { object: "profile", body: { name: "stolen" } },
   "profiles.delete": { object: "profile" },
@@ -19,6 +19,9 @@ const onObjects: Record<string, { readonly object: "pool" | "profile" | "key" | 
   "extensions.get": { object: "extension" },
   "extensions.download": { object: "extension" },
   "extensions.delete": { object: "extension" },
+  "telemetry.destinations.get": { object: "destination" },
+  "telemetry.destinations.update": { object: "destination", body: { name: "stolen" } },
+  "telemetry.destinations.delete": { object: "destination" },
   "proxies.get": { object: "proxy" },
   "proxies.update": { object: "proxy", body: { name: "stolen" } },
   "proxies.delete": { object: "proxy" },
@@ -50,10 +53,10 @@ const onObjects: Record<string, { readonly object: "pool" | "profile" | "key" | 
   ),
 };
 /** Every list; it must not show the other project's object. */
-const lists = ["profiles.list", "extensions.list", "proxies.list", "apiKeys.list", "browsers.list", "browserPools.list", "projects.list", "projects.legacy.list"];
+const lists = ["profiles.list", "extensions.list", "proxies.list", "apiKeys.list", "browsers.list", "browserPools.list", "telemetry.destinations.list", "projects.list", "projects.legacy.list"];
 /** Operations without an object of a project. */
 const others = [
-  "profiles.create", "extensions.upload", "extensions.downloadFromChromeStore", "proxies.create", "apiKeys.create", "browsers.create", "browserPools.create", "projects.create", "projects.legacy.create",
+  "profiles.create", "extensions.upload", "extensions.downloadFromChromeStore", "proxies.create", "apiKeys.create", "browsers.create", "browserPools.create", "telemetry.destinations.create", "projects.create", "projects.legacy.create",
   "organization.limits.get", "organization.limits.update", "organization.entitlements.get", "auth.context.get",
   // Entries are looked for by time; audit-logs.test.ts tells whose are shown.
   "auditLogs.list", "auditLogs.exportChunk", "auditLogs.verify",
@@ -68,7 +71,7 @@ const instance = endpoints.filter(({ plane }) => plane === "instance");
 let server: TestServer;
 let owner: { id: string; key: string };
 let stranger: { id: string; key: string };
-let ids: Record<"pool" | "profile" | "key" | "session" | "project" | "proxy" | "extension", string>;
+let ids: Record<"pool" | "profile" | "key" | "session" | "project" | "proxy" | "extension" | "destination", string>;
 let unusableKeys: (string | null)[];
 
 beforeAll(async () => {
@@ -78,12 +81,13 @@ beforeAll(async () => {
   const profile = await server.request("POST", "/profiles", { key: owner.key, body: { name: "precious" } });
   const key = await server.request("POST", "/org/api_keys", { key: owner.key, body: { name: "precious" } });
   const proxy = await server.request("POST", "/proxies", { key: owner.key, body: { type: "custom", name: "precious", config: { host: "proxy.example", port: 3128 } } });
+  const destination = await server.request("POST", "/telemetry/destinations", { key: owner.key, body: { name: "precious", endpoint: "https://otlp.example.com" } });
   const extension = createId();
   // Without its archive: no operation of a stranger may get that far.
   await server.database.query.insertInto("extensions").values({ id: extension, project_id: owner.id, name: "precious", blob: createId(), size_bytes: 1, checksum: "", last_used_at: null }).execute();
   // It fills with nothing: its browsers are of no account here.
   const pool = await server.request("POST", "/browser_pools", { key: owner.key, body: { name: "precious", size: 1, fill_rate_per_minute: 0 } });
-  ids = { extension, pool: (pool.body as { id: string }).id, proxy: (proxy.body as { id: string }).id, profile: (profile.body as { id: string }).id, key: (key.body as { id: string }).id, session: createId(), project: owner.id };
+  ids = { destination: (destination.body as { id: string }).id, extension, pool: (pool.body as { id: string }).id, proxy: (proxy.body as { id: string }).id, profile: (profile.body as { id: string }).id, key: (key.body as { id: string }).id, session: createId(), project: owner.id };
   // A row is enough here: no operation of a stranger may get as far as the instance. Its server is another one, so that nothing ends it.
   await server.database.query
     .insertInto("sessions")

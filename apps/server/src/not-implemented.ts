@@ -17,14 +17,12 @@ export const notImplemented = [
   "createCredentialProvider",
   "createDeployment",
   "createInvocation",
-  "createOtlpDestination",
   "deleteAuditLogExportDestination",
   "deleteAuthConnection",
   "deleteCredential",
   "deleteCredentialProvider",
   "deleteDeployment",
   "deleteInvocationBrowsers",
-  "deleteOtlpDestination",
   "exchangeHandoff",
   "followDeployment",
   "followInvocation",
@@ -35,7 +33,6 @@ export const notImplemented = [
   "getCredentialProvider",
   "getDeployment",
   "getInvocation",
-  "getOtlpDestination",
   "getTotpCode",
   "listApps",
   "listAuditLogExportDestinations",
@@ -46,7 +43,6 @@ export const notImplemented = [
   "listDeployments",
   "listInvocationBrowsers",
   "listInvocations",
-  "listOtlpDestinations",
   "listTimeline",
   "startLogin",
   "submitLogin",
@@ -57,7 +53,6 @@ export const notImplemented = [
   "updateCredential",
   "updateCredentialProvider",
   "updateInvocation",
-  "updateOtlpDestination",
 ] as const satisfies readonly (keyof KeyedPlane<typeof contract> | keyof OpenPlane<typeof contract>)[];
 
 /** Name of an operation of {@link notImplemented}. */

@@ -22,7 +22,7 @@ afterAll(() => server.close());
 
 const query = () => server.database.query;
 const base = (id: string, created_at: string) => ({ id, project_id: owner.id, name: id, created_at });
-const removeFrom = (table: "profiles" | "proxies" | "extensions" | "browser_pools" | "sessions" | "projects") => (id: string) => query().deleteFrom(table).where("id", "=", id).execute();
+const removeFrom = (table: "profiles" | "proxies" | "extensions" | "telemetry_destinations" | "browser_pools" | "sessions" | "projects") => (id: string) => query().deleteFrom(table).where("id", "=", id).execute();
 
 const lists: Record<string, ListUnderTest> = {
   "profiles.list": { path: "/profiles", insert: (id, at) => query().insertInto("profiles").values(base(id, at)).execute(), remove: removeFrom("profiles") },
@@ -32,6 +32,7 @@ const lists: Record<string, ListUnderTest> = {
     remove: removeFrom("extensions"),
   },
   "proxies.list": { path: "/proxies", insert: (id, at) => query().insertInto("proxies").values({ ...base(id, at), type: "datacenter", protocol: "https", bypass_hosts: "[]", config: "{}" }).execute(), remove: removeFrom("proxies") },
+  "telemetry.destinations.list": { path: "/telemetry/destinations", insert: (id, at) => query().insertInto("telemetry_destinations").values({ ...base(id, at), endpoint: "https://otlp.example.com", description: null, header_names: "[]", headers: null }).execute(), remove: removeFrom("telemetry_destinations") },
   "browsers.list": {
     path: "/browsers?status=all",
     insert: (id, at) => query().insertInto("sessions").values({ ...base(id, at), placement: "process", server_id: "another", timeout_seconds: 60, headless: true, stealth: false, viewport: null, start_url: null, ended_at: at, ended_reason: "deleted" }).execute(),

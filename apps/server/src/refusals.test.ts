@@ -27,7 +27,7 @@ afterAll(() => server.close());
 async function contents(): Promise<string> {
   const { rows } = await sql<{ name: string }>`select tablename as name from pg_tables where schemaname = current_schema() order by tablename`.execute(server.database.query);
   const kept = rows.map(({ name }) => name).filter((name) => !/^(?:audit_|servers|api_key_uses|idempotency|shoal_|rate_)/.test(name));
-  expect(kept).toEqual(expect.arrayContaining(["api_keys", "browser_pools", "extensions", "profiles", "projects", "proxies", "sessions"]));
+  expect(kept).toEqual(expect.arrayContaining(["api_keys", "browser_pools", "extensions", "profiles", "projects", "proxies", "sessions", "telemetry_destinations"]));
   const tables = await Promise.all(kept.map(async (name) => [name, (await sql`select to_jsonb(t) - 'last_used_at' as row from ${sql.table(name)} t order by t::text`.execute(server.database.query)).rows]));
   return JSON.stringify(tables);
 }

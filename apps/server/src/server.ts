@@ -1,5 +1,5 @@
 import { type Database, DatabaseError, openDatabase } from "@shoal/database";
-import { createEgressProbe, createPlacement, type Placement, PlacementError, type PlacementKind } from "@shoal/placement";
+import { createEgressProbe, createOutboundRule, createPlacement, type Placement, PlacementError, type PlacementKind } from "@shoal/placement";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DestinationStream } from "pino";
@@ -53,6 +53,8 @@ import { createSecrets } from "./secrets.ts";
 import { createReadiness } from "./service/readiness.ts";
 import { StartError } from "./start-error.ts";
 import { createTelemetryStore } from "./telemetry/telemetry-store.ts";
+import { createTelemetryDestinations } from "./telemetry-destinations/destinations.ts";
+import { createTelemetryExports, type TelemetryExports } from "./telemetry-export/exports.ts";
 
 const hourMs = 60 * 60 * 1000;
 
@@ -211,10 +213,10 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const { database, placement: bare } = await openParts(started, given);
   refuseUnsafe(config, bare.kind);
   const origins = createRequestOrigins({ publicUrl: config.public_url, trustedProxies: config.trusted_proxies, headers: config.trusted_proxy_headers });
-  const observation = await openObservation({ config, database, serverId: dataDir.serverId, traffic: () => bare.traffic(), inFlight: () => live.inFlight, sockets: () => live.upgrades?.count() ?? 0, clientIpOf: (request) => origins.clientIpOf(request), log });
+  const observation = await openObservation({ config, database, serverId: dataDir.serverId, traffic: () => bare.traffic(), inFlight: () => live.inFlight, sockets: () => live.upgrades?.count() ?? 0, telemetryExports: () => live.telemetryExports?.totals(), clientIpOf: (request) => origins.clientIpOf(request), log });
   cleanup.add("metrics, traces and the access log", () => observation.close());
-  // Both come into being with the HTTP server, at the end of the start.
-  const live: { inFlight?: InFlight; upgrades?: UpgradeRoutes } = {};
+  // They come into being later in the start.
+  const live: { inFlight?: InFlight; upgrades?: UpgradeRoutes; telemetryExports?: TelemetryExports } = {};
   const overloadRules = overloadRulesOf(config);
   const overload = createOverloadGuard({ rules: overloadRules, inFlight: () => live.inFlight, onRefused: (why) => { observation.refused(why); } });
   cleanup.add("the watch for overload", () => { overload.close(); });
@@ -245,7 +247,10 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     log,
   });
   const profiles = createProfiles(database, isLive, profileStates);
+  const outbound = createOutboundRule({ allowPrivateHosts: config.allow_private_hosts });
+  const telemetryDestinations = createTelemetryDestinations({ database, secrets, rule: outbound, isLive });
   cleanup.add("the change feed", database.onChange((change) => {
+    if (change === undefined || change.table === "telemetry_destinations") telemetryDestinations.forget(change?.id);
     if (change === undefined) for (const cache of [keys, profiles, lookup]) cache.forgetAll();
     else if (change.table === "api_keys") keys.forget(change.id);
     else if (change.table === "profiles") profiles.forget(change.id);
@@ -262,6 +267,9 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const sessionRules = { maxSessions: config.max_sessions, limits, idleTimeoutSeconds: config.idle_timeout_seconds };
   const organization = await openOrganization(database, limits);
   const telemetry = createTelemetryStore({ directory: join(dataDir.path, "telemetry"), retentionMs: config.telemetry_retention_days * 24 * hourMs, log });
+  const telemetryExports = createTelemetryExports({ destinations: telemetryDestinations, rule: outbound, store: telemetry, serverId: dataDir.serverId, log });
+  live.telemetryExports = telemetryExports;
+  cleanup.add("the export of telemetry", () => telemetryExports.close());
   const extensions = createExtensions({ database, blobs: blobs("extensions") });
   const replays = createReplayStore({ directory: join(dataDir.path, "replays"), retentionDays: config.replay_retention_days, log });
   const proxies = createProxies({
@@ -278,6 +286,8 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     proxies,
     extensions,
     telemetry,
+    destinations: telemetryDestinations,
+    exports: telemetryExports,
     replays,
     others: replicas.others,
     isPeer: replicas.isPeer,
@@ -347,6 +357,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     sessions,
     sessionStore,
     telemetry,
+    telemetryDestinations,
     log,
     isDraining,
     observe: (routes) => { observation.join(routes, (request) => { authenticator.countRefused(request); }); },

@@ -135,6 +135,8 @@ export interface SessionsTable {
   /** Whether it writes to the profile; one session at a time does. */
   profile_save_changes: Generated<boolean>;
   browser_restarts: Generated<number>;
+  /** Where its telemetry is sent, `null` = nowhere; of one that has ended, `null` too once the destination was deleted. */
+  telemetry_destination_id: Generated<string | null>;
   /** How its browser is started, where that has no column of its own. */
   options: Generated<{ kiosk_mode?: true; chrome_policy?: Record<string, unknown>; extensions?: readonly string[]; private_hosts?: readonly string[] }>;
   /** Set together with `ended_reason`. */
@@ -157,6 +159,8 @@ export interface BrowserPoolsTable {
   /** Browsers, warm and leased ones together. */
   size: number;
   config: ColumnType<Record<string, unknown>, string, string>;
+  /** Out of `config`. */
+  telemetry_destination_id: GeneratedAlways<string | null>;
   /** Browsers that may be started beyond the fill rate: they replace others. */
   credits: Generated<number>;
   /** When the fill rate would have been used up, had every start waited for its turn. */
@@ -213,6 +217,25 @@ export interface ExtensionsTable {
   checksum: string;
   created_at: TimestampOfInsert;
   last_used_at: Timestamp | null;
+}
+
+/** OpenTelemetry collectors that sessions' telemetry is sent to. */
+export interface TelemetryDestinationsTable {
+  id: string;
+  project_id: string;
+  /** Unique in the project. */
+  name: string;
+  /** `name` without case and accents; see `folded`. */
+  name_folded: GeneratedAlways<string>;
+  /** Base address, without `/v1/logs`. */
+  endpoint: string;
+  description: string | null;
+  /** As they were written. */
+  header_names: ColumnType<string[], string, string>;
+  /** Names and values, sealed; `null` = none. */
+  headers: Buffer | null;
+  created_at: TimestampOfInsert;
+  updated_at: TimestampOfInsert;
 }
 
 /** Answers kept for repeated POSTs. A row with status 0 is a request that still runs. */
@@ -320,6 +343,7 @@ export interface Tables {
   browser_pool_waiters: BrowserPoolWaitersTable;
   proxies: ProxiesTable;
   extensions: ExtensionsTable;
+  telemetry_destinations: TelemetryDestinationsTable;
   idempotency_keys: IdempotencyKeysTable;
   audit_logs: AuditLogsTable;
   audit_chain: AuditChainTable;

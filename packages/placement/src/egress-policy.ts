@@ -14,8 +14,8 @@ export type ResolveName = (name: string) => Promise<readonly ResolvedAddress[]>;
 export type EgressDecision =
   /** Connect to these addresses and no others: a second look at the name could give another answer. */
   | { readonly allowed: true; readonly addresses: readonly ResolvedAddress[] }
-  /** `status` and `message` are for the page. */
-  | { readonly allowed: false; readonly status: 400 | 403 | 502; readonly message: string };
+  /** `status` and `message` are for the page; `because` says the same in words that fit behind a colon. */
+  | { readonly allowed: false; readonly status: 400 | 403 | 502; readonly message: string; readonly because: string };
 
 export interface EgressPolicy {
   /** Decides about one connection. `hostname` is as a URL or a `CONNECT` line gives it, in any notation. Never rejects. */
@@ -70,14 +70,14 @@ function policyOf(lists: readonly (readonly AllowedHost[])[], resolveName: Resol
     narrowed: (privateHosts) => policyOf([...lists, parseHosts("private_hosts", privateHosts)], resolveName),
     async decide(hostname, port) {
       const name = canonicalName(hostname);
-      if (name === undefined) return { allowed: false, status: 400, message: `${quoted(hostname)} is not a host name.\n` };
-      if (ownTraffic.has(name)) return { allowed: false, status: 403, message: `The browser's own traffic to ${name} is switched off.\n` };
+      if (name === undefined) return { allowed: false, status: 400, message: `${quoted(hostname)} is not a host name.\n`, because: "it is not a host name" };
+      if (ownTraffic.has(name)) return { allowed: false, status: 403, message: `The browser's own traffic to ${name} is switched off.\n`, because: "only the browser itself asks it" };
       let found: readonly ResolvedAddress[];
       try {
         found = await addressesOf(name, resolveName);
       } catch (error) {
         const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-        return { allowed: false, status: 502, message: `The name ${quoted(name)} could not be resolved (${reason}).\n` };
+        return { allowed: false, status: 502, message: `The name ${quoted(name)} could not be resolved (${reason}).\n`, because: `its name could not be resolved (${reason})` };
       }
       let refused = "it has no address";
       const addresses = found.filter(({ address }) => {
@@ -92,6 +92,7 @@ function policyOf(lists: readonly (readonly AllowedHost[])[], resolveName: Resol
         allowed: false,
         status: 403,
         message: `Pages of this service may not reach ${quoted(name)} on port ${port}: ${refused}. Whoever runs the service can add it to the private hosts that are allowed.\n`,
+        because: refused,
       };
     },
   };

@@ -3,6 +3,7 @@ export { findChromium, type ChromiumKind, type ChromiumSource, type FoundChromiu
 export { createPlacement } from "./create-placement.ts";
 export { checkPrivateHosts } from "./private-hosts.ts";
 export { createEgressProbe, type EgressProbe, type EgressProbeResult } from "./egress-probe.ts";
+export { createOutboundRule, type OutboundDecision, type OutboundRule } from "./outbound-rule.ts";
 export type { EgressTraffic } from "./egress-gateway.ts";
 export type { EgressUpstream } from "./egress-upstream.ts";
 export { examineHost, type HostFinding, type HostReport } from "./examine-host.ts";

@@ -261,7 +261,7 @@ describe("a lease", () => {
   it("is refused before it is given where it asks for what cannot be", async () => {
     const { id } = await create({ size: 1, fill_rate_per_minute: 0 });
     expect(await acquire(id, { telemetry: { enabled: false, browser: { console: { enabled: true } } } })).toMatchObject({ status: 400, body: { message: expect.stringContaining("body.telemetry") as unknown } });
-    expect(await acquire(id, { telemetry: { export: { otlp: { destination: { name: "d" } } } } })).toMatchObject({ status: 501, body: { message: expect.stringContaining("body.telemetry.export") as unknown } });
+    expect(await acquire(id, { telemetry: { export: { otlp: { destination: { name: "d" } } } } })).toMatchObject({ status: 404, body: { message: expect.stringContaining("body.telemetry.export.otlp.destination") as unknown } });
     for (const body of [{ acquire_timeout_seconds: 3601 }, { acquire_timeout_seconds: -1 }, { start_url: "x".repeat(2049) }, { name: "a b" }]) {
       expect(await acquire(id, body)).toMatchObject({ status: 400, body: { message: expect.stringContaining(`body.${Object.keys(body)[0] ?? ""}`) as unknown } });
     }

@@ -3,7 +3,7 @@ import type { BrowserPool, BrowserPoolConfig, CreateBrowserPool, UpdateBrowserPo
 import type * as z from "zod/mini";
 import type { PooledRequest } from "../browsers/session-runner.ts";
 import type { Sessions } from "../browsers/sessions.ts";
-import { selectCategories, shownCategories } from "../telemetry/categories.ts";
+import { selectCategories, shownCategories, shownExport } from "../telemetry/categories.ts";
 import type { CountedPool } from "./pool-store.ts";
 
 /** What a pool was told, beside its name and its size. */
@@ -43,7 +43,7 @@ function asSession({ profile, ...body }: Create | (Update & { readonly region?: 
 }
 
 /** What was found for what a body names. */
-type Found = Pick<PooledRequest, "extension_ids" | "profile_id">;
+type Found = Pick<PooledRequest, "extension_ids" | "profile_id" | "telemetry_destination_id">;
 
 /** What a body says of the profile; `undefined` = nothing new. */
 function profileOf(body: Create | Update, found: Found, before?: PoolConfig): Pick<PoolConfig, "profile" | "profile_id" | "refresh_on_profile_update"> {
@@ -58,7 +58,7 @@ function profileOf(body: Create | Update, found: Found, before?: PoolConfig): Pi
 export async function checkConfig(sessions: Sessions, projectId: string, body: Create | Update, before?: PoolConfig): Promise<Found> {
   if (body.refresh_on_profile_update === true && (body.profile === undefined ? before?.profile_id === undefined : body.profile.id === "")) throw badField("refresh_on_profile_update", "needs a profile, and this pool has none");
   if (!Number.isSafeInteger(body.size ?? 1)) throw badField("size", "expected a whole number of browsers");
-  return sessions.pooled.check(projectId, asSession(body));
+  return sessions.pooled.check(projectId, asSession(body), before?.telemetry_destination_id);
 }
 
 /** Drops what asks for nothing, so that an answer shows what holds. */
@@ -92,12 +92,13 @@ export function changedConfig(config: PoolConfig, body: Update, found: Found): P
     ...(body.extensions === undefined ? { extensions: config.extensions, extension_ids: config.extension_ids ?? [] } : { extensions: body.extensions, extension_ids: found.extension_ids ?? [] }),
     ...(viewport && { viewport }),
     telemetry: captured && { browser: shownCategories(captured).browser },
+    ...(found.telemetry_destination_id !== undefined && { telemetry_destination_id: found.telemetry_destination_id }),
   });
 }
 
 /** As answers show it. */
 export function toPool({ id, name, created_at, size, config, available, acquired }: CountedPool): BrowserPool {
-  const { extension_ids, profile, profile_id, telemetry, viewport, ...rest } = config;
+  const { extension_ids, profile, profile_id, telemetry, telemetry_destination_id: destination, viewport, ...rest } = config;
   const captured = selectCategories(telemetry, undefined);
   const shown: BrowserPoolConfig = {
     size,
@@ -108,7 +109,7 @@ export function toPool({ id, name, created_at, size, config, available, acquired
     ...rest,
     ...(profile && { profile }),
     ...(viewport && { viewport }),
-    ...(captured && { telemetry: shownCategories(captured) }),
+    ...((captured ?? destination) !== undefined && { telemetry: { ...(captured && shownCategories(captured)), ...(destination !== undefined && shownExport(destination)) } }),
   };
   return { id, ...(profile_id !== undefined && { profile_id }), ...(name !== null && { name }), available_count: available, acquired_count: acquired, created_at, browser_pool_config: shown, extension_ids: [...(extension_ids ?? [])] };
 }

@@ -3,7 +3,6 @@ import type { Database } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
 import type { AcquireBrowser, BrowserPool, CreateBrowserPool, ListBrowserPools, ReleaseBrowser, UpdateBrowserPool } from "@shoal/schemas";
 import type * as z from "zod/mini";
-import { refuseNotYetOnUpdate } from "../browsers/not-yet.ts";
 import type { SessionStore } from "../browsers/session-store.ts";
 import type { SessionView } from "../browsers/session-runner.ts";
 import type { Sessions } from "../browsers/sessions.ts";
@@ -12,7 +11,7 @@ import { createId } from "../ids.ts";
 import type { Log } from "../log.ts";
 import { emptyPage, isStorable, toPage } from "../paging.ts";
 import type { SessionLimits } from "../projects/session-limits.ts";
-import { selectCategories } from "../telemetry/categories.ts";
+import { explainDestination } from "../telemetry-export/choice.ts";
 import { createKeeper, type Granted, giveBack } from "./keeper.ts";
 import { changedConfig, checkConfig, configOf, fillSeconds, toPool } from "./pool-config.ts";
 import { type CountedPool, createPoolStore, underLock } from "./pool-store.ts";
@@ -111,7 +110,7 @@ export async function createBrowserPools(parts: { readonly database: Database; r
         void keeper.look(pool.id);
         return toPool(pool);
       } catch (error) {
-        throw request.name !== undefined && isUniqueViolation(error) ? nameTaken(request.name) : error;
+        throw request.name !== undefined && isUniqueViolation(error) ? nameTaken(request.name) : explainDestination(error);
       }
     },
 
@@ -131,7 +130,7 @@ export async function createBrowserPools(parts: { readonly database: Database; r
         const row = await store.update(id, limits, (before) => ({ name: name ?? before.name, size: request.size ?? before.size, config: changedConfig(before.config, request, foundNow) }));
         if (row === undefined) throw notFound(idOrName);
       } catch (error) {
-        throw name !== undefined && isUniqueViolation(error) ? nameTaken(name) : error;
+        throw name !== undefined && isUniqueViolation(error) ? nameTaken(name) : explainDestination(error);
       }
       if (request.discard_all_idle) await discardWarm(id);
       else await keeper.look(id);
@@ -159,8 +158,7 @@ export async function createBrowserPools(parts: { readonly database: Database; r
         const message = "body.start_url: must not hold a NUL character";
         throw new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
       }
-      refuseNotYetOnUpdate({ telemetry });
-      selectCategories(telemetry, undefined);
+      await sessions.pooled.checkTelemetry(projectId, telemetry, pool.config.telemetry_destination_id);
       const taken = async (): Promise<boolean> => {
         const other = name === undefined ? undefined : await sessionStore.find(projectId, name, false);
         return other !== undefined && other.name === name;
@@ -186,7 +184,10 @@ export async function createBrowserPools(parts: { readonly database: Database; r
         try {
           const leased = await sessions.pooled.lease(granted.row, { telemetry, ...(start_url && { start_url }) });
           const row = name === undefined && tags === undefined ? leased : await sessionStore.update(granted.row.id, { ...(name !== undefined && { name }), ...(tags && { tags }) });
-          if (row !== undefined) return sessions.pooled.show(row);
+          if (row !== undefined) {
+            sessions.pooled.rename(row);
+            return sessions.pooled.show(row);
+          }
         } catch (error) {
           await back();
           if (name !== undefined && isUniqueViolation(error)) throw sessionNameTaken(name);

@@ -5,7 +5,7 @@ import type { Access } from "../auth/access.ts";
 import type { LiveViewAddresses } from "../live-view/live-view-address.ts";
 import type { Profiles } from "../profiles/profiles.ts";
 import type { Secrets } from "../secrets.ts";
-import { shownCategories } from "../telemetry/categories.ts";
+import { shownCategories, shownExport } from "../telemetry/categories.ts";
 import type { SessionView } from "./session-runner.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -58,6 +58,7 @@ export async function toBrowser({ row, expiresAt, captured }: SessionView, baseU
     if (row.proxy.id !== undefined) browser.proxy_id = row.proxy.id;
   }
   if (captured) browser.telemetry = shownCategories(captured);
+  if (row.ended_at === null && row.telemetry_destination_id !== null) browser.telemetry = { ...browser.telemetry, ...shownExport(row.telemetry_destination_id) };
   if (expiresAt) browser.expires_at = expiresAt.toISOString();
   if (row.max_duration_seconds !== null) browser.max_duration_seconds = row.max_duration_seconds;
   if (row.ends_at !== null) browser.ends_at = row.ends_at;

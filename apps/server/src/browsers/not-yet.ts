@@ -1,5 +1,5 @@
 import { ServiceError } from "@shoal/router";
-import type { CreateBrowser, UpdateBrowser } from "@shoal/schemas";
+import type { CreateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
 
 function isHarmless(value: unknown): boolean {
@@ -21,14 +21,6 @@ export function refuseNotYetOnCreate(body: z.output<typeof CreateBrowser>): void
   refuse({
     region: body.region !== undefined,
     memory: body.memory !== undefined,
-    "telemetry.export": !isHarmless(body.telemetry?.export?.otlp),
     invocation_id: !isHarmless(body.invocation_id),
-  });
-}
-
-/** Refuses a change that this version cannot make; values that change nothing pass. */
-export function refuseNotYetOnUpdate(body: z.output<typeof UpdateBrowser>): void {
-  refuse({
-    "telemetry.export": !isHarmless(body.telemetry?.export?.otlp),
   });
 }

@@ -14,8 +14,10 @@ const longestTimeoutSeconds = 259_200;
 
 /** Sessions that wait in a pool, on this server. Their rows are the pool's. */
 export interface PooledSessions {
-  /** @returns what was found for what it names. @throws {ServiceError} as `create` does for what cannot be, or cannot be yet. */
-  check(projectId: string, request: z.output<typeof CreateBrowser>): Promise<Pick<PooledRequest, "extension_ids" | "profile_id">>;
+  /** @param destination - where the pool's telemetry is sent now. @returns what was found for what it names. @throws {ServiceError} as `create` does for what cannot be, or cannot be yet. */
+  check(projectId: string, request: z.output<typeof CreateBrowser>, destination?: string): Promise<Pick<PooledRequest, "extension_ids" | "profile_id" | "telemetry_destination_id">>;
+  /** Whether a lease may ask for this. @param destination - where the pool's telemetry is sent. @throws {ServiceError} 400 or 404. */
+  checkTelemetry(projectId: string, request: PooledRequest["telemetry"], destination?: string): Promise<void>;
   /** How many more may run on this server. */
   room(): number;
   /** The row of a session that is to start, as it is to be stored. */
@@ -26,6 +28,8 @@ export interface PooledSessions {
   isRunning(id: string): boolean;
   /** Hands it to whoever leased it: from now on it is seen, and its timeout counts. @returns its row. @throws {ServiceError} 409 when it has just ended. */
   lease(row: SessionRow, wishes: { readonly start_url?: string | undefined; readonly telemetry?: z.output<typeof UpdateBrowser>["telemetry"] }): Promise<SessionRow>;
+  /** It got a name or labels. */
+  rename(row: SessionRow): void;
   show(row: SessionRow): SessionView;
   /** Ends one that runs here. */
   end(id: string, reason: EndedReason): void;
@@ -36,14 +40,19 @@ export interface PooledSessions {
 export function createPooledSessions(runner: SessionRunner, store: SessionStore): PooledSessions {
   const { sessions, chooseProxy, emptyRow, end, instanceHere, newSession, persist, room, start, switchTelemetry, view } = runner;
   return {
-    async check(projectId, request) {
+    async checkTelemetry(projectId, request, destination) {
+      selectCategories(request, undefined);
+      await runner.destinationFor(projectId, request, destination ?? null);
+    },
+    async check(projectId, request, destination) {
       refuseNotYetOnCreate(request);
       refuseImpossible(request);
       runner.refuseUnable(request);
       selectCategories(request.telemetry, undefined);
       await chooseProxy(projectId, request, createId());
       const profile = request.profile && (await runner.chooseProfile(projectId, request.profile));
-      return { ...(await runner.chooseExtensions(projectId, request)), ...(profile?.profile_id && { profile_id: profile.profile_id }) };
+      const to = await runner.destinationFor(projectId, request.telemetry, destination ?? null);
+      return { ...(await runner.chooseExtensions(projectId, request)), ...(profile?.profile_id && { profile_id: profile.profile_id }), ...(to !== null && { telemetry_destination_id: to }) };
     },
     room,
     rowFor: (pool, request) => ({ ...emptyRow(createId(), pool.project_id, request), timeout_seconds: longestTimeoutSeconds, pool_id: pool.id, pool_state: "starting" }),
@@ -72,11 +81,12 @@ export function createPooledSessions(runner: SessionRunner, store: SessionStore)
       // First, so that the page is seen from its first request on.
       if (wishes.telemetry) await switchTelemetry(row, wishes.telemetry);
       if (!(await assignAgain(instance, { session_id: row.id, timeout_seconds: row.timeout_seconds, ...(wishes.start_url !== undefined && { start_url: wishes.start_url }) }))) throw new ServiceError(409, "conflict", `Browser ${row.id} ended before it could be handed out.`);
-      session.row = row;
+      session.row = { ...row, telemetry_destination_id: session.row.telemetry_destination_id };
       session.idleSinceMs ??= Date.now();
-      if (wishes.start_url !== undefined) session.row = (await store.update(row.id, { start_url: wishes.start_url })) ?? row;
+      if (wishes.start_url !== undefined) session.row = (await store.update(row.id, { start_url: wishes.start_url })) ?? session.row;
       return session.row;
     },
+    rename: (row) => { runner.rename(row); },
     show: view,
     end(id, reason) {
       const session = sessions.get(id);

@@ -15,6 +15,10 @@ import type { ReplayStore } from "../replays/replay-store.ts";
 import { type CapturedCategories, categoriesNamed, namesOf, selectCategories } from "../telemetry/categories.ts";
 import type { Collector } from "../telemetry/collector.ts";
 import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
+import type { TelemetryDestinations } from "../telemetry-destinations/destinations.ts";
+import { chooseDestination, explainDestination } from "../telemetry-export/choice.ts";
+import type { TelemetryExports } from "../telemetry-export/exports.ts";
+import type { SessionExport } from "../telemetry-export/session-export.ts";
 import { assignAgain } from "./assign-again.ts";
 import { hasEnded, nameTaken, SessionElsewhere } from "./session-errors.ts";
 import { refuseUnable } from "./possible-options.ts";
@@ -25,6 +29,8 @@ import { effectiveViewport } from "./viewport.ts";
 const defaultViewport = { width: 1920, height: 1080 };
 /** A start that takes longer has gone wrong. */
 const startTimeoutMs = 60_000;
+/** An instance gathers events for less than that before they go to the service. */
+const lastEventsMs = 500;
 /** Ends at which the browser is still there, and its profile is saved; at others the latest checkpoint is what stays. */
 const savedEnds: ReadonlySet<EndedReason> = new Set(["deleted", "timeout", "max_duration", "server_stopped"]);
 
@@ -39,6 +45,8 @@ export interface RunningSession {
   captured: CapturedCategories | undefined;
   /** Present since something was first captured. */
   collector: Collector | undefined;
+  /** Sends what is captured to the session's destination, where it has one. */
+  exporting: SessionExport | undefined;
   /** The latest change of what is captured: one follows the other. */
   switching: Promise<unknown>;
   /** Set as soon as its end has begun. */
@@ -75,6 +83,8 @@ export type PooledRequest = Pick<z.output<typeof CreateBrowser>, "chrome_policy"
   readonly extension_ids?: readonly string[];
   /** The profile that was found for what the request names. */
   readonly profile_id?: string | undefined;
+  /** The destination that was found for what `telemetry` names. */
+  readonly telemetry_destination_id?: string | undefined;
 };
 
 export interface SessionRules {
@@ -93,6 +103,8 @@ export interface SessionRunnerParts {
   readonly serverId: string;
   readonly rules: SessionRules;
   readonly telemetry: TelemetryStore;
+  readonly destinations: Pick<TelemetryDestinations, "choose">;
+  readonly exports: Pick<TelemetryExports, "open">;
   readonly replays: Pick<ReplayStore, "finish" | "keep">;
   /** Tells of sessions that other servers run. */
   readonly others: LiveFieldsReader;
@@ -168,6 +180,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
         sessions.delete(id);
         log.info({ session_id: id, project_id, reason }, "session ended");
       });
+      void session.collector?.done.then(() => session.exporting?.finish());
       session.ending = { reason, at, recorded, done };
     }
     return session.ending;
@@ -205,7 +218,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     try {
       await store.insert(row, rules.limits);
     } catch (error) {
-      const explained = await explainProfile(row.profile_id, error);
+      const explained = await explainProfile(row.profile_id, explainDestination(error));
       if (explained !== error) throw explained;
       throw row.name !== null && isUniqueViolation(error) ? nameTaken(row.name) : error;
     }
@@ -294,6 +307,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
       session.idleSinceMs = Date.now();
       follow(session, acquiring.value);
       if (session.captured !== undefined) session.collector = telemetry.collect(row.id, acquiring.value);
+      sendTelemetry(session);
       keepProfile(session, acquiring.value);
       log.info({ session_id: row.id, project_id: row.project_id, pid: acquiring.value.pid }, "session started");
       return;
@@ -348,6 +362,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
       profile_version: null,
       profile_save_changes: false,
       browser_restarts: 0,
+      telemetry_destination_id: request.telemetry_destination_id ?? null,
       max_duration_seconds: null,
       ends_at: null,
       options: optionsOf(request),
@@ -357,7 +372,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
   }
 
   function newSession(row: SessionRow, telemetryRequest: PooledRequest["telemetry"]): RunningSession {
-    return { row, instance: undefined, idleSinceMs: null, captured: selectCategories(telemetryRequest, undefined), collector: undefined, switching: Promise.resolve(), ending: undefined, abort: new AbortController(), endTimer: undefined, stopKeeping: undefined };
+    return { row, instance: undefined, idleSinceMs: null, captured: selectCategories(telemetryRequest, undefined), collector: undefined, exporting: undefined, switching: Promise.resolve(), ending: undefined, abort: new AbortController(), endTimer: undefined, stopKeeping: undefined };
   }
 
   /** Ends a session after so many seconds from now, whether it is used or not; an earlier limit counts no more. */
@@ -378,13 +393,41 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     return session.instance;
   }
 
-  /** Captures what an update asks for, from its answer on. */
+  const destinationFor = (projectId: string, request: PooledRequest["telemetry"], current: string | null) => chooseDestination(parts.destinations, projectId, request, current);
+
+  /** Begins to send what is captured to where the session's row says. */
+  function sendTelemetry(session: RunningSession): void {
+    const { collector, row } = session;
+    session.exporting = collector === undefined || row.telemetry_destination_id === null ? undefined : parts.exports.open(row.telemetry_destination_id, collector, () => session.row);
+  }
+
+  /** Sends telemetry to another destination, or nowhere, from now on. */
+  async function redirectTelemetry(session: RunningSession, to: string | null, isOff: boolean): Promise<void> {
+    const { id } = session.row;
+    const isThere = await store.setTelemetryDestination(id, to).catch((error: unknown) => {
+      throw explainDestination(error);
+    });
+    if (!isThere || session.ending !== undefined) throw hasEnded(id, session.ending?.reason ?? null, session.ending?.at ?? null);
+    const { exporting } = session;
+    session.row = { ...session.row, telemetry_destination_id: to };
+    // Nothing new is captured when all is off, but the last of it may be on its way from the instance.
+    if (isOff) setTimeout(() => exporting?.finish(), lastEventsMs).unref();
+    else exporting?.finish();
+    sendTelemetry(session);
+  }
+
+  /** Captures what an update asks for, from its answer on, and sends it to where it asks. */
   async function switchTelemetry(row: SessionRow, request: z.output<typeof UpdateBrowser>["telemetry"]): Promise<void> {
     const session = sessions.get(row.id);
     if (session === undefined) throw new SessionElsewhere(row);
     const instance = instanceHere(session);
     const switched = session.switching.then(async () => {
       const wanted = selectCategories(request, session.captured);
+      const { telemetry_destination_id: before } = session.row;
+      const to = await destinationFor(row.project_id, request, before);
+      if (wanted !== session.captured) session.collector ??= telemetry.collect(row.id, instance);
+      if (to !== before) await redirectTelemetry(session, to, wanted === undefined);
+      else if (session.exporting === undefined) sendTelemetry(session);
       if (wanted === session.captured) return;
       session.collector ??= telemetry.collect(row.id, instance);
       await session.collector.select(namesOf(wanted));
@@ -411,6 +454,12 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     limit,
     instanceHere,
     switchTelemetry,
+    destinationFor,
+    /** Its telemetry tells its present name and labels. */
+    rename({ id, name, tags }: Pick<SessionRow, "id" | "name" | "tags">): void {
+      const session = sessions.get(id);
+      if (session !== undefined) session.row = { ...session.row, name, tags };
+    },
     refuseDoubtful,
     isClosed: () => closed,
     /** Ends every session as `instance_lost`: the other servers have told so already. */

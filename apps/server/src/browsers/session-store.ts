@@ -38,6 +38,8 @@ export interface SessionRow {
   readonly max_duration_seconds: number | null;
   /** When it ends although it is used. */
   readonly ends_at: string | null;
+  /** Where its telemetry is sent; `null` = nowhere. */
+  readonly telemetry_destination_id: string | null;
   readonly options: SessionOptions;
   readonly ended_at: string | null;
   readonly ended_reason: string | null;
@@ -53,7 +55,7 @@ export function createSessionStore({ query }: Database) {
     async insert(row: SessionRow, limits: SessionLimits): Promise<void> {
       await query
         .insertInto("sessions")
-        .columns(["id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "proxy", "profile_id", "profile_save_changes", "browser_restarts", "options", "max_duration_seconds", "ends_at"])
+        .columns(["id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "proxy", "profile_id", "profile_save_changes", "browser_restarts", "telemetry_destination_id", "options", "max_duration_seconds", "ends_at"])
         .expression(
           query
             .selectNoFrom([
@@ -73,6 +75,7 @@ export function createSessionStore({ query }: Database) {
               sql<string | null>`${row.profile_id}::text`.as("profile_id"),
               sql<boolean>`${row.profile_save_changes}::boolean`.as("profile_save_changes"),
               sql<number>`0`.as("browser_restarts"),
+              sql<string | null>`${row.telemetry_destination_id}::text`.as("telemetry_destination_id"),
               sql<string>`${JSON.stringify(row.options)}::jsonb`.as("options"),
               sql<number | null>`${row.max_duration_seconds}::int`.as("max_duration_seconds"),
               sql<string | null>`${row.ends_at}::timestamptz`.as("ends_at"),
@@ -142,6 +145,12 @@ export function createSessionStore({ query }: Database) {
     /** Gives a running session a profile, or takes it away again. @returns its row; `undefined` when it has ended. */
     async setProfile(id: string, profile: Pick<SessionRow, "profile_id" | "profile_version" | "profile_save_changes">): Promise<SessionRow | undefined> {
       return query.updateTable("sessions").set(profile).where("id", "=", id).where("ended_at", "is", null).returningAll().executeTakeFirst();
+    },
+
+    /** Sends a running session's telemetry elsewhere. @returns whether it still runs. */
+    async setTelemetryDestination(id: string, destinationId: string | null): Promise<boolean> {
+      const { numUpdatedRows } = await query.updateTable("sessions").set({ telemetry_destination_id: destinationId }).where("id", "=", id).where("ended_at", "is", null).executeTakeFirst();
+      return numUpdatedRows > 0n;
     },
 
     async setRestarts(id: string, restarts: number): Promise<void> {

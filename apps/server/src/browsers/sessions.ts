@@ -10,7 +10,7 @@ import { toPage } from "../paging.ts";
 import type { LiveFields } from "../replicas/live-fields.ts";
 import { namesOf } from "../telemetry/categories.ts";
 import { assignAgain } from "./assign-again.ts";
-import { refuseNotYetOnCreate, refuseNotYetOnUpdate } from "./not-yet.ts";
+import { refuseNotYetOnCreate } from "./not-yet.ts";
 import { applyPolicies } from "./chrome-policy.ts";
 import { createPooledSessions, type PooledSessions } from "./pooled-sessions.ts";
 import { hasEnded, isSeen, nameTaken, notFound, refuseImpossible, SessionElsewhere } from "./session-errors.ts";
@@ -130,14 +130,14 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
       refuseImpossible(request);
       runner.refuseUnable(request);
       const id = createId();
-      const [chosen, found, profile] = await Promise.all([chooseProxy(projectId, request, id), runner.chooseExtensions(projectId, request), request.profile && parts.profiles.choose(projectId, request.profile)]);
+      const [chosen, found, profile, destination] = await Promise.all([chooseProxy(projectId, request, id), runner.chooseExtensions(projectId, request), request.profile && parts.profiles.choose(projectId, request.profile), runner.destinationFor(projectId, request.telemetry, null)]);
       if (runner.isClosed()) throw new ServiceError(503, "shutting_down", "The server is stopping and takes no new sessions.", { retryAfterSeconds: 5 });
       runner.refuseDoubtful();
       if (room() === 0) {
         throw new ServiceError(529, "capacity_exhausted", `This server runs ${String(rules.maxSessions)} sessions, its limit (max_sessions). Wait until one ends, or raise the limit if the machine has memory to spare.`, { retryAfterSeconds: 5 });
       }
       const row: SessionRow = {
-        ...emptyRow(id, projectId, { ...request, ...found }),
+        ...emptyRow(id, projectId, { ...request, ...found, ...(destination !== null && { telemetry_destination_id: destination }) }),
         name: request.name ?? null,
         tags: request.tags ?? {},
         timeout_seconds: request.timeout_seconds ?? rules.idleTimeoutSeconds,
@@ -173,7 +173,6 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     },
 
     async update(projectId, idOrName, request) {
-      refuseNotYetOnUpdate(request);
       runner.refuseUnable({ chrome_policy: request.chrome_policy });
       refuseImpossible({ viewport: request.viewport });
       const present = await existing(projectId, idOrName);
@@ -200,6 +199,7 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
       }
       if (row === undefined) throw notFound(idOrName);
       instance?.setUpstream(chosen?.upstream);
+      runner.rename(row);
       return view(row);
     },
 

@@ -5,6 +5,7 @@ import { sql } from "kysely";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { operationOf } from "../observation/request-facts.ts";
+import type { ExportTotals } from "../telemetry-export/exports.ts";
 import { version } from "../version.ts";
 
 /** What the service counts, as text that Prometheus reads. No label takes a value that a client chooses. */
@@ -27,6 +28,7 @@ export interface MetricsParts {
   /** Requests that are being answered, and event streams among them. */
   readonly requests: () => { readonly open: number; readonly streams: number };
   readonly sockets: () => number;
+  readonly telemetryExports: () => ExportTotals | undefined;
 }
 
 /** Seconds; a request is some milliseconds, one that starts a browser or waits for a pool some seconds. */
@@ -39,7 +41,7 @@ interface SessionCounts {
   readonly count: number;
 }
 
-export function createMetrics({ database, serverId, traffic, requests, sockets }: MetricsParts): Metrics {
+export function createMetrics({ database, serverId, traffic, requests, sockets, telemetryExports }: MetricsParts): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -60,15 +62,23 @@ export function createMetrics({ database, serverId, traffic, requests, sockets }
   new Gauge({ name: "shoal_event_streams", help: "Open event streams.", registers, collect() { this.set(requests().streams); } });
   new Gauge({ name: "shoal_websockets", help: "Open WebSocket connections to sessions.", registers, collect() { this.set(sockets()); } });
   const egress = new Counter({ name: "shoal_egress_bytes_total", help: "Bytes that pages sent to and received from the network.", labelNames: ["direction"], registers });
+  const exported = new Counter({ name: "shoal_telemetry_export_events_total", help: "Events of sessions by what became of them on their way to a destination of telemetry.", labelNames: ["outcome"], registers });
+  const exportRetries = new Counter({ name: "shoal_telemetry_export_retries_total", help: "Requests to destinations of telemetry that had to be repeated.", registers });
+  new Gauge({ name: "shoal_telemetry_exports", help: "Sessions whose telemetry is being sent to a destination.", registers, collect() { this.set(telemetryExports()?.open ?? 0); } });
   const connections = new Gauge({ name: "shoal_database_connections", help: "Connections to the database by state, and queries that wait for one.", labelNames: ["state"], registers });
 
   let last: EgressTraffic = { sentBytes: 0, receivedBytes: 0 };
+  let lastExports: Omit<ExportTotals, "open"> = { sent: 0, rejected: 0, dropped: 0, retries: 0 };
 
   async function look(): Promise<void> {
     const now = traffic();
     egress.inc({ direction: "sent" }, now.sentBytes - last.sentBytes);
     egress.inc({ direction: "received" }, now.receivedBytes - last.receivedBytes);
     last = now;
+    const exports = telemetryExports() ?? lastExports;
+    for (const outcome of ["sent", "rejected", "dropped"] as const) exported.inc({ outcome }, exports[outcome] - lastExports[outcome]);
+    exportRetries.inc(exports.retries - lastExports.retries);
+    lastExports = exports;
     const { open, idle, waiting } = database.connections();
     connections.set({ state: "busy" }, open - idle);
     connections.set({ state: "idle" }, idle);

@@ -10,6 +10,7 @@ import { isLoopback } from "../listen.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { StartError } from "../start-error.ts";
+import type { ExportTotals } from "../telemetry-export/exports.ts";
 import { noteRoute } from "./request-facts.ts";
 import { observedPlacement, observedSessionStore, type SessionObserver } from "./observed.ts";
 
@@ -41,17 +42,18 @@ export interface ObservationParts {
   readonly traffic: Placement["traffic"];
   readonly inFlight: () => InFlight | undefined;
   readonly sockets: () => number;
+  readonly telemetryExports: () => ExportTotals | undefined;
   readonly clientIpOf: (request: IncomingMessage) => string;
   readonly log: Log;
 }
 
-async function openMetrics({ config, database, inFlight, serverId, sockets, traffic }: ObservationParts): Promise<Metrics | undefined> {
+async function openMetrics({ config, database, inFlight, serverId, sockets, telemetryExports, traffic }: ObservationParts): Promise<Metrics | undefined> {
   if (config.metrics_port === undefined && config.metrics_token === undefined) return undefined;
   if (config.metrics_port !== undefined && config.metrics_token === undefined && !isLoopback(config.metrics_host)) {
     throw new StartError(`Whoever can reach ${config.metrics_host} could read the metrics.`, { hint: "Set metrics_token (SHOAL_METRICS_TOKEN), or serve them on 127.0.0.1 with --metrics-host.", exitCode: 2 });
   }
   const { createMetrics } = await import("../metrics/metrics.ts");
-  return createMetrics({ database, serverId, traffic, requests: () => inFlight()?.count() ?? { open: 0, streams: 0 }, sockets });
+  return createMetrics({ database, serverId, traffic, requests: () => inFlight()?.count() ?? { open: 0, streams: 0 }, sockets, telemetryExports });
 }
 
 /** @throws {StartError} when the settings do not fit together. */

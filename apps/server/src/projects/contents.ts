@@ -8,6 +8,7 @@ const contents: readonly { readonly table: keyof Tables; readonly what: string; 
   { table: "browser_pools", what: "browser pools" },
   { table: "proxies", what: "proxies" },
   { table: "extensions", what: "extensions" },
+  { table: "telemetry_destinations", what: "telemetry destinations" },
 ];
 
 /** Tables with a `project_id` that may refer to a deleted project: keys are deleted along with it, the audit log stays. */

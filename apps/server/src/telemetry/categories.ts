@@ -23,12 +23,18 @@ type Request = z.output<typeof BrowserTelemetryRequest> | null | undefined;
  *
  * @param current - what it captured before; `undefined` = nothing.
  * @returns `undefined` when nothing is captured.
- * @throws {ServiceError} 400 for `enabled: false` together with categories.
+ * @throws {ServiceError} 400 for `enabled: false` together with categories or a destination.
  */
 export function selectCategories(request: Request, current: CapturedCategories | undefined): CapturedCategories | undefined {
   const given = Object.entries(request?.browser ?? {}).filter(([, choice]) => choice !== undefined);
-  if (!request || (request.enabled === undefined && given.length === 0)) return current;
+  const isSent = request?.export?.otlp?.destination !== undefined;
+  // Whoever has telemetry sent somewhere, and says no more, wants what costs nothing to be there.
+  if (!request || (request.enabled === undefined && given.length === 0)) return current ?? (isSent ? from((category) => byDefault.has(category)) : undefined);
   if (request.enabled === false) {
+    if (isSent) {
+      const message = "body.telemetry: enabled: false goes without export.otlp.destination. Nothing is captured then, so there is nothing to send.";
+      throw new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
+    }
     if (given.length === 0) return undefined;
     const message = "body.telemetry: enabled: false goes without browser. Switch single categories off by their own enabled, or leave browser away to stop all.";
     throw new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
@@ -55,4 +61,9 @@ export function categoriesNamed(names: readonly string[]): CapturedCategories | 
 /** As answers show it. */
 export function shownCategories(categories: CapturedCategories): BrowserTelemetry {
   return { browser: Object.fromEntries(selectable.map((category) => [category, { enabled: categories[category] }])) };
+}
+
+/** As answers show where it is sent. */
+export function shownExport(destinationId: string): Pick<BrowserTelemetry, "export"> {
+  return { export: { otlp: { destination: destinationId, enabled: true } } };
 }

@@ -2,7 +2,7 @@ import { maxTelemetryLineBytes, type SelectTelemetry } from "@shoal/instance";
 import type { Instance } from "@shoal/placement";
 import type { IncomingMessage } from "node:http";
 import type { Log } from "../log.ts";
-import { type EventWriter, writeEvents } from "./event-files.ts";
+import { type EventWriter, seqOf, writeEvents } from "./event-files.ts";
 
 /** Keeps the events of one running session. */
 export interface Collector {
@@ -12,6 +12,18 @@ export interface Collector {
   finish(): Promise<void>;
   /** Resolves when no more of its events come, and all that came are kept. */
   readonly done: Promise<void>;
+  /** How far it has come. */
+  position(): CollectorPosition;
+  /** Calls back each time more is kept. @returns stops it. */
+  onKept(listener: () => void): () => void;
+}
+
+/** How much of a session is kept. */
+export interface CollectorPosition {
+  /** Place after the last event, among all that were written. */
+  readonly place: number;
+  /** Number of the last event; 0 before the first. */
+  readonly seq: number;
 }
 
 export interface CollectorOptions {
@@ -40,7 +52,15 @@ async function select(instance: Instance, selection: SelectTelemetry, timeoutMs:
 /** Follows an instance's events and keeps them, until it ends. */
 export function collectEvents({ instance, directory, maxBytes, log }: CollectorOptions): Collector {
   const writer = writeEvents(directory, maxBytes);
+  const listeners = new Set<() => void>();
+  let position: CollectorPosition = { place: 0, seq: 0 };
   let finishing = false;
+
+  function kept(lines: Buffer): void {
+    const last = lines.lastIndexOf(10, -2) + 1;
+    position = { place: writer.place, seq: seqOf(lines.toString("utf8", last, last + 32)) ?? position.seq };
+    for (const listener of listeners) listener();
+  }
 
   async function collect(): Promise<void> {
     try {
@@ -49,7 +69,7 @@ export function collectEvents({ instance, directory, maxBytes, log }: CollectorO
         answer.destroy();
         throw new Error(`The instance answered ${String(answer.statusCode)} to the reader of its telemetry.`);
       }
-      await keep(answer, writer);
+      await keep(answer, writer, kept);
     } catch (error) {
       // An instance that is killed breaks off in the midst of a line; what was whole is kept.
       if (!finishing) log.warn({ instance_id: instance.id, err: error }, "the telemetry of a session broke off");
@@ -60,6 +80,11 @@ export function collectEvents({ instance, directory, maxBytes, log }: CollectorO
 
   return {
     done,
+    position: () => position,
+    onKept(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     select: (categories) => select(instance, { categories: [...categories] }, selectTimeoutMs),
     async finish() {
       finishing = true;
@@ -77,7 +102,7 @@ export function collectEvents({ instance, directory, maxBytes, log }: CollectorO
 }
 
 /** Writes whole lines as they come; the instance waits while the disk is slow, and what it cannot keep meanwhile shows as a gap in `seq`. */
-async function keep(answer: IncomingMessage, writer: EventWriter): Promise<void> {
+async function keep(answer: IncomingMessage, writer: EventWriter, kept: (lines: Buffer) => void): Promise<void> {
   let rest: Buffer[] = [];
   let restBytes = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
@@ -92,5 +117,6 @@ async function keep(answer: IncomingMessage, writer: EventWriter): Promise<void>
     rest = [chunk.subarray(end + 1)];
     restBytes = chunk.length - end - 1;
     await writer.append(lines);
+    kept(lines);
   }
 }

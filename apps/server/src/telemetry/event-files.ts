@@ -43,10 +43,18 @@ export function timeOf(line: string): number {
   return Number(/"ts":(\d{1,16})/.exec(line)?.[1] ?? 0);
 }
 
+/** Number of the event of a line; `undefined` where it does not say. */
+export function seqOf(line: string): number | undefined {
+  const seq = /^\{"seq":(\d{1,16})\b/.exec(line)?.[1];
+  return seq === undefined ? undefined : Number(seq);
+}
+
 /** Writes the events of one session. */
 export interface EventWriter {
   /** Appends whole lines. One call at a time. */
   append(lines: Buffer): Promise<void>;
+  /** Place after the last byte that was written, of this life of the service. */
+  readonly place: number;
   close(): Promise<void>;
 }
 
@@ -81,6 +89,9 @@ export function writeEvents(directory: string, maxBytes: number): EventWriter {
   }
 
   return {
+    get place() {
+      return next ?? 0;
+    },
     async append(lines) {
       const to = file === undefined || fileBytes >= segmentBytes ? await roll(lines) : file;
       await to.appendFile(lines);
@@ -127,6 +138,54 @@ export async function* readForward(directory: string, from: { readonly place: nu
     }
   }
   return undefined;
+}
+
+/** Some whole events from a place on. */
+export interface EventChunk {
+  readonly lines: readonly string[];
+  /** Place of the first. */
+  readonly start: number;
+  /** Place after them: of the next chunk. */
+  readonly next: number;
+}
+
+/**
+ * Reads on from a place, without the rest of its file.
+ *
+ * @param maxBytes - at least one event comes, however long it is.
+ * @returns `undefined` when there is none yet. Of a place whose file is gone, the oldest events that are kept.
+ */
+export async function readChunk(directory: string, place: number, maxBytes: number): Promise<EventChunk | undefined> {
+  const segments = await segmentsOf(directory);
+  for (const segment of segments.slice(Math.max(0, segments.findLastIndex(({ start }) => start <= place)))) {
+    const from = Math.max(place, segment.start);
+    const bytes = await readLines(join(directory, segment.name), from - segment.start, maxBytes);
+    if (bytes.length > 0) return { lines: bytes.toString("utf8", 0, bytes.length - 1).split("\n"), start: from, next: from + bytes.length };
+  }
+  return undefined;
+}
+
+/** Whole lines of a file, with their ends; nothing where there is none, or no such file any more. */
+async function readLines(path: string, start: number, maxBytes: number): Promise<Buffer> {
+  const none = Buffer.alloc(0);
+  let file: FileHandle;
+  try {
+    file = await open(path, "r");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return none;
+    throw error;
+  }
+  try {
+    for (let size = maxBytes; ; size *= 2) {
+      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(size), 0, size, start);
+      const end = buffer.lastIndexOf(10, bytesRead - 1);
+      if (bytesRead > 0 && end !== -1) return buffer.subarray(0, end + 1);
+      // What has no line end yet is being written.
+      if (bytesRead < size) return none;
+    }
+  } finally {
+    await file.close();
+  }
 }
 
 /** Events before a place, newest first. */

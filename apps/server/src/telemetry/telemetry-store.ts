@@ -6,12 +6,15 @@ import { join } from "node:path";
 import type * as z from "zod/mini";
 import type { Log } from "../log.ts";
 import { type Collector, collectEvents } from "./collector.ts";
+import { type EventChunk, readChunk } from "./event-files.ts";
 import { readHistory } from "./history.ts";
 
 /** The events of sessions, running and ended, in files of this server. */
 export interface TelemetryStore {
   /** Begins to keep the events of a session that runs here. */
   collect(sessionId: string, instance: Instance): Collector;
+  /** Some of them from a place on, see `readChunk`. */
+  read(sessionId: string, place: number, maxBytes: number): Promise<EventChunk | undefined>;
   /** A page of them; an empty one where nothing was captured. */
   list(sessionId: string, query: z.output<typeof ListTelemetryEvents>): Promise<Page<TelemetryEnvelope>>;
   /** Removes events of sessions that have told nothing for the time that events are kept. @returns how many sessions' there were. */
@@ -33,6 +36,7 @@ export function createTelemetryStore({ directory, retentionMs, log }: TelemetryS
   const directoryOf = (sessionId: string) => join(directory, sessionId);
   return {
     collect: (sessionId, instance) => collectEvents({ instance, directory: directoryOf(sessionId), maxBytes: maxSessionBytes, log }),
+    read: (sessionId, place, maxBytes) => readChunk(directoryOf(sessionId), place, maxBytes),
     list: (sessionId, query) => readHistory(directoryOf(sessionId), query),
     async sweep(nowMs = Date.now()) {
       const names = await readdir(directory).catch(() => []);
