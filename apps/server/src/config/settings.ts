@@ -128,7 +128,7 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
   session_memory_mb: { kind: "integer", summary: "Memory in MiB that a sandboxed session may take, browser and all; beyond it the kernel ends its largest process. Holds where the service may make control groups: as root, or under systemd with Delegate=yes. 0 = no limit.", default: "4096" },
   session_disk_mb: { kind: "integer", summary: "Room in MiB for all that a sandboxed session writes; its files are then in memory and count towards session_memory_mb. 0 = on the disk, without a limit.", default: "0" },
   chromium: { kind: "path", summary: "The Chromium to run.", default: "the first one found" },
-  allow_private_hosts: { kind: "list", summary: "Private hosts, addresses or CIDR ranges, each with an optional :port, that pages may reach.", default: "none" },
+  allow_private_hosts: { kind: "list", summary: "Private hosts, addresses or CIDR ranges, each with an optional :port, that pages and telemetry exports may reach.", default: "none" },
   unsafe_no_isolation: { kind: "boolean", summary: "Listen beyond loopback although the process placement isolates nothing.", default: "false" },
   proxy_datacenter: { kind: "text", summary: "Provider behind proxies of type datacenter: an http, https or socks5 URL with `{country}` and `{session_id}` to be filled in.", default: "none", secret: true },
   proxy_isp: { kind: "text", summary: "Likewise behind proxies of type isp.", default: "none", secret: true },
