@@ -60,7 +60,7 @@ export const updateOtlpDestination = defineEndpoint({
   errors: [400, 401, 403, 404, 409, 500],
 });
 
-/** Refused while a session or a managed-auth connection uses it. */
+/** Refused while a running session, a browser pool or a managed-auth connection uses it. */
 export const deleteOtlpDestination = defineEndpoint({
   operationId: "telemetry.destinations.delete",
   area,

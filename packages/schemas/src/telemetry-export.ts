@@ -17,9 +17,9 @@ export const TelemetryExportRequestShape = lazyObject(() => ({
   otlp: z.optional(
     checked(
       z.object({
-        /** A stored destination (`telemetry_destinations`). */
+        /** A destination made with `telemetry.destinations.create`. Where nothing else says what to capture, the default set is. */
         destination: z.optional(destination()),
-        /** Whether events are sent; `false` only without `destination`. */
+        /** `false` ends it, and goes without `destination`; `true` alone leaves the destination as it is. */
         enabled: z.optional(z.boolean()),
       }),
       z.refine(({ destination: to, enabled }) => enabled !== false || to === undefined, "enabled: false goes without a destination"),
