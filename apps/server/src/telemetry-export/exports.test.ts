@@ -124,6 +124,22 @@ it("loses nothing and sends nothing twice while the collector is away, refuses f
   await end(id);
 });
 
+it("sends what a busy page says, whole, in requests of a bounded size", async () => {
+  const count = 3_000;
+  const { session_id: id } = await create({ browser: { console: {} }, ...toCollector });
+  const before = collector.requests.length;
+  expect((await server.request("POST", `/browsers/${id}/playwright/execute`, { body: { code: `await page.evaluate(() => { for (let i = 0; i < ${String(count)}; i += 1) console.log("line " + i, "x".repeat(i % 1000)); })` } })).status).toBe(200);
+  const lines = () => recordsOf(id).filter(({ eventName }) => eventName === "console_log");
+  await vi.waitFor(() => { expect(lines()).toHaveLength(count); }, eventually);
+  expect(lines().map(({ body }) => body)).toEqual(Array.from({ length: count }, (_, index) => `line ${String(index)}`));
+  await end(id);
+  const sizes = collector.requests.slice(before).map(({ records, headers }) => ({ events: records.length, bytes: Number(headers["content-length"]) }));
+  for (const { events, bytes } of sizes) {
+    expect(events).toBeLessThanOrEqual(512);
+    expect(bytes).toBeLessThan(2 ** 20);
+  }
+});
+
 it("begins, ends and goes elsewhere while the session runs", async () => {
   const other = await startCollector();
   try {
@@ -158,6 +174,22 @@ it("begins, ends and goes elsewhere while the session runs", async () => {
   } finally {
     await other.down();
   }
+});
+
+it("uses the destination's headers and address as they are at each request", async () => {
+  const { session_id: id } = await create(toCollector);
+  const last = () => collector.requests.findLast(({ records }) => records.some(({ resource }) => resource["shoal.session.id"] === id));
+  await call(id);
+  await vi.waitFor(() => { expect(last()?.headers).toMatchObject({ "x-tenant": "t1" }); }, eventually);
+  const change = async (body: object) => {
+    expect((await server.request("PATCH", "/telemetry/destinations/collector", { body })).status).toBe(200);
+  };
+  await change({ endpoint: `${collector.url}/other`, headers: { "x-tenant": "t2", authorization: null } });
+  await call(id);
+  await vi.waitFor(() => { expect(last()).toMatchObject({ url: "POST /other/v1/logs", headers: { "x-tenant": "t2" } }); }, eventually);
+  expect(last()?.headers).not.toHaveProperty("authorization");
+  await change({ endpoint: `${collector.url}/base`, headers: { authorization: `Bearer ${secret}` } });
+  await end(id);
 });
 
 it("takes a destination that is there, and says which field names one that is not", async () => {
@@ -200,6 +232,8 @@ it("is a pool's too, or that of one lease, and keeps the destination from being 
 });
 
 it("counts what a collector rejects and what it refuses, goes on, and tells its secrets to no log", async () => {
+  // Of no other session: its answers would be these.
+  await vi.waitFor(async () => { expect(await metric("shoal_telemetry_exports")).toBe(0); }, eventually);
   const before = { rejected: await metric('shoal_telemetry_export_events_total{outcome="rejected"}'), dropped: await metric('shoal_telemetry_export_events_total{outcome="dropped"}'), sent: await metric('shoal_telemetry_export_events_total{outcome="sent"}') };
   const { session_id: id } = await create(toCollector);
   // partial_success { rejected_log_records: 1, error_message: "no" }

@@ -71,6 +71,8 @@ export function exportSession({ events, destination, send, gate, counter }: Sess
   /** Where it ends, once no more come. */
   let end: CollectorPosition | undefined;
   let lastTry = false;
+  /** Whether the latest request left some for want of places, not of bytes. */
+  let isMore = false;
   let failures = 0;
   const aborting = new AbortController();
   let bell = Promise.withResolvers<undefined>();
@@ -103,7 +105,7 @@ export function exportSession({ events, destination, send, gate, counter }: Sess
       if (end !== undefined || aborting.signal.aborted) return false;
       await bell.promise;
     }
-    await pauseUntil(performance.now() + gatherMs, () => end !== undefined || waiting() >= maxBatchBytes);
+    await pauseUntil(performance.now() + gatherMs, () => end !== undefined || isMore || waiting() >= maxBatchBytes);
     return !aborting.signal.aborted;
   }
 
@@ -111,10 +113,10 @@ export function exportSession({ events, destination, send, gate, counter }: Sess
   async function next(): Promise<EventChunk | undefined> {
     const chunk = await events.read(place, Math.min(maxBatchBytes, waiting()));
     if (chunk === undefined) return undefined;
-    const lines = chunk.lines.slice(0, maxBatchEvents);
+    const left = chunk.lines.slice(maxBatchEvents);
+    isMore = left.length > 0;
     // Line ends are a byte each.
-    const bytes = lines.length === chunk.lines.length ? chunk.next : chunk.next - chunk.lines.slice(maxBatchEvents).reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
-    return { ...chunk, lines, next: bytes };
+    return { start: chunk.start, lines: chunk.lines.slice(0, maxBatchEvents), next: chunk.next - left.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0) };
   }
 
   /** @returns what to wait for before the next request; `undefined` = nothing. */
