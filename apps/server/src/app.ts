@@ -7,6 +7,8 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import type { IncomingMessage } from "node:http";
 import { apiKeyHandlers } from "./api-keys/handlers.ts";
 import type { ApiKeys } from "./api-keys/api-keys.ts";
+import type { ExportDestinations } from "./audit-export/destinations.ts";
+import { exportDestinationHandlers } from "./audit-export/handlers.ts";
 import type { AuditLogs } from "./audit-logs/audit-logs.ts";
 import { isAudited, markAudited } from "./audit-logs/follow.ts";
 import { auditLogHandlers } from "./audit-logs/handlers.ts";
@@ -66,6 +68,7 @@ export interface AppParts {
   readonly authenticator: Authenticator;
   readonly browserPools: BrowserPools;
   readonly chromeStore: ChromeStore;
+  readonly exportDestinations: ExportDestinations;
   readonly extensions: Extensions;
   /** Whether the operator provides any type of proxy. */
   readonly hasManagedProxies: boolean;
@@ -185,6 +188,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     ...extensionHandlers(parts.extensions, parts.chromeStore),
     ...organizationHandlers(parts.organization, entitlements),
     ...auditLogHandlers(parts.auditLogs),
+    ...exportDestinationHandlers(parts.exportDestinations),
     ...telemetryHandlers(sessions, parts.telemetry),
     ...telemetryDestinationHandlers(parts.telemetryDestinations),
   } satisfies HandlersOrNotYet<Omit<KeyedPlane<typeof contract>, keyof typeof browserReplays>, NotImplemented & keyof KeyedPlane<typeof contract>, Access>;

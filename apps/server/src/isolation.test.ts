@@ -60,6 +60,8 @@ const others = [
   "organization.limits.get", "organization.limits.update", "organization.entitlements.get", "auth.context.get",
   // Entries are looked for by time; audit-logs.test.ts tells whose are shown.
   "auditLogs.list", "auditLogs.exportChunk", "auditLogs.verify",
+  // A project's key is refused: audit-export/destinations.test.ts.
+  ...["create", "list", "get", "update", "delete", "test"].map((verb) => `auditLogs.exportDestinations.${verb}`),
   "service.health", "service.ready", "service.openapi",
 ];
 

@@ -7,6 +7,7 @@ import { createApp } from "./app.ts";
 import { createApiKeyStore } from "./api-keys/api-key-store.ts";
 import { type ApiKeys, createApiKeys } from "./api-keys/api-keys.ts";
 import { createKeyUses } from "./api-keys/key-uses.ts";
+import { openExports } from "./audit-export/open-exports.ts";
 import { createAuditLogs } from "./audit-logs/audit-logs.ts";
 import { createAuditChain } from "./audit-logs/chain.ts";
 import { noteOf } from "./audit-logs/follow.ts";
@@ -311,6 +312,8 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     { log, lookEveryMs: hourMs / 6 },
   );
   cleanup.add("the regular jobs", () => jobs.close());
+  const exports = await openExports({ config, database, serverId: dataDir.serverId, log });
+  cleanup.add("exports of the audit log", () => exports.close());
   // What lies in this server's own folder.
   const sweeping = setInterval(() => {
     replays.sweep().catch((error: unknown) => { log.warn({ err: error }, "old recordings could not be removed"); });
@@ -334,6 +337,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     browserPools,
     auditLogs: createAuditLogs({ database, chain, recorder }),
     chromeStore: createChromeStore(config.chrome_store_url),
+    exportDestinations: exports.destinations,
     extensions,
     hasManagedProxies: Object.keys(templatesOf(config)).length > 0,
     idempotency,

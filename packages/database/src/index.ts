@@ -10,6 +10,7 @@ export type {
   ApiKeysTable,
   ApiKeyUsesTable,
   AuditChainTable,
+  AuditExportDestinationsTable,
   AuditLogsTable,
   BrowserPoolsTable,
   BrowserPoolWaitersTable,

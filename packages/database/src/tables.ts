@@ -321,6 +321,42 @@ export interface AuditChainTable {
   seal: Buffer | null;
 }
 
+/** Buckets that the audit log is written to as it grows. */
+export interface AuditExportDestinationsTable {
+  id: string;
+  /** Unique together with `prefix`. */
+  bucket: string;
+  prefix: string;
+  region: string;
+  role_arn: string;
+  /** `null` = the bucket's default. */
+  kms_key_id: string | null;
+  /** What the role asks for; made with the row, never changed. */
+  external_id: string;
+  status: Generated<"active" | "paused">;
+  /** Grows with each change that somebody asked for. */
+  revision: Generated<number>;
+  /** Last entry that was written and noted as such; 0 = none. */
+  exported_sequence: Generated<number>;
+  /** The entries of the object that is being written, set before it is: whoever tries again writes the same one. */
+  pending_first: Generated<number | null>;
+  pending_last: Generated<number | null>;
+  /** Its name, without the prefix. */
+  pending_name: Generated<string | null>;
+  /** The server that writes now. */
+  lease_server: Generated<string | null>;
+  /** From then on another one may, also when that server died. */
+  lease_until: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
+  consecutive_failures: Generated<number>;
+  last_error: Generated<string | null>;
+  last_error_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
+  last_success_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
+  /** When it is looked at again; `null` while it is paused. */
+  next_attempt_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
+  created_at: TimestampOfInsert;
+  updated_at: TimestampOfInsert;
+}
+
 /** Requests that a server has let through, by whose limit they count towards; a row goes two minutes after its latest change. */
 export interface RateLimitUsesTable {
   server_id: string;
@@ -347,6 +383,7 @@ export interface Tables {
   idempotency_keys: IdempotencyKeysTable;
   audit_logs: AuditLogsTable;
   audit_chain: AuditChainTable;
+  audit_export_destinations: AuditExportDestinationsTable;
   servers: ServersTable;
   replica_secret: ReplicaSecretTable;
   jobs: JobsTable;

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { AwsRegion, BucketName, KeyPrefix, KmsKey, KmsKeyOrNone, RoleArn } from "./aws-names.ts";
 import { pageFields, Timestamp } from "./common.ts";
 import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
 
@@ -151,9 +152,9 @@ export const AuditLogExportDestinationShape = lazyObject(() => ({
   region: z.string(),
   /** The role that is taken on to write. */
   role_arn: z.string(),
-  /** What the role's trust policy must ask for as the external id. */
+  /** What the role's trust policy must ask for as the external id (`sts:ExternalId`). The service makes it; it never changes. */
   external_id: z.string(),
-  /** The service's own role, which the trust policy must name. */
+  /** The service's own role or user, which the trust policy must name; empty where the service has none any more. */
   kernel_role_arn: z.string(),
   /** The key that objects are encrypted with; absent = the bucket's default. */
   kms_key_id: z.optional(z.string()),
@@ -165,54 +166,52 @@ export const AuditLogExportDestinationShape = lazyObject(() => ({
   created_at: Timestamp,
   /** When it was last changed. */
   updated_at: Timestamp,
-  /** What the last failed try failed with. */
+  /** What the last failed try failed with; it stays after tries that worked. */
   last_error: z.optional(z.nullable(z.string())),
   /** When that was. */
   last_error_at: z.optional(z.nullable(Timestamp)),
-  /** How far the export has come. */
+  /** How far the export has come: `sequence` of the last entry that was written. Absent before the first. */
   last_exported_cursor: z.optional(z.nullable(z.string())),
   /** When entries were last written. */
   last_success_at: z.optional(z.nullable(Timestamp)),
-  /** When the next try is due. */
+  /** When it looks for entries again, or tries again; absent while it is paused. */
   next_attempt_at: z.optional(z.nullable(Timestamp)),
 }));
 /** A bucket that the audit log is written to as it grows. */
 export interface AuditLogExportDestination extends z.output<typeof AuditLogExportDestinationShape> {}
 export const AuditLogExportDestination: Schema<AuditLogExportDestination> = AuditLogExportDestinationShape;
 
-const text = (maxLength: number) => checked(z.string(), z.minLength(1), z.maxLength(maxLength));
-
 export const CreateAuditLogExportDestinationShape = lazyObject(() => ({
   /** What kind of store it is. */
   type: z.enum(["s3"]),
   /** How entries are to be written. */
   format: z.enum(["jsonl.gz"]),
-  /** Name of the bucket, at most 63 characters. */
-  bucket: text(63),
-  /** What the names of all objects are to begin with, at most 512 characters. */
-  prefix: checked(z.string(), z.maxLength(512)),
-  /** The bucket's region, at most 64 characters. */
-  region: text(64),
-  /** The role that is taken on to write, at most 2048 characters. */
-  role_arn: text(2048),
-  /** The key that objects are to be encrypted with, at most 2048 characters; the bucket's default when absent. */
-  kms_key_id: z.optional(text(2048)),
+  /** Name of the bucket, 3 to 63 lower-case letters, digits, hyphens and dots. */
+  bucket: BucketName,
+  /** What the names of all objects are to begin with, at most 512 characters: letters, digits, `_`, `-`, `=` and `.` between slashes; empty for nothing. Ends with a slash where it is to be a folder. */
+  prefix: KeyPrefix,
+  /** The bucket's region, `eu-central-1`. */
+  region: AwsRegion,
+  /** The role that is taken on to write, `arn:aws:iam::123456789012:role/audit`. Its trust policy names `kernel_role_arn` and asks for `external_id`; it may `s3:PutObject`. */
+  role_arn: RoleArn,
+  /** The KMS key that objects are to be encrypted with: an id, an ARN or an alias; the bucket's default when absent. */
+  kms_key_id: z.optional(KmsKey),
 }));
 /** What `auditLogs.exportDestinations.create` takes. */
 export interface CreateAuditLogExportDestination extends z.input<typeof CreateAuditLogExportDestinationShape> {}
 export const CreateAuditLogExportDestination: Schema<z.output<typeof CreateAuditLogExportDestinationShape>, CreateAuditLogExportDestination> = CreateAuditLogExportDestinationShape;
 
 export const UpdateAuditLogExportDestinationShape = lazyObject(() => ({
-  /** Name of the bucket, at most 63 characters. */
-  bucket: z.optional(text(63)),
-  /** What the names of all objects are to begin with, at most 512 characters. */
-  prefix: z.optional(checked(z.string(), z.maxLength(512))),
-  /** The bucket's region, at most 64 characters. */
-  region: z.optional(text(64)),
-  /** The role that is taken on to write, at most 2048 characters. */
-  role_arn: z.optional(text(2048)),
-  /** The key that objects are to be encrypted with, at most 2048 characters; `""` goes back to the bucket's default. */
-  kms_key_id: z.optional(checked(z.string(), z.maxLength(2048))),
+  /** Name of the bucket, 3 to 63 lower-case letters, digits, hyphens and dots. The export goes on there with the entries that come next; what was written stays where it is. */
+  bucket: z.optional(BucketName),
+  /** What the names of all objects are to begin with, at most 512 characters: letters, digits, `_`, `-`, `=` and `.` between slashes; empty for nothing. */
+  prefix: z.optional(KeyPrefix),
+  /** The bucket's region, `eu-central-1`. */
+  region: z.optional(AwsRegion),
+  /** The role that is taken on to write, `arn:aws:iam::123456789012:role/audit`. */
+  role_arn: z.optional(RoleArn),
+  /** The KMS key that objects are to be encrypted with: an id, an ARN or an alias; `""` goes back to the bucket's default. */
+  kms_key_id: z.optional(KmsKeyOrNone),
   /** `active` begins or goes on exporting, `paused` stops it. */
   status: z.optional(z.enum(["active", "paused"])),
 }));

@@ -3,6 +3,7 @@ import { lazyObject, type Schema } from "./schema.ts";
 
 /** Codes that Shoal itself sends. A newer server may send others. */
 export const errorCodes = [
+  "audit_export_not_available",
   "bad_gateway",
   "bad_request",
   "blob_store_unavailable",

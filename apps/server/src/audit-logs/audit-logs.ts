@@ -22,7 +22,9 @@ export interface AuditLogs {
   verify(caller: KeyRow, request: z.output<typeof VerifyAuditLogs>): Promise<AuditLogVerification>;
 }
 
-type Row = Selectable<AuditLogsTable>;
+/** An entry as it is kept. */
+export type AuditLogRow = Selectable<AuditLogsTable>;
+type Row = AuditLogRow;
 type Filter = Omit<z.output<typeof ListAuditLogs>, "limit" | "page_token">;
 
 /** Where a page ends: its last entry. */
@@ -57,8 +59,8 @@ function toEntry(row: Row): AuditLogEntry {
   };
 }
 
-/** An exported line says more, so that the chain can be checked without the service. */
-function toLine(row: Row): string {
+/** An exported line, with its end of line. It says more, so that the chain can be checked without the service. */
+export function toLine(row: Row): string {
   return `${JSON.stringify({ ...toEntry(row), previous_hash: row.previous_hash.toString("hex"), hash: row.hash.toString("hex") })}\n`;
 }
 

@@ -40,6 +40,7 @@ type Required =
   | "profile_checkpoint_seconds"
   | "profile_max_mib"
   | "audit_retention_days"
+  | "audit_export_seconds"
   | "live_view_hours"
   | "live_view_frame_ancestors"
   | "drain_seconds"
@@ -250,6 +251,7 @@ export function completeConfig(given: Settings, env: NodeJS.ProcessEnv = process
     profile_checkpoint_seconds: 60,
     profile_max_mib: 1024,
     audit_retention_days: 365,
+    audit_export_seconds: 60,
     live_view_hours: 24,
     live_view_frame_ancestors: ["*"],
     drain_seconds: 10,

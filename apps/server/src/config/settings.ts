@@ -2,6 +2,7 @@ import { checked } from "@shoal/schemas";
 import { homedir, totalmem } from "node:os";
 import { join } from "node:path";
 import * as z from "zod/mini";
+import { awsIdentityProblem } from "../audit-export/aws-identity.ts";
 import { s3AddressProblem } from "../blobs/s3-address.ts";
 import { templateProblem } from "../proxies/exits.ts";
 import { isAddressRange } from "../public-url/trusted-proxies.ts";
@@ -39,6 +40,11 @@ const frameAncestor = text.check(
 const storeUrl = text.check(
   z.refine((value) => s3AddressProblem(value) === undefined, { error: ({ input }) => s3AddressProblem(String(input)) ?? "" }),
 );
+const awsIdentity = text.check(
+  z.refine((value) => awsIdentityProblem(value) === undefined, { error: ({ input }) => awsIdentityProblem(String(input)) ?? "" }),
+);
+const endpointUrl = httpUrl.check(z.refine((value) => !/[?#@]/.test(value), "must be an address without ?, # and @"));
+const principalArn = text.check(z.refine((value) => /^arn:[\w-]+:(?:iam|sts)::\w*:[\w+=,.@/-]{1,600}$/.test(value), "must be the ARN of a user or role, such as arn:aws:iam::123456789012:role/shoal"));
 const postgresUrl = text.check(
   z.refine((value) => URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol), "must be a postgres:// address"),
 );
@@ -91,6 +97,11 @@ export const Settings = z.strictObject({
   profile_checkpoint_seconds: z.optional(integer(0, 86_400)),
   profile_max_mib: z.optional(integer(1, 1_048_576)),
   audit_retention_days: z.optional(integer(1, 36_500)),
+  audit_export_identity: z.optional(awsIdentity),
+  audit_export_role_arn: z.optional(principalArn),
+  audit_export_seconds: z.optional(integer(1, 3600)),
+  audit_export_sts_url: z.optional(endpointUrl),
+  audit_export_s3_url: z.optional(endpointUrl),
   live_view_hours: z.optional(integer(1, 168)),
   live_view_frame_ancestors: z.optional(z.array(frameAncestor)),
   drain_seconds: z.optional(integer(0, 3600)),
@@ -151,6 +162,11 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
   idle_timeout_seconds: { kind: "integer", summary: "Idle timeout of sessions that ask for none, 10 to 259200 seconds.", default: "60" },
   idempotency_retention_hours: { kind: "integer", summary: "How long the answer to an Idempotency-Key is kept, 1 to 720 hours.", default: "24" },
   audit_retention_days: { kind: "integer", summary: "How long entries of the audit log are kept, 1 to 36500 days.", default: "365" },
+  audit_export_identity: { kind: "text", summary: "What the service signs with when it takes on roles to export the audit log: aws://key:secret@region, lasting keys and the region whose STS is asked. The same on every replica.", default: "none, no exports", secret: true },
+  audit_export_role_arn: { kind: "text", summary: "ARN of the user or role that those keys belong to; shown as kernel_role_arn, for trust policies.", default: "none" },
+  audit_export_seconds: { kind: "integer", summary: "How long entries of the audit log wait for others before they are exported, 1 to 3600 seconds.", default: "60" },
+  audit_export_sts_url: { kind: "text", summary: "STS to ask instead of AWS's own, as MinIO and Ceph have one.", default: "AWS's, of that region" },
+  audit_export_s3_url: { kind: "text", summary: "S3-compatible store that all buckets of exports are in, instead of AWS's own; asked by path.", default: "AWS's, of the destination's region" },
   telemetry_retention_days: { kind: "integer", summary: "How long telemetry is kept after the latest event of its session, 1 to 3650 days.", default: "30" },
   replay_retention_days: { kind: "integer", summary: "How long recordings of sessions are kept after their end, 1 to 3650 days.", default: "30" },
   profile_versions: { kind: "integer", summary: "Saved states that are kept of each profile, 1 to 1000.", default: "10" },

@@ -2,7 +2,7 @@ import S3rver from "@20minutes/s3rver";
 import { startFauxqs } from "fauxqs";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, request } from "node:http";
+import { createServer, type IncomingHttpHeaders, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,8 +17,12 @@ export interface TestS3 {
   readonly url: string;
   /** What it was asked so far: `PUT /shoal/…`. */
   readonly requests: string[];
-  /** While it is set, it is told of each request; `"away"` breaks the connection, `"half"` breaks it within the answer, a number is the answer's status instead of the server's own. */
-  fault: ((request: string) => "away" | "half" | number | undefined) | undefined;
+  /** What of that the server behind it has answered. */
+  readonly done: string[];
+  /** Headers of the latest request. */
+  lastHeaders: IncomingHttpHeaders;
+  /** While it is set, it is told of each request; `"away"` breaks the connection, `"half"` breaks it within the answer, `"unanswered"` does what is asked and says nothing until the client goes, `"lost"` does it and breaks the connection, a number is the answer's status instead of the server's own. */
+  fault: ((request: string) => "away" | "half" | "lost" | "unanswered" | number | undefined) | undefined;
   close(): Promise<void>;
 }
 
@@ -52,6 +56,7 @@ export async function startTestS3(kind: "unsigned" | "signed" = "unsigned"): Pro
   const gate = createServer((incoming, outgoing) => {
     const asked = `${incoming.method ?? ""} ${incoming.url ?? ""}`;
     store.requests.push(asked);
+    store.lastHeaders = incoming.headers;
     const fault = store.fault?.(asked);
     if (fault === "away") incoming.socket.destroy();
     else if (typeof fault === "number") {
@@ -59,6 +64,14 @@ export async function startTestS3(kind: "unsigned" | "signed" = "unsigned"): Pro
       incoming.once("end", () => outgoing.writeHead(fault).end());
     } else {
       const inside = request({ port: behind.port, host: "127.0.0.1", method: incoming.method, path: incoming.url, headers: incoming.headers, agent: false }, (answer) => {
+        if (fault === "lost" || fault === "unanswered") {
+          answer.resume().once("end", () => {
+            store.done.push(asked);
+            if (fault === "lost") incoming.socket.destroy();
+          });
+          return;
+        }
+        answer.once("end", () => store.done.push(asked));
         outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
         if (fault === "half") answer.once("data", (chunk: Buffer) => outgoing.write(chunk.subarray(0, 1000), () => incoming.socket.destroy()));
         else answer.pipe(outgoing);
@@ -78,6 +91,8 @@ export async function startTestS3(kind: "unsigned" | "signed" = "unsigned"): Pro
     secretKey: "S3RVER",
     url: `s3://S3RVER:S3RVER@${host}/shoal/kept?tls=false`,
     requests: [],
+    done: [],
+    lastHeaders: {},
     fault: undefined,
     async close() {
       gate.close();
