@@ -10,9 +10,10 @@ export const BucketName: Schema<string> = z.lazy(() =>
     z.minLength(3),
     z.maxLength(63),
     z.regex(
-      /^(?!(?:\d+\.){3}\d+$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/,
-      "must be the name of a bucket: lower-case letters, digits, hyphens and dots, a letter or digit at both ends and beside each dot, and no IP address",
+      /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/,
+      "must be the name of a bucket: lower-case letters, digits, hyphens and dots, a letter or digit at both ends and beside each dot",
     ),
+    z.refine((name) => !/^(?:\d+\.){3}\d+$/.test(name), "must be the name of a bucket, not an IP address"),
   ),
 );
 
