@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 import { checked, type Schema } from "./schema.ts";
 
-const form = (maxLength: number, pattern: RegExp, error: string) => checked(z.string(), z.minLength(1), z.maxLength(maxLength), z.regex(pattern, error));
+/** Each pattern bounds the length too. */
+const form = (pattern: RegExp, error: string) => checked(z.string(), z.regex(pattern, error));
 
 /** Name of an S3 bucket: 3 to 63 lower-case letters, digits, hyphens and dots, each part between dots beginning and ending with a letter or digit, and no IP address. */
 export const BucketName: Schema<string> = z.lazy(() =>
@@ -30,11 +31,11 @@ export const KeyPrefix: Schema<string> = z.lazy(() =>
 );
 
 /** Name of an AWS region: `eu-central-1`. */
-export const AwsRegion: Schema<string> = z.lazy(() => form(32, /^[a-z]{2}(?:-[a-z]{2,12}){1,2}-\d{1,2}$/, "must be the name of an AWS region, such as eu-central-1"));
+export const AwsRegion: Schema<string> = z.lazy(() => form(/^[a-z]{2}(?:-[a-z]{2,12}){1,2}-\d{1,2}$/, "must be the name of an AWS region, such as eu-central-1"));
 
 /** ARN of an IAM role: `arn:aws:iam::123456789012:role/audit`. */
 export const RoleArn: Schema<string> = z.lazy(() =>
-  form(612, /^arn:aws(?:-cn|-us-gov)?:iam::\d{12}:role\/[\w+=,.@/-]{1,576}$/, "must be the ARN of an IAM role, such as arn:aws:iam::123456789012:role/audit"),
+  form(/^arn:aws(?:-cn|-us-gov)?:iam::\d{12}:role\/[\w+=,.@/-]{1,576}$/, "must be the ARN of an IAM role, such as arn:aws:iam::123456789012:role/audit"),
 );
 
 const kmsArn = String.raw`arn:aws(?:-cn|-us-gov)?:kms:[a-z]{2}(?:-[a-z]{2,12}){1,2}-\d{1,2}:\d{12}:`;
@@ -43,7 +44,7 @@ const kmsKey = String.raw`(?:${kmsId}|${kmsArn}key\/${kmsId}|(?:${kmsArn})?alias
 const kmsProblem = "must name a key of AWS KMS: its id, its ARN, or an alias such as alias/audit";
 
 /** A key of AWS KMS: its id, its ARN, an alias, or an alias's ARN. */
-export const KmsKey: Schema<string> = z.lazy(() => form(512, new RegExp(`^${kmsKey}$`), kmsProblem));
+export const KmsKey: Schema<string> = z.lazy(() => form(new RegExp(`^${kmsKey}$`), kmsProblem));
 
 /** {@link KmsKey}, or an empty text, which takes the key away. */
-export const KmsKeyOrNone: Schema<string> = z.lazy(() => checked(z.string(), z.maxLength(512), z.regex(new RegExp(`^${kmsKey}?$`), `${kmsProblem}, or "" for none`)));
+export const KmsKeyOrNone: Schema<string> = z.lazy(() => form(new RegExp(`^${kmsKey}?$`), `${kmsProblem}, or "" for none`));
