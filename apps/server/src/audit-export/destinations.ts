@@ -28,8 +28,8 @@ export interface ExportMeans {
   readonly writer: BucketWriter;
   /** For people: what trust policies name. */
   readonly roleArn: string;
-  /** Breaks off what this server writes to a destination. */
-  readonly stop: (id: string) => void;
+  /** Breaks off what this server writes to a destination. @param revision - as it is by now; `undefined` = it is gone. */
+  readonly stop: (id: string, revision: number | undefined) => void;
 }
 
 /** Destinations of the organisation. */
@@ -131,14 +131,14 @@ export function createExportDestinations(store: DestinationStore, means: ExportM
         await existing(id);
         throw new ServiceError(409, "conflict", `Export destination ${id} was changed by somebody else at the same time, and nothing of this request was done. Look at it with auditLogs.exportDestinations.get, and repeat the request if it still holds.`);
       }
-      means?.stop(id);
+      means?.stop(id, changed.revision);
       return toDestination(changed);
     },
 
     async delete(caller, id) {
       refuse(caller);
       if (!isStorable(id) || !(await store.delete(id))) throw notFound(id);
-      means?.stop(id);
+      means?.stop(id, undefined);
     },
 
     async test(caller, id) {

@@ -8,8 +8,12 @@ import type { ExportObject, ExportObjects } from "./export-objects.ts";
 
 /** Writes the audit log to the destinations that are active, each entry once, whatever the number of servers. */
 export interface Exporter {
-  /** Breaks off what this server writes to a destination: it was changed or deleted. */
-  stop(id: string): void;
+  /**
+   * Breaks off what this server writes to a destination that was changed or deleted.
+   *
+   * @param revision - of the destination as it is by now, which may be written to already; `undefined` = it is gone.
+   */
+  stop(id: string, revision: number | undefined): void;
   /** Stops, and waits for what runs. */
   close(): Promise<void>;
 }
@@ -38,7 +42,7 @@ export function backoffMs(failures: number): number {
 
 /** @param parts.store - without what this server held in an earlier run. */
 export function startExporter({ database, everyMs, log, objects, store, writer }: ExporterParts): Exporter {
-  const running = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>();
+  const running = new Map<string, { readonly revision: number; readonly stop: AbortController; readonly done: Promise<void> }>();
   let looking: Promise<void> | undefined;
   let lookAgain = false;
   let closed = false;
@@ -100,8 +104,8 @@ export function startExporter({ database, everyMs, log, objects, store, writer }
   async function run(row: DestinationRow, signal: AbortSignal): Promise<void> {
     try {
       await exportTo(row, signal);
-      // Somebody else may have it now, or this server again as it is by now.
-      if (signal.aborted) await store.release(row);
+      // Where it was changed meanwhile, no step of this run could let go of it.
+      await store.release(row);
     } catch (error) {
       log.warn({ destination: row.id, err: error }, "an export of the audit log was broken off; it goes on from where it was");
       // If this fails too, its time runs out.
@@ -116,13 +120,13 @@ export function startExporter({ database, everyMs, log, objects, store, writer }
       if (row === undefined) return;
       const before = running.get(row.id);
       if (before !== undefined) {
-        // It took so long that its time ran out, and knows no more of it than that row: when it has ended, the destination is anybody's.
+        // It took so long that its time ran out, or has let go a moment ago: when it has ended, the destination is anybody's.
         void before.done.then(() => store.release(row)).then(look, () => undefined);
         continue;
       }
       const stop = new AbortController();
       const done = run(row, stop.signal).finally(() => running.delete(row.id));
-      running.set(row.id, { stop, done });
+      running.set(row.id, { revision: row.revision, stop, done });
     }
   }
 
@@ -139,6 +143,11 @@ export function startExporter({ database, everyMs, log, objects, store, writer }
     });
   }
 
+  function stop(id: string, revision: number | undefined): void {
+    const active = running.get(id);
+    if (active !== undefined && active.revision !== revision) active.stop.abort();
+  }
+
   /** On whichever server. */
   function changed(id: string): void {
     const active = running.get(id);
@@ -146,8 +155,12 @@ export function startExporter({ database, everyMs, log, objects, store, writer }
       look();
       return;
     }
-    active.stop.abort();
-    void active.done.then(look);
+    void (async () => {
+      // What it hears of may be what it has begun with.
+      stop(id, await store.find(id).then((row) => row?.revision, () => undefined));
+      await active.done;
+      look();
+    })();
   }
 
   const forget = database.onChange((change) => {
@@ -158,9 +171,7 @@ export function startExporter({ database, everyMs, log, objects, store, writer }
   look();
 
   return {
-    stop(id) {
-      running.get(id)?.stop.abort();
-    },
+    stop,
     async close() {
       closed = true;
       clearInterval(timer);

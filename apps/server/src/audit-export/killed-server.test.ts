@@ -41,14 +41,16 @@ it("leaves no gap and writes nothing twice when servers are killed between the o
   await change(one, 3);
   target.s3.fault = (asked) => (asked.startsWith("PUT ") ? "unanswered" : undefined);
   await send(one, "PATCH", `${path}/${id}`, { status: "active" });
-  await expect.poll(() => put().length, patience).toBe(1);
+  await expect.poll(() => put().length, patience).toBeGreaterThan(0);
   await kill(one);
+  const before = put().length;
   // The same server again frees what it held; it is killed over the same object.
   const again = await servers.start("exporting", settings);
-  await expect.poll(() => put().length, patience).toBe(2);
+  await expect.poll(() => put().length, patience).toBeGreaterThan(before);
   await change(again, 3);
   await kill(again);
   // Another server takes over when the time of the killed one is up.
+  expect(new Set(put()).size).toBe(1);
   target.s3.fault = undefined;
   const other = await servers.start("other", settings);
   await change(other, 3);
@@ -60,6 +62,8 @@ it("leaves no gap and writes nothing twice when servers are killed between the o
   const lines = await target.lines(prefix);
   expect(lines.length).toBeGreaterThanOrEqual(last_sequence);
   expect(lines.map(({ sequence }) => sequence)).toEqual(Array.from({ length: lines.length }, (_, index) => 1 + index));
-  expect(put().slice(0, 3)).toEqual([put()[0], put()[0], put()[0]]);
+  // Whoever went on began with that object.
+  expect(put().filter((asked) => asked === put()[0]).length).toBeGreaterThanOrEqual(3);
+  expect(new Set(put()).size).toBe((await target.objects(prefix)).size);
   expect(other.output()).not.toContain("topsecret");
 }, 180_000);

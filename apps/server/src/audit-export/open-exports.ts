@@ -35,7 +35,7 @@ export async function openExports({ config, database, log, serverId }: { readonl
   await store.releaseAll();
   const exporter = startExporter({ database, store, objects: createExportObjects(database), writer, everyMs: config.audit_export_seconds * 1000, log });
   return {
-    destinations: createExportDestinations(store, { writer, roleArn: audit_export_role_arn, stop: (id) => { exporter.stop(id); } }),
+    destinations: createExportDestinations(store, { writer, roleArn: audit_export_role_arn, stop: (id, revision) => { exporter.stop(id, revision); } }),
     close: () => exporter.close(),
   };
 }
