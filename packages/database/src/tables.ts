@@ -195,6 +195,8 @@ export interface ProxiesTable {
   config: ColumnType<Record<string, unknown>, string, string>;
   /** Sealed. */
   password: Buffer | null;
+  /** Certificates of its own authority, PEM. */
+  ca_bundle: string | null;
   /** What the last check found; `null` = never checked. */
   status: string | null;
   last_checked: Timestamp | null;

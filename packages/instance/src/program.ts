@@ -158,7 +158,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     activity.limit(request.timeout_seconds * 1000);
     if (request.saves_profile !== undefined) savesProfile = request.saves_profile;
     if (request.viewport !== undefined) void browser.resize(request.viewport);
-    if (request.launch !== undefined) return assignWithLaunch(request, request.launch, startUrl);
+    if (request.launch !== undefined || request.authorities !== undefined) return inTurn(() => assignWithLaunch(request, request.launch ?? {}, startUrl));
     if (request.telemetry !== undefined) return assignWithTelemetry(request.telemetry, startUrl);
     if (startUrl !== undefined) browser.open(startUrl);
     return undefined;
@@ -183,6 +183,25 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     }
   }
 
+  let trusted = "";
+  /** What is to be done while no browser runs, so that the next one trusts these authorities; `undefined` where the present one does. */
+  function trust(authorities: string): (() => Promise<void>) | undefined {
+    if (authorities === trusted) return undefined;
+    return async () => {
+      const { trustAuthorities } = await import("./chromium/authorities.ts");
+      await trustAuthorities(join(config.root, config.home), authorities);
+      trusted = authorities;
+    };
+  }
+
+  /** One after the other, or two that ask for different authorities at once could leave those of the first. */
+  let assigning: Promise<unknown> = Promise.resolve();
+  function inTurn<T>(assignNow: () => Promise<T>): Promise<T> {
+    const assigned = assigning.then(assignNow);
+    assigning = assigned.catch(() => undefined);
+    return assigned;
+  }
+
   /** With a window of its own it says nothing of being headless. */
   async function namedAsAPersons(change: Partial<BrowserLaunch>): Promise<Partial<BrowserLaunch>> {
     if (change.stealth !== true || change.headless === false || change.program === undefined) return change;
@@ -190,13 +209,14 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     return { ...change, userAgent: await windowedUserAgent(change.program.executable, await browser.cdp()) };
   }
 
-  async function assignWithLaunch({ viewport, telemetry: categories }: AssignInstance, wishes: LaunchWishes, startUrl: string | undefined): Promise<Refusal | undefined> {
+  async function assignWithLaunch({ authorities, viewport, telemetry: categories }: AssignInstance, wishes: LaunchWishes, startUrl: string | undefined): Promise<Refusal | undefined> {
     const change = launchChange(config, browser.launch, wishes);
     if (change === "no_full_chromium") return noFullChromium;
     const screen = change?.headless === false ? await openScreen(viewport) : undefined;
     if (screen !== undefined && "status" in screen) return screen;
+    const retrust = authorities === undefined ? undefined : trust(authorities);
     try {
-      if (change !== undefined) await browser.relaunch({ ...(await namedAsAPersons(change)), ...(viewport && { page: viewport }), ...(screen && { display: screen.name }) });
+      if (change !== undefined || retrust !== undefined) await browser.relaunch({ ...(await namedAsAPersons(change ?? {})), ...(viewport && { page: viewport }), ...(screen && { display: screen.name }) }, retrust);
     } catch (error) {
       return notStarted(error);
     }

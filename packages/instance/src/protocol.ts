@@ -13,6 +13,8 @@ const ViewportSize = checked(
   ),
 );
 const HostPath = checked(z.string(), z.minLength(1), z.maxLength(4096), z.refine((path) => !path.includes("\0"), "must not hold a NUL character"));
+/** Longest text of authorities' certificates. The service takes 64 KiB, to which it may add line breaks. */
+const maxAuthoritiesCharacters = 81_920;
 const Pixels = checked(z.int(), z.minimum(1), z.maximum(maxViewportPixels));
 const EpochMs = checked(z.int(), z.minimum(0));
 
@@ -78,6 +80,11 @@ export const AssignInstanceShape = lazyObject(() => ({
   launch: z.optional(LaunchWishesShape),
   /** Whether what the browser keeps is saved at the end: the instance then waits for that when its timeout has passed. */
   saves_profile: z.optional(z.boolean()),
+  /**
+   * Certificates of authorities that the browser trusts beside those that it knows, PEM; none when empty, as they are when absent. Where they differ from the present
+   * ones the browser is ended and started again, and the answer waits for that. Needs Linux and `certutil`.
+   */
+  authorities: z.optional(checked(z.string(), z.maxLength(maxAuthoritiesCharacters))),
 }));
 /** `POST /_instance/assign`: hands a waiting instance to a session. Its idle timer starts. Sent again for the same session, it changes the timeout, the size and the page. */
 export interface AssignInstance extends z.output<typeof AssignInstanceShape> {}

@@ -13,7 +13,7 @@ import { processSandboxWorks } from "./process-support.ts";
 import { createNameResolver } from "./resolve-name.ts";
 import { createSandboxBoxes, policiesInside } from "./sandbox-box.ts";
 import { makeSandboxEtc } from "./sandbox-etc.ts";
-import { findTool } from "./sandbox-host.ts";
+import { canTrustAuthorities, findTool } from "./sandbox-host.ts";
 import { examineSandbox } from "./sandbox-support.ts";
 import { openSessionFolders } from "./session-folders.ts";
 import { startInstance } from "./start-instance.ts";
@@ -136,7 +136,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
 
   return {
     kind: maker.kind,
-    abilities: { privateHosts: options.allowPrivateHosts.length > 0, fullChromium: chromium.kind === "chrome" || full !== undefined, policies: maker.kind === "sandbox", windows: (await findTool("Xvfb")) !== undefined },
+    abilities: { privateHosts: options.allowPrivateHosts.length > 0, fullChromium: chromium.kind === "chrome" || full !== undefined, policies: maker.kind === "sandbox", authorities: await canTrustAuthorities(), windows: (await findTool("Xvfb")) !== undefined },
     acquire,
     traffic: () => gateway.traffic(),
     warmReady: () => pool.full(),

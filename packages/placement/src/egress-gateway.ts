@@ -1,5 +1,5 @@
 import type { EgressDecision, EgressPolicy, ResolvedAddress } from "./egress-policy.ts";
-import { type EgressUpstream, type ParsedUpstream, parseUpstream } from "./egress-upstream.ts";
+import { type EgressUpstream, type ParsedUpstream, parseUpstream, trusting } from "./egress-upstream.ts";
 import type { PlacementLog } from "./placement.ts";
 import { RequestError, Server as ProxyServer } from "proxy-chain";
 import type { lookup } from "node:dns";
@@ -59,7 +59,7 @@ interface Agents {
 /** @param upstream - what TLS connections lead to: Node would take the name of the page that a tunnel is asked for. Addresses have no server name. */
 function newAgents(upstream: ParsedUpstream | undefined): Agents {
   const isName = upstream !== undefined && isIP(upstream.hostname.replace(/^\[|\]$/g, "")) === 0;
-  return { httpAgent: new Agent({ keepAlive: true }), httpsAgent: new TlsAgent({ keepAlive: true, servername: isName ? upstream.hostname : "" }) };
+  return { httpAgent: new Agent({ keepAlive: true }), httpsAgent: new TlsAgent({ keepAlive: true, servername: isName ? upstream.hostname : "", ...trusting(upstream?.authorities) }) };
 }
 
 function destroyAgents({ httpAgent, httpsAgent }: Agents): void {

@@ -1,6 +1,6 @@
-import { createEgressGateway, egressGatewayName, type EgressDoor } from "./egress-gateway.ts";
+import { createEgressGateway, egressGatewayName } from "./egress-gateway.ts";
 import { createEgressPolicy } from "./egress-policy.ts";
-import type { EgressUpstream } from "./egress-upstream.ts";
+import { type EgressUpstream, trusting } from "./egress-upstream.ts";
 import type { PlacementLog } from "./placement.ts";
 import { createNameResolver } from "./resolve-name.ts";
 import { randomBytes } from "node:crypto";
@@ -47,10 +47,10 @@ export function createEgressProbe({ allowPrivateHosts, log }: { readonly allowPr
   const policy = createEgressPolicy(allowPrivateHosts, createNameResolver());
   const gateway = createEgressGateway(log);
 
-  async function through(door: EgressDoor, path: string, url: URL, signal: AbortSignal): Promise<EgressProbeResult> {
+  async function through({ path, authorities }: Way, url: URL, signal: AbortSignal): Promise<EgressProbeResult> {
     const began = performance.now();
     try {
-      const answer = url.protocol === "https:" ? await overTunnel(path, url, signal) : await plainly(path, url, signal);
+      const answer = url.protocol === "https:" ? await overTunnel({ path, authorities }, url, signal) : await plainly(path, url, signal);
       const status = answer.statusCode ?? 0;
       const text = await beginning(answer);
       // What the gateway says about the proxy has statuses that no site uses, or its name.
@@ -59,6 +59,7 @@ export function createEgressProbe({ allowPrivateHosts, log }: { readonly allowPr
     } catch (error) {
       if (error instanceof TunnelRefused) return failed(error.status, error.message, error.statusMessage);
       if (signal.aborted) return { outcome: "failed", reason: "no answer in time" };
+      if (isOfUnknownAuthority(error)) return { outcome: "failed", reason: `the certificate of ${url.host} is signed by an authority that nobody here knows; where the proxy opens TLS, create it with the certificate of its own authority as config.ca_bundle` };
       return { outcome: "failed", reason: error instanceof Error ? error.message : String(error) };
     }
   }
@@ -74,7 +75,7 @@ export function createEgressProbe({ allowPrivateHosts, log }: { readonly allowPr
         try {
           // The proxy is to be tried, whatever need not go through it.
           door.setUpstream({ ...upstream, bypassHosts: [] });
-          return await through(door, path, url, AbortSignal.timeout(timeoutMs));
+          return await through({ path, authorities: upstream.authorities }, url, AbortSignal.timeout(timeoutMs));
         } finally {
           await door.close();
         }
@@ -83,6 +84,19 @@ export function createEgressProbe({ allowPrivateHosts, log }: { readonly allowPr
       }
     },
   };
+}
+
+/** The socket of a gateway's door, and who is trusted behind it. */
+interface Way {
+  readonly path: string;
+  readonly authorities: string | undefined;
+}
+
+/** By OpenSSL's names for it. */
+const unknownAuthority: ReadonlySet<unknown> = new Set(["DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN", "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"]);
+
+function isOfUnknownAuthority(error: unknown): boolean {
+  return error instanceof Error && "code" in error && unknownAuthority.has(error.code);
 }
 
 class TunnelRefused extends Error {
@@ -110,7 +124,7 @@ function plainly(socketPath: string, url: URL, signal: AbortSignal): Promise<Inc
   });
 }
 
-async function overTunnel(socketPath: string, url: URL, signal: AbortSignal): Promise<IncomingMessage> {
+async function overTunnel({ path: socketPath, authorities }: Way, url: URL, signal: AbortSignal): Promise<IncomingMessage> {
   const target = `${url.hostname}:${url.port === "" ? "443" : url.port}`;
   const tunnel = await new Promise<Socket>((resolve, reject) => {
     httpRequest({ socketPath, method: "CONNECT", path: target, headers: { host: target }, signal })
@@ -124,7 +138,7 @@ async function overTunnel(socketPath: string, url: URL, signal: AbortSignal): Pr
       .on("error", reject)
       .end();
   });
-  const socket = tlsConnect({ socket: tunnel, servername: url.hostname, ALPNProtocols: ["http/1.1"] });
+  const socket = tlsConnect({ socket: tunnel, servername: url.hostname, ALPNProtocols: ["http/1.1"], ...trusting(authorities) });
   return new Promise((resolve, reject) => {
     httpsRequest(url, { createConnection: () => socket, headers: { connection: "close" }, signal }, resolve).on("error", reject).end();
   });

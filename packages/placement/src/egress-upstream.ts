@@ -1,4 +1,5 @@
 import { PlacementError } from "./placement-error.ts";
+import { getCACertificates } from "node:tls";
 
 /** A proxy server that a session's traffic leaves by, instead of leaving from this host. */
 export interface EgressUpstream {
@@ -6,6 +7,8 @@ export interface EgressUpstream {
   readonly url: string;
   /** Hosts that are reached without it: whole names, or `*.example.com` for all below one. */
   readonly bypassHosts: readonly string[];
+  /** Certificates of its authority, PEM: it may sign its own with it, and those of the pages that it opens. */
+  readonly authorities?: string | undefined;
 }
 
 /** A proxy server, read. */
@@ -21,6 +24,13 @@ export interface ParsedUpstream {
    */
   urlFor(address: string): string;
   readonly isSocks: boolean;
+  /** See {@link EgressUpstream.authorities}. */
+  readonly authorities: string | undefined;
+}
+
+/** The options of a TLS connection that trusts authorities beside those that this program trusts anyway. */
+export function trusting(authorities: string | undefined): { readonly ca?: string[] } {
+  return authorities === undefined ? {} : { ca: [...getCACertificates("default"), authorities] };
 }
 
 const defaultPorts: Readonly<Record<string, number>> = { "http:": 80, "https:": 443, "socks5:": 1080 };
@@ -30,7 +40,7 @@ function plain(hostname: string): string {
 }
 
 /** @throws {PlacementError} `bad_option`; the message holds nothing of the address, which carries a password. */
-export function parseUpstream({ url, bypassHosts }: EgressUpstream): ParsedUpstream {
+export function parseUpstream({ url, bypassHosts, authorities }: EgressUpstream): ParsedUpstream {
   const parsed = URL.parse(url);
   const defaultPort = defaultPorts[parsed?.protocol ?? ""];
   if (!parsed || defaultPort === undefined || parsed.hostname === "") throw new PlacementError("bad_option", "A proxy's address must be an http://, https:// or socks5:// URL with a host.");
@@ -42,6 +52,7 @@ export function parseUpstream({ url, bypassHosts }: EgressUpstream): ParsedUpstr
     hostname: parsed.hostname,
     port,
     isSocks,
+    authorities,
     bypasses(hostname) {
       const name = plain(hostname);
       return bypassed.some((host) => (host.startsWith("*.") ? name.endsWith(host.slice(1)) : name === host));

@@ -2,12 +2,12 @@ import { findChromium, type FoundChromium, locateFullChromium } from "./chromium
 import type { PlacementKind } from "./placement.ts";
 import { processSandboxWorks } from "./process-support.ts";
 import { maxProcesses, sharedMemoryBytes } from "./sandbox-command.ts";
-import { bubblewrapVersion, findTool } from "./sandbox-host.ts";
+import { bubblewrapVersion, canTrustAuthorities, findTool } from "./sandbox-host.ts";
 import { examineSandbox, runsAsRoot } from "./sandbox-support.ts";
 
 /** One thing that was looked at. */
 export interface HostFinding {
-  readonly name: "chromium" | "windows" | "bubblewrap" | "user_namespaces" | "inner_sandbox" | "limits" | "user";
+  readonly name: "chromium" | "windows" | "authorities" | "bubblewrap" | "user_namespaces" | "inner_sandbox" | "limits" | "user";
   /** `missing` where sessions cannot run without it. */
   readonly state: "ok" | "warning" | "missing";
   /** What is there, in one sentence. */
@@ -54,6 +54,12 @@ export async function examineHost(options: { readonly chromium?: string } = {}):
     missing.length === 0
       ? { name: "windows", state: "ok", detail: `Sessions may ask for a window (headless: false)${ffmpeg === undefined ? "; their recordings show the page" : " and record the whole screen"}.`, ...(ffmpeg === undefined && { advice: "With ffmpeg they show the whole screen: apt-get install ffmpeg." }) }
       : { name: "windows", state: "warning", detail: "Sessions with a window (headless: false) are refused; headless ones do without.", advice: `apt-get install ${missing.join(" ")}` },
+  );
+
+  findings.push(
+    await canTrustAuthorities()
+      ? { name: "authorities", state: "ok", detail: "Sessions trust the authority of a proxy that opens TLS, where it has one (config.ca_bundle)." }
+      : { name: "authorities", state: "ok", detail: "Sessions refuse proxies with an authority of their own (config.ca_bundle).", ...(process.platform === "linux" && { advice: "They trust them where there is certutil: apt-get install libnss3-tools." }) },
   );
 
   const bubblewrap = sandbox.tools === undefined ? undefined : { path: sandbox.tools.bwrap, version: await bubblewrapVersion(sandbox.tools.bwrap) };

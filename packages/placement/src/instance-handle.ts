@@ -2,6 +2,7 @@ import { InstanceEvent, maxInstanceEventBytes, type AssignInstance } from "@shoa
 import { answerText } from "./answer-text.ts";
 import { readBoundedLines } from "./bounded-lines.ts";
 import type { Box } from "./box.ts";
+import type { EgressUpstream } from "./egress-upstream.ts";
 import type { Instance, InstanceEnd, InstanceRequest, PlacementKind, PlacementLog } from "./placement.ts";
 import { PlacementError } from "./placement-error.ts";
 import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
@@ -45,6 +46,7 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
   ready.promise.catch(() => undefined);
   let end: InstanceEnd | undefined;
   let over = false;
+  let upstream: EgressUpstream | undefined;
   let distrusted = false;
   let stopping: Promise<void> | undefined;
 
@@ -191,7 +193,13 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
     ended,
     request,
     connect,
-    setUpstream: box.setUpstream,
+    setUpstream(given) {
+      box.setUpstream(given);
+      upstream = given;
+    },
+    get upstream() {
+      return upstream;
+    },
     setPrivateHosts: box.setPrivateHosts,
     setPolicies: box.setPolicies,
     onEvent(listener) {
@@ -202,7 +210,7 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
       return () => listeners.delete(own);
     },
     async assign(assign, signal) {
-      const patience = AbortSignal.timeout(assign.launch === undefined ? assignMs : assignWithLaunchMs);
+      const patience = AbortSignal.timeout(assign.launch === undefined && assign.authorities === undefined ? assignMs : assignWithLaunchMs);
       const answer = await request({ method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, signal: signal === undefined ? patience : AbortSignal.any([signal, patience]) }, JSON.stringify(assign));
       const said = await answerText(answer);
       if (answer.statusCode !== 200) throw lost(new Error(`it refused the session with status ${String(answer.statusCode)}: ${said.slice(0, 500)}`));

@@ -54,6 +54,8 @@ export interface PlacementAbilities {
   readonly windows: boolean;
   /** Whether the service allows any private host, so that sessions may have some of them. */
   readonly privateHosts: boolean;
+  /** Authorities of a session's own: Linux and `certutil`, which writes what browsers read them from. */
+  readonly authorities: boolean;
   /** Policies of a session's own. Chromium reads them at one place of the system, so that takes a box. */
   readonly policies: boolean;
 }
@@ -130,6 +132,8 @@ export interface Instance {
    * @throws {PlacementError} `bad_option` when the address cannot be read; nothing has changed then.
    */
   setUpstream(upstream: EgressUpstream | undefined): void;
+  /** The proxy server that its traffic leaves by. */
+  readonly upstream: EgressUpstream | undefined;
   /**
    * Sets the policies that its browser finds from now on; a running one has to be told to read them again (`POST /_instance/policies`).
    *

@@ -68,3 +68,8 @@ export async function findTool(name: string): Promise<string | undefined> {
   }
   return undefined;
 }
+
+/** Whether browsers of this host can be told of authorities of a session's own: with `certutil`, and only on Linux do they read what it writes. */
+export async function canTrustAuthorities(): Promise<boolean> {
+  return process.platform === "linux" && (await findTool("certutil")) !== undefined;
+}

@@ -1,21 +1,15 @@
-/** A certificate for `localhost` and 127.0.0.1, for tests alone; signed by itself, valid for a hundred years. */
-export const certificate = `-----BEGIN CERTIFICATE-----
-MIIBmjCCAUGgAwIBAgIUCDfOe0ULC5DMfo4Ri0PHfJcqOJ8wCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMDExMDQyOFoYDzIxMjYxMDI3
-MTEwNDI4WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAATgkSIDpUxIfZiCZKOdBSFxBx5mX+rtYJ84sfEFASYdw3Uly/rFyrQQ
-wpV6f5NkXEegZaOVdUq3oRSm7CDcUXQTo28wbTAdBgNVHQ4EFgQU4ksA7S4VGsBm
-fb739d0FWy58gywwHwYDVR0jBBgwFoAU4ksA7S4VGsBmfb739d0FWy58gywwDwYD
-VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
-zj0EAwIDRwAwRAIgeHRve+VEmpEFfYFIDXTV1CUTsH1YkfCGp49WJWWAwPACIBYn
-sbSO+Qbp/laHrPP0iiYAVk0F3YwWmbQ2O0FvIVYj
------END CERTIFICATE-----
-`;
+import { readFileSync } from "node:fs";
 
-/** Its key, which therefore is no secret. */
-export const certificateKey = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQguALaYFkiafcCC8Im
-J1XY3axwqdJWwcYBgmYHzr8u44ShRANCAATgkSIDpUxIfZiCZKOdBSFxBx5mX+rt
-YJ84sfEFASYdw3Uly/rFyrQQwpV6f5NkXEegZaOVdUq3oRSm7CDcUXQT
------END PRIVATE KEY-----
-`;
+/** Files of `tools/certificates`, whose `make.sh` says what they are. For tests alone. */
+type CertificateFile = "authority.pem" | "expired.pem" | "foreign.pem" | "leaf.key" | "localhost.key" | "localhost.pem" | "other-authority.pem" | "site.pem";
+
+/** A certificate or a key, PEM. */
+export function readCertificate(file: CertificateFile): string {
+  return readFileSync(new URL(`../../../../tools/certificates/${file}`, import.meta.url), "utf8");
+}
+
+/** A certificate for `localhost` and 127.0.0.1, signed by itself. */
+export const certificate = readCertificate("localhost.pem");
+
+/** Its key. */
+export const certificateKey = readCertificate("localhost.key");

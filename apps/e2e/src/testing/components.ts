@@ -31,3 +31,9 @@ export const windowPlacements = placements.map(({ placement, skip, title }) =>
 
 /** Why recordings of whole screens cannot be tried; `undefined` when they can. */
 export const missingForScreenRecordings = windows?.advice;
+
+/** The same for sessions that trust the authority of their proxy. */
+export const authorityPlacements = fullChromiumPlacements.map(({ placement, skip, title }) => {
+  const isMissing = process.env.SHOAL_REQUIRE_ALL !== "1" && host.findings.some(({ name, advice }) => name === "authorities" && advice !== undefined);
+  return isMissing ? { placement, skip: true, title: `${placement} (skipped, no certutil: apt install libnss3-tools)` } : { placement, skip, title };
+});

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { refuseUnable } from "./possible-options.ts";
 
-const everything: PlacementAbilities = { fullChromium: true, windows: true, privateHosts: true, policies: true };
+const everything: PlacementAbilities = { fullChromium: true, windows: true, privateHosts: true, policies: true, authorities: true };
 
 /** Status and message of a refusal; `undefined` when there is none. */
 function refusal(body: Parameters<typeof refuseUnable>[0], abilities: Partial<PlacementAbilities> = {}): string | undefined {
@@ -29,13 +29,13 @@ it.each<[string, Parameters<typeof refuseUnable>[0]]>([
 
 it("refuses what a server has not", () => {
   expect(refusal({ gpu: true })).toMatch(/^400 body\.gpu/);
-  expect(refusal({ chrome_policy: { URLBlocklist: [] } }, { policies: false })).toMatch(/^400 body\.chrome_policy: needs sessions that run in a sandbox.*bubblewrap/);
+  expect(refusal({ chrome_policy: { URLBlocklist: [] } }, { policies: false, authorities: false })).toMatch(/^400 body\.chrome_policy: needs sessions that run in a sandbox.*bubblewrap/);
   expect(refusal({ network: { private_hosts: ["10.0.0.1"] } }, { privateHosts: false })).toMatch(/^403 body\.network\.private_hosts: this service lets no session reach private hosts.*allow_private_hosts/);
   expect(refusal({ network: { private_hosts: ["10.0.0.1", "a b"] } })).toMatch(/^400 body\.network\.private_hosts: "a b" is not a host/);
 });
 
 it("lets pass what asks for nothing, wherever it is", () => {
-  const nothing: PlacementAbilities = { fullChromium: false, windows: false, privateHosts: false, policies: false };
+  const nothing: PlacementAbilities = { fullChromium: false, windows: false, privateHosts: false, policies: false, authorities: false };
   expect(refusal({ gpu: false, stealth: false, headless: true, kiosk_mode: true, extensions: [], chrome_policy: {}, network: { private_hosts: [] } }, nothing)).toBeUndefined();
 });
 

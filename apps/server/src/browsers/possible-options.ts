@@ -29,6 +29,14 @@ export function refuseUnable(body: RequestedOptions & { readonly gpu?: boolean |
   }
 }
 
+/** @throws {ServiceError} 400 where this host's sessions cannot trust the authority of the proxy that a request names. */
+export function refuseAuthorities({ proxy }: { readonly proxy?: object | undefined }, abilities: PlacementAbilities): void {
+  if (abilities.authorities) return;
+  throw bad(
+    `body.${proxy === undefined ? "proxy_id" : "proxy"}: this proxy has certificates of its own (config.ca_bundle), which browsers of this server cannot be told of: that needs Linux and the program certutil. Install it on the server (Debian: apt-get install libnss3-tools; Fedora: nss-tools) and start the service again, or name a proxy without ca_bundle`,
+  );
+}
+
 function checkHosts(hosts: readonly string[], abilities: PlacementAbilities): void {
   if (hosts.length === 0) return;
   const problem = checkPrivateHosts(hosts);

@@ -21,7 +21,7 @@ import type { TelemetryExports } from "../telemetry-export/exports.ts";
 import type { SessionExport } from "../telemetry-export/session-export.ts";
 import { assignAgain } from "./assign-again.ts";
 import { hasEnded, nameTaken, SessionElsewhere } from "./session-errors.ts";
-import { refuseUnable } from "./possible-options.ts";
+import { refuseAuthorities, refuseUnable } from "./possible-options.ts";
 import { launchOf, optionsOf } from "./session-options.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
 import { effectiveViewport } from "./viewport.ts";
@@ -229,7 +229,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     const { row, captured } = session;
     const launch = launchOf(row);
     const surroundings = { upstream, policies: row.options.chrome_policy, privateHosts: row.options.private_hosts };
-    const first = { session_id: row.id, timeout_seconds: row.timeout_seconds, viewport: row.viewport ?? defaultViewport, ...(launch && { launch }), ...(row.profile_save_changes && { saves_profile: true }) };
+    const first = { session_id: row.id, timeout_seconds: row.timeout_seconds, viewport: row.viewport ?? defaultViewport, ...(launch && { launch }), ...(row.profile_save_changes && { saves_profile: true }), ...(upstream?.authorities !== undefined && { authorities: upstream.authorities }) };
     const seen = { ...(captured !== undefined && { telemetry: namesOf(captured) }), ...(row.start_url !== null && { start_url: row.start_url }) };
     const { extensions: ids } = row.options;
     if (ids === undefined && row.profile_id === null) return placement.acquire({ ...first, ...seen }, signal, surroundings);
@@ -326,9 +326,12 @@ export function createSessionRunner(parts: SessionRunnerParts) {
   async function chooseProxy(projectId: string, { proxy, proxy_id }: Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id">, sessionId: string): Promise<Partial<ChosenProxy> | null | undefined> {
     // There is no default proxy, so both modes are the same.
     if (proxy?.mode !== undefined) return { shown: { mode: proxy.mode } };
-    if (proxy !== undefined) return proxies.choose(projectId, proxy, sessionId);
-    if (proxy_id === null || proxy_id === "") return null;
-    return proxy_id === undefined ? undefined : proxies.choose(projectId, { id: proxy_id }, sessionId);
+    if (proxy === undefined && (proxy_id === null || proxy_id === "")) return null;
+    const wanted = proxy ?? (proxy_id === undefined || proxy_id === null ? undefined : { id: proxy_id });
+    if (wanted === undefined) return undefined;
+    const chosen = await proxies.choose(projectId, wanted, sessionId);
+    if (chosen.upstream.authorities !== undefined) refuseAuthorities({ proxy }, placement.abilities);
+    return chosen;
   }
 
   function room(): number {

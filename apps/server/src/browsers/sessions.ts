@@ -12,6 +12,7 @@ import { namesOf } from "../telemetry/categories.ts";
 import { assignAgain } from "./assign-again.ts";
 import { refuseNotYetOnCreate } from "./not-yet.ts";
 import { applyPolicies } from "./chrome-policy.ts";
+import { changeProxy } from "./change-proxy.ts";
 import { createPooledSessions, type PooledSessions } from "./pooled-sessions.ts";
 import { hasEnded, isSeen, nameTaken, notFound, refuseImpossible, SessionElsewhere } from "./session-errors.ts";
 import { createSessionRunner, type SessionRunnerParts, type SessionView } from "./session-runner.ts";
@@ -191,16 +192,20 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
       const name = request.name === "" ? null : request.name;
       const changes = { ...(name !== undefined && { name }), ...(request.tags && { tags: request.tags }), ...(chosen !== undefined && { proxy: chosen?.shown ?? null }), ...(options && { options }) };
       if (Object.keys(changes).length === 0) return view(await existing(projectId, id));
-      let row: SessionRow | undefined;
-      try {
-        row = await store.update(id, changes);
-      } catch (error) {
-        throw typeof name === "string" && isUniqueViolation(error) ? nameTaken(name) : error;
-      }
-      if (row === undefined) throw notFound(idOrName);
-      instance?.setUpstream(chosen?.upstream);
-      runner.rename(row);
-      return view(row);
+      const write = async (change: Parameters<typeof store.update>[1]): Promise<SessionRow> => {
+        try {
+          const row = await store.update(id, change);
+          if (row !== undefined) {
+            runner.rename(row);
+            return row;
+          }
+        } catch (error) {
+          throw typeof name === "string" && isUniqueViolation(error) ? nameTaken(name) : error;
+        }
+        throw notFound(idOrName);
+      };
+      if (instance === undefined) return view(await write(changes));
+      return view(await changeProxy(instance, { id, timeoutSeconds: present.timeout_seconds }, chosen?.upstream, (isNew) => write(isNew ? changes : { proxy: present.proxy })));
     },
 
     async saveProfile(projectId, idOrName) {

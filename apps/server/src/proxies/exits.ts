@@ -15,6 +15,8 @@ export interface ExitSource {
   readonly bypassHosts: readonly string[];
   readonly config: Readonly<Record<string, unknown>>;
   readonly password: string | undefined;
+  /** Certificates of its own authority, PEM. */
+  readonly caBundle?: string | undefined;
 }
 
 const placeholders = ["country", "city", "state", "zip", "asn", "session_id"] as const;
@@ -57,7 +59,7 @@ export function requireType(type: string, templates: ExitTemplates): void {
  * @param sessionId - for providers that keep an exit as long as it stays the same.
  * @throws {ServiceError} 400 `proxy_not_available`.
  */
-export function upstreamOf({ type, protocol, bypassHosts, config, password }: ExitSource, templates: ExitTemplates, sessionId: string): EgressUpstream {
+export function upstreamOf({ type, protocol, bypassHosts, config, password, caBundle }: ExitSource, templates: ExitTemplates, sessionId: string): EgressUpstream {
   requireType(type, templates);
   const text = (name: string) => {
     const value = config[name];
@@ -71,5 +73,5 @@ export function upstreamOf({ type, protocol, bypassHosts, config, password }: Ex
   const username = text("username") ?? "";
   const credentials = username === "" && password === undefined ? "" : `${encodeURIComponent(username)}:${encodeURIComponent(password ?? "")}@`;
   const host = text("host") ?? "";
-  return { bypassHosts, url: `${protocol}://${credentials}${host.includes(":") ? `[${host}]` : host}:${text("port") ?? ""}` };
+  return { bypassHosts, ...(caBundle !== undefined && { authorities: caBundle }), url: `${protocol}://${credentials}${host.includes(":") ? `[${host}]` : host}:${text("port") ?? ""}` };
 }

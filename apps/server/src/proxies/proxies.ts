@@ -3,6 +3,7 @@ import { containsFolded, type Database, folded } from "@shoal/database";
 import type { EgressProbe, EgressUpstream } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import type { BrowserProxy, CreateProxy, ListProxies, Proxy } from "@shoal/schemas";
+import { sql } from "kysely";
 import type * as z from "zod/mini";
 import { createId } from "../ids.ts";
 import { containing } from "../like.ts";
@@ -10,7 +11,8 @@ import { emptyPage, isStorable, toPage } from "../paging.ts";
 import type { Secrets } from "../secrets.ts";
 import { exitAddressIn } from "./exit-address.ts";
 import { type ExitTemplates, requireType, upstreamOf } from "./exits.ts";
-import { badField, checkNewProxy } from "./proxy-rules.ts";
+import { badField } from "./bad-field.ts";
+import { checkNewProxy } from "./proxy-rules.ts";
 
 /** A page that takes longer through a proxy is none that anybody waits for. */
 const checkTimeoutMs = 20_000;
@@ -45,9 +47,16 @@ interface ProxyRow {
   readonly status: string | null;
   readonly last_checked: string | null;
   readonly ip_address: string | null;
+  readonly has_ca_bundle: boolean;
 }
 
-const columns = ["id", "name", "type", "protocol", "bypass_hosts", "config", "password", "status", "last_checked", "ip_address"] as const;
+/** Without the certificates: a list could hold megabytes of them. */
+const columns = ["id", "name", "type", "protocol", "bypass_hosts", "config", "password", "status", "last_checked", "ip_address", sql<boolean>`ca_bundle is not null`.as("has_ca_bundle")] as const;
+
+/** A proxy that is to be spoken to. */
+interface UsableRow extends ProxyRow {
+  readonly ca_bundle: string | null;
+}
 
 function toProxy(row: ProxyRow): Proxy {
   return {
@@ -56,7 +65,7 @@ function toProxy(row: ProxyRow): Proxy {
     protocol: row.protocol,
     ...(row.name !== null && { name: row.name }),
     ...(row.bypass_hosts.length > 0 && { bypass_hosts: row.bypass_hosts }),
-    config: row.type === "custom" ? { ...row.config, has_password: row.password !== null } : row.config,
+    config: row.type === "custom" ? { ...row.config, has_password: row.password !== null, has_ca_bundle: row.has_ca_bundle } : row.config,
     ...(row.status !== null && { status: row.status }),
     ...(row.last_checked !== null && { last_checked: row.last_checked }),
     ...(row.ip_address !== null && { ip_address: row.ip_address }),
@@ -73,18 +82,19 @@ export function createProxies(parts: { readonly database: Database; readonly sec
   const { query } = parts.database;
   const purposeOf = (id: string) => `proxy password ${id}`;
 
-  async function existing(projectId: string, id: string): Promise<ProxyRow> {
-    const row = isStorable(id) ? await query.selectFrom("proxies").select(columns).where("project_id", "=", projectId).where("id", "=", id).executeTakeFirst() : undefined;
+  /** @returns the certificates too. */
+  async function existing(projectId: string, id: string): Promise<UsableRow> {
+    const row = isStorable(id) ? await query.selectFrom("proxies").select(columns).select("ca_bundle").where("project_id", "=", projectId).where("id", "=", id).executeTakeFirst() : undefined;
     if (row === undefined) throw notFound(id);
     return row;
   }
 
-  function upstreamFor(row: ProxyRow, sessionId: string): EgressUpstream {
+  function upstreamFor(row: UsableRow, sessionId: string): EgressUpstream {
     const password = row.password === null ? undefined : secrets.unseal(row.password, purposeOf(row.id));
     if (row.password !== null && password === undefined) {
       throw new ServiceError(500, "internal_error", `The password of proxy ${row.id} cannot be read: the service's secret_key is another one than when it was stored. Create the proxy again.`);
     }
-    return upstreamOf({ type: row.type, protocol: row.protocol, bypassHosts: row.bypass_hosts, config: row.config, password }, templates, sessionId);
+    return upstreamOf({ type: row.type, protocol: row.protocol, bypassHosts: row.bypass_hosts, config: row.config, password, caBundle: row.ca_bundle ?? undefined }, templates, sessionId);
   }
 
   async function store(id: string, found: { readonly status: "available" | "unavailable"; readonly address: string | undefined }): Promise<ProxyRow | undefined> {
@@ -99,7 +109,7 @@ export function createProxies(parts: { readonly database: Database; readonly sec
   return {
     async create(projectId, request) {
       requireType(request.type, templates);
-      const { bypassHosts, config, password } = checkNewProxy(request);
+      const { bypassHosts, caBundle, config, password } = checkNewProxy(request);
       const id = createId();
       const row = await query
         .insertInto("proxies")
@@ -112,6 +122,7 @@ export function createProxies(parts: { readonly database: Database; readonly sec
           bypass_hosts: JSON.stringify(bypassHosts),
           config: JSON.stringify(config),
           password: password === undefined ? null : secrets.seal(password, purposeOf(id)),
+          ca_bundle: caBundle ?? null,
           status: null,
           last_checked: null,
           ip_address: null,
@@ -177,7 +188,7 @@ export function createProxies(parts: { readonly database: Database; readonly sec
         const row = await existing(projectId, id ?? "");
         return { shown: { id: row.id, ...(row.name !== null && { name: row.name }) }, upstream: upstreamFor(row, sessionId) };
       }
-      const rows = isStorable(name) ? await query.selectFrom("proxies").select(columns).where("project_id", "=", projectId).where("name", "=", name).limit(2).execute() : [];
+      const rows = isStorable(name) ? await query.selectFrom("proxies").select(columns).select("ca_bundle").where("project_id", "=", projectId).where("name", "=", name).limit(2).execute() : [];
       const [row, other] = rows;
       if (row === undefined) throw notFound(name);
       if (other !== undefined) throw badField("proxy.name", `several proxies of this project are named ${JSON.stringify(name)}. Give the id of one as proxy.id`);

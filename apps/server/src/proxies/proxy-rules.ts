@@ -1,7 +1,8 @@
-import { ServiceError } from "@shoal/router";
 import type { CreateProxy } from "@shoal/schemas";
 import { isIP } from "node:net";
 import type * as z from "zod/mini";
+import { badField } from "./bad-field.ts";
+import { checkBundle } from "./ca-bundle.ts";
 
 /** The longest that SOCKS5 has room for, in bytes. */
 const maxSocksBytes = 255;
@@ -9,12 +10,6 @@ const maxSocksBytes = 255;
 const hostName = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*\.?$/i;
 // Every control character, of a line break above all.
 const control = /\p{Cc}/u;
-
-/** An error of a field, as the contract's own checks make it. */
-export function badField(field: string, problem: string): ServiceError {
-  const message = `body.${field}: ${problem}`;
-  return new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
-}
 
 /** `undefined` when it is neither a name nor an address; without brackets. International names become ASCII. */
 function toHost(text: string): string | undefined {
@@ -38,23 +33,23 @@ export interface NewProxy {
   readonly bypassHosts: readonly string[];
   readonly config: Readonly<Record<string, unknown>>;
   readonly password: string | undefined;
+  /** Certificates of its own authority, PEM. */
+  readonly caBundle: string | undefined;
 }
 
 /**
  * Rules beyond the shape.
  *
- * @throws {ServiceError} 400 naming the field; 501 for certificates of a proxy's own.
+ * @throws {ServiceError} 400 naming the field.
  */
 export function checkNewProxy({ type, protocol, config = {}, bypass_hosts = [] }: z.output<typeof CreateProxy>): NewProxy {
   const bypassHosts = bypass_hosts.map(toBypassHost);
   for (const [key, value] of Object.entries(config)) {
     if (typeof value === "string" && key !== "ca_bundle" && control.test(value)) throw badField(`config.${key}`, "must not hold control characters");
   }
-  if (type !== "custom" || !("host" in config)) return { bypassHosts, config, password: undefined };
-  if ("ca_bundle" in config && config.ca_bundle !== undefined) {
-    throw new ServiceError(501, "not_implemented", "This version of Shoal cannot do what body.config.ca_bundle asks for yet. Leave it away; the proxy must then not replace the certificates of pages.");
-  }
-  const { port, username, password } = config;
+  if (type !== "custom" || !("host" in config)) return { bypassHosts, config, password: undefined, caBundle: undefined };
+  const { port, username, password, ca_bundle } = config;
+  const caBundle = ca_bundle === undefined || ca_bundle === "" ? undefined : checkBundle(ca_bundle);
   const host = toHost(config.host);
   if (host === undefined) throw badField("config.host", "is neither a host name nor an address. Write it without protocol and port, which have fields of their own");
   if (protocol === "socks5") {
@@ -62,5 +57,5 @@ export function checkNewProxy({ type, protocol, config = {}, bypass_hosts = [] }
       if (value !== undefined && Buffer.byteLength(value) > maxSocksBytes) throw badField(`config.${key}`, `expected at most ${String(maxSocksBytes)} bytes, which is all that SOCKS5 has room for`);
     }
   } else if (username?.includes(":") === true) throw badField("config.username", "must not hold a colon, at which HTTP proxies part it from the password");
-  return { bypassHosts, config: { host, port, ...(username !== undefined && { username }) }, password: password === "" ? undefined : password };
+  return { bypassHosts, config: { host, port, ...(username !== undefined && { username }) }, password: password === "" ? undefined : password, caBundle };
 }

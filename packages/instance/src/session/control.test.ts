@@ -24,7 +24,7 @@ describeChromium("the control channel", (chromium) => {
       expect(status).toBe(400);
       expect(JSON.parse(text)).toMatchObject({ code: "bad_request", message: expect.stringContaining(field) as unknown });
     }
-    expect((await assign("x".repeat(70_000))).status).toBe(413);
+    expect((await assign("x".repeat(140_000))).status).toBe(413);
     const fits = { session_id: "s", timeout_seconds: 60 };
     expect((await assign(fits)).status).toBe(200);
     expect((await assign(fits)).status).toBe(200);

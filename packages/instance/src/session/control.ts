@@ -25,7 +25,8 @@ export interface ControlOptions {
   readonly stop: () => void;
 }
 
-const maxBodyBytes = 65_536;
+/** 64 KiB of certificates, whose line breaks take two bytes each in JSON, and an address of a page. */
+const maxBodyBytes = 131_072;
 
 /** Answers a request to the control channel; never throws. */
 export type ControlChannel = (request: IncomingMessage, response: ServerResponse, path: string) => void;

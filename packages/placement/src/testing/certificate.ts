@@ -1,21 +1,9 @@
-/** A certificate for `localhost` and 127.0.0.1, for tests alone; signed by itself, valid for a hundred years. */
-export const certificate = `-----BEGIN CERTIFICATE-----
-MIIBmjCCAUGgAwIBAgIUCDfOe0ULC5DMfo4Ri0PHfJcqOJ8wCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMDExMDQyOFoYDzIxMjYxMDI3
-MTEwNDI4WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAATgkSIDpUxIfZiCZKOdBSFxBx5mX+rtYJ84sfEFASYdw3Uly/rFyrQQ
-wpV6f5NkXEegZaOVdUq3oRSm7CDcUXQTo28wbTAdBgNVHQ4EFgQU4ksA7S4VGsBm
-fb739d0FWy58gywwHwYDVR0jBBgwFoAU4ksA7S4VGsBmfb739d0FWy58gywwDwYD
-VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
-zj0EAwIDRwAwRAIgeHRve+VEmpEFfYFIDXTV1CUTsH1YkfCGp49WJWWAwPACIBYn
-sbSO+Qbp/laHrPP0iiYAVk0F3YwWmbQ2O0FvIVYj
------END CERTIFICATE-----
-`;
+import { readFileSync } from "node:fs";
 
-/** Its key, which therefore is no secret. */
-export const certificateKey = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQguALaYFkiafcCC8Im
-J1XY3axwqdJWwcYBgmYHzr8u44ShRANCAATgkSIDpUxIfZiCZKOdBSFxBx5mX+rt
-YJ84sfEFASYdw3Uly/rFyrQQwpV6f5NkXEegZaOVdUq3oRSm7CDcUXQT
------END PRIVATE KEY-----
-`;
+const folder = new URL("../../../../tools/certificates/", import.meta.url);
+
+/** A certificate for `localhost` and 127.0.0.1, for tests alone; signed by itself. */
+export const certificate = readFileSync(new URL("localhost.pem", folder), "utf8");
+
+/** Its key. */
+export const certificateKey = readFileSync(new URL("localhost.key", folder), "utf8");

@@ -1,0 +1,172 @@
+import type { Browser as Session, Proxy } from "@shoal/client";
+import { chromium, type Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { readCertificate } from "./testing/certificate.ts";
+import { authorityPlacements } from "./testing/components.ts";
+import { type OpeningProxy, startOpeningProxy } from "./testing/opening-proxy.ts";
+import { refusalOf } from "./testing/refusal.ts";
+import { useService } from "./testing/service.ts";
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
+
+let opening: OpeningProxy;
+let inTls: OpeningProxy;
+beforeAll(async () => {
+  [opening, inTls] = await Promise.all([startOpeningProxy(), startOpeningProxy({ tls: true })]);
+});
+afterAll(() => {
+  opening.close();
+  inTls.close();
+});
+
+const authority = readCertificate("authority.pem");
+const otherAuthority = readCertificate("other-authority.pem");
+/** What becomes of a visit to each, where the authority is trusted and where it is not. */
+const sites = ["site.test", "elsewhere.test", "expired.test", "foreign.test", "forged.test"];
+const trusted = ["site.test", "net::ERR_CERT_COMMON_NAME_INVALID", "net::ERR_CERT_DATE_INVALID", "net::ERR_CERT_AUTHORITY_INVALID", "net::ERR_CERT_AUTHORITY_INVALID"];
+const untrusted = sites.map(() => "net::ERR_CERT_AUTHORITY_INVALID");
+
+const connectTo = (session: Session): Promise<Browser> => chromium.connectOverCDP(session.cdp_ws_url, { timeout: 60_000 });
+
+/** The title of the page, or why there is none. */
+async function visit(client: Browser, host: string): Promise<string> {
+  const page = await client.contexts()[0]?.newPage();
+  try {
+    await page?.goto(`https://${host}/`, { timeout: 60_000 });
+    return (await page?.title()) ?? "";
+  } catch (error) {
+    return /net::\w+/.exec(String(error))?.[0] ?? String(error);
+  } finally {
+    await page?.close();
+  }
+}
+
+async function visitAll(session: Session, hosts = sites): Promise<string[]> {
+  const client = await connectTo(session);
+  // At once: a full Chromium thinks for seconds about each certificate that it refuses.
+  const seen = await Promise.all(hosts.map((host) => visit(client, host)));
+  await client.close();
+  return seen;
+}
+
+describe.each(authorityPlacements)("behind a proxy that opens TLS, in the placement $title", ({ placement, skip }) => {
+  describe.skipIf(skip)("with a service", () => {
+    // One waits, as it does on a laptop: it must not hand on what it was told.
+    const test = useService(() => ["--placement", placement, "--warm", "1", "--allow-private-hosts", opening.host, "--allow-private-hosts", inTls.host]);
+
+    async function addProxy(ca_bundle?: string, { port } = opening, protocol: "http" | "https" = "http"): Promise<Proxy & { id: string }> {
+      const proxy = await test.shoal.proxies.create({ type: "custom", protocol, config: { host: "127.0.0.1", port, ...(ca_bundle !== undefined && { ca_bundle }) } });
+      return { ...proxy, id: proxy.id ?? "" };
+    }
+
+    describe.each([
+      ["headless shell", {}],
+      ["full Chromium", { stealth: true }],
+    ])("in a %s", (_kind, options) => {
+      it("trusts its authority for what that has signed, in this session alone", async () => {
+        const { browsers } = test.shoal;
+        const proxy = await addProxy(authority);
+        expect(proxy.config).toEqual({ host: "127.0.0.1", port: opening.port, has_password: false, has_ca_bundle: true });
+        const [session, stranger] = await Promise.all([browsers.create({ ...options, proxy_id: proxy.id, start_url: "https://site.test/start", timeout_seconds: 600 }), browsers.create({ ...options, proxy_id: (await addProxy()).id, timeout_seconds: 600 })]);
+        const client = await connectTo(session);
+        const first = client.contexts()[0]?.pages()[0];
+        await first?.waitForURL("https://site.test/start", { timeout: 60_000 });
+        expect(await first?.title()).toBe("site.test");
+        await client.close();
+        expect(await Promise.all([visitAll(session), visitAll(stranger)])).toEqual([trusted, untrusted]);
+
+        const { status, body } = await browsers.curl(session.session_id, { url: "https://site.test/" });
+        expect([status, body]).toEqual([200, "<!doctype html><title>site.test</title>"]);
+        const answer = await browsers.fetch(session.session_id, "https://site.test/");
+        expect(await answer.text()).toBe(body);
+        for (const [id, host, why] of [[session.session_id, "forged.test", "AUTHORITY"], [session.session_id, "expired.test", "DATE"], [stranger.session_id, "site.test", "AUTHORITY"]] as const) {
+          expect(await refusalOf(browsers.curl(id, { url: `https://${host}/` }, { maxRetries: 0 })), host).toMatchObject({ status: 502, message: expect.stringContaining(why) as unknown });
+        }
+        const { stdout_b64 } = await browsers.process.exec(session.session_id, { command: "sh", args: ["-c", "cd /proc; cat [0-9]*/cmdline | tr '\\0' ' '; ls ~/.pki"] });
+        expect(Buffer.from(stdout_b64, "base64").toString()).toMatch(/nssdb\n$/);
+        expect(Buffer.from(stdout_b64, "base64").toString()).not.toMatch(/--ignore-certificate|--user-data-dir=\S* .*--ignore/);
+
+        await Promise.all([browsers.delete(session.session_id), browsers.delete(stranger.session_id)]);
+        const next = await browsers.create({ ...options, proxy_id: (await addProxy()).id, timeout_seconds: 600 });
+        expect(await visitAll(next)).toEqual(untrusted);
+        await browsers.delete(next.session_id);
+      });
+
+      it("comes to a running session, is replaced, and goes", async () => {
+        const { browsers } = test.shoal;
+        const [plain, one, same, other] = await Promise.all([addProxy(), addProxy(authority), addProxy(`for people: ${authority}`), addProxy(otherAuthority)]);
+        const session = await browsers.create({ ...options, proxy_id: plain.id, timeout_seconds: 600 });
+        const both = ["site.test", "foreign.test"];
+        expect(await visitAll(session, both)).toEqual(untrusted.slice(0, 2));
+        const client = await connectTo(session);
+        const closed = new Promise((resolve) => client.once("disconnected", resolve));
+        expect(await browsers.update(session.session_id, { proxy: { id: one.id } })).toMatchObject({ proxy: { id: one.id } });
+        await closed;
+        expect(await visitAll(session, both)).toEqual(["site.test", "net::ERR_CERT_AUTHORITY_INVALID"]);
+
+        // The same authority: nothing has to be started again.
+        const kept = await connectTo(session);
+        await kept.contexts()[0]?.pages()[0]?.evaluate("globalThis.kept = 'yes'");
+        await browsers.update(session.session_id, { proxy: { id: same.id } });
+        expect(await kept.contexts()[0]?.pages()[0]?.evaluate("globalThis.kept")).toBe("yes");
+        await kept.close();
+
+        await browsers.update(session.session_id, { proxy: { id: other.id } });
+        expect(await visitAll(session, both)).toEqual(["net::ERR_CERT_AUTHORITY_INVALID", "foreign.test"]);
+        await browsers.update(session.session_id, { proxy_id: plain.id });
+        expect(await visitAll(session, both)).toEqual(untrusted.slice(0, 2));
+        // What the site has set before is still there.
+        const again = await connectTo(session);
+        expect((await again.contexts()[0]?.cookies("https://site.test/"))?.map(({ name }) => name)).toEqual(["opened"]);
+        await again.close();
+        expect((await browsers.get(session.session_id)).browser_restarts).toBe(0);
+        await browsers.delete(session.session_id);
+      });
+    });
+
+    it("leaves the last of several changes at once with its own authority", async () => {
+      const { browsers } = test.shoal;
+      const [plain, one, other] = await Promise.all([addProxy(), addProxy(authority), addProxy(otherAuthority)]);
+      const session = await browsers.create({ proxy_id: plain.id, timeout_seconds: 600 });
+      await Promise.all([one, other, plain, one].map(({ id }) => browsers.update(session.session_id, { proxy_id: id })));
+      const { proxy_id } = await browsers.get(session.session_id);
+      const expected = { [plain.id]: untrusted.slice(0, 2), [one.id]: ["site.test", "net::ERR_CERT_AUTHORITY_INVALID"], [other.id]: ["net::ERR_CERT_AUTHORITY_INVALID", "foreign.test"] };
+      expect(await visitAll(session, ["site.test", "foreign.test"])).toEqual(expected[proxy_id ?? ""]);
+      await browsers.delete(session.session_id);
+    });
+
+    it("is spoken to inside TLS by its authority's certificate", async () => {
+      const { browsers, proxies } = test.shoal;
+      const [known, unknown] = await Promise.all([addProxy(authority, inTls, "https"), addProxy(undefined, inTls, "https")]);
+      const session = await browsers.create({ proxy_id: known.id, timeout_seconds: 600 });
+      expect(await visitAll(session)).toEqual(trusted);
+      await browsers.update(session.session_id, { proxy_id: unknown.id });
+      expect(await visitAll(session, ["site.test"])).toEqual(["net::ERR_TUNNEL_CONNECTION_FAILED"]);
+      expect((await proxies.check(known.id, { url: "https://site.test/" })).latency_ms).toBeGreaterThanOrEqual(0);
+      expect(await refusalOf(proxies.check(unknown.id, { url: "https://site.test/" }))).toMatchObject({ status: 422, code: "proxy_check_failed" });
+      await browsers.delete(session.session_id);
+    });
+
+    it("is checked as sessions use it", async () => {
+      const { proxies } = test.shoal;
+      const [known, unknown] = await Promise.all([addProxy(authority), addProxy()]);
+      expect(await proxies.check(known.id, { url: "https://site.test/" })).toMatchObject({ id: known.id, config: { has_ca_bundle: true } });
+      expect((await refusalOf(proxies.check(unknown.id, { url: "https://site.test/" }))).message).toContain("create it with the certificate of its own authority as config.ca_bundle");
+      for (const host of ["forged.test", "expired.test", "elsewhere.test"]) expect(await refusalOf(proxies.check(known.id, { url: `https://${host}/` })), host).toMatchObject({ status: 422 });
+    });
+
+    it("serves the browsers of a pool, each with a trust of its own", async () => {
+      const { browserPools } = test.shoal;
+      const [known, unknown] = await Promise.all([addProxy(authority), addProxy()]);
+      const pool = await browserPools.create({ size: 1, proxy_id: known.id });
+      const acquire = async (id: string) => (await browserPools.acquire(id, { acquire_timeout_seconds: 60 })) ?? expect.fail("No browser came.");
+      const taken = await acquire(pool.id);
+      expect(await visitAll(taken)).toEqual(trusted);
+      await browserPools.release(pool.id, { session_id: taken.session_id });
+      await browserPools.delete(pool.id, { force: true });
+      const next = await browserPools.create({ size: 1, proxy_id: unknown.id });
+      expect(await visitAll(await acquire(next.id), ["site.test"])).toEqual(untrusted.slice(0, 1));
+      await browserPools.delete(next.id, { force: true });
+    });
+  });
+});

@@ -1,0 +1,42 @@
+import { answerText, type EgressUpstream, type Instance } from "@shoal/placement";
+import { ServiceError } from "@shoal/router";
+
+/** A browser that has to be started again takes some seconds on a busy machine. */
+const applyTimeoutMs = 60_000;
+
+/** The latest change of each: what a browser trusts, and where its traffic goes, belong together. */
+const changing = new WeakMap<Instance, Promise<unknown>>();
+
+/**
+ * Has a running session leave by another proxy server, or by none. Its browser is started again where it has to trust other authorities than before.
+ *
+ * @param session - the session, as the instance knows it.
+ * @param store - writes down what is about to hold, or, given `false`, what held before. Nothing has changed when it rejects.
+ * @throws {ServiceError} 500 when its browser cannot be told of other authorities; it then leaves as before.
+ */
+export function changeProxy<T>(instance: Instance, session: { readonly id: string; readonly timeoutSeconds: number }, upstream: EgressUpstream | undefined, store: (isNew: boolean) => Promise<T>): Promise<T> {
+  const change = async (): Promise<T> => {
+    const stored = await store(true);
+    try {
+      if (upstream?.authorities !== instance.upstream?.authorities) await trust(instance, session, upstream?.authorities ?? "");
+    } catch (error) {
+      await store(false);
+      throw error;
+    }
+    // Only now: a new authority is trusted on the old way for a moment, where nobody can sign with it, and an old one never on the new.
+    instance.setUpstream(upstream);
+    return stored;
+  };
+  const changed = (changing.get(instance) ?? Promise.resolve()).then(change);
+  changing.set(instance, changed.catch(() => undefined));
+  return changed;
+}
+
+async function trust(instance: Instance, { id, timeoutSeconds }: { readonly id: string; readonly timeoutSeconds: number }, authorities: string): Promise<void> {
+  const answer = await instance.request(
+    { method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, signal: AbortSignal.timeout(applyTimeoutMs) },
+    JSON.stringify({ session_id: id, timeout_seconds: timeoutSeconds, authorities }),
+  );
+  const said = await answerText(answer);
+  if (answer.statusCode !== 200) throw new ServiceError(500, "internal_error", `The session's browser could not be told which authorities to trust behind its new proxy, and keeps the old one: ${said.slice(0, 500)}`);
+}
