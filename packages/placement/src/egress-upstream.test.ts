@@ -7,6 +7,7 @@ import { temporaryDirectory } from "./testing/placements.ts";
 import { startHttpProxy, startSocksProxy, type TestProxy } from "./testing/proxy-servers.ts";
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingMessage, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -183,6 +184,29 @@ it("asks a proxy behind TLS for the certificate of its own name", async () => {
     for (const host of ["localhost", "127.0.0.1"]) expect(await probe.probe({ url: url(host), bypassHosts: [] }, new URL(page), 10_000), `${host} for ${page}`).toMatchObject(reached);
     // A name that the certificate is not for.
     expect(await probe.probe({ url: url("proxy.localhost"), bypassHosts: [] }, new URL(page), 10_000)).toMatchObject({ outcome: "failed", reason: expect.stringMatching(page.startsWith("https") ? /proxy cannot be spoken to.*ERR_TLS_CERT_ALTNAME_INVALID/ : /proxy cannot be spoken to/) as unknown });
+  }
+});
+
+it("trusts a proxy's own authority for the way to it and for the pages that it opens, and for nothing else", async () => {
+  const secure = createTlsServer({ key: certificateKey, cert: certificate }, (_request, response) => response.end("opened"));
+  await once(secure.listen(0, "127.0.0.1"), "listening");
+  closing.push(() => secure.close());
+  const page = new URL(`https://localhost:${String((secure.address() as AddressInfo).port)}/`);
+  const probe = createEgressProbe({ allowPrivateHosts: ["127.0.0.1", "localhost"], log });
+  const outcome = async (url: string, authorities?: string) => {
+    const result = await probe.probe({ url, bypassHosts: [], authorities }, page, 15_000);
+    return result.outcome === "answered" ? result.text : result.reason;
+  };
+  const [plain, inTls] = [`http://${credentials}@127.0.0.1:${String(httpProxy.port)}`, `https://${credentials}@127.0.0.1:${String(httpsProxy.port)}`];
+  setDefaultCACertificates(trusted);
+  try {
+    expect(await outcome(plain)).toMatch(/is signed by an authority that nobody here knows.*config\.ca_bundle/);
+    expect(await outcome(inTls)).toMatch(/proxy cannot be spoken to/);
+    for (const url of [plain, inTls]) expect(await outcome(url, certificate)).toBe("opened");
+    // Names are held to it all the same.
+    expect(await outcome(inTls.replace("127.0.0.1", "proxy.localhost"), certificate)).toMatch(/ALTNAME_INVALID/);
+  } finally {
+    setDefaultCACertificates([...trusted, certificate]);
   }
 });
 

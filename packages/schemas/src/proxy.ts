@@ -56,7 +56,7 @@ export const CustomProxyConfigShape = lazyObject(() => ({
   username: z.optional(z.string()),
   /** Whether a password is stored, which cannot be read. */
   has_password: z.optional(z.boolean()),
-  /** Whether certificates of its own are stored, which the browser trusts behind it. */
+  /** Whether certificates of its own authority are stored, which browsers trust behind it. They cannot be read. */
   has_ca_bundle: z.optional(z.boolean()),
 }));
 /** The proxy server that a `custom` proxy stands for, without its secrets. */
@@ -72,7 +72,7 @@ export const CreateCustomProxyConfigShape = lazyObject(() => ({
   username: z.optional(checked(z.string(), z.maxLength(1024))),
   /** The password, at most 1024 characters. It is kept encrypted and never shown. */
   password: z.optional(checked(z.string(), z.maxLength(1024))),
-  /** Certificates that the browser trusts behind this proxy, PEM, at most 64 KiB. */
+  /** Certificates of the authority that this proxy signs with, PEM, at most 64 KiB, for a proxy that opens TLS (mitmproxy, a company's inspection). Browsers trust it in sessions that use the proxy, and nowhere else; never shown again. Certificates of authorities only, none that has ended, and no private keys. */
   ca_bundle: z.optional(checked(z.string(), z.maxLength(65_536))),
 }));
 /** The proxy server that a new `custom` proxy stands for. */

@@ -2,7 +2,7 @@ import type { PlacementAbilities } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { refuseUnable } from "./possible-options.ts";
+import { refuseAuthorities, refuseUnable } from "./possible-options.ts";
 
 const everything: PlacementAbilities = { fullChromium: true, windows: true, privateHosts: true, policies: true, authorities: true };
 
@@ -29,9 +29,23 @@ it.each<[string, Parameters<typeof refuseUnable>[0]]>([
 
 it("refuses what a server has not", () => {
   expect(refusal({ gpu: true })).toMatch(/^400 body\.gpu/);
-  expect(refusal({ chrome_policy: { URLBlocklist: [] } }, { policies: false, authorities: false })).toMatch(/^400 body\.chrome_policy: needs sessions that run in a sandbox.*bubblewrap/);
+  expect(refusal({ chrome_policy: { URLBlocklist: [] } }, { policies: false })).toMatch(/^400 body\.chrome_policy: needs sessions that run in a sandbox.*bubblewrap/);
   expect(refusal({ network: { private_hosts: ["10.0.0.1"] } }, { privateHosts: false })).toMatch(/^403 body\.network\.private_hosts: this service lets no session reach private hosts.*allow_private_hosts/);
   expect(refusal({ network: { private_hosts: ["10.0.0.1", "a b"] } })).toMatch(/^400 body\.network\.private_hosts: "a b" is not a host/);
+});
+
+it("refuses a proxy whose authority its browsers cannot be told of, and says what to install", () => {
+  const refusalOf = (request: Parameters<typeof refuseAuthorities>[0], authorities: boolean): unknown => {
+    try {
+      refuseAuthorities(request, { ...everything, authorities });
+      return undefined;
+    } catch (error) {
+      return ServiceError.isInstance(error) ? `${String(error.status)} ${error.message}` : error;
+    }
+  };
+  expect(refusalOf({}, true)).toBeUndefined();
+  expect(refusalOf({}, false)).toMatch(/^400 body\.proxy_id: this proxy has certificates of its own.*needs Linux and the program certutil.*apt-get install libnss3-tools.*without ca_bundle/);
+  expect(refusalOf({ proxy: { name: "office" } }, false)).toMatch(/^400 body\.proxy: /);
 });
 
 it("lets pass what asks for nothing, wherever it is", () => {

@@ -16,10 +16,8 @@ export function checkBundle(text: string): string {
   if (/PRIVATE KEY/i.test(text)) throw bad("holds a private key. Nothing was stored. A proxy takes only certificates; whoever has that key can answer as any site, so make a new one if this text was meant for others");
   if (Buffer.byteLength(text) > maxBundleBytes) throw bad(`expected at most ${String(maxBundleBytes)} bytes, found ${String(Buffer.byteLength(text))}`);
   const blocks = [...text.matchAll(block)];
+  if ([/-----BEGIN /g, /-----END /g].some((edge) => (text.match(edge)?.length ?? 0) !== blocks.length)) throw bad("has a block without its beginning or its end. The text may have been cut off");
   if (blocks.length === 0) throw bad("holds no certificate. Send PEM, which begins with -----BEGIN CERTIFICATE-----");
-  const beginnings = text.match(/-----BEGIN /g)?.length ?? 0;
-  const ends = text.match(/-----END /g)?.length ?? 0;
-  if (beginnings !== blocks.length || ends !== blocks.length) throw bad(`has ${String(beginnings)} beginnings and ${String(ends)} ends of blocks of which only ${String(blocks.length)} belong together. The text may have been cut off`);
   const found = new Map<string, X509Certificate>();
   for (const [index, [, label, content = "", endLabel]] of blocks.entries()) {
     const which = `block ${String(index + 1)} of ${String(blocks.length)}`;

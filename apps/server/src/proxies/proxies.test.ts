@@ -1,5 +1,6 @@
 import { Browser, Proxy } from "@shoal/schemas";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -50,11 +51,24 @@ async function create(body: object): Promise<Proxy & { id: string }> {
 describe("create", () => {
   it("keeps what was said, and the password where nobody reads it", async () => {
     const made = await create({ ...custom(), name: "Büro", bypass_hosts: ["intranet.example", "*.Example.com"] });
-    expect(made).toEqual({ id: made.id, name: "Büro", type: "custom", protocol: "http", bypass_hosts: ["intranet.example", "*.example.com"], config: { host: "127.0.0.1", port: upstream.port, username: "user", has_password: true } });
+    expect(made).toEqual({ id: made.id, name: "Büro", type: "custom", protocol: "http", bypass_hosts: ["intranet.example", "*.example.com"], config: { host: "127.0.0.1", port: upstream.port, username: "user", has_password: true, has_ca_bundle: false } });
     expect((await server.request("GET", `/proxies/${made.id}`)).body).toEqual(made);
     const row = await server.database.query.selectFrom("proxies").selectAll().where("id", "=", made.id).executeTakeFirstOrThrow();
     expect(JSON.stringify(row) + String(row.password)).not.toContain(secret);
     expect(server.log()).not.toContain(secret);
+  });
+
+  it("keeps certificates without showing them", async () => {
+    const pem = readFileSync(new URL("../../../../tools/certificates/authority.pem", import.meta.url), "utf8");
+    const made = await create(custom({ ca_bundle: `an authority\r\n${pem.replaceAll("\n", "\r\n")}` }));
+    expect(made.config).toMatchObject({ has_password: true, has_ca_bundle: true });
+    const project = await server.request("GET", "/proxies?limit=100");
+    const shown = [made, project.body, (await server.request("GET", `/proxies/${made.id}`)).body, (await server.request("PATCH", `/proxies/${made.id}`, { body: { name: "office" } })).body];
+    expect(JSON.stringify(shown)).not.toContain("CERTIFICATE");
+    expect(server.log()).not.toContain("CERTIFICATE");
+    const row = await server.database.query.selectFrom("proxies").select("ca_bundle").where("id", "=", made.id).executeTakeFirstOrThrow();
+    expect(row.ca_bundle).toBe(pem);
+    expect(await create(custom({ ca_bundle: "" }))).toMatchObject({ config: { has_ca_bundle: false } });
   });
 
   it("takes TLS for the way to the proxy where nothing is said", async () => {
@@ -72,6 +86,8 @@ describe("create", () => {
     ["a colon in the user name", { protocol: "http", config: { host: "a.example", port: 1, username: "a:b" } }, "body.config.username: must not hold a colon"],
     ["a line break in the password", { config: { host: "a.example", port: 1, password: "a\r\nb" } }, "body.config.password: must not hold control characters"],
     ["a password that SOCKS5 has no room for", { protocol: "socks5", config: { host: "a.example", port: 1, password: "ä".repeat(128) } }, "body.config.password: expected at most 255 bytes"],
+    ["certificates that are none", { config: { host: "a.example", port: 1, ca_bundle: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----" } }, "body.config.ca_bundle: block 1 of 1 cannot be read as a certificate"],
+    ["certificates of another type of proxy", { type: "residential", config: { country: "DE", ca_bundle: "" } }, "ca_bundle"],
     ["a field of another type", { config: { host: "a.example", port: 1, country: "DE" } }, "country"],
     ["an address to bypass", { bypass_hosts: ["ok.example", "10.0.0.1"] }, "body.bypass_hosts[1]"],
     ["a port to bypass", { bypass_hosts: ["a.example:80"] }, "body.bypass_hosts[0]"],

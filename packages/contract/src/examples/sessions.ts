@@ -41,7 +41,7 @@ export const sessionExamples = {
   StorageState: [storageState],
   ImportStorageState: [storageState],
   Extension: [{ id: ids.extension, name: "ad-filter", created_at: times.created, size_bytes: 48_213, last_used_at: null }],
-  Proxy: [{ id: ids.proxy, name: "office", type: "custom", protocol: "https", status: "available", last_checked: times.updated, config: { host: "proxy.example.com", port: 8443, username: "shoal", has_password: true } }],
+  Proxy: [{ id: ids.proxy, name: "office", type: "custom", protocol: "https", status: "available", last_checked: times.updated, config: { host: "proxy.example.com", port: 8443, username: "shoal", has_password: true, has_ca_bundle: false } }],
   CreateProxy: [
     { name: "office", type: "custom", protocol: "https", config: { host: "proxy.example.com", port: 8443, username: "shoal", password: "correct-horse" }, bypass_hosts: ["intranet.example.com"] },
     { name: "dsl", type: "residential", config: { country: "DE" } },
