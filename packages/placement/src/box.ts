@@ -29,6 +29,8 @@ export interface Box {
   readonly setPrivateHosts: (hosts: readonly string[]) => void;
   /** Writes the policies that its browser finds. @returns their revision. @throws {PlacementError} `bad_option` where that is nowhere. */
   readonly setPolicies: (policies: ChromePolicies) => Promise<string>;
+  /** Sets what memory it may take, in bytes, instead of the usual limit. @throws {PlacementError} `bad_option` where nothing can limit it. */
+  readonly setMemory: (bytes: number) => Promise<void>;
   /** Kills all processes of it; `gone` tells when that is done. Safe to call again. */
   kill(): void;
   /** Removes files and sockets, once `gone` has resolved. */

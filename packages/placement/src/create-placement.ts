@@ -5,7 +5,7 @@ import { locateChromium, locateFullChromium } from "./chromium.ts";
 import { createEgressGateway } from "./egress-gateway.ts";
 import { createEgressPolicy, type ResolveName } from "./egress-policy.ts";
 import type { InstanceHandle } from "./instance-handle.ts";
-import type { Placement, PlacementOptions, SessionSurroundings } from "./placement.ts";
+import type { Placement, PlacementKind, PlacementMemory, PlacementOptions, SessionSurroundings } from "./placement.ts";
 import { PlacementError } from "./placement-error.ts";
 import { installProgram } from "./installed-program.ts";
 import { createProcessBoxes } from "./process-box.ts";
@@ -19,7 +19,7 @@ import { openSessionFolders } from "./session-folders.ts";
 import { startInstance } from "./start-instance.ts";
 import { createWarmPool } from "./warm-pool.ts";
 import { statfs } from "node:fs/promises";
-import { availableParallelism } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 
 /** Its own, because a session that was just served needs the processor for its client's connection and first page. */
@@ -61,11 +61,13 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
   const parent = resolve(options.sessionsDir);
   const gateway = createEgressGateway(log);
   let maker: BoxMaker;
+  let hasGroups = false;
   try {
     const common = { folders, gateway, policy, program: await installProgram(programPath, parent, instanceNativeFiles()), cacheParent: parent, log };
     if (support?.works === true) {
       const etc = await makeSandboxEtc(join(folders.runtimeDir, "etc"), policiesInside);
-      const memory = options.sessionMemoryBytes === undefined ? undefined : await findMemoryGroups(options.sessionMemoryBytes, log);
+      const memory = await findMemoryGroups(options.sessionMemoryBytes, log);
+      hasGroups = memory !== undefined;
       if (memory === undefined && options.sessionMemoryBytes !== undefined) log.info({ session_memory_bytes: options.sessionMemoryBytes }, "The memory of sessions is not limited: this process may not make control groups. Run Shoal as root, or as a service of systemd with Delegate=yes.");
       maker = await createSandboxBoxes({ ...common, support, etc, chromium, full, memory, diskBytes: options.sessionDiskBytes });
       if (!support.nestedUsers) log.warn({}, "This host lets no process in a box make user namespaces: Chromium runs without its inner sandbox. The box itself is in force.");
@@ -96,7 +98,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
     if (bavail * bsize < leastFreeBytes) throw new PlacementError("no_space", `There are ${Math.floor((bavail * bsize) / 2 ** 20)} MB left on the disk of ${folders.sessionsDir}, and a session needs ${leastFreeBytes / 2 ** 20} MB. End sessions, or make room.`);
   }
 
-  async function acquire(assign: AssignInstance, signal?: AbortSignal, { upstream, policies, privateHosts }: SessionSurroundings = {}): Promise<InstanceHandle> {
+  async function acquire(assign: AssignInstance, signal?: AbortSignal, { upstream, policies, privateHosts, memoryBytes }: SessionSurroundings = {}): Promise<InstanceHandle> {
     if (closing === undefined) await checkSpace();
     for (;;) {
       const wasWaiting = pool.hasWaiting;
@@ -106,6 +108,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
         if (upstream !== undefined) handle.setUpstream(upstream);
         if (privateHosts !== undefined) handle.setPrivateHosts(privateHosts);
         if (policies !== undefined) await handle.setPolicies(policies);
+        if (memoryBytes !== undefined) await handle.setMemory(memoryBytes);
         await handle.assign(assign, signal);
         signal?.throwIfAborted();
       } catch (error) {
@@ -137,6 +140,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
   return {
     kind: maker.kind,
     abilities: { privateHosts: options.allowPrivateHosts.length > 0, fullChromium: chromium.kind === "chrome" || full !== undefined, policies: maker.kind === "sandbox", authorities: await canTrustAuthorities(), windows: (await findTool("Xvfb")) !== undefined },
+    memory: memoryOf(maker.kind, hasGroups, options.sessionMemoryBytes),
     acquire,
     traffic: () => gateway.traffic(),
     warmReady: () => pool.full(),
@@ -145,4 +149,13 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
       return closing;
     },
   };
+}
+
+function memoryOf(kind: PlacementKind, hasGroups: boolean, limitBytes: number | undefined): PlacementMemory {
+  // Node's own answer is 0 where there is no limit, and larger than the machine where the limit is.
+  const limit = process.constrainedMemory();
+  const machineBytes = limit > 0 ? Math.min(totalmem(), limit) : totalmem();
+  if (hasGroups) return { machineBytes, usualBytes: Math.min(limitBytes ?? machineBytes, machineBytes) };
+  const why = kind === "process" ? "Sessions are plain processes here, whose memory nothing limits: that takes the sandbox placement." : "The service may make no control groups here, and without them nothing limits the memory of a session: run it as root, or as a service of systemd with Delegate=yes.";
+  return { machineBytes, usualBytes: machineBytes, unlimitedBecause: why };
 }

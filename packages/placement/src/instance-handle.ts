@@ -15,6 +15,8 @@ export interface InstanceHandle extends Instance {
   readonly ready: Promise<void>;
   /** Before its first session. @throws {PlacementError} `bad_option`. */
   readonly setPrivateHosts: (hosts: readonly string[]) => void;
+  /** Before its first session, in bytes. @throws {PlacementError} `bad_option`. */
+  readonly setMemory: (bytes: number) => Promise<void>;
   /** @throws {PlacementError} `instance_lost`. */
   readonly assign: (assign: AssignInstance, signal?: AbortSignal) => Promise<void>;
 }
@@ -202,6 +204,7 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
     },
     setPrivateHosts: box.setPrivateHosts,
     setPolicies: box.setPolicies,
+    setMemory: box.setMemory,
     onEvent(listener) {
       const own = (event: InstanceEvent): void => {
         listener(event);

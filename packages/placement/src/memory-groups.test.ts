@@ -1,7 +1,8 @@
 import { findMemoryGroups } from "./memory-groups.ts";
 import { openPlacement, runInside } from "./testing/placements.ts";
 import { describeWith } from "./testing/requirements.ts";
-import { globSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -27,6 +28,35 @@ describeWith(["linux", "chromium", "bubblewrap"], "the memory of a box", () => {
     expect(lines.filter(({ level }) => level === "warn" || level === "error")).toEqual([]);
   });
 
+  it.skipIf(groups === undefined)("is what the session asks for, in a box that waited with the usual limit, and in one that had none", async () => {
+    for (const usual of [limit, undefined]) {
+      const { placement } = await openPlacement({ kind: "sandbox", standIn: "fine", warm: 1, ...(usual !== undefined && { sessionMemoryBytes: usual }) });
+      await placement.warmReady();
+      expect(placement.memory.unlimitedBecause).toBeUndefined();
+      expect(placement.memory.usualBytes).toBe(usual ?? placement.memory.machineBytes);
+      const asked = 600 * 2 ** 20;
+      const session = await placement.acquire({ session_id: "s1", timeout_seconds: 60 }, undefined, { memoryBytes: asked });
+      const [group = ""] = pathsOf(`shoal-box-*-${session.id}`);
+      const limitFile = ["memory.limit_in_bytes", "memory.max"].map((name) => join(group, name)).find((path) => existsSync(path)) ?? "";
+      expect(readFileSync(limitFile, "utf8").trim()).toBe(String(asked));
+      // More than the usual limit, less than its own; and then more than that.
+      expect((await runInside(session, "head -c 450000000 /dev/zero | tail | wc -c")).stdout.trim()).toBe("450000000");
+      expect((await runInside(session, "head -c 1000000000 /dev/zero | tail >/dev/null; echo ended with $?")).stdout).toBe("ended with 137\n");
+      await session.stop();
+    }
+  });
+
+  it.skipIf(groups === undefined)("can be lowered as well as raised, while something runs", async () => {
+    const group = await groups?.open("moved");
+    const [path = ""] = pathsOf(`shoal-box-${String(process.pid)}-*-moved`);
+    const limitFile = ["memory.limit_in_bytes", "memory.max"].map((name) => join(path, name)).find((file) => existsSync(file)) ?? "";
+    for (const bytes of [2 * limit, limit / 2, limit]) {
+      await group?.setLimit(bytes);
+      expect(readFileSync(limitFile, "utf8").trim()).toBe(String(bytes));
+    }
+    await group?.remove();
+  });
+
   it.skipIf(groups === undefined)("is given back after a server that was killed", async () => {
     const left = await groups?.open("left");
     const [path = ""] = pathsOf(`shoal-box-${String(process.pid)}-*-left`);
@@ -37,5 +67,14 @@ describeWith(["linux", "chromium", "bubblewrap"], "the memory of a box", () => {
     expect(readFileSync(`${path}/cgroup.procs`, "utf8")).toBe("");
     await left?.remove();
     expect(pathsOf("shoal-box-*-left")).toEqual([]);
+  });
+});
+
+describeWith(["chromium"], "the memory of a plain process", () => {
+  it("cannot be limited, and is not said to be", async () => {
+    const { placement } = await openPlacement({ kind: "process", standIn: "fine", sessionMemoryBytes: limit });
+    expect(placement.memory.usualBytes).toBe(placement.memory.machineBytes);
+    expect(placement.memory.unlimitedBecause).toContain("plain processes");
+    await expect(placement.acquire({ session_id: "s1", timeout_seconds: 60 }, undefined, { memoryBytes: limit })).rejects.toMatchObject({ code: "bad_option" });
   });
 });

@@ -1,7 +1,7 @@
 import type { PlacementLog } from "./placement.ts";
 import { identityOf, isRunning } from "./process-table.ts";
 import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -10,13 +10,15 @@ const run = promisify(execFile);
 
 /** Control groups of the kernel, by which the memory of each box is limited. */
 export interface MemoryGroups {
-  /** Makes a group with its limit. @throws when the kernel refuses it. */
+  /** Makes a group with the usual limit. @throws when the kernel refuses it. */
   open(id: string): Promise<MemoryGroup>;
 }
 
 export interface MemoryGroup {
   /** What stands before a command for it to run in the group, with all that it starts. */
   readonly command: readonly [program: string, ...rest: string[]];
+  /** Sets another limit, while something runs in it. @throws when the kernel refuses it: below what is in use, say. */
+  setLimit(bytes: number): Promise<void>;
   /** Removes the group, once nothing runs in it. */
   remove(): Promise<void>;
 }
@@ -44,9 +46,10 @@ const probeTimeoutMs = 10_000;
 /**
  * Finds out where this process may make control groups: below its own, or beside it, as a user's services on systemd may.
  *
+ * @param limitBytes - of each new group; `undefined` = none until one is set.
  * @returns `undefined` where it may not; sessions then take what memory there is.
  */
-export async function findMemoryGroups(limitBytes: number, log: PlacementLog): Promise<MemoryGroups | undefined> {
+export async function findMemoryGroups(limitBytes: number | undefined, log: PlacementLog): Promise<MemoryGroups | undefined> {
   if (process.platform !== "linux") return undefined;
   const { pid, startTicks } = identityOf(process.pid);
   const nameOf = (id: string): string => `${prefix}${String(pid)}-${String(startTicks)}-${id}`;
@@ -85,16 +88,26 @@ async function candidates(): Promise<{ readonly parent: string; readonly version
   return found;
 }
 
-async function makeGroup(path: string, { limit, swap, swapLimit }: Version, bytes: number): Promise<MemoryGroup> {
+async function makeGroup(path: string, { limit, swap, swapLimit }: Version, bytes: number | undefined): Promise<MemoryGroup> {
+  async function setLimit(limitBytes: number): Promise<void> {
+    const limitSwap = () => writeFile(join(path, swap), swapLimit(limitBytes), { flag: "r+" }).catch(() => undefined);
+    // In v1 memory and swap together are never limited to less than memory alone: a limit that grows begins with the one, a limit that shrinks with the other.
+    await limitSwap();
+    await writeFile(join(path, limit), String(limitBytes), { flag: "r+" });
+    await limitSwap();
+  }
+
   await mkdir(path);
   try {
-    await writeFile(join(path, limit), String(bytes), { flag: "r+" });
-    await writeFile(join(path, swap), swapLimit(bytes), { flag: "r+" }).catch(() => undefined);
+    if (bytes !== undefined) await setLimit(bytes);
+    // A group that nothing can be set in is none.
+    else await access(join(path, limit), constants.W_OK);
   } catch (error) {
     await rmdir(path);
     throw error;
   }
   return {
+    setLimit,
     // The shell joins the group, and becomes the program.
     command: ["/bin/sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', path],
     async remove() {

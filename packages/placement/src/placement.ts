@@ -60,6 +60,16 @@ export interface PlacementAbilities {
   readonly policies: boolean;
 }
 
+/** What memory sessions can have here. */
+export interface PlacementMemory {
+  /** Bytes that a session may take which asks for nothing: its limit, or all that the machine has where nothing limits it. */
+  readonly usualBytes: number;
+  /** Bytes that the machine has, or the container that the service is in. */
+  readonly machineBytes: number;
+  /** Why no session can have a limit of its own, in one sentence; absent where each can. */
+  readonly unlimitedBecause?: string;
+}
+
 /** Enterprise policies, by Chrome's names for them. */
 export type ChromePolicies = Readonly<Record<string, unknown>>;
 
@@ -71,12 +81,15 @@ export interface SessionSurroundings {
   readonly policies?: ChromePolicies | undefined;
   /** Private hosts that its pages may reach, of those that the placement allows; all of them when absent, none when empty. Entries are like those of `allowPrivateHosts`. */
   readonly privateHosts?: readonly string[] | undefined;
+  /** Bytes of memory that it may take, browser and all, instead of the usual limit; only where sessions can have a limit of their own, see {@link PlacementMemory}. */
+  readonly memoryBytes?: number | undefined;
 }
 
 /** Starts instances, hands them to sessions, and leaves nothing behind. */
 export interface Placement {
   readonly kind: PlacementKind;
   readonly abilities: PlacementAbilities;
+  readonly memory: PlacementMemory;
   /**
    * Hands an instance with a browser that answers to a session: a waiting one within milliseconds, else a new one.
    *

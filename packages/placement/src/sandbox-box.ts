@@ -6,6 +6,7 @@ import { copyFontCache, fontCachePath } from "./font-cache.ts";
 import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "./instance-files.ts";
 import type { MemoryGroups } from "./memory-groups.ts";
 import type { PlacementLog } from "./placement.ts";
+import { PlacementError } from "./placement-error.ts";
 import type { InstalledProgram } from "./installed-program.ts";
 import { killStrays, parentOf } from "./process-table.ts";
 import { type Bind, sandboxCommand } from "./sandbox-command.ts";
@@ -202,6 +203,13 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
           await chmod(fresh, 0o644);
           await rename(fresh, join(policies, "shoal.json"));
           return revision;
+        },
+        async setMemory(bytes) {
+          if (memory === undefined) throw new PlacementError("bad_option", "memory: this process may make no control groups, so nothing limits the memory of a session.");
+          await memory.setLimit(bytes).catch((error: unknown) => {
+            const isGone = error instanceof Error && "code" in error && error.code === "ENOENT";
+            throw isGone ? new PlacementError("instance_lost", `Instance ${id} has ended.`, { cause: error }) : new PlacementError("start_failed", `The kernel refuses to limit the memory of an instance to ${String(bytes)} bytes: ${String(error)}.`, { cause: error });
+          });
         },
         clear,
       };
