@@ -51,6 +51,7 @@ import type { ReplayStore } from "./replays/replay-store.ts";
 import type { ReplayAddresses } from "./replays/replay-address.ts";
 import { serveReplayView } from "./replays/replay-view.ts";
 import type { ReplicaForwarding } from "./replicas/replica-forwarding.ts";
+import type { Regions } from "./replicas/regions.ts";
 import { identify, RequestLog } from "./request-log.ts";
 import type { Secrets } from "./secrets.ts";
 import { telemetryHandlers } from "./telemetry/handlers.ts";
@@ -90,6 +91,7 @@ export interface AppParts {
   readonly replays: ReplayStore;
   readonly replayAddresses: ReplayAddresses;
   readonly replicas: ReplicaForwarding;
+  readonly regions: Regions;
   /** Adds what only other servers of this installation ask. */
   readonly serveReplicas: (app: FastifyInstance) => void;
   readonly secrets: Secrets;
@@ -181,8 +183,8 @@ export function createApp(parts: AppParts): FastifyInstance {
   const keyed = {
     ...profileHandlers(parts.profiles, parts.profileStates, sessions),
     ...apiKeyHandlers(parts.apiKeys),
-    ...browserHandlers(sessions, parts),
-    ...browserPoolHandlers(parts.browserPools, parts),
+    ...browserHandlers(sessions, parts, parts.regions),
+    ...browserPoolHandlers(parts.browserPools, parts, parts.regions),
     ...projectHandlers(parts.projects),
     ...proxyHandlers(parts.proxies),
     ...extensionHandlers(parts.extensions, parts.chromeStore),

@@ -262,10 +262,10 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const lost = await sessionStore.endLost(dataDir.serverId);
   if (lost > 0) observation.sessionsEnded("instance_lost", lost);
   if (lost > 0) log.warn({ sessions: lost }, "sessions of an earlier run that was not stopped properly were ended as instance_lost");
-  const replicas = await joinReplicas({ database, serverId: dataDir.serverId, serverSecret, log, onGivenUp: () => { sessions.giveUp(); } });
+  const replicas = await joinReplicas({ database, serverId: dataDir.serverId, region: config.region, serverSecret, log, onGivenUp: () => { sessions.giveUp(); } });
   cleanup.add("the connections to other servers", () => replicas.close());
   const limits = { perProject: config.max_sessions_per_project, perOrganization: config.max_sessions_per_organization };
-  const sessionRules = { maxSessions: config.max_sessions, limits, idleTimeoutSeconds: config.idle_timeout_seconds };
+  const sessionRules = { maxSessions: config.max_sessions, limits, idleTimeoutSeconds: config.idle_timeout_seconds, maxMemoryBytes: config.session_memory_max_mb === 0 ? Infinity : config.session_memory_max_mb * 2 ** 20 };
   const organization = await openOrganization(database, limits);
   const telemetry = createTelemetryStore({ directory: join(dataDir.path, "telemetry"), retentionMs: config.telemetry_retention_days * 24 * hourMs, log });
   const telemetryExports = createTelemetryExports({ destinations: telemetryDestinations, rule: outbound, store: telemetry, serverId: dataDir.serverId, log });
@@ -294,10 +294,11 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     isPeer: replicas.isPeer,
     isDoubtful: replicas.isDoubtful,
     serverId: dataDir.serverId,
+    region: config.region,
     rules: sessionRules,
     log,
   });
-  const browserPools = await createBrowserPools({ database, sessions, sessionStore, serverId: dataDir.serverId, limits, log });
+  const browserPools = await createBrowserPools({ database, sessions, sessionStore, serverId: dataDir.serverId, region: config.region, limits, log });
 
   const liveViews = createLiveViewAddresses(secrets, config.live_view_hours);
   const idempotency = createIdempotency({ database, secrets, serverId: dataDir.serverId, retentionMs: config.idempotency_retention_hours * hourMs, log });
@@ -356,6 +357,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     replayAddresses: createReplayAddresses(secrets),
     readiness: createReadiness({ database, placement, chromium: config.chromium, isDraining }),
     replicas: forwarding,
+    regions: replicas.regions,
     serveReplicas: (served) => { replicas.serve(served, sessions); },
     secrets,
     sessions,
@@ -393,7 +395,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     cleanup.add("the ready file", () => { rmSync(path, { force: true }); });
     writeReadyFile(path, { base_url: baseUrl, api_key: apiKey ?? null, pid: process.pid });
   }
-  log.info({ base_url: baseUrl, placement: placement.kind, database: database.embedded ? "embedded" : "external", data_dir: config.data_dir }, "the service answers");
+  log.info({ base_url: baseUrl, region: config.region, placement: placement.kind, database: database.embedded ? "embedded" : "external", data_dir: config.data_dir }, "the service answers");
 
   let closing: Promise<void> | undefined;
   async function close(graceMs: number): Promise<void> {

@@ -138,7 +138,11 @@ export interface SessionsTable {
   /** Where its telemetry is sent, `null` = nowhere; of one that has ended, `null` too once the destination was deleted. */
   telemetry_destination_id: Generated<string | null>;
   /** How its browser is started, where that has no column of its own. */
-  options: Generated<{ kiosk_mode?: true; chrome_policy?: Record<string, unknown>; extensions?: readonly string[]; private_hosts?: readonly string[] }>;
+  options: Generated<{ kiosk_mode?: true; memory?: "8GiB" | "16GiB"; chrome_policy?: Record<string, unknown>; extensions?: readonly string[]; private_hosts?: readonly string[] }>;
+  /** Where its server is; `default` where nobody has named it. */
+  region: Generated<string>;
+  /** What it may take, as it is shown; `null` = from before that was written down. */
+  memory: Generated<string | null>;
   /** Set together with `ended_reason`. */
   ended_at: Timestamp | null;
   ended_reason: string | null;
@@ -165,6 +169,8 @@ export interface BrowserPoolsTable {
   credits: Generated<number>;
   /** When the fill rate would have been used up, had every start waited for its turn. */
   fill_at: TimestampOfInsert;
+  /** Whose servers fill it; `default` where nobody has named any. */
+  region: Generated<string>;
   created_at: TimestampOfInsert;
 }
 
@@ -265,6 +271,8 @@ export interface ServersTable {
   /** Where the others reach it: `http://10.0.0.7:7777`; `null` until it listens. */
   address: string | null;
   version: string | null;
+  /** Where it is; `default` where nobody has named it, `null` of a server of a version without regions. */
+  region: string | null;
   /** The same on servers whose secrets are the same. */
   secret_check: Buffer | null;
 }

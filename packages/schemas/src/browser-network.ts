@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
 
-/** Where a session runs, by the operator's name for the place: 1 to 63 letters, digits and hyphens. */
+/** Where a session runs, by the operator's name for the place, `us-east` or `rack-7`: 1 to 63 letters, digits and hyphens. */
 export const BrowserRegionName: Schema<string> = z.lazy(() => checked(z.string(), z.regex(/^[A-Za-z0-9-]{1,63}$/, "1 to 63 letters, digits and hyphens")));
 
-/** Where a session runs. */
+/** Where a session runs: the region of its server, `default` where nobody has named it. */
 export const BrowserRegion = openEnum("us-east", "eu-west");
 
 export const BrowserNetworkConfigShape = lazyObject(() => ({
@@ -15,8 +15,11 @@ export const BrowserNetworkConfigShape = lazyObject(() => ({
 export interface BrowserNetworkConfig extends z.output<typeof BrowserNetworkConfigShape> {}
 export const BrowserNetworkConfig: Schema<BrowserNetworkConfig> = BrowserNetworkConfigShape;
 
-/** Memory of a session. */
+/** Memory of a session, among other sizes. */
 export const memorySizes = ["1GiB", "2GiB", "6GiB", "8GiB", "16GiB"] as const;
+
+/** Memory that a session may ask for. */
+export const requestedMemorySizes = ["8GiB", "16GiB"] as const;
 
 export const BrowserProxyConfigShape = z.lazy(() =>
   checked(

@@ -92,7 +92,7 @@ export const BrowserPoolShape = lazyObject(() => ({
   profile_id: z.optional(z.string()),
   /** The extensions that were found for the configuration's, in the order in which they load. */
   extension_ids: z.array(z.string()),
-  /** Where its browsers run. */
+  /** Where its browsers run: one of the service's regions, `default` where nobody has named any. */
   region: z.optional(BrowserRegion),
 }));
 /** Browsers that are kept warm, to be leased one at a time. */
@@ -140,7 +140,7 @@ export const CreateBrowserPoolShape = lazyObject(() => ({
   headless: z.optional(z.boolean()),
   /** Show the page alone, without address bar and tabs. */
   kiosk_mode: z._default(z.boolean(), false),
-  /** Where the browsers run; it cannot be changed later. The service's own choice when absent. */
+  /** Where the browsers run, by the name of a region of the service; it cannot be changed later. Where the server is that is asked, when absent. */
   region: z.optional(BrowserRegionName),
 }));
 /** What `browserPools.create` takes. */

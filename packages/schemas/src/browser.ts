@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { BrowserNetworkConfigShape, BrowserProxyConfigShape, BrowserProxyShape, BrowserRegion, BrowserRegionName, memorySizes } from "./browser-network.ts";
+import { BrowserNetworkConfigShape, BrowserProxyConfigShape, BrowserProxyShape, BrowserRegion, BrowserRegionName, memorySizes, requestedMemorySizes } from "./browser-network.ts";
 import { DeletionStatus, pageFields, SlugName, Tags, Timestamp } from "./common.ts";
 import { ProfileShape } from "./profile.ts";
 import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
@@ -169,9 +169,9 @@ export const BrowserShape = lazyObject(() => ({
   proxy: z.optional(BrowserProxyShape),
   /** What it may reach beyond public addresses; absent where the service's own rule holds. */
   network: z.optional(BrowserNetworkConfigShape),
-  /** Where it runs, of a service that runs in several places. */
+  /** Where it runs: the region of its server, `default` where nobody has named it. */
   region: z.optional(BrowserRegion),
-  /** Memory that it may use, where the service sets a limit. */
+  /** Memory that it may take, browser and all: its limit, or what the machine has where nothing limits it. Whole GiB where it is that, or else MiB: `4GiB`, `15974MiB`. */
   memory: z.optional(openEnum(...memorySizes)),
   /** The pool that it was leased from. */
   pool: z.optional(BrowserPoolRefShape),
@@ -237,10 +237,10 @@ export const CreateBrowserShape = z.lazy(() =>
       proxy: z.optional(BrowserProxyConfigShape),
       /** What it may reach beyond public addresses; the service's own rule when absent. */
       network: z.optional(BrowserNetworkConfigShape),
-      /** Where it runs, of a service that runs in several places; the service chooses when absent. */
+      /** Where it runs, by the name of a region of the service; where the server is that is asked, when absent. */
       region: z.optional(BrowserRegionName),
-      /** Memory that it may use; the service's own limit when absent. */
-      memory: z.optional(z.enum(memorySizes)),
+      /** Memory that it may take, browser and all, beyond which the kernel ends its largest process: for sessions with a window (`headless: false`) in a sandbox. The service's own limit when absent. */
+      memory: z.optional(z.enum(requestedMemorySizes)),
       /** Size of the visible page; 1920 × 1080 when absent. */
       viewport: z.optional(BrowserViewportShape),
       /** Show the page alone, without address bar and tabs. */

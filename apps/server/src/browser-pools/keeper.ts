@@ -29,8 +29,8 @@ export interface Keeper {
   close(): Promise<void>;
 }
 
-export function createKeeper(parts: { readonly database: Database; readonly store: PoolStore; readonly sessions: Sessions; readonly serverId: string; readonly log: Log }): Keeper {
-  const { database, store, sessions, serverId, log } = parts;
+export function createKeeper(parts: { readonly database: Database; readonly store: PoolStore; readonly sessions: Sessions; readonly serverId: string; readonly region: string; readonly log: Log }): Keeper {
+  const { database, store, sessions, serverId, region, log } = parts;
   const { pooled } = sessions;
   const expected = new Map<string, (granted: Granted) => void>();
   /** Looks that run, and those that follow them. */
@@ -97,6 +97,8 @@ export function createKeeper(parts: { readonly database: Database; readonly stor
   /** Does what the plan says, under the pool's lock, and then what that entails on this server. */
   async function tend(poolId: string): Promise<void> {
     const done = await store.locked(poolId, async ({ pool, isOpen, browsers }, transaction) => {
+      // Servers of its own region look after it.
+      if (pool.region !== region) return undefined;
       // A row of this server's that nothing runs for: its end, or its start, got lost.
       const here = new Set(pooled.of(poolId));
       const lost = browsers.filter(({ id, server }) => server === serverId && !here.has(id));
@@ -159,7 +161,7 @@ export function createKeeper(parts: { readonly database: Database; readonly stor
 
   async function lookAtAll(): Promise<void> {
     await store.forgetWaiters(undefined);
-    for (const id of await store.needy()) void look(id);
+    for (const id of await store.needy(region)) void look(id);
   }
 
   const clock = setInterval(() => {

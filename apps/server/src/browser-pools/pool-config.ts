@@ -24,7 +24,7 @@ function badField(field: string, message: string): ServiceError {
   return new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
 }
 
-function asSession({ profile, ...body }: Create | (Update & { readonly region?: undefined })): Parameters<Sessions["pooled"]["check"]>[1] {
+function asSession({ profile, ...body }: Create | Update): Parameters<Sessions["pooled"]["check"]>[1] {
   return {
     ...(body.proxy_id !== undefined && { proxy_id: body.proxy_id }),
     ...(body.start_url !== undefined && { start_url: body.start_url }),
@@ -33,7 +33,6 @@ function asSession({ profile, ...body }: Create | (Update & { readonly region?: 
     ...(body.network !== undefined && { network: body.network }),
     ...(body.extensions !== undefined && { extensions: body.extensions }),
     ...(body.chrome_policy !== undefined && { chrome_policy: body.chrome_policy }),
-    ...(body.region !== undefined && { region: body.region }),
     ...(body.headless !== undefined && { headless: body.headless }),
     ...(body.stealth !== undefined && { stealth: body.stealth }),
     ...(body.kiosk_mode !== undefined && { kiosk_mode: body.kiosk_mode }),
@@ -97,7 +96,7 @@ export function changedConfig(config: PoolConfig, body: Update, found: Found): P
 }
 
 /** As answers show it. */
-export function toPool({ id, name, created_at, size, config, available, acquired }: CountedPool): BrowserPool {
+export function toPool({ id, name, created_at, size, config, available, acquired, region }: CountedPool): BrowserPool {
   const { extension_ids, profile, profile_id, telemetry, telemetry_destination_id: destination, viewport, ...rest } = config;
   const captured = selectCategories(telemetry, undefined);
   const shown: BrowserPoolConfig = {
@@ -111,7 +110,7 @@ export function toPool({ id, name, created_at, size, config, available, acquired
     ...(viewport && { viewport }),
     ...((captured ?? destination) !== undefined && { telemetry: { ...(captured && shownCategories(captured)), ...(destination !== undefined && shownExport(destination)) } }),
   };
-  return { id, ...(profile_id !== undefined && { profile_id }), ...(name !== null && { name }), available_count: available, acquired_count: acquired, created_at, browser_pool_config: shown, extension_ids: [...(extension_ids ?? [])] };
+  return { id, ...(profile_id !== undefined && { profile_id }), ...(name !== null && { name }), available_count: available, acquired_count: acquired, created_at, browser_pool_config: shown, extension_ids: [...(extension_ids ?? [])], region };
 }
 
 /** How long `acquire` waits when it is not told: as long as the pool takes to fill, 10 s at least, for a browser takes its time to start, and an hour at most. */

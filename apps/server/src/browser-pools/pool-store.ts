@@ -3,6 +3,7 @@ import type { ListBrowserPools } from "@shoal/schemas";
 import { type Kysely, sql, type Transaction } from "kysely";
 import type * as z from "zod/mini";
 import type { SessionRow } from "../browsers/session-store.ts";
+import { defaultRegion } from "../config/settings.ts";
 import { emptyPage, isStorable } from "../paging.ts";
 import { explainSessionLimit, type SessionLimits } from "../projects/session-limits.ts";
 import type { PoolBrowser } from "./plan.ts";
@@ -18,6 +19,8 @@ export interface PoolRow {
   readonly credits: number;
   readonly fill_at: string;
   readonly created_at: string;
+  /** Whose servers fill it. */
+  readonly region: string;
 }
 
 /** A pool and how many browsers it has. */
@@ -26,7 +29,7 @@ export interface CountedPool extends PoolRow {
   readonly acquired: number;
 }
 
-const columns = ["id", "project_id", "name", "size", "config", "credits", "fill_at", "created_at"] as const;
+const columns = ["id", "project_id", "name", "size", "config", "credits", "fill_at", "created_at", "region"] as const;
 
 /** `config` is what {@link insertPool} wrote. */
 function toRow<Row extends Omit<PoolRow, "config"> & { readonly config: Record<string, unknown> }>(row: Row): Row & PoolRow {
@@ -53,7 +56,7 @@ export function createPoolStore({ query }: Database) {
 
   return {
     /** @throws {ServiceError} 429 when the limits have no room. */
-    async insert(row: Pick<PoolRow, "id" | "project_id" | "name" | "size" | "config">, limits: SessionLimits): Promise<CountedPool> {
+    async insert(row: Pick<PoolRow, "id" | "project_id" | "name" | "region" | "size" | "config">, limits: SessionLimits): Promise<CountedPool> {
       return query
         .transaction()
         .execute(async (transaction) => {
@@ -78,11 +81,12 @@ export function createPoolStore({ query }: Database) {
     },
 
     /** Newest first, one row more than the limit where there are more. */
-    async list(projectId: string, { query: part, name, limit, offset }: z.output<typeof ListBrowserPools>): Promise<readonly CountedPool[]> {
+    async list(projectId: string, { query: part, name, region, limit, offset }: z.output<typeof ListBrowserPools>): Promise<readonly CountedPool[]> {
       if (!isStorable(part) || !isStorable(name)) return emptyPage<CountedPool>().items;
       let rows = counted().where("project_id", "=", projectId);
       if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("id", "=", part)]));
       if (name !== undefined) rows = rows.where("name_folded", "=", folded(name));
+      if (region !== undefined) rows = rows.where("region", "=", region);
       const found = await rows
         .orderBy("created_at", "desc")
         .orderBy("id", "desc")
@@ -92,18 +96,30 @@ export function createPoolStore({ query }: Database) {
       return found.map((row) => toRow(row));
     },
 
-    /** Ids of pools that may need something: browsers are missing or too many, or somebody waits. */
-    async needy(): Promise<string[]> {
+    /** Gives a region to the pools that were made while no server had any, once no server is left without: nobody else would fill them any more. */
+    async adopt(serverId: string, region: string): Promise<void> {
+      if (region === defaultRegion) return;
+      await query
+        .updateTable("browser_pools")
+        .set({ region })
+        .where("region", "=", defaultRegion)
+        .where((where) => where.not(where.exists(where.selectFrom("servers").select("id").where("id", "<>", serverId).where(sql<boolean>`coalesce(servers.region, ${defaultRegion}) = ${defaultRegion}`))))
+        .execute();
+    },
+
+    /** Ids of a region's pools that may need something: browsers are missing or too many, or somebody waits. */
+    async needy(region: string): Promise<string[]> {
       const rows = await query
         .selectFrom("browser_pools")
         .select("id")
+        .where("region", "=", region)
         .where(
-          sql<boolean>`size <> (select count(*) from sessions where pool_id = browser_pools.id and ended_at is null)
+          sql<boolean>`(size <> (select count(*) from sessions where pool_id = browser_pools.id and ended_at is null)
             or exists (select 1 from browser_pool_waiters where pool_id = browser_pools.id)
             or (config @> '{"refresh_on_profile_update": true}' and exists (
               select 1 from sessions join profiles on profiles.id = sessions.profile_id
               where pool_id = browser_pools.id and ended_at is null and pool_state = 'warm' and profile_version is distinct from profiles.version))
-            or exists (select 1 from projects where projects.id = browser_pools.project_id and (status <> 'active' or deleted_at is not null))`,
+            or exists (select 1 from projects where projects.id = browser_pools.project_id and (status <> 'active' or deleted_at is not null)))`,
         )
         .execute();
       return rows.map(({ id }) => id);

@@ -3,13 +3,14 @@ import type { Database } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
 import type { AcquireBrowser, BrowserPool, CreateBrowserPool, ListBrowserPools, ReleaseBrowser, UpdateBrowserPool } from "@shoal/schemas";
 import type * as z from "zod/mini";
+import { RegionElsewhere } from "../browsers/session-errors.ts";
 import type { SessionStore } from "../browsers/session-store.ts";
 import type { SessionView } from "../browsers/session-runner.ts";
 import type { Sessions } from "../browsers/sessions.ts";
 import { isUniqueViolation } from "../database-errors.ts";
 import { createId } from "../ids.ts";
 import type { Log } from "../log.ts";
-import { emptyPage, isStorable, toPage } from "../paging.ts";
+import { isStorable, toPage } from "../paging.ts";
 import type { SessionLimits } from "../projects/session-limits.ts";
 import { explainDestination } from "../telemetry-export/choice.ts";
 import { createKeeper, type Granted, giveBack } from "./keeper.ts";
@@ -30,6 +31,8 @@ export interface BrowserPools {
   release(projectId: string, idOrName: string, request: z.output<typeof ReleaseBrowser>): Promise<void>;
   /** Ends the warm browsers. */
   flush(projectId: string, idOrName: string): Promise<void>;
+  /** Aborted when those who wait are sent away. */
+  readonly closing: AbortSignal;
   /** Sends those who wait away and keeps the pools no more; their browsers end with the sessions. May be called again. */
   close(): Promise<void>;
 }
@@ -53,11 +56,12 @@ function stopping(): ServiceError {
   return new ServiceError(503, "shutting_down", "The server is stopping. Repeat the request in a moment.", { retryAfterSeconds: 2 });
 }
 
-export async function createBrowserPools(parts: { readonly database: Database; readonly sessions: Sessions; readonly sessionStore: SessionStore; readonly serverId: string; readonly limits: SessionLimits; readonly log: Log }): Promise<BrowserPools> {
-  const { database, sessions, sessionStore, serverId, limits, log } = parts;
+export async function createBrowserPools(parts: { readonly database: Database; readonly sessions: Sessions; readonly sessionStore: SessionStore; readonly serverId: string; readonly region: string; readonly limits: SessionLimits; readonly log: Log }): Promise<BrowserPools> {
+  const { database, sessions, sessionStore, serverId, region, limits, log } = parts;
   const store = createPoolStore(database);
   await store.forgetWaiters(serverId);
-  const keeper = createKeeper({ database, store, sessions, serverId, log });
+  await store.adopt(serverId, region);
+  const keeper = createKeeper({ database, store, sessions, serverId, region, log });
   const closing = new AbortController();
 
   async function existing(projectId: string, idOrName: string): Promise<CountedPool> {
@@ -103,8 +107,9 @@ export async function createBrowserPools(parts: { readonly database: Database; r
 
   return {
     async create(projectId, request) {
+      if (request.region !== undefined && request.region !== region) throw new RegionElsewhere({ region: request.region, path: "/browser_pools", isAsked: true });
       const foundNow = await checkConfig(sessions, projectId, request);
-      const row = { id: createId(), project_id: projectId, name: request.name ?? null, size: request.size, config: configOf(request, foundNow) };
+      const row = { id: createId(), project_id: projectId, name: request.name ?? null, region, size: request.size, config: configOf(request, foundNow) };
       try {
         const pool = await store.insert(row, limits);
         void keeper.look(pool.id);
@@ -115,8 +120,6 @@ export async function createBrowserPools(parts: { readonly database: Database; r
     },
 
     async list(projectId, filter) {
-      // No pool has a region yet, so there is none in any.
-      if (filter.region !== undefined) return emptyPage();
       return toPage(await store.list(projectId, filter), filter, toPool);
     },
 
@@ -153,6 +156,8 @@ export async function createBrowserPools(parts: { readonly database: Database; r
 
     async acquire(projectId, idOrName, request, signal) {
       const pool = await existing(projectId, idOrName);
+      // Its browsers run there, and whoever waits for one waits where it runs.
+      if (pool.region !== region) throw new RegionElsewhere({ region: pool.region, path: `/browser_pools/${pool.id}/acquire`, isAsked: false });
       const { name, tags, start_url, telemetry } = request;
       if (!isStorable(start_url)) {
         const message = "body.start_url: must not hold a NUL character";
@@ -211,6 +216,7 @@ export async function createBrowserPools(parts: { readonly database: Database; r
       await discardWarm((await existing(projectId, idOrName)).id);
     },
 
+    closing: closing.signal,
     async close() {
       closing.abort();
       await keeper.close();

@@ -34,16 +34,14 @@ const shown = async (id: string) => Browser.parse((await get(id, "?include_delet
 
 describe("fields that are not there yet", () => {
   it.each<[string, object]>([
-    ["region", { region: "eu-west" }],
-    ["memory", { memory: "8GiB" }],
     ["invocation_id", { invocation_id: "i" }],
   ])("answer 501 on create: %s in %j", async (field, body) => {
     expect(await server.request("POST", "/browsers", { body })).toMatchObject({ status: 501, body: { code: "not_implemented", message: expect.stringContaining(`body.${field}`) as unknown } });
   });
 
   it("are all named at once", async () => {
-    const { body } = await server.request("POST", "/browsers", { body: { region: "eu-west", memory: "8GiB" } });
-    expect(body).toMatchObject({ details: [{ message: "body.region: not implemented yet" }, { message: "body.memory: not implemented yet" }] });
+    const { body } = await server.request("POST", "/browsers", { body: { invocation_id: "i", telemetry: { export: { otlp: { destination: { name: "d" } } } } } });
+    expect(body).toMatchObject({ details: [{ message: "body.telemetry.export: not implemented yet" }, { message: "body.invocation_id: not implemented yet" }] });
   });
 
   it("pass while they ask for nothing", async () => {
@@ -59,6 +57,8 @@ describe("fields that are not there yet", () => {
 it("refuses what this server cannot give, and says what it lacks", async () => {
   expect(await server.request("POST", "/browsers", { body: { gpu: true } })).toMatchObject({ status: 400, body: { message: expect.stringContaining("body.gpu") as unknown } });
   // Sessions of these tests are plain processes.
+  expect(await server.request("POST", "/browsers", { body: { headless: false, memory: "8GiB" } })).toMatchObject({ status: 400, body: { message: expect.stringMatching(/^body\.(memory|headless): /) as unknown } });
+  expect(await server.request("POST", "/browsers", { body: { region: "us-east" } })).toMatchObject({ status: 400, body: { code: "bad_request", message: expect.stringMatching(/^body\.region: .*no server in region us-east now; there is: default\./) as unknown } });
   expect(await server.request("POST", "/browsers", { body: { chrome_policy: { HomepageLocation: "x" } } })).toMatchObject({ status: 400, body: { message: expect.stringContaining("body.chrome_policy") as unknown } });
 });
 
@@ -69,6 +69,8 @@ describe("a session", () => {
     expect(browser).toMatchObject({ name: "first", tags: { team: "a b" }, viewport: { width: 800, height: 600 }, timeout_seconds: 120, headless: true, placement: "process", browser_restarts: 0 });
     expect(browser.cdp_ws_url).toMatch(new RegExp(`^${server.baseUrl.replace("http", "ws")}/browsers/${browser.session_id}/cdp\\?jwt=`));
     expect(browser).not.toHaveProperty("deleted_at");
+    // Nothing limits a plain process but the machine.
+    expect([browser.region, browser.memory]).toEqual(["default", expect.stringMatching(/^\d+(GiB|MiB)$/)]);
     for (const path of [browser.session_id, "first"]) expect((await get(path)).body).toMatchObject({ session_id: browser.session_id, cdp_ws_url: browser.cdp_ws_url });
 
     const cdp = await connectCdp(browser.cdp_ws_url);

@@ -4,6 +4,7 @@ import type { Browser, Profile } from "@shoal/schemas";
 import type { Access } from "../auth/access.ts";
 import type { LiveViewAddresses } from "../live-view/live-view-address.ts";
 import type { Profiles } from "../profiles/profiles.ts";
+import type { Regions } from "../replicas/regions.ts";
 import type { Secrets } from "../secrets.ts";
 import { shownCategories, shownExport } from "../telemetry/categories.ts";
 import type { SessionView } from "./session-runner.ts";
@@ -37,6 +38,7 @@ export async function toBrowser({ row, expiresAt, captured }: SessionView, baseU
     usage: { uptime_ms: Math.max(0, (row.ended_at === null ? Date.now() : Date.parse(row.ended_at)) - Date.parse(row.created_at)) },
     placement: row.placement,
     browser_restarts: row.browser_restarts,
+    region: row.region,
   };
   // Field by field: a list shows a hundred sessions at a time, and objects that are spread into one another cost more than the query.
   if (row.ended_at === null) {
@@ -45,6 +47,7 @@ export async function toBrowser({ row, expiresAt, captured }: SessionView, baseU
     if (browser_live_view_url !== undefined) browser.browser_live_view_url = browser_live_view_url;
     if (browser_live_view_read_only_url !== undefined) browser.browser_live_view_read_only_url = browser_live_view_read_only_url;
   } else browser.deleted_at = row.ended_at;
+  if (row.memory !== null) browser.memory = row.memory;
   if (row.name !== null) browser.name = row.name;
   if (Object.keys(row.tags).length > 0) browser.tags = row.tags;
   if (row.pool_id !== null) browser.pool = row.pool_name === null ? { id: row.pool_id } : { id: row.pool_id, name: row.pool_name };
@@ -76,10 +79,13 @@ async function profileOf(profiles: Pick<Profiles, "get">, projectId: string, id:
   }
 }
 
-export function browserHandlers(sessions: Sessions, signer: SessionSigner): Handlers<BrowserEndpoints, Access> {
+export function browserHandlers(sessions: Sessions, signer: SessionSigner, regions: Pick<Regions, "answer">): Handlers<BrowserEndpoints, Access> {
   const shown = (view: SessionView, access: Access) => toBrowser(view, access.baseUrl, signer);
   return {
-    createBrowser: async ({ body, context, signal }) => shown(await sessions.create(context.projectId, body, signal), context),
+    async createBrowser(call) {
+      const { body, context, signal } = call;
+      return regions.answer(call, async () => shown(await sessions.create(context.projectId, body, signal), context));
+    },
     async listBrowsers({ query, context }) {
       const page = await sessions.list(context.projectId, query);
       return { ...page, items: await Promise.all(page.items.map((view) => shown(view, context))) };

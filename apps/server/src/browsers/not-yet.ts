@@ -19,8 +19,6 @@ function refuse(wanted: Readonly<Record<string, boolean>>): void {
 /** Refuses a session that this version cannot give; values that ask for nothing pass. */
 export function refuseNotYetOnCreate(body: z.output<typeof CreateBrowser>): void {
   refuse({
-    region: body.region !== undefined,
-    memory: body.memory !== undefined,
     invocation_id: !isHarmless(body.invocation_id),
   });
 }

@@ -40,6 +40,22 @@ export function nameTaken(name: string): ServiceError {
   return new ServiceError(409, "name_taken", `A running session of this project is named ${name} already. Choose another name, or delete that session.`);
 }
 
+/** What only a server of another region can answer. Whoever can hands the request over to one. */
+export class RegionElsewhere extends ServiceError {
+  readonly region: string;
+  /** What is asked of the other server: a POST with the body of the request. */
+  readonly path: string;
+  /** The request's own choice, which may be no region at all; `false` = what it is about is there. */
+  readonly isAsked: boolean;
+
+  constructor({ region, path, isAsked }: { readonly region: string; readonly path: string; readonly isAsked: boolean }) {
+    super(503, "server_unreachable", `This is for a server in region ${region}, and the one that was asked is in another.`, { retryAfterSeconds: 2 });
+    this.region = region;
+    this.path = path;
+    this.isAsked = isAsked;
+  }
+}
+
 /** A session that another server has: it runs there, or what it left is there. Whoever can hands the request over to that server. */
 export class SessionElsewhere extends ServiceError {
   readonly serverId: string;

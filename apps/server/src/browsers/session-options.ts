@@ -1,11 +1,14 @@
 import type { LaunchWishes } from "@shoal/instance";
 import type { CreateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
+import type { RequestedMemory } from "./session-memory.ts";
 import type { SessionRow } from "./session-store.ts";
 
 /** How a session's browser is started, as far as that has no column of its own. */
 export interface SessionOptions {
   readonly kiosk_mode?: true;
+  /** The memory that it asked for, in place of the usual limit. */
+  readonly memory?: RequestedMemory;
   /** Enterprise policies in force. */
   readonly chrome_policy?: Readonly<Record<string, unknown>>;
   /** Private hosts that its pages may reach, of those that the service allows. */
@@ -15,13 +18,14 @@ export interface SessionOptions {
 }
 
 /** What a request asks for beyond a headless browser. */
-export type RequestedOptions = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "network" | "stealth" | "viewport">;
+export type RequestedOptions = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "memory" | "network" | "stealth" | "viewport">;
 
 /** What of a request is stored with the session. @param request.extension_ids - the extensions that were found for it. */
-export function optionsOf({ kiosk_mode, chrome_policy, extension_ids, network }: RequestedOptions & { readonly extension_ids?: readonly string[] }): SessionOptions {
+export function optionsOf({ kiosk_mode, chrome_policy, extension_ids, memory, network }: RequestedOptions & { readonly extension_ids?: readonly string[] }): SessionOptions {
   return {
     ...(extension_ids !== undefined && extension_ids.length > 0 && { extensions: extension_ids }),
     ...(kiosk_mode === true && { kiosk_mode: true }),
+    ...(memory !== undefined && { memory }),
     ...(network?.private_hosts !== undefined && { private_hosts: network.private_hosts }),
     ...(chrome_policy !== undefined && Object.keys(chrome_policy).length > 0 && { chrome_policy }),
   };

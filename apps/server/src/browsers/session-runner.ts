@@ -22,6 +22,7 @@ import type { SessionExport } from "../telemetry-export/session-export.ts";
 import { assignAgain } from "./assign-again.ts";
 import { hasEnded, nameTaken, SessionElsewhere } from "./session-errors.ts";
 import { refuseAuthorities, refuseUnable } from "./possible-options.ts";
+import { bytesOfMemory, memoryText, refuseMemory } from "./session-memory.ts";
 import { launchOf, optionsOf } from "./session-options.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
 import { effectiveViewport } from "./viewport.ts";
@@ -92,6 +93,8 @@ export interface SessionRules {
   readonly maxSessions: number;
   readonly limits: SessionLimits;
   readonly idleTimeoutSeconds: number;
+  /** The most memory that a session may ask for, in bytes; `Infinity` = what the machine has. */
+  readonly maxMemoryBytes: number;
 }
 
 export interface SessionRunnerParts {
@@ -101,6 +104,8 @@ export interface SessionRunnerParts {
   readonly profiles: SessionProfiles;
   readonly extensions: Pick<Extensions, "choose" | "open">;
   readonly serverId: string;
+  /** Where this server is. */
+  readonly region: string;
   readonly rules: SessionRules;
   readonly telemetry: TelemetryStore;
   readonly destinations: Pick<TelemetryDestinations, "choose">;
@@ -228,7 +233,8 @@ export function createSessionRunner(parts: SessionRunnerParts) {
   async function acquire(session: RunningSession, upstream: ChosenProxy["upstream"] | undefined, signal: AbortSignal): Promise<Instance> {
     const { row, captured } = session;
     const launch = launchOf(row);
-    const surroundings = { upstream, policies: row.options.chrome_policy, privateHosts: row.options.private_hosts };
+    const { chrome_policy: policies, memory, private_hosts: privateHosts } = row.options;
+    const surroundings = { upstream, policies, privateHosts, memoryBytes: memory && bytesOfMemory(memory) };
     const first = { session_id: row.id, timeout_seconds: row.timeout_seconds, viewport: row.viewport ?? defaultViewport, ...(launch && { launch }), ...(row.profile_save_changes && { saves_profile: true }), ...(upstream?.authorities !== undefined && { authorities: upstream.authorities }) };
     const seen = { ...(captured !== undefined && { telemetry: namesOf(captured) }), ...(row.start_url !== null && { start_url: row.start_url }) };
     const { extensions: ids } = row.options;
@@ -343,7 +349,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     return extensions === undefined || extensions.length === 0 ? {} : { extension_ids: await parts.extensions.choose(projectId, extensions) };
   }
 
-  function emptyRow(id: string, projectId: string, request: PooledRequest): SessionRow {
+  function emptyRow(id: string, projectId: string, request: PooledRequest & Pick<z.output<typeof CreateBrowser>, "memory">): SessionRow {
     return {
       id,
       project_id: projectId,
@@ -369,6 +375,8 @@ export function createSessionRunner(parts: SessionRunnerParts) {
       max_duration_seconds: null,
       ends_at: null,
       options: optionsOf(request),
+      region: parts.region,
+      memory: request.memory ?? memoryText(placement.memory.usualBytes),
       ended_at: null,
       ended_reason: null,
     };
@@ -471,6 +479,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     },
     refuseUnable: (request: Parameters<typeof refuseUnable>[0]) => {
       refuseUnable(request, placement.abilities);
+      refuseMemory(request, placement.memory, rules.maxMemoryBytes);
     },
     /** Ends every session as `server_stopped` and takes no new ones. */
     async close(): Promise<void> {

@@ -41,6 +41,10 @@ export interface SessionRow {
   /** Where its telemetry is sent; `null` = nowhere. */
   readonly telemetry_destination_id: string | null;
   readonly options: SessionOptions;
+  /** Where its server is. */
+  readonly region: string;
+  /** What it may take, as it is shown; `null` = from before that was written down. */
+  readonly memory: string | null;
   readonly ended_at: string | null;
   readonly ended_reason: string | null;
 }
@@ -55,7 +59,7 @@ export function createSessionStore({ query }: Database) {
     async insert(row: SessionRow, limits: SessionLimits): Promise<void> {
       await query
         .insertInto("sessions")
-        .columns(["id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "proxy", "profile_id", "profile_save_changes", "browser_restarts", "telemetry_destination_id", "options", "max_duration_seconds", "ends_at"])
+        .columns(["id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "proxy", "profile_id", "profile_save_changes", "browser_restarts", "telemetry_destination_id", "options", "max_duration_seconds", "ends_at", "region", "memory"])
         .expression(
           query
             .selectNoFrom([
@@ -79,6 +83,8 @@ export function createSessionStore({ query }: Database) {
               sql<string>`${JSON.stringify(row.options)}::jsonb`.as("options"),
               sql<number | null>`${row.max_duration_seconds}::int`.as("max_duration_seconds"),
               sql<string | null>`${row.ends_at}::timestamptz`.as("ends_at"),
+              sql<string>`${row.region}::text`.as("region"),
+              sql<string | null>`${row.memory}::text`.as("memory"),
             ])
             .where(sql<boolean>`shoal_admit_session(${row.project_id}::text, ${limits.perProject}::int, ${limits.perOrganization}::int)`),
         )
@@ -109,13 +115,14 @@ export function createSessionStore({ query }: Database) {
 
     /** Newest first, one row more than the limit where there are more. */
     async list(projectId: string, filter: z.output<typeof ListBrowsers>): Promise<SessionRow[]> {
-      const { query: part, tags, limit, offset } = filter;
+      const { query: part, region, tags, limit, offset } = filter;
       const labels = Object.entries(tags ?? {});
       if (!isStorable(part) || labels.some(([key, value]) => !isStorable(key) || !isStorable(value))) return [];
       // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated for callers, who may still send it
       const status = filter.include_deleted ? "all" : filter.status;
       let rows = query.selectFrom("sessions").selectAll().where("project_id", "=", projectId).where(isSeen);
       if (status !== "all") rows = rows.where("ended_at", status === "active" ? "is" : "is not", null);
+      if (region !== undefined) rows = rows.where("region", "=", region);
       if (labels.length > 0) rows = rows.where(sql<boolean>`tags @> ${JSON.stringify(Object.fromEntries(labels))}::jsonb`);
       if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("pool_name", "ilike", containing(part)), where("id", "ilike", containing(part)), where("profile_id", "ilike", containing(part)), where(where.ref("proxy", "->>").key("id"), "ilike", containing(part))]));
       return rows

@@ -14,7 +14,7 @@ import { refuseNotYetOnCreate } from "./not-yet.ts";
 import { applyPolicies } from "./chrome-policy.ts";
 import { changeProxy } from "./change-proxy.ts";
 import { createPooledSessions, type PooledSessions } from "./pooled-sessions.ts";
-import { hasEnded, isSeen, nameTaken, notFound, refuseImpossible, SessionElsewhere } from "./session-errors.ts";
+import { hasEnded, isSeen, nameTaken, notFound, refuseImpossible, RegionElsewhere, SessionElsewhere } from "./session-errors.ts";
 import { createSessionRunner, type SessionRunnerParts, type SessionView } from "./session-runner.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionRow } from "./session-store.ts";
@@ -127,6 +127,7 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
 
   return {
     async create(projectId, request, signal) {
+      if (request.region !== undefined && request.region !== parts.region) throw new RegionElsewhere({ region: request.region, path: "/browsers", isAsked: true });
       refuseNotYetOnCreate(request);
       refuseImpossible(request);
       runner.refuseUnable(request);
@@ -160,8 +161,7 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     },
 
     async list(projectId, filter) {
-      // No session has a region yet, so there is none in any.
-      const rows = filter.region === undefined ? await store.list(projectId, filter) : [];
+      const rows = await store.list(projectId, filter);
       const remote = rows.filter(({ ended_at, server_id }) => ended_at === null && server_id !== serverId);
       const live = remote.length === 0 ? undefined : await parts.others.read(remote);
       return toPage(rows, filter, (row) => view(row, live?.get(row.id)));

@@ -4,17 +4,19 @@ import { parse as parseYaml } from "yaml";
 import * as z from "zod/mini";
 import { StartError } from "../start-error.ts";
 import { nearMatch } from "./near-match.ts";
-import { defaultDataDir, defaultMaxSessions, environmentOf, flagOf, type SettingName, Settings, settings } from "./settings.ts";
+import { defaultDataDir, defaultMaxSessions, defaultRegion, environmentOf, flagOf, type SettingName, Settings, settings } from "./settings.ts";
 
 type Required =
   | "host"
   | "port"
   | "trusted_proxies"
   | "trusted_proxy_headers"
+  | "region"
   | "data_dir"
   | "placement"
   | "warm"
   | "session_memory_mb"
+  | "session_memory_max_mb"
   | "session_disk_mb"
   | "allow_private_hosts"
   | "unsafe_no_isolation"
@@ -223,9 +225,11 @@ export function completeConfig(given: Settings, env: NodeJS.ProcessEnv = process
     trusted_proxies: [],
     trusted_proxy_headers: "x-forwarded",
     data_dir: given.data_dir ?? defaultDataDir(env),
+    region: defaultRegion,
     placement: "auto",
     warm: 1,
     session_memory_mb: 4096,
+    session_memory_max_mb: 0,
     session_disk_mb: 0,
     allow_private_hosts: [],
     unsafe_no_isolation: false,

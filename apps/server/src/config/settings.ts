@@ -57,6 +57,7 @@ export const Settings = z.strictObject({
   trusted_proxies: z.optional(z.array(text.check(z.refine(isAddressRange, "must be addresses or CIDR ranges such as 10.0.0.0/8")))),
   trusted_proxy_headers: z.optional(z.enum(["x-forwarded", "forwarded"])),
   replica_url: z.optional(httpUrl),
+  region: z.optional(text.check(z.refine((value) => /^[A-Za-z0-9-]{1,63}$/.test(value), "must be 1 to 63 letters, digits and hyphens"))),
   data_dir: z.optional(text),
   blobs_dir: z.optional(text),
   blob_store_url: z.optional(storeUrl),
@@ -67,6 +68,7 @@ export const Settings = z.strictObject({
   placement: z.optional(z.enum(["auto", "sandbox", "process"])),
   warm: z.optional(integer(0, 100)),
   session_memory_mb: z.optional(integer(0, 1_048_576).check(z.refine((value) => value === 0 || value >= 256, "must be 0 (no limit), or at least 256"))),
+  session_memory_max_mb: z.optional(integer(0, 1_048_576)),
   session_disk_mb: z.optional(integer(0, 1_048_576).check(z.refine((value) => value === 0 || value >= 64, "must be 0 (on the disk, no limit), or at least 64"))),
   chromium: z.optional(text),
   allow_private_hosts: z.optional(z.array(text)),
@@ -127,6 +129,7 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
   trusted_proxies: { kind: "list", summary: "Addresses or CIDR ranges of reverse proxies whose word is taken for a client's address, scheme, host and path prefix.", default: "none" },
   trusted_proxy_headers: { kind: "text", summary: "What those proxies set: x-forwarded (X-Forwarded-For, -Proto, -Host, -Prefix) or forwarded (RFC 7239).", default: "x-forwarded" },
   replica_url: { kind: "text", summary: "Address under which the other servers of the same database reach this one, without a path.", default: "where it listens; the machine's first address where that is every one" },
+  region: { kind: "text", summary: "Name of the place where this server is, 1 to 63 letters, digits and hyphens: us-east. Sessions and pools can ask for a region; the servers of one database may be in several.", default: "default" },
   data_dir: { kind: "path", summary: "Folder of the embedded database, the secret, the admin key and running sessions.", default: "the system's folder for application data" },
   blobs_dir: { kind: "path", summary: "Folder of uploaded extensions and saved profiles. Replicas share it.", default: "data_dir/blobs" },
   blob_store_url: { kind: "text", summary: "S3-compatible store for them instead: s3://key:secret@host:port/bucket/prefix?region=eu-central-1, and &tls=false for one without TLS. The same on every replica.", default: "none, files", secret: true },
@@ -137,6 +140,7 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
   placement: { kind: "text", summary: "Where sessions run: sandbox (bubblewrap), process (isolates nothing) or auto.", default: "auto" },
   warm: { kind: "integer", summary: "Browsers kept waiting for the next session, 0 to 100.", default: "1" },
   session_memory_mb: { kind: "integer", summary: "Memory in MiB that a sandboxed session may take, browser and all; beyond it the kernel ends its largest process. Holds where the service may make control groups: as root, or under systemd with Delegate=yes. 0 = no limit.", default: "4096" },
+  session_memory_max_mb: { kind: "integer", summary: "The most memory in MiB that a session may ask for (memory), where it can ask at all. 0 = what the machine has.", default: "0" },
   session_disk_mb: { kind: "integer", summary: "Room in MiB for all that a sandboxed session writes; its files are then in memory and count towards session_memory_mb. 0 = on the disk, without a limit.", default: "0" },
   chromium: { kind: "path", summary: "The Chromium to run.", default: "the first one found" },
   allow_private_hosts: { kind: "list", summary: "Private hosts, addresses or CIDR ranges, each with an optional :port, that pages and telemetry exports may reach.", default: "none" },
@@ -195,6 +199,9 @@ export function flagOf(name: string): string {
 export function environmentOf(name: SettingName): readonly string[] {
   return settings[name].flagOnly ? [] : [`SHOAL_${name.toUpperCase()}`, ...(settings[name].env ?? [])];
 }
+
+/** The region of a server that nobody has named one for. Rows from before there were regions have it too. */
+export const defaultRegion = "default";
 
 /** The system's folder for Shoal's data. */
 export function defaultDataDir(env: NodeJS.ProcessEnv): string {

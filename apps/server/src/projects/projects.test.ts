@@ -32,8 +32,7 @@ async function outcome(method: string, path: string, request?: TestRequest): Pro
 function sessionRow(projectId: string): SessionRow {
   return {
     id: createId(), project_id: projectId, name: null, tags: {}, placement: "process", server_id: createId(), created_at: new Date().toISOString(), timeout_seconds: 60,
-    headless: true, stealth: false, viewport: null, start_url: null, proxy: null, pool_id: null, pool_name: null, pool_state: null, profile_id: null, profile_version: null, profile_save_changes: false, browser_restarts: 0, options: {}, ended_at: null, max_duration_seconds: null,
-    telemetry_destination_id: null, ends_at: null, ended_reason: null,
+    headless: true, stealth: false, viewport: null, start_url: null, proxy: null, pool_id: null, pool_name: null, pool_state: null, profile_id: null, profile_version: null, profile_save_changes: false, browser_restarts: 0, options: {}, region: "default", memory: null, telemetry_destination_id: null, ended_at: null, max_duration_seconds: null, ends_at: null, ended_reason: null,
   };
 }
 

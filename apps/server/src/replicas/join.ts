@@ -8,12 +8,14 @@ import { startHeartbeat } from "../service/heartbeat.ts";
 import { createLiveFieldsReader, type LiveFieldsReader } from "./live-fields.ts";
 import { createPeers } from "./peers.ts";
 import { createReplicaForwarding, type ReplicaForwarding, trustingReplicas } from "./replica-forwarding.ts";
+import { createRegions, type Regions } from "./regions.ts";
 import { serveReplicas } from "./replica-routes.ts";
 import { createReplicaTrust } from "./replica-trust.ts";
 
 /** This server among the others over the same database. */
 export interface Replicas {
   readonly others: LiveFieldsReader;
+  readonly regions: Regions;
   readonly isPeer: (serverId: string) => boolean;
   readonly isDoubtful: () => boolean;
   forwardingFrom(origins: RequestOrigins): ReplicaForwarding;
@@ -33,16 +35,17 @@ export interface Replicas {
  * @param parts.onGivenUp - called when they have taken this server for dead.
  * @throws {StartError} when one of them has other secrets.
  */
-export async function joinReplicas(parts: { readonly database: Database; readonly serverId: string; readonly serverSecret: string; readonly log: Log; readonly onGivenUp: () => void }): Promise<Replicas> {
-  const { database, serverId, log, onGivenUp } = parts;
+export async function joinReplicas(parts: { readonly database: Database; readonly serverId: string; readonly region: string; readonly serverSecret: string; readonly log: Log; readonly onGivenUp: () => void }): Promise<Replicas> {
+  const { database, serverId, region, log, onGivenUp } = parts;
   const { secret } = await database.query.selectFrom("replica_secret").select("secret").executeTakeFirstOrThrow();
   const trust = createReplicaTrust(secret, parts.serverSecret, serverId);
   let announced: string | null = null;
-  const heartbeat = await startHeartbeat(database, { serverId, secretCheck: trust.check, log, onGivenUp, onGone: (peer) => { peers.forget(peer); } });
+  const heartbeat = await startHeartbeat(database, { serverId, secretCheck: trust.check, region, log, onGivenUp, onGone: (peer) => { peers.forget(peer); } });
   const peers = createPeers({ known: heartbeat.peers, refresh: () => heartbeat.refresh(), trust, log });
 
   return {
     others: createLiveFieldsReader(peers, log),
+    regions: createRegions({ own: region, known: heartbeat.peers, refresh: () => heartbeat.refresh(), peers, database, log }),
     isPeer: (id) => heartbeat.peers.has(id),
     isDoubtful: () => heartbeat.isDoubtful(),
     forwardingFrom: (origins) => createReplicaForwarding({ peers, trust, origins }),

@@ -36,7 +36,7 @@ async function startServer(serverId: string, check = secretCheck, embedded = tru
   let ms = 0;
   const onGivenUp = vi.fn<() => void>();
   const onGone = vi.fn<() => void>();
-  const heartbeat = await startHeartbeat({ ...database, embedded }, { serverId, secretCheck: check, log, now: () => ms, beatMs: 50, onGivenUp, onGone });
+  const heartbeat = await startHeartbeat({ ...database, embedded }, { serverId, secretCheck: check, region: "default", log, now: () => ms, beatMs: 50, onGivenUp, onGone });
   beating.add(heartbeat);
   return { heartbeat, onGivenUp, onGone, advance: (byMs: number) => { ms += byMs; } };
 }

@@ -21,6 +21,8 @@ export interface Peer {
   readonly life: string;
   /** `null` until it listens, and of an earlier version. */
   readonly address: string | null;
+  /** Where it is; `null` of a version without regions. */
+  readonly region: string | null;
 }
 
 /** Tells other servers that this one lives, and takes over what those leave that do not. */
@@ -40,6 +42,8 @@ export interface HeartbeatOptions {
   readonly serverId: string;
   /** The same on servers whose secrets are the same. */
   readonly secretCheck: Buffer;
+  /** Where this server is. */
+  readonly region: string;
   readonly log: Log;
   /** Milliseconds on a clock that nobody sets. */
   readonly now?: () => number;
@@ -66,7 +70,7 @@ interface Heard {
  * @throws {StartError} when another server over this database has other secrets, or the same id.
  */
 export async function startHeartbeat({ embedded, pulse: query }: Database, options: HeartbeatOptions): Promise<Heartbeat> {
-  const { serverId, secretCheck, log, now = () => performance.now(), beatMs = usualBeatMs, onGivenUp, onGone } = options;
+  const { serverId, secretCheck, region, log, now = () => performance.now(), beatMs = usualBeatMs, onGivenUp, onGone } = options;
   const peers = new Map<string, Peer>();
   const heard = new Map<string, Heard>();
   const moment = sql<string>`clock_timestamp()`;
@@ -80,7 +84,7 @@ export async function startHeartbeat({ embedded, pulse: query }: Database, optio
   let stopped = false;
 
   async function register(): Promise<void> {
-    const own = { life, address, version, secret_check: secretCheck, started_at: moment, heartbeat_at: moment };
+    const own = { life, address, version, region, secret_check: secretCheck, started_at: moment, heartbeat_at: moment };
     await query.insertInto("servers").values({ id: serverId, ...own }).onConflict((conflict) => conflict.column("id").doUpdateSet(own)).execute();
     // Keys of requests that ran in an earlier life.
     await query.deleteFrom("idempotency_keys").where("server_id", "=", serverId).where("status", "=", 0).execute();
@@ -127,7 +131,7 @@ export async function startHeartbeat({ embedded, pulse: query }: Database, optio
 
   /** Learns which other servers there are. @returns when each was last heard of, by id. */
   async function hear(): Promise<Map<string, string>> {
-    const rows = await query.selectFrom("servers").select(["id", "life", "address", sql<string>`heartbeat_at::text`.as("beat")]).where("id", "<>", serverId).execute();
+    const rows = await query.selectFrom("servers").select(["id", "life", "address", "region", sql<string>`heartbeat_at::text`.as("beat")]).where("id", "<>", serverId).execute();
     for (const peer of [...peers.values()]) {
       const row = rows.find(({ id }) => id === peer.id);
       if (row?.life === peer.life) continue;

@@ -13,6 +13,8 @@ const browser = {
   tags: { team: "shop" },
   usage: { uptime_ms: 65_250 },
   placement: "sandbox",
+  region: "us-east",
+  memory: "4GiB",
   browser_restarts: 0,
 };
 const profile = { id: ids.profile, name: "work", created_at: times.created, updated_at: times.updated, saved_at: times.updated, size_bytes: 184_320, version: 3 };
@@ -57,6 +59,7 @@ export const sessionExamples = {
       created_at: times.created,
       browser_pool_config: { size: 4, name: "warm", fill_rate_per_minute: 10, timeout_seconds: 600, headless: true, stealth: false },
       extension_ids: [ids.extension],
+      region: "us-east",
     },
   ],
   CreateBrowserPool: [{ name: "warm", size: 4, timeout_seconds: 600, profile: { name: "work" } }],

@@ -11,7 +11,8 @@ import { sessionLimits } from "./0009-session-limits.ts";
 import { sessionOptions } from "./0010-session-options.ts";
 import { telemetryDestinations } from "./0011-telemetry-destinations.ts";
 import { auditExport } from "./0012-audit-export.ts";
+import { regions } from "./0013-regions.ts";
 import { proxyAuthorities } from "./0014-proxy-authorities.ts";
 
 /** Every migration, oldest first. Those that were released are never changed or removed; a change of the schema is a new one. */
-export const migrations: readonly Migration[] = [foundation, projects, auditLogs, proxiesAndExtensions, browserPools, profileStates, replicas, operations, sessionLimits, sessionOptions, telemetryDestinations, auditExport, proxyAuthorities];
+export const migrations: readonly Migration[] = [foundation, projects, auditLogs, proxiesAndExtensions, browserPools, profileStates, replicas, operations, sessionLimits, sessionOptions, telemetryDestinations, auditExport, regions, proxyAuthorities];

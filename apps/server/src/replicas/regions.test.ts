@@ -1,0 +1,166 @@
+import { Browser, BrowserPool } from "@shoal/schemas";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import * as z from "zod/mini";
+import { createId } from "../ids.ts";
+import type { RunningServer } from "../server.ts";
+import { connectCdp } from "../testing/cdp-client.ts";
+import { sharedSecret, startSecondServer } from "../testing/second-server.ts";
+import { startTestServer, type TestReply, type TestRequest, type TestServer } from "../testing/test-server.ts";
+
+vi.setConfig({ testTimeout: 90_000 });
+const patience = { timeout: 30_000 };
+
+/** In us-east. */
+let first: TestServer;
+/** In eu-west. */
+let second: RunningServer;
+let project: { id: string; key: string };
+
+/** Asks the server in us-east, in the project. */
+const here = (method: string, path: string, request: TestRequest = {}): Promise<TestReply> => first.request(method, path, { key: project.key, ...request });
+
+async function there(method: string, path: string, body?: unknown): Promise<TestReply> {
+  const response = await fetch(second.baseUrl + path, { method, headers: { authorization: `Bearer ${project.key}`, ...(body !== undefined && { "content-type": "application/json" }) }, ...(body !== undefined && { body: JSON.stringify(body) }) });
+  const said = await response.text();
+  return { status: response.status, headers: response.headers, body: said === "" ? undefined : JSON.parse(said) };
+}
+
+async function create(body: object, request: TestRequest = {}): Promise<Browser> {
+  const reply = await here("POST", "/browsers", { ...request, body });
+  expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+  return Browser.parse(reply.body);
+}
+const end = async (browser: Browser) => { expect((await here("DELETE", `/browsers/${browser.session_id}`)).status).toBe(204); };
+const listed = async (path: string) => z.array(z.object({ region: z.string() })).parse((await here("GET", path)).body).map(({ region }) => region);
+const serverOf = async (id: string) => (await first.database.query.selectFrom("sessions").select("server_id").where("id", "=", id).executeTakeFirstOrThrow()).server_id;
+const serverIn = async (region: string) => (await first.database.query.selectFrom("servers").select("id").where("region", "=", region).executeTakeFirstOrThrow()).id;
+
+beforeAll(async () => {
+  first = await startTestServer({ secret_key: sharedSecret, region: "us-east", max_sessions_per_project: 4 });
+  second = await startSecondServer(first, { region: "eu-west", max_sessions: 3, max_sessions_per_project: 4 });
+  project = await first.addProject("project");
+}, 60_000);
+afterAll(async () => {
+  await second.close(1000);
+  await first.close();
+});
+
+it("starts a session on a server of the region that is asked for, and in its own where none is", async () => {
+  const near = await create({ name: "near" });
+  const far = await create({ name: "far", region: "eu-west", tags: { a: "b" }, timeout_seconds: 300 });
+  expect([near.region, far.region, far.name, far.tags]).toEqual(["us-east", "eu-west", "far", { a: "b" }]);
+  expect([await serverOf(near.session_id), await serverOf(far.session_id)]).toEqual([await serverIn("us-east"), await serverIn("eu-west")]);
+  // Under the address that the client knows.
+  expect(far.base_url).toBe(`${first.baseUrl}/browsers/${far.session_id}`);
+  const client = await connectCdp(far.cdp_ws_url);
+  expect(await client.send("Browser.getVersion")).toHaveProperty("product");
+  client.close();
+  await client.closed;
+
+  expect([await listed("/browsers"), await listed("/browsers?region=eu-west"), await listed("/browsers?region=us-east"), await listed("/browsers?region=moon")]).toEqual([["eu-west", "us-east"], ["eu-west"], ["us-east"], []]);
+  expect((await there("POST", "/browsers", { name: "near", region: "us-east" })).body).toMatchObject({ code: "name_taken" });
+  for (const browser of [near, far]) await end(browser);
+  expect((await here("GET", `/browsers/${far.session_id}?include_deleted=true`)).body).toMatchObject({ region: "eu-west", ended_reason: "deleted" });
+});
+
+it("answers a repetition with the first session, and writes the creation down once", async () => {
+  const key = createId();
+  const headers = { "idempotency-key": key, "x-request-id": `once-${key}` };
+  const [one, other] = await Promise.all([1, 2].map(() => create({ region: "eu-west" }, { headers })));
+  const again = await create({ region: "eu-west" }, { headers });
+  expect(new Set([one, other, again].map((browser) => browser?.session_id)).size).toBe(1);
+  expect((await here("POST", "/browsers", { body: {}, headers: { "idempotency-key": key } })).status).toBe(422);
+  const entries = () => first.database.query.selectFrom("audit_logs").select(["operation", "project_id", "status"]).where("request_id", "=", headers["x-request-id"]).execute();
+  // Three requests came, and each is one entry.
+  await expect.poll(entries, patience).toEqual(Array.from({ length: 3 }, () => ({ operation: "browsers.create", project_id: project.id, status: 200 })));
+  await end(again);
+});
+
+it("counts sessions of all regions towards one limit, and passes on what the other server refuses", async () => {
+  const made = [await create({}), ...(await Promise.all([1, 2, 3].map(() => create({ region: "eu-west" }))))];
+  const refused = await here("POST", "/browsers", { body: { region: "eu-west" } });
+  // The other server's own limit comes first.
+  expect([refused.status, refused.headers.get("retry-after"), (refused.body as { message: string }).message]).toEqual([529, "5", expect.stringContaining("its limit (max_sessions)")]);
+  for (const browser of made.splice(1, 1)) await end(browser);
+  made.push(await create({}));
+  const full = await here("POST", "/browsers", { body: { region: "eu-west" } });
+  expect(full).toMatchObject({ status: 429, body: { limit: 4, used: 4, remaining: 0 } });
+  for (const browser of made) await end(browser);
+  expect((await here("POST", "/browsers", { body: { region: "eu-west", gpu: true } })).body).toMatchObject({ code: "bad_request", details: [{ code: "invalid_input" }] });
+});
+
+it("leaves nothing behind of a client that does not wait", async () => {
+  const gone = new AbortController();
+  const asked = here("POST", "/browsers", { body: { region: "eu-west", name: "impatient" }, signal: gone.signal });
+  asked.catch(() => undefined);
+  const rows = () => first.database.query.selectFrom("sessions").select("id").where("project_id", "=", project.id).where("ended_at", "is", null).execute();
+  await expect.poll(async () => (await rows()).length, patience).toBe(1);
+  gone.abort();
+  await expect(asked).rejects.toThrow();
+  // It was given up while it started, or had started by then: then it ends by itself.
+  await expect.poll(async () => {
+    for (const { id } of await rows()) await here("DELETE", `/browsers/${id}`);
+    return (await rows()).length;
+  }, patience).toBe(0);
+});
+
+it("says which regions there are to whoever asks for another", async () => {
+  for (const path of ["/browsers", "/browser_pools"]) {
+    const refused = await here("POST", path, { body: { region: "moon", ...(path === "/browser_pools" && { size: 1 }) } });
+    expect(refused).toMatchObject({ status: 400, body: { code: "bad_request", message: "body.region: this service has no server in region moon now; there are: eu-west, us-east. Leave the field away for the region of the server that is asked" } });
+  }
+  expect(await here("POST", "/browsers", { body: { region: "the moon" } })).toMatchObject({ status: 400, body: { message: expect.stringContaining("1 to 63 letters, digits and hyphens") as unknown } });
+});
+
+it("fills a pool in its region only, and hands its browsers to whoever asks in another", async () => {
+  const made = await here("POST", "/browser_pools", { body: { name: "far", size: 2, region: "eu-west", fill_rate_per_minute: 10_000 } });
+  const pool = BrowserPool.parse(made.body);
+  expect([made.status, pool.region]).toEqual([201, "eu-west"]);
+  const filled = async () => BrowserPool.parse((await here("GET", "/browser_pools/far")).body).available_count;
+  await expect.poll(filled, patience).toBe(2);
+  expect([await listed("/browser_pools?region=eu-west"), await listed("/browser_pools?region=us-east"), await listed("/browser_pools")]).toEqual([["eu-west"], [], ["eu-west"]]);
+
+  const leased = Browser.parse((await here("POST", "/browser_pools/far/acquire", { body: { name: "leased", acquire_timeout_seconds: 60 } })).body);
+  expect([leased.region, leased.name, leased.pool?.name, leased.base_url, await serverOf(leased.session_id)]).toEqual(["eu-west", "leased", "far", `${first.baseUrl}/browsers/${leased.session_id}`, await serverIn("eu-west")]);
+  expect((await here("GET", `/browsers/${leased.session_id}/fs/list_files?path=/`)).status).toBe(200);
+  const second = Browser.parse((await here("POST", "/browser_pools/far/acquire", { body: { acquire_timeout_seconds: 60 } })).body);
+  // None is left: the answer is the other server's, without a body.
+  expect((await here("POST", "/browser_pools/far/acquire", { body: { acquire_timeout_seconds: 0 } })).status).toBe(204);
+  for (const { session_id } of [leased, second]) expect((await here("POST", "/browser_pools/far/release", { body: { session_id } })).status).toBe(204);
+  await expect.poll(filled, patience).toBe(2);
+  expect((await here("PATCH", "/browser_pools/far", { body: { size: 1, discard_all_idle: true } })).body).toMatchObject({ region: "eu-west" });
+  await expect.poll(filled, patience).toBe(1);
+  // Wherever it was changed from, no other region has filled it.
+  const servers = await first.database.query.selectFrom("sessions").select("server_id").distinct().where("pool_id", "=", pool.id).execute();
+  expect(servers).toEqual([{ server_id: await serverIn("eu-west") }]);
+  expect((await here("PATCH", "/browser_pools/far", { body: { region: "us-east" } })).status).toBe(400);
+});
+
+it("does not hold up a stop with those who wait elsewhere", async () => {
+  const leased = Browser.parse((await here("POST", "/browser_pools/far/acquire", { body: { acquire_timeout_seconds: 60 } })).body);
+  const third = await startSecondServer(first, { region: "us-east", data_dir: `${first.dataDir}-third` });
+  const waiting = fetch(`${third.baseUrl}/browser_pools/far/acquire`, { method: "POST", headers: { authorization: `Bearer ${project.key}`, "content-type": "application/json" }, body: JSON.stringify({ acquire_timeout_seconds: 600 }) });
+  await expect.poll(async () => (await first.database.query.selectFrom("browser_pool_waiters").select("id").execute()).length, patience).toBe(1);
+  await third.close(20_000);
+  const sent = await waiting;
+  expect([sent.status, ((await sent.json()) as { code: string }).code]).toEqual([503, "shutting_down"]);
+  await expect.poll(async () => (await first.database.query.selectFrom("browser_pool_waiters").select("id").execute()).length, patience).toBe(0);
+  expect((await here("POST", "/browser_pools/far/release", { body: { session_id: leased.session_id } })).status).toBe(204);
+});
+
+it("tells of a region whose last server has gone", async () => {
+  await second.close(1000);
+  await expect.poll(async () => (await here("POST", "/browsers", { body: { region: "eu-west" } })).body, patience).toMatchObject({ message: expect.stringContaining("no server in region eu-west now; there is: us-east") as unknown });
+  const refused = await here("POST", "/browser_pools/far/acquire", { body: { acquire_timeout_seconds: 5 } });
+  expect(refused).toMatchObject({ status: 503, body: { code: "server_unreachable", message: expect.stringContaining("No server of region eu-west runs now") as unknown } });
+  expect((await here("GET", "/browser_pools/far")).body).toMatchObject({ region: "eu-west", available_count: 0 });
+});
+
+it("has a pool from before there were regions filled in the region that its servers were given", async () => {
+  const { database } = first;
+  const id = createId();
+  await database.query.insertInto("browser_pools").values({ id, project_id: project.id, name: "old", size: 1, config: JSON.stringify({ fill_rate_per_minute: 10_000, timeout_seconds: 60 }) }).execute();
+  expect((await here("GET", "/browser_pools/old")).body).toMatchObject({ region: "default", available_count: 0 });
+  second = await startSecondServer(first, { region: "eu-west" });
+  await expect.poll(async () => (await here("GET", "/browser_pools/old")).body, patience).toMatchObject({ region: "eu-west", available_count: 1 });
+});
