@@ -1,7 +1,9 @@
 import puppeteer from "puppeteer-core";
 import { accessSync, constants, globSync, readFileSync } from "node:fs";
+import { totalmem } from "node:os";
 import { describe, expect, it, vi } from "vitest";
-import { placements } from "./testing/components.ts";
+import { missingForWindows, placements } from "./testing/components.ts";
+import { codeOf } from "./testing/refusal.ts";
 import { useService } from "./testing/service.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -37,6 +39,27 @@ describe.each(placements.filter(({ placement }) => placement === "sandbox"))(
           expect(await browsers.playwright.execute(session, { code: 'await page.goto("data:text/html,<title>alive</title>"); return page.title();' })).toMatchObject({ success: true, result: "alive" });
           await browsers.delete(session);
         }
+      });
+
+      it("gets more where it asks for more, and the machine has that", async () => {
+        const { browsers } = test.shoal;
+        const ask = { headless: false, memory: "8GiB", viewport: { width: 800, height: 600 }, timeout_seconds: 600 } as const;
+        if (missingForWindows !== undefined || totalmem() < 8 * 2 ** 30) {
+          expect(await codeOf(browsers.create(ask))).toBe("400 bad_request");
+          return;
+        }
+        const asked = await browsers.create(ask);
+        expect(asked.memory).toBe("8GiB");
+        const client = await puppeteer.connect({ browserWSEndpoint: asked.cdp_ws_url });
+        // More than the service's own limit for everything together.
+        const taken = await (await client.newPage()).evaluate(() => {
+          const kept = Array.from({ length: 48 }, () => new Uint8Array(16 * 2 ** 20).fill(1));
+          return kept.reduce((bytes, { length }) => bytes + length, 0);
+        });
+        expect(taken).toBe(48 * 16 * 2 ** 20);
+        await client.disconnect();
+        await browsers.delete(asked.session_id);
+        expect((await browsers.get(asked.session_id, { include_deleted: true })).memory).toBe("8GiB");
       });
     });
   },

@@ -138,6 +138,23 @@ describe.each(placements)("the hosted service's SDK, in the placement $title", (
       expect((await refusal(kernel.browserPools.retrieve(pool.id))).status).toBe(404);
     });
 
+    it("answers what newer versions of it tell and ask for", async () => {
+      // Fields and queries that this version's types do not have yet.
+      const newer = { region: "default" };
+      const browser = await kernel.browsers.create({ headless: true, ...newer });
+      expect(browser).toMatchObject({ region: "default", memory: expect.stringMatching(/^\d+[GM]iB$/) as unknown });
+      expect((await kernel.browsers.list({ limit: 20, ...newer })).getPaginatedItems().map(({ session_id }) => session_id)).toEqual([browser.session_id]);
+      expect((await kernel.browsers.list({ limit: 20, ...{ region: "eu-west" } })).getPaginatedItems()).toEqual([]);
+      await kernel.browsers.deleteByID(browser.session_id);
+      expect(await refusal(kernel.browsers.create({ headless: true, ...{ region: "eu-west" } }))).toEqual({ status: 400, code: "bad_request" });
+      expect(await refusal(kernel.browsers.create({ headless: true, ...{ memory: "8GiB" } }))).toEqual({ status: 400, code: "bad_request" });
+      const pool = await kernel.browserPools.create({ size: 1, ...newer });
+      expect(pool).toMatchObject({ region: "default" });
+      expect((await kernel.browserPools.list({ limit: 20, ...newer })).getPaginatedItems().map(({ id }) => id)).toEqual([pool.id]);
+      expect((await kernel.browserPools.list({ limit: 20, ...{ region: "eu-west" } })).getPaginatedItems()).toEqual([]);
+      await kernel.browserPools.delete(pool.id, { force: true });
+    });
+
     it("keeps extensions", async () => {
       const archive = await zipOf({ "manifest.json": JSON.stringify({ manifest_version: 3, name: "SDK", version: "1.0" }) });
       const extension = await kernel.extensions.upload({ file: await toFile(archive, "extension.zip"), name: "sdk" });

@@ -11,7 +11,7 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       const name = test.unique("session");
       const made = await browsers.create({ name, tags: { team: "a b", empty: "" }, timeout_seconds: 600, viewport: { width: 800, height: 600 }, start_url: "about:blank" });
       const id = made.session_id;
-      expect(made).toMatchObject({ name, tags: { team: "a b", empty: "" }, timeout_seconds: 600, viewport: { width: 800, height: 600 }, start_url: "about:blank", headless: true, stealth: false, browser_restarts: 0 });
+      expect(made).toMatchObject({ name, tags: { team: "a b", empty: "" }, timeout_seconds: 600, viewport: { width: 800, height: 600 }, start_url: "about:blank", headless: true, stealth: false, browser_restarts: 0, region: "default", memory: expect.stringMatching(/^\d+[GM]iB$/) as unknown });
       expect(id).toMatch(/^[a-z][a-z0-9]{23}$/);
       for (const address of [made.cdp_ws_url, made.webdriver_ws_url]) expect(address.startsWith(`${test.baseUrl.replace("http", "ws")}/browsers/${id}/`)).toBe(true);
       expect([made.deleted_at, made.ended_reason]).toEqual([undefined, undefined]);
@@ -47,8 +47,16 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       expect(await listed({ query: series.toUpperCase() })).toBe("2 1");
       expect(await listed({ query: ids[2] ?? "" })).toBe("2");
       expect(await listed({ tags: { colour: "green" } })).toBe("");
+      expect([await listed({ region: "default" }), await listed({ region: "us-east" })]).toEqual(["2 1", ""]);
       expect((await browsers.list({ limit: 1, tags: { series } })).hasMore).toBe(true);
       for (const id of ids.slice(1)) await browsers.delete(id);
+    });
+
+    it("run in a region that the service has", async () => {
+      const { browsers } = test.shoal;
+      await using session = await browsers.create({ region: "default" });
+      expect(session.region).toBe("default");
+      expect(await refusalOf(browsers.create({ region: "us-east" }))).toMatchObject({ status: 400, code: "bad_request", message: expect.stringContaining("body.region: this service has no server in region us-east now; there is: default.") as unknown });
     });
 
     it("have an end where they were given one, and get more time", async () => {

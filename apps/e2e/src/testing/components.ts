@@ -29,6 +29,9 @@ export const windowPlacements = placements.map(({ placement, skip, title }) =>
   windows === undefined || windows.state === "ok" ? { placement, skip, title } : { placement, skip: true, title: `${placement} (skipped, no windows: ${windows.advice ?? ""})` },
 );
 
+/** What is missing for sessions with a window; `undefined` when nothing is. */
+export const missingForWindows = windows === undefined || windows.state === "ok" ? undefined : (windows.advice ?? windows.detail);
+
 /** Why recordings of whole screens cannot be tried; `undefined` when they can. */
 export const missingForScreenRecordings = windows?.advice;
 

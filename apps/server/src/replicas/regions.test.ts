@@ -1,11 +1,13 @@
 import { Browser, BrowserPool } from "@shoal/schemas";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
+import { RegionElsewhere } from "../browsers/session-errors.ts";
 import { createId } from "../ids.ts";
 import type { RunningServer } from "../server.ts";
 import { connectCdp } from "../testing/cdp-client.ts";
 import { sharedSecret, startSecondServer } from "../testing/second-server.ts";
 import { startTestServer, type TestReply, type TestRequest, type TestServer } from "../testing/test-server.ts";
+import { createRegions } from "./regions.ts";
 
 vi.setConfig({ testTimeout: 90_000 });
 const patience = { timeout: 30_000 };
@@ -102,6 +104,31 @@ it("leaves nothing behind of a client that does not wait", async () => {
     for (const { id } of await rows()) await here("DELETE", `/browsers/${id}`);
     return (await rows()).length;
   }, patience).toBe(0);
+});
+
+it("uses every server of a region, the one with the fewest sessions first, and the next where that is full", async () => {
+  const third = await startSecondServer(first, { region: "eu-west", max_sessions: 1, max_sessions_per_project: 4, data_dir: `${first.dataDir}-another` });
+  const made: Browser[] = [];
+  // Until the first server has heard of it, with its next beat, the other one takes what comes.
+  await expect.poll(async () => {
+    for (const browser of made.splice(0)) await end(browser);
+    for (const region of ["eu-west", "eu-west"]) made.push(await create({ region }));
+    return new Set(await Promise.all(made.map(({ session_id }) => serverOf(session_id)))).size;
+  }, patience).toBe(2);
+  while (made.length < 4) made.push(await create({ region: "eu-west" }));
+  const servers = Object.values(Object.groupBy(await Promise.all(made.map(({ session_id }) => serverOf(session_id))), (id) => id)).map((ids) => ids?.length);
+  expect(servers.sort()).toEqual([1, 3]);
+  for (const browser of made) await end(browser);
+  await third.close(1000);
+});
+
+it("sends nothing on that another server has sent on", async () => {
+  const regions = createRegions({ own: "here", known: new Map([["a", { id: "a", life: "a", address: "http://127.0.0.1:1", region: "there" }]]), refresh: () => Promise.resolve(), peers: { request: () => Promise.reject(new Error("unreachable")) }, database: first.database, log: first.running.log });
+  const access = { key: { id: "k", name: "k", project_id: null, created_by_email: "", expiresAtMs: Infinity }, projectId: project.id, namedProjectId: undefined, baseUrl: "" };
+  const call = { body: {}, context: access, requestId: "r", signal: new AbortController().signal };
+  const work = () => Promise.reject(new RegionElsewhere({ region: "there", path: "/browsers", isAsked: true }));
+  await expect(regions.answer({ ...call, headers: { "x-shoal-replica": "proven by now" } }, work)).rejects.toMatchObject({ status: 503, code: "server_unreachable" });
+  await expect(regions.answer({ ...call, headers: {} }, work)).rejects.toThrow("unreachable");
 });
 
 it("says which regions there are to whoever asks for another", async () => {

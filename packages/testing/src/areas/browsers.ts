@@ -14,6 +14,9 @@ type BrowserEndpoints = Pick<typeof endpoints, "createBrowser" | "listBrowsers" 
 
 const defaultViewport = { width: 1920, height: 1080 };
 const defaultTimeoutSeconds = 60;
+/** As a service that nobody has told where it is, with its usual limit of memory. */
+const region = "default";
+const memory = "4GiB";
 /** As large as Chromium's pages are. */
 const maxViewportPixels = 10_000;
 
@@ -33,6 +36,8 @@ function toBrowser(row: SessionRow, baseUrl: string): Browser {
     ...(row.profile && { profile: toProfile(row.profile.row), profile_save_changes: row.profile.savesChanges }),
     usage: { uptime_ms: Math.max(0, endMs - Date.parse(row.createdAt)) },
     placement: "process",
+    region,
+    memory,
     browser_restarts: 0,
     ...(row.ended === undefined ? { expires_at: new Date(Date.now() + row.timeoutSeconds * 1000).toISOString(), ...(row.maxDuration && { max_duration_seconds: row.maxDuration.seconds, ends_at: new Date(row.maxDuration.endsAtMs).toISOString() }) } : { deleted_at: row.ended.at, ended_reason: row.ended.reason }),
   };
@@ -62,13 +67,12 @@ export function endSession(row: SessionRow, reason: string): void {
 }
 
 /** Refuses what the fake would have to look up in areas that it does not keep. */
-function refuseUnkept(body: Pick<z.output<typeof CreateBrowser>, "extensions" | "invocation_id" | "memory" | "network" | "region"> & Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id" | "telemetry">): void {
+function refuseUnkept(body: Pick<z.output<typeof CreateBrowser>, "extensions" | "invocation_id" | "memory" | "network"> & Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id" | "telemetry">): void {
   const fields = [
     body.extensions !== undefined && body.extensions.length > 0 && "extensions",
     body.invocation_id !== undefined && "invocation_id",
     body.memory !== undefined && "memory",
     body.network?.private_hosts !== undefined && "network",
-    body.region !== undefined && "region",
     Boolean(body.proxy_id) && "proxy_id",
     body.proxy !== undefined && body.proxy.mode === undefined && "proxy",
     body.telemetry !== undefined && body.telemetry !== null && body.telemetry.enabled !== false && "telemetry",
@@ -125,6 +129,10 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
         const problem = "body.gpu: sessions of this service have no GPU, Chromium draws with the processor. Leave the field away, or send false";
         throw new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
       }
+      if (body.region !== undefined && body.region !== region) {
+        const problem = `body.region: this service has no server in region ${body.region} now; there is: ${region}. Leave the field away for the region of the server that is asked`;
+        throw new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
+      }
       const limit = store.projects.find(({ id }) => id === projectId)?.limits.sessions ?? 0;
       if (limit > 0 && running(projectId).length >= limit) {
         throw new ServiceError(429, "too_many_requests", `This project runs ${limit} sessions, and may run ${limit}. Delete one, wait until one ends, or raise the limit with projects.limits.update.`, { retryAfterSeconds: 5, fields: { limit, used: limit, remaining: 0 } });
@@ -164,6 +172,7 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
       const found = store.sessions
         .filter((session) => session.projectId === projectId && (status === "all" || (session.ended === undefined) === (status === "active")))
         .filter((session) => Object.entries(tags).every(([key, value]) => session.tags[key] === value))
+        .filter(() => query.region === undefined || query.region === region)
         .filter((session) => part === undefined || holds(session.name, part) || holds(session.id, part))
         .reverse();
       return pageOf(found, { limit, offset }, (row) => toBrowser(row, baseUrl));
