@@ -11,6 +11,9 @@ vi.setConfig({ testTimeout: 120_000 });
 /** Whether control groups can be made: as root, on most systems. */
 const canLimit = process.platform === "linux" && globSync("/sys/fs/cgroup{,/memory}/cgroup.procs").some(isWritable) && /\bmemory\b/.test(readFileSync("/proc/self/cgroup", "utf8") + controllers());
 
+/** What the machine has, or the container. */
+const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Infinity);
+
 describe.each(placements.filter(({ placement }) => placement === "sandbox"))(
   `a session that takes more memory than it may, in the placement $title${canLimit ? "" : " (skipped, no control group can be made here)"}`,
   ({ placement, skip }) => {
@@ -44,7 +47,7 @@ describe.each(placements.filter(({ placement }) => placement === "sandbox"))(
       it("gets more where it asks for more, and the machine has that", async () => {
         const { browsers } = test.shoal;
         const ask = { headless: false, memory: "8GiB", viewport: { width: 800, height: 600 }, timeout_seconds: 600 } as const;
-        if (missingForWindows !== undefined || totalmem() < 8 * 2 ** 30) {
+        if (missingForWindows !== undefined || machineBytes < 8 * 2 ** 30) {
           expect(await codeOf(browsers.create(ask))).toBe("400 bad_request");
           return;
         }
