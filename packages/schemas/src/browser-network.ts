@@ -5,7 +5,7 @@ import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
 export const BrowserRegionName: Schema<string> = z.lazy(() => checked(z.string(), z.regex(/^[A-Za-z0-9-]{1,63}$/, "1 to 63 letters, digits and hyphens")));
 
 /** Where a session runs: the region of its server, `default` where nobody has named it. */
-export const BrowserRegion = openEnum("us-east", "eu-west");
+export const BrowserRegion = openEnum("default", "us-east", "eu-west");
 
 export const BrowserNetworkConfigShape = lazyObject(() => ({
   /** Private hosts that the session may reach: names, addresses and ranges (`10.0.0.0/8`), at most 32 of at most 255 characters each, each with a port if wanted (`10.1.2.3:8080`). Of what the service's own list allows, the session reaches these alone; `[]` = none. */
@@ -15,11 +15,11 @@ export const BrowserNetworkConfigShape = lazyObject(() => ({
 export interface BrowserNetworkConfig extends z.output<typeof BrowserNetworkConfigShape> {}
 export const BrowserNetworkConfig: Schema<BrowserNetworkConfig> = BrowserNetworkConfigShape;
 
-/** Memory of a session, among other sizes. */
+/** Sizes of a session's memory that the wire has words for. */
 export const memorySizes = ["1GiB", "2GiB", "6GiB", "8GiB", "16GiB"] as const;
 
-/** Memory that a session may ask for. */
-export const requestedMemorySizes = ["8GiB", "16GiB"] as const;
+/** Memory that a session may take: other sizes of whole GiB, and of MiB, are possible too. */
+export const BrowserMemory = openEnum("1GiB", "2GiB", "4GiB", "6GiB", "8GiB", "16GiB");
 
 export const BrowserProxyConfigShape = z.lazy(() =>
   checked(

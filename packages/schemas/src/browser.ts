@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { BrowserNetworkConfigShape, BrowserProxyConfigShape, BrowserProxyShape, BrowserRegion, BrowserRegionName, memorySizes, requestedMemorySizes } from "./browser-network.ts";
+import { BrowserMemory, BrowserNetworkConfigShape, BrowserProxyConfigShape, BrowserProxyShape, BrowserRegion, BrowserRegionName, memorySizes } from "./browser-network.ts";
 import { DeletionStatus, pageFields, SlugName, Tags, Timestamp } from "./common.ts";
 import { ProfileShape } from "./profile.ts";
 import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
@@ -172,7 +172,7 @@ export const BrowserShape = lazyObject(() => ({
   /** Where it runs: the region of its server, `default` where nobody has named it. */
   region: z.optional(BrowserRegion),
   /** Memory that it may take, browser and all: its limit, or what the machine has where nothing limits it. Whole GiB where it is that, or else MiB: `4GiB`, `15974MiB`. */
-  memory: z.optional(openEnum(...memorySizes)),
+  memory: z.optional(BrowserMemory),
   /** The pool that it was leased from. */
   pool: z.optional(BrowserPoolRefShape),
   /** Size of the visible page. */
@@ -239,8 +239,8 @@ export const CreateBrowserShape = z.lazy(() =>
       network: z.optional(BrowserNetworkConfigShape),
       /** Where it runs, by the name of a region of the service; where the server is that is asked, when absent. */
       region: z.optional(BrowserRegionName),
-      /** Memory that it may take, browser and all, beyond which the kernel ends its largest process: for sessions with a window (`headless: false`) in a sandbox. The service's own limit when absent. */
-      memory: z.optional(z.enum(requestedMemorySizes)),
+      /** Memory that it may take, browser and all, beyond which the kernel ends its largest process: `8GiB` or `16GiB`, for sessions with a window (`headless: false`) in a sandbox. The service's own limit when absent. */
+      memory: z.optional(z.enum(memorySizes)),
       /** Size of the visible page; 1920 × 1080 when absent. */
       viewport: z.optional(BrowserViewportShape),
       /** Show the page alone, without address bar and tabs. */

@@ -7,7 +7,7 @@ export { ApiKeyCreator, ApiKey, CreatedApiKey, CreateApiKey, UpdateApiKey, Rotat
 export { BrowserViewport, BrowserViewportUpdate, BrowserProfile, BrowserExtension, BrowserTelemetryRequest, BrowserTelemetry, BrowserPoolRef, BrowserUsage, endedReasons, Browser, CreateBrowser, UpdateBrowser, ExtendBrowser, ListBrowsers, GetBrowser, type EndedReason } from "./browser.ts";
 export { AbsolutePath, FileMode, FileInfo, FilePath, WriteFile, CreateDirectory, DeleteDirectoryQuery, SetFilePermissions, MovePath, StartWatch, DirectoryWatch, FileSystemEvent, UploadFiles, UploadZip } from "./file-system.ts";
 export { Health, Readiness } from "./service.ts";
-export { BrowserRegionName, BrowserRegion, BrowserNetworkConfig, memorySizes, requestedMemorySizes, BrowserProxyConfig, BrowserProxy } from "./browser-network.ts";
+export { BrowserRegionName, BrowserRegion, BrowserNetworkConfig, BrowserMemory, memorySizes, BrowserProxyConfig, BrowserProxy } from "./browser-network.ts";
 export { BrowserPoolProfile, BrowserPoolConfig, BrowserPool, CreateBrowserPool, UpdateBrowserPool, ListBrowserPools, DeleteBrowserPool, AcquireBrowser, ReleaseBrowser } from "./browser-pool.ts";
 export { CountryProxyConfig, ResidentialProxyConfig, MobileProxyConfig, CustomProxyConfig, CreateCustomProxyConfig, Proxy, CreateProxy, UpdateProxy, CheckProxy, ListProxies } from "./proxy.ts";
 export { Extension, UploadExtension, ListExtensions, ChromeStoreExtension } from "./extension.ts";

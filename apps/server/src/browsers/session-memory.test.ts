@@ -32,6 +32,7 @@ it("is refused where it cannot be had, with the reason and what there is instead
   expect(refusal({ headless: false, memory: "16GiB" }, { machineBytes: 15.6 * gib })).toMatch(/^400 body\.memory: 16GiB is more than this server has, which is 15974MiB/);
   expect(refusal({ headless: false, memory: "16GiB" }, {}, 8 * gib)).toMatch(/^400 body\.memory: 16GiB is more than a session.*8GiB \(session_memory_max_mb\)/);
   expect(refusal({ headless: false, memory: "8GiB" }, {}, 8 * gib)).toBeUndefined();
+  for (const memory of ["1GiB", "2GiB", "6GiB"] as const) expect(refusal({ headless: false, memory })).toBe("400 body.memory: can be 8GiB or 16GiB. Leave the field away: the session may then take 4GiB");
 });
 
 describe("of a session on this machine", () => {

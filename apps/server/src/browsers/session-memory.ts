@@ -11,7 +11,10 @@ export function memoryText(bytes: number): string {
   return bytes % gibBytes === 0 ? `${String(bytes / gibBytes)}GiB` : `${String(Math.floor(bytes / mibBytes))}MiB`;
 }
 
-/** What a session may ask for. */
+/** What a session may ask for; the wire's other sizes are those of sessions that cannot choose. */
+const choices: ReadonlySet<string> = new Set(["8GiB", "16GiB"]);
+
+/** A size as a session asks for it. */
 export type RequestedMemory = NonNullable<z.output<typeof CreateBrowser>["memory"]>;
 
 /** In bytes. */
@@ -31,6 +34,7 @@ export function refuseMemory({ memory: size, headless }: Pick<z.output<typeof Cr
   const bytes = bytesOfMemory(size);
   let problem: string | undefined;
   if (headless !== false) problem = `is for sessions with a window, and this one asks for none. Send headless: false beside it. ${without}`;
+  else if (!choices.has(size)) problem = `can be 8GiB or 16GiB. ${without}`;
   else if (memory.unlimitedBecause !== undefined) problem = `no session of this server has a limit of its own. ${memory.unlimitedBecause} ${without}`;
   else if (bytes > memory.machineBytes) problem = `${size} is more than this server has, which is ${memoryText(memory.machineBytes)}. ${without}`;
   else if (bytes > maxBytes) problem = `${size} is more than a session of this server may ask for, which is ${memoryText(maxBytes)} (session_memory_max_mb). ${without}`;
