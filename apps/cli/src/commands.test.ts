@@ -89,7 +89,8 @@ describe("errors", () => {
   it("say what to do in the words of the command line", async () => {
     expect((await run("profiles", "get", "nope")).stderr).toMatch(new RegExp(`^error: Profile nope was not found in this project\\. List the profiles with \`shoal profiles list\`, or create it with \`shoal profiles create\`\\.\n${code("not_found", 404)}\\S+\n$`));
     expect(await run("browsers", "create", "--timeout-seconds", "1")).toMatchObject({ status: 6, stderr: expect.stringContaining("error: --timeout-seconds: expected at least 10\n") as unknown });
-    expect(await run("browsers", "create", "--region", "eu")).toMatchObject({ status: 11, stderr: expect.stringContaining("--region") as unknown });
+    expect(await run("browsers", "create", "--region", "eu")).toMatchObject({ status: 6, stderr: expect.stringContaining("error: --region: this service has no server in region eu") as unknown });
+    expect(await run("browsers", "create", "--invocation-id", "i")).toMatchObject({ status: 11, stderr: expect.stringContaining("--invocation-id") as unknown });
     await test.json("profiles", "create", "--name", "taken");
     expect(await run("profiles", "create", "--name", "taken")).toMatchObject({ status: 5, stderr: expect.stringContaining(code("name_taken", 409)) as unknown });
     expect(await run("profiles", "list", "--project", "nope")).toMatchObject({ status: 4 });
