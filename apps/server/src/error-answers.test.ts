@@ -50,7 +50,7 @@ const refusals: readonly Refusal[] = [
   { what: "415 for a media type", code: "unsupported_media_type", target: "POST /profiles", request: () => ({ body: "{}", headers: { "content-type": "text/plain" } }) },
   { what: "422 for an idempotency key that was used otherwise", code: "idempotency_conflict", target: "POST /profiles", request: () => ({ body: { name: "second" }, headers: { "idempotency-key": "used" } }) },
   { what: "429 for the sessions of a project", code: "too_many_requests", target: "POST /browsers", request: () => ({ key: crowded.key, body: { name: "one-too-many" } }) },
-  { what: "501 for what is to come", code: "not_implemented", target: "POST /browsers", request: () => ({ body: { memory: "16GiB" } }) },
+  { what: "501 for what is to come", code: "not_implemented", target: "POST /browsers", request: () => ({ body: { invocation_id: "i" } }) },
 ];
 
 it.each(refusals)("answers $what as every error", async ({ what, code, target, request, headers: expected = {} }) => {
