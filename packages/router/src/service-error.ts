@@ -33,3 +33,8 @@ export class ServiceError extends Error {
     return { ...this.fields, code: this.code, message: this.message, ...(this.details && { details: [...this.details] }) };
   }
 }
+
+/** The 400 for input that only whoever works with it can tell is wrong: as the contract's own checks make it. @param message - begins with the field, `body.name: …`. */
+export function badInput(message: string, options: ErrorOptions = {}): ServiceError {
+  return new ServiceError(400, "bad_request", message, { ...options, details: [{ code: "invalid_input", message }] });
+}

@@ -1,6 +1,6 @@
 import type { TokenPage } from "@shoal/contract";
 import type { AuditLogsTable, Database } from "@shoal/database";
-import { type BytesReply, ServiceError } from "@shoal/router";
+import { badInput, type BytesReply } from "@shoal/router";
 import type { AuditLogEntry, AuditLogVerification, ExportAuditLogs, ListAuditLogs, VerifyAuditLogs } from "@shoal/schemas";
 import { type Selectable, sql } from "kysely";
 import { createHash } from "node:crypto";
@@ -73,7 +73,7 @@ function placeOf(token: string | undefined, field: string): Place | undefined {
   const [, at, sequence] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (\d{1,15})$/.exec(Buffer.from(token, "base64url").toString()) ?? [];
   if (at === undefined || sequence === undefined || Number.isNaN(Date.parse(at))) {
     const problem = `query.${field}: expected what the page before told; begin again without it`;
-    throw new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
+    throw badInput(problem);
   }
   return { at, sequence: Number(sequence) };
 }

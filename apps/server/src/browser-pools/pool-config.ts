@@ -1,6 +1,6 @@
-import { ServiceError } from "@shoal/router";
 import type { BrowserPool, BrowserPoolConfig, CreateBrowserPool, UpdateBrowserPool } from "@shoal/schemas";
 import type * as z from "zod/mini";
+import { badField } from "../bad-field.ts";
 import type { PooledRequest } from "../browsers/session-runner.ts";
 import type { Sessions } from "../browsers/sessions.ts";
 import { selectCategories, shownCategories, shownExport } from "../telemetry/categories.ts";
@@ -18,11 +18,6 @@ export interface PoolConfig extends PooledRequest {
 
 type Create = z.output<typeof CreateBrowserPool>;
 type Update = z.output<typeof UpdateBrowserPool>;
-
-function badField(field: string, message: string): ServiceError {
-  const problem = `body.${field}: ${message}`;
-  return new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
-}
 
 function asSession({ profile, ...body }: Create | Update): Parameters<Sessions["pooled"]["check"]>[1] {
   return {

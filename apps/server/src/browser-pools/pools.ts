@@ -1,6 +1,6 @@
 import type { Page } from "@shoal/contract";
 import type { Database } from "@shoal/database";
-import { ServiceError } from "@shoal/router";
+import { badInput, ServiceError } from "@shoal/router";
 import type { AcquireBrowser, BrowserPool, CreateBrowserPool, ListBrowserPools, ReleaseBrowser, UpdateBrowserPool } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { RegionElsewhere } from "../browsers/session-errors.ts";
@@ -161,7 +161,7 @@ export async function createBrowserPools(parts: { readonly database: Database; r
       const { name, tags, start_url, telemetry } = request;
       if (!isStorable(start_url)) {
         const message = "body.start_url: must not hold a NUL character";
-        throw new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
+        throw badInput(message);
       }
       await sessions.pooled.checkTelemetry(projectId, telemetry, pool.config.telemetry_destination_id);
       const taken = async (): Promise<boolean> => {

@@ -1,5 +1,5 @@
 import { maxViewportPixels } from "@shoal/instance";
-import { ServiceError } from "@shoal/router";
+import { badInput, ServiceError } from "@shoal/router";
 import type { CreateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { isStorable } from "../paging.ts";
@@ -33,7 +33,7 @@ export function refuseImpossible({ viewport, start_url }: Pick<z.output<typeof C
   if (viewport !== undefined && viewport.width > maxViewportPixels) problem = `body.viewport.width: expected at most ${String(maxViewportPixels)}`;
   else if (viewport !== undefined && viewport.height > maxViewportPixels) problem = `body.viewport.height: expected at most ${String(maxViewportPixels)}`;
   else if (!isStorable(start_url)) problem = "body.start_url: must not hold a NUL character";
-  if (problem !== undefined) throw new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
+  if (problem !== undefined) throw badInput(problem);
 }
 
 export function nameTaken(name: string): ServiceError {

@@ -1,5 +1,5 @@
 import type { PlacementMemory } from "@shoal/placement";
-import { ServiceError } from "@shoal/router";
+import { badInput } from "@shoal/router";
 import type { CreateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
 
@@ -40,5 +40,5 @@ export function refuseMemory({ memory: size, headless }: Pick<z.output<typeof Cr
   else if (bytes > maxBytes) problem = `${size} is more than a session of this server may ask for, which is ${memoryText(maxBytes)} (session_memory_max_mb). ${without}`;
   if (problem === undefined) return;
   const message = `body.memory: ${problem}`;
-  throw new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
+  throw badInput(message);
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from "@shoal/router";
+import { badInput, ServiceError } from "@shoal/router";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
 
 /** Size of an archive, in bytes. */
@@ -15,7 +15,7 @@ const unix = 3;
 
 function unusable(problem: string, cause?: unknown): ServiceError {
   const message = `body.file: ${problem}`;
-  return new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }], cause });
+  return badInput(message, { cause });
 }
 
 function unsafe(name: string, problem: string): ServiceError {

@@ -1,4 +1,4 @@
-import { type BytesReply, ServiceError } from "@shoal/router";
+import { badInput, type BytesReply, ServiceError } from "@shoal/router";
 import type { ChromeStoreExtension } from "@shoal/schemas";
 import { createReadStream } from "node:fs";
 import { mkdtemp, open, rm, stat } from "node:fs/promises";
@@ -29,7 +29,7 @@ function idIn(address: string): string {
   const id = url !== null && /^https?:$/.test(url.protocol) && storeHosts.has(url.hostname) ? /\/([a-p]{32})(?:\/|$)/.exec(url.pathname)?.[1] : undefined;
   if (id !== undefined) return id;
   const message = "query.url: is no address of an extension in the Chrome Web Store. Copy it from the extension's page: https://chromewebstore.google.com/detail/<name>/<id of 32 letters>";
-  throw new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
+  throw badInput(message);
 }
 
 function badGateway(problem: string, cause?: unknown): ServiceError {

@@ -1,6 +1,6 @@
 import type { Page } from "@shoal/contract";
 import { containsFolded, type Database, folded, outageOf } from "@shoal/database";
-import { type BytesReply, type MultipartPart, ServiceError } from "@shoal/router";
+import { badInput, type BytesReply, type MultipartPart, ServiceError } from "@shoal/router";
 import { type Extension, type ListExtensions, SlugName } from "@shoal/schemas";
 import type { Readable } from "node:stream";
 import type * as z from "zod/mini";
@@ -51,7 +51,7 @@ function notFound(idOrName: string): ServiceError {
 
 function badPart(name: string, problem: string): ServiceError {
   const message = `body.${name}: ${problem}`;
-  return new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
+  return badInput(message);
 }
 
 function checkName(value: string): string {

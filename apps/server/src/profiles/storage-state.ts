@@ -1,5 +1,5 @@
 import { packProfile, readStateOf, type SavedState } from "@shoal/instance";
-import { ServiceError } from "@shoal/router";
+import { badInput, ServiceError } from "@shoal/router";
 import type { ImportStorageState, StorageState } from "@shoal/schemas";
 import type { Readable } from "node:stream";
 import type * as z from "zod/mini";
@@ -26,7 +26,7 @@ export async function toStorageState(archive: Readable): Promise<StorageState> {
 
 function refuse(field: string, problem: string): ServiceError {
   const message = `body.${field}: ${problem}`;
-  return new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
+  return badInput(message);
 }
 
 /** The archive of a state that no browser has had yet. @throws {ServiceError} 400 for what no browser would take. */

@@ -1,5 +1,5 @@
 import type { Page } from "@shoal/contract";
-import { ServiceError } from "@shoal/router";
+import { badInput, ServiceError } from "@shoal/router";
 import type { ListProjects, Project, ProjectLimits, UpdateProject, UpdateProjectLimits } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { KeyRow } from "../auth/access.ts";
@@ -126,7 +126,7 @@ export function createProjects(store: ProjectStore, forget: (ids: { readonly pro
       // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated for callers, who may still send it
       if ((request.max_pooled_sessions ?? 0) > 0) {
         const problem = "body.max_pooled_sessions: browsers of pools count towards max_concurrent_sessions; set that instead";
-        throw new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
+        throw badInput(problem);
       }
       const max_sessions = changeOf(request.max_concurrent_sessions);
       const max_invocations = changeOf(request.max_concurrent_invocations);

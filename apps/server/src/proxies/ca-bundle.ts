@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { badField } from "./bad-field.ts";
+import { badField } from "../bad-field.ts";
 
 /** The wire's limit. */
 const maxBundleBytes = 65_536;

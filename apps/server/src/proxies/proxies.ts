@@ -11,7 +11,7 @@ import { emptyPage, isStorable, toPage } from "../paging.ts";
 import type { Secrets } from "../secrets.ts";
 import { exitAddressIn } from "./exit-address.ts";
 import { type ExitTemplates, requireType, upstreamOf } from "./exits.ts";
-import { badField } from "./bad-field.ts";
+import { badField } from "../bad-field.ts";
 import { checkNewProxy } from "./proxy-rules.ts";
 
 /** A page that takes longer through a proxy is none that anybody waits for. */

@@ -1,7 +1,7 @@
 import type { CreateProxy } from "@shoal/schemas";
 import { isIP } from "node:net";
 import type * as z from "zod/mini";
-import { badField } from "./bad-field.ts";
+import { badField } from "../bad-field.ts";
 import { checkBundle } from "./ca-bundle.ts";
 
 /** The longest that SOCKS5 has room for, in bytes. */

@@ -1,6 +1,6 @@
 import type { Endpoint } from "@shoal/contract";
 import type { Database } from "@shoal/database";
-import { type HandlerCall, ServiceError } from "@shoal/router";
+import { badInput, type HandlerCall, ServiceError } from "@shoal/router";
 import { ErrorBody } from "@shoal/schemas";
 import { sql } from "kysely";
 import { text } from "node:stream/consumers";
@@ -48,7 +48,7 @@ export function createRegions(parts: { readonly own: string; readonly known: Rea
     const there = `there ${names.length === 1 ? "is" : "are"}: ${names.join(", ")}`;
     if (!isAsked) return new ServiceError(503, "server_unreachable", `No server of region ${region} runs now, where this is; ${there}. Start one with that region, or make this anew in another.`, { retryAfterSeconds: 2 });
     const message = `body.region: this service has no server in region ${region} now; ${there}. Leave the field away for the region of the server that is asked`;
-    return new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
+    return badInput(message);
   }
 
   async function ask(serverId: string, path: string, call: Call, signal: AbortSignal): Promise<unknown> {

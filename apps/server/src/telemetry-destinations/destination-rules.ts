@@ -1,5 +1,5 @@
 import type { OutboundRule } from "@shoal/placement";
-import { badField } from "../proxies/proxy-rules.ts";
+import { badField } from "../bad-field.ts";
 
 /** Names and values together; each character is a byte on the wire. */
 const maxHeaderBytes = 8192;

@@ -8,7 +8,7 @@ import type * as z from "zod/mini";
 import { isUniqueViolation } from "../database-errors.ts";
 import { createId } from "../ids.ts";
 import { emptyPage, isStorable, toPage } from "../paging.ts";
-import { badField } from "../proxies/proxy-rules.ts";
+import { badField } from "../bad-field.ts";
 import { createReadCache } from "../read-cache.ts";
 import type { Secrets } from "../secrets.ts";
 import { changedHeaders, checkEndpoint, type Headers } from "./destination-rules.ts";

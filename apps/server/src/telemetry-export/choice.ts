@@ -2,7 +2,7 @@ import { ServiceError } from "@shoal/router";
 import type { BrowserTelemetryRequest } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { isForeignKeyViolation } from "../database-errors.ts";
-import { badField } from "../proxies/proxy-rules.ts";
+import { badField } from "../bad-field.ts";
 import { destinationField, type TelemetryDestinations } from "../telemetry-destinations/destinations.ts";
 
 /**

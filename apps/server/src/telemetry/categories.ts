@@ -1,4 +1,4 @@
-import { ServiceError } from "@shoal/router";
+import { badInput } from "@shoal/router";
 import { type BrowserTelemetry, type BrowserTelemetryRequest, telemetryCategories } from "@shoal/schemas";
 import type * as z from "zod/mini";
 
@@ -33,11 +33,11 @@ export function selectCategories(request: Request, current: CapturedCategories |
   if (request.enabled === false) {
     if (isSent) {
       const message = "body.telemetry: enabled: false goes without export.otlp.destination. Nothing is captured then, so there is nothing to send.";
-      throw new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
+      throw badInput(message);
     }
     if (given.length === 0) return undefined;
     const message = "body.telemetry: enabled: false goes without browser. Switch single categories off by their own enabled, or leave browser away to stop all.";
-    throw new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
+    throw badInput(message);
   }
   const start = request.enabled === true ? undefined : current;
   const choices = new Map(given.map(([name, choice]) => [name, choice?.enabled !== false]));

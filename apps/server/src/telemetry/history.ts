@@ -1,5 +1,5 @@
 import type { Page } from "@shoal/contract";
-import { ServiceError } from "@shoal/router";
+import { badInput } from "@shoal/router";
 import { ListTelemetryEvents, TelemetryEnvelope } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { type PlacedLine, readBackward, readForward } from "./event-files.ts";
@@ -23,7 +23,7 @@ function momentOf(text: string, field: string, nowMs: number): number {
   const ms = Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(text) || !text.includes("T") ? text : `${text}Z`);
   if (Number.isNaN(ms)) {
     const message = `query.${field}: ${text} is not a moment of the calendar`;
-    throw new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
+    throw badInput(message);
   }
   return ms * 1000;
 }
@@ -68,7 +68,7 @@ export async function readHistory(directory: string, query: Query, nowMs = Date.
   async function newestFirst(): Promise<Page<TelemetryEnvelope>> {
     if (query.since !== undefined) {
       const message = "query.since: goes without order=desc, which begins at until, or at the newest event. Leave since away, or list with order=asc.";
-      throw new ServiceError(400, "bad_request", message, { details: [{ code: "invalid_input", message }] });
+      throw badInput(message);
     }
     const items: TelemetryEnvelope[] = [];
     let nextOffset = query.offset;

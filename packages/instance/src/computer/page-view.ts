@@ -1,4 +1,4 @@
-import { ServiceError } from "@shoal/router";
+import { badInput, ServiceError } from "@shoal/router";
 import type { Protocol } from "devtools-protocol";
 import { CdpError } from "../cdp/pipe-connection.ts";
 import { captureFrame } from "./page-frame.ts";
@@ -185,7 +185,7 @@ function captureParameters({ width, height, left, top, ratio }: Metrics, region:
   const shown = region ?? { x: 0, y: 0, width, height };
   if (shown.x + shown.width > width || shown.y + shown.height > height) {
     const text = `body.region: reaches beyond the page, which is ${String(width)} × ${String(height)} pixels`;
-    throw new ServiceError(400, "bad_request", text, { details: [{ code: "invalid_input", message: text }] });
+    throw badInput(text);
   }
   if (shown.width * shown.height > maxScreenshotPixels) {
     throw new ServiceError(400, "bad_request", `body.region: a screenshot has at most ${String(maxScreenshotPixels)} pixels, this one would have ${String(shown.width)} × ${String(shown.height)}. Ask for parts of it.`);

@@ -1,4 +1,4 @@
-import { ServiceError } from "@shoal/router";
+import { badInput, ServiceError } from "@shoal/router";
 import type { SessionDisplay } from "../display/session-display.ts";
 import { keycodeOf } from "../display/keycodes.ts";
 import type { KeyInput, MouseButton, Region, Screen, View, WheelInput } from "./screen.ts";
@@ -83,5 +83,5 @@ function within(region: Region | undefined, { width, height }: SessionDisplay["m
   const shown = region ?? { x: 0, y: 0, width, height };
   if (shown.x + shown.width <= width && shown.y + shown.height <= height) return shown;
   const text = `body.region: reaches beyond the screen, which is ${String(width)} × ${String(height)} pixels`;
-  throw new ServiceError(400, "bad_request", text, { details: [{ code: "invalid_input", message: text }] });
+  throw badInput(text);
 }
