@@ -4,7 +4,6 @@ import type * as z from "zod/mini";
 import { createId } from "../ids.ts";
 import { selectCategories } from "../telemetry/categories.ts";
 import { assignAgain } from "./assign-again.ts";
-import { refuseNotYetOnCreate } from "./not-yet.ts";
 import { notFound, refuseImpossible } from "./session-errors.ts";
 import type { PooledRequest, SessionRunner, SessionView } from "./session-runner.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
@@ -45,7 +44,6 @@ export function createPooledSessions(runner: SessionRunner, store: SessionStore)
       await runner.destinationFor(projectId, request, destination ?? null);
     },
     async check(projectId, request, destination) {
-      refuseNotYetOnCreate(request);
       refuseImpossible(request);
       runner.refuseUnable(request);
       selectCategories(request.telemetry, undefined);

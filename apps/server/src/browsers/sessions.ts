@@ -10,7 +10,7 @@ import { toPage } from "../paging.ts";
 import type { LiveFields } from "../replicas/live-fields.ts";
 import { namesOf } from "../telemetry/categories.ts";
 import { assignAgain } from "./assign-again.ts";
-import { refuseNotYetOnCreate } from "./not-yet.ts";
+import { refuseNotYet } from "./not-yet.ts";
 import { applyPolicies } from "./chrome-policy.ts";
 import { changeProxy } from "./change-proxy.ts";
 import { createPooledSessions, type PooledSessions } from "./pooled-sessions.ts";
@@ -128,7 +128,7 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
   return {
     async create(projectId, request, signal) {
       if (request.region !== undefined && request.region !== parts.region) throw new RegionElsewhere({ region: request.region, path: "/browsers", isAsked: true });
-      refuseNotYetOnCreate(request);
+      refuseNotYet(request);
       refuseImpossible(request);
       runner.refuseUnable(request);
       const id = createId();
