@@ -1,5 +1,6 @@
 import { findChromium, type FoundChromium, locateFullChromium } from "./chromium.ts";
-import type { PlacementKind } from "./placement.ts";
+import { findMemoryGroups } from "./memory-groups.ts";
+import type { PlacementKind, PlacementLog } from "./placement.ts";
 import { processSandboxWorks } from "./process-support.ts";
 import { maxProcesses, sharedMemoryBytes } from "./sandbox-command.ts";
 import { bubblewrapVersion, canTrustAuthorities, findTool } from "./sandbox-host.ts";
@@ -31,6 +32,9 @@ export interface HostReport {
   readonly limits: readonly string[];
   readonly findings: readonly HostFinding[];
 }
+
+const nobody = () => undefined;
+const silent: PlacementLog = { debug: nobody, info: nobody, warn: nobody, error: nobody };
 
 /** Looks at this host by trying: starts the browser for its version, and an empty box. Takes about a tenth of a second. Never rejects. */
 export async function examineHost(options: { readonly chromium?: string } = {}): Promise<HostReport> {
@@ -81,10 +85,12 @@ export async function examineHost(options: { readonly chromium?: string } = {}):
       : { name: "inner_sandbox", state: "warning", detail: "Chromium runs with --no-sandbox.", advice: sandbox.works ? "The box holds all the same; see user namespaces." : "Run Shoal as a plain user, or with bubblewrap." },
   );
 
+  const groups = sandbox.works ? await findMemoryGroups(undefined, silent) : undefined;
+  const memory = groups === undefined ? "Memory is not limited: the service may make no control groups here, unless it runs as root or as a service of systemd with Delegate=yes." : "Memory is limited too, by control groups.";
   const limits = sandbox.works ? [`at most ${sharedMemoryBytes / 2 ** 20} MB of shared memory a session`, ...(sandbox.tools.prlimit === undefined ? [] : [`at most ${maxProcesses} processes and threads a session`, "no core dumps"])] : [];
   findings.push(
     limits.length > 1
-      ? { name: "limits", state: "ok", detail: `In force: ${limits.join(", ")}. Memory and disk space are not limited.` }
+      ? { name: "limits", state: "ok", detail: `In force: ${limits.join(", ")}. ${memory}` }
       : { name: "limits", state: "warning", detail: "The number of a session's processes is not limited.", advice: sandbox.works ? "Install util-linux for its prlimit." : "See bubblewrap." },
   );
   findings.push(
