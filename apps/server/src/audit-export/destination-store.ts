@@ -1,5 +1,6 @@
 import type { AuditExportDestinationsTable, Database } from "@shoal/database";
 import { type Selectable, sql } from "kysely";
+import { newestFirst } from "../paging.ts";
 
 export type DestinationRow = Selectable<AuditExportDestinationsTable>;
 export type DestinationChanges = Partial<Pick<DestinationRow, "bucket" | "prefix" | "region" | "role_arn" | "kms_key_id" | "status">>;
@@ -66,15 +67,7 @@ export function createDestinationStore({ query }: Database, serverId: string): D
 
     find: (id) => query.selectFrom("audit_export_destinations").selectAll().where("id", "=", id).executeTakeFirst(),
 
-    list: ({ limit, offset }) =>
-      query
-        .selectFrom("audit_export_destinations")
-        .selectAll()
-        .orderBy("created_at", "desc")
-        .orderBy("id", "desc")
-        .limit(limit + 1)
-        .offset(offset)
-        .execute(),
+    list: (window) => newestFirst(query.selectFrom("audit_export_destinations").selectAll(), window).execute(),
 
     async update(row, changes) {
       const now = sql<string>`clock_timestamp()`;

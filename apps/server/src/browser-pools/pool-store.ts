@@ -4,7 +4,7 @@ import { type Kysely, sql, type Transaction } from "kysely";
 import type * as z from "zod/mini";
 import type { SessionRow } from "../browsers/session-store.ts";
 import { defaultRegion } from "../config/settings.ts";
-import { emptyPage, isStorable } from "../paging.ts";
+import { emptyPage, isStorable, newestFirst } from "../paging.ts";
 import { explainSessionLimit, type SessionLimits } from "../projects/session-limits.ts";
 import type { PoolBrowser } from "./plan.ts";
 import type { PoolConfig } from "./pool-config.ts";
@@ -87,12 +87,7 @@ export function createPoolStore({ query }: Database) {
       if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("id", "=", part)]));
       if (name !== undefined) rows = rows.where("name_folded", "=", folded(name));
       if (region !== undefined) rows = rows.where("region", "=", region);
-      const found = await rows
-        .orderBy("created_at", "desc")
-        .orderBy("id", "desc")
-        .limit(limit + 1)
-        .offset(offset)
-        .execute();
+      const found = await newestFirst(rows, { limit, offset }).execute();
       return found.map((row) => toRow(row));
     },
 

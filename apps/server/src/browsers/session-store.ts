@@ -2,7 +2,7 @@ import { containsFolded, type Database } from "@shoal/database";
 import type { BrowserProxy, BrowserViewport, EndedReason, ListBrowsers } from "@shoal/schemas";
 import { sql } from "kysely";
 import type * as z from "zod/mini";
-import { isStorable } from "../paging.ts";
+import { isStorable, newestFirst } from "../paging.ts";
 import { explainSessionLimit, type SessionLimits } from "../projects/session-limits.ts";
 import { containing } from "../like.ts";
 import type { SessionOptions } from "./session-options.ts";
@@ -125,12 +125,7 @@ export function createSessionStore({ query }: Database) {
       if (region !== undefined) rows = rows.where("region", "=", region);
       if (labels.length > 0) rows = rows.where(sql<boolean>`tags @> ${JSON.stringify(Object.fromEntries(labels))}::jsonb`);
       if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("pool_name", "ilike", containing(part)), where("id", "ilike", containing(part)), where("profile_id", "ilike", containing(part)), where(where.ref("proxy", "->>").key("id"), "ilike", containing(part))]));
-      return rows
-        .orderBy("created_at", "desc")
-        .orderBy("id", "desc")
-        .limit(limit + 1)
-        .offset(offset)
-        .execute();
+      return newestFirst(rows, { limit, offset }).execute();
     },
 
     /** Changes a running session. @returns its row; `undefined` when it has ended. */

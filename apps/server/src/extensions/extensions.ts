@@ -7,7 +7,7 @@ import type * as z from "zod/mini";
 import { type Blobs, BlobTooLarge, type StoredBlob, sweepBlobs } from "../blobs/blobs.ts";
 import { isUniqueViolation } from "../database-errors.ts";
 import { createId } from "../ids.ts";
-import { emptyPage, isStorable, toPage } from "../paging.ts";
+import { emptyPage, isStorable, newestFirst, toPage } from "../paging.ts";
 import { checkExtensionArchive, maxArchiveBytes } from "./archive-rules.ts";
 
 /** The extensions of every project. */
@@ -138,12 +138,7 @@ export function createExtensions(parts: { readonly database: Database; readonly 
       let rows = query.selectFrom("extensions").select(columns).where("project_id", "=", projectId);
       if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("id", "=", part)]));
       if (name !== undefined) rows = rows.where("name_folded", "=", folded(name));
-      const found = await rows
-        .orderBy("created_at", "desc")
-        .orderBy("id", "desc")
-        .limit(limit + 1)
-        .offset(offset)
-        .execute();
+      const found = await newestFirst(rows, { limit, offset }).execute();
       return toPage(found, { limit, offset }, toExtension);
     },
 

@@ -6,7 +6,7 @@ import type { Transaction } from "kysely";
 import type * as z from "zod/mini";
 import { isUniqueViolation } from "../database-errors.ts";
 import { createId } from "../ids.ts";
-import { emptyPage, isStorable, toPage } from "../paging.ts";
+import { emptyPage, isStorable, newestFirst, toPage } from "../paging.ts";
 import { createReadCache } from "../read-cache.ts";
 import { containing } from "../like.ts";
 import type { ProfileStates } from "./profile-states.ts";
@@ -134,12 +134,7 @@ export function createProfiles(database: Database, isLive: () => boolean, states
       let rows = query.selectFrom("profiles").select(columns).where("project_id", "=", projectId);
       if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("id", "ilike", containing(part))]));
       if (name !== undefined) rows = rows.where("name_folded", "=", folded(name));
-      const found = await rows
-        .orderBy("created_at", "desc")
-        .orderBy("id", "desc")
-        .limit(limit + 1)
-        .offset(offset)
-        .execute();
+      const found = await newestFirst(rows, { limit, offset }).execute();
       return toPage(found, { limit, offset }, toProfile);
     },
 

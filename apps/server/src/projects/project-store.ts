@@ -2,7 +2,7 @@ import { containsFolded, type Database, folded, type Tables } from "@shoal/datab
 import type { ListProjects } from "@shoal/schemas";
 import { type Kysely, sql, type Transaction } from "kysely";
 import type * as z from "zod/mini";
-import { isStorable } from "../paging.ts";
+import { isStorable, newestFirst } from "../paging.ts";
 import { contentsOf } from "./contents.ts";
 
 /** A project that was not deleted, as it lies in the database. */
@@ -64,12 +64,7 @@ export function createProjectStore({ query }: Database) {
       if (onlyId !== null) rows = rows.where("id", "=", onlyId);
       if (part !== undefined) rows = rows.where(containsFolded("name_folded", part));
       if (name !== undefined) rows = rows.where("name_folded", "=", folded(name));
-      return rows
-        .orderBy("created_at", "desc")
-        .orderBy("id", "desc")
-        .limit(limit + 1)
-        .offset(offset)
-        .execute();
+      return newestFirst(rows, { limit, offset }).execute();
     },
 
     /** Renames or reopens a project. @returns `undefined` when it is gone. */

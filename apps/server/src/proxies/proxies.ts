@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import type * as z from "zod/mini";
 import { createId } from "../ids.ts";
 import { containing } from "../like.ts";
-import { emptyPage, isStorable, toPage } from "../paging.ts";
+import { emptyPage, isStorable, newestFirst, toPage } from "../paging.ts";
 import type { Secrets } from "../secrets.ts";
 import { exitAddressIn } from "./exit-address.ts";
 import { type ExitTemplates, requireType, upstreamOf } from "./exits.ts";
@@ -141,12 +141,7 @@ export function createProxies(parts: { readonly database: Database; readonly sec
         rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("id", "=", part), where(where.ref("config", "->>").key("host"), "ilike", pattern), where("ip_address", "ilike", pattern)]));
       }
       if (name !== undefined) rows = rows.where("name_folded", "=", folded(name));
-      const found = await rows
-        .orderBy("created_at", "desc")
-        .orderBy("id", "desc")
-        .limit(limit + 1)
-        .offset(offset)
-        .execute();
+      const found = await newestFirst(rows, { limit, offset }).execute();
       return toPage(found, { limit, offset }, toProxy);
     },
 

@@ -7,7 +7,7 @@ import type { Kysely } from "kysely";
 import type * as z from "zod/mini";
 import { isUniqueViolation } from "../database-errors.ts";
 import { createId } from "../ids.ts";
-import { emptyPage, isStorable, toPage } from "../paging.ts";
+import { emptyPage, isStorable, newestFirst, toPage } from "../paging.ts";
 import { badField } from "../bad-field.ts";
 import { createReadCache } from "../read-cache.ts";
 import type { Secrets } from "../secrets.ts";
@@ -155,12 +155,7 @@ export function createTelemetryDestinations(parts: { readonly database: Database
       let rows = query.selectFrom("telemetry_destinations").select(columns).where("project_id", "=", projectId);
       if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("id", "=", part)]));
       if (name !== undefined) rows = rows.where("name_folded", "=", folded(name));
-      const found = await rows
-        .orderBy("created_at", "desc")
-        .orderBy("id", "desc")
-        .limit(limit + 1)
-        .offset(offset)
-        .execute();
+      const found = await newestFirst(rows, { limit, offset }).execute();
       return toPage(found, { limit, offset }, toDestination);
     },
 
