@@ -27,6 +27,9 @@ const conditions: Readonly<Record<string, Outage>> = {
   "53100": "full", // disk_full
 };
 
+/** What the server says before it closes a connection, which looks usable for a moment still. */
+const lastWords: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "57P05", "25P03"]);
+
 function sqlStateOf(error: object): string | undefined {
   // What PostgreSQL itself says has a severity; Node's errors have codes too.
   return "severity" in error && "code" in error && typeof error.code === "string" ? error.code : undefined;
@@ -48,7 +51,9 @@ export function markNoConnection(error: unknown): unknown {
 
 /** Notes that a connection broke under a query, or gave no answer in time. @returns whether it did: it is of no use any more then. */
 export function markBroken(error: unknown): boolean {
-  if (!(error instanceof Error) || sqlStateOf(error) !== undefined) return false;
+  if (!(error instanceof Error)) return false;
+  const state = sqlStateOf(error);
+  if (state !== undefined) return lastWords.has(state);
   if (/timeout/i.test(error.message)) marked.set(error, "slow");
   // Of the other errors without a SQLSTATE, some are the driver's complaints of its caller.
   else if (/connection|ECONN|EPIPE|socket|not queryable/i.test(`${"code" in error ? String(error.code) : ""} ${error.message}`)) marked.set(error, "unreachable");
