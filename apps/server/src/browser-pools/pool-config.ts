@@ -1,7 +1,7 @@
 import type { BrowserPool, BrowserPoolConfig, CreateBrowserPool, UpdateBrowserPool } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { badField } from "../bad-field.ts";
-import type { PooledRequest } from "../browsers/session-runner.ts";
+import type { PooledRequest } from "../browsers/running-session.ts";
 import type { Sessions } from "../browsers/sessions.ts";
 import { selectCategories, shownCategories, shownExport } from "../telemetry/categories.ts";
 import type { CountedPool } from "./pool-store.ts";

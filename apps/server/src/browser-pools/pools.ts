@@ -5,7 +5,7 @@ import type { AcquireBrowser, BrowserPool, CreateBrowserPool, ListBrowserPools, 
 import type * as z from "zod/mini";
 import { RegionElsewhere } from "../browsers/session-errors.ts";
 import type { SessionStore } from "../browsers/session-store.ts";
-import type { SessionView } from "../browsers/session-runner.ts";
+import type { SessionView } from "../browsers/running-session.ts";
 import type { Sessions } from "../browsers/sessions.ts";
 import { isUniqueViolation } from "../database-errors.ts";
 import { createId } from "../ids.ts";

@@ -7,7 +7,7 @@ import type { Profiles } from "../profiles/profiles.ts";
 import type { Regions } from "../replicas/regions.ts";
 import type { Secrets } from "../secrets.ts";
 import { shownCategories, shownExport } from "../telemetry/categories.ts";
-import type { SessionView } from "./session-runner.ts";
+import type { SessionView } from "./running-session.ts";
 import type { Sessions } from "./sessions.ts";
 
 type BrowserEndpoints = Pick<typeof endpoints, "createBrowser" | "listBrowsers" | "getBrowser" | "updateBrowser" | "extendBrowser" | "deleteBrowser">;

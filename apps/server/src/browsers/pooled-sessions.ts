@@ -5,7 +5,8 @@ import { createId } from "../ids.ts";
 import { selectCategories } from "../telemetry/categories.ts";
 import { assignAgain } from "./assign-again.ts";
 import { notFound, refuseImpossible } from "./session-errors.ts";
-import type { PooledRequest, SessionRunner, SessionView } from "./session-runner.ts";
+import { newSession, type PooledRequest, type SessionView } from "./running-session.ts";
+import type { SessionRunner } from "./session-runner.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
 
 /** The wire's longest. */
@@ -37,7 +38,7 @@ export interface PooledSessions {
 }
 
 export function createPooledSessions(runner: SessionRunner, store: SessionStore): PooledSessions {
-  const { sessions, chooseProxy, emptyRow, end, instanceHere, newSession, persist, room, start, switchTelemetry, view } = runner;
+  const { sessions, chooseProxy, emptyRow, end, instanceHere, persist, room, start, switchTelemetry, view } = runner;
   return {
     async checkTelemetry(projectId, request, destination) {
       selectCategories(request, undefined);

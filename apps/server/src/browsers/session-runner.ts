@@ -12,81 +12,26 @@ import type { SessionLimits } from "../projects/session-limits.ts";
 import type { ChosenProxy, Proxies } from "../proxies/proxies.ts";
 import type { LiveFields, LiveFieldsReader } from "../replicas/live-fields.ts";
 import type { ReplayStore } from "../replays/replay-store.ts";
-import { type CapturedCategories, categoriesNamed, namesOf, selectCategories } from "../telemetry/categories.ts";
-import type { Collector } from "../telemetry/collector.ts";
+import { categoriesNamed, namesOf } from "../telemetry/categories.ts";
 import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
 import type { TelemetryDestinations } from "../telemetry-destinations/destinations.ts";
-import { chooseDestination, explainDestination } from "../telemetry-export/choice.ts";
+import { explainDestination } from "../telemetry-export/choice.ts";
 import type { TelemetryExports } from "../telemetry-export/exports.ts";
-import type { SessionExport } from "../telemetry-export/session-export.ts";
 import { assignAgain } from "./assign-again.ts";
-import { hasEnded, nameTaken, SessionElsewhere } from "./session-errors.ts";
 import { refuseAuthorities, refuseUnable } from "./possible-options.ts";
+import type { PooledRequest, RunningSession, SessionView } from "./running-session.ts";
+import { hasEnded, nameTaken } from "./session-errors.ts";
 import { bytesOfMemory, memoryText, refuseMemory } from "./session-memory.ts";
 import { launchOf, optionsOf } from "./session-options.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
+import { createSessionTelemetry } from "./session-telemetry.ts";
 import { effectiveViewport } from "./viewport.ts";
 
 const defaultViewport = { width: 1920, height: 1080 };
 /** A start that takes longer has gone wrong. */
 const startTimeoutMs = 60_000;
-/** An instance gathers events for less than that before they go to the service. */
-const lastEventsMs = 500;
 /** Ends at which the browser is still there, and its profile is saved; at others the latest checkpoint is what stays. */
 const savedEnds: ReadonlySet<EndedReason> = new Set(["deleted", "timeout", "max_duration", "server_stopped"]);
-
-/** A session that runs on this server, or is about to. */
-export interface RunningSession {
-  row: SessionRow;
-  /** Absent while it starts. */
-  instance: Instance | undefined;
-  /** Since when nobody uses it, epoch milliseconds; `null` while somebody does. */
-  idleSinceMs: number | null;
-  /** What its telemetry captures; `undefined` = nothing. */
-  captured: CapturedCategories | undefined;
-  /** Present since something was first captured. */
-  collector: Collector | undefined;
-  /** Sends what is captured to the session's destination, where it has one. */
-  exporting: SessionExport | undefined;
-  /** The latest change of what is captured: one follows the other. */
-  switching: Promise<unknown>;
-  /** Set as soon as its end has begun. */
-  ending:
-    | {
-        readonly reason: EndedReason;
-        readonly at: string;
-        /** Everything of it has been told to die, and its row says that it has ended. */
-        readonly recorded: Promise<void>;
-        /** And nothing of it is left. */
-        readonly done: Promise<void>;
-      }
-    | undefined;
-  /** Gives up the start. */
-  readonly abort: AbortController;
-  /** Ends it although it is used. On a clock that nobody sets, unlike the moment that is told. */
-  endTimer: NodeJS.Timeout | undefined;
-  /** Stops saving its profile from time to time. */
-  stopKeeping: (() => void) | undefined;
-}
-
-/** A session as it is shown: its row, and what only this server knows. */
-export interface SessionView {
-  readonly row: SessionRow;
-  /** When it will end if nobody uses it until then. */
-  readonly expiresAt: Date | undefined;
-  /** What its telemetry captures; `undefined` = nothing. */
-  readonly captured: CapturedCategories | undefined;
-}
-
-/** What a session of a pool is made of. */
-export type PooledRequest = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "network" | "proxy_id" | "start_url" | "stealth" | "telemetry" | "viewport"> & {
-  /** The extensions that were found for `extensions`. */
-  readonly extension_ids?: readonly string[];
-  /** The profile that was found for what the request names. */
-  readonly profile_id?: string | undefined;
-  /** The destination that was found for what `telemetry` names. */
-  readonly telemetry_destination_id?: string | undefined;
-};
 
 export interface SessionRules {
   /** Sessions that may run on this server at once. */
@@ -313,7 +258,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
       session.idleSinceMs = Date.now();
       follow(session, acquiring.value);
       if (session.captured !== undefined) session.collector = telemetry.collect(row.id, acquiring.value);
-      sendTelemetry(session);
+      sessionTelemetry.send(session);
       keepProfile(session, acquiring.value);
       log.info({ session_id: row.id, project_id: row.project_id, pid: acquiring.value.pid }, "session started");
       return;
@@ -382,10 +327,6 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     };
   }
 
-  function newSession(row: SessionRow, telemetryRequest: PooledRequest["telemetry"]): RunningSession {
-    return { row, instance: undefined, idleSinceMs: null, captured: selectCategories(telemetryRequest, undefined), collector: undefined, exporting: undefined, switching: Promise.resolve(), ending: undefined, abort: new AbortController(), endTimer: undefined, stopKeeping: undefined };
-  }
-
   /** Ends a session after so many seconds from now, whether it is used or not; an earlier limit counts no more. */
   function limit(session: RunningSession, seconds: number): void {
     clearTimeout(session.endTimer);
@@ -404,49 +345,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     return session.instance;
   }
 
-  const destinationFor = (projectId: string, request: PooledRequest["telemetry"], current: string | null) => chooseDestination(parts.destinations, projectId, request, current);
-
-  /** Begins to send what is captured to where the session's row says. */
-  function sendTelemetry(session: RunningSession): void {
-    const { collector, row } = session;
-    session.exporting = collector === undefined || row.telemetry_destination_id === null ? undefined : parts.exports.open(row.telemetry_destination_id, collector, () => session.row);
-  }
-
-  /** Sends telemetry to another destination, or nowhere, from now on. */
-  async function redirectTelemetry(session: RunningSession, to: string | null, isOff: boolean): Promise<void> {
-    const { id } = session.row;
-    const isThere = await store.setTelemetryDestination(id, to).catch((error: unknown) => {
-      throw explainDestination(error);
-    });
-    if (!isThere || session.ending !== undefined) throw hasEnded(id, session.ending?.reason ?? null, session.ending?.at ?? null);
-    const { exporting } = session;
-    session.row = { ...session.row, telemetry_destination_id: to };
-    // Nothing new is captured when all is off, but the last of it may be on its way from the instance.
-    if (isOff) setTimeout(() => exporting?.finish(), lastEventsMs).unref();
-    else exporting?.finish();
-    sendTelemetry(session);
-  }
-
-  /** Captures what an update asks for, from its answer on, and sends it to where it asks. */
-  async function switchTelemetry(row: SessionRow, request: z.output<typeof UpdateBrowser>["telemetry"]): Promise<void> {
-    const session = sessions.get(row.id);
-    if (session === undefined) throw new SessionElsewhere(row);
-    const instance = instanceHere(session);
-    const switched = session.switching.then(async () => {
-      const wanted = selectCategories(request, session.captured);
-      const { telemetry_destination_id: before } = session.row;
-      const to = await destinationFor(row.project_id, request, before);
-      if (wanted !== session.captured) session.collector ??= telemetry.collect(row.id, instance);
-      if (to !== before) await redirectTelemetry(session, to, wanted === undefined);
-      else if (session.exporting === undefined) sendTelemetry(session);
-      if (wanted === session.captured) return;
-      session.collector ??= telemetry.collect(row.id, instance);
-      await session.collector.select(namesOf(wanted));
-      session.captured = wanted;
-    });
-    session.switching = switched.catch(() => undefined);
-    await switched;
-  }
+  const sessionTelemetry = createSessionTelemetry({ sessions, store, telemetry, destinations: parts.destinations, exports: parts.exports, instanceHere });
 
   return {
     /** Those that run here, are about to, or have not quite gone, by id. */
@@ -461,11 +360,10 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     chooseExtensions,
     chooseProfile: (...given: Parameters<typeof profiles.choose>) => profiles.choose(...given),
     emptyRow,
-    newSession,
     limit,
     instanceHere,
-    switchTelemetry,
-    destinationFor,
+    switchTelemetry: sessionTelemetry.change,
+    destinationFor: sessionTelemetry.destinationFor,
     /** Its telemetry tells its present name and labels. */
     rename({ id, name, tags }: Pick<SessionRow, "id" | "name" | "tags">): void {
       const session = sessions.get(id);

@@ -15,7 +15,8 @@ import { applyPolicies } from "./chrome-policy.ts";
 import { changeProxy } from "./change-proxy.ts";
 import { createPooledSessions, type PooledSessions } from "./pooled-sessions.ts";
 import { hasEnded, isSeen, nameTaken, notFound, refuseImpossible, RegionElsewhere, SessionElsewhere } from "./session-errors.ts";
-import { createSessionRunner, type SessionRunnerParts, type SessionView } from "./session-runner.ts";
+import { newSession, type SessionView } from "./running-session.ts";
+import { createSessionRunner, type SessionRunnerParts } from "./session-runner.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionRow } from "./session-store.ts";
 import { changeViewport, effectiveViewport } from "./viewport.ts";
@@ -72,7 +73,7 @@ function endOf(seconds: number | undefined): Pick<SessionRow, "max_duration_seco
 export function createSessions(parts: SessionRunnerParts): Sessions {
   const { store, serverId, rules } = parts;
   const runner = createSessionRunner(parts);
-  const { sessions, chooseProxy, emptyRow, end, instanceHere, newSession, room, start, switchTelemetry, view } = runner;
+  const { sessions, chooseProxy, emptyRow, end, instanceHere, room, start, switchTelemetry, view } = runner;
 
   async function existing(projectId: string, idOrName: string): Promise<SessionRow> {
     const row = await store.find(projectId, idOrName, false);
