@@ -4,10 +4,9 @@ import type { Duplex } from "node:stream";
 import { Socket } from "node:net";
 import { createCdpGateway } from "./cdp/gateway.ts";
 import { describeExit, type BrowserExit } from "./chromium/browser.ts";
-import { type BrowserLaunch, launchChange } from "./chromium/launch.ts";
+import type { BrowserLaunch } from "./chromium/launch.ts";
 import type { SpawnedChromium } from "./chromium/spawn.ts";
 import { relaunchCloseCode, superviseBrowser } from "./chromium/supervisor.ts";
-import type { SessionDisplay } from "./display/session-display.ts";
 import type { EgressForwarder } from "./egress-forwarder.ts";
 import { copyLog, log } from "./log.ts";
 import type { LiveView } from "./live-view/live-view.ts";
@@ -15,8 +14,9 @@ import { createSupervisorLogs } from "./logs/supervisor-logs.ts";
 import type { ProfileState } from "./profile-state/profile-state.ts";
 import type { BidiGateway } from "./webdriver/bidi-gateway.ts";
 import type { Operations } from "./operations.ts";
-import type { AssignInstance, ChangeViewport, InstanceEvent, InstanceConfig, LaunchWishes, ViewportChanged } from "./protocol.ts";
+import type { ChangeViewport, InstanceEvent, InstanceConfig, ViewportChanged } from "./protocol.ts";
 import { trackActivity } from "./session/activity.ts";
+import { createAssignments } from "./session/assignments.ts";
 import { controlPrefix, createControlChannel } from "./session/control.ts";
 import { createEventFeed } from "./session/event-feed.ts";
 import { pathOf, refuse, refuseUpgrade, type Refusal } from "./session/replies.ts";
@@ -40,21 +40,12 @@ const saveTimeoutMs = 150_000;
 /** Time for the recordings to be written and handed to the service. */
 const finishReplaysTimeoutMs = 10_000;
 
-const noFullChromium: Refusal = { status: 422, code: "no_full_chromium", message: "There is no full Chromium here, only a headless shell." };
-
-function notStarted(error: unknown): Refusal {
-  return { status: 503, code: "browser_not_running", message: `The browser could not be started as it was asked for: ${error instanceof Error ? error.message : String(error)}.` };
-}
-
 /** Serves one session until it ends; the process then exits. */
 export function runInstance({ config, forwarder, chromium, spawn }: StartedInstance): void {
   let ending = false;
   let ended = false;
-  let savesProfile = false;
   /** Whether the present browser has answered. */
   let served = false;
-  let sessionId: string | undefined;
-  let openedUrl: string | undefined;
   const logs = createSupervisorLogs();
   copyLog((line) => {
     logs.add("instance", line);
@@ -65,7 +56,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
       feed.send({ type: "activity", idle_since_ms: idleSinceMs });
     },
     onTimeout() {
-      if (savesProfile) void expire();
+      if (assignments.savesProfile) void expire();
       else void end({ type: "ending", reason: "timeout" });
     },
   });
@@ -119,9 +110,10 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     },
     refuse: refuseUpgrade,
   });
+  const assignments = createAssignments({ config, browser, activity, logs, loadTelemetry, isEnding: () => ending });
   const control = createControlChannel({
     feed,
-    assign,
+    assign: assignments.assign,
     changeViewport,
     telemetry(request, response) {
       loadTelemetry().then(
@@ -140,113 +132,15 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     profile(what, request, response) {
       void profile(what, request, response);
     },
-    policies: readPolicies,
+    policies: assignments.readPolicies,
     stop() {
       void end({ type: "ending", reason: "stopped" });
     },
   });
 
-  function assign(request: AssignInstance): Refusal | undefined | Promise<Refusal | undefined> {
-    if (ending) return { status: 503, code: "shutting_down", message: "This instance is ending." };
-    if (sessionId !== undefined && sessionId !== request.session_id) {
-      return { status: 409, code: "conflict", message: `This instance serves session ${sessionId} already.` };
-    }
-    sessionId = request.session_id;
-    // Asked for again, it stays as its user has left it.
-    const startUrl = request.start_url === openedUrl ? undefined : request.start_url;
-    openedUrl = request.start_url ?? openedUrl;
-    activity.limit(request.timeout_seconds * 1000);
-    if (request.saves_profile !== undefined) savesProfile = request.saves_profile;
-    if (request.viewport !== undefined) void browser.resize(request.viewport);
-    if (request.launch !== undefined || request.authorities !== undefined) return inTurn(() => assignWithLaunch(request, request.launch ?? {}, startUrl));
-    if (request.telemetry !== undefined) return assignWithTelemetry(request.telemetry, startUrl);
-    if (startUrl !== undefined) browser.open(startUrl);
-    return undefined;
-  }
-
-  /** The first page is to be seen from its first request on. */
-  async function assignWithTelemetry(categories: NonNullable<AssignInstance["telemetry"]>, startUrl: string | undefined): Promise<undefined> {
-    await (await loadTelemetry()).select(categories);
-    if (startUrl !== undefined) browser.open(startUrl);
-  }
-
-  /** Pages and clients stay where the browser can read them while it runs. */
-  async function readPolicies(revision: string): Promise<Refusal | undefined> {
-    const change = launchChange(config, browser.launch, { full: true });
-    if (change === "no_full_chromium") return noFullChromium;
-    try {
-      const { reloadPolicies } = await import("./chromium/policies.ts");
-      if (change !== undefined || !(await reloadPolicies(await browser.cdp(), revision))) await browser.relaunch(change ?? {});
-      return undefined;
-    } catch (error) {
-      return notStarted(error);
-    }
-  }
-
-  let trusted = "";
-  /** What is to be done while no browser runs, so that the next one trusts these authorities; `undefined` where the present one does. */
-  function trust(authorities: string): (() => Promise<void>) | undefined {
-    if (authorities === trusted) return undefined;
-    return async () => {
-      const { trustAuthorities } = await import("./chromium/authorities.ts");
-      await trustAuthorities(join(config.root, config.home), authorities);
-      trusted = authorities;
-    };
-  }
-
-  /** One after the other, or two that ask for different authorities at once could leave those of the first. */
-  let assigning: Promise<unknown> = Promise.resolve();
-  function inTurn<T>(assignNow: () => Promise<T>): Promise<T> {
-    const assigned = assigning.then(assignNow);
-    assigning = assigned.catch(() => undefined);
-    return assigned;
-  }
-
-  /** With a window of its own it says nothing of being headless. */
-  async function namedAsAPersons(change: Partial<BrowserLaunch>): Promise<Partial<BrowserLaunch>> {
-    if (change.stealth !== true || change.headless === false || change.program === undefined) return change;
-    const { windowedUserAgent } = await import("./chromium/stealth.ts");
-    return { ...change, userAgent: await windowedUserAgent(change.program.executable, await browser.cdp()) };
-  }
-
-  async function assignWithLaunch({ authorities, viewport, telemetry: categories }: AssignInstance, wishes: LaunchWishes, startUrl: string | undefined): Promise<Refusal | undefined> {
-    const change = launchChange(config, browser.launch, wishes);
-    if (change === "no_full_chromium") return noFullChromium;
-    const screen = change?.headless === false ? await openScreen(viewport) : undefined;
-    if (screen !== undefined && "status" in screen) return screen;
-    const retrust = authorities === undefined ? undefined : trust(authorities);
-    try {
-      if (change !== undefined || retrust !== undefined) await browser.relaunch({ ...(await namedAsAPersons(change ?? {})), ...(viewport && { page: viewport }), ...(screen && { display: screen.name }) }, retrust);
-    } catch (error) {
-      return notStarted(error);
-    }
-    if (categories !== undefined) await (await loadTelemetry()).select(categories);
-    if (startUrl !== undefined) browser.open(startUrl);
-    return undefined;
-  }
-
-  let display: SessionDisplay | undefined;
-  async function openScreen(viewport: AssignInstance["viewport"] = config.viewport): Promise<SessionDisplay | Refusal> {
-    if (display !== undefined) return display;
-    try {
-      const { openSessionDisplay } = await import("./display/session-display.ts");
-      const opened = await openSessionDisplay({
-        sessionDir: config.session_dir,
-        viewport,
-        onLine(line) {
-          logs.add("instance", `Xvfb: ${line}`);
-        },
-      });
-      if (!("status" in opened)) display = opened;
-      return opened;
-    } catch (error) {
-      return { status: 503, code: "browser_not_running", message: `The browser has no screen: ${error instanceof Error ? error.message : String(error)}` };
-    }
-  }
-
   async function changeViewport({ viewport, force }: ChangeViewport): Promise<Refusal | ViewportChanged> {
     if (ending) return { status: 503, code: "shutting_down", message: "This session is ending." };
-    const refusal = display?.refusal(viewport);
+    const refusal = assignments.display()?.refusal(viewport);
     if (refusal !== undefined) return refusal;
     const recordings = (await operations)?.recordings;
     const running = (await recordings?.running()) ?? 0;
@@ -254,7 +148,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     const viewers = (await liveView)?.viewers ?? 0;
     if (viewers > 0 && !force) return { status: 409, code: "conflict", message: "body.viewport: somebody watches this session in its live view, which would change under their hands. Wait until they have left, or send force: true." };
     const resize = async () => {
-      await display?.change(viewport);
+      await assignments.display()?.change(viewport);
       await browser.resize(viewport);
     };
     if (recordings !== undefined) return { replays: await recordings.across(resize) };
@@ -278,7 +172,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
   let operations: Promise<Operations> | undefined;
   async function loadOperations(): Promise<Operations> {
     const { createOperations } = await import("./operations.ts");
-    return createOperations({ root: { directory: config.root, home: config.home, spoolDirectory: join(config.session_dir, "tmp") }, config, browser, display: () => display, logs, egressPort: forwarder.port, telemetry: { present: () => telemetry, load: loadTelemetry } });
+    return createOperations({ root: { directory: config.root, home: config.home, spoolDirectory: join(config.session_dir, "tmp") }, config, browser, display: assignments.display, logs, egressPort: forwarder.port, telemetry: { present: () => telemetry, load: loadTelemetry } });
   }
 
   // The timeouts of node:http are for clients that are not trusted and uploads that are small: here the service is the only client.
@@ -393,7 +287,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     await feed.end(event, event.reason === "browser_crashed");
     await settle(event.reason === "timeout");
     await browser.stop();
-    await display?.close();
+    await assignments.display()?.close();
     forwarder.close();
     server.close();
     server.closeAllConnections();
