@@ -106,6 +106,16 @@ for (const kind of kinds) {
       expect(await instance.ended).toMatchObject({ reason: "instance_lost", detail: expect.stringMatching(/^The instance was ended: it sent/) as unknown });
     });
 
+    it("takes one that is killed for lost, although it has seen its parent go and said that it stops", async () => {
+      const { placement } = await openPlacement({ kind, standIn: "fine" });
+      const instance = await placement.acquire(assign("s1"));
+      const told = new Promise((resolve) => instance.onEvent(resolve));
+      await instance.request({ method: "POST", path: "/event" }, '{"type":"ending","reason":"stopped","detail":"the parent is gone"}\n').then((answer) => answer.resume());
+      await told;
+      process.kill(instance.pid, "SIGKILL");
+      expect(await instance.ended).toMatchObject({ reason: "instance_lost", detail: expect.stringMatching(/^The instance ended with (signal SIGKILL|exit code 137)/) as unknown });
+    });
+
     it("says with its last lines that an instance ended before it was ready, and leaves nothing", async () => {
       const { placement, sessionsDir } = await openPlacement({ kind, standIn: "exits" });
       await expect(placement.acquire(assign("s1"))).rejects.toMatchObject({ code: "start_failed", message: expect.stringMatching(/ended before it was ready \(exit code 3\).*libwhatever\.so is missing/s) as unknown });

@@ -159,7 +159,9 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
       log.error({ instance_id: box.id, error: String(error) }, "Files of an ended instance could not be removed.");
     }
     if (stopping !== undefined) return end ?? { reason: "stopped" };
-    if (end !== undefined) return end;
+    // Who is killed may still have seen that its parent was, and said so.
+    const wasKilled = exit.signal === "SIGKILL" || exit.code === 137;
+    if (end !== undefined && !(wasKilled && end.reason === "stopped")) return end;
     const how = exit.signal === null ? `exit code ${String(exit.code)}` : `signal ${exit.signal}`;
     const lines = lastLines();
     return { reason: "instance_lost", detail: `The instance ended with ${how}.${lines === "" ? "" : ` Its last lines:\n${lines}`}` };
