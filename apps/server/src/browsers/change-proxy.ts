@@ -1,5 +1,6 @@
-import { answerText, type EgressUpstream, type Instance } from "@shoal/placement";
+import type { EgressUpstream, Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
+import { assignAgain } from "./assign-again.ts";
 
 /** A browser that has to be started again takes some seconds on a busy machine. */
 const applyTimeoutMs = 60_000;
@@ -33,10 +34,6 @@ export function changeProxy<T>(instance: Instance, session: { readonly id: strin
 }
 
 async function trust(instance: Instance, { id, timeoutSeconds }: { readonly id: string; readonly timeoutSeconds: number }, authorities: string): Promise<void> {
-  const answer = await instance.request(
-    { method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, signal: AbortSignal.timeout(applyTimeoutMs) },
-    JSON.stringify({ session_id: id, timeout_seconds: timeoutSeconds, authorities }),
-  );
-  const said = await answerText(answer);
-  if (answer.statusCode !== 200) throw new ServiceError(500, "internal_error", `The session's browser could not be told which authorities to trust behind its new proxy, and keeps the old one: ${said.slice(0, 500)}`);
+  const refusal = await assignAgain(instance, { session_id: id, timeout_seconds: timeoutSeconds, authorities }, AbortSignal.timeout(applyTimeoutMs));
+  if (refusal !== undefined) throw new ServiceError(500, "internal_error", `The session's browser could not be told which authorities to trust behind its new proxy, and keeps the old one: ${refusal}`);
 }

@@ -79,7 +79,8 @@ export function createPooledSessions(runner: SessionRunner, store: SessionStore)
       const instance = instanceHere(session);
       // First, so that the page is seen from its first request on.
       if (wishes.telemetry) await switchTelemetry(row, wishes.telemetry);
-      if (!(await assignAgain(instance, { session_id: row.id, timeout_seconds: row.timeout_seconds, ...(wishes.start_url !== undefined && { start_url: wishes.start_url }) }))) throw new ServiceError(409, "conflict", `Browser ${row.id} ended before it could be handed out.`);
+      const refusal = await assignAgain(instance, { session_id: row.id, timeout_seconds: row.timeout_seconds, ...(wishes.start_url !== undefined && { start_url: wishes.start_url }) });
+      if (refusal !== undefined) throw new ServiceError(409, "conflict", `Browser ${row.id} ended before it could be handed out.`);
       session.row = { ...row, telemetry_destination_id: session.row.telemetry_destination_id };
       session.idleSinceMs ??= Date.now();
       if (wishes.start_url !== undefined) session.row = (await store.update(row.id, { start_url: wishes.start_url })) ?? session.row;

@@ -67,7 +67,7 @@ export interface SessionRunnerParts {
 
 /** What the first assignment left out. */
 async function assignRest(...given: Parameters<typeof assignAgain>): Promise<void> {
-  if (!(await assignAgain(...given))) throw new Error("The instance refused its session.");
+  if ((await assignAgain(...given)) !== undefined) throw new Error("The instance refused its session.");
 }
 
 /** Starts, follows and ends the sessions of this server. */

@@ -219,7 +219,7 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     async extend(projectId, idOrName, request) {
       const present = await existing(projectId, idOrName);
       const instance = await instanceByName(projectId, present.id);
-      if (!(await assignAgain(instance, { session_id: present.id, timeout_seconds: present.timeout_seconds }))) throw new ServiceError(409, "browser_not_running", `Browser ${present.id} is ending, and gets no more time.`);
+      if ((await assignAgain(instance, { session_id: present.id, timeout_seconds: present.timeout_seconds })) !== undefined) throw new ServiceError(409, "browser_not_running", `Browser ${present.id} is ending, and gets no more time.`);
       const { max_duration_seconds: seconds, ends_at: endsAt } = endOf(request.max_duration_seconds ?? present.max_duration_seconds ?? undefined);
       if (seconds === null || endsAt === null) return view(present);
       const row = await store.extend(present.id, seconds, endsAt);
