@@ -6,8 +6,7 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** Who answers an operation: the service itself, or the instance beside the browser, to which the service forwards. */
 export type Plane = "control" | "instance";
 
-// `any`: a schema of unknown output must accept schemas of every input.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a schema of unknown output must accept schemas of every input
 type AnySchema = Schema<any, any>;
 
 /** JSON, one value. */

@@ -100,8 +100,7 @@ export class MultipartParts implements AsyncIterable<MultipartPart>, AsyncIterat
       if (valueTruncated || this.#fieldBytes > this.#fieldLimitBytes) this.#fail(tooLarge("The text of the multipart fields", this.#fieldLimitBytes));
       else if (this.#named(name)) this.#arrive({ kind: "field", name, value });
     });
-    // An event listener's parameters are the emitter's.
-    // eslint-disable-next-line max-params
+    // eslint-disable-next-line max-params -- an event listener's parameters are the emitter's
     parser.on("file", (name: string | undefined, file: BusboyFileStream, filename: string | undefined, _encoding: string, contentType: string) => {
       const stream = new GuardedStream(file, (error) => this.#error ?? truncated(error));
       if (this.#state === "reading" && this.#named(name)) this.#arrive({ kind: "file", name, filename: filename ?? "", contentType, stream });

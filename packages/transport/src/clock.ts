@@ -88,8 +88,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
     signal?.throwIfAborted();
     const onAbort = () => {
       clearTimeout(timer);
-      // The caller's own reason, whatever it is.
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's own reason, whatever it is
       reject(signal?.reason);
     };
     const timer = setTimeout(() => {

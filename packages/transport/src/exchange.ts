@@ -43,8 +43,7 @@ export function onConnection<T>(settings: Settings, clock: AttemptClock, failed:
   return new Promise((resolve, reject) => {
     const fail = (error?: unknown) => {
       clock.whenAborted(undefined);
-      // The caller's own reason, whatever it is.
-      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's own reason, whatever it is
       reject(clock.signal.aborted ? clock.signal.reason : connectionError(settings, failed, error));
     };
     // Not every `fetch` that a caller may give listens to the signal.

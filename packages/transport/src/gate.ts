@@ -18,8 +18,7 @@ export function createGate(places: number): Gate {
       return new Promise((resolve, reject) => {
         const onAbort = () => {
           waiting.delete(onTurn);
-          // The caller's own reason, whatever it is.
-          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the caller's own reason, whatever it is
           reject(signal?.reason);
         };
         const onTurn = () => {
