@@ -72,8 +72,7 @@ function placeOf(token: string | undefined, field: string): Place | undefined {
   if (token === undefined) return undefined;
   const [, at, sequence] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) (\d{1,15})$/.exec(Buffer.from(token, "base64url").toString()) ?? [];
   if (at === undefined || sequence === undefined || Number.isNaN(Date.parse(at))) {
-    const problem = `query.${field}: expected what the page before told; begin again without it`;
-    throw badInput(problem);
+    throw badInput(`query.${field}: expected what the page before told; begin again without it`);
   }
   return { at, sequence: Number(sequence) };
 }

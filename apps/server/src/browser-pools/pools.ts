@@ -160,8 +160,7 @@ export async function createBrowserPools(parts: { readonly database: Database; r
       if (pool.region !== region) throw new RegionElsewhere({ region: pool.region, path: `/browser_pools/${pool.id}/acquire`, isAsked: false });
       const { name, tags, start_url, telemetry } = request;
       if (!isStorable(start_url)) {
-        const message = "body.start_url: must not hold a NUL character";
-        throw badInput(message);
+        throw badInput("body.start_url: must not hold a NUL character");
       }
       await sessions.pooled.checkTelemetry(projectId, telemetry, pool.config.telemetry_destination_id);
       const taken = async (): Promise<boolean> => {

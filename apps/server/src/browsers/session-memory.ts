@@ -1,7 +1,7 @@
 import type { PlacementMemory } from "@shoal/placement";
-import { badInput } from "@shoal/router";
 import type { CreateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
+import { badField } from "../bad-field.ts";
 
 const gibBytes = 2 ** 30;
 const mibBytes = 2 ** 20;
@@ -39,6 +39,5 @@ export function refuseMemory({ memory: size, headless }: Pick<z.output<typeof Cr
   else if (bytes > memory.machineBytes) problem = `${size} is more than this server has, which is ${memoryText(memory.machineBytes)}. ${without}`;
   else if (bytes > maxBytes) problem = `${size} is more than a session of this server may ask for, which is ${memoryText(maxBytes)} (session_memory_max_mb). ${without}`;
   if (problem === undefined) return;
-  const message = `body.memory: ${problem}`;
-  throw badInput(message);
+  throw badField("memory", problem);
 }

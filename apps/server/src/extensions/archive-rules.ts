@@ -14,8 +14,7 @@ const typeMask = 0o170000;
 const unix = 3;
 
 function unusable(problem: string, cause?: unknown): ServiceError {
-  const message = `body.file: ${problem}`;
-  return badInput(message, { cause });
+  return badInput(`body.file: ${problem}`, { cause });
 }
 
 function unsafe(name: string, problem: string): ServiceError {

@@ -28,8 +28,7 @@ function idIn(address: string): string {
   const url = URL.parse(address);
   const id = url !== null && /^https?:$/.test(url.protocol) && storeHosts.has(url.hostname) ? /\/([a-p]{32})(?:\/|$)/.exec(url.pathname)?.[1] : undefined;
   if (id !== undefined) return id;
-  const message = "query.url: is no address of an extension in the Chrome Web Store. Copy it from the extension's page: https://chromewebstore.google.com/detail/<name>/<id of 32 letters>";
-  throw badInput(message);
+  throw badInput("query.url: is no address of an extension in the Chrome Web Store. Copy it from the extension's page: https://chromewebstore.google.com/detail/<name>/<id of 32 letters>");
 }
 
 function badGateway(problem: string, cause?: unknown): ServiceError {

@@ -1,9 +1,10 @@
 import type { Page } from "@shoal/contract";
 import { containsFolded, type Database, folded, outageOf } from "@shoal/database";
-import { badInput, type BytesReply, type MultipartPart, ServiceError } from "@shoal/router";
+import { type BytesReply, type MultipartPart, ServiceError } from "@shoal/router";
 import { type Extension, type ListExtensions, SlugName } from "@shoal/schemas";
 import type { Readable } from "node:stream";
 import type * as z from "zod/mini";
+import { badField } from "../bad-field.ts";
 import { type Blobs, BlobTooLarge, type StoredBlob, sweepBlobs } from "../blobs/blobs.ts";
 import { isUniqueViolation } from "../database-errors.ts";
 import { createId } from "../ids.ts";
@@ -49,15 +50,10 @@ function notFound(idOrName: string): ServiceError {
   return new ServiceError(404, "not_found", `Extension ${idOrName} was not found in this project. List the extensions with extensions.list, or upload it with extensions.upload.`);
 }
 
-function badPart(name: string, problem: string): ServiceError {
-  const message = `body.${name}: ${problem}`;
-  return badInput(message);
-}
-
 function checkName(value: string): string {
   const { error } = SlugName.safeParse(value);
-  if (error !== undefined) throw badPart("name", `expected 1 to 255 letters, digits, dots, underscores and hyphens`);
-  if (value === reservedName) throw badPart("name", `must not be ${reservedName}, which is the address of another operation`);
+  if (error !== undefined) throw badField("name", `expected 1 to 255 letters, digits, dots, underscores and hyphens`);
+  if (value === reservedName) throw badField("name", `must not be ${reservedName}, which is the address of another operation`);
   return value;
 }
 
@@ -101,16 +97,16 @@ export function createExtensions(parts: { readonly database: Database; readonly 
     try {
       for await (const part of incoming) {
         if (part.name === "name") {
-          if (part.kind === "file") throw badPart("name", "must be a text field: send the part without a filename");
-          if (name !== undefined) throw badPart("name", "is there twice");
+          if (part.kind === "file") throw badField("name", "must be a text field: send the part without a filename");
+          if (name !== undefined) throw badField("name", "is there twice");
           name = checkName(part.value);
         } else if (part.name === "file") {
-          if (part.kind === "field") throw badPart("file", "must be a file: send the part with a filename");
-          if (blob !== undefined) throw badPart("file", "is there twice");
+          if (part.kind === "field") throw badField("file", "must be a file: send the part with a filename");
+          if (blob !== undefined) throw badField("file", "is there twice");
           blob = await store(part.stream);
-        } else throw badPart(part.name, "unknown part; known are file and name");
+        } else throw badField(part.name, "unknown part; known are file and name");
       }
-      if (blob === undefined) throw badPart("file", "required (expected a ZIP archive)");
+      if (blob === undefined) throw badField("file", "required (expected a ZIP archive)");
     } catch (error) {
       if (blob !== undefined) await blobs.delete(blob.name);
       throw error;

@@ -1,8 +1,8 @@
 import { packProfile, readStateOf, type SavedState } from "@shoal/instance";
-import { badInput, ServiceError } from "@shoal/router";
 import type { ImportStorageState, StorageState } from "@shoal/schemas";
 import type { Readable } from "node:stream";
 import type * as z from "zod/mini";
+import { badField } from "../bad-field.ts";
 
 /** Cookies and local storage of a saved state, as Playwright has them. */
 export async function toStorageState(archive: Readable): Promise<StorageState> {
@@ -24,20 +24,15 @@ export async function toStorageState(archive: Readable): Promise<StorageState> {
   };
 }
 
-function refuse(field: string, problem: string): ServiceError {
-  const message = `body.${field}: ${problem}`;
-  return badInput(message);
-}
-
 /** The archive of a state that no browser has had yet. @throws {ServiceError} 400 for what no browser would take. */
 export function fromStorageState({ cookies, origins }: z.output<typeof ImportStorageState>): Readable {
   for (const [index, { origin }] of origins.entries()) {
     const url = URL.parse(origin);
-    if (url === null || !/^https?:$/.test(url.protocol) || url.origin !== origin) throw refuse(`origins.${String(index)}.origin`, "expected an origin, https://example.com for instance: scheme, host and port alone");
+    if (url === null || !/^https?:$/.test(url.protocol) || url.origin !== origin) throw badField(`origins.${String(index)}.origin`, "expected an origin, https://example.com for instance: scheme, host and port alone");
   }
   for (const [index, { path, sameSite, secure }] of cookies.entries()) {
-    if (!path.startsWith("/")) throw refuse(`cookies.${String(index)}.path`, "must begin with /");
-    if (sameSite === "None" && !secure) throw refuse(`cookies.${String(index)}.secure`, "must be true where sameSite is None: browsers take no other such cookie");
+    if (!path.startsWith("/")) throw badField(`cookies.${String(index)}.path`, "must begin with /");
+    if (sameSite === "None" && !secure) throw badField(`cookies.${String(index)}.secure`, "must be true where sameSite is None: browsers take no other such cookie");
   }
   const state: SavedState = {
     version: 1,

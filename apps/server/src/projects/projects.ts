@@ -125,8 +125,7 @@ export function createProjects(store: ProjectStore, forget: (ids: { readonly pro
       refuseProjectKey(caller, "change the limits of a project");
       // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated for callers, who may still send it
       if ((request.max_pooled_sessions ?? 0) > 0) {
-        const problem = "body.max_pooled_sessions: browsers of pools count towards max_concurrent_sessions; set that instead";
-        throw badInput(problem);
+        throw badInput("body.max_pooled_sessions: browsers of pools count towards max_concurrent_sessions; set that instead");
       }
       const max_sessions = changeOf(request.max_concurrent_sessions);
       const max_invocations = changeOf(request.max_concurrent_invocations);

@@ -47,8 +47,7 @@ export function createRegions(parts: { readonly own: string; readonly known: Rea
     const names = [...new Set([own, ...[...known.values()].flatMap((peer) => peer.region ?? [])])].sort();
     const there = `there ${names.length === 1 ? "is" : "are"}: ${names.join(", ")}`;
     if (!isAsked) return new ServiceError(503, "server_unreachable", `No server of region ${region} runs now, where this is; ${there}. Start one with that region, or make this anew in another.`, { retryAfterSeconds: 2 });
-    const message = `body.region: this service has no server in region ${region} now; ${there}. Leave the field away for the region of the server that is asked`;
-    return badInput(message);
+    return badInput(`body.region: this service has no server in region ${region} now; ${there}. Leave the field away for the region of the server that is asked`);
   }
 
   async function ask(serverId: string, path: string, call: Call, signal: AbortSignal): Promise<unknown> {

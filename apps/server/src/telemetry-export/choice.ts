@@ -1,8 +1,7 @@
-import { ServiceError } from "@shoal/router";
+import { badInput, ServiceError } from "@shoal/router";
 import type { BrowserTelemetryRequest } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { isForeignKeyViolation } from "../database-errors.ts";
-import { badField } from "../bad-field.ts";
 import { destinationField, type TelemetryDestinations } from "../telemetry-destinations/destinations.ts";
 
 /**
@@ -19,7 +18,7 @@ export async function chooseDestination(destinations: Pick<TelemetryDestinations
   const otlp = request.export?.otlp;
   if (otlp?.enabled === false) return null;
   if (otlp?.destination !== undefined) return destinations.choose(projectId, otlp.destination);
-  if (otlp?.enabled === true && current === null) throw badField(destinationField.replace(/^body\./, ""), "expected the id or the name of a destination: telemetry is sent nowhere yet");
+  if (otlp?.enabled === true && current === null) throw badInput(`${destinationField}: expected the id or the name of a destination: telemetry is sent nowhere yet`);
   return current;
 }
 

@@ -32,12 +32,10 @@ export function selectCategories(request: Request, current: CapturedCategories |
   if (!request || (request.enabled === undefined && given.length === 0)) return current ?? (isSent ? from((category) => byDefault.has(category)) : undefined);
   if (request.enabled === false) {
     if (isSent) {
-      const message = "body.telemetry: enabled: false goes without export.otlp.destination. Nothing is captured then, so there is nothing to send.";
-      throw badInput(message);
+      throw badInput("body.telemetry: enabled: false goes without export.otlp.destination. Nothing is captured then, so there is nothing to send.");
     }
     if (given.length === 0) return undefined;
-    const message = "body.telemetry: enabled: false goes without browser. Switch single categories off by their own enabled, or leave browser away to stop all.";
-    throw badInput(message);
+    throw badInput("body.telemetry: enabled: false goes without browser. Switch single categories off by their own enabled, or leave browser away to stop all.");
   }
   const start = request.enabled === true ? undefined : current;
   const choices = new Map(given.map(([name, choice]) => [name, choice?.enabled !== false]));

@@ -22,8 +22,7 @@ function momentOf(text: string, field: string, nowMs: number): number {
   // Without a zone, it is UTC.
   const ms = Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(text) || !text.includes("T") ? text : `${text}Z`);
   if (Number.isNaN(ms)) {
-    const message = `query.${field}: ${text} is not a moment of the calendar`;
-    throw badInput(message);
+    throw badInput(`query.${field}: ${text} is not a moment of the calendar`);
   }
   return ms * 1000;
 }
@@ -67,8 +66,7 @@ export async function readHistory(directory: string, query: Query, nowMs = Date.
 
   async function newestFirst(): Promise<Page<TelemetryEnvelope>> {
     if (query.since !== undefined) {
-      const message = "query.since: goes without order=desc, which begins at until, or at the newest event. Leave since away, or list with order=asc.";
-      throw badInput(message);
+      throw badInput("query.since: goes without order=desc, which begins at until, or at the newest event. Leave since away, or list with order=asc.");
     }
     const items: TelemetryEnvelope[] = [];
     let nextOffset = query.offset;

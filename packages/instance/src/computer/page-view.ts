@@ -184,8 +184,7 @@ function bit(modifier: string): number {
 function captureParameters({ width, height, left, top, ratio }: Metrics, region: Region | undefined): Protocol.Page.CaptureScreenshotRequest {
   const shown = region ?? { x: 0, y: 0, width, height };
   if (shown.x + shown.width > width || shown.y + shown.height > height) {
-    const text = `body.region: reaches beyond the page, which is ${String(width)} × ${String(height)} pixels`;
-    throw badInput(text);
+    throw badInput(`body.region: reaches beyond the page, which is ${String(width)} × ${String(height)} pixels`);
   }
   if (shown.width * shown.height > maxScreenshotPixels) {
     throw new ServiceError(400, "bad_request", `body.region: a screenshot has at most ${String(maxScreenshotPixels)} pixels, this one would have ${String(shown.width)} × ${String(shown.height)}. Ask for parts of it.`);

@@ -82,6 +82,5 @@ export function createScreenView({ display, page, pointerVisible }: ScreenViewOp
 function within(region: Region | undefined, { width, height }: SessionDisplay["mode"]): Region {
   const shown = region ?? { x: 0, y: 0, width, height };
   if (shown.x + shown.width <= width && shown.y + shown.height <= height) return shown;
-  const text = `body.region: reaches beyond the screen, which is ${String(width)} × ${String(height)} pixels`;
-  throw badInput(text);
+  throw badInput(`body.region: reaches beyond the screen, which is ${String(width)} × ${String(height)} pixels`);
 }

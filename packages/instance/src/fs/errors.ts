@@ -2,8 +2,7 @@ import { badInput, ServiceError } from "@shoal/router";
 
 /** The request does not fit; `field` names the part of it, as the router's own 400s do: `body.path: must be absolute`. */
 export function invalidInput(field: string, message: string): ServiceError {
-  const text = `${field}: ${message}`;
-  return badInput(text);
+  return badInput(`${field}: ${message}`);
 }
 
 /** 404 that names the API path. */
