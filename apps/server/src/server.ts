@@ -1,11 +1,11 @@
-import { type Database, DatabaseError, openDatabase } from "@shoal/database";
-import { createEgressProbe, createOutboundRule, createPlacement, type Placement, PlacementError, type PlacementKind } from "@shoal/placement";
+import type { Database } from "@shoal/database";
+import { createEgressProbe, createOutboundRule, type PlacementKind } from "@shoal/placement";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DestinationStream } from "pino";
 import { createApp } from "./app.ts";
 import { createApiKeyStore } from "./api-keys/api-key-store.ts";
-import { type ApiKeys, createApiKeys } from "./api-keys/api-keys.ts";
+import { createApiKeys } from "./api-keys/api-keys.ts";
 import { createKeyUses } from "./api-keys/key-uses.ts";
 import { openExports } from "./audit-export/open-exports.ts";
 import { createAuditLogs } from "./audit-logs/audit-logs.ts";
@@ -19,17 +19,17 @@ import { createSessions } from "./browsers/sessions.ts";
 import { serveUpgrades, type UpgradeRoutes } from "./browsers/upgrade.ts";
 import { openBlobs } from "./blobs/open-blobs.ts";
 import { type Config, type ConfigSources, loadConfig } from "./config/config.ts";
-import { compareSettings, pickLive, type ReloadReport } from "./config/reload.ts";
-import { adminKeyPath, readAdminKey, writeAdminKey } from "./data-dir/admin-key.ts";
-import { type DataDir, openDataDir, readServerSecret, refuseUnfinishedRestore, writePrivateFile } from "./data-dir/data-dir.ts";
+import type { ReloadReport } from "./config/reload.ts";
+import { adminKeyPath } from "./data-dir/admin-key.ts";
+import { openDataDir, readServerSecret, refuseUnfinishedRestore } from "./data-dir/data-dir.ts";
 import { followRequests, type InFlight } from "./drain.ts";
 import { createChromeStore } from "./extensions/chrome-store.ts";
 import { createExtensions } from "./extensions/extensions.ts";
 import { createIdempotency } from "./idempotency/idempotency.ts";
-import { isLoopback, listen, tryAddress } from "./listen.ts";
+import { listen, tryAddress } from "./listen.ts";
 import { createLiveViewAddresses } from "./live-view/live-view-address.ts";
 import { createLog, type Log, partLog, setLevel } from "./log.ts";
-import { createOverloadGuard, type OverloadRules } from "./overload/overload-guard.ts";
+import { createOverloadGuard } from "./overload/overload-guard.ts";
 import { endStalledRequests } from "./overload/stalled-requests.ts";
 import { createProfileStates } from "./profiles/profile-states.ts";
 import { createProfiles } from "./profiles/profiles.ts";
@@ -39,10 +39,10 @@ import { openOrganization } from "./organization/organization.ts";
 import { createProjectLookup } from "./projects/project-lookup.ts";
 import { createProjectStore } from "./projects/project-store.ts";
 import { createProjects } from "./projects/projects.ts";
-import { type ExitTemplates, type ProvidedType, providedTypes } from "./proxies/exits.ts";
+import { exitTemplates } from "./proxies/exits.ts";
 import { createProxies } from "./proxies/proxies.ts";
 import { createRequestOrigins } from "./public-url/request-origin.ts";
-import { createRateLimits, type RateLimitRules } from "./rate-limits/rate-limits.ts";
+import { createRateLimits } from "./rate-limits/rate-limits.ts";
 import { shareUses } from "./rate-limits/shared-uses.ts";
 import { createReadCache } from "./read-cache.ts";
 import { startJobs } from "./replicas/jobs.ts";
@@ -52,7 +52,11 @@ import { createReplayAddresses } from "./replays/replay-address.ts";
 import { createReplayStore } from "./replays/replay-store.ts";
 import { createSecrets } from "./secrets.ts";
 import { createReadiness } from "./service/readiness.ts";
-import { StartError } from "./start-error.ts";
+import { settleAdminKey } from "./start/admin-key.ts";
+import { Cleanup } from "./start/cleanup.ts";
+import { openParts, type Started } from "./start/open-parts.ts";
+import { writeReadyFile } from "./start/ready-file.ts";
+import { createRules } from "./start/rules.ts";
 import { createTelemetryStore } from "./telemetry/telemetry-store.ts";
 import { createTelemetryDestinations } from "./telemetry-destinations/destinations.ts";
 import { createTelemetryExports, type TelemetryExports } from "./telemetry-export/exports.ts";
@@ -87,100 +91,12 @@ export interface RunningServer {
   close(graceMs?: number): Promise<void>;
 }
 
-/** What must be undone, last first, when a start fails or the service stops. */
-class Cleanup {
-  readonly #steps: { readonly name: string; readonly undo: () => unknown }[] = [];
-  readonly #log: Log;
-
-  constructor(log: Log) {
-    this.#log = log;
-  }
-
-  add(name: string, undo: () => unknown): void {
-    this.#steps.push({ name, undo });
-  }
-
-  async run(): Promise<void> {
-    for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
-      try {
-        await step.undo();
-      } catch (error) {
-        this.#log.error({ err: error }, `${step.name} did not stop cleanly`);
-      }
-    }
-  }
-}
-
-function toStartError(error: unknown): unknown {
-  if (DatabaseError.isInstance(error)) return new StartError(error.message, { hint: error.hint, cause: error });
-  if (!PlacementError.isInstance(error)) return error;
-  const hints: Readonly<Record<string, string>> = {
-    no_chromium: "Install one (on Debian: apt install chromium-headless-shell), or name it with --chromium or SHOAL_CHROMIUM. `shoal doctor` shows what was looked at.",
-    no_isolation: "Install bubblewrap, or choose --placement process, which isolates nothing. `shoal doctor` examines the machine.",
-  };
-  return new StartError(error.message, { hint: hints[error.code] ?? "`shoal doctor` examines the machine.", cause: error });
-}
-
 /** What a program that embeds the service may bring along. */
 export interface StartOptions {
   /** Takes the log instead of stderr. */
   readonly logTo?: DestinationStream;
   /** Used instead of the one that the settings name; closed with the service. */
   readonly database?: Database;
-}
-
-interface Started {
-  readonly config: Config;
-  readonly dataDir: DataDir;
-  readonly log: Log;
-  readonly cleanup: Cleanup;
-}
-
-async function openParts({ config, dataDir, log, cleanup }: Started, given: Database | undefined): Promise<{ database: Database; placement: Placement }> {
-  const [database, placement] = await Promise.allSettled([
-    given ?? openDatabase({ ...(config.database_url !== undefined && { url: config.database_url }), dataDir: join(dataDir.path, "database"), log: partLog(log, "database") }),
-    createPlacement({
-      kind: config.placement,
-      sessionsDir: dataDir.sessionsDir,
-      warm: config.warm,
-      ...(config.session_memory_mb > 0 && { sessionMemoryBytes: config.session_memory_mb * 2 ** 20 }),
-      ...(config.session_disk_mb > 0 && { sessionDiskBytes: config.session_disk_mb * 2 ** 20 }),
-      ...(config.chromium !== undefined && { chromium: config.chromium }),
-      allowPrivateHosts: config.allow_private_hosts,
-      log: partLog(log, "placement"),
-    }),
-  ]);
-  if (database.status === "fulfilled") cleanup.add("the database", () => database.value.close());
-  if (placement.status === "fulfilled") cleanup.add("the placement", () => placement.value.close());
-  if (database.status === "rejected") throw toStartError(database.reason);
-  if (placement.status === "rejected") throw toStartError(placement.reason);
-  return { database: database.value, placement: placement.value };
-}
-
-/** The placement itself warns that it isolates nothing; beyond loopback a warning is not enough. */
-function refuseUnsafe(config: Config, kind: PlacementKind): void {
-  if (kind === "process" && !isLoopback(config.host) && !config.unsafe_no_isolation) {
-    throw new StartError(`The process placement isolates nothing: whoever can reach ${config.host} with a key could read this user's files and run programs as this user.`, {
-      hint: "Install bubblewrap for the sandbox placement, listen on 127.0.0.1, or accept the risk with --unsafe-no-isolation.",
-    });
-  }
-}
-
-/** The stored admin key, brought up to date; a new one where there never was any, or when the settings ask for it. */
-async function settleAdminKey(config: Config, apiKeys: ApiKeys, baseUrl: string, log: Log): Promise<{ apiKey: string | undefined; isNew: boolean }> {
-  const reachable = config.public_url ?? baseUrl;
-  const stored = readAdminKey(config.data_dir);
-  if (!config.new_admin_key && stored !== undefined && (await apiKeys.isAdmin(stored.api_key))) {
-    if (stored.base_url !== reachable) writeAdminKey(config.data_dir, { ...stored, base_url: reachable });
-    return { apiKey: stored.api_key, isNew: false };
-  }
-  if (!config.new_admin_key && !(await apiKeys.isEmpty())) {
-    log.warn({}, `${adminKeyPath(config.data_dir)} holds no valid admin key; start once with --new-admin-key to get another`);
-    return { apiKey: undefined, isNew: false };
-  }
-  const apiKey = await apiKeys.createAdmin();
-  writeAdminKey(config.data_dir, { base_url: reachable, api_key: apiKey });
-  return { apiKey, isNew: true };
 }
 
 /**
@@ -205,21 +121,18 @@ export async function startServer(config: Config, options: StartOptions = {}): P
 
 async function start(started: Started, given: Database | undefined): Promise<RunningServer> {
   const { config, dataDir, log, cleanup } = started;
-  /** What holds now; differs from `config` once settings were read again. */
-  let inForce = config;
+  const rules = createRules(config);
   // A script that waits for it must not read that of an earlier run.
   if (config.ready_file !== undefined) rmSync(config.ready_file, { force: true });
   const serverSecret = readServerSecret(dataDir.path, config.secret_key);
   const secrets = createSecrets(serverSecret);
   const { database, placement: bare } = await openParts(started, given);
-  refuseUnsafe(config, bare.kind);
   const origins = createRequestOrigins({ publicUrl: config.public_url, trustedProxies: config.trusted_proxies, headers: config.trusted_proxy_headers });
   const observation = await openObservation({ config, database, serverId: dataDir.serverId, traffic: () => bare.traffic(), inFlight: () => live.inFlight, sockets: () => live.upgrades?.count() ?? 0, telemetryExports: () => live.telemetryExports?.totals(), clientIpOf: (request) => origins.clientIpOf(request), log });
   cleanup.add("metrics, traces and the access log", () => observation.close());
   // They come into being later in the start.
   const live: { inFlight?: InFlight; upgrades?: UpgradeRoutes; telemetryExports?: TelemetryExports } = {};
-  const overloadRules = overloadRulesOf(config);
-  const overload = createOverloadGuard({ rules: overloadRules, inFlight: () => live.inFlight, onRefused: (why) => { observation.refused(why); } });
+  const overload = createOverloadGuard({ rules: rules.overload, inFlight: () => live.inFlight, onRefused: (why) => { observation.refused(why); } });
   cleanup.add("the watch for overload", () => { overload.close(); });
   const placement = overload.counting(observation.placement(bare));
 
@@ -264,8 +177,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   if (lost > 0) log.warn({ sessions: lost }, "sessions of an earlier run that was not stopped properly were ended as instance_lost");
   const replicas = await joinReplicas({ database, serverId: dataDir.serverId, region: config.region, serverSecret, log, onGivenUp: () => { sessions.giveUp(); } });
   cleanup.add("the connections to other servers", () => replicas.close());
-  const limits = { perProject: config.max_sessions_per_project, perOrganization: config.max_sessions_per_organization };
-  const sessionRules = { maxSessions: config.max_sessions, limits, idleTimeoutSeconds: config.idle_timeout_seconds, maxMemoryBytes: config.session_memory_max_mb === 0 ? Infinity : config.session_memory_max_mb * 2 ** 20 };
+  const { limits } = rules.sessions;
   const organization = await openOrganization(database, limits);
   const telemetry = createTelemetryStore({ directory: join(dataDir.path, "telemetry"), retentionMs: config.telemetry_retention_days * 24 * hourMs, log });
   const telemetryExports = createTelemetryExports({ destinations: telemetryDestinations, rule: outbound, store: telemetry, serverId: dataDir.serverId, log });
@@ -277,7 +189,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     database,
     secrets,
     probe: createEgressProbe({ allowPrivateHosts: config.allow_private_hosts, log: partLog(log, "proxy checks") }),
-    templates: templatesOf(config),
+    templates: exitTemplates(config),
     checkUrl: config.proxy_check_url,
   });
   const sessions = createSessions({
@@ -295,7 +207,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     isDoubtful: replicas.isDoubtful,
     serverId: dataDir.serverId,
     region: config.region,
-    rules: sessionRules,
+    rules: rules.sessions,
     log,
   });
   const browserPools = await createBrowserPools({ database, sessions, sessionStore, serverId: dataDir.serverId, region: config.region, limits, log });
@@ -308,7 +220,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
       { name: "archives that belong to no extension", everyMs: hourMs, run: () => extensions.sweep() },
       { name: "states that belong to no profile", everyMs: hourMs, run: () => profileStates.sweep() },
       { name: "old idempotency keys", everyMs: hourMs, run: () => idempotency.sweep() },
-      { name: "old entries of the audit log", everyMs: hourMs, run: () => chain.dropBefore(new Date(Date.now() - inForce.audit_retention_days * 24 * hourMs)) },
+      { name: "old entries of the audit log", everyMs: hourMs, run: () => chain.dropBefore(new Date(Date.now() - rules.inForce().audit_retention_days * 24 * hourMs)) },
     ],
     { log, lookEveryMs: hourMs / 6 },
   );
@@ -324,8 +236,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
 
   let draining = false;
   const isDraining = () => draining;
-  const rateRules = rateRulesOf(config);
-  const rateLimits = createRateLimits(rateRules);
+  const rateLimits = createRateLimits(rules.rates);
   if (!database.embedded) {
     const shared = shareUses(database, rateLimits, dataDir.serverId, log);
     cleanup.add("rate limits across servers", () => shared.stop());
@@ -340,7 +251,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     chromeStore: createChromeStore(config.chrome_store_url),
     exportDestinations: exports.destinations,
     extensions,
-    hasManagedProxies: Object.keys(templatesOf(config)).length > 0,
+    hasManagedProxies: Object.keys(exitTemplates(config)).length > 0,
     idempotency,
     liveViews,
     liveViewFrameAncestors: config.live_view_frame_ancestors,
@@ -377,7 +288,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const upgrades = serveUpgrades(app.server, { sessions, secrets, authenticator, origins, liveViews, replicas: forwarding, log });
   Object.assign(live, { inFlight, upgrades });
   app.server.maxConnections = config.max_connections;
-  const stalled = endStalledRequests(app.server, inFlight, () => inForce.request_stall_seconds, log);
+  const stalled = endStalledRequests(app.server, inFlight, () => rules.inForce().request_stall_seconds, log);
   cleanup.add("the watch for stalled requests", () => { stalled.close(); });
   cleanup.add("the HTTP server", async () => {
     await browserPools.close();
@@ -418,44 +329,14 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     metricsUrl,
     log,
     reload(next) {
-      const report = compareSettings(inForce, next);
-      inForce = { ...inForce, ...pickLive(next) };
-      setLevel(log, next.log_level);
-      Object.assign(sessionRules, { maxSessions: next.max_sessions, idleTimeoutSeconds: next.idle_timeout_seconds });
-      limits.perProject = next.max_sessions_per_project;
-      Object.assign(rateRules, rateRulesOf(next));
-      Object.assign(overloadRules, overloadRulesOf(next));
+      const report = rules.take(next);
+      setLevel(log, rules.inForce().log_level);
       observation.reopen();
       log.info({ applied: report.applied, needs_restart: report.needRestart }, report.needRestart.length === 0 ? "the settings were read again" : "the settings were read again; some need a restart");
       return report;
     },
-    close: (graceMs = inForce.drain_seconds * 1000) => (closing ??= close(graceMs)),
+    close: (graceMs = rules.inForce().drain_seconds * 1000) => (closing ??= close(graceMs)),
   };
-}
-
-function overloadRulesOf(config: Config): OverloadRules {
-  return { maxRequests: config.max_requests, maxStarting: config.max_starting_sessions, maxDelayMs: config.max_event_loop_delay_ms, maxMemoryMb: config.max_memory_mb };
-}
-
-function rateRulesOf(config: Config): RateLimitRules {
-  return { perKey: config.rate_limit_per_key, perOrganization: config.rate_limit_per_organization, refusedPerAddress: config.rate_limit_per_address };
-}
-
-function templatesOf(config: Config): ExitTemplates {
-  const templates: Partial<Record<ProvidedType, string>> = {};
-  for (const type of providedTypes) {
-    const template = config[`proxy_${type}`];
-    if (template !== undefined) templates[type] = template;
-  }
-  return templates;
-}
-
-function writeReadyFile(path: string, content: { readonly base_url: string; readonly api_key: string | null; readonly pid: number }): void {
-  try {
-    writePrivateFile(path, `${JSON.stringify(content)}\n`);
-  } catch (error) {
-    throw new StartError(`The ready file ${path} cannot be written: ${error instanceof Error ? error.message : String(error)}.`, { hint: "Name a file in a folder that exists and is writable with --ready-file.", cause: error });
-  }
 }
 
 /** Starts the service from flags, environment and config file: {@link loadConfig}, then {@link startServer}. */

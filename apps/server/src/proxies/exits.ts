@@ -8,6 +8,11 @@ export type ProvidedType = (typeof providedTypes)[number];
 /** Address template of each type that the operator provides, see {@link fillTemplate}. */
 export type ExitTemplates = Readonly<Partial<Record<ProvidedType, string>>>;
 
+/** The templates that the settings name. */
+export function exitTemplates(config: Readonly<Partial<Record<`proxy_${ProvidedType}`, string>>>): ExitTemplates {
+  return Object.fromEntries(providedTypes.flatMap((type) => config[`proxy_${type}`] === undefined ? [] : [[type, config[`proxy_${type}`]]]));
+}
+
 /** What a proxy's address is made of. */
 export interface ExitSource {
   readonly type: string;

@@ -1,0 +1,21 @@
+import type { ApiKeys } from "../api-keys/api-keys.ts";
+import type { Config } from "../config/config.ts";
+import { adminKeyPath, readAdminKey, writeAdminKey } from "../data-dir/admin-key.ts";
+import type { Log } from "../log.ts";
+
+/** The stored admin key, brought up to date; a new one where there never was any, or when the settings ask for it. */
+export async function settleAdminKey(config: Config, apiKeys: ApiKeys, baseUrl: string, log: Log): Promise<{ apiKey: string | undefined; isNew: boolean }> {
+  const reachable = config.public_url ?? baseUrl;
+  const stored = readAdminKey(config.data_dir);
+  if (!config.new_admin_key && stored !== undefined && (await apiKeys.isAdmin(stored.api_key))) {
+    if (stored.base_url !== reachable) writeAdminKey(config.data_dir, { ...stored, base_url: reachable });
+    return { apiKey: stored.api_key, isNew: false };
+  }
+  if (!config.new_admin_key && !(await apiKeys.isEmpty())) {
+    log.warn({}, `${adminKeyPath(config.data_dir)} holds no valid admin key; start once with --new-admin-key to get another`);
+    return { apiKey: undefined, isNew: false };
+  }
+  const apiKey = await apiKeys.createAdmin();
+  writeAdminKey(config.data_dir, { base_url: reachable, api_key: apiKey });
+  return { apiKey, isNew: true };
+}
