@@ -44,6 +44,24 @@ it("refuses another body, and another operation, under the same key", async () =
   await expect(other({ ...call("k"), query: { missing_ok: false } })).rejects.toMatchObject({ code: "idempotency_conflict" });
 });
 
+it("tries again after a refusal that passes: of a limit, or one that says when to come back", async () => {
+  const refusals = [new ServiceError(429, "too_many_processes", "full"), new ServiceError(409, "conflict", "being changed", { retryAfterSeconds: 1 })];
+  const handle = createIdempotencyMemory().wrap(startWatch, () => {
+    const refusal = refusals.pop();
+    if (refusal !== undefined) throw refusal;
+    return { watch_id: "w" };
+  });
+  await expect(handle(call("k"))).rejects.toThrow("being changed");
+  await expect(handle(call("k"))).rejects.toThrow("full");
+  expect(await handle(call("k"))).toEqual({ watch_id: "w" });
+});
+
+it("refuses what is no key", async () => {
+  const handle = createIdempotencyMemory().wrap(startWatch, counting());
+  for (const key of ["", "x".repeat(256), "\u00e9"]) await expect(handle(call(key)), key).rejects.toMatchObject({ status: 400, code: "bad_request" });
+  expect(await handle(call("x".repeat(255)))).toEqual({ watch_id: "w1" });
+});
+
 it("repeats a refusal, but tries again after a failure", async () => {
   const refused = createIdempotencyMemory().wrap(startWatch, counting(() => new ServiceError(404, "not_found", "gone")));
   const [first, second] = await Promise.allSettled([refused(call("k")), refused(call("k"))]);

@@ -1,5 +1,5 @@
 import type { Endpoint } from "@shoal/contract";
-import { ServiceError, type Handler, type HandlerCall, type HandlerResult } from "@shoal/router";
+import { isLasting, keyOfAnotherRequest, readIdempotencyKey, type Handler, type HandlerCall, type HandlerResult } from "@shoal/router";
 import { createHash } from "node:crypto";
 
 /** Keys that an instance remembers; the oldest go first. */
@@ -7,7 +7,6 @@ export const maxIdempotencyKeys = 1_000;
 /** Bytes of remembered answers, of operations that tell how many theirs have; the oldest go first. */
 export const maxIdempotencyBytes = 32 * 1024 * 1024;
 const keptMs = 24 * 60 * 60 * 1000;
-const maxKeyCharacters = 255;
 
 interface Remembered {
   readonly fingerprint: string;
@@ -19,8 +18,8 @@ interface Remembered {
 /** Remembers the answers to calls with an `Idempotency-Key`, for the time that the instance lives. */
 export interface IdempotencyMemory {
   /**
-   * The same handler; a call that repeats an earlier key gets its answer, or waits for it. Failures that may pass (status 500 and
-   * above) are not remembered. Only for answers that are values: JSON or nothing.
+   * The same handler; a call that repeats an earlier key gets its answer, or waits for it. Failures that may pass (see
+   * `isLasting`) are not remembered. Only for answers that are values: JSON or nothing.
    *
    * @param bytesOf - of an answer that may be large.
    */
@@ -48,16 +47,13 @@ export function createIdempotencyMemory(now: () => number = Date.now): Idempoten
   return {
     wrap<E extends Endpoint, Context>(endpoint: E, handler: Handler<E, Context>, bytesOf?: (answer: HandlerResult<E>) => number): Handler<E, Context> {
       return async (call) => {
-        const key = call.headers["idempotency-key"];
-        if (typeof key !== "string" || key === "") return handler(call);
-        if (key.length > maxKeyCharacters) throw new ServiceError(400, "bad_request", `Idempotency-Key: at most ${String(maxKeyCharacters)} characters.`);
+        const key = readIdempotencyKey(call.headers["idempotency-key"]);
+        if (key === undefined) return handler(call);
         forgetOld();
         const fingerprint = fingerprintOf(endpoint, call);
         const earlier = remembered.get(key);
         if (earlier !== undefined) {
-          if (earlier.fingerprint !== fingerprint) {
-            throw new ServiceError(422, "idempotency_conflict", `Idempotency-Key ${key} was sent before with another request. Send a new key, or the same request.`);
-          }
+          if (earlier.fingerprint !== fingerprint) throw keyOfAnotherRequest(key);
           // The fingerprint holds the operation, so the answer is of its type.
           return (await earlier.answer) as HandlerResult<E>;
         }
@@ -74,7 +70,7 @@ export function createIdempotencyMemory(now: () => number = Date.now): Idempoten
           }
           return value;
         } catch (error) {
-          if ((!ServiceError.isInstance(error) || error.status >= 500) && remembered.get(key) === entry) forget(key);
+          if (!isLasting(error) && remembered.get(key) === entry) forget(key);
           throw error;
         }
       };

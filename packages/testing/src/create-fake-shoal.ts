@@ -1,5 +1,5 @@
 import { contract, type Endpoint } from "@shoal/contract";
-import { ServiceError, type Handler, type Handlers } from "@shoal/router";
+import { readIdempotencyKey, ServiceError, type Handler, type Handlers } from "@shoal/router";
 import { answerFetch } from "@shoal/router/fetch";
 import { createHttpRouter } from "@shoal/router/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -153,7 +153,7 @@ export function createFakeShoal(): FakeShoal {
       if (endpoint.body?.kind === "json") call.body = body;
       const handler = ownHandlers.get(endpoint.operationId) ?? handlers.get(name);
       if (handler === undefined) throw notInFake(endpoint);
-      const idempotencyKey = isRepeatable ? [given.headers["idempotency-key"]].flat()[0] : undefined;
+      const idempotencyKey = isRepeatable ? readIdempotencyKey(given.headers["idempotency-key"]) : undefined;
       const result: unknown = await memory.answer(idempotencyKey, { operationId: endpoint.operationId, scope: session?.id ?? key.id, params, query, body }, () => handler(given));
       // What is cut is of the kind that was there before.
       return cutLate(result, fault, () => { recorded.drop(); }) as undefined;

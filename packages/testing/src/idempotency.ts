@@ -1,12 +1,9 @@
-import { ServiceError } from "@shoal/router";
+import { isLasting, keyOfAnotherRequest } from "@shoal/router";
 
 interface Remembered {
   readonly fingerprint: string;
   readonly answer: Promise<unknown>;
 }
-
-/** Statuses that say nothing lasting about the request: its repetition is tried anew. */
-const passing = new Set([401, 408, 425, 429]);
 
 /** What of a call tells one request from another. */
 interface RepeatableCall {
@@ -22,16 +19,15 @@ interface RepeatableCall {
 export class IdempotencyMemory {
   readonly #remembered = new Map<string, Remembered>();
 
-  /** @throws {ServiceError} 422 `idempotency_conflict` for a key of another request, 400 for one that is no key. */
+  /** @throws {ServiceError} 422 `idempotency_conflict` for a key of another request. */
   async answer(key: string | undefined, call: RepeatableCall, handle: () => unknown): Promise<unknown> {
     if (key === undefined) return handle();
-    if (!/^[\x20-\x7e]{1,255}$/.test(key)) throw new ServiceError(400, "bad_request", "headers.idempotency-key: expected 1 to 255 printable ASCII characters, a UUID for instance.");
     const { scope, ...request } = call;
     const name = `${scope}\0${key}`;
     const fingerprint = JSON.stringify(request);
     const earlier = this.#remembered.get(name);
     if (earlier !== undefined) {
-      if (earlier.fingerprint !== fingerprint) throw new ServiceError(422, "idempotency_conflict", `Idempotency-Key ${JSON.stringify(key)} was used for another request already. Use a new key for each new request.`);
+      if (earlier.fingerprint !== fingerprint) throw keyOfAnotherRequest(key);
       return earlier.answer;
     }
     const answer = (async () => handle())();
@@ -39,8 +35,7 @@ export class IdempotencyMemory {
     try {
       return await answer;
     } catch (error) {
-      const lasting = ServiceError.isInstance(error) && error.status < 500 && !passing.has(error.status) && error.retryAfterSeconds === undefined;
-      if (!lasting) this.#remembered.delete(name);
+      if (!isLasting(error)) this.#remembered.delete(name);
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import type { Endpoint } from "@shoal/contract";
 import type { Database } from "@shoal/database";
-import { type Handler, type HandlerCall, isStatusReply, ServiceError, withStatus } from "@shoal/router";
+import { type Handler, type HandlerCall, isLasting, isStatusReply, keyOfAnotherRequest, readIdempotencyKey, ServiceError, withStatus } from "@shoal/router";
 import type { ErrorBody } from "@shoal/schemas";
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -13,9 +13,6 @@ const leaseMs = 120_000;
 /** How long a repeated request waits for the first one. */
 const patienceMs = 30_000;
 const pollMs = 100;
-
-/** Statuses that say nothing lasting about the request: its repetition must be tried anew. */
-const passing = new Set([401, 408, 425, 429]);
 
 /** Makes POSTs safe to repeat: the same `Idempotency-Key` gets the first answer again. */
 export interface Idempotency {
@@ -45,20 +42,12 @@ function conflict(key: string, message: string): ServiceError {
   return new ServiceError(409, "idempotency_conflict", `Idempotency-Key ${JSON.stringify(key)} ${message}`);
 }
 
-function usedOtherwise(key: string): ServiceError {
-  return new ServiceError(422, "idempotency_conflict", `Idempotency-Key ${JSON.stringify(key)} was used for another request already. Use a new key for each new request.`);
-}
-
 /** What of a call tells one request from another. */
 type AnyCall = Pick<HandlerCall<Endpoint, Access>, "params" | "query" | "headers" | "context"> & { readonly body: unknown };
 
 function claimOf(endpoint: Endpoint, call: AnyCall): Claim | undefined {
-  const header = call.headers["idempotency-key"];
-  const key = Array.isArray(header) ? header[0] : header;
+  const key = readIdempotencyKey(call.headers["idempotency-key"]);
   if (key === undefined) return undefined;
-  if (key.length < 1 || key.length > 255 || !/^[\x20-\x7e]+$/.test(key)) {
-    throw new ServiceError(400, "bad_request", "headers.idempotency-key: expected 1 to 255 printable ASCII characters, a UUID for instance.");
-  }
   const { context } = call;
   const fingerprint = createHash("sha256")
     .update(JSON.stringify([endpoint.operationId, context.projectId, call.params, call.query, call.body ?? null]))
@@ -116,7 +105,7 @@ export function createIdempotency(parts: { readonly database: Database; readonly
   async function recall(claim: Claim): Promise<Outcome | undefined> {
     const row = await query.selectFrom("idempotency_keys").select(["fingerprint", "status", "response"]).where("scope", "=", claim.scope).where("key", "=", claim.key).executeTakeFirst();
     if (row === undefined) return undefined;
-    if (row.fingerprint !== claim.fingerprint) throw usedOtherwise(claim.key);
+    if (row.fingerprint !== claim.fingerprint) throw keyOfAnotherRequest(claim.key);
     if (row.status === 0 || row.response === null) return undefined;
     const text = secrets.unseal(row.response, purpose(claim));
     if (text === undefined) throw conflict(claim.key, "belongs to an answer that this server cannot read: its secret_key has changed. Look whether the request took effect, and use a new key.");
@@ -134,8 +123,7 @@ export function createIdempotency(parts: { readonly database: Database; readonly
     try {
       value = await handle();
     } catch (error) {
-      const lasting = ServiceError.isInstance(error) && error.status < 500 && !passing.has(error.status) && error.retryAfterSeconds === undefined;
-      await (lasting ? remember(claim, since, { status: error.status, error: error.toBody() }) : release(claim, since)).catch((failure: unknown) => {
+      await (isLasting(error) ? remember(claim, since, { status: error.status, error: error.toBody() }) : release(claim, since)).catch((failure: unknown) => {
         log.warn({ err: failure }, "an idempotency key could not be settled");
       });
       throw error;
@@ -165,7 +153,7 @@ export function createIdempotency(parts: { readonly database: Database; readonly
           running.delete(name);
         }
       } else {
-        if (mine.fingerprint !== claim.fingerprint) throw usedOtherwise(claim.key);
+        if (mine.fingerprint !== claim.fingerprint) throw keyOfAnotherRequest(claim.key);
         await Promise.race([mine.done.catch(() => undefined), delay(Math.max(0, deadline - Date.now()), undefined, { ref: false })]);
       }
       const first = await recall(claim);
