@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type ServiceProcess, startService } from "./service.ts";
 import { bareEnv, noChromium, shoal, start } from "./testing/shoal.ts";
@@ -69,6 +70,26 @@ describe("a start that fails", () => {
     expect(stderr).toContain("127.0.0.1:1/x cannot be reached");
     expect(stderr).not.toContain("hunter2");
   });
+});
+
+it("is waited for although the ready file of an earlier run goes meanwhile", async () => {
+  const dataDir = join(folder, "restarted");
+  mkdirSync(dataDir);
+  // Comes whole and goes, over and over, while the service starts.
+  const script = `
+    const { renameSync, rmSync, writeFileSync } = require("node:fs");
+    for (;;) {
+      writeFileSync(${JSON.stringify(join(dataDir, "draft"))}, '{"pid":1}');
+      renameSync(${JSON.stringify(join(dataDir, "draft"))}, ${JSON.stringify(join(dataDir, "ready.json"))});
+      rmSync(${JSON.stringify(join(dataDir, "ready.json"))}, { force: true });
+    }`;
+  const earlier = new Worker(script, { eval: true });
+  try {
+    // One that ends, so that it does not take the file away itself.
+    await expect(startService(dataDir, ["--warm", "many"], bareEnv())).rejects.toThrow("--warm");
+  } finally {
+    await earlier.terminate();
+  }
 });
 
 it("says how to install the service where it is not installed", async () => {

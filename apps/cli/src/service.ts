@@ -34,19 +34,20 @@ export async function startService(dataDir: string, flags: readonly string[] = [
   const ended = once(child, "close");
 
   const watcher = watch(dataDir);
-  const ready = new Promise<"ready">((resolve) => {
+  const ready = new Promise<ReadyFile>((resolve) => {
     const look = () => {
-      // The file is moved into place when it is whole; one of an earlier run names another process.
-      if (existsSync(readyFile) && readReadyFile(readyFile).pid === child.pid) resolve("ready");
+      // The file is moved into place when it is whole; one of an earlier run names another process, and goes when this one starts.
+      const read = readReadyFile(readyFile);
+      if (read !== undefined && read.pid === child.pid) resolve(read);
     };
     watcher.on("change", look);
     look();
   });
   const first = await Promise.race([ready, ended]);
   watcher.close();
-  if (first !== "ready") throw new Error(`The service did not start:\n${output}`);
+  if (!("pid" in first)) throw new Error(`The service did not start:\n${output}`);
 
-  const { base_url, api_key, pid } = readReadyFile(readyFile);
+  const { base_url, api_key, pid } = first;
   return {
     baseUrl: base_url,
     apiKey: api_key,
@@ -60,6 +61,18 @@ export async function startService(dataDir: string, flags: readonly string[] = [
   };
 }
 
-function readReadyFile(path: string): { base_url: string; api_key: string; pid: number } {
-  return JSON.parse(readFileSync(path, "utf8")) as { base_url: string; api_key: string; pid: number };
+interface ReadyFile {
+  readonly base_url: string;
+  readonly api_key: string;
+  readonly pid: number;
+}
+
+/** @returns `undefined` when it is not there. */
+function readReadyFile(path: string): ReadyFile | undefined {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as ReadyFile; // written by the service
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
 }
