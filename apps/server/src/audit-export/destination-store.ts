@@ -95,7 +95,8 @@ export function createDestinationStore({ query }: Database, serverId: string): D
             .selectFrom("audit_export_destinations")
             .select("id")
             .where("status", "=", "active")
-            .where("next_attempt_at", "<=", sql<string>`clock_timestamp()`)
+            // The column has whole milliseconds, and rounds: what is due now may seem half of one ahead.
+            .where("next_attempt_at", "<=", sql<string>`clock_timestamp() + interval '1 millisecond'`)
             .where(sql<boolean>`coalesce(lease_until, '-infinity') <= clock_timestamp()`)
             .orderBy("next_attempt_at")
             .limit(1)

@@ -226,13 +226,11 @@ it("is one server's at a time: whoever took too long can do nothing more", async
       return createDestinationStore({ ...server.database, query: transaction }, serverId).claim();
     });
   const object = { first: 1, last: 2, name: "x" };
-  // A server that has just seen it paused may still hold it for a moment.
-  const ended = { lease_until: new Date(Date.now() - 1000) };
-  const claimed = await claim("slow", ended);
+  const claimed = await claim("slow");
   if (claimed === undefined) throw new Error("It was not to be had.");
   expect(claimed).toMatchObject({ id, lease_server: "slow" });
   expect(await claim("quick")).toBeUndefined();
-  const taken = await claim("quick", ended);
+  const taken = await claim("quick", { lease_until: new Date(Date.now() - 1000) });
   if (taken === undefined) throw new Error("It was not to be had.");
   expect(await slow.begin(claimed, object)).toBeUndefined();
   const begun = await quick.begin(taken, object);
@@ -250,6 +248,22 @@ it("is one server's at a time: whoever took too long can do nothing more", async
   expect(await quick.begin(done ?? taken, { ...object, first: 3, last: 4 })).toBeUndefined();
   await quick.releaseAll();
   expect(await query.selectFrom("audit_export_destinations").select(["lease_server", "last_error"]).where("id", "=", id).executeTakeFirst()).toEqual({ lease_server: null, last_error: null });
+});
+
+it("is due at once when it was changed, wherever between two milliseconds that was", async () => {
+  // The servers that run here see nothing of it.
+  const transaction = await server.database.query.startTransaction().execute();
+  try {
+    const store = createDestinationStore({ ...server.database, query: transaction }, "any");
+    await sql`create schema standing`.execute(transaction);
+    await sql`create function standing.clock_timestamp() returns timestamptz language sql as $$ select timestamptz '2026-01-01T00:00:00.0006Z' $$`.execute(transaction);
+    await sql`set local search_path to standing, public, pg_catalog`.execute(transaction);
+    const paused = await store.find(id);
+    expect(await store.update(paused ?? expect.unreachable(), { status: "active" })).toMatchObject({ next_attempt_at: "2026-01-01T00:00:00.001Z" });
+    expect(await store.claim()).toMatchObject({ id, lease_server: "any" });
+  } finally {
+    await transaction.rollback().execute();
+  }
 });
 
 it("writes a long log in objects that are bounded, each entry once although two servers look", async () => {
