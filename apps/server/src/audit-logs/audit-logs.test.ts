@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const dayMs = 86_400_000;
-const window = (from = -1, to = 1) => `start=${new Date(Date.now() + from * dayMs).toISOString()}&end=${new Date(Date.now() + to * dayMs).toISOString()}`;
+const window = (from = -1, to = 1, nowMs = Date.now()) => `start=${new Date(nowMs + from * dayMs).toISOString()}&end=${new Date(nowMs + to * dayMs).toISOString()}`;
 
 async function list(filter = "", request?: TestRequest): Promise<AuditLogEntry[]> {
   const reply = await server.request("GET", `/audit-logs?${window()}&${filter}`, request);
