@@ -123,8 +123,9 @@ for (const kind of kinds) {
     });
 
     it.each(["silent", "never ready"] as const)("gives up on one that is %s, says so, and leaves nothing", async (standIn) => {
-      const { placement, sessionsDir } = await openPlacement({ kind, standIn, readyMs: 700 });
-      await expect(placement.acquire(assign("s1"))).rejects.toMatchObject({ code: "start_failed", message: expect.stringMatching(/was not ready within 0.7 s. It printed last:\nthe stand-in starts\nRun `shoal doctor`/) as unknown });
+      // Long enough for its first line on a machine that does other things.
+      const { placement, sessionsDir } = await openPlacement({ kind, standIn, readyMs: 5_000 });
+      await expect(placement.acquire(assign("s1"))).rejects.toMatchObject({ code: "start_failed", message: expect.stringMatching(/was not ready within 5 s\. It printed last:\nthe stand-in starts\nRun `shoal doctor`/) as unknown });
       expect(await sessionFolders(sessionsDir)).toEqual([]);
     });
 
