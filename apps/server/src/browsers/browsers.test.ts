@@ -135,11 +135,12 @@ describe("a session", () => {
   });
 
   it("takes one name of many who ask for it at once", async () => {
-    const replies = await Promise.all([1, 2, 3].map(() => server.request("POST", "/browsers", { body: { name: "race" } })));
+    const replies = await Promise.all([1, 2, 3].map(() => server.request("POST", "/browsers", { body: { name: "a_race" } })));
     for (const { status, body } of replies) if (status === 200) made.add(Browser.parse(body).session_id);
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
     expect(replies.find(({ status }) => status === 409)).toMatchObject({ body: { code: "name_taken" } });
-    expect(await list("status=all&query=race")).toHaveLength(1);
+    // No part of another's id, which has letters and digits alone.
+    expect(await list("status=all&query=a_race")).toHaveLength(1);
   });
 
   it("changes its name and labels", async () => {
@@ -263,10 +264,11 @@ describe("an instance that ends by itself", () => {
 
   it("ends when nobody uses it", async () => {
     const row = () => server.database.query.selectFrom("sessions").select(["ended_reason", "ended_at", "created_at"]).where("id", "=", idle.session_id).executeTakeFirstOrThrow();
-    await expect.poll(async () => (await row()).ended_reason, { timeout: 25_000, interval: 200 }).toBe("timeout");
+    await expect.poll(async () => (await row()).ended_reason, { timeout: 55_000, interval: 200 }).toBe("timeout");
     const { created_at, ended_at } = await row();
     const lifeMs = Date.parse(ended_at ?? "") - Date.parse(created_at);
     expect(lifeMs).toBeGreaterThan(9_900);
-    expect(lifeMs).toBeLessThan(20_000);
+    // Its start counts too, the first of this file. Well before the usual minute.
+    expect(lifeMs).toBeLessThan(50_000);
   });
 });
