@@ -34,11 +34,12 @@ afterAll(async () => {
 /** A server with a clock of its own, which this test moves. */
 async function startServer(serverId: string, check = secretCheck, embedded = true) {
   let ms = 0;
+  const now = vi.fn(() => ms);
   const onGivenUp = vi.fn<() => void>();
   const onGone = vi.fn<() => void>();
-  const heartbeat = await startHeartbeat({ ...database, embedded }, { serverId, secretCheck: check, region: "default", log, now: () => ms, beatMs: 50, onGivenUp, onGone });
+  const heartbeat = await startHeartbeat({ ...database, embedded }, { serverId, secretCheck: check, region: "default", log, now, beatMs: 50, onGivenUp, onGone });
   beating.add(heartbeat);
-  return { heartbeat, onGivenUp, onGone, advance: (byMs: number) => { ms += byMs; } };
+  return { heartbeat, now, onGivenUp, onGone, advance: (byMs: number) => { ms += byMs; } };
 }
 
 async function addSession(server_id: string): Promise<string> {
@@ -107,6 +108,33 @@ it("blames nobody for what it did not hear while it stood still itself", async (
   await live(server, 3, me);
   expect(await endedReason(session)).toBeNull();
   expect(await serverIds()).toContain(other);
+}, 60_000);
+
+it.each([
+  ["doubts itself where another server may have come and given it up", false],
+  ["does not doubt itself where nobody can: alone, with a database of its own", true],
+])("after it stood still, %s", async (_what, embedded) => {
+  const me = createId();
+  const server = await startServer(me, secretCheck, embedded);
+  const locked = Promise.withResolvers<undefined>();
+  const seen = Promise.withResolvers<undefined>();
+  const holding = database.query.transaction().execute(async (transaction) => {
+    await transaction.selectFrom("servers").select("id").where("id", "=", me).forUpdate().execute();
+    locked.resolve(undefined);
+    await seen.promise;
+  });
+  await locked.promise;
+  server.advance(3_600_000);
+  // It has looked at its clock again, and its beat waits for the row.
+  const looked = server.now.mock.calls.length;
+  try {
+    await expect.poll(() => server.now.mock.calls.length, { timeout: 30_000 }).toBeGreaterThan(looked + 1);
+    expect(server.heartbeat.isDoubtful()).toBe(!embedded);
+  } finally {
+    seen.resolve(undefined);
+    await holding;
+  }
+  await expect.poll(() => server.heartbeat.isDoubtful(), { timeout: 30_000 }).toBe(false);
 }, 60_000);
 
 it("notices that it was given up, and begins anew", async () => {

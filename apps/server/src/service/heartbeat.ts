@@ -190,7 +190,8 @@ export async function startHeartbeat({ embedded, pulse: query }: Database, optio
     async refresh() {
       await hear();
     },
-    isDoubtful: () => cleared !== pauses,
+    // Only another server can have given this one up, and none comes to a database that this one has for itself.
+    isDoubtful: () => cleared !== pauses && (!embedded || peers.size > 0),
     async announce(own) {
       address = own;
       await query.updateTable("servers").set({ address: own }).where("id", "=", serverId).where("life", "=", life).execute();
