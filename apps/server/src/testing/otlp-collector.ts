@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** A log record as a collector gets it. */
@@ -18,7 +18,7 @@ export interface CollectedRecord {
 
 /** A receiver of OTLP logs over HTTP (protobuf), on the loopback interface. */
 export interface TestCollector {
-  /** Base address; the same after {@link down} and {@link up}. */
+  /** Base address. */
   readonly url: string;
   readonly port: number;
   /** Of every request, also of those that it did not take. */
@@ -27,8 +27,9 @@ export interface TestCollector {
   readonly records: CollectedRecord[];
   /** Answers a request in place of 200; `undefined` = it is taken. Never resolves = no answer. */
   respond: (request: IncomingMessage, response: ServerResponse) => boolean;
-  down(): Promise<void>;
-  up(): Promise<void>;
+  /** Breaks every connection off, also those that are made from now on. */
+  down(): void;
+  up(): void;
 }
 
 type Field = readonly [field: number, value: bigint | Buffer];
@@ -125,8 +126,7 @@ export function decodeLogs(body: Buffer): CollectedRecord[] {
 }
 
 export async function startCollector(): Promise<TestCollector> {
-  let server: Server | undefined;
-  let port = 0;
+  let isDown = false;
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
@@ -139,32 +139,30 @@ export async function startCollector(): Promise<TestCollector> {
     response.end();
   }
 
+  const server = createServer((request, response) => {
+    receive(request, response).catch(() => response.destroy());
+  });
+  // Another program might get the port while nobody listens there.
+  server.on("connection", (socket) => {
+    if (isDown) socket.resetAndDestroy();
+  });
+  server.unref();
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+
   const collector = {
     requests: [] as TestCollector["requests"][number][],
     records: [] as CollectedRecord[],
     respond: () => true,
-    get port() {
-      return port;
+    port,
+    url: `http://127.0.0.1:${String(port)}`,
+    down() {
+      isDown = true;
+      server.closeAllConnections();
     },
-    get url() {
-      return `http://127.0.0.1:${String(port)}`;
-    },
-    async down() {
-      const closing = server;
-      if (closing === undefined) return;
-      server = undefined;
-      closing.close();
-      closing.closeAllConnections();
-      await once(closing, "close");
-    },
-    async up() {
-      server = createServer((request, response) => {
-        receive(request, response).catch(() => response.destroy());
-      });
-      await once(server.listen(port, "127.0.0.1"), "listening");
-      ({ port } = server.address() as AddressInfo);
+    up() {
+      isDown = false;
     },
   } satisfies TestCollector as TestCollector;
-  await collector.up();
   return collector;
 }
