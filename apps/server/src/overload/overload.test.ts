@@ -50,8 +50,10 @@ describe("a server with little room", () => {
 
   it("answers each request of a flood, and is well after it", { timeout: 60_000 }, async () => {
     await calm();
-    const statuses = await Promise.all(Array.from({ length: 1500 }, async () => (await server.request("GET", "/profiles")).status));
-    expect(new Set(statuses).size).toBeGreaterThan(0);
+    const statuses: number[] = [];
+    // In waves that the system has room for: it lets the connections of a larger one try again after seconds.
+    for (let wave = 0; wave < 4; wave += 1) statuses.push(...(await Promise.all(Array.from({ length: 400 }, async () => (await server.request("GET", "/profiles")).status))));
+    expect(statuses).toContain(200);
     expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
     await calm();
   });
@@ -87,7 +89,8 @@ it("refuses while it cannot keep up, and no longer", { timeout: 60_000 }, async 
 describe("a client that stops in the middle", () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startTestServer({ request_stall_seconds: 1 });
+    // Longer than a busy machine stands still.
+    server = await startTestServer({ request_stall_seconds: 4 });
   });
   afterAll(() => server.close());
 
@@ -107,9 +110,10 @@ describe("a client that stops in the middle", () => {
     const content = JSON.stringify({ name: "slow-but-steady" });
     socket.write(`POST /profiles HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${server.key}\r\nContent-Type: application/json\r\nContent-Length: ${String(content.length)}\r\n\r\n`);
     const answer = text(socket);
+    // All of them take longer than a stall may.
     for (const letter of content) {
       socket.write(letter);
-      await delay(100);
+      await delay(250);
     }
     expect(await answer).toMatch(/^HTTP\/1\.1 201 /);
   });
