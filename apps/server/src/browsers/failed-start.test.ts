@@ -9,6 +9,7 @@ const windows = process.platform === "win32";
 let server: TestServer;
 let folder: string;
 let broken: string;
+let held: string;
 
 beforeAll(async () => {
   if (windows) return;
@@ -16,8 +17,9 @@ beforeAll(async () => {
   if (found === undefined) throw new Error("These tests need a Chromium.");
   folder = mkdtempSync(join(tmpdir(), "shoal-broken-"));
   broken = join(folder, "broken");
+  held = join(folder, "held");
   const chromium = join(folder, found.kind === "headless_shell" ? "chrome-headless-shell" : "chromium");
-  writeFileSync(chromium, `#!/bin/sh\nif [ -e '${broken}' ] && [ "$1" != --version ]; then exit 1; fi\nexec '${found.executable}' "$@"\n`);
+  writeFileSync(chromium, `#!/bin/sh\nif [ "$1" != --version ]; then\n  [ ! -e '${broken}' ] || exit 1\n  while [ -e '${held}' ]; do sleep 0.1; done\nfi\nexec '${found.executable}' "$@"\n`);
   chmodSync(chromium, 0o755);
   server = await startTestServer({ chromium });
 });
@@ -43,9 +45,15 @@ it.skipIf(windows)("leaves no session behind when its browser does not start, an
 it.skipIf(windows)("leaves no session behind when the client goes away while it starts (needs a POSIX shell)", async () => {
   const before = (await rows()).length;
   const client = new AbortController();
-  const creating = server.request("POST", "/browsers", { body: { name: "unwanted" }, signal: client.signal });
-  await expect.poll(async () => (await rows()).some(({ name, ended_at }) => name === "unwanted" && ended_at === null), { interval: 5 }).toBe(true);
-  client.abort();
-  await expect(creating).rejects.toThrow();
-  await expect.poll(async () => (await rows()).length).toBe(before);
+  // It cannot have started by the time the client goes.
+  writeFileSync(held, "");
+  try {
+    const creating = server.request("POST", "/browsers", { body: { name: "unwanted" }, signal: client.signal });
+    await expect.poll(async () => (await rows()).some(({ name, ended_at }) => name === "unwanted" && ended_at === null), { interval: 5 }).toBe(true);
+    client.abort();
+    await expect(creating).rejects.toThrow();
+    await expect.poll(async () => (await rows()).length).toBe(before);
+  } finally {
+    rmSync(held);
+  }
 });
