@@ -98,8 +98,8 @@ it("leaves nothing behind of a client that does not wait", async () => {
   const rows = () => first.database.query.selectFrom("sessions").select("id").where("project_id", "=", project.id).where("ended_at", "is", null).execute();
   await expect.poll(async () => (await rows()).length, patience).toBe(1);
   gone.abort();
-  await expect(asked).rejects.toThrow();
-  // It was given up while it started, or had started by then: then it ends by itself.
+  // It was given up while it started, or had started by then, where this process stood still for a moment.
+  expect(["gone", 200]).toContain(await asked.then(({ status }) => status, () => "gone"));
   await expect.poll(async () => {
     for (const { id } of await rows()) await here("DELETE", `/browsers/${id}`);
     return (await rows()).length;
