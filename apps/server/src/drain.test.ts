@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { completeConfig } from "./config/config.ts";
 import { type RunningServer, startServer } from "./server.ts";
 import { connectCdp } from "./testing/cdp-client.ts";
+import { unlimited } from "./testing/unlimited.ts";
 
 let dataDir: string;
 let server: RunningServer;
@@ -21,7 +22,8 @@ afterAll(() => {
 });
 
 async function start(): Promise<void> {
-  server = await startServer(completeConfig({ data_dir: dataDir, port: 0, placement: "process", warm: 0 }), { logTo: new PassThrough().resume() });
+  // A stop that waits for the whole drain is told from a slow machine.
+  server = await startServer(completeConfig({ data_dir: dataDir, port: 0, placement: "process", warm: 0, drain_seconds: 120, ...unlimited }), { logTo: new PassThrough().resume() });
 }
 
 async function ask(method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> {
@@ -36,7 +38,7 @@ async function ask(method: string, path: string, body?: object): Promise<{ statu
 
 const reasonOf = async (id: string) => ((await ask("GET", `/browsers/${id}?include_deleted=true`)).body as Browser).ended_reason;
 
-it("finishes what is in flight, ends sessions as server_stopped, and leaves nothing running", { timeout: 30_000 }, async () => {
+it("finishes what is in flight, ends sessions as server_stopped, and leaves nothing running", { timeout: 180_000 }, async () => {
   await start();
   const running = Browser.parse((await ask("POST", "/browsers", {})).body);
   const cdp = await connectCdp(running.cdp_ws_url);
@@ -58,25 +60,25 @@ it("finishes what is in flight, ends sessions as server_stopped, and leaves noth
   expect(await reasonOf(Browser.parse(late.body).session_id)).toBe("server_stopped");
 });
 
-it("ends event streams and idle connections instead of waiting for them", async () => {
+it("ends event streams and idle connections instead of waiting for them", { timeout: 180_000 }, async () => {
   await start();
   const { session_id } = Browser.parse((await ask("POST", "/browsers", {})).body);
   await ask("GET", "/health");
   const started = performance.now();
   await server.close();
-  expect(performance.now() - started).toBeLessThan(9_000);
+  expect(performance.now() - started).toBeLessThan(100_000);
   await start();
   expect(await reasonOf(session_id)).toBe("server_stopped");
 });
 
-it("ends the sessions of a server that was killed as instance_lost when it starts again", { timeout: 60_000 }, async () => {
+it("ends the sessions of a server that was killed as instance_lost when it starts again", { timeout: 180_000 }, async () => {
   const readyFile = join(dataDir, "ready.json");
   const program = `const { serve } = await import(${JSON.stringify(new URL("server.ts", import.meta.url).href)}); await serve({ env: {}, flags: JSON.parse(process.argv[1]) });`;
-  const flags = { data_dir: dataDir, port: 0, placement: "process", warm: 0, ready_file: readyFile, log_level: "silent" };
+  const flags = { data_dir: dataDir, port: 0, placement: "process", warm: 0, ready_file: readyFile, log_level: "silent", ...unlimited };
   const child = spawn(process.execPath, ["--conditions=@shoal/source", "--input-type=module", "-e", program, JSON.stringify(flags)], { stdio: "inherit" });
   const exited = once(child, "exit");
   try {
-    await expect.poll(() => existsSync(readyFile), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => existsSync(readyFile), { timeout: 60_000 }).toBe(true);
     const { base_url, api_key } = JSON.parse(readFileSync(readyFile, "utf8")) as { base_url: string; api_key: string };
     const created = await fetch(`${base_url}/browsers`, { method: "POST", headers: { authorization: `Bearer ${api_key}` } });
     const { session_id } = Browser.parse(await created.json());

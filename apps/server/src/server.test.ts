@@ -11,6 +11,7 @@ import { adminKeyPath, readAdminKey } from "./data-dir/admin-key.ts";
 import { isLoopback, urlOf } from "./listen.ts";
 import { type RunningServer, startServer } from "./server.ts";
 import { StartError } from "./start-error.ts";
+import { unlimited } from "./testing/unlimited.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -28,7 +29,7 @@ afterEach(async () => {
 const dataDir = () => join(folder, "data");
 
 async function start(settings: Settings = {}): Promise<RunningServer> {
-  const server = await startServer(completeConfig({ data_dir: dataDir(), port: 0, placement: "process", warm: 0, ...settings }), { logTo: new PassThrough().resume() });
+  const server = await startServer(completeConfig({ data_dir: dataDir(), port: 0, placement: "process", warm: 0, ...unlimited, ...settings }), { logTo: new PassThrough().resume() });
   running.push(server);
   return server;
 }

@@ -11,6 +11,7 @@ import { completeConfig } from "../config/config.ts";
 import { createSecrets } from "../secrets.ts";
 import { startServer } from "../server.ts";
 import { startTestServer, type TestRequest, type TestServer } from "../testing/test-server.ts";
+import { unlimited } from "../testing/unlimited.ts";
 import { createAuditChain } from "./chain.ts";
 import { type AuditNote, hashOf } from "./entry.ts";
 import { createAuditRecorder } from "./recorder.ts";
@@ -275,7 +276,7 @@ describe("the chain", () => {
   });
 
   it("is one, whoever of several servers writes at once", async () => {
-    const second = await startServer(completeConfig({ data_dir: join(own.dataDir, "..", "second"), secret_key: secretKey, port: 0, placement: "process", warm: 0, log_level: "silent" }), { database: { ...database, close: () => Promise.resolve() } });
+    const second = await startServer(completeConfig({ data_dir: join(own.dataDir, "..", "second"), secret_key: secretKey, port: 0, placement: "process", warm: 0, log_level: "silent", ...unlimited }), { database: { ...database, close: () => Promise.resolve() } });
     const { entries } = await check();
     const make = (baseUrl: string) => fetch(`${baseUrl}/profiles`, { method: "POST", headers: { authorization: `Bearer ${own.key}` } });
     await Promise.all(Array.from({ length: 40 }, (_, index) => make(index % 2 === 0 ? own.baseUrl : second.baseUrl)));

@@ -13,6 +13,7 @@ import { completeConfig } from "../config/config.ts";
 import { restoringMarker } from "../data-dir/data-dir.ts";
 import { type RunningServer, startServer } from "../server.ts";
 import { StartError } from "../start-error.ts";
+import { unlimited } from "../testing/unlimited.ts";
 import { zipOf } from "../testing/zip.ts";
 
 let folder: string;
@@ -28,7 +29,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const start = (data_dir: string) => startServer(completeConfig({ data_dir, port: 0, placement: "process", warm: 0 }), { logTo: new PassThrough().resume() });
+const start = (data_dir: string) => startServer(completeConfig({ data_dir, port: 0, placement: "process", warm: 0, ...unlimited }), { logTo: new PassThrough().resume() });
 
 async function run(args: readonly string[], stdin: Readable = Readable.from([]), env: NodeJS.ProcessEnv = {}): Promise<{ status: number; stdout: Buffer; stderr: string }> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];

@@ -4,13 +4,14 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { completeConfig } from "../config/config.ts";
 import { type RunningServer, startServer } from "../server.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
+import { unlimited } from "../testing/unlimited.ts";
 
 const secretKey = "the same on both servers, 32 characters";
 let first: TestServer;
 let second: RunningServer;
 beforeAll(async () => {
   first = await startTestServer({ secret_key: secretKey, max_sessions: 20 });
-  const config = completeConfig({ data_dir: join(first.dataDir, "..", "second"), secret_key: secretKey, port: 0, placement: "process", warm: 0, max_sessions: 20, log_level: "silent" });
+  const config = completeConfig({ data_dir: join(first.dataDir, "..", "second"), secret_key: secretKey, port: 0, placement: "process", warm: 0, max_sessions: 20, log_level: "silent", ...unlimited });
   second = await startServer(config, { database: { ...first.database, close: () => Promise.resolve() } });
 });
 afterAll(async () => {

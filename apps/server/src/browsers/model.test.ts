@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { completeConfig } from "../config/config.ts";
 import { type RunningServer, startServer } from "../server.ts";
 
+import { unlimited } from "../testing/unlimited.ts";
 /** What a session must be like. */
 interface ModelSession {
   name: string | undefined;
@@ -32,7 +33,7 @@ let server: RunningServer;
 async function start(): Promise<void> {
   // Nobody reads the log.
   const log = new PassThrough().resume();
-  server = await startServer(completeConfig({ data_dir: join(folder, "data"), port: 0, placement: "process", warm: 0, drain_seconds: 5, max_sessions: most, max_sessions_per_project: most }), { logTo: log });
+  server = await startServer(completeConfig({ data_dir: join(folder, "data"), port: 0, placement: "process", warm: 0, drain_seconds: 5, max_sessions: most, max_sessions_per_project: most, ...unlimited }), { logTo: log });
 }
 
 beforeAll(async () => {

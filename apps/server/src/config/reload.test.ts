@@ -11,7 +11,7 @@ import { type Settings, settings } from "./settings.ts";
 let folder: string;
 let server: RunningServer;
 let logged = "";
-const configOf = (changes: Settings = {}) => completeConfig({ data_dir: folder, port: 0, placement: "process", warm: 0, log_format: "json", rate_limit_per_key: 1000, ...changes }, {});
+const configOf = (changes: Settings = {}) => completeConfig({ data_dir: folder, port: 0, placement: "process", warm: 0, log_format: "json", rate_limit_per_key: 1000, max_event_loop_delay_ms: 0, ...changes }, {});
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "shoal-reload-"));
   const log = new PassThrough();

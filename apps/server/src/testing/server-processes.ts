@@ -50,6 +50,7 @@ export async function startServerProcesses(): Promise<ServerProcesses & { readon
         SHOAL_PORT: "0",
         SHOAL_PLACEMENT: "process",
         SHOAL_WARM: "0",
+        SHOAL_MAX_EVENT_LOOP_DELAY_MS: "0",
         SHOAL_LOG_FORMAT: "json",
         SHOAL_READY_FILE: readyFile,
         ...settings,
@@ -60,13 +61,14 @@ export async function startServerProcesses(): Promise<ServerProcesses & { readon
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
     const ended = once(child, "close").then(() => { throw new Error(`The server ended:\n${output}`); });
     const ready = (async () => {
-      for (;;) {
+      while (child.exitCode === null && child.signalCode === null) {
         try {
           return Ready.parse(JSON.parse(readFileSync(readyFile, "utf8")));
         } catch {
           await new Promise((resolve) => setTimeout(resolve, 50));
         }
       }
+      return ended;
     })();
     const { base_url, api_key } = await Promise.race([ready, ended]);
     ended.catch(silent);

@@ -9,9 +9,7 @@ import type { Settings } from "../config/settings.ts";
 import { createId } from "../ids.ts";
 import { type RunningServer, startServer } from "../server.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "./database-proxy.ts";
-
-/** A test works in the service's own process, on a machine that may be busy: that is no reason to refuse its requests. */
-const unlimited: Settings = { max_event_loop_delay_ms: 0, rate_limit_per_key: 0, rate_limit_per_organization: 0, rate_limit_per_address: 0 };
+import { unlimited } from "./unlimited.ts";
 
 export interface TestReply {
   readonly status: number;
