@@ -29,6 +29,7 @@ describe.each(placements)("deleting a directory in the placement $title", ({ pla
     it("removes 30,000 files, and other operations go on meanwhile", async () => {
       const { onHost, path } = await prepared();
       await node(onHost, largeTree);
+      const began = performance.now();
       const deleting = session.fs.deleteDirectory(session.id, { path: `${path}/tree` }).then(() => "deleted");
       const waitsMs: number[] = [];
       for (;;) {
@@ -37,7 +38,9 @@ describe.each(placements)("deleting a directory in the placement $title", ({ pla
         waitsMs.push(performance.now() - startedAt);
         if ((await Promise.race([deleting, Promise.resolve("not yet")])) === "deleted") break;
       }
-      expect(Math.max(...waitsMs)).toBeLessThan(3000);
+      // One that waits for the deletion waits for most of it, however slow the disk is.
+      expect(waitsMs.length).toBeGreaterThan(3);
+      expect(Math.max(...waitsMs)).toBeLessThan(Math.max(3000, (performance.now() - began) / 2));
       expect(readdirSync(onHost)).toEqual([]);
       expect(await codeOf(session.fs.deleteDirectory(session.id, { path: `${path}/tree` }))).toBe("404 not_found");
     });
