@@ -18,7 +18,7 @@ function withMounts(script: string, command: readonly string[], asRealRoot = fal
 }
 
 describeIf(whyNoMounts(), "on a file system of its own", () => {
-  it("says that the disk is full, in initdb and at a start, and goes on when there is space again", async () => {
+  it("says that the disk is full, in initdb and at a start, and goes on when there is space again", { timeout: 180_000 }, async () => {
     const disk = scratch.path("disk");
     const dataDir = join(disk, "data");
     await mkdir(disk);

@@ -56,7 +56,7 @@ export async function expectNoProcess(directory: string): Promise<void> {
     () => {
       expect(postgresIn(directory)).toEqual([]);
     },
-    { timeout: 10_000 },
+    { timeout: 30_000 },
   );
 }
 
