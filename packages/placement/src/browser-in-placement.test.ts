@@ -3,7 +3,7 @@ import { fontCachePath } from "./font-cache.ts";
 import type { PlacementKind } from "./placement.ts";
 import { openPage } from "./testing/cdp.ts";
 import { openPlacement, runInside } from "./testing/placements.ts";
-import { familyOf, type Known } from "./testing/processes.ts";
+import { familyOf, type Known, stillRunning } from "./testing/processes.ts";
 import { startHttpProxy, startSocksProxy } from "./testing/proxy-servers.ts";
 import { describeWith } from "./testing/requirements.ts";
 import { createHash } from "node:crypto";
@@ -102,11 +102,22 @@ describeWith(["chromium", "bubblewrap"], "in a box", () => {
     const renderers = family.filter(({ pid }) => commandLine(pid).includes("--type=renderer"));
     expect(renderers.length).toBeGreaterThan(0);
     const [browser] = family;
-    for (const { pid } of renderers) {
+    const seen = renderers.flatMap((renderer) => {
+      const { pid } = renderer;
+      try {
+        return [{ status: readFileSync(`/proc/${pid}/status`, "utf8"), user: readlinkSync(`/proc/${pid}/ns/user`), net: readlinkSync(`/proc/${pid}/ns/net`) }];
+      } catch (error) {
+        // A spare one may end meanwhile.
+        if (stillRunning([renderer]).length > 0) throw error;
+        return [];
+      }
+    });
+    expect(seen.length).toBeGreaterThan(0);
+    for (const { net, status, user } of seen) {
       // A system call filter, and a user namespace below the box's.
-      expect(readFileSync(`/proc/${pid}/status`, "utf8")).toMatch(/Seccomp:\s+2/);
-      expect(readlinkSync(`/proc/${pid}/ns/user`)).not.toBe(readlinkSync(`/proc/${browser?.pid ?? 0}/ns/user`));
-      expect(readlinkSync(`/proc/${pid}/ns/net`)).not.toBe(readlinkSync("/proc/self/ns/net"));
+      expect(status).toMatch(/Seccomp:\s+2/);
+      expect(user).not.toBe(readlinkSync(`/proc/${browser?.pid ?? 0}/ns/user`));
+      expect(net).not.toBe(readlinkSync("/proc/self/ns/net"));
     }
   });
 

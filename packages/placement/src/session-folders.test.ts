@@ -2,7 +2,7 @@ import { removeTree } from "./remove-tree.ts";
 import { openSessionFolders } from "./session-folders.ts";
 import { temporaryDirectory } from "./testing/placements.ts";
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -59,8 +59,8 @@ it("removes the sockets of dead servers whose sessions' folder is gone, and no o
   const parent = await temporaryDirectory();
   const first = await openSessionFolders(parent, silent);
   const own = JSON.parse(readFileSync(join(first.runtimeDir, "owner.json"), "utf8")) as object;
-  const [dead, alive, strange] = ["shoal-DeAd01", "shoal-AlIvE2", "shoal-StRaN3"].map((name) => join(tmpdir(), name)) as [string, string, string];
-  for (const folder of [dead, alive, strange]) mkdirSync(folder);
+  // Named as they are, and not as those of another run.
+  const [dead, alive, strange] = [1, 2, 3].map(() => mkdtempSync(join(tmpdir(), "shoal-"))) as [string, string, string];
   try {
     writeFileSync(join(dead, "owner.json"), JSON.stringify({ ...own, pid: 2 ** 22 + 1 }));
     writeFileSync(join(alive, "owner.json"), JSON.stringify(own));
