@@ -50,6 +50,8 @@ const developer = signer("rsa");
 const publisher = signer("ec");
 const id = idOfHash(hashOf(developer.publicKey));
 const page = `https://chromewebstore.google.com/detail/some-name/${id}`;
+/** What runs that were killed have left. */
+let before: readonly string[] = [];
 let archive: Buffer;
 let store: Server;
 let server: TestServer;
@@ -57,6 +59,7 @@ let asked: URLSearchParams | undefined;
 let answer: { readonly status: number; readonly body: Buffer } = { status: 500, body: Buffer.alloc(0) };
 
 beforeAll(async () => {
+  before = leftovers();
   archive = await zipOf({ "manifest.json": manifest });
   store = createServer((request, response) => {
     const url = new URL(request.url ?? "", "http://store");
@@ -80,7 +83,7 @@ async function download(url: string, more = ""): Promise<{ status: number; bytes
   return { status: response.status, bytes, text: bytes.toString() };
 }
 
-const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith("shoal-crx-"));
+const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith("shoal-crx-") && !before.includes(name));
 
 it("hands on the archive inside the store's package, and leaves nothing behind", async () => {
   answer = { status: 200, body: crxOf(archive, [developer, publisher], developer.publicKey) };

@@ -74,7 +74,7 @@ describe("the page", () => {
     };
     // So that nothing has to be started within the time of the other address.
     const first = await opened(usual);
-    const text = `${id}.c${Math.ceil(Date.now() / 1000 + 6).toString(36)}`;
+    const text = `${id}.c${Math.ceil(Date.now() / 1000 + 12).toString(36)}`;
     const url = `${server.baseUrl}/browser/live/${text}.${createSecrets(secretKey).sign("live view", text)}`;
     const socket = await opened(url);
     await new Promise((resolve) => { socket.onclose = resolve; });
