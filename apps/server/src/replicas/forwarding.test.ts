@@ -200,6 +200,8 @@ it("sends nothing to what answers in the place of a server", async () => {
   const other = createId();
   await first.database.query.insertInto("servers").values({ id: other, life: createId(), address: `http://127.0.0.1:${String(port)}`, version: null, secret_check: null, heartbeat_at: new Date(Date.now() + 3_600_000) }).execute();
   await first.database.query.insertInto("sessions").values({ id, project_id: project.id, server_id: other, name: null, placement: "process", timeout_seconds: 60, headless: true, stealth: false, viewport: null, start_url: null }).execute();
+  // It beats, or its sessions would end.
+  const beats = setInterval(() => void first.database.query.updateTable("servers").set({ heartbeat_at: new Date(Date.now() + 3_600_000) }).where("id", "=", other).execute().catch(() => undefined), 500);
   try {
     await expect.poll(async () => (await (await here(`/browsers/${id}/fs/list_files?path=/`)).json() as { message: string }).message, { timeout: 30_000 }).toContain("What answers there is another server");
     const answer = await here(`/browsers/${id}/fs/list_files?path=/`);
@@ -208,6 +210,7 @@ it("sends nothing to what answers in the place of a server", async () => {
     expect((await here(`/browsers/${id}`)).status).toBe(200);
     expect(received.join("")).not.toMatch(/sk_shoal|fs\/list_files|x-shoal-replica/);
   } finally {
+    clearInterval(beats);
     impostor.close();
     await first.database.query.deleteFrom("sessions").where("id", "=", id).execute();
     await first.database.query.deleteFrom("servers").where("id", "=", other).execute();
