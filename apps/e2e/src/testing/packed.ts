@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../../../..");
-const packages = ["packages/schemas", "packages/contract", "packages/transport", "packages/client", "packages/router", "packages/testing", "apps/cli"];
+const packages = ["client", "testing", "cli"];
 
 /** What npm's own environment says of this checkout (its pnpm, its workspace) is none of an empty project's business. */
 const plainEnvironment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS$|NODE_PATH$|VITEST)/i.test(name)));
@@ -48,10 +48,10 @@ export const noOtherRuntimes = process.platform === "linux" && process.arch === 
 /** A connection to the registry that has gone silent is given up after half a minute; npm's own five are longer than any test waits. */
 const install = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-timeout=30000", "--fetch-retries=5"];
 
-/** Packs the built packages and installs them, and what they depend on, from the npm registry. The programs in `packed/` are copied beside. */
+/** Packs the built packages and those that they need, as `npm run pack` does, and installs them with what they depend on from the npm registry. The programs in `packed/` are copied beside. */
 export async function packedProject(): Promise<PackedProject> {
   const folder = await mkdtemp(join(tmpdir(), "shoal-packed-"));
-  for (const name of packages) await run("pnpm", ["pack", "--pack-destination", folder], { ...options, cwd: join(root, name) });
+  await run(process.execPath, [join(root, "tools/pack.mjs"), folder, ...packages], options);
   const tarballs = (await readdir(folder)).filter((name) => name.endsWith(".tgz")).map((name) => `./${name}`);
   await writeFile(join(folder, "package.json"), JSON.stringify({ name: "consumer", version: "1.0.0", private: true, type: "module" }));
   await run("npm", [...install, ...tarballs, "zod@4.6.7", "@types/node@24", "commander@15"], { ...options, cwd: folder });

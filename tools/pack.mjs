@@ -1,0 +1,71 @@
+// Packs the published packages as npm would publish them, for projects beside a clone: npm run pack -- DIR [NAME…]
+// With names (client, cli, …) only those and what they need of this repository.
+import { execFile } from "node:child_process";
+import { globSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/**
+ * @param {string} root
+ * @returns {Map<string, { folder: string, needs: string[] }>} the packages of a workspace that are published, by their names, each with those of them that it needs
+ */
+export function publishedPackages(root) {
+  const manifests = globSync(["packages/*/package.json", "apps/*/package.json"], { cwd: root })
+    .sort()
+    .map((path) => ({ folder: dirname(path), ...JSON.parse(readFileSync(join(root, path), "utf8")) }))
+    .filter((manifest) => manifest.private !== true);
+  const names = new Set(manifests.map(({ name }) => name));
+  return new Map(manifests.map(({ name, folder, dependencies = {}, peerDependencies = {} }) => [name, { folder, needs: Object.keys({ ...dependencies, ...peerDependencies }).filter((need) => names.has(need)) }]));
+}
+
+/**
+ * @param {ReturnType<typeof publishedPackages>} packages
+ * @param {readonly string[]} wanted - short names, `client` for `@shoal/client`; none for all
+ * @returns {string[]} their names and those of what they need, each after what it needs: the order in which they can be published
+ */
+export function inOrder(packages, wanted = []) {
+  const ordered = new Set();
+  const add = (name) => {
+    for (const need of packages.get(name).needs) add(need);
+    ordered.add(name);
+  };
+  for (const short of wanted) {
+    if (!packages.has(`@shoal/${short}`)) throw new Error(`There is no package "${short}". There are ${[...packages.keys()].map((name) => name.replace("@shoal/", "")).join(", ")}.`);
+    add(`@shoal/${short}`);
+  }
+  if (wanted.length === 0) for (const name of packages.keys()) add(name);
+  return [...ordered];
+}
+
+/** The tarball of a package: its name does not change with the version, so that a command which names it can be typed again. */
+export const tarballOf = (name) => `${name.replace("@", "").replace("/", "-")}.tgz`;
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+  const [given, ...wanted] = process.argv.slice(2);
+  if (given === undefined) {
+    console.error("Where to? npm run pack -- ../shoal-packages");
+    process.exit(2);
+  }
+  const packages = publishedPackages(root);
+  let names;
+  try {
+    names = inOrder(packages, wanted);
+  } catch (error) {
+    console.error(error.message);
+    process.exit(2);
+  }
+  const folder = resolve(given);
+  mkdirSync(folder, { recursive: true });
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const file = join(folder, tarballOf(name));
+      await run("pnpm", ["pack", "--out", file], { cwd: join(root, packages.get(name).folder), shell: process.platform === "win32" });
+      return file;
+    }),
+  );
+  console.log(`npm install ${files.join(" ")}`);
+}

@@ -1,0 +1,38 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { inOrder, publishedPackages, tarballOf } from "./pack.mjs";
+
+const root = join(import.meta.dirname, "..");
+const packages = publishedPackages(root);
+
+it("packs what is published, and nothing that is private", () => {
+  expect([...packages.keys()].sort()).toEqual(["cli", "client", "contract", "database", "instance", "placement", "router", "schemas", "server", "testing", "transport"].map((name) => `@shoal/${name}`));
+});
+
+it("gives a package after all that it needs, and with names nothing else", () => {
+  expect(inOrder(packages, ["client"])).toEqual(["@shoal/schemas", "@shoal/contract", "@shoal/transport", "@shoal/client"]);
+  const all = inOrder(packages);
+  expect([...all].sort()).toEqual([...packages.keys()].sort());
+  for (const [index, name] of all.entries()) expect(all.slice(0, index)).toEqual(expect.arrayContaining(packages.get(name)?.needs ?? []));
+  expect(() => inOrder(packages, ["sdk"])).toThrow('There is no package "sdk". There are');
+});
+
+it("names a tarball without its version, so that a command that was typed once can be typed again", () => {
+  expect(tarballOf("@shoal/client")).toBe("shoal-client.tgz");
+});
+
+it("says what is missing on its command line", () => {
+  const packed = (...args: string[]) => spawnSync(process.execPath, [join(root, "tools/pack.mjs"), ...args], { encoding: "utf8" });
+  expect(packed()).toMatchObject({ status: 2, stdout: "", stderr: expect.stringContaining("npm run pack -- ../shoal-packages") as string });
+  expect(packed("/nonexistent/folder", "sdk")).toMatchObject({ status: 2, stdout: "", stderr: expect.stringContaining("There is no package") as string });
+});
+
+it("is in the pages for newcomers with the version that this checkout has", () => {
+  const { version } = JSON.parse(readFileSync(join(root, "apps/server/package.json"), "utf8")) as { version: string };
+  for (const page of ["README.md", "docs/guide/install.md"]) {
+    const printed = [...readFileSync(join(root, page), "utf8").matchAll(/^Shoal (\S+) answers at/gm)].map(([, shown]) => shown);
+    expect(printed, page).toEqual([version]);
+  }
+});
