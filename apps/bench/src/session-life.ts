@@ -82,33 +82,38 @@ export async function measureSessionLife(rounds: number): Promise<Figure[]> {
         figures.push({ name: `one at a time, ${mode}, p${String(p * 100)}`, unit: "ms", ours: percentile(ours, p), peer: percentile(hand, p), peerName: `${found.kind} by hand`, ...(p === 0.5 && { target }) });
     }
 
-    const { service, shoal } = await start("eight", 2);
-    try {
-      const atOnce = 8;
-      const lives = rounds * 2;
-      const sustained = async (life: () => Promise<number>): Promise<{ perSecond: number; samples: number[] }> => {
-        const samples: number[] = [];
-        let left = lives;
-        const began = performance.now();
-        await Promise.all(
-          Array.from({ length: atOnce }, async () => {
-            while (left-- > 0) samples.push(await life());
-          }),
-        );
-        return { perSecond: (lives * 1000) / (performance.now() - began), samples };
-      };
-      await throughShoal(shoal, url);
-      // In turn, twice each, so that a slow spell of the machine does not fall on one alone.
-      const ours = [await sustained(() => throughShoal(shoal, url))];
-      const hand = [await sustained(() => byHand(found.executable, url))];
-      ours.push(await sustained(() => throughShoal(shoal, url)));
-      hand.push(await sustained(() => byHand(found.executable, url)));
-      const mean = (runs: { perSecond: number }[]) => runs.reduce((sum, { perSecond }) => sum + perSecond, 0) / runs.length;
-      figures.push({ name: "eight at a time, lives", unit: "/s", ours: mean(ours), peer: mean(hand), peerName: `${found.kind} by hand`, target: ">= 0.7" });
-      for (const p of [0.5, 0.99])
-        figures.push({ name: `eight at a time, p${String(p * 100)}`, unit: "ms", ours: percentile(ours.flatMap(({ samples }) => samples), p), peer: percentile(hand.flatMap(({ samples }) => samples), p), peerName: `${found.kind} by hand` });
-    } finally {
-      await service.stop();
+    for (const [mode, warm] of [
+      ["warm", 2],
+      ["cold", 0],
+    ] as const) {
+      const { service, shoal } = await start(`eight-${mode}`, warm);
+      try {
+        const atOnce = 8;
+        const lives = rounds * 2;
+        const sustained = async (life: () => Promise<number>): Promise<{ perSecond: number; samples: number[] }> => {
+          const samples: number[] = [];
+          let left = lives;
+          const began = performance.now();
+          await Promise.all(
+            Array.from({ length: atOnce }, async () => {
+              while (left-- > 0) samples.push(await life());
+            }),
+          );
+          return { perSecond: (lives * 1000) / (performance.now() - began), samples };
+        };
+        await throughShoal(shoal, url);
+        // In turn, twice each, so that a slow spell of the machine does not fall on one alone.
+        const ours = [await sustained(() => throughShoal(shoal, url))];
+        const hand = [await sustained(() => byHand(found.executable, url))];
+        ours.push(await sustained(() => throughShoal(shoal, url)));
+        hand.push(await sustained(() => byHand(found.executable, url)));
+        const mean = (runs: { perSecond: number }[]) => runs.reduce((sum, { perSecond }) => sum + perSecond, 0) / runs.length;
+        figures.push({ name: `eight at a time, ${mode}, lives`, unit: "/s", ours: mean(ours), peer: mean(hand), peerName: `${found.kind} by hand`, target: ">= 0.7" });
+        for (const p of [0.5, 0.99])
+          figures.push({ name: `eight at a time, ${mode}, p${String(p * 100)}`, unit: "ms", ours: percentile(ours.flatMap(({ samples }) => samples), p), peer: percentile(hand.flatMap(({ samples }) => samples), p), peerName: `${found.kind} by hand` });
+      } finally {
+        await service.stop();
+      }
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
