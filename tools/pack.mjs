@@ -10,7 +10,7 @@ const run = promisify(execFile);
 
 /**
  * @param {string} root
- * @returns {Map<string, { folder: string, needs: string[] }>} the packages of a workspace that are published, by their names, each with those of them that it needs
+ * @returns {Map<string, { folder: string, needs: string[] }>} the packages of a workspace that are published, by their names, each with those of them that it does not run without
  */
 export function publishedPackages(root) {
   const manifests = globSync(["packages/*/package.json", "apps/*/package.json"], { cwd: root })
@@ -18,7 +18,7 @@ export function publishedPackages(root) {
     .map((path) => ({ folder: dirname(path), ...JSON.parse(readFileSync(join(root, path), "utf8")) }))
     .filter((manifest) => manifest.private !== true);
   const names = new Set(manifests.map(({ name }) => name));
-  return new Map(manifests.map(({ name, folder, dependencies = {}, peerDependencies = {} }) => [name, { folder, needs: Object.keys({ ...dependencies, ...peerDependencies }).filter((need) => names.has(need)) }]));
+  return new Map(manifests.map(({ name, folder, dependencies = {} }) => [name, { folder, needs: Object.keys(dependencies).filter((need) => names.has(need)) }]));
 }
 
 /**

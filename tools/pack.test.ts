@@ -13,6 +13,8 @@ it("packs what is published, and nothing that is private", () => {
 
 it("gives a package after all that it needs, and with names nothing else", () => {
   expect(inOrder(packages, ["client"])).toEqual(["@shoal/schemas", "@shoal/contract", "@shoal/transport", "@shoal/client"]);
+  // The command runs without the service.
+  expect(inOrder(packages, ["cli"])).toEqual(["@shoal/cli"]);
   const all = inOrder(packages);
   expect([...all].sort()).toEqual([...packages.keys()].sort());
   for (const [index, name] of all.entries()) expect(all.slice(0, index)).toEqual(expect.arrayContaining(packages.get(name)?.needs ?? []));
