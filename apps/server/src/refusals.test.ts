@@ -1,10 +1,10 @@
 import { contract, type Endpoint } from "@shoal/contract";
 import { notImplemented as missingInside } from "@shoal/instance";
 import { ErrorBody } from "@shoal/schemas";
-import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { notImplemented } from "./not-implemented.ts";
 import { queryText, type RequestCase, requestCases } from "./testing/request-cases.ts";
+import { tableContents } from "./testing/table-contents.ts";
 import { startTestServer, type TestRequest, type TestServer } from "./testing/test-server.ts";
 
 const missing = new Set<string>([...notImplemented, ...missingInside]);
@@ -19,18 +19,9 @@ beforeAll(async () => {
   server = await startTestServer();
   const made = await server.request("POST", "/browsers", { body: { timeout_seconds: 3600 } });
   session = (made.body as { session_id: string }).session_id;
-  before = await contents();
+  before = await tableContents(server.database);
 });
 afterAll(() => server.close());
-
-/** Every row of every table but those that tell of requests rather than of what they did. */
-async function contents(): Promise<string> {
-  const { rows } = await sql<{ name: string }>`select tablename as name from pg_tables where schemaname = current_schema() order by tablename`.execute(server.database.query);
-  const kept = rows.map(({ name }) => name).filter((name) => !/^(?:audit_|servers|api_key_uses|idempotency|shoal_|rate_)/.test(name));
-  expect(kept).toEqual(expect.arrayContaining(["api_keys", "browser_pools", "extensions", "profiles", "projects", "proxies", "sessions", "telemetry_destinations"]));
-  const tables = await Promise.all(kept.map(async (name) => [name, (await sql`select to_jsonb(t) - 'last_used_at' as row from ${sql.table(name)} t order by t::text`.execute(server.database.query)).rows]));
-  return JSON.stringify(tables);
-}
 
 function paramsFor({ path }: Endpoint): Record<string, string> {
   return Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, path.startsWith("/browsers/{id}") && name === "id" ? session : "x"]));
@@ -90,5 +81,5 @@ it.each(["POST /browsers", "PATCH /browsers/x", "POST /browser_pools/x/acquire"]
 });
 
 it("has changed nothing", async () => {
-  expect(await contents()).toBe(before);
+  expect(await tableContents(server.database)).toBe(before);
 });

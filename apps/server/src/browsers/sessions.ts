@@ -180,8 +180,8 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
       const present = await existing(projectId, idOrName);
       const { id } = present;
       const profile = request.profile && (await parts.profiles.choose(projectId, request.profile));
-      if (request.telemetry) await switchTelemetry(present, request.telemetry);
       const chosen = await chooseProxy(projectId, request, id);
+      if (request.telemetry) await switchTelemetry(present, request.telemetry);
       const instance = chosen === undefined ? undefined : await instanceByName(projectId, id);
       if (request.viewport) await resize(present, request.viewport);
       if (profile) {

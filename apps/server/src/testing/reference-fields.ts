@@ -1,0 +1,44 @@
+import type { Endpoint } from "@shoal/contract";
+import type * as z from "zod/mini";
+
+/** Every leaf of a schema by its path: `body.extensions[].id`. */
+function* leavesOf(schema: z.core.$ZodType, at: string): Generator<string> {
+  // `$ZodTypes` is the union of all schemas; each of them is one.
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  switch (def.type) {
+    case "lazy":
+      yield* leavesOf(def.getter(), at);
+      return;
+    case "optional":
+    case "nullable":
+    case "default":
+      yield* leavesOf(def.innerType, at);
+      return;
+    case "pipe":
+      yield* leavesOf(def.in, at);
+      return;
+    case "union":
+      for (const option of def.options) yield* leavesOf(option, at);
+      return;
+    case "object":
+      for (const [name, field] of Object.entries(def.shape)) yield* leavesOf(field, `${at}.${name}`);
+      return;
+    case "array":
+      yield* leavesOf(def.element, `${at}[]`);
+      return;
+    case "record":
+      yield* leavesOf(def.valueType, `${at}.*`);
+      return;
+    default:
+      yield at;
+  }
+}
+
+/** Whether a field may name an object, by what it is called: `profile.id`, `profile.name`, `proxy_id`. A `name` of the body itself is the new object's own. */
+const mayName = /(?:^body|[\]*\w])\.(?:id|\w+_id|\w+_name)$|^body\.[^.]+(?:\.[^.]+)*\.name$/;
+
+/** The fields of an operation's body that may name an object: every one of them is one, or is known to be none. */
+export function referenceFields({ body }: Endpoint): string[] {
+  if (body === undefined || body.kind === "bytes") return [];
+  return [...new Set(leavesOf(body.schema, "body"))].filter((path) => mayName.test(path));
+}
