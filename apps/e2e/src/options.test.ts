@@ -113,6 +113,39 @@ describe.each(fullChromiumPlacements)("what a browser is started with, in the pl
       await browsers.delete(session.session_id);
     });
 
+    it("keeps to policies of nearly 5 MiB, and refuses more by the name of the field", async () => {
+      const { browsers } = test.shoal;
+      const ofSize = (bytes: number) => ({ URLBlocklist: [`${new URL(site.url).host}/first`], ManagedBookmarks: [{ toplevel_name: "x".repeat(bytes) }] });
+      const chrome_policy = ofSize(4.9 * 2 ** 20);
+      const session = await browsers.create({ chrome_policy, timeout_seconds: 600 });
+      expect(JSON.stringify(session.chrome_policy)).toHaveLength(JSON.stringify(chrome_policy).length);
+      const { client } = await connectTo(session);
+      expect([await visit(client, "first"), await visit(client, "second")]).toEqual(["net::ERR_BLOCKED_BY_ADMINISTRATOR", "second"]);
+      // A page of a hundred such sessions would be half a gigabyte.
+      const listed = (await browsers.list()).items.find(({ session_id }) => session_id === session.session_id);
+      expect(listed).toMatchObject({ session_id: session.session_id, headless: true });
+      expect(listed).not.toHaveProperty("chrome_policy");
+      expect((await browsers.get(session.session_id)).chrome_policy).toEqual(session.chrome_policy);
+
+      const tooMuch = { status: 400, message: expect.stringMatching(/^body\.chrome_policy: \d+ bytes as JSON; at most 5242880 are taken$/) as unknown };
+      expect(await refusalOf(browsers.create({ chrome_policy: ofSize(5.1 * 2 ** 20) }))).toMatchObject(tooMuch);
+      expect(await refusalOf(browsers.update(session.session_id, { chrome_policy: ofSize(5.1 * 2 ** 20) }))).toMatchObject(tooMuch);
+      expect(await refusalOf(browsers.create({ chrome_policy: ofSize(6 * 2 ** 20) }))).toMatchObject({ status: 413, code: "payload_too_large", message: expect.stringContaining("6291456 bytes") as unknown });
+
+      await browsers.update(session.session_id, { chrome_policy: { ...chrome_policy, URLBlocklist: [`${new URL(site.url).host}/second`] } });
+      expect([await visit(client, "first"), await visit(client, "second")]).toEqual(["first", "net::ERR_BLOCKED_BY_ADMINISTRATOR"]);
+      await client.close();
+      await browsers.delete(session.session_id);
+
+      // Of a pool that fills with nothing.
+      const pool = await test.shoal.browserPools.create({ name: "policies", size: 1, fill_rate_per_minute: 0, chrome_policy });
+      expect(pool.browser_pool_config.chrome_policy).toEqual(chrome_policy);
+      expect((await test.shoal.browserPools.list()).items.map(({ browser_pool_config }) => browser_pool_config.chrome_policy)).toEqual([undefined]);
+      expect(await refusalOf(test.shoal.browserPools.update("policies", { chrome_policy: ofSize(5.1 * 2 ** 20) }))).toMatchObject(tooMuch);
+      expect(await refusalOf(test.shoal.browserPools.create({ size: 1, fill_rate_per_minute: 0, chrome_policy: ofSize(5.1 * 2 ** 20) }))).toMatchObject(tooMuch);
+      await test.shoal.browserPools.delete("policies");
+    });
+
     it("starts a headless shell again as a full Chromium for its first policies", async () => {
       const { browsers } = test.shoal;
       const session = await browsers.create({ timeout_seconds: 600 });

@@ -69,7 +69,9 @@ it.each(withJson)("%s refuses a body that is no JSON object, of another type, or
   for (const body of ["{", "[]", '"text"', "7", "true", '{"a":1,}', "\u0000"]) expect(await answerTo(body), body).toMatchObject({ status: 400, body: { code: "bad_request", message: expect.stringMatching(/^body\b/) as unknown } });
   expect(await answerTo("{}", { "content-type": "text/plain" })).toMatchObject({ status: 415, body: { code: "unsupported_media_type" } });
   expect(await answerTo("{}", { "content-encoding": "gzip" })).toMatchObject({ status: 415, body: { code: "unsupported_media_type" } });
-  expect(await answerTo(`"${"a".repeat(1024 * 1024 - 1)}"`)).toMatchObject({ status: 413, body: { code: "payload_too_large" } });
+  const limitBytes = (endpoint.body?.kind === "json" ? endpoint.body.limitBytes : undefined) ?? 1024 * 1024;
+  expect(await answerTo(`"${"a".repeat(limitBytes - 2)}"`)).toMatchObject({ status: 400, body: { code: "bad_request" } });
+  expect(await answerTo(`"${"a".repeat(limitBytes - 1)}"`)).toMatchObject({ status: 413, body: { code: "payload_too_large", message: expect.stringContaining(`${String(limitBytes)} bytes`) as unknown } });
   if (endpoint.body?.kind === "json" && !endpoint.body.optional) expect(await server.request(endpoint.method, path)).toMatchObject({ status: 400, body: { code: "bad_request", message: expect.stringMatching(/^body: required/) as unknown } });
 });
 

@@ -1,5 +1,6 @@
 import { AcquireBrowser, Browser, BrowserPool, CreateBrowserPool, DeleteBrowserPool, Id, lazyObject, ListBrowserPools, ReleaseBrowser, UpdateBrowserPool } from "@shoal/schemas";
 import { defineEndpoint, empty, json, optionalJson, page } from "./endpoint.ts";
+import { policyBody } from "./policy-body.ts";
 
 const area = "Browser Pools";
 const idOrName = lazyObject(() => ({
@@ -15,7 +16,7 @@ export const createBrowserPool = defineEndpoint({
   method: "POST",
   path: "/browser_pools",
   summary: "Create a browser pool.",
-  body: json(CreateBrowserPool),
+  body: json(CreateBrowserPool, policyBody),
   responses: { 201: json(BrowserPool) },
   errors: [400, 401, 403, 404, 409, 429, 500],
 });
@@ -55,7 +56,7 @@ export const updateBrowserPool = defineEndpoint({
   path: "/browser_pools/{id_or_name}",
   summary: "Change a browser pool.",
   params: idOrName,
-  body: json(UpdateBrowserPool),
+  body: json(UpdateBrowserPool, policyBody),
   responses: { 200: json(BrowserPool) },
   errors: [400, 401, 403, 404, 409, 429, 500],
 });

@@ -1,5 +1,6 @@
 import { Browser, CreateBrowser, Curl, CurlError, CurlResult, ExtendBrowser, GetBrowser, Id, lazyObject, LimitError, ListBrowsers, LoadExtensions, UpdateBrowser } from "@shoal/schemas";
 import { defineEndpoint, empty, json, multipart, optionalJson, page } from "./endpoint.ts";
+import { policyBody } from "./policy-body.ts";
 
 const area = "Browsers";
 const idOrName = lazyObject(() => ({
@@ -19,7 +20,7 @@ export const createBrowser = defineEndpoint({
   method: "POST",
   path: "/browsers",
   summary: "Start a browser session.",
-  body: optionalJson(CreateBrowser),
+  body: optionalJson(CreateBrowser, policyBody),
   responses: { 200: json(Browser) },
   errors: [400, 401, 403, 404, 409, 429, 500, 501, 529],
   errorBodies: { 429: LimitError },
@@ -61,7 +62,7 @@ export const updateBrowser = defineEndpoint({
   path: "/browsers/{id_or_name}",
   summary: "Change a running browser session.",
   params: idOrName,
-  body: json(UpdateBrowser),
+  body: json(UpdateBrowser, policyBody),
   responses: { 200: json(Browser) },
   errors: [400, 401, 403, 404, 409, 500, 501],
 });

@@ -29,7 +29,11 @@ export interface EmptyContent {
 export interface JsonBody<S extends AnySchema = AnySchema> extends JsonContent<S> {
   /** Whether the body may be absent; it then counts as `{}`. */
   readonly optional: boolean;
+  /** The most bytes that it may have, where that is not what all others may. */
+  readonly limitBytes?: number;
 }
+/** What may be said of a JSON body beside its schema. */
+export type JsonBodyOptions = Pick<JsonBody, "limitBytes">;
 /** A multipart/form-data request body, streamed part by part. The schema says which parts there are. */
 export interface MultipartBody<S extends AnySchema = AnySchema> {
   readonly kind: "multipart";
@@ -98,15 +102,15 @@ export function defineEndpoint<const Path extends string, const E extends Endpoi
   return endpoint;
 }
 
-/** A JSON body or answer. */
+/** A JSON body or answer. @param options - `limitBytes`: for a body that may be larger than others, see {@link JsonBody}. */
 // @__NO_SIDE_EFFECTS__
-export function json<S extends AnySchema>(schema: S): JsonBody<S> {
-  return { kind: "json", schema, optional: false };
+export function json<S extends AnySchema>(schema: S, options: JsonBodyOptions = {}): JsonBody<S> {
+  return { kind: "json", schema, optional: false, ...options };
 }
-/** A JSON body that may be absent. */
+/** A JSON body that may be absent. @param options - as of {@link json}. */
 // @__NO_SIDE_EFFECTS__
-export function optionalJson<S extends AnySchema>(schema: S): JsonBody<S> {
-  return { kind: "json", schema, optional: true };
+export function optionalJson<S extends AnySchema>(schema: S, options: JsonBodyOptions = {}): JsonBody<S> {
+  return { kind: "json", schema, optional: true, ...options };
 }
 /** A multipart/form-data body. */
 // @__NO_SIDE_EFFECTS__

@@ -188,7 +188,7 @@ function fieldsOf(schema: JsonSchema): { name: string; required: boolean; schema
 function requestBodyOf(body: RequestBody, collector: SchemaCollector, docs: FieldDocs | undefined): Json {
   switch (body.kind) {
     case "json":
-      return { required: !body.optional, content: { "application/json": { schema: collector.use(body.schema, "request", docs) } } };
+      return { ...(body.limitBytes !== undefined && { description: `At most ${String(body.limitBytes / 2 ** 20)} MiB.` }), required: !body.optional, content: { "application/json": { schema: collector.use(body.schema, "request", docs) } } };
     case "multipart":
       return { required: true, content: { "multipart/form-data": { schema: collector.use(body.schema, "request", docs), ...encodingOf(collector.spellOut(body.schema, "request")) } } };
     case "bytes":

@@ -6,6 +6,38 @@ import { ServiceError } from "./service-error.ts";
 /** Largest JSON body, and largest sum of the text fields of a multipart body, where the program does not say. */
 export const defaultBodyLimitBytes = 1024 * 1024;
 
+/** How many bodies above the usual limit one operation holds at once, each from its reading to its answer. */
+const maxLargeBodies = 8;
+
+/** What one request may hold of the memory for large bodies. */
+export interface LargeBodyPlace {
+  /** Told how many bytes have come: who only announces a large body keeps nobody else from sending one. @throws {ServiceError} 503 `overloaded` where that is a large body and enough of them are held. */
+  take(sizeBytes: number): void;
+  leave(): void;
+}
+
+/** Bounds how much memory the large bodies of an operation take together: limits of bodies are chosen with the usual ones in mind, which come by the thousand. @param fromBytes - the usual limit. */
+export function createLargeBodies(fromBytes: number): { place(): LargeBodyPlace } {
+  let held = 0;
+  return {
+    place() {
+      let isHeld = false;
+      return {
+        take(sizeBytes) {
+          if (isHeld || sizeBytes <= fromBytes) return;
+          if (held >= maxLargeBodies) throw new ServiceError(503, "overloaded", `The server holds ${held} bodies of more than ${fromBytes} bytes for this operation already, as many as it takes at once. Send the request again in a moment.`, { retryAfterSeconds: 1 });
+          held += 1;
+          isHeld = true;
+        },
+        leave() {
+          if (isHeld) held -= 1;
+          isHeld = false;
+        },
+      };
+    },
+  };
+}
+
 /** Whether a request announces a body. */
 function hasBody(request: IncomingMessage): boolean {
   const { headers } = request;
@@ -13,19 +45,25 @@ function hasBody(request: IncomingMessage): boolean {
   return headers["content-length"] !== undefined && headers["content-length"] !== "0";
 }
 
+interface JsonRules {
+  readonly optional: boolean;
+  readonly limitBytes: number;
+  readonly place?: LargeBodyPlace | undefined;
+}
+
 /**
  * Reads and parses a JSON body.
  *
- * @param optional - an absent body, and the text `null`, count as `{}`.
- * @throws {ServiceError} 415 for another content type, 413 above `limitBytes`, 400 for an absent or malformed one.
+ * @param rules - `optional`: an absent body, and the text `null`, count as `{}`. `place`: told of the body's size.
+ * @throws {ServiceError} 415 for another content type, 413 above `limitBytes`, 400 for an absent or malformed one, and what `place` throws.
  */
-export async function readJson(request: IncomingMessage, optional: boolean, limitBytes: number): Promise<unknown> {
+export async function readJson(request: IncomingMessage, { limitBytes, optional, place }: JsonRules): Promise<unknown> {
   if (!hasBody(request)) {
     if (optional) return {};
     throw new ServiceError(400, "bad_request", "body: required (expected a JSON object)");
   }
   checkJsonType(request);
-  const bytes = await readAll(request, limitBytes);
+  const bytes = await readAll(request, limitBytes, place);
   if (bytes.length === 0 && optional) return {};
   if (!isUtf8(bytes)) throw new ServiceError(400, "bad_request", "body: not valid UTF-8");
   let value: unknown;
@@ -64,19 +102,26 @@ export function tooLarge(what: string, limitBytes: number): ServiceError {
   return new ServiceError(413, "payload_too_large", `${what} is larger than ${limitBytes} bytes, the most that is taken.`);
 }
 
-function readAll(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  if (Number(request.headers["content-length"] ?? 0) > limitBytes) return Promise.reject(tooLarge("The body", limitBytes));
-  if (request.destroyed && !request.readableEnded) return Promise.reject(new ClientGone());
+async function readAll(request: IncomingMessage, limitBytes: number, place: LargeBodyPlace | undefined): Promise<Buffer> {
+  if (Number(request.headers["content-length"] ?? 0) > limitBytes) throw tooLarge("The body", limitBytes);
+  if (request.destroyed && !request.readableEnded) throw new ClientGone();
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = [];
     let size = 0;
+    let refused = false;
     request.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      // What is above the limit is read and thrown away, so that the answer reaches a client that is still sending.
-      if (size <= limitBytes) chunks.push(chunk);
-      else {
+      if (refused) return;
+      try {
+        if (size > limitBytes) throw tooLarge("The body", limitBytes);
+        place?.take(size);
+        chunks.push(chunk);
+      } catch (error) {
+        // The rest is read and thrown away, so that the answer reaches a client that is still sending.
+        refused = true;
         chunks = [];
-        reject(tooLarge("The body", limitBytes));
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- what `take` throws
+        reject(error);
       }
     });
     request.on("end", () => {

@@ -7,7 +7,7 @@ import { defaultHeartbeatMs, eventHeaders } from "./event-reply.ts";
 import { ClientGone, GuardedStream } from "./guarded-stream.ts";
 import type { BytesReply, StreamFrame } from "./handler.ts";
 import { invalidRequest, issueMessage, problemsOf, type Problem } from "./issues.ts";
-import { defaultBodyLimitBytes, readJson, refuseEncoding } from "./json-body.ts";
+import { createLargeBodies, defaultBodyLimitBytes, readJson, refuseEncoding } from "./json-body.ts";
 import { MultipartParts } from "./multipart.ts";
 import { createQueryReader, unwrap, type QueryReader } from "./query-reader.ts";
 import type { Reply } from "./reply.ts";
@@ -16,7 +16,7 @@ import { strict } from "./strict-schema.ts";
 
 /** What both adapters take beside the handler. */
 export interface OperationOptions {
-  /** Largest JSON body, and largest sum of a multipart body's text fields, in bytes; 1 MiB when absent. */
+  /** Largest JSON body where its endpoint does not say, and largest sum of a multipart body's text fields, in bytes; 1 MiB when absent. */
   readonly bodyLimitBytes?: number;
   /** Milliseconds between two comments on an event stream; 15,000 when absent. */
   readonly heartbeatMs?: number;
@@ -88,6 +88,7 @@ export function createOperation<Context>(endpoint: Endpoint, handler: AnyHandler
   const mainAnswer = main;
   const bodyLimitBytes = options.bodyLimitBytes ?? defaultBodyLimitBytes;
   const heartbeatMs = options.heartbeatMs ?? defaultHeartbeatMs;
+  const largeBodies = createLargeBodies(bodyLimitBytes);
   let readers: Readers | undefined;
 
   return {
@@ -102,9 +103,15 @@ export function createOperation<Context>(endpoint: Endpoint, handler: AnyHandler
       const { request } = exchange;
       const { body: declared } = endpoint;
       if (declared === undefined || declared.kind === "json") {
-        const body = declared === undefined || readers.body === undefined ? undefined : check("body", readers.body, await readJson(request, declared.optional, bodyLimitBytes), problems);
-        if (problems.length > 0) throw invalidRequest(problems);
-        return toReply(await handler(callOf(exchange, params, query, body)), query, exchange);
+        const limitBytes = declared?.limitBytes ?? bodyLimitBytes;
+        const place = limitBytes > bodyLimitBytes ? largeBodies.place() : undefined;
+        try {
+          const body = declared === undefined || readers.body === undefined ? undefined : check("body", readers.body, await readJson(request, { optional: declared.optional, limitBytes, place }), problems);
+          if (problems.length > 0) throw invalidRequest(problems);
+          return await toReply(await handler(callOf(exchange, params, query, body)), query, exchange);
+        } finally {
+          place?.leave();
+        }
       }
       if (problems.length > 0) throw invalidRequest(problems);
       const stream = declared.kind === "multipart" ? new MultipartParts(request, bodyLimitBytes) : bodyStream(request);

@@ -171,6 +171,41 @@ describe.each(adapters)("requests over $name", ({ start }) => {
     });
   });
 
+  describe("a body whose endpoint takes more than others do", () => {
+    const ofSize = (size: number, fill = " ") => `{"name":"a"}`.padEnd(size, fill);
+    const streamed = (text: string) => ({ ...send("POST", text), body: new Blob([text]).stream(), duplex: "half" });
+
+    it("is taken up to the limit of the endpoint, and 413 above it names that", async () => {
+      const { url } = await start({ create: () => ({}), createLarge: () => ({}) }, { bodyLimitBytes: 1000 });
+      for (const init of [send("POST", ofSize(3000)), streamed(ofSize(3000))]) {
+        expect((await fetch(`${url}/large-things`, init)).status).toBe(201);
+        expect((await fetch(`${url}/things`, send("POST", ofSize(1001)))).status).toBe(413);
+      }
+      for (const init of [send("POST", ofSize(3001)), streamed(ofSize(3001))]) {
+        expect(await answerOf(fetch(`${url}/large-things`, init))).toMatchObject({ status: 413, body: { code: "payload_too_large", message: "The body is larger than 3000 bytes, the most that is taken." } });
+      }
+    });
+
+    it("waits its turn where there are many, which leaves the usual ones alone", async () => {
+      const gate = Promise.withResolvers<object>();
+      let held = 0;
+      const { url } = await start({ createLarge: () => ((held += 1), gate.promise) }, { bodyLimitBytes: 1000 });
+      const first = Array.from({ length: 8 }, () => fetch(`${url}/large-things`, send("POST", ofSize(1001))));
+      await until(() => { expect(held).toBe(8); });
+      for (const init of [send("POST", ofSize(1001)), streamed(ofSize(3000))]) {
+        const refused = await fetch(`${url}/large-things`, init);
+        expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toEqual([503, "1", { code: "overloaded", message: expect.stringContaining("8 bodies of more than 1000 bytes") as unknown }]);
+      }
+      const usual = fetch(`${url}/large-things`, send("POST", ofSize(1000)));
+      await until(() => { expect(held).toBe(9); });
+      gate.resolve({});
+      expect((await Promise.all([...first, usual])).map(({ status }) => status)).toEqual(Array.from({ length: 9 }, () => 201));
+      // Whatever became of a large one, its place is free again.
+      for (let count = 0; count < 10; count += 1) expect((await fetch(`${url}/large-things`, send("POST", ofSize(1001, "x")))).status).toBe(400);
+      expect((await fetch(`${url}/large-things`, send("POST", ofSize(3000)))).status).toBe(201);
+    });
+  });
+
   describe("query", () => {
     const list = { list: ({ query }: { query: unknown }) => ({ items: [query], hasMore: false, nextOffset: undefined }) };
 

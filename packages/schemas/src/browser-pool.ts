@@ -64,7 +64,7 @@ export const BrowserPoolConfigShape = lazyObject(() => ({
   viewport: z.optional(BrowserViewportShape),
   /** Whether windows show the page alone. */
   kiosk_mode: z.optional(z.boolean()),
-  /** Enterprise policies, by Chrome's names for them. */
+  /** Enterprise policies, by Chrome's names for them; a list leaves those out that are more than 64 KiB. */
   chrome_policy: z.optional(z.record(z.string(), z.unknown())),
   /** The page that they open at once. */
   start_url: z.optional(z.string()),

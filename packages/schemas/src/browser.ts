@@ -181,7 +181,7 @@ export const BrowserShape = lazyObject(() => ({
   kiosk_mode: z.optional(z.boolean()),
   /** The page that was asked for at the start, whether or not it loaded. */
   start_url: z.optional(z.string()),
-  /** Enterprise policies in force. */
+  /** Enterprise policies in force; a list leaves those out that are more than 64 KiB. */
   chrome_policy: z.optional(z.record(z.string(), z.unknown())),
   /** Labels of the user's own. */
   tags: z.optional(Tags),
@@ -247,7 +247,7 @@ export const CreateBrowserShape = z.lazy(() =>
       kiosk_mode: z.optional(z.boolean()),
       /** A page to open at once; the session starts even if it does not load. */
       start_url: z.optional(checked(z.string(), z.maxLength(8192))),
-      /** Enterprise policies, by Chrome's names for them. */
+      /** Enterprise policies, by Chrome's names for them; at most 5 MiB as JSON. Sessions of the sandbox placement have them. */
       chrome_policy: z.optional(z.record(z.string(), z.unknown())),
       /** What telemetry is to capture; nothing when absent. */
       telemetry: z.optional(z.nullable(BrowserTelemetryRequestShape)),
@@ -281,7 +281,7 @@ export const UpdateBrowserShape = z.lazy(() =>
       profile: z.optional(BrowserProfileShape),
       /** The new size. */
       viewport: z.optional(BrowserViewportUpdateShape),
-      /** The new enterprise policies; they replace the old ones, `{}` takes them away. Where the browser has to be started again for them, CDP clients are closed with 1012. */
+      /** The new enterprise policies, at most 5 MiB as JSON; they replace the old ones, `{}` takes them away. Where the browser has to be started again for them, CDP clients are closed with 1012. */
       chrome_policy: z.optional(z.record(z.string(), z.unknown())),
       /** What telemetry is to capture from now on. */
       telemetry: z.optional(z.nullable(BrowserTelemetryRequestShape)),

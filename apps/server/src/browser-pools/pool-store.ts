@@ -1,7 +1,8 @@
 import { containsFolded, type Database, folded, type Tables } from "@shoal/database";
 import type { ListBrowserPools } from "@shoal/schemas";
-import { type Kysely, sql, type Transaction } from "kysely";
+import { sql, type Transaction } from "kysely";
 import type * as z from "zod/mini";
+import { withoutLargePolicies } from "../browsers/listed-policies.ts";
 import type { SessionRow } from "../browsers/session-store.ts";
 import { defaultRegion } from "../config/settings.ts";
 import { emptyPage, isStorable, newestFirst } from "../paging.ts";
@@ -29,7 +30,8 @@ export interface CountedPool extends PoolRow {
   readonly acquired: number;
 }
 
-const columns = ["id", "project_id", "name", "size", "config", "credits", "fill_at", "created_at", "region"] as const;
+const otherColumns = ["id", "project_id", "name", "size", "credits", "fill_at", "created_at", "region"] as const;
+const columns = [...otherColumns, "config"] as const;
 
 /** `config` is what {@link insertPool} wrote. */
 function toRow<Row extends Omit<PoolRow, "config"> & { readonly config: Record<string, unknown> }>(row: Row): Row & PoolRow {
@@ -47,9 +49,10 @@ export interface LockedPool {
 
 /** The queries behind pools. */
 export function createPoolStore({ query }: Database) {
-  const counted = (source: Kysely<Tables> = query) =>
-    source.selectFrom("browser_pools").select([
-      ...columns,
+  const counted = (isList = false) =>
+    query.selectFrom("browser_pools").select([
+      ...otherColumns,
+      isList ? withoutLargePolicies<"config", Record<string, unknown>>("config") : "config",
       sql<number>`(select count(*) from sessions where pool_id = browser_pools.id and ended_at is null and pool_state = 'warm')`.as("available"),
       sql<number>`(select count(*) from sessions where pool_id = browser_pools.id and ended_at is null and pool_state = 'leased')`.as("acquired"),
     ]);
@@ -80,10 +83,10 @@ export function createPoolStore({ query }: Database) {
       return found && toRow(found);
     },
 
-    /** Newest first, one row more than the limit where there are more. */
+    /** Newest first, one row more than the limit where there are more; without large policies. */
     async list(projectId: string, { query: part, name, region, limit, offset }: z.output<typeof ListBrowserPools>): Promise<readonly CountedPool[]> {
       if (!isStorable(part) || !isStorable(name)) return emptyPage<CountedPool>().items;
-      let rows = counted().where("project_id", "=", projectId);
+      let rows = counted(true).where("project_id", "=", projectId);
       if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("id", "=", part)]));
       if (name !== undefined) rows = rows.where("name_folded", "=", folded(name));
       if (region !== undefined) rows = rows.where("region", "=", region);

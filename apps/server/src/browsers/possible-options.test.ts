@@ -74,3 +74,12 @@ it("lets only what the database can store pass, at any depth", () => {
     }),
   );
 });
+
+it("takes 5 MiB of policies to the byte, as JSON", () => {
+  const ofSize = (bytes: number, fill = "x") => ({ A: 1, Big: fill.repeat((bytes - '{"A":1,"Big":""}'.length) / Buffer.byteLength(fill)) });
+  const largest = ofSize(5 * 2 ** 20);
+  expect(Buffer.byteLength(JSON.stringify(largest))).toBe(5 * 2 ** 20);
+  expect(refusal({ chrome_policy: largest })).toBeUndefined();
+  expect(refusal({ chrome_policy: ofSize(5 * 2 ** 20, "ü") })).toBeUndefined();
+  expect(refusal({ chrome_policy: ofSize(5 * 2 ** 20 + 1) })).toContain("5242881 bytes as JSON; at most 5242880 are taken");
+});

@@ -1,10 +1,9 @@
 import { maxScreenPixels } from "@shoal/instance";
 import { checkPrivateHosts, type PlacementAbilities } from "@shoal/placement";
 import { badInput, ServiceError } from "@shoal/router";
-import { isStorable } from "../paging.ts";
 import type { RequestedOptions } from "./session-options.ts";
 
-/** Size of all policies of a session as JSON, in bytes: the wire's limit. The body's own is met first, unless it was raised. */
+/** Size of all policies of a session as JSON, in bytes: the wire's limit. Bodies that take policies may have a MiB more. */
 const maxPolicyBytes = 5 * 2 ** 20;
 const maxPolicies = 1000;
 
@@ -49,10 +48,8 @@ function checkWindow(viewport: RequestedOptions["viewport"], abilities: Placemen
   }
 }
 
-/** What PostgreSQL can store. */
-function isText(value: string): boolean {
-  return isStorable(value) && value.isWellFormed();
-}
+/** What PostgreSQL cannot store, in JSON: there, NUL and halves of characters are the only escapes of this kind, and a backslash of a text is doubled. */
+const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
 function hasFields(value: object | undefined): boolean {
   return value !== undefined && Object.keys(value).length > 0;
@@ -70,12 +67,12 @@ export function checkPolicies(policies: Readonly<Record<string, unknown>>, abili
   if (odd !== undefined) throw badInput(`body.chrome_policy: ${JSON.stringify(odd.slice(0, 200))} is no name of a policy. Names are Chrome's, such as URLBlocklist`);
   const own = names.filter((name) => ownPolicies.test(name));
   if (own.length > 0) throw badInput(`body.chrome_policy: ${own.join(", ")} ${own.length === 1 ? "is" : "are"} the service's own. Use extensions, proxy and the other fields of the session for what they are about`);
-  let unstorable: string | undefined;
-  const text = JSON.stringify(policies, (name: string, value: unknown) => {
-    if (!isText(name) || (typeof value === "string" && !isText(value))) unstorable ??= name;
-    return value;
-  });
-  if (unstorable !== undefined) throw badInput(`body.chrome_policy: ${JSON.stringify(unstorable.slice(0, 200))} holds a NUL character or half a character`);
-  const sizeBytes = Buffer.byteLength(text);
+  // Braces, and what stands between the policies.
+  let sizeBytes = 1 + names.length;
+  for (const [name, value] of Object.entries(policies)) {
+    const text = JSON.stringify(value);
+    if (unstorable.test(text)) throw badInput(`body.chrome_policy: ${name} holds a NUL character or half a character`);
+    sizeBytes += name.length + 3 + Buffer.byteLength(text);
+  }
   if (sizeBytes > maxPolicyBytes) throw badInput(`body.chrome_policy: ${String(sizeBytes)} bytes as JSON; at most ${String(maxPolicyBytes)} are taken`);
 }

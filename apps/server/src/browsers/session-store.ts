@@ -5,6 +5,7 @@ import type * as z from "zod/mini";
 import { isStorable, newestFirst } from "../paging.ts";
 import { explainSessionLimit, type SessionLimits } from "../projects/session-limits.ts";
 import { containing } from "../like.ts";
+import { withoutLargePolicies } from "./listed-policies.ts";
 import type { SessionOptions } from "./session-options.ts";
 
 /** A session as it lies in the database. */
@@ -48,6 +49,12 @@ export interface SessionRow {
   readonly ended_at: string | null;
   readonly ended_reason: string | null;
 }
+
+/** Every column but `options`, which lists read in another way. */
+const plainColumns = [
+  "id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "proxy", "pool_id", "pool_name", "pool_state",
+  "profile_id", "profile_version", "profile_save_changes", "browser_restarts", "max_duration_seconds", "ends_at", "telemetry_destination_id", "region", "memory", "ended_at", "ended_reason",
+] as const;
 
 /** Browsers that wait in a pool are nobody's session. */
 const isSeen = sql<boolean>`(pool_state is null or pool_state = 'leased')`;
@@ -113,14 +120,14 @@ export function createSessionStore({ query }: Database) {
       return found.find((row) => row.id === idOrName) ?? found[0];
     },
 
-    /** Newest first, one row more than the limit where there are more. */
+    /** Newest first, one row more than the limit where there are more; without large policies. */
     async list(projectId: string, filter: z.output<typeof ListBrowsers>): Promise<SessionRow[]> {
       const { query: part, region, tags, limit, offset } = filter;
       const labels = Object.entries(tags ?? {});
       if (!isStorable(part) || labels.some(([key, value]) => !isStorable(key) || !isStorable(value))) return [];
       // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated for callers, who may still send it
       const status = filter.include_deleted ? "all" : filter.status;
-      let rows = query.selectFrom("sessions").selectAll().where("project_id", "=", projectId).where(isSeen);
+      let rows = query.selectFrom("sessions").select(plainColumns).select(withoutLargePolicies<"options", SessionOptions>("options")).where("project_id", "=", projectId).where(isSeen);
       if (status !== "all") rows = rows.where("ended_at", status === "active" ? "is" : "is not", null);
       if (region !== undefined) rows = rows.where("region", "=", region);
       if (labels.length > 0) rows = rows.where(sql<boolean>`tags @> ${JSON.stringify(Object.fromEntries(labels))}::jsonb`);

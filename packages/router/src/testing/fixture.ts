@@ -37,6 +37,7 @@ export const fixture = {
     responses: { 200: page(z.unknown()) },
   }),
   create: defineEndpoint({ ...common, operationId: "create", method: "POST", path: "/things", body: json(Creation), responses: { 201: json(z.unknown()) } }),
+  createLarge: defineEndpoint({ ...common, operationId: "createLarge", method: "POST", path: "/large-things", body: json(Creation, { limitBytes: 3000 }), responses: { 201: json(z.unknown()) } }),
   update: defineEndpoint({ ...common, operationId: "update", method: "PATCH", path: "/things/{id}", params: id, body: optionalJson(Creation), responses: { 200: json(z.unknown()) } }),
   remove: defineEndpoint({ ...common, operationId: "remove", method: "DELETE", path: "/things/{id}", params: id, responses: { 204: empty } }),
   touch: defineEndpoint({ ...common, operationId: "touch", method: "POST", path: "/things/{id}/touch", params: id, responses: { 201: empty } }),
