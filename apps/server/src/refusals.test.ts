@@ -3,25 +3,32 @@ import { notImplemented as missingInside } from "@shoal/instance";
 import { ErrorBody } from "@shoal/schemas";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { notImplemented } from "./not-implemented.ts";
-import { queryText, type RequestCase, requestCases } from "./testing/request-cases.ts";
+import { areToldApart, formOf, queryText, type RequestCase, requestCases } from "./testing/request-cases.ts";
 import { tableContents } from "./testing/table-contents.ts";
 import { startTestServer, type TestRequest, type TestServer } from "./testing/test-server.ts";
 
 const missing = new Set<string>([...notImplemented, ...missingInside]);
-const endpoints = Object.entries<Endpoint>(contract)
+const all = Object.entries<Endpoint>(contract);
+const endpoints = all
   .filter(([name, { auth }]) => !missing.has(name) && auth !== "none")
   .map(([, endpoint]) => [endpoint.operationId, endpoint] as const);
 
 let server: TestServer;
 let session: string;
-let before: string;
+let before: unknown;
 beforeAll(async () => {
   server = await startTestServer();
   const made = await server.request("POST", "/browsers", { body: { timeout_seconds: 3600 } });
   session = (made.body as { session_id: string }).session_id;
-  before = await tableContents(server.database);
+  before = await contents();
 });
 afterAll(() => server.close());
+
+/** What is stored, and what the session's folders hold. */
+async function contents(): Promise<unknown> {
+  const { body } = await server.request("GET", `/browsers/${session}/fs/list_files?path=/`);
+  return [await tableContents(server.database), (body as { path: string }[]).map(({ path }) => path).sort()];
+}
 
 function paramsFor({ path }: Endpoint): Record<string, string> {
   return Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, path.startsWith("/browsers/{id}") && name === "id" ? session : "x"]));
@@ -29,7 +36,7 @@ function paramsFor({ path }: Endpoint): Record<string, string> {
 
 function send(endpoint: Endpoint, { body, params, query }: Pick<RequestCase, "body" | "params" | "query">) {
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name] ?? ""));
-  const request: TestRequest = body === undefined ? {} : { body: JSON.stringify(body) };
+  const request: TestRequest = body === undefined ? {} : { body: endpoint.body?.kind === "multipart" ? formOf(body) : JSON.stringify(body) };
   return server.request(endpoint.method, path + queryText(query), request);
 }
 
@@ -42,12 +49,22 @@ async function complaint(endpoint: Endpoint, wrong: RequestCase): Promise<string
   if (status !== 400 || headers.get("x-request-id") === null) return told;
   const error = ErrorBody.safeParse(body);
   if (!error.success || error.data.code !== "bad_request") return told;
-  const named = (error.data.details ?? []).some(({ message = "" }) => message === wrong.at || [":", ".", "["].some((next) => message.startsWith(wrong.at + next)));
+  // Parts of a form are called as they came: `body.files[0][dest_path]`.
+  const at = endpoint.body?.kind === "multipart" ? wrong.at.replaceAll(/(?<=\])\.(\w+)/g, "[$1]") : wrong.at;
+  const named = (error.data.details ?? []).some(({ message = "" }) => message === at || [":", ".", "["].some((next) => message.startsWith(at + next)));
   return named === wrong.taken ? told : undefined;
 }
 
-it("knows the fields of the requests", () => {
-  expect(endpoints.reduce((sum, [, endpoint]) => sum + [...requestCases(endpoint, paramsFor(endpoint))].length, 0)).toBeGreaterThan(3000);
+it("knows the fields of the requests, those of a union's forms and of multipart bodies too", () => {
+  const fields = endpoints.flatMap(([operationId, endpoint]) => [...requestCases(endpoint, paramsFor(endpoint))].map(({ at }) => `${operationId} ${at}`));
+  expect(fields.length).toBeGreaterThan(3600);
+  const some = ["proxies.create body.config.port", "proxies.create body.config.zip", "browsers.fs.upload body.files[0].dest_path", "browsers.fs.uploadZip body.zip_file", "browsers.loadExtensions body.extensions[0].name", "extensions.upload body.file"];
+  expect(some.filter((field) => !fields.includes(field))).toEqual([]);
+});
+
+it.each(all.filter(([name]) => missing.has(name)).map(([, endpoint]) => [endpoint.operationId, endpoint] as const))("%s, which answers 501 as yet, declares what it will take and refuse", (_id, endpoint) => {
+  const params = Object.fromEntries([...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, "x"]));
+  expect([...requestCases(endpoint, params)].filter((tried) => !areToldApart(endpoint, tried)).map(({ at, what }) => `${at}, ${what}`)).toEqual([]);
 });
 
 describe.each(endpoints)("%s", (_id, endpoint) => {
@@ -75,6 +92,16 @@ it.each(withJson)("%s refuses a body that is no JSON object, of another type, or
   if (endpoint.body?.kind === "json" && !endpoint.body.optional) expect(await server.request(endpoint.method, path)).toMatchObject({ status: 400, body: { code: "bad_request", message: expect.stringMatching(/^body: required/) as unknown } });
 });
 
+const withForm = endpoints.filter(([, { body }]) => body?.kind === "multipart");
+it.each(withForm)("%s refuses a body that is no form, a broken one, and too much text", { timeout: 120_000 }, async (_id, endpoint) => {
+  const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => paramsFor(endpoint)[name] ?? "");
+  const answerTo = (body: string, type: string) => server.request(endpoint.method, path, { body, headers: { "content-type": type } });
+  const partWith = (text: string) => `--b\r\ncontent-disposition: form-data; name="zz_unknown"\r\n\r\n${text}`;
+  expect(await answerTo("{}", "application/json")).toMatchObject({ status: 415, body: { code: "unsupported_media_type" } });
+  for (const [body, type] of [["--b--\r\n", "multipart/form-data"], [partWith("x"), "multipart/form-data; boundary=b"]] as const) expect(await answerTo(body, type), body).toMatchObject({ status: 400, body: { code: "bad_request", message: expect.stringMatching(/^body\b/) as unknown } });
+  expect(await answerTo(`${partWith("a".repeat(1024 * 1024 + 1))}\r\n--b--\r\n`, "multipart/form-data; boundary=b")).toMatchObject({ status: 413, body: { code: "payload_too_large" } });
+});
+
 it.each(["POST /browsers", "PATCH /browsers/x", "POST /browser_pools/x/acquire"])("%s takes 50 tags and no more", async (operation) => {
   const [method = "", path = ""] = operation.split(" ");
   const tagged = async (count: number) => (await server.request(method, path, { body: { tags: Object.fromEntries(Array.from({ length: count }, (_none, index) => [`tag ${String(index)}`, ""])), zz_unknown: 1 } })).body;
@@ -83,5 +110,5 @@ it.each(["POST /browsers", "PATCH /browsers/x", "POST /browser_pools/x/acquire"]
 });
 
 it("has changed nothing", async () => {
-  expect(await tableContents(server.database)).toBe(before);
+  expect(await contents()).toEqual(before);
 });

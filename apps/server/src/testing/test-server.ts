@@ -21,7 +21,7 @@ export interface TestReply {
 export interface TestRequest {
   /** The admin key when absent, none when `null`. */
   readonly key?: string | null;
-  /** Sent as JSON; a text is sent as it is. */
+  /** Sent as JSON; a text, and a form, are sent as they are. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -106,11 +106,11 @@ export async function startTestServer(settings: Settings = {}, options: { readon
 /** @param target - method and path: `GET/profiles`. */
 async function send(baseUrl: string, target: string, { key, body, headers, signal }: TestRequest): Promise<TestReply> {
   const slash = target.indexOf("/");
-  const text = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+  const sent = body === undefined || typeof body === "string" || body instanceof FormData ? body : JSON.stringify(body);
   const response = await fetch(baseUrl + target.slice(slash), {
     method: target.slice(0, slash),
-    headers: { ...(key != null && { authorization: `Bearer ${key}` }), ...(text !== undefined && { "content-type": "application/json" }), ...headers },
-    ...(text !== undefined && { body: text }),
+    headers: { ...(key != null && { authorization: `Bearer ${key}` }), ...(typeof sent === "string" && { "content-type": "application/json" }), ...headers },
+    ...(sent !== undefined && { body: sent }),
     ...(signal && { signal }),
   });
   const answer = await response.text();
