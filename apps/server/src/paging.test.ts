@@ -1,5 +1,6 @@
 import { contract, type Endpoint } from "@shoal/contract";
 import fc from "fast-check";
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "./ids.ts";
 import { notImplemented } from "./not-implemented.ts";
@@ -8,6 +9,10 @@ import { startTestServer, type TestServer } from "./testing/test-server.ts";
 /** A list of objects, and how objects get into it and out of it without going through the service: many at once, with moments of the test's choosing. */
 interface ListUnderTest {
   readonly path: string;
+  /** Of the organisation: asked with a key of its own. */
+  readonly isOrganization?: true;
+  /** What its items are called, where that is not of the test's choosing. */
+  readonly newId?: () => string;
   insert(id: string, createdAt: string): Promise<unknown>;
   remove(id: string): Promise<unknown>;
 }
@@ -17,12 +22,15 @@ let owner: { id: string; key: string };
 beforeAll(async () => {
   server = await startTestServer();
   owner = await server.addProject("pages");
+  await query().insertInto("profiles").values({ id: profileId, project_id: owner.id, name: "versioned", created_at: new Date().toISOString() }).execute();
 });
 afterAll(() => server.close());
 
+const profileId = createId();
+let latestVersion = 0;
 const query = () => server.database.query;
 const base = (id: string, created_at: string) => ({ id, project_id: owner.id, name: id, created_at });
-const removeFrom = (table: "profiles" | "proxies" | "extensions" | "telemetry_destinations" | "browser_pools" | "sessions" | "projects") => (id: string) => query().deleteFrom(table).where("id", "=", id).execute();
+const removeFrom = (table: "profiles" | "proxies" | "extensions" | "telemetry_destinations" | "browser_pools" | "sessions" | "projects" | "api_keys" | "audit_export_destinations") => (id: string) => query().deleteFrom(table).where("id", "=", id).execute();
 
 const lists: Record<string, ListUnderTest> = {
   "profiles.list": { path: "/profiles", insert: (id, at) => query().insertInto("profiles").values(base(id, at)).execute(), remove: removeFrom("profiles") },
@@ -41,17 +49,44 @@ const lists: Record<string, ListUnderTest> = {
   "apiKeys.list": {
     path: "/org/api_keys",
     insert: (id, at) => query().insertInto("api_keys").values({ ...base(id, at), key_hash: Buffer.from(id), masked_key: "sk_…", created_by_id: "test", created_by_email: "test@localhost" }).execute(),
-    remove: (id) => query().deleteFrom("api_keys").where("id", "=", id).execute(),
+    remove: removeFrom("api_keys"),
+  },
+  // Of a region that no server is in: nobody fills it.
+  "browserPools.list": { path: "/browser_pools", insert: (id, at) => query().insertInto("browser_pools").values({ ...base(id, at), size: 1, region: "elsewhere", config: JSON.stringify({ fill_rate_per_minute: 0, timeout_seconds: 600 }) }).execute(), remove: removeFrom("browser_pools") },
+  "profiles.versions.list": {
+    path: "/profiles/versioned/versions",
+    // A later one is always a newer one.
+    newId: () => String((latestVersion += 1)),
+    insert: (id, at) => query().insertInto("profile_versions").values({ profile_id: profileId, version: Number(id), blob: createId(), size_bytes: 1, checksum: "", source: "import", session_id: null, created_at: at }).execute(),
+    remove: (id) => query().deleteFrom("profile_versions").where("profile_id", "=", profileId).where("version", "=", Number(id)).execute(),
+  },
+  ...Object.fromEntries(
+    [["projects.list", "/org/projects"], ["projects.legacy.list", "/projects"]].map(([operationId = "", path = ""]): [string, ListUnderTest] => [
+      operationId,
+      { path, isOrganization: true, insert: (id, created_at) => query().insertInto("projects").values({ id, name: id, created_at }).execute(), remove: removeFrom("projects") },
+    ]),
+  ),
+  "auditLogs.exportDestinations.list": {
+    path: "/audit-logs/export/destinations",
+    isOrganization: true,
+    insert: (id, created_at) => query().insertInto("audit_export_destinations").values({ id, bucket: id, prefix: "", region: "us-east-1", role_arn: "arn:aws:iam::123456789012:role/none", kms_key_id: null, external_id: id, status: "paused", created_at }).execute(),
+    remove: removeFrom("audit_export_destinations"),
   },
 };
 
+/** Lists of another shape, which begin at a place in a log rather than at a row: each with the tests that read it page by page. */
+const elsewhere: Readonly<Record<string, string>> = {
+  "browsers.telemetry.events": "telemetry/history.test.ts",
+  "auditLogs.list": "audit-logs/audit-logs.test.ts",
+};
+
 const idOf = (item: unknown): string => {
-  const { id, session_id } = item as { id?: string; session_id?: string };
-  return id ?? session_id ?? "";
+  const { id, session_id, version } = item as { id?: string; session_id?: string; version?: number };
+  return version === undefined ? (id ?? session_id ?? "") : String(version);
 };
 
 async function pageOf(list: ListUnderTest, limit: number, offset: number): Promise<{ ids: string[]; next: number | undefined }> {
-  const { body, headers, status } = await server.request("GET", `${list.path}${list.path.includes("?") ? "&" : "?"}limit=${String(limit)}&offset=${String(offset)}`, { key: owner.key });
+  const { body, headers, status } = await server.request("GET", `${list.path}${list.path.includes("?") ? "&" : "?"}limit=${String(limit)}&offset=${String(offset)}`, list.isOrganization ? {} : { key: owner.key });
   expect(status).toBe(200);
   const ids = (body as unknown[]).map(idOf);
   expect(headers.get("x-has-more")).toBe(String(headers.get("x-next-offset") !== null));
@@ -92,20 +127,19 @@ async function readCarefully(list: ListUnderTest, limit: number, between: (page:
 /** What happens while somebody reads: a row comes, or one of those that are there goes. */
 const change = fc.oneof(fc.record({ kind: fc.constant("insert" as const), agoMs: fc.integer({ min: 0, max: 20 }) }), fc.record({ kind: fc.constant("delete" as const), which: fc.nat() }));
 
-it("knows every list that is paged by offset", () => {
+it("knows every list of the contract", () => {
   const missing = new Set<string>(notImplemented);
-  // Lists of another shape have tests of their own: those of the organisation, which other tests fill too, versions and events of one object.
-  const elsewhere = ["browserPools.list", "projects.list", "projects.legacy.list", "browsers.telemetry.events", "profiles.versions.list", "apps.list", "deployments.list", "invocations.list", "credentials.list", "credentialProviders.list", "auth.connections.list", "auth.connections.timeline", "auditLogs.exportDestinations.list", "telemetry.destinations.list"];
-  const paged = Object.entries<Endpoint>(contract).filter(([name, { responses }]) => !missing.has(name) && Object.values(responses).some(({ kind }) => kind === "page")).map(([, { operationId }]) => operationId);
-  expect(paged.filter((operationId) => !(operationId in lists) && !elsewhere.includes(operationId))).toEqual([]);
+  const paged = Object.entries<Endpoint>(contract).filter(([name, { responses }]) => !missing.has(name) && Object.values(responses).some(({ kind }) => kind === "page" || kind === "tokenPage"));
+  expect([...Object.keys(lists), ...Object.keys(elsewhere)].sort()).toEqual(paged.map(([, { operationId }]) => operationId).sort());
+  for (const file of Object.values(elsewhere)) expect(readFileSync(new URL(file, import.meta.url), "utf8")).toMatch(/it\(".*page/);
 });
 
-describe.each(Object.entries(lists))("%s", (operationId, list) => {
+describe.each(Object.entries(lists))("%s", (_operationId, list) => {
   let live: string[] = [];
   const now = Date.parse("2026-01-01T00:00:00.000Z");
   const at = (agoMs: number) => new Date(now - agoMs).toISOString();
   async function insert(agoMs: number): Promise<void> {
-    const id = createId();
+    const id = list.newId?.() ?? createId();
     await list.insert(id, at(agoMs));
     live.push(id);
   }
@@ -117,11 +151,11 @@ describe.each(Object.entries(lists))("%s", (operationId, list) => {
     await Promise.all(live.map((id) => list.remove(id)));
     live = [];
   }
-  /** What the list holds beside the test's own: the key that asks. */
-  const own = (ids: readonly string[]) => ids.filter((id) => (operationId === "apiKeys.list" ? id !== keyId : true));
-  let keyId: string | undefined;
+  /** What the list holds beside the test's own: the key that asks, the project of others. */
+  let present: readonly string[] = [];
+  const own = (ids: readonly string[]) => ids.filter((id) => !present.includes(id));
   beforeAll(async () => {
-    keyId = (await query().selectFrom("api_keys").select("id").where("project_id", "=", owner.id).executeTakeFirst())?.id;
+    present = (await pageOf(list, 100, 0)).ids;
   });
 
   it("shows each row once, in one order whatever the size of the pages, also those of the same moment", async () => {
