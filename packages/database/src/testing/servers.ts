@@ -17,6 +17,8 @@ export interface TestServer {
   /** URL of the database that is always there. */
   readonly url: string;
   readonly password: string;
+  /** What asks a new database for the locale C, in words that this version knows. */
+  readonly plainLocale: string;
   stop(): Promise<void>;
 }
 
@@ -31,12 +33,14 @@ export async function runOn(url: string, ...statements: string[]): Promise<void>
   }
 }
 
-function serverAt(port: number, password: string, stop: () => Promise<void>): TestServer {
+function serverAt(port: number, password: string, stop: () => Promise<void>, major = 18): TestServer {
   const urlOf = (database: string): string => `postgres://shoal:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
   let made = 0;
   return {
     url: urlOf("postgres"),
     password,
+    // 14 has one provider of locales, and no word for it.
+    plainLocale: `${major < 15 ? "" : "locale_provider libc "}locale 'C'`,
     stop,
     async createDatabase(options = "") {
       made += 1;
@@ -65,22 +69,27 @@ function partsOf(target: Target): { port: number; password: string } {
 }
 
 /** Debian's PostgreSQL 15, with the settings and the locale of a Debian installation. */
-export async function startPostgres15(): Promise<TestServer> {
-  const directory = await mkdtemp(join(scratchBase(), "shoal-postgres-15-"));
+export function startPostgres15(): Promise<TestServer> {
+  return startServerOf(debianPostgres, 15);
+}
+
+/** A server of another version than the bundled one. @param bin - the folder of its programs. */
+export async function startServerOf(bin: string, major: number): Promise<TestServer> {
+  const directory = await mkdtemp(join(scratchBase(), `shoal-postgres-${major}-`));
   const home = join(directory, "home");
   await mkdir(home, { mode: 0o700 });
   await chmod(directory, 0o755);
   const cluster = join(home, "data");
-  const { launcher } = await chooseLauncher({ program: `${debianPostgres}/initdb`, directory: home, cluster });
+  const { launcher } = await chooseLauncher({ program: `${bin}/initdb`, directory: home, cluster });
   const password = "p@ss/wörd %41";
   const passwordFile = join(home, "password");
   await writeFile(passwordFile, password);
   const flags = ["--username=shoal", "--encoding=UTF8", "--locale=C.UTF-8", "--auth=scram-sha-256", `--pwfile=${passwordFile}`, "--no-sync"];
-  const initdb = followOutput(launcher.launch(`${debianPostgres}/initdb`, [`--pgdata=${cluster}`, ...flags], "SIGKILL"), () => undefined);
+  const initdb = followOutput(launcher.launch(`${bin}/initdb`, [`--pgdata=${cluster}`, ...flags], "SIGKILL"), () => undefined);
   if ((await initdb.ended).code !== 0) throw new Error(initdb.text());
   const port = await unusedPort();
   const server = await startPostgres({
-    binaries: { root: debianPostgres, initdb: "", postgres: `${debianPostgres}/postgres`, pgCtl: `${debianPostgres}/pg_ctl`, version: "15" },
+    binaries: { root: bin, initdb: "", postgres: `${bin}/postgres`, pgCtl: `${bin}/pg_ctl`, version: String(major) },
     launcher,
     cluster: { directory: cluster, password },
     listening: { kind: "tcp", port },
@@ -89,7 +98,7 @@ export async function startPostgres15(): Promise<TestServer> {
   return serverAt(port, password, async () => {
     await server.stop();
     await rm(directory, { recursive: true });
-  });
+  }, major);
 }
 
 async function listen(server: Server): Promise<number> {
