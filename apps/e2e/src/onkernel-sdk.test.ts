@@ -2,18 +2,9 @@ import Kernel, { APIError, toFile } from "@onkernel/sdk";
 import { gunzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
-import yazl from "yazl";
 import { placements } from "./testing/components.ts";
 import { useService } from "./testing/service.ts";
-
-async function zipOf(files: Record<string, string>): Promise<Buffer> {
-  const zip = new yazl.ZipFile();
-  for (const [name, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content), name);
-  zip.end();
-  const chunks: Buffer[] = [];
-  for await (const chunk of zip.outputStream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-}
+import { zipOf } from "./testing/zip.ts";
 
 async function refusal(call: Promise<unknown>): Promise<{ status: number | undefined; code: unknown }> {
   const error: unknown = await call.then(
@@ -156,7 +147,7 @@ describe.each(placements)("the hosted service's SDK, in the placement $title", (
     });
 
     it("keeps extensions", async () => {
-      const archive = await zipOf({ "manifest.json": JSON.stringify({ manifest_version: 3, name: "SDK", version: "1.0" }) });
+      const archive = await zipOf([{ name: "manifest.json", content: JSON.stringify({ manifest_version: 3, name: "SDK", version: "1.0" }) }]);
       const extension = await kernel.extensions.upload({ file: await toFile(archive, "extension.zip"), name: "sdk" });
       expect(extension).toMatchObject({ name: "sdk", size_bytes: archive.length });
       expect((await kernel.extensions.get("sdk")).id).toBe(extension.id);
@@ -203,7 +194,7 @@ describe.each(placements)("the hosted service's SDK, in the placement $title", (
       expect(await fs.fileInfo(id, { path: `${home}/a.txt` })).toMatchObject({ name: "a.txt", size_bytes: 7, is_dir: false, mode: "-rw-------" });
       await fs.upload(id, { files: [{ dest_path: `${home}/b.txt`, file: await toFile(Buffer.from("uploaded"), "b.txt") }] });
       expect(await (await fs.readFile(id, { path: `${home}/b.txt` })).text()).toBe("uploaded");
-      await fs.uploadZip(id, { dest_path: `${home}/zip`, zip_file: await toFile(await zipOf({ "deep/c.txt": "zipped" }), "c.zip") });
+      await fs.uploadZip(id, { dest_path: `${home}/zip`, zip_file: await toFile(await zipOf([{ name: "deep/c.txt", content: "zipped" }]), "c.zip") });
       expect([...(await seen)]).toEqual(expect.arrayContaining([`${home}/a.txt`, `${home}/b.txt`, `${home}/zip/deep/c.txt`]));
 
       await fs.setFilePermissions(id, { path: `${home}/a.txt`, mode: "644" });

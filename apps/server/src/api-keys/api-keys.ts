@@ -1,5 +1,5 @@
 import type { Page } from "@shoal/contract";
-import { ServiceError } from "@shoal/router";
+import { badInput, ServiceError } from "@shoal/router";
 import type { ApiKey, CreateApiKey, CreatedApiKey, ListApiKeys, RotateApiKey } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { KeyRow } from "../auth/access.ts";
@@ -116,11 +116,8 @@ export function createApiKeys(store: ApiKeyStore, projects: ProjectLookup, forge
       // A short-lived key can be rotated without saying anything: only a lifetime that was asked for can contradict the grace period.
       const graceDays = request.expire_in_days ?? (request.days_to_expire === undefined && days !== null ? Math.min(defaultGraceDays, days) : defaultGraceDays);
       if (days !== null && days < graceDays) {
-        throw new ServiceError(
-          400,
-          "bad_request",
-          `The new key would live ${String(days)} days (days_to_expire), the old one ${String(graceDays)} (expire_in_days, ${String(defaultGraceDays)} when absent). Set expire_in_days to ${String(days)} or less, or days_to_expire higher.`,
-          { details: [{ code: "invalid_input", message: `body.days_to_expire: must not be below expire_in_days (${String(graceDays)})` }] },
+        throw badInput(
+          `body.days_to_expire: must not be below expire_in_days (${String(graceDays)}): the new key would live ${String(days)} days, the old one ${String(graceDays)} (expire_in_days, ${String(defaultGraceDays)} when absent). Set expire_in_days to ${String(days)} or less, or days_to_expire higher`,
         );
       }
       const { secret, row } = mint({ name: old.name, days, projectId: old.project_id }, madeBy(caller));

@@ -23,6 +23,12 @@ export function hasEnded(id: string, reason: string | null, at: string | null): 
   return new ServiceError(404, "not_found", `Browser ${id} has ended${at === null ? "" : ` at ${at}`}${because}. Create a new session with browsers.create.`);
 }
 
+/** What a request to an instance fails with that got no answer. @param id - of its session, where that is known. */
+export function noAnswer(cause: unknown, id?: string): ServiceError {
+  const whose = id === undefined ? "this browser" : `browser ${id}`;
+  return new ServiceError(500, "browser_not_running", `The instance of ${whose} did not answer: it may be ending. Look at the session with browsers.get, include_deleted=true, and repeat the request if it still runs.`, { cause });
+}
+
 export function isSeen({ pool_state }: SessionRow): boolean {
   return pool_state === null || pool_state === "leased";
 }

@@ -3,6 +3,7 @@ import { answerText, type Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import { type BrowserViewport, type BrowserViewportUpdate, ErrorBody, type Replay } from "@shoal/schemas";
 import { isReplayId } from "../replays/replay-store.ts";
+import { noAnswer } from "./session-errors.ts";
 
 /** Browsers without a window draw so often whatever they are asked for, in Hz. */
 const headlessRefreshRate = 60;
@@ -47,7 +48,7 @@ export async function changeViewport(instance: Instance, viewport: BrowserViewpo
     status = answer.statusCode;
     said = await answerText(answer);
   } catch (error) {
-    throw new ServiceError(500, "browser_not_running", "The instance of this browser did not answer: it may be ending. Look at the session with browsers.get, include_deleted=true, and repeat the request if it still runs.", { cause: error });
+    throw noAnswer(error);
   }
   const parsed: unknown = JSON.parse(said);
   // Their ids name files, and what runs in a box is not trusted.

@@ -1,9 +1,9 @@
 import type { Endpoint } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
-import { ServiceError } from "@shoal/router";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { PassThrough, type Readable } from "node:stream";
+import { noAnswer } from "../browsers/session-errors.ts";
 import { replicaHeader } from "../replicas/replica-trust.ts";
 import { withoutSessionToken } from "./session-token.ts";
 
@@ -26,10 +26,6 @@ function hasBody({ headers }: IncomingMessage): boolean {
 /** `/fs/read_file?path=%2Fa` of `/browsers/k3f9/fs/read_file?path=%2Fa`, byte for byte. */
 function pathInside(url: string): string {
   return withoutSessionToken(url.replace(/^\/browsers\/[^/?]+/, ""));
-}
-
-function lost(sessionId: string, cause: unknown): ServiceError {
-  return new ServiceError(500, "browser_not_running", `The instance of browser ${sessionId} did not answer: it may be ending. Look at the session with browsers.get, include_deleted=true, and repeat the request if it still runs.`, { cause });
 }
 
 /** Sends a request on, and gives the answer whose body is to follow. */
@@ -62,7 +58,7 @@ export async function forward(instance: Instance, sessionId: string, forwarding:
     try {
       return await instance.request({ ...init, path }, body);
     } catch (error) {
-      throw lost(sessionId, error);
+      throw noAnswer(error, sessionId);
     }
   });
 }

@@ -1,5 +1,5 @@
 import type { Database } from "@shoal/database";
-import { ServiceError } from "@shoal/router";
+import { badInput } from "@shoal/router";
 import type { OrgLimits, UpdateOrgLimits } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { KeyRow } from "../auth/access.ts";
@@ -34,8 +34,7 @@ export async function openOrganization({ query }: Database, settings: SessionLim
       refuseProjectKey(caller, "change the limits of the organisation");
       if (limit === undefined || limit === null) return limits();
       if (limit > settings.perOrganization) {
-        const problem = `body.default_project_max_concurrent_sessions: expected at most ${String(settings.perOrganization)}, the limit of the organisation`;
-        throw new ServiceError(400, "bad_request", `${problem}. The operator of the service raises that with the setting max_sessions_per_organization.`, { details: [{ code: "invalid_input", message: problem }] });
+        throw badInput(`body.default_project_max_concurrent_sessions: expected at most ${String(settings.perOrganization)}, the limit of the organisation. The operator of the service raises that with the setting max_sessions_per_organization`);
       }
       await query.updateTable("organization").set({ default_max_sessions: limit }).execute();
       return toLimits(limit);

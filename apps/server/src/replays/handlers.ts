@@ -4,6 +4,7 @@ import { type Handlers, ServiceError, withStatus } from "@shoal/router";
 import { ErrorBody, Replay, type ReplayMark } from "@shoal/schemas";
 import { LRUCache } from "lru-cache";
 import type { IncomingMessage } from "node:http";
+import { noAnswer } from "../browsers/session-errors.ts";
 import { isReplayId, type ReplayStore } from "./replay-store.ts";
 
 /** Whose recordings a request is about; it has been found allowed. */
@@ -80,7 +81,7 @@ async function ask(instance: Instance, { path, requestId, signal, key }: Asked, 
     answer = await instance.request({ method: "POST", path, headers, signal }, body);
     said = await answerText(answer);
   } catch (error) {
-    throw new ServiceError(500, "browser_not_running", "The instance of this browser did not answer: it may be ending. Look at the session with browsers.get, include_deleted=true, and repeat the request if it still runs.", { cause: error });
+    throw noAnswer(error);
   }
   const status = answer.statusCode ?? 502;
   const parsed = said.length <= maxAnswerCharacters ? parse(said) : undefined;
