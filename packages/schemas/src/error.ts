@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { lazyObject, type Schema } from "./schema.ts";
 
-/** Codes that Shoal itself sends. A newer server may send others. */
+/** Codes that Shoal itself sends; `error-code-table.ts` says of each what it means and what to do. A newer server may send others. */
 export const errorCodes = [
   "audit_export_not_available",
   "bad_gateway",
@@ -9,6 +9,7 @@ export const errorCodes = [
   "blob_store_unavailable",
   "browser_not_running",
   "capacity_exhausted",
+  "client_gone",
   "conflict",
   "database_unavailable",
   "directory_busy",
@@ -28,6 +29,8 @@ export const errorCodes = [
   "overloaded",
   "payload_too_large",
   "permission_denied",
+  "pool_in_use",
+  "process_ended",
   "profile_in_use",
   "project_not_empty",
   "project_not_found",
@@ -37,6 +40,7 @@ export const errorCodes = [
   "rate_limited",
   "server_unreachable",
   "shutting_down",
+  "too_many_processes",
   "too_many_requests",
   "too_many_watches",
   "unauthorized",
@@ -44,8 +48,11 @@ export const errorCodes = [
   "unsupported_media_type",
 ] as const;
 
+/** A code of {@link errorCodes}. */
+export type KnownErrorCode = (typeof errorCodes)[number];
+
 /** A code of {@link errorCodes}, or one that this version does not know. */
-export type ErrorCode = (typeof errorCodes)[number] | (string & {});
+export type ErrorCode = KnownErrorCode | (string & {});
 
 export const ErrorDetailShape = lazyObject(() => ({
   /** A lower-level code, `invalid_input` for a field that does not fit. */

@@ -1,0 +1,83 @@
+import { globSync, readFileSync } from "node:fs";
+import { join, sep } from "node:path";
+import ts from "typescript";
+import { describe, expect, it } from "vitest";
+import { errorCodeTable } from "../packages/schemas/src/error-code-table.ts";
+import { errorCodes } from "../packages/schemas/src/error.ts";
+
+const root = join(import.meta.dirname, "..");
+/** What the service and its instances are made of, and the fake. Other programs may send codes of their own, as the example of an extension. */
+const sources = globSync(["packages/{router,instance,placement,database,testing}/src/**/*.ts", "apps/{server,cli}/src/**/*.ts"], { cwd: root })
+  .map((path) => path.split(sep).join("/"))
+  .filter((path) => !/\.(?:test|test-d|slow)\.ts$/.test(path) && !/\/src\/(?:.*\/)?testing\//.test(path));
+
+/** What an instance answers to the server that started it, which makes an error of its own of it. */
+const betweenServerAndInstance = new Set(["no_display", "no_full_chromium"]);
+
+interface Sent {
+  readonly code: string;
+  /** `undefined` where it stands in an error's details. */
+  readonly status: number | undefined;
+  readonly where: string;
+}
+
+const statusIn = (node: ts.Node | undefined) => (node !== undefined && ts.isNumericLiteral(node) && /^[45]\d\d$/.test(node.text) ? Number(node.text) : undefined);
+const codeIn = (node: ts.Node | undefined) => (node !== undefined && ts.isStringLiteral(node) && /^[a-z][a-z_]*$/.test(node.text) ? node.text : undefined);
+
+/** Status and code as a pair of arguments (`ServiceError(404, "not_found", …)`), as fields of an object, or as `[408, { code, message }]`. */
+function sentIn(path: string): Sent[] {
+  const file = ts.createSourceFile(path, readFileSync(join(root, path), "utf8"), ts.ScriptTarget.Latest, true);
+  const found: Sent[] = [];
+  const add = (node: ts.Node, status: number | undefined, code: string | undefined) => {
+    if (code !== undefined) found.push({ code, status, where: `${path}:${String(file.getLineAndCharacterOfPosition(node.getStart()).line + 1)}` });
+  };
+  const visit = (node: ts.Node) => {
+    if (ts.isCallExpression(node) || ts.isNewExpression(node)) {
+      const [first, second] = node.arguments ?? [];
+      const status = statusIn(first);
+      if (status !== undefined) add(node, status, codeIn(second));
+    } else if (ts.isObjectLiteralExpression(node)) {
+      const field = (name: string) => node.properties.find((property) => ts.isPropertyAssignment(property) && property.name.getText() === name);
+      const valueOf = (name: string) => {
+        const property = field(name);
+        return property !== undefined && ts.isPropertyAssignment(property) ? property.initializer : undefined;
+      };
+      const isError = node.properties.some((property) => property.name?.getText() === "message");
+      const before = ts.isArrayLiteralExpression(node.parent) ? node.parent.elements[node.parent.elements.indexOf(node) - 1] : undefined;
+      // Errors of programs among themselves have a hint in place of a status, or are thrown as they are.
+      if (isError && field("hint") === undefined) add(node, statusIn(valueOf("status")) ?? statusIn(before), codeIn(valueOf("code")));
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+const sent = sources.flatMap(sentIn).filter(({ code }) => !betweenServerAndInstance.has(code));
+
+describe("the table of error codes", () => {
+  it("is found to be sent by what the test reads", () => {
+    expect(sources.length).toBeGreaterThan(300);
+    expect(sent.length).toBeGreaterThan(250);
+  });
+
+  it("has every code that the sources send, with its status: else add it to packages/schemas/src/error.ts and error-code-table.ts", () => {
+    const undeclared = sent.filter(({ code, status }) => {
+      const entry = Object.entries(errorCodeTable).find(([known]) => known === code)?.[1];
+      return entry === undefined || (status !== undefined && !entry.statuses.includes(status));
+    });
+    expect(undeclared.map(({ code, status, where }) => `${where} sends ${String(status)} ${code}`)).toEqual([]);
+  });
+
+  it("has nothing that no source sends", () => {
+    const unsent = Object.entries(errorCodeTable).flatMap(([code, { statuses }]) =>
+      (statuses.length === 0 ? [undefined] : statuses).filter((status) => !sent.some((one) => one.code === code && one.status === status)).map((status) => `${String(status)} ${code}`),
+    );
+    expect(unsent).toEqual([]);
+  });
+
+  it("is in the order of the codes", () => {
+    expect([...errorCodes].sort()).toEqual([...errorCodes]);
+    expect(Object.keys(errorCodeTable)).toEqual([...errorCodes]);
+  });
+});
