@@ -3,6 +3,7 @@ import { createFakeShoal } from "@shoal/testing";
 import { describe } from "vitest";
 import { describeService } from "./behaviour/describe-service.ts";
 import { describeSameAnswers } from "./behaviour/same-answers.ts";
+import { describeSameRefusals } from "./behaviour/same-refusals.ts";
 import { placements } from "./testing/components.ts";
 import { runService } from "./testing/service.ts";
 
@@ -26,7 +27,9 @@ describe.each(placements)("in the placement $title", ({ placement, skip }) => {
       {
         also(test) {
           const { apiKey, fetch } = createFakeShoal();
-          describeSameAnswers(test, new Shoal({ apiKey, fetch }));
+          const fake = new Shoal({ apiKey, fetch });
+          describeSameAnswers(test, fake);
+          describeSameRefusals(test, { shoal: fake, clientWith: (options) => new Shoal({ apiKey, fetch, ...options }) });
         },
       },
     );

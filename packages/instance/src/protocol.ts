@@ -1,6 +1,6 @@
 import { BrowserViewport, checked, lazyObject, Replay, telemetryCategories, type Schema } from "@shoal/schemas";
+import { maxViewportPixels } from "@shoal/schemas/viewport-limits";
 import * as z from "zod/mini";
-import { maxViewportPixels } from "./viewport-limit.ts";
 
 /** Largest line of `GET /_instance/events`, in bytes. A reader ends the connection at a longer one: what runs in a box is not trusted. */
 export const maxInstanceEventBytes = 16_384;

@@ -46,7 +46,7 @@ function namedProjectIdOf(store: Store, key: ApiKeyRow, headers: Headers): strin
   const named = [headers["x-shoal-project"] ?? headers["x-kernel-project-id"] ?? headers["x-kernel-project"]].flat()[0];
   if (named === undefined || named === "") return undefined;
   const project = store.findProject(named);
-  if (project?.status !== "active") throw new ServiceError(404, "project_not_found", `Project ${named} was not found, or is archived. Leave the project header away for the ${key.projectId === null ? "default project" : "key's own project"}.`);
+  if (project?.status !== "active") throw new ServiceError(404, "project_not_found", `Project ${named} ${project === undefined ? "was not found" : "is archived"}. Leave the project header away for the ${key.projectId === null ? "default project" : "key's own project"}.`);
   if (key.projectId !== null && key.projectId !== project.id) throw new ServiceError(403, "forbidden", `This API key opens only its own project, not ${named}. Leave the project header away, or use a key of that project.`);
   return project.id;
 }

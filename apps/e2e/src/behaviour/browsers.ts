@@ -90,6 +90,13 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       expect((await browsers.get(name)).session_id).toBe(second.session_id);
     });
 
+    it("can be as large as Chromium draws, and no larger", async () => {
+      const { browsers } = test.shoal;
+      await using made = await browsers.create({ viewport: { width: 16_384, height: 10 } });
+      expect(made.viewport).toEqual({ width: 16_384, height: 10 });
+      expect(await codeOf(browsers.update(made.session_id, { viewport: { width: 10, height: 16_385 } }))).toBe("400 bad_request");
+    });
+
     it("have defaults", async () => {
       await using made = await test.shoal.browsers.create();
       expect(made).toMatchObject({ timeout_seconds: 60, viewport: { width: 1920, height: 1080 }, headless: true, stealth: false });
@@ -104,6 +111,7 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       ["a timeout above 72 h", { timeout_seconds: 259_201 }],
       ["a name with a space", { name: "a b" }],
       ["a viewport without height", { viewport: { width: 1 } }],
+      ["a viewport that is a pixel too wide", { viewport: { width: 16_385, height: 10 } }],
       ["a viewport that no screen has", { viewport: { width: 1_000_000, height: 10 } }],
       ["a GPU", { gpu: true }],
       ["51 labels", { tags: Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`t${String(index)}`, ""])) }],

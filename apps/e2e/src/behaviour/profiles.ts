@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { allOf } from "../testing/all-of.ts";
-import { codeOf } from "../testing/refusal.ts";
+import { codeOf, refusalOf } from "../testing/refusal.ts";
 import type { ServiceUnderTest } from "./open-service.ts";
 
 /** Profiles: names, lists, pages. */
@@ -42,6 +42,20 @@ export function describeProfiles(test: ServiceUnderTest): void {
       const second = await profiles.create({ name: first.id });
       expect((await profiles.get(first.id)).id).toBe(first.id);
       await profiles.delete(second.id);
+    });
+
+    it("have one session that writes to them, and stay while one uses them", async () => {
+      const { browsers, profiles } = test.shoal;
+      const { id, name } = await profiles.create({ name: test.unique("written") });
+      const profile = { id, save_changes: true };
+      const writer = await browsers.create({ profile });
+      expect(await refusalOf(browsers.create({ profile }))).toMatchObject({ status: 409, code: "profile_in_use", message: expect.stringContaining(writer.session_id) as unknown });
+      const reader = await browsers.create({ profile: { id } });
+      await browsers.delete(writer.session_id);
+      expect(await refusalOf(profiles.delete(name ?? ""))).toMatchObject({ status: 409, code: "profile_in_use", message: expect.stringContaining(reader.session_id) as unknown });
+      const next = await browsers.create({ profile });
+      for (const { session_id } of [reader, next]) await browsers.delete(session_id);
+      await profiles.delete(id);
     });
 
     it("are listed newest first, page by page", async () => {

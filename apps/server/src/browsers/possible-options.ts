@@ -1,6 +1,6 @@
-import { maxScreenPixels } from "@shoal/instance";
 import { checkPrivateHosts, type PlacementAbilities } from "@shoal/placement";
 import { badInput, ServiceError } from "@shoal/router";
+import { maxScreenPixels } from "@shoal/schemas/viewport-limits";
 import type { RequestedOptions } from "./session-options.ts";
 
 /** Size of all policies of a session as JSON, in bytes: the wire's limit. Bodies that take policies may have a MiB more. */

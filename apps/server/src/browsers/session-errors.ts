@@ -1,6 +1,6 @@
-import { maxViewportPixels } from "@shoal/instance";
 import { badInput, ServiceError } from "@shoal/router";
 import type { CreateBrowser } from "@shoal/schemas";
+import { maxViewportPixels } from "@shoal/schemas/viewport-limits";
 import type * as z from "zod/mini";
 import { isStorable } from "../paging.ts";
 import type { SessionRow } from "./session-store.ts";

@@ -1,6 +1,6 @@
 import type { BrowserViewport } from "@shoal/schemas";
+import { maxScreenPixels } from "@shoal/schemas/viewport-limits";
 import type { Refusal } from "../session/replies.ts";
-import { maxScreenPixels } from "../viewport-limit.ts";
 import { connectToX } from "./x-connection.ts";
 import { createXInput, type XInput } from "./x-input.ts";
 import { createXPicture, type XPicture } from "./x-picture.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { maxViewportPixels } from "../viewport-limit.ts";
+import { maxViewportPixels } from "@shoal/schemas/viewport-limits";
 import { readPlainAssign } from "./plain-assign.ts";
 import { readAssign } from "./read-assign.ts";
 

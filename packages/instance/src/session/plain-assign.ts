@@ -1,5 +1,5 @@
+import { maxViewportPixels } from "@shoal/schemas/viewport-limits";
 import type { AssignInstance, LaunchWishes } from "../protocol.ts";
-import { maxViewportPixels } from "../viewport-limit.ts";
 
 /**
  * Reads what nearly every session is handed over with, without the schema: zod takes five milliseconds of CPU to load, a tenth of an instance's.

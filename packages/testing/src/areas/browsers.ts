@@ -1,6 +1,7 @@
 import type * as endpoints from "@shoal/contract";
-import { ServiceError, type Handlers } from "@shoal/router";
+import { badInput, ServiceError, type Handlers } from "@shoal/router";
 import type { Browser, BrowserViewport, CreateBrowser, UpdateBrowser } from "@shoal/schemas";
+import { maxScreenPixels, maxViewportPixels } from "@shoal/schemas/viewport-limits";
 import type * as z from "zod/mini";
 import type { Access } from "../access.ts";
 import { FileTree } from "../files/file-tree.ts";
@@ -8,7 +9,7 @@ import { Watches } from "../files/watches.ts";
 import { createId } from "../ids.ts";
 import { holds, pageOf } from "../listing.ts";
 import type { SessionRow, Store } from "../store.ts";
-import { findProfile, toProfile } from "./profiles.ts";
+import { findProfile, profileNotFound, toProfile } from "./profiles.ts";
 
 type BrowserEndpoints = Pick<typeof endpoints, "createBrowser" | "listBrowsers" | "getBrowser" | "updateBrowser" | "extendBrowser" | "deleteBrowser">;
 
@@ -17,8 +18,6 @@ const defaultTimeoutSeconds = 60;
 /** As a service that nobody has told where it is, with its usual limit of memory. */
 const region = "default";
 const memory = "4GiB";
-/** As large as Chromium's pages are. */
-const maxViewportPixels = 10_000;
 
 function toBrowser(row: SessionRow, baseUrl: string): Browser {
   const socket = `${baseUrl.replace(/^http/, "ws")}/browsers/${row.id}`;
@@ -47,6 +46,15 @@ function notFound(idOrName: string): ServiceError {
   return new ServiceError(404, "not_found", `Browser ${idOrName} was not found among the running sessions of this project. It may have ended; list them with browsers.list, ended ones with status=all.`);
 }
 
+const endings: Readonly<Record<string, string>> = {
+  deleted: "it was deleted",
+  timeout: "nobody used it for its timeout_seconds",
+  max_duration: "its max_duration_seconds were over",
+  browser_crashed: "its browser crashed twice",
+  instance_lost: "its instance was lost",
+  server_stopped: "the server was stopped",
+};
+
 /**
  * The running session that an operation on its files is for.
  *
@@ -55,7 +63,10 @@ function notFound(idOrName: string): ServiceError {
 export function runningSession(store: Store, projectId: string, idOrName: string): SessionRow {
   const found = store.findSession(projectId, idOrName);
   if (found === undefined) throw notFound(idOrName);
-  if (found.ended !== undefined) throw new ServiceError(404, "not_found", `Browser ${found.id} has ended at ${found.ended.at} (${found.ended.reason}). Create a new session with browsers.create.`);
+  if (found.ended !== undefined) {
+    const { at, reason } = found.ended;
+    throw new ServiceError(404, "not_found", `Browser ${found.id} has ended at ${at} (${reason}): ${endings[reason] ?? reason}. Create a new session with browsers.create.`);
+  }
   return found;
 }
 
@@ -70,7 +81,7 @@ export function endSession(row: SessionRow, reason: string): void {
 function refuseUnkept(body: Pick<z.output<typeof CreateBrowser>, "extensions" | "invocation_id" | "memory" | "network"> & Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id" | "telemetry">): void {
   const fields = [
     body.extensions !== undefined && body.extensions.length > 0 && "extensions",
-    body.invocation_id !== undefined && "invocation_id",
+    Boolean(body.invocation_id) && "invocation_id",
     body.memory !== undefined && "memory",
     body.network?.private_hosts !== undefined && "network",
     Boolean(body.proxy_id) && "proxy_id",
@@ -81,6 +92,13 @@ function refuseUnkept(body: Pick<z.output<typeof CreateBrowser>, "extensions" | 
   throw new ServiceError(501, "not_implemented", `The fake of @shoal/testing keeps nothing for ${fields.map((field) => `body.${field}`).join(", ")}. Leave it away, or run this test against a real service.`, {
     details: fields.map((field) => ({ code: "not_implemented", message: `body.${field}: not in the fake` })),
   });
+}
+
+/** What a size and an address must be beyond the contract. @param isScreen - of a browser with a window. */
+function refuseImpossible({ start_url, viewport }: Pick<z.output<typeof CreateBrowser>, "start_url" | "viewport">, isScreen = false): void {
+  for (const side of ["width", "height"] as const) if (viewport !== undefined && viewport[side] > maxViewportPixels) throw badInput(`body.viewport.${side}: expected at most ${maxViewportPixels}`);
+  if (start_url?.includes("\0") === true) throw badInput("body.start_url: must not hold a NUL character");
+  for (const side of ["width", "height"] as const) if (isScreen && viewport !== undefined && viewport[side] > maxScreenPixels) throw badInput(`body.viewport.${side}: expected at most ${maxScreenPixels} where the browser has a window`);
 }
 
 function sizeOf({ height, refresh_rate, width }: z.output<typeof BrowserViewport>): SessionRow["viewport"] {
@@ -109,9 +127,11 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
   function profileFor(projectId: string, asked: z.output<typeof CreateBrowser>["profile"]): SessionRow["profile"] {
     if (asked === undefined) return undefined;
     const row = findProfile(store, projectId, asked.id ?? asked.name ?? "");
+    // An id that is another profile's name is not meant, nor the other way round.
+    if (asked.id === undefined ? row.name !== asked.name : row.id !== asked.id) throw profileNotFound(asked.id ?? asked.name ?? "");
     const writer = running(projectId).find(({ profile }) => profile?.row === row && profile.savesChanges);
     if (asked.save_changes && writer !== undefined) {
-      throw new ServiceError(409, "conflict", `Browser ${writer.id} already saves its changes to profile ${row.name ?? row.id}, and only one may. Wait until it ends, or leave save_changes away.`);
+      throw new ServiceError(409, "profile_in_use", `Browser ${writer.id} saves its changes to profile ${row.id}, and only one session may write to it at a time. Wait until it ends, or end it; or leave save_changes away.`);
     }
     row.lastUsedAt = new Date().toISOString();
     return { row, savesChanges: asked.save_changes };
@@ -121,21 +141,14 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
     createBrowser: ({ body, context: { baseUrl, projectId } }) => {
       refuseUnkept(body);
       const { chrome_policy, gpu, headless = true, kiosk_mode, name = null, start_url, stealth = false, tags = {}, viewport = defaultViewport } = body;
-      for (const side of ["width", "height"] as const) {
-        const problem = `body.viewport.${side}: expected at most ${maxViewportPixels}`;
-        if (viewport[side] > maxViewportPixels) throw new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
-      }
-      if (gpu === true) {
-        const problem = "body.gpu: sessions of this service have no GPU, Chromium draws with the processor. Leave the field away, or send false";
-        throw new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
-      }
       if (body.region !== undefined && body.region !== region) {
-        const problem = `body.region: this service has no server in region ${body.region} now; there is: ${region}. Leave the field away for the region of the server that is asked`;
-        throw new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
+        throw badInput(`body.region: this service has no server in region ${body.region} now; there is: ${region}. Leave the field away for the region of the server that is asked`);
       }
+      refuseImpossible({ start_url, viewport }, !headless);
+      if (gpu === true) throw badInput("body.gpu: sessions of this service have no GPU, Chromium draws with the processor. Leave the field away, or send false");
       const limit = store.projects.find(({ id }) => id === projectId)?.limits.sessions ?? 0;
       if (limit > 0 && running(projectId).length >= limit) {
-        throw new ServiceError(429, "too_many_requests", `This project runs ${limit} sessions, and may run ${limit}. Delete one, wait until one ends, or raise the limit with projects.limits.update.`, { retryAfterSeconds: 5, fields: { limit, used: limit, remaining: 0 } });
+        throw new ServiceError(429, "too_many_requests", `This project runs ${limit} sessions, and may run ${limit}. Delete one, wait until one ends, or raise the limit: with projects.limits.update, or for all projects with organization.limits.update or the setting max_sessions_per_project.`, { retryAfterSeconds: 5, fields: { limit, used: limit, remaining: 0 } });
       }
       if (name !== null) refuseTaken(projectId, name);
       const profile = profileFor(projectId, body.profile);
@@ -184,8 +197,9 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
     },
     updateBrowser: ({ params, body, context: { baseUrl, projectId } }) => {
       refuseUnkept(body);
+      refuseImpossible({ start_url: undefined, viewport: body.viewport });
       const row = existing(projectId, params.id_or_name);
-      if (body.profile !== undefined && row.profile !== undefined) throw new ServiceError(409, "conflict", `Browser ${row.id} has a profile already; only a session without one can load another.`);
+      if (body.profile !== undefined && row.profile !== undefined) throw new ServiceError(409, "conflict", `Browser ${row.id} has profile ${row.profile.row.id} already; only a session without one can load another.`);
       if (typeof body.name === "string") refuseTaken(projectId, body.name, row);
       const profile = profileFor(projectId, body.profile);
       if (body.name !== undefined) row.name = body.name;

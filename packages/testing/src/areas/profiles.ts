@@ -13,11 +13,15 @@ export function toProfile({ createdAt, id, lastUsedAt, name, updatedAt }: Profil
   return { id, name, created_at: createdAt, ...(updatedAt !== undefined && { updated_at: updatedAt }), ...(lastUsedAt !== undefined && { last_used_at: lastUsedAt }) };
 }
 
+export function profileNotFound(idOrName: string): ServiceError {
+  return new ServiceError(404, "not_found", `Profile ${idOrName} was not found in this project. List the profiles with profiles.list, or create it with profiles.create.`);
+}
+
 /** By id, or else by name. @throws {ServiceError} 404. */
 export function findProfile(store: Store, projectId: string, idOrName: string): ProfileRow {
   const rows = store.profiles.filter((profile) => profile.projectId === projectId);
   const found = rows.find(({ id }) => id === idOrName) ?? rows.find(({ name }) => name === idOrName);
-  if (found === undefined) throw new ServiceError(404, "not_found", `Profile ${idOrName} was not found in this project. List the profiles with profiles.list, or create it with profiles.create.`);
+  if (found === undefined) throw profileNotFound(idOrName);
   return found;
 }
 
@@ -54,7 +58,10 @@ export function profileHandlers(store: Store): Handlers<ProfileEndpoints, Access
       return toProfile(row);
     },
     deleteProfile: ({ params, context }) => {
-      store.profiles.splice(store.profiles.indexOf(existing(context.projectId, params.id_or_name)), 1);
+      const row = existing(context.projectId, params.id_or_name);
+      const user = store.sessions.find(({ ended, profile }) => profile?.row === row && ended === undefined);
+      if (user !== undefined) throw new ServiceError(409, "profile_in_use", `Browser ${user.id} runs with profile ${params.id_or_name}. Delete the profile when it has ended, or end it first.`);
+      store.profiles.splice(store.profiles.indexOf(row), 1);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type * as endpoints from "@shoal/contract";
-import { ServiceError, type Handlers } from "@shoal/router";
+import { badInput, ServiceError, type Handlers } from "@shoal/router";
 import type { Project, ProjectLimits } from "@shoal/schemas";
 import type { Access } from "../access.ts";
 import { createId } from "../ids.ts";
@@ -30,7 +30,7 @@ export function projectHandlers(store: Store): Handlers<ProjectEndpoints, Access
   }
 
   function refuseProjectKey({ key }: Access, what: string): void {
-    if (key.projectId !== null) throw new ServiceError(403, "forbidden", `This API key belongs to one project and cannot ${what}. Use an organisation-wide key.`);
+    if (key.projectId !== null) throw new ServiceError(403, "forbidden", `This API key belongs to one project and cannot ${what}. Use a key of the whole organisation.`);
   }
 
   function refuseTaken(name: string, but?: ProjectRow): void {
@@ -76,9 +76,11 @@ export function projectHandlers(store: Store): Handlers<ProjectEndpoints, Access
       const project = existing(context, params.id);
       refuseProjectKey(context, "delete projects");
       const { id, name } = project;
-      if (store.sessions.some(({ ended, projectId }) => projectId === id && ended === undefined) || store.profiles.some(({ projectId }) => projectId === id)) {
-        throw new ServiceError(409, "project_not_empty", `Project ${name} still has running sessions or profiles. Delete them first, or archive the project.`);
-      }
+      const contents = [
+        store.sessions.some(({ ended, projectId }) => projectId === id && ended === undefined) && "running sessions",
+        store.profiles.some(({ projectId }) => projectId === id) && "profiles",
+      ].filter((what) => what !== false);
+      if (contents.length > 0) throw new ServiceError(409, "project_not_empty", `Project ${name} still has ${contents.join(", ")}. Delete them first, or archive the project.`);
       passOn(project);
       store.projects.splice(store.projects.indexOf(project), 1);
       for (const key of store.apiKeys) if (key.projectId === id) key.deletedAt ??= new Date().toISOString();
@@ -89,8 +91,7 @@ export function projectHandlers(store: Store): Handlers<ProjectEndpoints, Access
       refuseProjectKey(context, "change the limits of a project");
       // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated for callers, who may still send it
       if ((body.max_pooled_sessions ?? 0) > 0) {
-        const problem = "body.max_pooled_sessions: browsers of pools count towards max_concurrent_sessions; set that instead";
-        throw new ServiceError(400, "bad_request", problem, { details: [{ code: "invalid_input", message: problem }] });
+        throw badInput("body.max_pooled_sessions: browsers of pools count towards max_concurrent_sessions; set that instead");
       }
       const { limits } = project;
       limits.sessions = body.max_concurrent_sessions ?? limits.sessions;

@@ -1,9 +1,8 @@
-import { ServiceError } from "@shoal/router";
+import { badInput, ServiceError } from "@shoal/router";
 
 /** The request does not fit; `field` names the part of it, as the router's own 400s do: `body.path: must be absolute`. */
 export function invalidInput(field: string, message: string): ServiceError {
-  const text = `${field}: ${message}`;
-  return new ServiceError(400, "bad_request", text, { details: [{ code: "invalid_input", message: text }] });
+  return badInput(`${field}: ${message}`);
 }
 
 /** 404 that names the path. */

@@ -1,5 +1,6 @@
 import type { browserFs } from "@shoal/contract";
 import { ServiceError, type Handlers } from "@shoal/router";
+import { posix } from "node:path";
 import { Readable } from "node:stream";
 import type { SessionRow } from "../store.ts";
 import { invalidInput, notADirectory, notAFile, notFound, notPermitted } from "./errors.ts";
@@ -69,7 +70,7 @@ export function fileHandlers<Context>(sessionOf: (context: Context) => SessionRo
     },
     getFileInfo: ({ query, context }) => {
       const path = normalisePath(query.path, "query.path");
-      return describeFile(path, treeOf(context).find(path, { follow: false, action: "look at" }).node);
+      return describeFile(path, treeOf(context).find(path, { follow: false, action: "describe" }).node);
     },
     movePath: ({ body, context }) => {
       move(treeOf(context), normalisePath(body.src_path, "body.src_path"), normalisePath(body.dest_path, "body.dest_path"));
@@ -93,7 +94,7 @@ export function fileHandlers<Context>(sessionOf: (context: Context) => SessionRo
 function move(tree: FileTree, sourcePath: string, destinationPath: string): void {
   const source = tree.find(sourcePath, { follow: false, action: "move" });
   const destination = tree.locate(destinationPath, { follow: false, action: "move to" });
-  if (destination.missing.length > 1) throw notFound("move to", destinationPath);
+  if (destination.missing.length > 1) throw notFound("move to", `${destinationPath}, because ${posix.dirname(destinationPath)}`);
   tree.refuseProtected(source.realPath, sourcePath, "move");
   const to = below(destination.realPath, ...destination.missing);
   if (source.realPath === to) return;

@@ -1,9 +1,8 @@
 import { ServiceError, type StreamFrame } from "@shoal/router";
 import type { FileSystemEvent } from "@shoal/schemas";
 import { createId } from "../ids.ts";
-import { notADirectory } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
-import { kindOf, type Change, type FileTree, type TreeNode } from "./file-tree.ts";
+import { type Change, type FileTree, type TreeNode } from "./file-tree.ts";
 import { baseName, below, isWithin } from "./paths.ts";
 
 interface Watch {
@@ -29,8 +28,9 @@ export class Watches {
 
   /** @returns the watch's id. */
   start(path: string, recursive: boolean): string {
-    const { node, realPath } = this.#tree.find(path, { follow: true, action: "watch" });
-    if (node.kind !== "directory") throw notADirectory("watch", path, kindOf(node));
+    const { missing, node, realPath } = this.#tree.locate(path, { follow: true, action: "watch" });
+    if (missing.length > 0) throw new ServiceError(404, "not_found", `${path} does not exist. Make it with browsers.fs.createDirectory(), then watch it.`);
+    if (node.kind !== "directory") throw new ServiceError(400, "not_a_directory", `${path} is not a directory. Watch the directory that it is in.`);
     if (this.#watches.size >= maxWatches) throw new ServiceError(429, "too_many_watches", `The session has ${maxWatches} watches, the most it can have. Stop one with browsers.fs.watch.stop().`);
     const log = new EventLog<FileSystemEvent>();
     const stopListening = this.#tree.listen((change) => {

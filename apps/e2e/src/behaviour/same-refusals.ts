@@ -1,0 +1,170 @@
+import { describe, expect, it } from "vitest";
+import { refusalOf } from "../testing/refusal.ts";
+import { renameEntry, zipOf } from "../testing/zip.ts";
+import type { ServiceUnderTest } from "./open-service.ts";
+
+/** A service that is asked for refusals. */
+export type Asked = Pick<ServiceUnderTest, "clientWith" | "shoal">;
+
+/** Calls that are refused, by what is wrong with them. Nothing that they need stays behind. */
+type Refused = (asked: Asked, name: (prefix: string) => string) => AsyncGenerator<readonly [what: string, call: Promise<unknown>]>;
+
+const sessions: Refused = async function* ({ shoal }, name) {
+  const { browsers, profiles } = shoal;
+  const [profileName, sessionName] = [name("kept"), name("session")];
+  const profile = await profiles.create({ name: profileName });
+  const writer = await browsers.create({ name: sessionName, profile: { name: profileName, save_changes: true } });
+  const other = await browsers.create({});
+  yield ["a second writer", browsers.create({ profile: { id: profile.id, save_changes: true } })];
+  yield ["a second writer later on", browsers.update(other.session_id, { profile: { id: profile.id, save_changes: true } })];
+  yield ["a second profile", browsers.update(writer.session_id, { profile: { id: profile.id } })];
+  yield ["a profile that is not there", browsers.create({ profile: { name: "nobody" } })];
+  yield ["a name as a profile's id", browsers.create({ profile: { id: profileName } })];
+  yield ["an id as a profile's name", browsers.create({ profile: { name: profile.id } })];
+  yield ["to delete a profile in use", profiles.delete(profileName)];
+  yield ["a name that is taken", browsers.create({ name: sessionName })];
+  yield ["a name that is taken, later on", browsers.update(other.session_id, { name: sessionName })];
+  for (const viewport of [{ width: 16_385, height: 10 }, { width: 10, height: 16_385 }, { width: 20_000, height: 20_000 }]) {
+    yield [`a viewport of ${JSON.stringify(viewport)}`, browsers.create({ viewport })];
+    yield [`a viewport of ${JSON.stringify(viewport)}, later on`, browsers.update(other.session_id, { viewport })];
+  }
+  yield ["a GPU", browsers.create({ gpu: true })];
+  yield ["another region", browsers.create({ region: "us-east" })];
+  yield ["a NUL in the address", browsers.create({ start_url: "https://example.com/\0" })];
+  await browsers.delete(other.session_id);
+  yield ["a session that has ended", browsers.get(other.session_id)];
+  yield ["to delete what has ended", browsers.delete(other.session_id)];
+  yield ["to extend what has ended", browsers.extend(other.session_id)];
+  yield ["files of a session that has ended", browsers.fs.listFiles(other.session_id, { path: "/" })];
+  yield ["files of no session", browsers.fs.listFiles("nosuchsession00000000000", { path: "/" })];
+  await browsers.delete(writer.session_id);
+  await profiles.delete(profile.id);
+};
+
+const profiles: Refused = async function* ({ shoal }, name) {
+  const [first, second] = [name("profile"), name("profile")];
+  for (const each of [first, second]) await shoal.profiles.create({ name: each });
+  yield ["a name that is taken", shoal.profiles.create({ name: first })];
+  yield ["another's name", shoal.profiles.update(first, { name: second })];
+  for (const each of [first, second]) await shoal.profiles.delete(each);
+  yield ["to get what is not there", shoal.profiles.get(first)];
+  yield ["to rename what is not there", shoal.profiles.update(first, { name: second })];
+  yield ["to delete what is not there", shoal.profiles.delete(first)];
+};
+
+const projectsAndKeys: Refused = async function* ({ clientWith, shoal }, name) {
+  const { apiKeys, projects } = shoal;
+  const projectName = name("project");
+  const { id } = await projects.create({ name: projectName });
+  const ofProject = await apiKeys.create({ name: "own", project_id: id });
+  const own = clientWith({ apiKey: ofProject.key });
+  yield ["a project's name that is taken", projects.create({ name: projectName })];
+  yield ["a key that makes projects", own.projects.create({ name: name("project") })];
+  yield ["a key that archives its project", own.projects.update(id, { status: "archived" })];
+  yield ["a key that deletes its project", own.projects.delete(id)];
+  yield ["a key that raises its limits", own.projects.limits.update(id, { max_concurrent_sessions: 9 })];
+  yield ["a key for another project", own.apiKeys.create({ name: "more", project_id: "elsewhere" })];
+  yield ["a key in another project", clientWith({ apiKey: ofProject.key, project: "default" }).profiles.list()];
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- what is deprecated is refused too
+  yield ["a limit of pools", projects.limits.update(id, { max_pooled_sessions: 1 })];
+  await projects.limits.update(id, { max_concurrent_sessions: 1 });
+  const session = await own.browsers.create({});
+  const profile = await own.profiles.create({});
+  yield ["a session too many", own.browsers.create({}, { maxRetries: 0 })];
+  yield ["to delete a project that is used", projects.delete(id)];
+  await own.browsers.delete(session.session_id);
+  yield ["to delete a project with profiles", projects.delete(id)];
+  await own.profiles.delete(profile.id);
+
+  yield ["a key for no project", apiKeys.create({ name: "more", project_id: "nowhere" })];
+  yield ["a key for a project by its name", apiKeys.create({ name: "more", project_id: projectName })];
+  yield ["a key that deletes itself", own.apiKeys.delete(ofProject.id)];
+  yield ["a successor that lives too short", apiKeys.rotate(ofProject.id, { days_to_expire: 3 })];
+  yield ["a key that is not there", apiKeys.get("nowhere")];
+  await projects.update(id, { status: "archived" });
+  yield ["a key for an archived project", apiKeys.create({ name: "more", project_id: id })];
+  yield ["a key of an archived project", own.profiles.list()];
+  yield ["an archived project", clientWith({ project: projectName }).profiles.list()];
+  yield ["no project", clientWith({ project: "nowhere" }).profiles.list()];
+  await projects.update(id, { status: "active" });
+  await projects.delete(id);
+  yield ["a project that is not there", projects.get(projectName)];
+};
+
+/** Of what is refused about files, advice may differ: the fake knows fewer ways out. */
+const files: Refused = async function* ({ shoal }) {
+  const { session_id: id } = await shoal.browsers.create({});
+  const { fs } = shoal.browsers;
+  const [directory, file] = ["/home/shoal/d", "/home/shoal/f"];
+  await fs.createDirectory(id, { path: directory });
+  await fs.writeFile(id, "text", { path: file });
+  const onPaths: readonly [string, (path: string) => Promise<unknown>][] = [
+    ["read", (path) => fs.readText(id, { path })],
+    ["list", (path) => fs.listFiles(id, { path })],
+    ["look at", (path) => fs.fileInfo(id, { path })],
+    ["delete", (path) => fs.deleteFile(id, { path })],
+    ["delete the directory", (path) => fs.deleteDirectory(id, { path })],
+    ["write to", (path) => fs.writeFile(id, "text", { path })],
+    ["make", (path) => fs.createDirectory(id, { path })],
+    ["zip", (path) => fs.downloadDirZip(id, { path })],
+    ["watch", (path) => fs.watch.start(id, { path })],
+    ["move over", (path) => fs.move(id, { src_path: directory, dest_path: path })],
+    ["move", (path) => fs.move(id, { src_path: path, dest_path: `${directory}/there` })],
+    ["change the mode of", (path) => fs.setFilePermissions(id, { path, mode: "700" })],
+  ];
+  for (const [what, call] of onPaths) {
+    for (const path of ["relative", "/home/shoal/missing/below", `${file}/below`, "/", "/home/shoal", directory, file]) {
+      const [outcome] = await Promise.allSettled([call(path)]);
+      if (outcome.status === "rejected") {
+        yield [`to ${what} ${path}`, Promise.reject(outcome.reason as Error)];
+        continue;
+      }
+      // As it was, where it could be done.
+      await fs.deleteFile(id, { path: "/home/shoal/missing" }).catch(() => fs.deleteDirectory(id, { path: "/home/shoal/missing" }, { missing_ok: true }));
+      await fs.deleteDirectory(id, { path: directory }, { missing_ok: true });
+      await fs.createDirectory(id, { path: directory });
+      await fs.deleteFile(id, { path: file }).catch(() => undefined);
+      await fs.writeFile(id, "text", { path: file });
+    }
+  }
+  for (const entry of ["../up", "/path", "..\\up"]) {
+    const archive = renameEntry(await zipOf([{ name: "entry", content: "" }]), "entry", entry);
+    yield [`an archive with ${entry}`, fs.uploadZip(id, { dest_path: directory, zip_file: archive })];
+  }
+  yield ["a mode of letters", fs.setFilePermissions(id, { path: file, mode: "rwx" })];
+  yield ["to stop a watch that is not there", fs.watch.stop(id, "nowhere")];
+  await shoal.browsers.delete(id);
+};
+
+/** Ids and times are each service's own. */
+function common(text: string): string {
+  return text.replace(/\b[a-z][a-z0-9]{23}\b/g, "ID").replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
+}
+
+/** @param isWhole - whether the advice counts, which follows the first sentence. */
+async function refusalsOf(refused: Refused, asked: Asked, isWhole: boolean): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  let names = 0;
+  for await (const [what, call] of refused(asked, (prefix) => `same-${prefix}-${String(names++)}`)) {
+    const { code, message, status } = await refusalOf(call);
+    found.set(what, `${status} ${code} ${common(isWhole ? message : (/^.*?(?=\. |\.$|$)/s.exec(message)?.[0] ?? ""))}`);
+  }
+  return found;
+}
+
+const areas: readonly (readonly [area: string, refused: Refused, isWhole: boolean])[] = [
+  ["sessions", sessions, true],
+  ["profiles", profiles, true],
+  ["projects and keys", projectsAndKeys, true],
+  ["files", files, false],
+];
+
+/** Compares what both services say where they refuse. */
+export function describeSameRefusals(test: Asked, other: Asked): void {
+  describe("refusals", () => {
+    it.each(areas)("of %s say the same in both services", async (_, refused, isWhole) => {
+      const [real, fake] = await Promise.all([test, other].map((asked) => refusalsOf(refused, asked, isWhole)));
+      expect(Object.fromEntries(fake ?? [])).toEqual(Object.fromEntries(real ?? []));
+    });
+  });
+}
