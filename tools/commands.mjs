@@ -12,9 +12,10 @@ const { commandTable } = await import("../apps/cli/src/command-table.ts");
 const { groups } = await import("../apps/cli/src/groups.ts");
 const { polish } = await import("../apps/cli/src/polish.ts");
 const { buildProgram } = await import("../apps/cli/src/program.ts");
+const { operationsNotYet } = await import("./not-yet.mjs");
 
 const document = JSON.parse(readFileSync(join(root, "packages/contract/openapi.json"), "utf8"));
-const { index, tables } = splitTable(commandTable(document, polish), groups, "0.0.0");
+const { index, tables } = splitTable(commandTable(document, polish), groups, { version: "0.0.0", notYet: operationsNotYet });
 // Nothing is printed: only the commands are looked at.
 const terminal = { width: 80, colour: false, errorColour: false };
 const program = buildProgram({ index, load: (word) => tables[`of-${word}`] ?? [] }, { terminal, env: {}, signal: new globalThis.AbortController().signal });

@@ -1,4 +1,4 @@
-// Writes docs/operations.md, the table of all operations, from the contract, the lists of those without a handler and the commands;
+// Writes docs/operations.md, the table of all operations, from the contract, the list of those without a handler and the commands;
 // `--check` only says whether it is up to date.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,14 +9,12 @@ onSources(import.meta.url);
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const { contract } = await import("../packages/contract/src/contract.ts");
 const { areaDescriptions } = await import("../packages/contract/src/openapi-areas.ts");
-const { notImplemented: ofControl } = await import("../apps/server/src/not-implemented.ts");
-const { notImplemented: ofInstance } = await import("../packages/instance/src/not-implemented.ts");
+const { operationsNotYet } = await import("./not-yet.mjs");
 const { commandTable } = await import("../apps/cli/src/command-table.ts");
 const { polish } = await import("../apps/cli/src/polish.ts");
 
 const document = JSON.parse(readFileSync(join(root, "packages/contract/openapi.json"), "utf8"));
 const commands = new Map(commandTable(document, polish).map(({ operationId, words }) => [operationId, `shoal ${words.join(" ")}`]));
-const missing = new Set([...ofControl, ...ofInstance]);
 const operations = Object.entries(contract);
 writeOrCheck("docs/operations.md", tableOf(), { source: "the contract and its handlers", tool: "operations.mjs" });
 
@@ -26,7 +24,7 @@ function tableOf() {
     "",
     "<!-- Written by `node tools/operations.mjs`; not by hand. -->",
     "",
-    `Every operation of the contract: ${operations.length - missing.size} of ${operations.length} work. One that says *not yet* is declared, and can be called from the`,
+    `Every operation of the contract: ${operations.length - operationsNotYet.size} of ${operations.length} work. One that says *not yet* is declared, and can be called from the`,
     "client and the command line, but the service answers 501 `not_implemented`. *Service* is answered by the control plane, *browser* beside",
     "the browser. The name is the client's method (`shoal.browsers.create(…)`) and the `operationId` of `openapi.json`.",
   ];
@@ -34,8 +32,8 @@ function tableOf() {
     const rows = operations.filter(([, endpoint]) => endpoint.area === area);
     if (rows.length === 0) continue;
     lines.push("", `## ${area}`, "", description, "", "| operation | request | command | served by | |", "| --- | --- | --- | --- | --- |");
-    for (const [name, { deprecated, method, operationId, path, plane, summary }] of rows) {
-      const served = missing.has(name) ? "*not yet*" : plane === "control" ? "service" : "browser";
+    for (const [, { deprecated, method, operationId, path, plane, summary }] of rows) {
+      const served = operationsNotYet.has(operationId) ? "*not yet*" : plane === "control" ? "service" : "browser";
       const note = deprecated === true ? `Deprecated. ${summary}` : summary;
       const command = commands.get(operationId);
       if (command === undefined) throw new Error(`${operationId} has no command: run \`node tools/openapi.mjs\` first, the commands are made from what it writes.`);

@@ -10,6 +10,7 @@ import { splitTable } from "./src/build/split-table.ts";
 import { commandTable } from "./src/command-table.ts";
 import { groups } from "./src/groups.ts";
 import { polish } from "./src/polish.ts";
+import { operationsNotYet } from "../../tools/not-yet.mjs";
 
 const { metafile } = await build({
   entryPoints: ["src/shoal.ts", "src/service.ts", "src/plugin.ts"],
@@ -38,7 +39,7 @@ writeFileSync("dist/THIRD-PARTY-LICENCES.txt", licenceNotices(Object.keys(metafi
 const document = JSON.parse(readFileSync(createRequire(import.meta.url).resolve("@shoal/contract/openapi.json"), "utf8"));
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 mkdirSync("dist/commands", { recursive: true });
-const split = splitTable(commandTable(document, polish), groups, version);
+const split = splitTable(commandTable(document, polish), groups, { version, notYet: operationsNotYet });
 const tables = { index: split.index, ...split.tables };
 for (const [name, table] of Object.entries(tables)) writeFileSync(join("dist/commands", `${name}.json`), JSON.stringify(table));
 // Of earlier builds. Not before this one was written: a command that runs meanwhile may still load them.

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { examplesHelp, outputOption } from "./command-line.ts";
 import type { GlobalFlags } from "./connect.ts";
+import { markNotYet, notYetExplained } from "./not-yet.ts";
 import type { OutputFormat } from "./output.ts";
 import type { Adding } from "./program.ts";
 
@@ -11,7 +12,9 @@ function collect(value: string, previous: string[] | undefined): string[] {
 }
 
 /** Commands that put apps on the service and run them. */
-export function addAppCommands({ groupFor, run, specOf }: Adding): void {
+export function addAppCommands({ groupFor, isNotYet, run, specOf }: Adding): void {
+  const summaryOf = (operationId: string, summary: string) => (isNotYet(operationId) ? markNotYet(summary) : summary);
+  const descriptionOf = (operationId: string, description: string) => (isNotYet(operationId) ? `${description}\n${notYetExplained}` : description);
   const root = groupFor([]);
   const flagsOf = (command: Command) => command.optsWithGlobals<Flags>();
   const operations = { of: specOf };
@@ -26,8 +29,8 @@ export function addAppCommands({ groupFor, run, specOf }: Adding): void {
     .option("--env-file <file>", "A file of environment variables; --env comes before it. May be given several times.", collect)
     .option("--no-follow", "Do not wait until it runs.")
     .addOption(outputOption())
-    .summary("Put an app on the service.")
-    .description("Packs the folder of the entrypoint (hidden files too, but nothing that .gitignore leaves out), sends it, and tells what becomes of it until it runs. -o jsonl prints its events.")
+    .summary(summaryOf("deployments.create", "Put an app on the service."))
+    .description(descriptionOf("deployments.create", "Packs the folder of the entrypoint (hidden files too, but nothing that .gitignore leaves out), sends it, and tells what becomes of it until it runs. -o jsonl prints its events."))
     .addHelpText("after", examplesHelp(["shoal deploy index.ts", "shoal deploy src/index.ts --version v2 --env-file .env --env MODE=fast"]))
     .action(async (entrypoint: string, _options: unknown, command: Command) => {
       const { deploy } = await import("./apps.ts");
@@ -45,8 +48,8 @@ export function addAppCommands({ groupFor, run, specOf }: Adding): void {
     .option("--async-timeout <seconds>", "How long the action may take.")
     .option("--since <moment>", "Events from here on: 5m, or a moment.")
     .addOption(outputOption())
-    .summary("Run an action of an app.")
-    .description("Runs an action of an app, prints its log as it comes and at last what it returned. Ctrl-C ends it on the service too, with its browsers. -o jsonl prints its events.")
+    .summary(summaryOf("invocations.create", "Run an action of an app."))
+    .description(descriptionOf("invocations.create", "Runs an action of an app, prints its log as it comes and at last what it returned. Ctrl-C ends it on the service too, with its browsers. -o jsonl prints its events."))
     .addHelpText("after", examplesHelp([`shoal invoke shop buy -p '{"item": 1}'`, "shoal invoke shop report --payload-file report.json --sync"]))
     .action(async (app: string, action: string, _options: unknown, command: Command) => {
       const { invoke } = await import("./apps.ts");
@@ -62,8 +65,8 @@ export function addAppCommands({ groupFor, run, specOf }: Adding): void {
     .option("--since <moment>", "From here on: 5m, 1h, or a moment; 5m when absent, 5s with --follow.")
     .option("-i, --invocation <id>", "Of one invocation.")
     .addOption(outputOption())
-    .summary("Print the log of an app.")
-    .description("Prints the log of an app's deployment, or of one invocation. Without --follow it ends when nothing has come for 3 seconds.")
+    .summary(summaryOf("deployments.follow", "Print the log of an app."))
+    .description(descriptionOf("deployments.follow", "Prints the log of an app's deployment, or of one invocation. Without --follow it ends when nothing has come for 3 seconds."))
     .addHelpText("after", examplesHelp(["shoal logs shop", "shoal logs shop --follow", "shoal logs shop --since 1h --invocation INVOCATION"]))
     .action(async (app: string, _options: unknown, command: Command) => {
       const { logs } = await import("./apps.ts");

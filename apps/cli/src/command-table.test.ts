@@ -46,6 +46,21 @@ it("asks before everything that deletes, but for what is made anew with one comm
   expect(unasked.filter((operationId) => !operationId.startsWith("projects.legacy.")).sort()).toEqual(harmless);
 });
 
+it("asks before everything else that takes something away for good", () => {
+  const asking = table.filter(({ method, polish: own }) => method !== "DELETE" && own.confirm !== undefined);
+  expect(asking.map(({ operationId, polish: { confirmOnly } }) => [operationId, confirmOnly?.field, confirmOnly?.value]).sort()).toEqual([
+    ["apiKeys.rotate", undefined, undefined],
+    ["browserPools.flush", undefined, undefined],
+    ["browserPools.update", "discard_all_idle", true],
+    ["browsers.fs.deleteDirectory", undefined, undefined],
+    ["browsers.fs.deleteFile", undefined, undefined],
+    ["profiles.rollback", undefined, undefined],
+    ["profiles.storageState.import", undefined, undefined],
+    ["projects.update", "status", "archived"],
+  ]);
+  for (const { operationId, polish: { confirmOnly }, flags } of asking) if (confirmOnly !== undefined) expect(flags.map(({ field }) => field), operationId).toContain(confirmOnly.field);
+});
+
 it("reads kinds, places, choices and what a change may clear", () => {
   const flag = (operationId: string, field: string) => spec(operationId)?.flags.find((entry) => entry.field === field);
   expect(flag("profiles.list", "limit")).toMatchObject({ place: "query", kind: "integer", default: 20, required: false });
@@ -70,7 +85,7 @@ it("tells results apart", () => {
 });
 
 it("gives no command two flags alike, nor one that means something else on every command", () => {
-  const { index, tables } = splitTable(table, groups, "0.0.0");
+  const { index, tables } = splitTable(table, groups, { version: "0.0.0", notYet: new Set() });
   const program = buildProgram({ index, load: (word) => tables[`of-${word}`] ?? [] }, { terminal: silentTerminal(), env: {}, signal: new AbortController().signal });
   // Commander refuses flags that are taken.
   program.fillAll();
@@ -88,7 +103,7 @@ function shellWords(line: string): string[] {
 }
 
 it("shows examples whose flags there are", () => {
-  const { index, tables } = splitTable(table, groups, "0.0.0");
+  const { index, tables } = splitTable(table, groups, { version: "0.0.0", notYet: new Set() });
   const program = buildProgram({ index, load: (word) => tables[`of-${word}`] ?? [] }, { terminal: silentTerminal(), env: {}, signal: new AbortController().signal });
   program.fillAll();
   const globals = new Set(program.root.options.map(({ long }) => long));

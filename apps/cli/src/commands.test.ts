@@ -16,6 +16,23 @@ afterAll(() => test.close());
 const run = (...args: string[]) => test.run(...args);
 const idPattern = /^[a-z0-9]{24}$/;
 
+it.each([
+  [["browser-pools", "flush", "workers"], "End the browsers that wait in pool workers, and start others?"],
+  [["browser-pools", "update", "workers", "--discard-all-idle"], "End the browsers that wait in pool workers, and start others?"],
+  [["browsers", "fs", "delete-file", "files", "/home/shoal/a"], "Delete /home/shoal/a in browser files?"],
+  [["profiles", "rollback", "shopping", "--version", "1"], "Return profile shopping to an earlier state?"],
+  [["profiles", "storage-state", "import", "shopping", "--cookies", "[]", "--origins", "[]"], "Replace the state that profile shopping holds?"],
+  [["projects", "update", "research", "--status", "archived"], "Archive project research? Its keys open nothing until it is active again."],
+])("nobody answers %j, which destroys, without --yes where there is no terminal", async (args, question) => {
+  expect(await run(...args)).toEqual({ status: 2, stdout: "", stderr: `error: Nobody can answer here: ${question}\n  Add --yes to go ahead without the question.\n` });
+  expect((await run(...args, "--yes")).status).toBe(4);
+  expect((await run(...args, "--dry-run")).status).toBe(0);
+});
+
+it.each([[["browser-pools", "update", "workers", "--size", "2"]], [["projects", "update", "research", "--status", "active"]], [["browsers", "delete", "research"]]])("asks nothing before %j", async (args) => {
+  expect((await run(...args)).status).toBe(4);
+});
+
 describe("profiles", () => {
   it("are made, listed, renamed and deleted", async () => {
     expect(await run("profiles", "list")).toEqual({ status: 0, stdout: "", stderr: "No profiles. Make one: shoal profiles create --name NAME\n" });
@@ -144,7 +161,7 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
     expect((await fs("set-permissions", "files", "/home/shoal/w/a.txt", "rwx")).stderr).toContain("error: <mode>: ");
     expect((await fs("move", "files", "/home/shoal/w/a.txt", "/home/shoal/w/b.txt")).stderr).toBe("Moved /home/shoal/w/a.txt to /home/shoal/w/b.txt.\n");
     expect(await fs("read-file", "files", "/home/shoal/w/a.txt")).toMatchObject({ status: 4, stderr: expect.stringContaining("`shoal browsers fs list-files`") as unknown });
-    expect((await fs("delete-file", "files", "/home/shoal/w/b.txt")).stderr).toBe("Deleted /home/shoal/w/b.txt.\n");
+    expect((await fs("delete-file", "files", "/home/shoal/w/b.txt", "--yes")).stderr).toBe("Deleted /home/shoal/w/b.txt.\n");
     expect((await fs("list-files", "files", "/home/shoal/w")).stderr).toBe("The directory is empty.\n");
     expect((await fs("delete-directory", "files", "/home/shoal/w")).stderr).toContain("Add --yes");
     expect((await fs("delete-directory", "files", "/home/shoal/w", "--yes")).stderr).toBe("Deleted /home/shoal/w.\n");

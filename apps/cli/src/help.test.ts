@@ -26,6 +26,8 @@ it("prints a group's help when no command is named, also by another name of the 
 it.each([
   ["a change", ["help", "profiles", "update"], "profiles-update"],
   ["a list", ["profiles", "list", "--help"], "profiles-list"],
+  ["a value that destroys", ["projects", "update", "--help"], "projects-update"],
+  ["nothing in the service yet", ["credentials", "totp-code", "--help"], "credentials-totp-code"],
   ["files that move", ["browsers", "fs", "upload", "--help"], "browsers-fs-upload"],
 ])("tells what a command with %s takes", async (_what, args, name) => {
   await expect(`${await help(...args)}\n`).toMatchFileSnapshot(golden(name));
@@ -38,6 +40,17 @@ it("tells what a command with a program, and one with a stream, has", async () =
   expect(exec).toContain("\nRequest:\n  POST /browsers/{id}/process/exec\n\nExamples:\n  $ shoal browsers process exec research -- ls -la /home/shoal\n");
   expect(await help("browsers", "telemetry", "stream", "--help")).toContain("\nFields of an event:\n  seq, event\n");
   expect(await help("browsers", "create", "--help")).toMatch(/\n {2}--profile-save-changes +Write the session's state/);
+});
+
+it("says what the service does not have yet", async () => {
+  const marked = "(not in this service yet).";
+  const all = (await help()).replace(/\n {20,}/g, " ");
+  for (const what of ["deploy <entrypoint>", "invoke <app-name> <action-name>", "credentials"]) expect(all).toMatch(new RegExp(`\n {2}${what} .*${marked.replace(/[().]/g, "\\$&")}`));
+  expect(all).not.toMatch(/\n {2}(browsers|profiles|auth) .*not in this service/);
+  expect((await help("credentials")).replace(/\n {20,}/g, " ")).toMatch(/\n {2}create .*\(not in this service yet\)\./);
+  expect((await help("auth")).replace(/\n {20,}/g, " ")).toMatch(/\n {2}connections .*\(not in this service yet\)\./);
+  for (const args of [["credentials", "create"], ["deploy"]]) expect((await help(...args, "--help")).replaceAll("\n", " ")).toContain("The service of this version answers that it is not implemented (exit status 11); a newer one may have it, and then this works.");
+  expect(await help("profiles")).not.toContain(marked);
 });
 
 it("tells both forms of a watch", async () => {

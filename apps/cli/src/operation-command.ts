@@ -1,15 +1,16 @@
 import { type Command, Option } from "commander";
 import { examplesHelp, outputOption, queryOption } from "./command-line.ts";
 import type { CommandSpec, Flag } from "./command-table.ts";
-import { flagSpelling } from "./flag-spelling.ts";
+import { fieldFlag, flagSpelling } from "./flag-spelling.ts";
+import { markNotYet, notYetExplained } from "./not-yet.ts";
 import type { Adding } from "./program.ts";
 import { byName, isSecret } from "./values.ts";
 import { flagName, kebab } from "./words.ts";
 
 /** Adds the command of one operation. */
-export function addOperation(parent: Command, spec: CommandSpec, { run, names, specs }: Adding): void {
-  const { arguments: positional = [], rest, alias = [], confirm, examples, id, many, watch } = spec.polish;
-  const command = parent.command(spec.words.at(-1) ?? "", { hidden: spec.deprecated === true }).aliases([...alias]).summary(spec.summary).description([spec.summary, spec.description].filter(Boolean).join("\n"));
+export function addOperation(parent: Command, spec: CommandSpec, { isNotYet, names, run, specs }: Adding): void {
+  const { arguments: positional = [], rest, alias = [], confirm, confirmOnly, examples, id, many, watch } = spec.polish;
+  const command = parent.command(spec.words.at(-1) ?? "", { hidden: spec.deprecated === true }).aliases([...alias]).summary(isNotYet(spec.operationId) ? markNotYet(spec.summary) : spec.summary).description([spec.summary, spec.description, isNotYet(spec.operationId) ? notYetExplained : ""].filter(Boolean).join("\n"));
   const fieldNames: Record<string, string> = {};
   spec.params.forEach((param, index) => {
     const name = kebab(byName(spec, param.name));
@@ -37,7 +38,7 @@ export function addOperation(parent: Command, spec: CommandSpec, { run, names, s
   if (spec.result === "page" || spec.result === "tokenPage") command.option("--all", "Every page, not the first alone.");
   if (spec.result === "bytes") command.option("-f, --file <path>", "Write to this file; to stdout without it, or with -.");
   if (spec.body === "bytes") command.option("-f, --file <path>", "Read from this file; from stdin without it, or with -.");
-  if (confirm !== undefined) command.option("-y, --yes", "Do not ask.");
+  if (confirm !== undefined) command.option("-y, --yes", confirmOnly === undefined ? "Do not ask." : `Do not ask. Only ${fieldFlag(spec.polish, confirmOnly.field)}${confirmOnly.value === true ? "" : ` ${String(confirmOnly.value)}`} asks.`);
   const isList = spec.result === "page" || spec.result === "tokenPage" || spec.polish.columns !== undefined;
   if (watch !== undefined) command.option("--watch", `Print the ${isList ? "list" : "answer"} whenever it changes, ${watch.until.length === 0 ? "until Ctrl-C" : `until its ${watch.field} is ${new Intl.ListFormat("en", { type: "disjunction" }).format(watch.until)}`}.`);
   names.set(command, fieldNames);

@@ -36,6 +36,8 @@ export interface Polish {
   readonly text?: string;
   /** Asked before the command runs; `{0}` is its first argument. */
   readonly confirm?: string;
+  /** It is asked only where this field has this value. */
+  readonly confirmOnly?: { readonly field: string; readonly value: string | boolean };
   /** Printed on stderr when it worked and there is nothing to show; `{0}` is its first argument. */
   readonly done?: string;
   /** Said on stderr when the service answered that there is nothing (204) or not yet (202). */

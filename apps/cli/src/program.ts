@@ -23,6 +23,8 @@ export interface Run {
 /** What the first look at the command line needs; a group's own commands are read when one of them is asked for. */
 export interface CommandIndex {
   readonly version: string;
+  /** Ids of operations that the service of this version does not have. */
+  readonly notYet: readonly string[];
   /** Operations whose command is a single word. */
   readonly roots: readonly CommandSpec[];
   /** Groups by their words, `browsers fs`. */
@@ -74,6 +76,8 @@ export interface Adding {
   /** By command: the operation whose arguments it takes; by name, for a look-up here would read its table for every command. */
   readonly likeOperation: WeakMap<Command, string>;
   readonly specOf: (operationId: string) => CommandSpec;
+  /** Whether the service of this version does not have an operation. */
+  readonly isNotYet: (operationId: string) => boolean;
 }
 
 /** Builds the command line: a command for each operation, and those that are more than one operation. */
@@ -107,6 +111,7 @@ export function buildProgram(tables: CommandTables, run: Run): Program {
     names,
     specs,
     likeOperation,
+    isNotYet: (operationId) => index.notYet.includes(operationId),
     specOf(operationId) {
       const word = kebab(operationId.split(".")[0] ?? "");
       const spec = (index.tables.includes(word) ? load(word) : all()).find((entry) => entry.operationId === operationId);

@@ -14,7 +14,7 @@ interface Given extends GivenValues {
 
 /** Runs the command of one operation: builds the request, asks where it must, calls, prints. */
 export async function runOperation(spec: CommandSpec, given: Given, run: Run): Promise<void> {
-  const { confirm, many } = spec.polish;
+  const { confirm, confirmOnly, many } = spec.polish;
   const { options, globals, args } = given;
   const last = spec.params.length - 1;
   // `shoal browsers delete a b`: one call for each.
@@ -25,7 +25,8 @@ export async function runOperation(spec: CommandSpec, given: Given, run: Run): P
     for (const { request } of requests) await printRequest({ spec, request, given: options }, globals, run);
     return;
   }
-  if (confirm !== undefined && options.yes !== true) for (const each of requests) await ask(fill(confirm, each.args), run);
+  const destroys = ({ body }: CommandRequest) => confirmOnly === undefined || body?.[confirmOnly.field] === confirmOnly.value;
+  if (confirm !== undefined && options.yes !== true) for (const each of requests) if (destroys(each.request)) await ask(fill(confirm, each.args), run);
   for (const each of requests) await runOnce(spec, each.request, { ...given, args: each.args }, run);
 }
 

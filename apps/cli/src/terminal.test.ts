@@ -34,6 +34,18 @@ describe.skipIf(withoutScript)(`on a terminal${withoutScript === undefined ? "" 
     }
   });
 
+  it("asks only for the value that takes something away", async () => {
+    await test.json("projects", "create", "research");
+    expect(await shown(["projects", "update", "research", "--status", "active"])).not.toContain("?");
+    for (const [keys, status, state] of [["n", 1, "active"], ["y", 0, "archived"]] as const) {
+      const run = onTerminal(["projects", "update", "research", "--status", "archived"]);
+      await expect.poll(() => run.screen()).toContain("Archive project research? Its keys open nothing until it is active again.");
+      run.type(keys);
+      expect(await run.status).toBe(status);
+      expect(await test.json("projects", "get", "research")).toMatchObject({ status: state });
+    }
+  });
+
   it("fits tables to the terminal, tells moments from now and marks headings", async () => {
     const long = "a name with spaces and far more than sixty characters so that no narrow terminal has room for it";
     const { id } = (await test.json("profiles", "create", "--name", long)) as { id: string };

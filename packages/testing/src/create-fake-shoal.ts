@@ -20,7 +20,7 @@ import { Store, type SessionRow } from "./store.ts";
 /** The name of an operation, `profiles.get`. */
 export type OperationId = (typeof contract)[keyof typeof contract]["operationId"];
 
-/** A Shoal service inside this process: every operation of the contract, no browser, no network. */
+/** A Shoal service inside this process, no browser, no network: projects, keys, profiles, sessions and their files; what it does not keep answers 501, or what {@link FakeShoal.handle} says. */
 export interface FakeShoal {
   /** A key for the whole organisation. */
   readonly apiKey: string;

@@ -15,6 +15,8 @@ export const accountPolish: Readonly<Record<string, Polish>> = {
   "profiles.get": { examples: ["shoal profiles get shopping", "shoal profiles get befzf24a8ak2a8mnfcz82efb -o json"] },
   "profiles.update": { examples: ["shoal profiles update shopping --name groceries"] },
   "profiles.delete": { confirm: "Delete profile {0} and the state it holds?", done: "Deleted profile {0}.", examples: ["shoal profiles delete shopping", "shoal profiles delete shopping --yes"] },
+  "profiles.rollback": { confirm: "Return profile {0} to an earlier state?", examples: ["shoal profiles rollback shopping --version 3 --yes"] },
+  "profiles.storageState.import": { confirm: "Replace the state that profile {0} holds?", examples: ["shoal profiles storage-state import shopping --cookies @cookies.json --origins @origins.json --yes"] },
   "apiKeys.create": {
     first: ["id", "name", "key"],
     next: keepKey,

@@ -24,5 +24,6 @@ export const browserPolish: Readonly<Record<string, Polish>> = {
   "browsers.get": { first: ["session_id", "name"], watch: running, examples: ["shoal browsers get research", "shoal browsers get research --query cdp_ws_url", "shoal browsers get research --watch"] },
   "browsers.extend": { first: ["session_id", "ends_at", "expires_at"], examples: ["shoal browsers extend research", "shoal browsers extend research --max-duration-seconds 3600"] },
   "browsers.update": { first: ["session_id", "name"], flags: { tags: "--tag" }, examples: ["shoal browsers update research --name archive", "shoal browsers update research --tag team=search --tag stage=2"] },
+  // Asks nothing, as the reference's does not: sessions are made to be ended, scripts end many, and what a profile keeps is saved first.
   "browsers.delete": { many: true, done: "Ended browser {0}.", examples: ["shoal browsers delete research", "shoal browsers delete research archive"] },
 };

@@ -12,7 +12,7 @@ export const filePolish: Readonly<Record<string, Polish>> = {
   },
   "browsers.fs.fileInfo": { arguments: ["path"], examples: ["shoal browsers fs file-info research /home/shoal/Downloads/report.pdf"] },
   "browsers.fs.createDirectory": { alias: ["new-directory"], arguments: ["path"], done: "Created {1}.", examples: ["shoal browsers fs create-directory research /home/shoal/work"] },
-  "browsers.fs.deleteFile": { arguments: ["path"], done: "Deleted {1}.", examples: ["shoal browsers fs delete-file research /home/shoal/work/a.txt"] },
+  "browsers.fs.deleteFile": { arguments: ["path"], confirm: "Delete {1} in browser {0}?", done: "Deleted {1}.", examples: ["shoal browsers fs delete-file research /home/shoal/work/a.txt", "shoal browsers fs delete-file research /home/shoal/work/a.txt --yes"] },
   "browsers.fs.deleteDirectory": {
     arguments: ["path"],
     confirm: "Delete {1} in browser {0} with everything in it?",

@@ -13,7 +13,12 @@ export const orgPolish: Readonly<Record<string, Polish>> = {
   "projects.create": { arguments: ["name"], examples: ["shoal projects create research"] },
   "projects.list": { columns: [id, name, ["STATUS", "status"], created], flags: search, empty: "No projects.", examples: ["shoal projects list", "shoal projects list --search rese"] },
   "projects.get": { id: project, examples: ["shoal projects get research"] },
-  "projects.update": { id: project, examples: ["shoal projects update research --name archive", "shoal projects update research --status archived"] },
+  "projects.update": {
+    id: project,
+    confirm: "Archive project {0}? Its keys open nothing until it is active again.",
+    confirmOnly: { field: "status", value: "archived" },
+    examples: ["shoal projects update research --name archive", "shoal projects update research --status archived --yes"],
+  },
   "projects.delete": { id: project, confirm: "Delete project {0}?", done: "Deleted project {0}.", examples: ["shoal projects delete research --yes"] },
   "projects.limits.get": { id: project, examples: ["shoal projects limits get research"] },
   "projects.limits.update": { alias: ["set"], id: project, examples: ["shoal projects limits update research --max-concurrent-sessions 5"] },

@@ -14,7 +14,12 @@ export const resourcePolish: Readonly<Record<string, Polish>> = {
   "browserPools.create": { ...pool, examples: ["shoal browser-pools create --name workers --size 3"] },
   "browserPools.list": { columns: [id, name, ["FREE", "available_count"], ["TAKEN", "acquired_count"], created], flags: search, empty: "No pools. Make one: shoal browser-pools create --name NAME --size 3", watch: everyChange, examples: ["shoal browser-pools list", "shoal browser-pools list --watch"] },
   "browserPools.get": { first: ["id", "name"], watch: { field: "status", until: [] }, examples: ["shoal browser-pools get workers", "shoal browser-pools get workers --watch"] },
-  "browserPools.update": { ...pool, examples: ["shoal browser-pools update workers --size 5"] },
+  "browserPools.update": {
+    ...pool,
+    confirm: "End the browsers that wait in pool {0}, and start others?",
+    confirmOnly: { field: "discard_all_idle", value: true },
+    examples: ["shoal browser-pools update workers --size 5", "shoal browser-pools update workers --stealth --discard-all-idle --yes"],
+  },
   "browserPools.delete": { confirm: "Delete pool {0} and the browsers that wait in it?", done: "Deleted pool {0}.", examples: ["shoal browser-pools delete workers --yes", "shoal browser-pools delete workers --force --yes"] },
   "browserPools.acquire": {
     first: ["session_id", "name"],
@@ -23,7 +28,7 @@ export const resourcePolish: Readonly<Record<string, Polish>> = {
     examples: ["shoal browser-pools acquire workers", "shoal browser-pools acquire workers --acquire-timeout-seconds 30 --query cdp_ws_url"],
   },
   "browserPools.release": { done: "Gave the browser back.", examples: [`shoal browser-pools release workers --session-id ${exampleId}`] },
-  "browserPools.flush": { done: "Replaced the browsers that waited in {0}.", examples: ["shoal browser-pools flush workers"] },
+  "browserPools.flush": { confirm: "End the browsers that wait in pool {0}, and start others?", done: "Replaced the browsers that waited in {0}.", examples: ["shoal browser-pools flush workers --yes"] },
   "proxies.create": {
     flags: Object.fromEntries(["host", "port", "username", "password", "ca_bundle", "country", "city", "state", "zip", "asn", "os"].map((field) => [`config.${field}`, `--${field.replaceAll("_", "-")}`])),
     examples: ["shoal proxies create --name office --type custom --protocol http --host proxy.example.com --port 8080", "shoal proxies create --name berlin --type residential --country DE"],
