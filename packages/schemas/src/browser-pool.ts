@@ -114,7 +114,7 @@ const poolFields = () => ({
   network: z.optional(BrowserNetworkConfigShape),
   /** Size of the visible page; 1920 × 1080 when absent. */
   viewport: z.optional(BrowserViewportShape),
-  /** Enterprise policies, by Chrome's names for them; at most 5 MiB as JSON. */
+  /** Enterprise policies, by Chrome's names for them; at most 1000, and 5 MiB as JSON. They need a sandbox and a full Chromium. */
   chrome_policy: z.optional(z.record(z.string(), z.unknown())),
   /** A page that each opens as soon as it is warm, at most 2048 characters; it is kept even if the page does not load. */
   start_url: z.optional(checked(z.string(), z.maxLength(2048))),
@@ -174,7 +174,7 @@ export const UpdateBrowserPoolShape = lazyObject(() => ({
   viewport: z.optional(BrowserViewportShape),
   /** Show the page alone, without address bar and tabs. */
   kiosk_mode: z.optional(z.boolean()),
-  /** Enterprise policies, at most 5 MiB as JSON; they replace the old ones, and `{}` takes them away. */
+  /** Enterprise policies, at most 1000, and 5 MiB as JSON; they replace the old ones, and `{}` takes them away. They need a sandbox and a full Chromium. */
   chrome_policy: z.optional(z.record(z.string(), z.unknown())),
   /** A page that each opens as soon as it is warm, at most 2048 characters; `""` takes it away. */
   start_url: z.optional(checked(z.string(), z.maxLength(2048))),

@@ -6,9 +6,9 @@ import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
 import { TelemetryExportRequestShape, TelemetryExportShape } from "./telemetry-export.ts";
 
 export const BrowserViewportShape = lazyObject(() => ({
-  /** CSS pixels, at least 1. */
+  /** CSS pixels, 1 to 16384; to 7680 where the browser has a window. */
   width: checked(z.int(), z.minimum(1)),
-  /** CSS pixels, at least 1. */
+  /** CSS pixels, 1 to 16384; to 7680 where the browser has a window. */
   height: checked(z.int(), z.minimum(1)),
   /** How often pages are drawn, in Hz, at least 1; absent, it depends on the size. Holds for browsers with a window: headless ones draw at 60. */
   refresh_rate: z.optional(checked(z.int(), z.minimum(1))),
@@ -18,9 +18,9 @@ export interface BrowserViewport extends z.output<typeof BrowserViewportShape> {
 export const BrowserViewport: Schema<BrowserViewport> = BrowserViewportShape;
 
 export const BrowserViewportUpdateShape = lazyObject(() => ({
-  /** CSS pixels, at least 1. */
+  /** CSS pixels, 1 to 16384; to 7680 where the browser has a window. */
   width: checked(z.int(), z.minimum(1)),
-  /** CSS pixels, at least 1. */
+  /** CSS pixels, 1 to 16384; to 7680 where the browser has a window. */
   height: checked(z.int(), z.minimum(1)),
   /** How often pages are drawn, in Hz, at least 1; absent, it depends on the size. Holds for browsers with a window: headless ones draw at 60. */
   refresh_rate: z.optional(checked(z.int(), z.minimum(1))),
@@ -211,7 +211,7 @@ export const Browser: Schema<Browser> = BrowserShape;
 export const CreateBrowserShape = z.lazy(() =>
   checked(
     z.object({
-      /** The app invocation that the session belongs to; the session ends with it. */
+      /** The app invocation that the session belongs to; the session ends with it. Not in this service yet, which has no invocations: it is refused with 501. */
       invocation_id: z.optional(z.string()),
       /** Unique among the project's running sessions. */
       name: z.optional(SlugName),
@@ -221,7 +221,7 @@ export const CreateBrowserShape = z.lazy(() =>
       stealth: z.optional(z.boolean()),
       /** `false`: a full Chromium with a window, on a screen of its own. Without a window when absent. */
       headless: z.optional(z.boolean()),
-      /** Run with a GPU. */
+      /** Run with a GPU. Sessions of this service have none, Chromium draws with the processor: `true` is refused, `false` changes nothing. */
       gpu: z.optional(z.boolean()),
       /** Seconds without a CDP client, a live viewer or an operation in flight, after which the session ends: 10 to 259200 (72 hours), 60 when absent. */
       timeout_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(259_200))),
@@ -247,7 +247,7 @@ export const CreateBrowserShape = z.lazy(() =>
       kiosk_mode: z.optional(z.boolean()),
       /** A page to open at once; the session starts even if it does not load. */
       start_url: z.optional(checked(z.string(), z.maxLength(8192))),
-      /** Enterprise policies, by Chrome's names for them; at most 5 MiB as JSON. Sessions of the sandbox placement have them. */
+      /** Enterprise policies, by Chrome's names for them; at most 1000, and 5 MiB as JSON. They need a sandbox and a full Chromium. */
       chrome_policy: z.optional(z.record(z.string(), z.unknown())),
       /** What telemetry is to capture; nothing when absent. */
       telemetry: z.optional(z.nullable(BrowserTelemetryRequestShape)),
@@ -281,7 +281,7 @@ export const UpdateBrowserShape = z.lazy(() =>
       profile: z.optional(BrowserProfileShape),
       /** The new size. */
       viewport: z.optional(BrowserViewportUpdateShape),
-      /** The new enterprise policies, at most 5 MiB as JSON; they replace the old ones, `{}` takes them away. Where the browser has to be started again for them, CDP clients are closed with 1012. */
+      /** The new enterprise policies, at most 1000, and 5 MiB as JSON; they replace the old ones, `{}` takes them away. They need a sandbox and a full Chromium. Where the browser has to be started again for them, CDP clients are closed with 1012. */
       chrome_policy: z.optional(z.record(z.string(), z.unknown())),
       /** What telemetry is to capture from now on. */
       telemetry: z.optional(z.nullable(BrowserTelemetryRequestShape)),
