@@ -1,6 +1,6 @@
 // Bundles what a user's program would bundle, for size-limit to weigh, and prints the sizes beside those of @onkernel/sdk.
-// What is loaded at once counts: what few programs use (event streams, uploads) esbuild leaves in files of their own. The second
-// number is everything together, as one file.
+// NAME.js is what is loaded at once: what few programs use (event streams, uploads) esbuild leaves in files of their own.
+// NAME-whole.js, the second number, is everything together as one file.
 import { build } from "esbuild";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -51,5 +51,6 @@ for (const { name, what, contents, resolveDir = "packages/client" } of programs)
   const text = [...initial].map((path) => texts.get(join(root, path))).join("\n");
   writeFileSync(join(folder, `${name}.js`), text);
   const everything = (await bundled(false)).outputFiles.map((file) => file.text).join("\n");
+  writeFileSync(join(folder, `${name}-whole.js`), everything);
   console.log(`${kilobytes(text)} kB at once, ${kilobytes(everything)} in all  ${what}`);
 }

@@ -5,23 +5,31 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Application, LogLevel } from "typedoc";
+import { Application, LogLevel, ReflectionKind } from "typedoc";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const isCheck = process.argv.includes("--check");
-/** What programs outside of this repository import. */
-const packages = ["packages/client", "packages/testing", "packages/transport", "packages/contract", "packages/schemas", "packages/router", "apps/cli", "apps/server"];
+/** What programs outside of this repository import; first what declares a thing, then what exports it again: there TypeDoc shows of a schema and its type of one name the schema alone. */
+const packages = ["packages/schemas", "packages/contract", "packages/transport", "packages/router", "packages/client", "packages/testing", "apps/cli", "apps/server"];
 
 /** Source file to the name that it is imported by; of two names, the first. */
 const entries = new Map();
+const names = new Set();
 for (const folder of packages) {
   const { name, exports } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
+  names.add(name);
   for (const [path, target] of Object.entries(exports)) {
     const source = target["@shoal/source"];
     if (!source?.endsWith(".ts")) continue;
     const file = join(root, folder, source);
     if (!entries.has(file)) entries.set(file, join(name, path).replaceAll("\\", "/"));
   }
+}
+
+/** A schema and the type of what it checks have one name and one comment, which stands above the type. */
+function describeSchemas({ children = [] }) {
+  const types = new Map(children.filter(({ comment, kind }) => comment !== undefined && kind !== ReflectionKind.Variable).map(({ comment, name }) => [name, comment]));
+  for (const child of children) if (child.kind === ReflectionKind.Variable) child.comment ??= types.get(child.name)?.clone();
 }
 
 const work = mkdtempSync(join(tmpdir(), "shoal-reference-"));
@@ -46,6 +54,12 @@ try {
     excludeExternals: true,
     disableSources: true,
     githubPages: false,
+    validation: { notExported: true, invalidLink: true, invalidPath: true, rewrittenLink: true, unusedMergeModuleWith: true, notDocumented: true },
+    packagesRequiringDocumentation: [...names],
+    // A field whose name and type say it all needs no words; what is exported does, and so does what a class has.
+    // TypeDoc loses the comments of methods that come by way of Omit.
+    intentionallyNotDocumented: ["@shoal/router/fetch.FetchRouterOptions.onError", "@shoal/router/fetch.FetchRouterOptions.onRequest"],
+    requiredToBeDocumented: ["Variable", "Function", "Class", "Interface", "TypeAlias", "Method", "Accessor"],
     logLevel: LogLevel.Warn,
   });
   const project = await app.convert();
@@ -54,6 +68,7 @@ try {
     const file = project.getSymbolIdFromReflection(module)?.fileName ?? "";
     module.name = entries.get(file) ?? entries.get(join(root, file)) ?? module.name;
   }
+  for (const module of project.children ?? []) describeSchemas(module);
   app.validate(project);
   await app.generateOutputs(project);
   const { errorCount, warningCount } = app.logger;

@@ -54,7 +54,8 @@ export class Browsers {
    * await using browser = await shoal.browsers.create({ timeout_seconds: 300 });
    * const page = await chromium.connectOverCDP(browser.cdp_ws_url);
    *
-   * @throws {ApiError} 409 `name_taken`; 404 for a profile that does not exist; 429 or 529 when there is no room; 501 for an option that this service cannot serve.
+   * @throws {ApiError} 400 `bad_request` for an option that does not fit, or that this host cannot give; 404 for a profile, proxy or extension that does not exist; 409 `name_taken`,
+   * or `profile_in_use` when another session writes to the profile; 429 `too_many_requests` at the project's limit, 529 `capacity_exhausted` when the server is full; 501 for `invocation_id`.
    */
   async create(body: CreateBrowser = {}, options?: CallOptions): Promise<BrowserSession> {
     const browser = await this.#transport.call(createBrowser, { body }, options);

@@ -4,7 +4,9 @@ import type { CallOptions, Download, DownloadOptions, ItemPage, Transport } from
 
 /** Saved browser state (cookies, storage, preferences) that sessions start from. */
 export class Profiles {
+  /** Their saved states. */
   readonly versions: ProfileVersions;
+  /** Their cookies and local storage, as Playwright's `storageState` has them. */
   readonly storageState: ProfileStorageState;
   readonly #transport: Transport;
   constructor(transport: Transport) {

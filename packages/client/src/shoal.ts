@@ -48,22 +48,39 @@ function variable(name: string): string | undefined {
  * await using browser = await shoal.browsers.create();
  */
 export class Shoal {
+  /** Browser sessions, and everything in them. */
   readonly browsers: Browsers;
+  /** Saved browser state that sessions start from. */
   readonly profiles: Profiles;
+  /** Keys that open the service. */
   readonly apiKeys: ApiKeys;
+  /** Programs that were deployed. */
   readonly apps: Apps;
+  /** Versions of apps. */
   readonly deployments: Deployments;
+  /** Runs of an app's actions. */
   readonly invocations: Invocations;
+  /** Logins for websites. */
   readonly credentials: Credentials;
+  /** Password managers that logins are read from. */
   readonly credentialProviders: CredentialProviders;
+  /** Who calls, and what profiles are signed in to. */
   readonly auth: Auth;
+  /** Browsers that are kept warm. */
   readonly browserPools: BrowserPools;
+  /** Ways into the network. */
   readonly proxies: Proxies;
+  /** Chrome extensions that sessions load. */
   readonly extensions: Extensions;
+  /** What keeps browsers, profiles and keys apart. */
   readonly projects: Projects;
+  /** Limits and abilities of the whole service. */
   readonly organization: Organization;
+  /** Who did what, and when. */
   readonly auditLogs: AuditLogs;
+  /** Where telemetry is sent to. */
   readonly telemetry: Telemetry;
+  /** Whether the service is well; needs no key. */
   readonly service: Service;
   /** Runs any endpoint, those of extensions too: `shoal.transport.call(myEndpoint, …)`. */
   readonly transport: Transport;

@@ -1,6 +1,7 @@
 import type { Schema } from "@shoal/schemas";
 import type * as z from "zod/mini";
 
+/** HTTP methods of operations. A HEAD is answered wherever a GET is. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Who answers an operation: the service itself, or the instance beside the browser, to which the service forwards. */
@@ -58,7 +59,9 @@ export interface EventStreamContent<S extends AnySchema = AnySchema> {
   readonly event: S;
 }
 
+/** What a request may carry. */
 export type RequestBody = JsonBody | BytesContent | MultipartBody;
+/** What an answer may carry, by status. */
 export type ResponseContent = JsonContent | PageContent | TokenPageContent | EventStreamContent | BytesContent | EmptyContent;
 
 type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathParams<Rest> : never;

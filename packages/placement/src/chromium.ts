@@ -21,6 +21,7 @@ export interface LocatedChromium {
   readonly source: ChromiumSource;
 }
 
+/** A Chromium that was found, and ran to tell its version. */
 export interface FoundChromium extends LocatedChromium {
   /** Four numbers, `156.0.8078.79`. */
   readonly version: string;

@@ -42,7 +42,7 @@ const reasons: Readonly<Record<number, string>> = {
   599: "the proxy cannot be spoken to: it may want another protocol (http, https, socks5)",
 };
 
-/** @throws {PlacementError} `bad_option` for an entry of `allowPrivateHosts` that cannot be read. */
+/** Makes what fetches pages as sessions would, to try a proxy. @throws {PlacementError} `bad_option` for an entry of `allowPrivateHosts` that cannot be read. */
 export function createEgressProbe({ allowPrivateHosts, log }: { readonly allowPrivateHosts: readonly string[]; readonly log: PlacementLog }): EgressProbe {
   const policy = createEgressPolicy(allowPrivateHosts, createNameResolver());
   const gateway = createEgressGateway(log);

@@ -17,6 +17,8 @@ export interface OutboundRule {
 }
 
 /**
+ * Makes the rule by which the service itself connects to addresses that its users name.
+ *
  * @param options.resolveName - as the host does when absent.
  * @throws {PlacementError} `bad_option` for an entry of `allowPrivateHosts` that cannot be read.
  */

@@ -16,6 +16,7 @@ export interface PlacementLog {
   error(fields: object, message: string): void;
 }
 
+/** Where sessions run, and what each may take. */
 export interface PlacementOptions {
   /** `auto`: the sandbox where this host can make one, else `process`, with a warning that says why. */
   readonly kind: PlacementKind | "auto";
@@ -112,6 +113,7 @@ export interface InstanceEnd {
   readonly detail?: string;
 }
 
+/** A request to an instance, over its own socket. */
 export interface InstanceRequest {
   readonly method: string;
   /** With its query, without `/browsers/{id}`. */

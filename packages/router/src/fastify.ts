@@ -31,10 +31,12 @@ export const fastifyOptions = {
   http: { requireHostHeader: false },
   // The program says by itself when it stops taking requests; Fastify's own 503 has another body.
   return503OnClosing: false,
+  /** Answers a path that cannot be decoded. */
   frameworkErrors(_error, request, reply) {
     void reply.header("x-request-id", request.id);
     sendText(reply, malformedPath());
   },
+  /** Answers what is no HTTP request at all, and closes the connection. */
   clientErrorHandler(error, socket) {
     answerClientError(error, socket, requestIdOf({}));
   },

@@ -66,6 +66,7 @@ type StatusResult<E extends Endpoint> = IsOne<Statuses<E>> extends true ? never 
  */
 export type HandlerResult<E extends Endpoint> = ContentResult<E["responses"][Statuses<E>]> | StatusResult<E>;
 
+/** Answers one operation. What it throws is an error answer: a {@link ServiceError} as it says, anything else a 500 without its message. */
 export type Handler<E extends Endpoint, Context = undefined> = (call: HandlerCall<E, Context>) => HandlerResult<E> | Promise<HandlerResult<E>>;
 
 /** A handler for every operation of a contract: `satisfies Handlers<typeof contract>` makes a forgotten one a compile error. */

@@ -132,6 +132,7 @@ export const BrowserUsage: Schema<BrowserUsage> = BrowserUsageShape;
 
 /** Why a session ended. */
 export const endedReasons = ["deleted", "timeout", "max_duration", "browser_crashed", "instance_lost", "server_stopped"] as const;
+/** One of {@link endedReasons}, or a reason that this version does not know. */
 export type EndedReason = (typeof endedReasons)[number] | (string & {});
 
 export const BrowserShape = lazyObject(() => ({

@@ -90,6 +90,7 @@ export const TelemetryEnvelopeShape = lazyObject(() => ({
 export interface TelemetryEnvelope extends z.output<typeof TelemetryEnvelopeShape> {}
 export const TelemetryEnvelope: Schema<TelemetryEnvelope> = TelemetryEnvelopeShape;
 
+/** Kinds of telemetry that a session can capture, each on or off by itself. */
 export const telemetryCategories = ["console", "network", "page", "interaction", "control", "connection", "system", "screenshot", "captcha", "monitor"] as const;
 
 export const ListTelemetryEventsShape = lazyObject(() => ({

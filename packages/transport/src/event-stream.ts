@@ -34,6 +34,7 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined>, Asyn
     return this.#reader === undefined ? this.#source.options.lastEventId : this.#reader.lastEventId;
   }
 
+  /** The stream itself: it can be read once. */
   [Symbol.asyncIterator](): this {
     return this;
   }
@@ -50,11 +51,13 @@ export class EventStream<T> implements AsyncIterableIterator<T, undefined>, Asyn
     await (await this.#opening)?.close();
   }
 
+  /** As {@link EventStream.close}; `break` in a loop calls it. */
   async return(): Promise<IteratorReturnResult<undefined>> {
     await this.close();
     return atEnd;
   }
 
+  /** As {@link EventStream.close}; `await using` calls it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

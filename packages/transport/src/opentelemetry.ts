@@ -2,19 +2,33 @@ import type { FailureInfo, RequestInfo, ResponseInfo, TransportHooks } from "./o
 
 /** The part of a span that is used. */
 export interface TelemetrySpan {
+  /** Sets `http.request.method` and the like. */
   setAttribute(name: string, value: string | number | boolean): unknown;
+  /** Marks a call that failed: code 2. */
   setStatus(status: { code: number; message?: string }): unknown;
+  /** Called once, when the call is over. */
   end(): unknown;
 }
 
 /** The part of `@opentelemetry/api` (1.x) that is used: `import * as api from "@opentelemetry/api"` is one. */
 export interface OpenTelemetryApi<Context = unknown, Span extends TelemetrySpan = TelemetrySpan> {
   readonly trace: {
-    getTracer(name: string): { startSpan(name: string, options: { kind: number; attributes: Record<string, string | number> }, context: Context): Span };
+    /** Makes spans. @param name - of the instrumentation: this package's. */
+    getTracer(name: string): {
+      /** Begins the span of one try. */
+      startSpan(name: string, options: { kind: number; attributes: Record<string, string | number> }, context: Context): Span;
+    };
+    /** The context in which the span is the present one. */
     setSpan(context: Context, span: Span): Context;
   };
-  readonly context: { active(): Context };
-  readonly propagation: { inject(context: Context, carrier: Headers, setter: { set(carrier: Headers, name: string, value: string): void }): void };
+  readonly context: {
+    /** The context in which the call was made. */
+    active(): Context;
+  };
+  readonly propagation: {
+    /** Writes `traceparent` into a request's headers. */
+    inject(context: Context, carrier: Headers, setter: { set(carrier: Headers, name: string, value: string): void }): void;
+  };
 }
 
 const clientKind = 2;

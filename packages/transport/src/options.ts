@@ -2,7 +2,9 @@ import type { UploadProgress } from "./upload.ts";
 
 /** Where the transport reports what it does; a pino logger fits. Never gets a key, a header's value or a body. */
 export interface TransportLogger {
+  /** Requests and answers, with their times. */
   debug(fields: object, message: string): void;
+  /** What is repeated, lost, or does not fit the contract. */
   warn(fields: object, message: string): void;
 }
 
@@ -46,16 +48,20 @@ export interface RetryInfo {
 
 /** Called once a try: `onRequest`, then `onResponse` or `onFailure` with the same `headers` object. What they throw, the call rejects with. */
 export interface TransportHooks {
+  /** Before each try; may change the headers. */
   onRequest?(request: RequestInfo): void | Promise<void>;
+  /** When the headers of an answer have come, errors too. */
   onResponse?(response: ResponseInfo): void | Promise<void>;
   /** What it throws is lost: the call rejects with the failure itself. */
   onFailure?(failure: FailureInfo): void | Promise<void>;
+  /** When a try failed and another one will follow. */
   onRetry?(retry: RetryInfo): void | Promise<void>;
 }
 
 /** What happens to an answer that does not fit the contract: the call rejects, the logger is told, or nobody looks. */
 export type Validation = "error" | "warn" | "off";
 
+/** Where the service is, who calls it, and how long and how often is tried. {@link CallOptions} may differ for one call. */
 export interface TransportOptions {
   /** Address of the service, `http://127.0.0.1:7777`; a path in it is kept. */
   readonly baseUrl: string | URL;
@@ -115,6 +121,7 @@ export interface DownloadProgress {
   readonly totalBytes: number | undefined;
 }
 
+/** How one download differs from what the transport was made with. */
 export interface DownloadOptions extends CallOptions {
   /** Told of every chunk that was read. */
   readonly onDownloadProgress?: ((progress: DownloadProgress) => void) | undefined;
@@ -126,6 +133,7 @@ export interface StreamGap {
   readonly missed: number | undefined;
 }
 
+/** How one event stream differs from what the transport was made with, and where it begins. */
 export interface StreamOptions extends Omit<CallOptions, "onUploadProgress" | "idempotencyKey" | "validate"> {
   /**
    * `error` and `warn` check each event whole, which costs more than all else that is done to it. When neither the stream nor the

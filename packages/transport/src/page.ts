@@ -5,7 +5,9 @@ import type { Plan, Settings } from "./plan.ts";
 
 /** One page of a list. `for await` over it gives its items and then those of all further pages, which are fetched as they are needed. */
 export class ItemPage<Item> implements Page<Item>, TokenPage<Item>, AsyncIterable<Item> {
+  /** Of this page alone. */
   readonly items: Item[];
+  /** Whether another page follows. */
   readonly hasMore: boolean;
   /** The `offset` of the next page; `undefined` on the last one, and in lists that are paged by tokens. */
   readonly nextOffset: number | undefined;
@@ -27,6 +29,7 @@ export class ItemPage<Item> implements Page<Item>, TokenPage<Item>, AsyncIterabl
     return this.#fetchNext?.();
   }
 
+  /** The items of this page and of all that follow, each page fetched when it is needed. @throws what fetching the next page does. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, undefined> {
     yield* this.items;
     for (let page = await this.nextPage(); page !== undefined; page = await page.nextPage()) yield* page.items;

@@ -119,6 +119,7 @@ export const Settings = z.strictObject({
 });
 /** Settings as they were given; what is absent takes its default. */
 export type Settings = z.output<typeof Settings>;
+/** Name of a setting, as in the config file. */
 export type SettingName = keyof Settings;
 
 /** Every setting: its flag is `--name-with-hyphens`, its environment variable `SHOAL_NAME`, its key in the config file the name itself. */

@@ -7,6 +7,7 @@ export interface ValueSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
+    /** The value as the schema makes it, or what is wrong. */
     validate(value: unknown): CheckedValue<Output> | Promise<CheckedValue<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   };

@@ -1,5 +1,6 @@
 /** The part of the undici package that is used: `import * as undici from "undici"` is one. */
 export interface Undici {
+  /** As the runtime's own, with undici's `dispatcher` in `init`. */
   fetch(url: string, init: object): Promise<object>;
 }
 
