@@ -1,8 +1,11 @@
-import { ApiError, type Browser, ConnectionError } from "@shoal/client";
+import { ApiError, type Browser, type CallOptions, ConnectionError, Shoal } from "@shoal/client";
+import { browserComputer, browserProcess, executePlaywright } from "@shoal/contract";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { placements } from "./testing/components.ts";
+import { startCuttingProxy } from "./testing/cutting-proxy.ts";
 import { chromiums, descendantsOf, instances, survivors } from "./testing/processes.ts";
+import { fieldOf, repeatableCalls } from "./testing/repeatable-calls.ts";
 import { useService } from "./testing/service.ts";
 import { serveSite, type Site } from "./testing/site.ts";
 import { until } from "./testing/until.ts";
@@ -123,10 +126,78 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       flight.abandon();
       const endings = await Promise.all(Object.entries(flight.endings).map(async ([name, ending]) => [name, await ending] as const));
       expect(endings.filter(([, ending]) => ending !== "client left" && ending !== "done")).toEqual([]);
+      // What was sent with a key, as the client does, is given a while to be sent again.
+      await until("the command has been killed", () => sleepers() === 0, 60_000);
       expect((await test.shoal.browsers.process.status(browser.session_id, flight.sleeper)).state).toBe("running");
       await works(browser.session_id);
       expect((await test.shoal.browsers.fs.listFiles(browser.session_id, { path: "/home/shoal" })).map(({ name }) => name)).toEqual(["Downloads", "made"]);
       await test.shoal.browsers.delete(browser.session_id);
+    });
+
+    it("are done once where their connection is lost and they are sent again", async () => {
+      const { session_id: id, cdp_ws_url } = await create();
+      await using proxy = await startCuttingProxy(test.service.baseUrl);
+      let retries = 0;
+      const shoal = new Shoal({ baseUrl: proxy.baseUrl, apiKey: test.service.apiKey, hooks: { onRetry: () => { retries++; } } });
+      const calls = repeatableCalls(id, await fieldOf(cdp_ws_url));
+      const answers = Promise.all(calls.map((call) => call.send(shoal)));
+      for (const call of calls) await until(`${call.name} is under way`, () => call.isUnderWay(test.shoal), 60_000);
+      proxy.cut();
+      await test.shoal.browsers.fs.writeFile(id, "", { path: "/home/shoal/go" });
+      expect(await answers).toEqual(calls.map(() => 200));
+      // The text may have been typed before the cut, where the machine is busy.
+      expect(retries).toBeGreaterThanOrEqual(2);
+      for (const call of calls) expect([call.name, await call.trace(test.shoal)]).toEqual([call.name, call.expected]);
+      await test.shoal.browsers.delete(id);
+    });
+
+    it("go on for as long as one of those who sent them waits", async () => {
+      const { session_id: id, cdp_ws_url } = await create();
+      const calls = repeatableCalls(id, await fieldOf(cdp_ws_url));
+      const leaving = new AbortController();
+      const lost = calls.map((call) => endingOf(call.send(test.shoal, { idempotencyKey: call.name, signal: leaving.signal })));
+      for (const call of calls) await until(`${call.name} is under way`, () => call.isUnderWay(test.shoal), 60_000);
+      const answers = Promise.all(calls.map((call) => call.send(test.shoal, { idempotencyKey: call.name })));
+      leaving.abort();
+      // The text may have been typed before, where the machine is busy.
+      expect((await Promise.all(lost)).slice(0, 2)).toEqual(["client left", "client left"]);
+      await test.shoal.browsers.fs.writeFile(id, "", { path: "/home/shoal/go" });
+      expect(await answers).toEqual(calls.map(() => 200));
+      for (const call of calls) expect([call.name, await call.trace(test.shoal)]).toEqual([call.name, call.expected]);
+      await test.shoal.browsers.delete(id);
+    });
+
+    it("are stopped where nobody sends them again, and their keys tell of it", async () => {
+      const { session_id: id, cdp_ws_url } = await create();
+      const { browsers } = test.shoal;
+      const value = await fieldOf(cdp_ws_url);
+      const leaving = new AbortController();
+      const code = "(await import('node:fs')).appendFileSync('begun', 'x'); await new Promise(() => {});";
+      // As many as run at once: another one waits until they are gone.
+      const slots = ["code 1", "code 2", "code 3", "code 4"];
+      const calls: Record<string, (options: CallOptions) => Promise<Response>> = {
+        ...Object.fromEntries(slots.map((name) => [name, (options: CallOptions) => test.shoal.transport.fetch(executePlaywright, { params: { id }, body: { code, timeout_sec: 300 } }, options)])),
+        exec: (options) => test.shoal.transport.fetch(browserProcess.execProcess, { params: { id }, body: { command: "echo x >> begun; sleep 7601" } }, options),
+        type: (options) => test.shoal.transport.fetch(browserComputer.typeText, { params: { id }, body: { text: "never typed whole", delay: 10_000 } }, options),
+      };
+      const lost = Object.entries(calls).map(([name, call]) => endingOf(call({ idempotencyKey: name, signal: leaving.signal, maxRetries: 0, timeoutMs: 300_000 })));
+      await until("the command is under way", () => sleepers() > 0, 60_000);
+      await until("the code is under way", async () => (await browsers.fs.fileInfo(id, { path: "/home/shoal/begun" }).catch(() => undefined))?.size_bytes === slots.length + 2, 60_000);
+      await until("a text is being typed", async () => (await value()).startsWith("n"), 60_000);
+      leaving.abort();
+      expect(new Set(await Promise.all(lost))).toEqual(new Set(["client left"]));
+      await until("the command has been killed", () => sleepers() === 0, 60_000);
+      expect(await browsers.playwright.execute(id, { code: "return 'a slot is free'" })).toMatchObject({ result: "a slot is free" });
+      await browsers.computer.pressKey(id, { keys: ["End"] });
+      const typed = await value();
+      expect("never typed whole".startsWith(typed) && typed !== "never typed whole", typed).toBe(true);
+      for (const [name, call] of Object.entries(calls)) {
+        const answer = await call({ idempotencyKey: name });
+        expect([name, answer.status, answer.headers.get("x-should-retry"), await answer.json()]).toMatchObject([name, 409, "false", { code: "call_cut_off", message: expect.stringContaining("new key") as unknown }]);
+      }
+      expect([sleepers(), await value()]).toEqual([0, typed]);
+      expect((await browsers.fs.fileInfo(id, { path: "/home/shoal/begun" })).size_bytes).toBe(slots.length + 2);
+      await browsers.delete(id);
     });
 
     it("all end where the instance is killed, with an error that says so", async () => {

@@ -7,7 +7,7 @@ const id = lazyObject(() => ({
   id: Id,
 }));
 
-/** Runs beside the browser, each time in a fresh scope. Code that fails is no error of the operation: `success` is then false. */
+/** Runs beside the browser, each time in a fresh scope. Code that fails is no error of the operation: `success` is then false. Code is stopped when you leave before its end; with an `Idempotency-Key` it goes on for 5 seconds, for you to send the call again and get its answer, and then the key answers 409 `call_cut_off`. */
 export const executePlaywright = defineEndpoint({
   operationId: "browsers.playwright.execute",
   area,

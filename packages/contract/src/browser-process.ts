@@ -27,7 +27,7 @@ const idAndProcess = lazyObject(() => ({
   process_id: Id,
 }));
 
-/** A command that fails is no error of the operation: its `exit_code` tells. Its input is empty. It is killed, with all that it started, when you leave before its end, and when it writes more than 16 MiB: for long output use `browsers.process.spawn`. */
+/** A command that fails is no error of the operation: its `exit_code` tells. Its input is empty. It is killed, with all that it started, when you leave before its end, and when it writes more than 16 MiB: for long output use `browsers.process.spawn`. With an `Idempotency-Key` it goes on for 5 seconds after you have left, for you to send the call again and get its answer; then the key answers 409 `call_cut_off`. */
 export const execProcess = defineEndpoint({
   operationId: "browsers.process.exec",
   area,

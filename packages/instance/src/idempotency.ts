@@ -1,6 +1,7 @@
 import type { Endpoint } from "@shoal/contract";
-import { isLasting, keyOfAnotherRequest, readIdempotencyKey, type Handler, type HandlerCall, type HandlerResult } from "@shoal/router";
+import { isLasting, keyOfAnotherRequest, readIdempotencyKey, ServiceError, type Handler, type HandlerCall, type HandlerResult } from "@shoal/router";
 import { createHash } from "node:crypto";
+import { callerGraceMs, shareCall, type SharedCall } from "./shared-call.ts";
 
 /** Keys that an instance remembers; the oldest go first. */
 export const maxIdempotencyKeys = 1_000;
@@ -10,7 +11,7 @@ const keptMs = 24 * 60 * 60 * 1000;
 
 interface Remembered {
   readonly fingerprint: string;
-  readonly answer: Promise<unknown>;
+  readonly call: SharedCall;
   readonly expiresAtMs: number;
   bytes: number;
 }
@@ -21,6 +22,11 @@ export interface IdempotencyMemory {
    * The same handler; a call that repeats an earlier key gets its answer, or waits for it. Failures that may pass (see
    * `isLasting`) are not remembered. Only for answers that are values: JSON or nothing.
    *
+   * A call with a key goes on where its caller is lost, who is expected to send it again. When nobody has come for {@link callerGraceMs}, the handler's
+   * signal is aborted, and the key gets a 409 `call_cut_off` from then on: doing it again could do twice what was done already. A call without a key is
+   * aborted as soon as its caller leaves.
+   *
+   * @param handler - rejects when its signal is aborted, unless it has done its work all the same.
    * @param bytesOf - of an answer that may be large.
    */
   wrap<E extends Endpoint, Context>(endpoint: E, handler: Handler<E, Context>, bytesOf?: (answer: HandlerResult<E>) => number): Handler<E, Context>;
@@ -38,9 +44,10 @@ export function createIdempotencyMemory(now: () => number = Date.now): Idempoten
   }
 
   function forgetOld(): void {
-    for (const [key, { expiresAtMs }] of remembered) {
+    for (const [key, { call, expiresAtMs }] of remembered) {
       if (expiresAtMs > now() && remembered.size <= maxIdempotencyKeys && rememberedBytes <= maxIdempotencyBytes) return;
-      forget(key);
+      // What still runs would be done a second time.
+      if (!call.running) forget(key);
     }
   }
 
@@ -49,33 +56,46 @@ export function createIdempotencyMemory(now: () => number = Date.now): Idempoten
       return async (call) => {
         const key = readIdempotencyKey(call.headers["idempotency-key"]);
         if (key === undefined) return handler(call);
+        const { signal: caller } = call;
+        caller.throwIfAborted();
         forgetOld();
         const fingerprint = fingerprintOf(endpoint, call);
         const earlier = remembered.get(key);
         if (earlier !== undefined) {
           if (earlier.fingerprint !== fingerprint) throw keyOfAnotherRequest(key);
           // The fingerprint holds the operation, so the answer is of its type.
-          return (await earlier.answer) as HandlerResult<E>;
+          return (await earlier.call.join(caller)) as HandlerResult<E>;
         }
-        const answer = (async () => handler(call))();
-        const entry: Remembered = { fingerprint, answer, expiresAtMs: now() + keptMs, bytes: 0 };
+        const shared = shareCall(
+          (signal) => handler({ ...call, signal }),
+          () => callCutOff(key),
+        );
+        const entry: Remembered = { fingerprint, call: shared, expiresAtMs: now() + keptMs, bytes: 0 };
         remembered.set(key, entry);
-        forgetOld();
-        try {
-          const value = await answer;
-          if (bytesOf !== undefined && remembered.get(key) === entry) {
-            entry.bytes = bytesOf(value);
+        shared.answer.then(
+          (value) => {
+            entry.bytes = bytesOf?.(value as HandlerResult<E>) ?? 0;
             rememberedBytes += entry.bytes;
             forgetOld();
-          }
-          return value;
-        } catch (error) {
-          if (!isLasting(error) && remembered.get(key) === entry) forget(key);
-          throw error;
-        }
+          },
+          (error: unknown) => {
+            if (!isLasting(error)) forget(key);
+          },
+        );
+        return (await shared.join(caller)) as HandlerResult<E>;
       };
     },
   };
+}
+
+/** What a key gets whose call was stopped in the middle; the router adds that it is not to be sent again. */
+function callCutOff(key: string): ServiceError {
+  return new ServiceError(
+    409,
+    "call_cut_off",
+    `The call with Idempotency-Key ${JSON.stringify(key)} was stopped before its end: its connection was lost, and it was not sent again within ${String(callerGraceMs / 1000)} s. ` +
+      "Part of it may have taken effect. Look what did, and send what is left with a new key.",
+  );
 }
 
 function fingerprintOf<E extends Endpoint, Context>(endpoint: E, { params, query, body }: HandlerCall<E, Context>): string {

@@ -8,6 +8,7 @@ export const errorCodes = [
   "bad_request",
   "blob_store_unavailable",
   "browser_not_running",
+  "call_cut_off",
   "capacity_exhausted",
   "client_gone",
   "conflict",

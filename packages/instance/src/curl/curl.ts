@@ -8,17 +8,15 @@ import { sendThroughBrowser, toServiceError } from "./send.ts";
 export const maxAnswerBytes = 32 * 2 ** 20;
 
 /** Answers `browsers.curl`. @param closed - aborted when the session ends. */
-export async function runCurl(browser: CurlBrowser, { body, headers, signal }: Pick<HandlerCall<typeof curl>, "body" | "headers" | "signal">, closed: AbortSignal): Promise<CurlResult> {
+export async function runCurl(browser: CurlBrowser, { body, signal }: Pick<HandlerCall<typeof curl>, "body" | "signal">, closed: AbortSignal): Promise<CurlResult> {
   const begun = performance.now();
   if (!URL.canParse(body.url)) throw new ServiceError(400, "bad_request", "body.url: not a valid address");
-  // A client that sends a key comes back for the answer.
-  const gone = headers["idempotency-key"] === undefined ? [signal] : [];
   const request = {
     url: body.url,
     method: body.method,
     headers: Object.entries(body.headers ?? {}),
     body: body.body === undefined ? undefined : Buffer.from(body.body),
-    signal: AbortSignal.any([...gone, closed, AbortSignal.timeout(body.timeout_ms)]),
+    signal: AbortSignal.any([signal, closed, AbortSignal.timeout(body.timeout_ms)]),
   };
   const answer = await sendThroughBrowser(browser, request);
   const chunks: Buffer[] = [];

@@ -36,10 +36,9 @@ export function playwrightHandlers({ root, config, browser, visibleTarget }: Pla
   }
   return {
     handlers: {
-      async executePlaywright({ body, headers, signal }) {
+      async executePlaywright({ body, signal }) {
         runner ??= load();
-        // A client that sends a key comes back for the answer.
-        return (await runner).run(body.code, body.timeout_sec, headers["idempotency-key"] === undefined ? signal : undefined);
+        return (await runner).run(body.code, body.timeout_sec, signal);
       },
     },
     async close() {

@@ -16,8 +16,8 @@ const idleMs = 5 * 60_000;
 
 /** Runs Playwright code. */
 export interface PlaywrightRunner {
-  /** @throws {ServiceError} 429 when too many calls wait; 503 when the browser does not run, or the session ends. */
-  run(code: string, timeoutSeconds: number, signal: AbortSignal | undefined): Promise<PlaywrightResult>;
+  /** @throws {ServiceError} 429 when too many calls wait; 503 when the browser does not run, or the session ends. The signal's reason when it stops the code. */
+  run(code: string, timeoutSeconds: number, signal: AbortSignal): Promise<PlaywrightResult>;
   /** Ends what runs; resolves when its callers have been told. */
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
     return worker;
   }
 
-  async function turn(signal: AbortSignal | undefined): Promise<void> {
+  async function turn(signal: AbortSignal): Promise<void> {
     if (running < maxRunning) {
       running++;
       return;
@@ -86,12 +86,15 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
       const index = waiting.indexOf(resume);
       if (index === -1) return;
       waiting.splice(index, 1);
-      turned.reject(closed.signal.aborted ? sessionEnds() : new Error("the client is gone"));
+      turned.reject(closed.signal.aborted ? sessionEnds() : signal.reason);
     };
     waiting.push(resume);
-    signal?.addEventListener("abort", giveUp, { once: true });
-    closed.signal.addEventListener("abort", giveUp, { once: true });
-    await turned.promise;
+    for (const one of [signal, closed.signal]) one.addEventListener("abort", giveUp, { once: true });
+    try {
+      await turned.promise;
+    } finally {
+      for (const one of [signal, closed.signal]) one.removeEventListener("abort", giveUp);
+    }
   }
   /** Hands the place to whoever waits longest. */
   function finishTurn(): void {
@@ -116,7 +119,7 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
     }
   }
 
-  async function runOnce(code: string, timeoutSeconds: number, signal: AbortSignal | undefined): Promise<PlaywrightResult> {
+  async function runOnce(code: string, timeoutSeconds: number, signal: AbortSignal): Promise<PlaywrightResult> {
     const [{ port, path }, visibleTarget, worker] = await Promise.all([
       options.endpoint().catch((error: unknown) => {
         throw new ServiceError(503, "browser_not_running", `The browser does not run: ${messageOf(error)}.`, { cause: error, retryAfterSeconds: 1 });
@@ -124,8 +127,13 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
       options.visibleTarget().catch(() => undefined),
       readyWorker(),
     ]);
+    if (signal.aborted) {
+      keep(worker);
+      signal.throwIfAborted();
+    }
     const output = { stdout: "", stderr: "" };
     let ended: string | undefined;
+    let isCut: boolean | undefined;
     const stop = (why: string) => {
       ended ??= why;
       end(worker);
@@ -133,9 +141,10 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
     const timeoutMs = timeoutSeconds * 1000;
     const timer = setTimeout(stop, timeoutMs, `The code did not end within ${String(timeoutSeconds)} s (timeout_sec) and was stopped.`);
     const onAbort = () => {
+      isCut = ended === undefined;
       stop("The code was stopped: the client is gone.");
     };
-    signal?.addEventListener("abort", onAbort, { once: true });
+    signal.addEventListener("abort", onAbort, { once: true });
     const { outcome, clean } = await worker.run(
       { type: "run", code, endpoint: `ws://127.0.0.1:${String(port)}${path}`, visibleTarget, connectTimeoutMs: timeoutMs },
       (channel: OutputChannel, text) => {
@@ -143,7 +152,7 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
       },
     );
     clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
+    signal.removeEventListener("abort", onAbort);
     options.onDone();
     if (closed.signal.aborted) throw sessionEnds();
     if (clean && ended === undefined) keep(worker);
@@ -152,11 +161,12 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
       // Who runs code once runs it again.
       if (idle === undefined) keep(start());
     }
+    if (isCut === true) signal.throwIfAborted();
     if (ended === undefined && !outcome.success && outcome.unreached === true) throw new ServiceError(503, "browser_not_running", `The browser could not be reached, so the code was not run: ${outcome.error}`, { retryAfterSeconds: 1 });
     return answerOf(ended === undefined ? outcome : { success: false, error: ended }, output);
   }
 
-  async function inTurn(code: string, timeoutSeconds: number, signal: AbortSignal | undefined): Promise<PlaywrightResult> {
+  async function inTurn(code: string, timeoutSeconds: number, signal: AbortSignal): Promise<PlaywrightResult> {
     await turn(signal);
     try {
       return await runOnce(code, timeoutSeconds, signal);

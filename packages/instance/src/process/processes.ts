@@ -94,8 +94,13 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
     let exitCode = 0;
     let exitedMs = 0;
     let tooLong = false;
+    let isCut = false;
     const kill = (): void => {
       if (exitedMs === 0) signalTree(child.pid, "SIGKILL");
+    };
+    const cut = (): void => {
+      isCut = exitedMs === 0;
+      kill();
     };
     const events: ChildEvents = {
       onOutput(channel, chunk) {
@@ -114,11 +119,11 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
     };
     const startedMs = performance.now();
     const child = await start(request, events, (command, told) => startPiped(command, told, { input: false, hidden: terminals }));
-    signal.addEventListener("abort", kill);
-    if (signal.aborted) kill();
+    signal.addEventListener("abort", cut);
+    if (signal.aborted) cut();
     await end.promise;
-    signal.removeEventListener("abort", kill);
-    if (signal.aborted) throw new ServiceError(503, "client_gone", "The command was killed: who asked for it left before its end.");
+    signal.removeEventListener("abort", cut);
+    if (isTrue(isCut)) signal.throwIfAborted();
     if (isTrue(tooLong)) {
       throw new ServiceError(413, "payload_too_large", `The command was killed: it wrote more than ${limits.execBytes / 2 ** 20} MiB, the most that browsers.process.exec takes. Start it with browsers.process.spawn and follow its output, or have it write to a file.`);
     }
