@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { placements } from "./testing/components.ts";
 import { startCuttingProxy } from "./testing/cutting-proxy.ts";
 import { allProcesses, chromiums, descendantsOf } from "./testing/processes.ts";
+import { refusalOf } from "./testing/refusal.ts";
 import { useService } from "./testing/service.ts";
 import { useSession } from "./testing/session.ts";
 import { serveSite, type Site } from "./testing/site.ts";
@@ -184,6 +185,22 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       const { baseUrl, apiKey } = test.service;
       const found = await new Kernel({ baseURL: baseUrl, apiKey }).browsers.retrieve(session.id);
       expect((await fetch(found.browser_live_view_url ?? "")).status).toBe(200);
+    });
+
+    it("keeps the page's size under somebody who watches, unless that is forced", async () => {
+      const { browsers } = test.shoal;
+      const sizeOf = async () => (await browsers.get(session.id)).viewport;
+      const viewer = await watch(await addressOf("browser_live_view_read_only_url"));
+      const refusal = await refusalOf(browsers.update(session.id, { viewport: { width: 700, height: 500 } }));
+      expect(refusal).toMatchObject({ status: 409, code: "conflict", message: expect.stringMatching(/body\.viewport: somebody watches.*live view.*force: true/) as unknown });
+      expect([await sizeOf(), await page.evaluate(() => [innerWidth, innerHeight])]).toMatchObject([size, [size.width, size.height]]);
+      await browsers.update(session.id, { viewport: { width: 700, height: 500, force: true } });
+      expect(await sizeOf()).toMatchObject({ width: 700, height: 500 });
+      await expect.poll(async () => (await placeOf(viewer)).width, waiting).toBe(700);
+      await viewer.close();
+      // It takes a moment until the service knows.
+      await until("it may be changed again", () => browsers.update(session.id, { viewport: size }).then(() => true, () => false));
+      expect(await sizeOf()).toMatchObject(size);
     });
 
     it("keeps the session in use while somebody watches", async () => {
