@@ -12,7 +12,12 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const report = Buffer.alloc(200_000, "shoal ");
 let site: Site;
+/** Where nobody listens. */
+let closedHost: string;
 beforeAll(async () => {
+  const closed = await serveSite();
+  closedHost = closed.host;
+  await closed.close();
   site = await serveSite((request, response) => {
     if (request.url === "/report.csv") response.writeHead(200, { "content-disposition": "attachment; filename=report.csv", "content-type": "text/csv" }).end(report);
     else if (request.url === "/data") response.writeHead(200, { "content-type": "application/json" }).end('{"answer":42}');
@@ -23,7 +28,7 @@ afterAll(() => site.close());
 
 describe.each(placements)("telemetry in the placement $title", ({ placement, skip }) => {
   describe.skipIf(skip)("of sessions", () => {
-    const test = useService(() => ["--placement", placement, "--allow-private-hosts", site.host]);
+    const test = useService(() => ["--placement", placement, "--allow-private-hosts", `${site.host},${closedHost}`]);
 
     /** A session and what is streamed of it, from its beginning to its end. */
     async function follow(telemetry: CreateBrowser["telemetry"], startUrl?: string) {
@@ -68,6 +73,18 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
       }, 15_000);
       expect(told).toMatchObject({ state: "completed", url: `${site.url}report.csv`, size_bytes: report.length, sha256: createHash("sha256").update(report).digest("hex") });
       expect(Buffer.from(await shoal.browsers.fs.readBytes(id, { path: String(told.path) })).equals(report)).toBe(true);
+      await shoal.browsers.delete(id);
+      await ended;
+    });
+
+    it("tells why a request could not leave, over http and https alike", async () => {
+      const { shoal, id, seen, ended } = await follow({ browser: { network: {} } });
+      const targets = [closedHost, "10.11.12.13"].flatMap((host) => ["http", "https"].map((scheme) => `${scheme}://${host}/`));
+      await shoal.browsers.playwright.execute(id, { code: `for (const url of ${JSON.stringify(targets)}) await page.goto(url).catch(() => undefined);` });
+      const told = () => seen.flatMap(({ event }) => (event.type === "proxy_error" ? [`${String(event.data?.url)} ${String(event.data?.code)} ${String(event.data?.status)}`] : []));
+      await vi.waitFor(() => {
+        expect(told()).toEqual(targets.map((url) => `${url} ${url.includes("//10.") ? "destination_blocked" : "upstream_connect_failed"} 502`));
+      }, 30_000);
       await shoal.browsers.delete(id);
       await ended;
     });

@@ -91,6 +91,22 @@ it("drops the client when the gateway drops the connection, and the reverse", as
   socket.destroy();
 });
 
+it("answers for a gateway that hangs up on a tunnel, and remembers what was refused", async () => {
+  const tunnelTo = async (target: string, answer: string | undefined) => {
+    onConnection = (socket) => {
+      socket.once("data", () => (answer === undefined ? socket.destroy() : socket.end(answer)));
+    };
+    const client = connect({ host: "127.0.0.1", port: forwarder.port, allowHalfOpen: true });
+    client.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n\r\n`);
+    const [line] = (await buffer(client)).toString().split("\r\n");
+    client.destroy();
+    return [line, forwarder.refusedTunnel(target.toLowerCase())];
+  };
+  expect(await tunnelTo("Closed.test:443", undefined)).toEqual(["HTTP/1.1 596 No Answer", 596]);
+  expect(await tunnelTo("private.test:443", "HTTP/1.1 403 Forbidden\r\n\r\n")).toEqual(["HTTP/1.1 403 Forbidden", 403]);
+  expect(await tunnelTo("open.test:443", "HTTP/1.1 200 OK\r\n\r\n")).toEqual(["HTTP/1.1 200 OK", undefined]);
+});
+
 it("drops a client when there is no gateway", async () => {
   await new Promise((resolve) => gateway.close(resolve));
   const client = connect({ host: "127.0.0.1", port: forwarder.port });

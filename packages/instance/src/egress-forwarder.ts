@@ -3,6 +3,8 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 /** Refused tunnels that are remembered, and for how long. */
 const maxRefusals = 200;
 const refusalMs = 10_000;
+/** Of a tunnel whose gateway hangs up, as it does where the connection to the site fails. A browser would take that for an empty answer of the site. */
+const hungUpStatus = 596;
 
 /** A TCP port of the loopback interface whose connections go on to the egress gateway's socket. */
 export interface EgressForwarder {
@@ -61,16 +63,24 @@ function listening(server: Server): Promise<void> {
   });
 }
 
-/** Looks at how the gateway answers a connection's first request, where that asks for a tunnel: browsers do not tell. */
+/** Looks at how the gateway answers a connection's first request, where that asks for a tunnel: browsers do not tell. One without an answer gets one. */
 function noteRefusal(inner: Socket, outer: Socket, note: (target: string, status: number) => void): void {
+  let target: string | undefined;
   inner.once("data", (request: Buffer) => {
-    const target = /^CONNECT (\S{1,300}) /.exec(request.toString("latin1", 0, 320))?.[1];
-    if (target === undefined) return;
-    outer.once("data", (answer: Buffer) => {
-      const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(answer.toString("latin1", 0, 12))?.[1]);
-      if (status >= 300) note(target.toLowerCase(), status);
-    });
+    target = /^CONNECT (\S{1,300}) /.exec(request.toString("latin1", 0, 320))?.[1]?.toLowerCase();
   });
+  outer.once("data", (answer: Buffer) => {
+    outer.off("end", onHungUp);
+    const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(answer.toString("latin1", 0, 12))?.[1]);
+    if (target !== undefined && status >= 300) note(target, status);
+  });
+  // Before `pipe` listens, which ends the other side.
+  outer.once("end", onHungUp);
+  function onHungUp(): void {
+    if (target === undefined || inner.readableEnded || !inner.writable) return;
+    note(target, hungUpStatus);
+    inner.write(`HTTP/1.1 ${String(hungUpStatus)} No Answer\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  }
 }
 
 /** `pipe` waits for slow readers and passes the end of each side on by itself; a failure of one side ends the other at once. */

@@ -76,7 +76,7 @@ export const ProxyErrorEventShape = telemetryEvent("proxy_error", "network", () 
   code: openEnum("destination_blocked", "provider_blacklisted", "provider_unreachable", "proxy_unavailable", "upstream_timeout", "upstream_dns_failure", "upstream_connect_failed"),
   /** Names the request in all of its events. */
   request_id: z.string(),
-  /** HTTP status that the browser got: 502. */
+  /** 502: no answer of the site. */
   status: z.int(),
   /** HTTP method. */
   method: z.optional(z.string()),

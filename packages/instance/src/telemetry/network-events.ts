@@ -121,7 +121,7 @@ export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder, r
       type: "proxy_error",
       category: "network",
       source: { kind: "cdp" },
-      data: { ...whereOf(target, exchange, cutter), request_id: requestId, code: proxyErrorCode(status), status, ...(exchange.method !== undefined && { method: exchange.method }) },
+      data: { ...whereOf(target, exchange, cutter), request_id: requestId, code: proxyErrorCode(status), status: toldStatus, ...(exchange.method !== undefined && { method: exchange.method }) },
       ...cutter.mark,
     });
   }
@@ -223,6 +223,8 @@ export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder, r
 /** Name by which the way out signs what it answers in a site's place, and the statuses with which it tells that a proxy failed. */
 const ownServerName = "Shoal egress gateway";
 const proxyFailed = { first: 590, last: 599 };
+/** Of every `proxy_error`, by the wire: what the way out's own statuses tell is its code. */
+const toldStatus = 502;
 
 function isOwnAnswer({ headers, status }: Protocol.Network.Response): boolean {
   return (status >= proxyFailed.first && status <= proxyFailed.last) || (status >= 400 && Object.entries(headers).some(([name, value]) => name.toLowerCase() === "server" && value === ownServerName));

@@ -290,10 +290,10 @@ describeChromium("telemetry", (chromium) => {
     const host = `localhost:${String(await closedPort())}`;
     await page.send("Runtime.evaluate", { expression: `fetch("https://${host}/tunnel?x", { mode: "no-cors" }).catch(() => {}); fetch("http://${host}/plain", { mode: "no-cors" }).catch(() => {})` });
     const tunnel = await told.wait("proxy_error", { url: `https://${host}/tunnel?x` });
-    expect(tunnel.data).toMatchObject({ code: "upstream_connect_failed", status: 594, method: "GET", resource_type: "Fetch", request_id: expect.stringMatching(/./) as string });
+    expect(tunnel.data).toMatchObject({ code: "upstream_connect_failed", status: 502, method: "GET", resource_type: "Fetch", request_id: expect.stringMatching(/./) as string });
     await told.wait("network_loading_failed", { request_id: tunnel.data?.request_id });
     const plain = await told.wait("proxy_error", { url: `http://${host}/plain` });
-    expect(plain.data).toMatchObject({ code: "proxy_unavailable", status: 599 });
+    expect(plain.data).toMatchObject({ code: "proxy_unavailable", status: 502 });
     expect(told.of("proxy_error").filter(({ data }) => String(data?.url).includes(host))).toHaveLength(2);
     for (const { event } of told.envelopes) expect(z.safeParse(TelemetryEnvelope, { seq: 1, event }).success).toBe(true);
   });
