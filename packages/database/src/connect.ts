@@ -10,7 +10,8 @@ export type Target =
 
 const minServerVersion = 14;
 const maxConnections = 10;
-const connectTimeoutMs = 10_000;
+/** How long a query waits for a connection. */
+export const connectTimeoutMs = 10_000;
 const statementTimeoutMs = 30_000;
 /** For the server's own word that a statement took too long to arrive. */
 export const queryTimeoutMs = statementTimeoutMs + 5000;

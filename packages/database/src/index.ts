@@ -5,7 +5,9 @@ export { DatabaseError, type DatabaseErrorCode } from "./database-error.ts";
 export type { DatabaseLog } from "./log.ts";
 export { containsFolded, folded } from "./name-search.ts";
 export { type Database, type DatabaseOptions, openDatabase } from "./open-database.ts";
+export type { HeldConnection, OneTransaction } from "./one-transaction.ts";
 export { type Outage, outageOf } from "./outage.ts";
+export { isOutdatedPlan } from "./prepared-statements.ts";
 export type {
   ApiKeysTable,
   ApiKeyUsesTable,

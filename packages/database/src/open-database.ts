@@ -1,10 +1,11 @@
 import { Kysely, PostgresDialect } from "kysely";
 import { type ChangeListener, openChangeFeed } from "./change-feed.ts";
-import { connectFirst, createPool, explainConnectionError, queryTimeoutMs, type Target } from "./connect.ts";
+import { connectFirst, connectTimeoutMs, createPool, explainConnectionError, queryTimeoutMs, type Target } from "./connect.ts";
 import { startEmbedded } from "./embedded/embedded-postgres.ts";
 import type { DatabaseLog } from "./log.ts";
 import { migrate } from "./migrate.ts";
 import { migrations } from "./migrations/all.ts";
+import { joining, type OneTransaction } from "./one-transaction.ts";
 import { preparing } from "./prepared-statements.ts";
 import type { Tables } from "./tables.ts";
 
@@ -18,7 +19,7 @@ export interface DatabaseOptions {
 }
 
 /** Shoal's database, its tables up to date. */
-export interface Database {
+export interface Database extends OneTransaction {
   /** At most 10 connections; a statement may take 30 s. Moments come as ISO strings, see {@link Tables}. */
   readonly query: Kysely<Tables>;
   /** One connection more, for the short statements that must not wait behind those of {@link query}: a server that is busy still lives. */
@@ -47,7 +48,8 @@ async function connect(target: Target, log: DatabaseLog): Promise<Omit<Database,
     await connectFirst(pool, target);
     // A migration takes as long as it takes.
     let isMigrated = false;
-    const dialect = new PostgresDialect({ pool: preparing(pool, () => (isMigrated ? queryTimeoutMs : undefined)) });
+    const { pool: joined, ...oneTransaction } = joining(preparing(pool, () => (isMigrated ? queryTimeoutMs : undefined)), connectTimeoutMs);
+    const dialect = new PostgresDialect({ pool: joined });
     await migrate(new Kysely<unknown>({ dialect }), migrations, log);
     isMigrated = true;
     const query = new Kysely<Tables>({ dialect });
@@ -56,6 +58,7 @@ async function connect(target: Target, log: DatabaseLog): Promise<Omit<Database,
     });
     let closing: Promise<void> | undefined;
     return {
+      ...oneTransaction,
       query,
       pulse: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparing(apart.pool, () => queryTimeoutMs) }) }),
       onChange: (listener) => feed.listen(listener),

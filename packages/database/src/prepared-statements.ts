@@ -1,5 +1,6 @@
-import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from "kysely";
+import type { PostgresPoolClient, PostgresQueryResult } from "kysely";
 import { Client, type Pool, type PoolClient } from "pg";
+import type { HoldablePool, PooledClient } from "./one-transaction.ts";
 import { markBroken, markNoConnection } from "./outage.ts";
 
 /** Each costs the server some kilobytes a connection; queries with lists of changing length would else fill its memory. */
@@ -12,8 +13,8 @@ interface PreparedQuery {
   query_timeout?: number;
 }
 
-/** Whether the server refuses a prepared statement because a migration changed the columns that it returns. */
-function isOutdatedPlan(error: unknown): boolean {
+/** Whether the server refuses a prepared statement because a migration changed the columns that it returns; the next try has a new one. */
+export function isOutdatedPlan(error: unknown): boolean {
   return typeof error === "object" && error !== null && "routine" in error && error.routine === "RevalidateCachedQuery";
 }
 
@@ -25,7 +26,7 @@ function isOutdatedPlan(error: unknown): boolean {
  * @param patienceMs - a query that has had no answer for so long is given up: the server's own limit does not help where the
  * network swallows everything. `undefined` = unlimited.
  */
-export function preparing(pool: Pool, patienceMs: () => number | undefined): PostgresPool {
+export function preparing(pool: Pool, patienceMs: () => number | undefined): HoldablePool {
   const names = new Map<string, string>();
   let made = 0;
   const nameOf = (text: string): string | undefined => {
@@ -58,9 +59,9 @@ export function preparing(pool: Pool, patienceMs: () => number | undefined): Pos
   }
 
   // Kysely recognises a connection by its object, so a client always gets the same one.
-  const wrappers = new WeakMap<PoolClient, PostgresPoolClient>();
+  const wrappers = new WeakMap<PoolClient, PooledClient>();
   const broken = new WeakSet<PoolClient>();
-  async function connect(): Promise<PostgresPoolClient> {
+  async function connect(): Promise<PooledClient> {
     try {
       return wrap(await pool.connect());
     } catch (error) {
@@ -68,7 +69,7 @@ export function preparing(pool: Pool, patienceMs: () => number | undefined): Pos
     }
   }
 
-  function wrap(client: PoolClient): PostgresPoolClient {
+  function wrap(client: PoolClient): PooledClient {
     const known = wrappers.get(client);
     if (known !== undefined) return known;
     const query = async (text: string, parameters: readonly unknown[] = []): Promise<unknown> => {
@@ -79,12 +80,13 @@ export function preparing(pool: Pool, patienceMs: () => number | undefined): Pos
         throw error;
       }
     };
-    const wrapper: PostgresPoolClient = {
+    const wrapper: PooledClient = {
       // Kysely's signature is overloaded for cursors, which this package does not configure.
       query: query as <R>(text: string, parameters: readonly unknown[]) => Promise<PostgresQueryResult<R>> as PostgresPoolClient["query"],
       release: (destroy) => {
         client.release(broken.has(client) || destroy);
       },
+      isIdle: () => client.getTransactionStatus() === "I",
     };
     wrappers.set(client, wrapper);
     return wrapper;

@@ -1,0 +1,188 @@
+import { Kysely, PostgresDialect, sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { type ClosablePool, createPool } from "./connect.ts";
+import { type HeldConnection, joining, type OneTransaction } from "./one-transaction.ts";
+import { outageOf } from "./outage.ts";
+import { preparing } from "./prepared-statements.ts";
+import { recordingLog } from "./testing/logs.ts";
+import { runOn, startBundledServer, type TestServer } from "./testing/servers.ts";
+
+interface Notes {
+  readonly notes: { readonly text: string };
+}
+
+let server: TestServer;
+let url: string;
+let only: ClosablePool;
+let query: Kysely<Notes>;
+let one: OneTransaction;
+beforeAll(async () => {
+  server = await startBundledServer();
+  url = await server.createDatabase();
+  await runOn(url, "create table notes (text text primary key)");
+  // A single connection: whatever needed a second one would wait for it in vain.
+  only = createPool({ url }, recordingLog(), 1);
+  const { pool, ...rest } = joining(preparing(only.pool, () => 5000), 2000);
+  one = rest;
+  query = new Kysely<Notes>({ dialect: new PostgresDialect({ pool }) });
+});
+afterAll(async () => {
+  await only.close();
+  await server.stop();
+});
+beforeEach(async () => {
+  await query.deleteFrom("notes").execute();
+});
+
+const write = (text: string, to: Kysely<Notes> = query) => to.insertInto("notes").values({ text }).execute();
+const kept = async () => (await query.selectFrom("notes").select("text").orderBy("text").execute()).map(({ text }) => text);
+
+/** Work in one transaction that is committed where it succeeds. */
+const together = <Result>(work: () => Result | Promise<Result>) =>
+  one.hold(async (connection) => {
+    await connection.send("begin");
+    const result = await connection.share(work);
+    await connection.send("commit");
+    return result;
+  });
+
+it("joins the queries of the work, parts and many at once among them, on a single connection", async () => {
+  await together(async () => {
+    expect(one.isJoined()).toBe(true);
+    await write("a");
+    await query.transaction().execute(async (part) => {
+      await write("b", part);
+      await write("c", part);
+    });
+    await expect(
+      query.transaction().execute(async (part) => {
+        await write("lost", part);
+        await write("a", part);
+      }),
+    ).rejects.toMatchObject({ code: "23505" });
+    await Promise.all(
+      Array.from({ length: 20 }, async (_none, index) => {
+        if (index % 2 === 0) await write(`many ${String(index).padStart(2, "0")}`);
+        else {
+          await query
+            .transaction()
+            .execute(async (part) => {
+              await write(`many ${String(index).padStart(2, "0")}`, part);
+              if (index % 4 === 1) throw new Error("given up");
+            })
+            .catch(() => undefined);
+        }
+      }),
+    );
+    expect(await kept()).toHaveLength(18);
+  });
+  expect(one.isJoined()).toBe(false);
+  expect(await kept()).toEqual(["a", "b", "c", ...[0, 2, 3, 4, 6, 7, 8, 10, 11, 12, 14, 15, 16, 18, 19].map((index) => `many ${String(index).padStart(2, "0")}`)]);
+});
+
+it("leaves nothing of work that fails, or that nobody commits, and the connection as it was", async () => {
+  const failed = together(async () => {
+    await write("a");
+    await query.transaction().execute((part) => write("b", part));
+    throw new Error("no");
+  });
+  await expect(failed).rejects.toThrow("no");
+  await one.hold(async (connection) => {
+    await connection.send("begin");
+    await connection.share(() => write("c"));
+  });
+  expect(await kept()).toEqual([]);
+});
+
+it("sends several statements at once, and stops at one that fails", async () => {
+  const rows = await one.hold((connection) => connection.send("select 1 as a; select 2 as b, 'x' as c; insert into notes values ('sent')"));
+  expect(rows).toEqual([[{ a: 1 }], [{ b: 2, c: "x" }], []]);
+  await expect(one.hold((connection) => connection.send("begin; insert into notes values ('sent'); commit"))).rejects.toMatchObject({ code: "23505" });
+  expect(await kept()).toEqual(["sent"]);
+});
+
+it("sends back to the pool what the work left running", async () => {
+  const started = Promise.withResolvers<undefined>();
+  let left: Promise<unknown> = Promise.resolve();
+  await together(async () => {
+    await write("in it");
+    left = (async () => {
+      await started.promise;
+      expect(one.isJoined()).toBe(false);
+      await query.transaction().execute((transaction) => write("after it", transaction));
+      await write("a", query);
+    })();
+  });
+  await one.hold(async (connection) => {
+    // On a connection of its own, or what comes would be rolled back with this.
+    await connection.send("begin");
+    started.resolve(undefined);
+  });
+  await left;
+  expect(await kept()).toEqual(["a", "after it", "in it"]);
+});
+
+it("waits for a part that the work left open, and lets queries behind it go to the pool", async () => {
+  const go = Promise.withResolvers<undefined>();
+  const isIn = Promise.withResolvers<undefined>();
+  let left: Promise<unknown> = Promise.resolve();
+  let late: Promise<unknown> = Promise.resolve();
+  const done = together(async () => {
+    left = query.transaction().execute(async (part) => {
+      await write("part", part);
+      isIn.resolve(undefined);
+      await go.promise;
+      await write("part too", part);
+    });
+    await isIn.promise;
+    late = write("late");
+  });
+  await isIn.promise;
+  go.resolve(undefined);
+  await Promise.all([done, left, late]);
+  expect(await kept()).toEqual(["late", "part", "part too"]);
+});
+
+it("gives up in time what waits for itself", async () => {
+  const failure: unknown = await together(() => query.transaction().execute(() => write("not in the part that it waits for"))).catch((error: unknown) => error);
+  expect(outageOf(failure)).toBe("busy");
+  expect(await kept()).toEqual([]);
+});
+
+it("does what is to come afterwards when it has ended, well or not, and at once outside of it", async () => {
+  const seen: unknown[] = [];
+  const look = async (what: string) => seen.push([what, one.isJoined(), await kept()]);
+  await one.afterwards(async () => { await look("at once"); });
+  expect(seen).toHaveLength(1);
+  await together(async () => {
+    await one.afterwards(async () => { await look("committed"); });
+    await write("a");
+    expect(seen).toHaveLength(1);
+  });
+  await together(async () => {
+    await one.afterwards(async () => { await look("rolled back"); });
+    await write("b");
+    throw new Error("no");
+  }).catch(() => undefined);
+  expect(seen).toEqual([["at once", false, []], ["committed", false, ["a"]], ["rolled back", false, ["a"]]]);
+});
+
+it("refuses a part with an isolation level of its own", async () => {
+  await expect(together(() => query.transaction().setIsolationLevel("serializable").execute(() => Promise.resolve()))).rejects.toThrow("isolation level");
+  expect(await kept()).toEqual([]);
+});
+
+it("drops a connection that broke under it", async () => {
+  let pid: unknown;
+  const broken = one.hold(async (connection: HeldConnection) => {
+    [[{ pid } = { pid: 0 }] = []] = await connection.send("select pg_backend_pid() as pid");
+    await connection.send("begin");
+    await connection.share(() => write("a"));
+    await runOn(url, `select pg_terminate_backend(${String(pid)})`);
+    await connection.send("commit");
+  });
+  expect(outageOf(await broken.catch((error: unknown) => error))).toBe("unreachable");
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(query);
+  expect(rows[0]?.pid).not.toBe(pid);
+  expect(await kept()).toEqual([]);
+});
