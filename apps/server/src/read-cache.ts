@@ -21,6 +21,8 @@ export function createReadCache<Row extends object>(options: {
   load(lookup: string): Promise<Row | undefined>;
   idOf(row: Row): string;
   isLive(): boolean;
+  /** Whether what is read here may be what nobody else can see: it is then neither kept nor shared, nor is a read of somebody else waited for. */
+  isPrivate?(): boolean;
 }): ReadCache<Row> {
   const lookupsOf = new Map<string, Set<string>>();
   const rows = new LRUCache<string, Row>({
@@ -60,6 +62,7 @@ export function createReadCache<Row extends object>(options: {
     get(lookup) {
       const row = present(lookup);
       if (row !== undefined) return row;
+      if (options.isPrivate?.() === true) return options.load(lookup);
       const underway = loading.get(lookup);
       if (underway !== undefined) return underway;
       const started = load(lookup).finally(() => {

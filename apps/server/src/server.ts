@@ -139,8 +139,8 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const isLive = () => database.isListening();
   const lookup = createProjectLookup(database, isLive);
   const keyStore = createApiKeyStore(database);
-  const keys = createReadCache<KeyRow>({ max: 10_000, isLive, load: (hash) => keyStore.findByHash(hash), idOf: (key) => key.id });
-  const apiKeys = createApiKeys(keyStore, lookup, (id) => { keys.forget(id); });
+  const keys = createReadCache<KeyRow>({ max: 10_000, isLive, isPrivate: database.isJoined, load: (hash) => keyStore.findByHash(hash), idOf: (key) => key.id });
+  const apiKeys = createApiKeys(keyStore, lookup, (id) => database.afterwards(() => { keys.forget(id); }));
   const projects = createProjects(createProjectStore(database), (changed) => {
     for (const id of changed.projects) lookup.forget(id);
     for (const id of changed.keys ?? []) keys.forget(id);
@@ -214,6 +214,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
 
   const liveViews = createLiveViewAddresses(secrets, config.live_view_hours);
   const idempotency = createIdempotency({ database, secrets, serverId: dataDir.serverId, retentionMs: config.idempotency_retention_hours * hourMs, log });
+  cleanup.add("the memory of answers", () => { idempotency.close(); });
   const jobs = startJobs(
     database,
     [

@@ -25,7 +25,7 @@ export interface OneTransaction {
    */
   hold<Result>(use: (connection: HeldConnection) => Promise<Result>): Promise<Result>;
   /** Whether queries from here join a transaction that is still open: what they read may be what nobody else can see, and may never be. */
-  isJoined(): boolean;
+  readonly isJoined: () => boolean;
   /** Does something, outside of it, when the transaction that queries from here join has ended, well or not; now where they join none. `hold` resolves after it. @param task - must not fail. */
   afterwards(task: () => void | Promise<void>): Promise<void>;
 }

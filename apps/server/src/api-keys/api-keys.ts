@@ -35,8 +35,8 @@ function inDays(days: number | null): string | null {
   return days === null ? null : new Date(Date.now() + days * dayMs).toISOString();
 }
 
-/** @param forget - called with a key's id before a change of it is reported as done: from then on nobody may use the old state. */
-export function createApiKeys(store: ApiKeyStore, projects: ProjectLookup, forget: (id: string) => void): ApiKeys {
+/** @param forget - called with a key's id before a change of it is reported as done: once it is, nobody may use the old state. */
+export function createApiKeys(store: ApiKeyStore, projects: ProjectLookup, forget: (id: string) => Promise<void>): ApiKeys {
   async function existing(caller: KeyRow, id: string, includeDeleted = false): Promise<StoredKey> {
     const key = await store.find(caller.project_id, id, includeDeleted);
     if (key === undefined) throw notFound(id);
@@ -96,7 +96,7 @@ export function createApiKeys(store: ApiKeyStore, projects: ProjectLookup, forge
         if (row === undefined) throw notFound(id);
         return toApiKey(row);
       } finally {
-        forget(id);
+        await forget(id);
       }
     },
 
@@ -106,7 +106,7 @@ export function createApiKeys(store: ApiKeyStore, projects: ProjectLookup, forge
       try {
         if (!(await store.delete(id))) throw notFound(id);
       } finally {
-        forget(id);
+        await forget(id);
       }
     },
 
@@ -124,7 +124,7 @@ export function createApiKeys(store: ApiKeyStore, projects: ProjectLookup, forge
       try {
         if (!(await store.replace(id, row, new Date(Date.now() + graceDays * dayMs)))) throw notFound(id);
       } finally {
-        forget(id);
+        await forget(id);
       }
       return { ...toApiKey({ ...row, project_name: old.project_name, deleted_at: null, last_used_at: null }), key: secret };
     },

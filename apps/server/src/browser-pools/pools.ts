@@ -112,7 +112,7 @@ export async function createBrowserPools(parts: { readonly database: Database; r
       const row = { id: createId(), project_id: projectId, name: request.name ?? null, region, size: request.size, config: configOf(request, foundNow) };
       try {
         const pool = await store.insert(row, limits);
-        void keeper.look(pool.id);
+        await database.afterwards(() => void keeper.look(pool.id));
         return toPool(pool);
       } catch (error) {
         throw request.name !== undefined && isUniqueViolation(error) ? nameTaken(request.name) : explainDestination(error);

@@ -47,7 +47,7 @@ export function profileHandlers(profiles: Profiles, states: ProfileStates, sessi
     async rollbackProfile({ params, body, context }) {
       const profile = await refOf(context.projectId, params.id_or_name);
       await states.rollback(profile, body.version);
-      return profiles.get(context.projectId, profile.id);
+      return profiles.reread(context.projectId, profile.id);
     },
 
     cloneProfile: ({ params, body, context }) => profiles.clone(context.projectId, params.id_or_name, body.name),

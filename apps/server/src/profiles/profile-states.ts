@@ -222,8 +222,10 @@ export function createProfileStates({ database, blobs, secrets, keepVersions, ma
         if (row === undefined) throw new ServiceError(404, "not_found", `Profile ${profile.id} has no version ${String(version)}. See profiles.versions.list for those that are kept.`);
         return add(transaction, profile.id, { ...row, source: "rollback", session_id: null });
       });
-      onChange(profile.id);
-      await dropBlobs(old);
+      await database.afterwards(async () => {
+        onChange(profile.id);
+        await dropBlobs(old);
+      });
     },
 
     async copyInto(transaction, from, to) {

@@ -17,6 +17,8 @@ export interface Profiles {
   list(projectId: string, filter: z.output<typeof ListProfiles>): Promise<Page<Profile>>;
   /** By id, or else by name. */
   get(projectId: string, idOrName: string): Profile | Promise<Profile>;
+  /** The same as it is in the database now, for whoever has just changed it. */
+  reread(projectId: string, id: string): Promise<Profile>;
   rename(projectId: string, idOrName: string, name: string): Promise<Profile>;
   /** @throws {ServiceError} 409 while a browser runs with it, or a pool starts its browsers from it. */
   delete(projectId: string, idOrName: string): Promise<void>;
@@ -83,6 +85,7 @@ export function createProfiles(database: Database, isLive: () => boolean, states
   const cache = createReadCache<Profile>({
     max: 10_000,
     isLive,
+    isPrivate: database.isJoined,
     idOf: (profile) => profile.id,
     async load(lookup) {
       const [projectId = "", idOrName = ""] = lookup.split("\0");
@@ -139,6 +142,12 @@ export function createProfiles(database: Database, isLive: () => boolean, states
     },
 
     get: read,
+
+    async reread(projectId, id) {
+      const row = await find(projectId, id);
+      if (row === undefined) throw notFound(id);
+      return toProfile(row);
+    },
 
     async rename(projectId, idOrName, name) {
       const id = await existing(projectId, idOrName);

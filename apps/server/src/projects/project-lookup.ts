@@ -22,10 +22,11 @@ export interface ProjectLookup {
 const standardLookup = "";
 
 /** @param isLive - whether changes of other servers are being heard. */
-export function createProjectLookup({ query }: Database, isLive: () => boolean): ProjectLookup {
+export function createProjectLookup({ isJoined: isPrivate, query }: Database, isLive: () => boolean): ProjectLookup {
   const cache = createReadCache<ProjectEntry>({
     max: 1000,
     isLive,
+    isPrivate,
     idOf: (project) => project.id,
     async load(lookup) {
       const rows = await query

@@ -126,6 +126,7 @@ export function createTelemetryDestinations(parts: { readonly database: Database
   const addresses = createReadCache<DestinationAddress>({
     max: 10_000,
     isLive: parts.isLive,
+    isPrivate: parts.database.isJoined,
     async load(id) {
       const row = await query.selectFrom("telemetry_destinations").select(columns).where("id", "=", id).executeTakeFirst();
       return row && { id, endpoint: row.endpoint, headers: opened(row) };
