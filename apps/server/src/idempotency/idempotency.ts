@@ -16,7 +16,7 @@ const pollMs = 100;
 /** Makes POSTs safe to repeat: the same `Idempotency-Key` gets the first answer again. */
 export interface Idempotency {
   /** Puts the memory before a handler. Requests without the header go straight to it. */
-  protect<E extends Endpoint>(endpoint: E, handler: Handler<E, Access>): Handler<E, Access>;
+  readonly protect: <E extends Endpoint>(endpoint: E, handler: Handler<E, Access>) => Handler<E, Access>;
   /** Forgets answers past their time. */
   sweep(): Promise<void>;
   /** Writes nothing more. */

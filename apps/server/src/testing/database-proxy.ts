@@ -18,7 +18,30 @@ export interface DatabaseProxy {
   resume(): void;
   /** Breaks every connection, as a restart of a balancer does. */
   cut(): void;
+  /**
+   * Breaks the connection on which the service next sends this text: before it arrives, or when the database has done what it says and before the service learns of it.
+   *
+   * @returns when it has.
+   */
+  cutAt(text: string, when: "before" | "after"): Promise<void>;
+  /** Answers of the database so far: round trips. */
+  readonly answers: number;
   close(): void;
+}
+
+/** ReadyForQuery, which ends each answer; then comes whether a transaction is open. */
+const ready = Buffer.from([0x5a, 0, 0, 0, 5]);
+
+function countOf(chunk: Buffer, part: Buffer): number {
+  let count = 0;
+  for (let at = chunk.indexOf(part); at !== -1; at = chunk.indexOf(part, at + part.length)) count += 1;
+  return count;
+}
+
+interface Trap {
+  readonly text: string;
+  readonly when: "before" | "after";
+  readonly sprung: () => void;
 }
 
 /** @param directory - of the embedded PostgreSQL, with its socket. */
@@ -27,6 +50,8 @@ export async function startDatabaseProxy(directory: string): Promise<DatabasePro
   const sockets = new Set<Socket>();
   let opened = Promise.resolve();
   let open = (): void => undefined;
+  let trap: Trap | undefined;
+  let answers = 0;
   const proxy = createServer((inside) => {
     const outside = connect(join(directory, "run", socketName));
     for (const [socket, other] of [[inside, outside], [outside, inside]] as const) {
@@ -38,11 +63,32 @@ export async function startDatabaseProxy(directory: string): Promise<DatabasePro
       });
     }
     outside.pipe(inside);
+    outside.on("data", (chunk: Buffer) => {
+      answers += countOf(chunk, ready);
+    });
+    const spring = (chunk: Buffer, { sprung, when }: Trap): void => {
+      trap = undefined;
+      outside.unpipe(inside);
+      const cut = () => {
+        inside.destroy();
+        sprung();
+      };
+      if (when === "before") {
+        cut();
+        return;
+      }
+      outside.on("data", (answer: Buffer) => {
+        if (answer.includes(ready)) cut();
+      });
+      outside.resume();
+      outside.write(chunk);
+    };
     void (async () => {
       for await (const chunk of inside as AsyncIterable<Buffer>) {
         await opened;
         if (way.delayMs > 0) await delay(way.delayMs);
-        outside.write(chunk);
+        if (trap !== undefined && chunk.includes(trap.text)) spring(chunk, trap);
+        else outside.write(chunk);
       }
     })().catch(() => undefined);
   });
@@ -62,6 +108,14 @@ export async function startDatabaseProxy(directory: string): Promise<DatabasePro
     },
     cut() {
       for (const socket of sockets) socket.destroy();
+    },
+    async cutAt(text, when) {
+      const { promise, resolve } = Promise.withResolvers<undefined>();
+      trap = { text, when, sprung: () => { resolve(undefined); } };
+      await promise;
+    },
+    get answers() {
+      return answers;
     },
     close() {
       proxy.close();
