@@ -1,7 +1,7 @@
 import { type Outage, outageOf } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
 
-const later = "Repeat the request in a moment; a POST with the same Idempotency-Key is not done twice.";
+const later = "Repeat the request in a moment; a POST with its Idempotency-Key, so that what may have been done is not done twice.";
 
 const explanations: Readonly<Record<Outage, { readonly status: number; readonly code: string; readonly message: string; readonly retryAfterSeconds: number }>> = {
   unreachable: { status: 503, code: "database_unavailable", message: `The service's database cannot be reached now. ${later}`, retryAfterSeconds: 2 },

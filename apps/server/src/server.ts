@@ -213,7 +213,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const browserPools = await createBrowserPools({ database, sessions, sessionStore, serverId: dataDir.serverId, region: config.region, limits, log });
 
   const liveViews = createLiveViewAddresses(secrets, config.live_view_hours);
-  const idempotency = createIdempotency({ database, secrets, serverId: dataDir.serverId, retentionMs: config.idempotency_retention_hours * hourMs, log });
+  const idempotency = createIdempotency({ database, secrets, serverId: dataDir.serverId, region: config.region, retentionMs: config.idempotency_retention_hours * hourMs, log });
   cleanup.add("the memory of answers", () => { idempotency.close(); });
   const jobs = startJobs(
     database,

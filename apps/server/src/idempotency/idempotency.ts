@@ -26,7 +26,7 @@ export interface Idempotency {
 /** One try of a request; `undefined` while another one has the key. */
 type Attempt = () => Promise<{ readonly value: unknown } | { readonly first: Outcome } | undefined>;
 
-export function createIdempotency(parts: { readonly database: Database; readonly secrets: Secrets; readonly retentionMs: number; readonly serverId: string; readonly log: Log }): Idempotency {
+export function createIdempotency(parts: { readonly database: Database; readonly secrets: Secrets; readonly retentionMs: number; readonly serverId: string; readonly region: string; readonly log: Log }): Idempotency {
   const { query } = parts.database;
   const rowWork = createRowWork(parts);
   const claimedWork = createClaimedWork(parts);
@@ -71,10 +71,11 @@ export function createIdempotency(parts: { readonly database: Database; readonly
   return {
     protect(endpoint, handler) {
       const status = Number(Object.keys(endpoint.responses)[0]);
-      const run = isRowWork(endpoint) ? rowWork : claimedWork.run;
       return ((call) => {
         const claim = claimOf(endpoint, call);
-        return claim === undefined ? handler(call) : answer(claim, () => run(claim, status, () => handler(call)));
+        if (claim === undefined) return handler(call);
+        const run = isRowWork(endpoint, call.body, parts.region) ? rowWork : claimedWork.run;
+        return answer(claim, () => run(claim, status, () => handler(call)));
         // The stored value is JSON of what this handler once returned.
       }) as typeof handler;
     },

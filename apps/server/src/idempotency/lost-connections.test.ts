@@ -111,7 +111,7 @@ it("costs three round trips with the one of the handler, and a repetition two", 
   const database = await openDatabase({ url: way.url, dataDir: "", log: { debug: silent, info: silent, warn: silent, error: silent } });
   try {
     const log = await createLog({ log_level: "info", log_format: "json" }, new PassThrough().resume());
-    const { protect } = createIdempotency({ database, secrets: createSecrets("a secret of the test"), retentionMs: 60_000, serverId: "a server", log });
+    const { protect } = createIdempotency({ database, secrets: createSecrets("a secret of the test"), retentionMs: 60_000, serverId: "a server", region: "here", log });
     const project_id = await standardProject();
     const create = protect(contract.createProfile, async () => {
       const row = { id: randomUUID(), name: null, created_at: new Date().toISOString() };

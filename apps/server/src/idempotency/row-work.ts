@@ -24,8 +24,11 @@ const rowEndpoints: ReadonlySet<Endpoint> = new Set<Endpoint>([
   contract.createAuditLogExportDestination,
 ]);
 
-/** Whether the whole effect of an operation is rows. */
-export const isRowWork = (endpoint: Endpoint): boolean => rowEndpoints.has(endpoint);
+/** Whether the whole effect of an operation is rows, written by this server. @param region - of this server; others make pools of theirs. */
+export function isRowWork(endpoint: Endpoint, body: unknown, region: string): boolean {
+  if (!rowEndpoints.has(endpoint)) return false;
+  return endpoint !== contract.createBrowserPool || typeof body !== "object" || body === null || !("region" in body) || body.region === undefined || body.region === region;
+}
 
 /** Carries out a request and keeps its answer in one transaction. */
 export type RowWork = (claim: Claim, status: number, handle: () => unknown) => Promise<{ readonly value: unknown } | { readonly first: Outcome } | undefined>;

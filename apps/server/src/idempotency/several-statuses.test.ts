@@ -31,7 +31,7 @@ beforeAll(async () => {
   const silent = () => undefined;
   database = await openDatabase({ dataDir: folder, log: { debug: silent, info: silent, warn: silent, error: silent } });
   const log = await createLog({ log_level: "info", log_format: "json" }, new PassThrough().resume());
-  const idempotency = createIdempotency({ database, secrets: createSecrets("a secret of the test"), retentionMs: 60_000, serverId: "a server", log });
+  const idempotency = createIdempotency({ database, secrets: createSecrets("a secret of the test"), retentionMs: 60_000, serverId: "a server", region: "here", log });
   // Only the key's id is looked at.
   const context = () => ({ key: { id: "k1" }, projectId: "p1", baseUrl: "" }) as Access;
   configure(app);
