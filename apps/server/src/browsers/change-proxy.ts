@@ -12,21 +12,13 @@ const changing = new WeakMap<Instance, Promise<unknown>>();
  * Has a running session leave by another proxy server, or by none. Its browser is started again where it has to trust other authorities than before.
  *
  * @param session - the session, as the instance knows it.
- * @param store - writes down what is about to hold, or, given `false`, what held before. Nothing has changed when it rejects.
  * @throws {ServiceError} 500 when its browser cannot be told of other authorities; it then leaves as before.
  */
-export function changeProxy<T>(instance: Instance, session: { readonly id: string; readonly timeoutSeconds: number }, upstream: EgressUpstream | undefined, store: (isNew: boolean) => Promise<T>): Promise<T> {
-  const change = async (): Promise<T> => {
-    const stored = await store(true);
-    try {
-      if (upstream?.authorities !== instance.upstream?.authorities) await trust(instance, session, upstream?.authorities ?? "");
-    } catch (error) {
-      await store(false);
-      throw error;
-    }
+export function changeProxy(instance: Instance, session: { readonly id: string; readonly timeoutSeconds: number }, upstream: EgressUpstream | undefined): Promise<void> {
+  const change = async (): Promise<void> => {
+    if (upstream?.authorities !== instance.upstream?.authorities) await trust(instance, session, upstream?.authorities ?? "");
     // Only now: a new authority is trusted on the old way for a moment, where nobody can sign with it, and an old one never on the new.
     instance.setUpstream(upstream);
-    return stored;
   };
   const changed = (changing.get(instance) ?? Promise.resolve()).then(change);
   changing.set(instance, changed.catch(() => undefined));

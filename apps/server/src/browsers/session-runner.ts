@@ -27,7 +27,8 @@ import type { SessionRow, SessionStore } from "./session-store.ts";
 import { createSessionTelemetry } from "./session-telemetry.ts";
 import { effectiveViewport } from "./viewport.ts";
 
-const defaultViewport = { width: 1920, height: 1080 };
+/** Of a session that asks for none. */
+export const defaultViewport = { width: 1920, height: 1080 };
 /** A start that takes longer has gone wrong. */
 const startTimeoutMs = 60_000;
 /** Ends at which the browser is still there, and its profile is saved; at others the latest checkpoint is what stays. */
@@ -355,6 +356,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     end,
     start,
     adoptProfile,
+    explainProfile,
     chooseProxy,
     room,
     chooseExtensions,

@@ -1,5 +1,5 @@
 import { containsFolded, type Database } from "@shoal/database";
-import type { BrowserProxy, BrowserViewport, EndedReason, ListBrowsers } from "@shoal/schemas";
+import type { BrowserProxy, EndedReason, ListBrowsers } from "@shoal/schemas";
 import { sql } from "kysely";
 import type * as z from "zod/mini";
 import { isStorable, newestFirst } from "../paging.ts";
@@ -55,6 +55,8 @@ const plainColumns = [
   "id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "proxy", "pool_id", "pool_name", "pool_state",
   "profile_id", "profile_version", "profile_save_changes", "browser_restarts", "max_duration_seconds", "ends_at", "telemetry_destination_id", "region", "memory", "ended_at", "ended_reason",
 ] as const;
+/** What may change of a running session. */
+export type SessionChanges = Partial<Pick<SessionRow, "name" | "tags" | "options" | "start_url" | "viewport" | "proxy" | "telemetry_destination_id" | "profile_id" | "profile_version" | "profile_save_changes">>;
 
 /** Browsers that wait in a pool are nobody's session. */
 const isSeen = sql<boolean>`(pool_state is null or pool_state = 'leased')`;
@@ -136,10 +138,11 @@ export function createSessionStore({ query }: Database) {
     },
 
     /** Changes a running session. @returns its row; `undefined` when it has ended. */
-    async update(id: string, changes: { readonly name?: string | null; readonly tags?: Record<string, string>; readonly options?: SessionOptions; readonly start_url?: string; readonly viewport?: BrowserViewport; readonly proxy?: BrowserProxy | null }): Promise<SessionRow | undefined> {
+    async update(id: string, { options, proxy, tags, viewport, ...plain }: SessionChanges): Promise<SessionRow | undefined> {
+      const json = Object.entries({ options, proxy, tags, viewport }).filter(([, value]) => value !== undefined);
       return query
         .updateTable("sessions")
-        .set({ ...(changes.options && { options: sql`${JSON.stringify(changes.options)}::jsonb` }), ...(changes.name !== undefined && { name: changes.name }), ...(changes.tags && { tags: sql`${JSON.stringify(changes.tags)}::jsonb` }), ...(changes.start_url !== undefined && { start_url: changes.start_url }), ...(changes.viewport && { viewport: sql`${JSON.stringify(changes.viewport)}::jsonb` }), ...(changes.proxy !== undefined && { proxy: changes.proxy && sql`${JSON.stringify(changes.proxy)}::jsonb` }) })
+        .set({ ...plain, ...Object.fromEntries(json.map(([column, value]) => [column, value && sql`${JSON.stringify(value)}::jsonb`])) })
         .where("id", "=", id)
         .where("ended_at", "is", null)
         .returningAll()
@@ -152,8 +155,8 @@ export function createSessionStore({ query }: Database) {
     },
 
     /** Gives a running session a profile, or takes it away again. @returns its row; `undefined` when it has ended. */
-    async setProfile(id: string, profile: Pick<SessionRow, "profile_id" | "profile_version" | "profile_save_changes">): Promise<SessionRow | undefined> {
-      return query.updateTable("sessions").set(profile).where("id", "=", id).where("ended_at", "is", null).returningAll().executeTakeFirst();
+    async setProfile(id: string, { profile_id, profile_save_changes, profile_version }: Pick<SessionRow, "profile_id" | "profile_version" | "profile_save_changes">): Promise<SessionRow | undefined> {
+      return query.updateTable("sessions").set({ profile_id, profile_save_changes, profile_version }).where("id", "=", id).where("ended_at", "is", null).returningAll().executeTakeFirst();
     },
 
     /** Sends a running session's telemetry elsewhere. @returns whether it still runs. */

@@ -48,25 +48,43 @@ export function createSessionTelemetry({ sessions, store, telemetry, destination
     send(session);
   }
 
-  /** Captures what an update asks for, from its answer on, and sends it to where it asks. */
-  async function change(row: SessionRow, request: z.output<typeof UpdateBrowser>["telemetry"]): Promise<void> {
+  /** One change follows the other. */
+  function inTurn<Result>(session: RunningSession, work: () => Promise<Result>): Promise<Result> {
+    const changed = session.switching.then(work);
+    session.switching = changed.catch(() => undefined);
+    return changed;
+  }
+
+  /** Captures what an update asks for, from its answer on, and sends it to where it asks. @returns does it as before. */
+  async function change(row: SessionRow, request: z.output<typeof UpdateBrowser>["telemetry"]): Promise<() => Promise<void>> {
     const session = sessions.get(row.id);
     if (session === undefined) throw new SessionElsewhere(row);
     const instance = instanceHere(session);
-    const changed = session.switching.then(async () => {
+    return inTurn(session, async () => {
       const wanted = selectCategories(request, session.captured);
-      const isOther = wanted !== session.captured;
+      const { captured } = session;
+      const isOther = wanted !== captured;
       const { telemetry_destination_id: before } = session.row;
       const to = await destinationFor(row.project_id, request, before);
       if (isOther) session.collector ??= telemetry.collect(row.id, instance);
       if (to !== before) await redirect(session, to, wanted === undefined);
       else if (session.exporting === undefined) send(session);
-      if (!isOther) return;
-      await session.collector?.select(namesOf(wanted));
-      session.captured = wanted;
+      const select = async (categories: typeof wanted): Promise<void> => {
+        if (!isOther) return;
+        await session.collector?.select(namesOf(categories));
+        session.captured = categories;
+      };
+      const undo = () =>
+        inTurn(session, async () => {
+          if (to !== before) await redirect(session, before, captured === undefined);
+          await select(captured);
+        });
+      await select(wanted).catch(async (error: unknown) => {
+        if (to !== before) await redirect(session, before, captured === undefined);
+        throw error;
+      });
+      return undo;
     });
-    session.switching = changed.catch(() => undefined);
-    await changed;
   }
 
   return { destinationFor, send, change };

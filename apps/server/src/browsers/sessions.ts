@@ -4,28 +4,25 @@ import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, ExtendBrowser, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
 import { LRUCache } from "lru-cache";
 import type * as z from "zod/mini";
-import { isUniqueViolation } from "../database-errors.ts";
 import { createId } from "../ids.ts";
 import { toPage } from "../paging.ts";
 import type { LiveFields } from "../replicas/live-fields.ts";
 import { namesOf } from "../telemetry/categories.ts";
 import { assignAgain } from "./assign-again.ts";
 import { refuseNotYet } from "./not-yet.ts";
-import { applyPolicies } from "./chrome-policy.ts";
-import { changeProxy } from "./change-proxy.ts";
 import { createPooledSessions, type PooledSessions } from "./pooled-sessions.ts";
-import { hasEnded, isSeen, nameTaken, notFound, refuseImpossible, RegionElsewhere, SessionElsewhere } from "./session-errors.ts";
+import { hasEnded, isSeen, notFound, refuseImpossible, RegionElsewhere, SessionElsewhere } from "./session-errors.ts";
 import { newSession, type SessionView } from "./running-session.ts";
 import { createSessionRunner, type SessionRunnerParts } from "./session-runner.ts";
-import type { SessionOptions } from "./session-options.ts";
 import type { SessionRow } from "./session-store.ts";
-import { changeViewport, effectiveViewport } from "./viewport.ts";
+import { createSessionUpdates } from "./update-session.ts";
 
 /** The browser sessions of every project. */
 export interface Sessions {
   create(projectId: string, request: z.output<typeof CreateBrowser>, signal: AbortSignal): Promise<SessionView>;
   list(projectId: string, filter: z.output<typeof ListBrowsers>): Promise<Page<SessionView>>;
   get(projectId: string, idOrName: string, includeEnded: boolean): Promise<SessionView>;
+  /** All of a request, or nothing of it. */
   update(projectId: string, idOrName: string, request: z.output<typeof UpdateBrowser>): Promise<SessionView>;
   /** Saves what a running session keeps to its profile. @returns the profile's id. @throws {ServiceError} 409 when it has none that it writes to. */
   saveProfile(projectId: string, idOrName: string): Promise<string>;
@@ -49,6 +46,8 @@ export interface Sessions {
   idHere(projectId: string | undefined, idOrName: string): Promise<string>;
   /** Whether an id is that of a session that runs on this server. Answers at once. */
   isHere(id: string): boolean;
+  /** The project of a session that runs here, or of which is known that another server has it. Answers at once. */
+  projectOf(id: string): string | undefined;
   /**
    * Looks for a session of another server. Finds none where an id is of this server, or of nothing at all.
    *
@@ -73,7 +72,7 @@ function endOf(seconds: number | undefined): Pick<SessionRow, "max_duration_seco
 export function createSessions(parts: SessionRunnerParts): Sessions {
   const { store, serverId, rules } = parts;
   const runner = createSessionRunner(parts);
-  const { sessions, chooseProxy, emptyRow, end, instanceHere, room, start, switchTelemetry, view } = runner;
+  const { sessions, chooseProxy, emptyRow, end, instanceHere, room, start, view } = runner;
 
   async function existing(projectId: string, idOrName: string): Promise<SessionRow> {
     const row = await store.find(projectId, idOrName, false);
@@ -110,21 +109,7 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     throw new SessionElsewhere(row);
   }
 
-  async function resize(row: SessionRow, { force, ...wanted }: NonNullable<z.output<typeof UpdateBrowser>["viewport"]>): Promise<void> {
-    const instance = await instanceByName(row.project_id, row.id);
-    const viewport = effectiveViewport(wanted, row.headless);
-    const begun = await changeViewport(instance, viewport, force);
-    await store.update(row.id, { viewport });
-    for (const replay of begun) await parts.replays.keep(row.id, instance, replay);
-  }
-
-  /** @returns the session's options with the policies that hold now. */
-  async function changePolicies({ id, project_id, options }: SessionRow, policies: Readonly<Record<string, unknown>>): Promise<SessionOptions> {
-    const { chrome_policy: present, ...others } = options;
-    const isNone = Object.keys(policies).length === 0;
-    if (!isNone || present !== undefined) await applyPolicies(await instanceByName(project_id, id), policies);
-    return isNone ? others : { ...others, chrome_policy: policies };
-  }
+  const updates = createSessionUpdates({ runner, store, replays: parts.replays, existing, refuse, log: parts.log });
 
   return {
     async create(projectId, request, signal) {
@@ -174,42 +159,11 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
       return view(row);
     },
 
-    async update(projectId, idOrName, request) {
-      runner.refuseUnable({ chrome_policy: request.chrome_policy });
-      refuseImpossible({ viewport: request.viewport });
-      const present = await existing(projectId, idOrName);
-      const { id } = present;
-      const profile = request.profile && (await parts.profiles.choose(projectId, request.profile));
-      const chosen = await chooseProxy(projectId, request, id);
-      if (request.telemetry) await switchTelemetry(present, request.telemetry);
-      const instance = chosen === undefined ? undefined : await instanceByName(projectId, id);
-      if (request.viewport) await resize(present, request.viewport);
-      if (profile) {
-        const session = sessions.get(id);
-        if (session === undefined) refuse(present);
-        if ((await runner.adoptProfile(session, profile)) === undefined) throw notFound(idOrName);
-      }
-      const options = request.chrome_policy && (await changePolicies(present, request.chrome_policy));
-      const name = request.name === "" ? null : request.name;
-      const changes = { ...(name !== undefined && { name }), ...(request.tags && { tags: request.tags }), ...(chosen !== undefined && { proxy: chosen?.shown ?? null }), ...(options && { options }) };
-      if (Object.keys(changes).length === 0) return view(await existing(projectId, id));
-      const write = async (change: Parameters<typeof store.update>[1]): Promise<SessionRow> => {
-        try {
-          const row = await store.update(id, change);
-          if (row !== undefined) {
-            runner.rename(row);
-            return row;
-          }
-        } catch (error) {
-          throw typeof name === "string" && isUniqueViolation(error) ? nameTaken(name) : error;
-        }
-        throw notFound(idOrName);
-      };
-      if (instance === undefined) return view(await write(changes));
-      return view(await changeProxy(instance, { id, timeoutSeconds: present.timeout_seconds }, chosen?.upstream, (isNew) => write(isNew ? changes : { proxy: present.proxy })));
-    },
+    update: (projectId, idOrName, request) => updates.update(projectId, idOrName, request),
 
     async saveProfile(projectId, idOrName) {
+      // Before a browser has loaded its profile, what it keeps is none of that.
+      await updates.settled((await existing(projectId, idOrName)).id);
       const row = await existing(projectId, idOrName);
       if (row.profile_id === null || !row.profile_save_changes) throw new ServiceError(409, "conflict", `Browser ${row.id} writes to no profile. Give it one with browsers.update and profile.save_changes, or make it with one.`);
       await parts.profiles.checkpoint(row, await instanceByName(projectId, row.id));
@@ -247,6 +201,7 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     },
 
     isHere: (id) => sessions.has(id),
+    projectOf: (id) => sessions.get(id)?.row.project_id ?? elsewhere.get(id)?.project_id,
 
     async refuseElsewhere(projectId, idOrName, includeEnded) {
       refuseKnownElsewhere(projectId, idOrName);
