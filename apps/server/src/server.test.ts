@@ -1,4 +1,5 @@
 import { openDatabase } from "@shoal/database";
+import type { AuditLogEntry } from "@shoal/schemas";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -72,6 +73,11 @@ it("makes an admin key at the first start, keeps it for the next ones, and repla
   expect(fourth.apiKey).not.toBe(first.apiKey);
   expect(await ask(fourth, fourth.apiKey)).toBe(200);
   expect(await ask(fourth, first.apiKey)).toBe(200);
+  // The two that the service made by itself stand in the audit log.
+  const window = `start=${new Date(Date.now() - 3_600_000).toISOString()}&end=${new Date(Date.now() + 3_600_000).toISOString()}`;
+  const response = await fetch(`${fourth.baseUrl}/audit-logs?${window}&auth_strategy=service`, { headers: { authorization: `Bearer ${fourth.apiKey ?? ""}` } });
+  const entries = (await response.json()) as readonly AuditLogEntry[];
+  expect(entries.map(({ client_ip, operation, path: at, status, user_id }) => ({ client_ip, operation, path: at, status, user_id }))).toEqual([1, 2].map(() => ({ client_ip: "", operation: "apiKeys.create", path: "/org/api_keys", status: 201, user_id: "shoal" })));
 });
 
 describe("does not start, and leaves nothing behind,", () => {

@@ -286,7 +286,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
     if (note !== undefined) recorder.note(note);
     observation.requestEnded(request, response, durationMs);
   });
-  const upgrades = serveUpgrades(app.server, { sessions, secrets, authenticator, origins, liveViews, replicas: forwarding, log });
+  const upgrades = serveUpgrades(app.server, { sessions, secrets, authenticator, origins, liveViews, replicas: forwarding, recorder, log });
   Object.assign(live, { inFlight, upgrades });
   app.server.maxConnections = config.max_connections;
   const stalled = endStalledRequests(app.server, inFlight, () => rules.inForce().request_stall_seconds, log);
@@ -301,7 +301,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const metricsUrl = await observation.listen();
   const baseUrl = await listen(app, config.host, config.port);
   await replicas.announce(config.replica_url ?? replicaAddress(baseUrl, config.host));
-  const { apiKey, isNew } = await settleAdminKey(config, apiKeys, baseUrl, log);
+  const { apiKey, isNew } = await settleAdminKey({ config, apiKeys, recorder, log }, baseUrl);
   if (config.ready_file !== undefined) {
     const path = config.ready_file;
     cleanup.add("the ready file", () => { rmSync(path, { force: true }); });

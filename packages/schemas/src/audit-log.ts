@@ -6,7 +6,7 @@ import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
 export const AuditLogEntryShape = lazyObject(() => ({
   /** When the request came. */
   timestamp: Timestamp,
-  /** How the caller proved who it is: `api_key`, `dashboard`, `oauth`. */
+  /** How the caller proved who it is: `api_key`, `session_token`, `live_view`, `dashboard`, `oauth`; `service` = the service did it by itself. */
   auth_strategy: z.string(),
   /** Id of the key or person; empty where it is not known. */
   user_id: z.string(),
@@ -51,7 +51,7 @@ const filterFields = () => ({
   start: Moment,
   /** Until before this moment, later than `start` by at most 30 days. */
   end: Moment,
-  /** Only callers that proved who they are this way: `api_key`, `dashboard`, `oauth`. */
+  /** Only callers that proved who they are this way: `api_key`, `session_token`, `live_view`, `dashboard`, `oauth`; `service` = what the service did by itself. */
   auth_strategy: z.optional(z.string()),
   /** Only requests to this part of the service, the first word of an operation's name: `browsers`, `apiKeys`. */
   service: z.optional(z.string()),

@@ -4,6 +4,8 @@ import { requestIdOf } from "@shoal/router/fastify";
 import type { IncomingMessage, Server } from "node:http";
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
+import { attachNoteOf, clientGone, type Entrant } from "../audit-logs/follow.ts";
+import type { AuditRecorder } from "../audit-logs/recorder.ts";
 import type { Access, Authenticator } from "../auth/access.ts";
 import type { LiveViewAddresses } from "../live-view/live-view-address.ts";
 import { type LiveViewTarget, liveViewTarget } from "../live-view/live-view-socket.ts";
@@ -54,6 +56,20 @@ interface Inner {
   readonly untilMs?: number;
 }
 
+/** Status of what is no answer. */
+const badAnswer = 502;
+
+/** A connection that is to be taken. */
+interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly requestId: string;
+  readonly enter: (entrant: Entrant) => void;
+  /** Only the first call counts. */
+  readonly note: (status: number) => void;
+}
+
 /** Takes WebSocket connections to sessions: `/browsers/{id}/cdp?jwt=…`, those of live views, and `/browsers/{id}/process/{process_id}/attach` with the same token, or with an API key. */
 export interface UpgradeRoutes {
   /** Connections that are open. */
@@ -62,8 +78,8 @@ export interface UpgradeRoutes {
   close(): void;
 }
 
-export function serveUpgrades(server: Server, parts: { readonly sessions: Sessions; readonly secrets: Secrets; readonly authenticator: Authenticator; readonly origins: RequestOrigins; readonly liveViews: LiveViewAddresses; readonly replicas: ReplicaForwarding; readonly log: Log }): UpgradeRoutes {
-  const { sessions, secrets, authenticator, origins, liveViews, replicas, log } = parts;
+export function serveUpgrades(server: Server, parts: { readonly sessions: Sessions; readonly secrets: Secrets; readonly authenticator: Authenticator; readonly origins: RequestOrigins; readonly liveViews: LiveViewAddresses; readonly replicas: ReplicaForwarding; readonly recorder: Pick<AuditRecorder, "note">; readonly log: Log }): UpgradeRoutes {
+  const { sessions, secrets, authenticator, origins, liveViews, replicas, recorder, log } = parts;
   const open = new Set<Duplex>();
 
   /** Looks for the session's instance here, or else has the server that has it take the connection. */
@@ -77,17 +93,23 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
     return { socket: await instance.connect(), path, headers: {} };
   }
 
-  async function innerFor(url: URL, request: IncomingMessage): Promise<Inner> {
+  /** @param enter - told who has been let in, before anything else can go wrong. */
+  async function innerFor(url: URL, request: IncomingMessage, enter: (entrant: Entrant) => void): Promise<Inner> {
     const live = liveViewOf(url, request);
-    if (live !== undefined) return { ...(await reach(request, { id: live.sessionId }, live.path)), untilMs: live.untilMs };
+    if (live !== undefined) {
+      enter({ way: live.isControl ? "browsers.liveView.control" : "browsers.liveView.watch", sessionId: live.sessionId, access: undefined });
+      return { ...(await reach(request, { id: live.sessionId }, live.path)), untilMs: live.untilMs };
+    }
     const [, id, target] = /^\/browsers\/([^/]+)\/(cdp|webdriver|devtools\/(?:browser(?:\/[\w-]{1,100})?|page\/\w{1,100})|process\/[\w-]{1,255}\/attach)$/.exec(url.pathname) ?? [];
     if (id === undefined || target === undefined) {
       throw new ServiceError(404, "not_found", `There is no WebSocket at ${url.pathname}. Connect to the cdp_ws_url of a session.`);
     }
     const token = url.searchParams.get("jwt");
     const isAttach = target.startsWith("process/");
+    const way = isAttach ? "browsers.process.attach" : target === "webdriver" ? "browsers.webdriver.connect" : "browsers.cdp.connect";
     if (isAttach && token === null && (request.headers.authorization !== undefined || replicas.isForwarded(request))) {
       const access = await authenticator.authenticate(request);
+      enter({ way, sessionId: id, access });
       return reach(request, { projectId: access.projectId, id, access }, `/${target}`);
     }
     const session = token === null ? undefined : await secrets.verifySession(token);
@@ -95,6 +117,7 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
       authenticator.countRefused(request);
       throw new ServiceError(401, "unauthorized", `The address carries no valid token for browser ${id}. Use cdp_ws_url as browsers.create or browsers.get returned it.`);
     }
+    enter({ way, sessionId: id, access: undefined });
     return reach(request, { id }, `/${target}`);
   }
 
@@ -107,15 +130,19 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
     }
   }
 
-  async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, requestId: string): Promise<void> {
-    const { socket: inner, path, headers, untilMs } = await innerFor(new URL(origins.pathInside(request), "http://shoal.invalid"), request);
+  async function upgrade({ enter, head, note, request, requestId, socket }: Upgrade): Promise<void> {
+    const { socket: inner, path, headers, untilMs } = await innerFor(new URL(origins.pathInside(request), "http://shoal.invalid"), request, enter);
     if (socket.destroyed) {
       inner.destroy();
+      note(clientGone);
       return;
     }
     inner.write(headFor(request, path, { ...headers, "x-request-id": requestId }));
     if (head.length > 0) inner.write(head);
     splice(socket, inner);
+    // What the instance says to it: 101, or why not.
+    inner.once("data", (chunk: Buffer) => { note(Number(/^HTTP\/1\.1 (\d{3})/.exec(chunk.toString("latin1", 0, 12))?.[1] ?? badAnswer)); });
+    inner.once("close", () => { note(clientGone); });
     if (untilMs === undefined) return;
     const expiry = setTimeout(() => socket.destroy(), untilMs - Date.now()).unref();
     socket.once("close", () => { clearTimeout(expiry); });
@@ -127,10 +154,23 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
     socket.on("close", () => open.delete(socket));
     // Until the sockets are joined nobody else listens, and an unheard error would end the process.
     socket.on("error", () => socket.destroy());
-    upgrade(request, socket, head, requestId).catch((failure: unknown) => {
+    const beganMs = performance.now();
+    let entrant: Entrant | undefined;
+    /** One entry of the audit log for each connection, as it begins; of one that another server hands on, that server has made it. */
+    const note = (status: number): void => {
+      const who = entrant;
+      entrant = undefined;
+      if (who === undefined || replicas.isForwarded(request)) return;
+      recorder.note(attachNoteOf(request, who, { status, projectId: sessions.projectOf(who.sessionId), durationMs: performance.now() - beganMs, clientIp: origins.clientIpOf(request), requestId }));
+    };
+    const enter = (who: Entrant): void => {
+      entrant = who;
+    };
+    upgrade({ enter, head, note, request, requestId, socket }).catch((failure: unknown) => {
       const error = explainOutage(failure);
       const known = ServiceError.isInstance(error) ? error : new ServiceError(500, "browser_not_running", "The session's browser could not be reached; it may be ending. Try again, or look at the session with browsers.get.");
       log.debug({ request_id: requestId, status: known.status, code: known.code, ...(known !== error && { err: error }) }, "upgrade refused");
+      note(socket.destroyed ? clientGone : known.status);
       if (socket.destroyed) return;
       answerError(socket, known, requestId);
     });

@@ -5,6 +5,8 @@ export interface LiveViewTarget {
   readonly sessionId: string;
   /** In the session's instance, which takes the mode from here: nothing that a viewer sends can change it. */
   readonly path: string;
+  /** Whether the viewer may act in the browser, and not only watch. */
+  readonly isControl: boolean;
   /** When the address expires, epoch milliseconds. */
   readonly untilMs: number;
 }
@@ -21,5 +23,5 @@ export function liveViewTarget(url: URL, addresses: LiveViewAddresses): LiveView
   const { sessionId, mode, expiresAtMs } = addresses.open(token);
   const isControl = mode === "control" && url.searchParams.get("readOnly") !== "true";
   const viewer = (url.searchParams.get("viewer") ?? "").replaceAll(/[^\w-]/g, "").slice(0, 64);
-  return { sessionId, path: `/live-view?mode=${isControl ? "control" : "view"}&viewer=${viewer}`, untilMs: expiresAtMs };
+  return { sessionId, isControl, path: `/live-view?mode=${isControl ? "control" : "view"}&viewer=${viewer}`, untilMs: expiresAtMs };
 }

@@ -1,10 +1,14 @@
+import { contract } from "@shoal/contract";
 import type { ApiKeys } from "../api-keys/api-keys.ts";
+import { ownNote } from "../audit-logs/follow.ts";
+import type { AuditRecorder } from "../audit-logs/recorder.ts";
 import type { Config } from "../config/config.ts";
 import { adminKeyPath, readAdminKey, writeAdminKey } from "../data-dir/admin-key.ts";
 import type { Log } from "../log.ts";
 
 /** The stored admin key, brought up to date; a new one where there never was any, or when the settings ask for it. */
-export async function settleAdminKey(config: Config, apiKeys: ApiKeys, baseUrl: string, log: Log): Promise<{ apiKey: string | undefined; isNew: boolean }> {
+export async function settleAdminKey(parts: { readonly config: Config; readonly apiKeys: ApiKeys; readonly recorder: AuditRecorder; readonly log: Log }, baseUrl: string): Promise<{ apiKey: string | undefined; isNew: boolean }> {
+  const { apiKeys, config, log, recorder } = parts;
   const reachable = config.public_url ?? baseUrl;
   const stored = readAdminKey(config.data_dir);
   if (!config.new_admin_key && stored !== undefined && (await apiKeys.isAdmin(stored.api_key))) {
@@ -16,6 +20,8 @@ export async function settleAdminKey(config: Config, apiKeys: ApiKeys, baseUrl: 
     return { apiKey: undefined, isNew: false };
   }
   const apiKey = await apiKeys.createAdmin();
+  recorder.note(ownNote(contract.createApiKey, { status: 201, baseUrl: reachable }));
+  await recorder.flush();
   writeAdminKey(config.data_dir, { base_url: reachable, api_key: apiKey });
   return { apiKey, isNew: true };
 }
