@@ -55,6 +55,7 @@ const plainColumns = [
   "id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "proxy", "pool_id", "pool_name", "pool_state",
   "profile_id", "profile_version", "profile_save_changes", "browser_restarts", "max_duration_seconds", "ends_at", "telemetry_destination_id", "region", "memory", "ended_at", "ended_reason",
 ] as const;
+
 /** What may change of a running session. */
 export type SessionChanges = Partial<Pick<SessionRow, "name" | "tags" | "options" | "start_url" | "viewport" | "proxy" | "telemetry_destination_id" | "profile_id" | "profile_version" | "profile_save_changes">>;
 
