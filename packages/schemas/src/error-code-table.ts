@@ -32,8 +32,13 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     again: "soon",
     advice: "Look at the session with `browsers.get`, `include_deleted: true`; repeat the request if it runs, else create another.",
   },
+  call_cut_off: {
+    statuses: [409],
+    meaning: "The call with this `Idempotency-Key` lost its connection, nobody came back for it within 5 seconds, and it was stopped in its middle.",
+    again: "no",
+    advice: "Look what took effect, and send what is left with a new key.",
+  },
   capacity_exhausted: { statuses: [529], meaning: "The server runs, or is starting, as many sessions as it may.", again: "soon", advice: "Wait as long as `Retry-After` says, or keep a browser pool for bursts; the operator can raise `max_sessions`." },
-  client_gone: { statuses: [503], meaning: "The command was killed because whoever asked for it left before its end.", again: "no", advice: "Start what is to outlive a connection with `browsers.process.spawn`." },
   conflict: {
     statuses: [409],
     meaning: "What there is contradicts the request: something exists already, has ended, is watched or recorded, or a fixed number of things is reached.",

@@ -10,7 +10,6 @@ export const errorCodes = [
   "browser_not_running",
   "call_cut_off",
   "capacity_exhausted",
-  "client_gone",
   "conflict",
   "database_unavailable",
   "directory_busy",
