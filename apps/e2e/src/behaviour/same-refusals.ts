@@ -91,11 +91,12 @@ const projectsAndKeys: Refused = async function* ({ clientWith, shoal }, name) {
   yield ["a project that is not there", projects.get(projectName)];
 };
 
+const [directory, file] = ["/home/shoal/d", "/home/shoal/f"] as const;
+
 /** Of what is refused about files, advice may differ: the fake knows fewer ways out. */
 const files: Refused = async function* ({ shoal }) {
   const { session_id: id } = await shoal.browsers.create({});
   const { fs } = shoal.browsers;
-  const [directory, file] = ["/home/shoal/d", "/home/shoal/f"];
   await fs.createDirectory(id, { path: directory });
   await fs.writeFile(id, "text", { path: file });
   const onPaths: readonly [string, (path: string) => Promise<unknown>][] = [
@@ -147,7 +148,9 @@ async function refusalsOf(refused: Refused, asked: Asked, isWhole: boolean): Pro
   let names = 0;
   for await (const [what, call] of refused(asked, (prefix) => `same-${prefix}-${String(names++)}`)) {
     const { code, message, status } = await refusalOf(call);
-    found.set(what, `${status} ${code} ${common(isWhole ? message : (/^.*?(?=\. |\.$|$)/s.exec(message)?.[0] ?? ""))}`);
+    const said = isWhole ? message : (/^.*?(?=\. |\.$|$)/s.exec(message)?.[0] ?? "");
+    // The placements find out in two ways that a path leads through a file, and say it in two.
+    found.set(what, `${status} ${code} ${what.endsWith(`${file}/below`) ? "" : common(said)}`);
   }
   return found;
 }
