@@ -1,5 +1,5 @@
 import type { Database } from "@shoal/database";
-import { createEgressProbe, createOutboundRule, type PlacementKind } from "@shoal/placement";
+import { createEgressProbe, createOutboundRule, type Placement, type PlacementKind } from "@shoal/placement";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DestinationStream } from "pino";
@@ -97,6 +97,8 @@ export interface StartOptions {
   readonly logTo?: DestinationStream;
   /** Used instead of the one that the settings name; closed with the service. */
   readonly database?: Database;
+  /** Stands between the service and the instances of its sessions: what it returns is used in place of what it is given. */
+  readonly aroundPlacement?: (placement: Placement) => Placement;
 }
 
 /**
@@ -112,14 +114,14 @@ export async function startServer(config: Config, options: StartOptions = {}): P
     const dataDir = openDataDir(config.data_dir);
     cleanup.add("the data folder", () => { dataDir.release(); });
     refuseUnfinishedRestore(dataDir.path);
-    return await start({ config, dataDir, log, cleanup }, options.database);
+    return await start({ config, dataDir, log, cleanup }, options);
   } catch (error) {
     await cleanup.run();
     throw error;
   }
 }
 
-async function start(started: Started, given: Database | undefined): Promise<RunningServer> {
+async function start(started: Started, { aroundPlacement = (placement) => placement, database: given }: StartOptions): Promise<RunningServer> {
   const { config, dataDir, log, cleanup } = started;
   const rules = createRules(config);
   // A script that waits for it must not read that of an earlier run.
@@ -134,7 +136,7 @@ async function start(started: Started, given: Database | undefined): Promise<Run
   const live: { inFlight?: InFlight; upgrades?: UpgradeRoutes; telemetryExports?: TelemetryExports } = {};
   const overload = createOverloadGuard({ rules: rules.overload, inFlight: () => live.inFlight, onRefused: (why) => { observation.refused(why); } });
   cleanup.add("the watch for overload", () => { overload.close(); });
-  const placement = overload.counting(observation.placement(bare));
+  const placement = overload.counting(observation.placement(aroundPlacement(bare)));
 
   const isLive = () => database.isListening();
   const lookup = createProjectLookup(database, isLive);

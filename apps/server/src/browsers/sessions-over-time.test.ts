@@ -30,7 +30,7 @@ async function ended(id: string): Promise<Browser> {
     return browser;
   }, { timeout: 90_000, interval: 100 });
 }
-/** A second early at most, and not much later than a busy machine makes it. */
+/** A second early at most, and not much later than a busy machine makes it: how exact it is on a quiet one, `npm run bench -- idle` measures. */
 function expectMoment(actual: string | undefined, expectedMs: number): void {
   expect(ms(actual) - expectedMs).toBeGreaterThan(-1_000);
   expect(ms(actual) - expectedMs).toBeLessThan(15_000);

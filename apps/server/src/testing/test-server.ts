@@ -7,7 +7,7 @@ import { createKeySecret, hashKey, maskKey } from "../auth/api-key-secret.ts";
 import { completeConfig, type Config } from "../config/config.ts";
 import type { Settings } from "../config/settings.ts";
 import { createId } from "../ids.ts";
-import { type RunningServer, startServer } from "../server.ts";
+import { type RunningServer, startServer, type StartOptions } from "../server.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "./database-proxy.ts";
 import { unlimited } from "./unlimited.ts";
 
@@ -52,7 +52,7 @@ export interface TestServer {
  * @param settings - beside a free port, the process placement, no warm instances, and no limits on requests.
  * @param options.proxied - whether the service reaches its database through a {@link DatabaseProxy}.
  */
-export async function startTestServer(settings: Settings = {}, options: { readonly proxied?: boolean } = {}): Promise<TestServer> {
+export async function startTestServer(settings: Settings = {}, options: { readonly proxied?: boolean } & Pick<StartOptions, "aroundPlacement"> = {}): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), "shoal-server-"));
   const dataDir = join(folder, "data");
   const logged = new PassThrough();
@@ -67,7 +67,7 @@ export async function startTestServer(settings: Settings = {}, options: { readon
     const databaseDir = join(folder, "database");
     const database = await openDatabase({ dataDir: databaseDir, log: quiet });
     const proxy = options.proxied === true ? await startDatabaseProxy(databaseDir) : undefined;
-    const running = await startServer(config, { logTo: logged, database: proxy === undefined ? database : await openDatabase({ url: proxy.url, dataDir: "", log: quiet }) });
+    const running = await startServer(config, { logTo: logged, ...(options.aroundPlacement && { aroundPlacement: options.aroundPlacement }), database: proxy === undefined ? database : await openDatabase({ url: proxy.url, dataDir: "", log: quiet }) });
     const key = running.apiKey ?? "";
 
     return {
