@@ -12,6 +12,7 @@ import { measureComputer } from "./computer.ts";
 import { measureDeleteDirectory } from "./delete-directory.ts";
 import { type Figure, printFigures, writeFigures } from "./figures.ts";
 import { measureHttpCost } from "./http-cost.ts";
+import { measureIdleTimeout } from "./idle-timeout.ts";
 import { measureMemory } from "./memory.ts";
 import { measureLiveView } from "./live-view.ts";
 import { measureProfiles } from "./profiles.ts";
@@ -28,6 +29,7 @@ const { quick } = values;
 const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> = {
   sessions: { title: "Life of a session: create, connect over CDP, open a page, delete", run: () => measureSessionLife(quick ? 5 : 30) },
   http: { title: "CPU of the service a request", run: () => measureHttpCost(quick ? 2000 : 20_000) },
+  idle: { title: "Sessions that nobody uses (timeout_seconds: 10)", run: () => measureIdleTimeout(quick ? 2 : 20) },
   creates: { title: "Waiting for a browser that waits", run: () => measureWarmCreates(quick ? 2 : 10) },
   rows: { title: "Ten thousand rows", run: () => measureStoredRows(quick ? 1000 : 10_000) },
   watch: { title: "Directory watch", run: () => measureWatchLatency(quick ? 50 : 500) },
