@@ -135,7 +135,7 @@ describe.skipIf(withoutScript)(`deploy on a terminal${withoutScript === undefine
     };
     const run = onTerminal(["deploy", join(folder, "app", "index.ts"), "--no-color"], { env });
     // eslint-disable-next-line no-control-regex -- what a terminal is told begins so
-    await expect.poll(() => run.screen(), { timeout: 10_000 }).toMatch(/\r\u001b\[2K[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] starting/);
+    await expect.poll(() => run.screen(), { timeout: 30_000 }).toMatch(/\r\u001b\[2K[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] starting/);
     go();
     expect(await run.status).toBe(0);
     const shown = run.screen().replaceAll("\r\n", "\n").replaceAll("\u001b", "#");
@@ -162,7 +162,7 @@ describe("invoke", () => {
     answers["invocations.follow"] = () => endless(log("buying"));
     answers["invocations.update"] = () => ({ ...invocation, status: "failed" });
     const running = start(["invoke", "shop", "buy"], env);
-    await expect.poll(() => running.stdout(), { timeout: 10_000 }).toContain("buying");
+    await expect.poll(() => running.stdout(), { timeout: 30_000 }).toContain("buying");
     running.kill("SIGINT");
     expect((await running.outcome).status).toBe(130);
     expect(asked.map(({ operationId }) => operationId)).toEqual(["invocations.create", "invocations.follow", "invocations.update", "invocations.deleteBrowsers"]);

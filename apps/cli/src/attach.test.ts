@@ -27,7 +27,7 @@ describe.skipIf(missing)(`shoal browsers process attach${missing === undefined ?
     await test.json("browsers", "create", "--name", "shells", "--timeout-seconds", "600");
   });
   afterAll(() => test.close());
-  const shows = (run: { screen(): string }, text: string | RegExp) => expect.poll(() => run.screen(), { timeout: 10_000 }).toMatch(text);
+  const shows = (run: { screen(): string }, text: string | RegExp) => expect.poll(() => run.screen(), { timeout: 30_000 }).toMatch(text);
 
   it("is an interactive shell: line editing, Ctrl-C, the terminal's size, its exit status", async () => {
     const run = onTerminal(["browsers", "process", "attach", "shells"], { env: test.env, columns: 97 });
@@ -44,7 +44,7 @@ describe.skipIf(missing)(`shoal browsers process attach${missing === undefined ?
     await expect.poll(() => {
       run.type("stty size\r");
       return run.screen();
-    }, { timeout: 10_000, interval: 200 }).toMatch(/31 71/);
+    }, { timeout: 30_000, interval: 200 }).toMatch(/31 71/);
     run.type("exit 7\r");
     expect(await run.status).toBe(7);
   });

@@ -26,7 +26,7 @@ describe.skipIf(withoutScript)(`on a terminal${withoutScript === undefined ? "" 
     await test.json("profiles", "create", "--name", "kept");
     for (const [keys, status, end] of [["n", 1, "Nothing was changed."], ["\u0003", 130, "Nothing was changed."], ["y", 0, "Deleted profile kept."]] as const) {
       const run = onTerminal(["profiles", "delete", "kept"]);
-      await expect.poll(() => run.screen(), { timeout: 10_000 }).toContain("Delete profile kept and the state it holds?");
+      await expect.poll(() => run.screen(), { timeout: 30_000 }).toContain("Delete profile kept and the state it holds?");
       run.type(keys);
       expect(await run.status).toBe(status);
       expect(run.screen()).toContain(end);
@@ -59,13 +59,13 @@ describe.skipIf(withoutScript)(`on a terminal${withoutScript === undefined ? "" 
   it("asks for a key without showing it", async () => {
     const env = { SHOAL_CONFIG_DIR: join(test.folder, "config"), SHOAL_KEYCHAIN: "0" };
     const run = onTerminal(["login", "--base-url", test.service.baseUrl], { env });
-    await expect.poll(() => run.screen(), { timeout: 10_000 }).toContain(`API key for ${test.service.baseUrl}`);
+    await expect.poll(() => run.screen(), { timeout: 30_000 }).toContain(`API key for ${test.service.baseUrl}`);
     run.type(`${test.service.apiKey}\r`);
     expect(await run.status).toBe(0);
     expect(run.screen()).toContain(`Logged in to ${test.service.baseUrl} as context default.`);
     expect(run.screen()).not.toContain(test.service.apiKey);
     const stopped = onTerminal(["login", "--base-url", test.service.baseUrl], { env });
-    await expect.poll(() => stopped.screen(), { timeout: 10_000 }).toContain("API key for");
+    await expect.poll(() => stopped.screen(), { timeout: 30_000 }).toContain("API key for");
     stopped.type("\u0003");
     expect(await stopped.status).toBe(130);
   });
@@ -104,7 +104,7 @@ describe.skipIf(withoutScript)(`on a terminal${withoutScript === undefined ? "" 
 
     it("stops a watch on Ctrl-C", async () => {
       const run = onTerminal(["browsers", "fs", "watch", "files", "/home/shoal"]);
-      await expect.poll(() => run.screen(), { timeout: 10_000 }).toContain("Watching /home/shoal; Ctrl-C stops.");
+      await expect.poll(() => run.screen(), { timeout: 30_000 }).toContain("Watching /home/shoal; Ctrl-C stops.");
       run.type("\u0003");
       expect(await run.status).toBe(130);
       expect(run.screen()).toContain("The watch is stopped.");
@@ -112,7 +112,7 @@ describe.skipIf(withoutScript)(`on a terminal${withoutScript === undefined ? "" 
 
     it("writes what is typed", async () => {
       const run = onTerminal(["browsers", "fs", "write-file", "files", "/home/shoal/typed.txt"]);
-      await expect.poll(() => run.screen(), { timeout: 10_000 }).toContain("Reading from the keyboard");
+      await expect.poll(() => run.screen(), { timeout: 30_000 }).toContain("Reading from the keyboard");
       run.type("typed\n\u0004");
       expect(await run.status).toBe(0);
       expect((await test.run("browsers", "fs", "read-file", "files", "/home/shoal/typed.txt")).stdout).toBe("typed\n");

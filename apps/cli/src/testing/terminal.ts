@@ -22,6 +22,8 @@ export function onTerminal(args: readonly string[], { columns = 100, env = {} }:
   const child = spawn("script", ["-qec", `stty cols ${String(columns)} rows 40; exec ${command}`, "/dev/null"], { env: bareEnv({ TERM: "xterm-256color", ...env }) });
   let screen = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (screen += text));
+  // What is typed after its end is lost.
+  child.stdin.on("error", () => undefined);
   const status = once(child, "close").then(() => child.exitCode);
   return { screen: () => screen, type: (keys) => child.stdin.write(keys), status };
 }
