@@ -7,7 +7,8 @@ import { chromium as playwright } from "playwright-core";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { describeChromium } from "./testing/chromium.ts";
-import { cdpClient, processesWith, runInstance } from "./testing/run-instance.ts";
+import { killBrowser, processesWith } from "./testing/processes.ts";
+import { cdpClient, runInstance } from "./testing/run-instance.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -169,13 +170,6 @@ describeChromium("an instance", (chromium) => {
     expect(await instance.exited).toBe(0);
   });
 });
-
-function killBrowser(sessionDirectory: string): void {
-  // The browser itself: its children carry `--type=`.
-  const [main] = processesWith(sessionDirectory).sort((a, b) => a - b);
-  if (main === undefined) throw new Error("no browser runs");
-  process.kill(main, "SIGKILL");
-}
 
 /** Playwright and Puppeteer know no Unix sockets. */
 async function bridgeTo(path: string): Promise<{ url: string; close(): void }> {

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { findChromium } from "../testing/chromium.ts";
+import { commandLineOf, killAll } from "../testing/processes.ts";
 import { cdpClient, runInstance } from "../testing/run-instance.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -14,14 +14,6 @@ const reason = isMissing ? " (needs a headless shell and a full Chromium, both i
 
 const isRoot = process.getuid?.() === 0;
 const both = { kind: "headless_shell", executable: shell ?? "missing shell", full: { executable: full ?? "missing chromium", inner_sandbox: !isRoot } } as const;
-
-function commandLineOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${String(pid)}/cmdline`, "utf8");
-  } catch {
-    return "";
-  }
-}
 
 async function evaluate(client: ReturnType<typeof cdpClient>, expression: string): Promise<unknown> {
   const { result } = (await client.send("Target.getTargets")) as { result: { targetInfos: { type: string; targetId: string }[] } };
@@ -70,7 +62,7 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser t
       const [started] = instance.browserPids().filter((pid) => commandLineOf(pid).includes(both.full.executable));
       if (started === undefined) return;
       kills++;
-      process.kill(started, "SIGKILL");
+      killAll([started]);
     }, 5);
     expect(await assigned).toBe(200);
     clearInterval(killing);

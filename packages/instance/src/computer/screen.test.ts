@@ -1,6 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { describeChromium } from "../testing/chromium.ts";
+import { killAll } from "../testing/processes.ts";
 import { runInstance, type RunningInstance } from "../testing/run-instance.ts";
 import { act, refusalOf, screenshotOf } from "./testing/calls.ts";
 import { readPng } from "./testing/png.ts";
@@ -188,8 +189,8 @@ describeChromium("computer calls", (chromium) => {
     const browser = await connectTestBrowser(instance);
     const page = await browser.recordingPage();
     const typing = refusalOf(instance, "type", { text: "y".repeat(5_000), delay: 20 });
-    await vi.waitUntil(async () => String(await page.evaluate("field.value")).length > 3, { timeout: 10_000 });
-    for (const pid of instance.browserPids().filter((pid) => pid !== instance.process.pid)) process.kill(pid, "SIGKILL");
+    await vi.waitUntil(async () => String(await page.evaluate("field.value")).length > 3, { timeout: 30_000 });
+    killAll(instance.browserPids().filter((pid) => pid !== instance.process.pid));
     expect(await typing).toMatchObject({ status: 503, code: "browser_not_running" });
     await instance.event(({ type }) => type === "browser_restarted");
     expect(readPng(await screenshotOf(instance)).width).toBeGreaterThan(100);

@@ -1,10 +1,10 @@
 import type { CurlResult } from "@shoal/schemas";
-import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { describeChromium } from "../testing/chromium.ts";
+import { killBrowser } from "../testing/processes.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../testing/run-instance.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -221,7 +221,7 @@ describeChromium("requests through the browser", (chromium) => {
     await other.assign({ timeout_seconds: 300 });
     const pending = other.call("POST", "/curl", JSON.stringify({ url: `${origin}/never` }));
     await vi.waitUntil(() => slow.size > 0, { timeout: 20_000 });
-    for (const pid of other.browserPids().filter((each) => !readFileSync(`/proc/${each}/cmdline`, "utf8").includes("--type="))) process.kill(pid, "SIGKILL");
+    killBrowser(other.config.session_dir);
     const { status, text } = await pending;
     expect([status, (JSON.parse(text) as { code: string }).code]).toEqual([503, "browser_not_running"]);
     await vi.waitUntil(async () => (await other.call("POST", "/curl", JSON.stringify({ url: `${origin}/echo` }))).status === 200, { timeout: 30_000 });

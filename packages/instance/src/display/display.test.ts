@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { inflateSync } from "node:zlib";
 import { describe, expect, it, vi } from "vitest";
 import { findChromium } from "../testing/chromium.ts";
-import { cdpClient, processesWith, runInstance, type RunningInstance } from "../testing/run-instance.ts";
+import { commandLineOf, processesWith } from "../testing/processes.ts";
+import { cdpClient, runInstance, type RunningInstance } from "../testing/run-instance.ts";
 import { openSessionDisplay } from "./session-display.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -148,8 +149,9 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser w
   it("ends with its screen, and leaves nothing", async () => {
     await using instance = await runInstance({ chromium });
     expect(await instance.assign({ viewport: { width: 800, height: 600 }, launch: { headless: false } })).toBe(200);
-    const server = processesWith(instance.config.session_dir).find((pid) => readFileSync(`/proc/${String(pid)}/comm`, "utf8").trim() === "Xvfb");
-    process.kill(server ?? 0, "SIGKILL");
+    const server = processesWith(instance.config.session_dir).find((pid) => /^\S*Xvfb[\0 ]/.test(commandLineOf(pid)));
+    if (server === undefined) throw new Error("No screen runs.");
+    process.kill(server, "SIGKILL");
     expect(await instance.event(({ type }) => type === "ending")).toMatchObject({ reason: "browser_crashed" });
     expect(await instance.exited).toBe(0);
     await vi.waitFor(() => { expect(processesWith(instance.config.session_dir)).toEqual([]); }, { timeout: 30_000 });

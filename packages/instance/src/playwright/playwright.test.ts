@@ -1,10 +1,11 @@
 import type { PlaywrightResult } from "@shoal/schemas";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { describeChromium } from "../testing/chromium.ts";
-import { cdpClient, processesWith, runInstance, type RunningInstance } from "../testing/run-instance.ts";
+import { killBrowser, processesWith } from "../testing/processes.ts";
+import { cdpClient, runInstance, type RunningInstance } from "../testing/run-instance.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -101,8 +102,7 @@ describeChromium("Playwright code", (chromium) => {
     const begin = "(await import('node:fs')).writeFileSync('begun', '');";
     const running = execute(`${begin} await new Promise(() => {})`, {}, other);
     await vi.waitUntil(() => existsSync(begun), { timeout: 20_000 });
-    const [browser] = other.browserPids().filter((pid) => !readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--type="));
-    process.kill(browser ?? 0, "SIGKILL");
+    killBrowser(other.config.session_dir);
     expect(await running).toMatchObject({ success: false, error: expect.stringMatching(/browser crashed/) as string });
     await vi.waitUntil(async () => (await other.call("POST", "/playwright/execute", JSON.stringify({ code: "return 1" }))).status === 200, { timeout: 20_000 });
     // A session that ends in the middle of a call says so, and leaves no process.
@@ -113,7 +113,7 @@ describeChromium("Playwright code", (chromium) => {
     expect(await cut.then(({ status, text }) => [status, (JSON.parse(text) as { code: string }).code])).toEqual([503, "shutting_down"]);
     await other.exited;
     // The kernel takes a moment for the last processes of a killed group.
-    await vi.waitUntil(() => processesWith(other.config.session_dir).length === 0, { timeout: 10_000 });
+    await vi.waitUntil(() => processesWith(other.config.session_dir).length === 0, { timeout: 30_000 });
   });
 
   it("works beside a CDP client", async () => {

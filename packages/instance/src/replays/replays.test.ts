@@ -6,7 +6,8 @@ import type { Replay } from "@shoal/schemas";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import type { WebSocket } from "ws";
 import { describeChromium } from "../testing/chromium.ts";
-import { cdpClient, processesWith, runInstance, type RunningInstance } from "../testing/run-instance.ts";
+import { killAll, processesWith } from "../testing/processes.ts";
+import { cdpClient, runInstance, type RunningInstance } from "../testing/run-instance.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -143,7 +144,9 @@ describeChromium("recordings", (chromium) => {
   it("keeps what there is when the encoder dies, and starts another one", async () => {
     const { replay_id: id } = await start(instance);
     await after(3500);
-    for (const pid of processesWith(join(instance.config.session_dir, "replays"))) process.kill(pid, "SIGKILL");
+    const encoders = processesWith(join(instance.config.session_dir, "replays"));
+    expect(encoders.length).toBeGreaterThan(0);
+    killAll(encoders);
     const found = await examine(await download(instance, id));
     expect(found.seconds).toBeGreaterThan(0.9);
     const next = await start(instance);

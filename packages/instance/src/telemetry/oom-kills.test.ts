@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { describeChromium } from "../testing/chromium.ts";
-import { cdpClient, processesWith, runInstance } from "../testing/run-instance.ts";
+import { processesWith } from "../testing/processes.ts";
+import { cdpClient, runInstance } from "../testing/run-instance.ts";
 import { watchOomKills } from "./oom-kills.ts";
 import { TelemetryRecorder } from "./recorder.ts";
 import { followTelemetry } from "./testing/follow.ts";
@@ -84,7 +85,12 @@ function limitMemory(bytes: number): { readonly add: (pid: number) => void; read
     writeFileSync(join(group, file), String(bytes));
     return {
       add(pid) {
-        writeFileSync(join(group, "cgroup.procs"), String(pid));
+        try {
+          writeFileSync(join(group, "cgroup.procs"), String(pid));
+        } catch (error) {
+          // It has ended.
+          if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+        }
       },
       remove() {
         rmdirSync(group);

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 import { describeChromium } from "../testing/chromium.ts";
+import { killBrowser } from "../testing/processes.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../testing/run-instance.ts";
 import { followTelemetry } from "./testing/follow.ts";
 
@@ -236,15 +237,14 @@ describeChromium("telemetry", (chromium) => {
     await using instance = await runInstance({ chromium });
     await instance.assign({ telemetry: ["console", "system"] });
     const told = followTelemetry(instance);
-    const [pid = 0] = instance.browserPids();
-    process.kill(pid, "SIGKILL");
+    killBrowser(instance.config.session_dir);
     expect((await told.wait("service_crashed")).data).toMatchObject({ service_name: "chromium", phase: "running" });
     expect((await told.wait("monitor_disconnected")).data).toEqual({ reason: "chrome_restarted" });
     expect((await told.wait("monitor_reconnected")).data?.reconnect_duration_ms).toBeGreaterThan(0);
     const page = await drive(instance);
     await page.send("Runtime.evaluate", { expression: "console.log('after')" });
     await told.wait("console_log", { text: "after" });
-    process.kill(instance.browserPids()[0] ?? 0, "SIGKILL");
+    killBrowser(instance.config.session_dir);
     await told.wait("monitor_reconnect_failed");
     await told.wait("service_crashed", { phase: "gave_up" });
     await told.ended;

@@ -1,14 +1,16 @@
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
 import * as z from "zod/mini";
 import { InstanceEvent, instanceProgramPath, type AssignInstance, type InstanceConfig } from "../index.ts";
 import { startEgressProxy, type EgressProxy } from "./egress-proxy.ts";
+import { processesWith } from "./processes.ts";
 
 /** An instance program that runs, in a process placement's way. */
 export interface RunningInstance extends AsyncDisposable {
@@ -130,38 +132,17 @@ export async function runInstance({ chromium, cacheDir }: RunOptions): Promise<R
     browserPids: () => processesWith(config.session_dir),
     async [Symbol.asyncDispose]() {
       child.stdin.end();
-      const timer = setTimeout(() => child.kill("SIGKILL"), 5_000);
+      const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
       await exited;
       clearTimeout(timer);
       feed.destroy();
       await egress.close();
-      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+      // Where it was killed its browser ends a moment later, and writes until then.
+      for (let waits = 0; processesWith(config.session_dir).length > 0 && waits < 500; waits++) await delay(20);
+      await rm(directory, { recursive: true, force: true, maxRetries: 20 });
     },
   };
   return run;
-}
-
-/** Processes whose command line names a directory. */
-export function processesWith(directory: string): number[] {
-  return commandLines()
-    .filter(({ pid, command }) => pid !== process.pid && command.includes(`${directory}/`))
-    .map(({ pid }) => pid);
-}
-
-function commandLines(): { pid: number; command: string }[] {
-  if (process.platform !== "linux") {
-    const lines = execFileSync("ps", ["-axo", "pid=,args="], { encoding: "utf8" }).trim().split("\n");
-    return lines.map((line) => ({ pid: Number.parseInt(line), command: line }));
-  }
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => {
-      try {
-        return { pid: Number(name), command: readFileSync(`/proc/${name}/cmdline`, "utf8") };
-      } catch {
-        return { pid: Number(name), command: "" };
-      }
-    });
 }
 
 /** A CDP client over a WebSocket, as small as tests need it. */
