@@ -75,7 +75,12 @@ describe.skipIf(process.platform === "win32")("browsers.process.exec", () => {
   it("kills it when who asked has left", async () => {
     const gone = new AbortController();
     const asked = served.exec({ command: "echo $$ > started; sleep 7010" }, gone.signal).catch(() => undefined);
-    const pid = await vi.waitFor(() => Number.parseInt(readFileSync(join(served.root, "home/shoal/started"), "utf8")), { timeout: 15_000 });
+    // The file is there, and empty, before the shell has written to it.
+    const pid = await vi.waitFor(() => {
+      const [, found] = /^(\d+)\n$/.exec(readFileSync(join(served.root, "home/shoal/started"), "utf8")) ?? [];
+      if (found === undefined) throw new Error("It has not begun.");
+      return Number(found);
+    }, { timeout: 15_000 });
     gone.abort();
     await asked;
     await vi.waitFor(() => { expect(() => process.kill(pid, 0)).toThrow("ESRCH"); }, { timeout: 15_000 });

@@ -86,7 +86,8 @@ describe.skipIf(missing)(`a terminal${missing ? " (needs @lydell/node-pty of thi
     expect(stdout).not.toMatch(/ptmx|pts/);
     await served.post(id, "kill", { signal: "KILL" });
     await served.all(id);
-    await vi.waitFor(() => { expect(openTerminals()).toBe(before); }, { timeout: 15_000 });
+    // The test before may have left one that was being closed when they were counted.
+    await vi.waitFor(() => { expect(openTerminals()).toBeLessThanOrEqual(before); }, { timeout: 15_000 });
   });
 
   it("needs a program that exists", async () => {
