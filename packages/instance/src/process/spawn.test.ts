@@ -12,7 +12,7 @@ const b64 = (text: string) => Buffer.from(text).toString("base64");
 describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
   let served: ServedProcesses;
   beforeAll(async () => {
-    served = await serveProcesses({ stalledMs: 400, outputBytes: 256 * 1024, outputBytesPerSession: 1024 * 1024, readersPerProcess: 3 });
+    served = await serveProcesses({ stalledMs: 2_000, outputBytes: 256 * 1024, outputBytesPerSession: 1024 * 1024, readersPerProcess: 3 });
   });
   afterAll(async () => {
     await served[Symbol.asyncDispose]();
@@ -139,11 +139,11 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     // The reader has left, so that the rest runs through.
-    await vi.waitFor(async () => { expect((await served.status(id)).body.state).toBe("exited"); }, { timeout: 15_000 });
+    await vi.waitFor(async () => { expect((await served.status(id)).body.state).toBe("exited"); }, { timeout: 30_000 });
     const second = await spawned({ command: `head -c ${String(size)} /dev/zero` });
     const still = served.output(second);
     await still.next();
-    await vi.waitFor(async () => { expect((await served.status(second)).body.state).toBe("exited"); }, 10_000);
+    await vi.waitFor(async () => { expect((await served.status(second)).body.state).toBe("exited"); }, { timeout: 30_000 });
     await still.return(undefined);
   });
 
