@@ -80,7 +80,7 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser w
     const top = 700 - Number(await evaluate("innerHeight"));
     expect(top).toBeGreaterThan(50);
     // A loaded machine draws less often than it should; never more often.
-    expect(await evaluate(rate)).toBeLessThan(40);
+    await vi.waitFor(async () => { expect(await evaluate(rate)).toBeLessThan(40); }, { timeout: 30_000 });
 
     const seen = () => evaluate("seen.splice(0)");
     const wait = async (expected: readonly string[]) => {

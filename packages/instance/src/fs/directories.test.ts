@@ -34,7 +34,7 @@ describe.each(rootKinds)("directories below %s", (kind) => {
     execFileSync("sh", ["-c", "seq 20000 | xargs touch; touch \"$(printf 'bad\\377name')\""], { cwd: fs.directory });
     const begin = performance.now();
     const list = JSON.parse((await fs.call("list_files", { query: { path: fs.at("") } })).text) as Info[];
-    expect(performance.now() - begin).toBeLessThan(20_000);
+    expect(performance.now() - begin).toBeLessThan(60_000);
     expect(list).toHaveLength(20_001);
     expect(list.at(-1)?.name).toBe("bad\uFFFDname");
   });

@@ -163,7 +163,7 @@ describeChromium("recordings", (chromium) => {
     await evaluate(moving);
     await after(1500);
     await cdp.send("Page.bringToFront", {}, sessionId);
-    await after(3000);
+    await after(6000);
     await instance.call("POST", `/replays/${id}/stop`);
     const found = await examine(await download(instance, id));
     expect(found.frames).toBeGreaterThan(12);
