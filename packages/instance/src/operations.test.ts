@@ -2,8 +2,6 @@ import { expect, it, vi } from "vitest";
 import { describeChromium } from "./testing/chromium.ts";
 import { runInstance } from "./testing/run-instance.ts";
 
-vi.setConfig({ testTimeout: 30_000 });
-
 describeChromium("the operations of an instance", (chromium) => {
   it("serve the contract's paths without their prefix", async () => {
     await using instance = await runInstance({ chromium });

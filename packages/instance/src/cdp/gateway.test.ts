@@ -8,7 +8,7 @@ import { describeChromium } from "../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../testing/run-instance.ts";
 import { maxCdpClients } from "./gateway.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 describeChromium("the CDP gateway", (chromium) => {
   it("passes messages of 64 MB both ways and holds a fraction of them", async () => {

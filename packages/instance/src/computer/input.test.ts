@@ -5,7 +5,7 @@ import { runInstance, type RunningInstance } from "../testing/run-instance.ts";
 import { act, refusalOf } from "./testing/calls.ts";
 import { connectTestBrowser, type Recorded, type TestBrowser, type TestPage } from "./testing/recording-page.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 const mouseTypes = ["mousemove", "mousedown", "mouseup", "click", "dblclick", "auxclick", "contextmenu"];
 const inShort = (events: readonly Recorded[]) => events.map(({ type, x, y, button, detail, modifiers }) => `${type} ${String(x)},${String(y)} b${String(button)} n${String(detail)} ${modifiers}`.trim());
@@ -85,14 +85,14 @@ describeChromium("mouse and keyboard", (chromium) => {
     await act(instance, "scroll", { x: 600, y: 400, delta_x: 1, delta_y: 2 });
     const turned: Recorded[] = [];
     // Chromium hands them on when the page has done with those before.
-    await vi.waitUntil(async () => turned.push(...(await page.events("wheel"))) === 3, { timeout: 10_000 });
+    await vi.waitUntil(async () => turned.push(...(await page.events("wheel"))) === 3, { timeout: 30_000 });
     expect(turned.map(({ deltaX, deltaY, x, y }) => [deltaX, deltaY, x, y])).toEqual([[0, 120, 600, 400], [0, 120, 600, 400], [120, 0, 600, 400]]);
-    await vi.waitUntil(async () => (await page.evaluate("scrollY")) === 240, { timeout: 10_000 });
+    await vi.waitUntil(async () => (await page.evaluate("scrollY")) === 240, { timeout: 30_000 });
     await act(instance, "scroll", { x: 600, y: 400, delta_y: -1, hold_keys: ["Shift"] });
-    await vi.waitUntil(async () => (await page.events("wheel")).some(({ modifiers }) => modifiers === "s"), { timeout: 10_000 });
+    await vi.waitUntil(async () => (await page.events("wheel")).some(({ modifiers }) => modifiers === "s"), { timeout: 30_000 });
     await act(instance, "scroll", { x: 600, y: 400, delta_y: 1003 });
     let sum = 0;
-    await vi.waitUntil(async () => (sum += (await page.events("wheel")).reduce((part, { deltaY }) => part + deltaY, 0)) >= 1003 * 120, { timeout: 10_000 });
+    await vi.waitUntil(async () => (sum += (await page.events("wheel")).reduce((part, { deltaY }) => part + deltaY, 0)) >= 1003 * 120, { timeout: 30_000 });
     expect(sum).toBe(1003 * 120);
   });
 

@@ -7,7 +7,7 @@ import { act, refusalOf, screenshotOf } from "./testing/calls.ts";
 import { readPng } from "./testing/png.ts";
 import { connectTestBrowser, type TestBrowser, type TestPage } from "./testing/recording-page.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 describeChromium("screen, clipboard and dialogs", (chromium) => {
   let instance: RunningInstance;
@@ -41,13 +41,13 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
 
   it("count pixels as the mouse does, on a page of another density too", async () => {
     await page.send("Emulation.setDeviceMetricsOverride", { width: 640, height: 480, deviceScaleFactor: 2, mobile: false });
-    await vi.waitUntil(async () => (await page.evaluate("devicePixelRatio")) === 2, { timeout: 10_000 });
+    await vi.waitUntil(async () => (await page.evaluate("devicePixelRatio")) === 2, { timeout: 30_000 });
     expect(readPng(await screenshotOf(instance))).toMatchObject({ width: 640, height: 480 });
     expect(readPng(await screenshotOf(instance, { x: 600, y: 400, width: 40, height: 40 }))).toMatchObject({ width: 40, height: 40 });
     await act(instance, "click_mouse", { x: 500, y: 400 });
     expect(await page.events("mousedown")).toMatchObject([{ x: 500, y: 400 }]);
     await page.send("Emulation.clearDeviceMetricsOverride");
-    await vi.waitUntil(async () => (await page.evaluate("devicePixelRatio")) === 1, { timeout: 10_000 });
+    await vi.waitUntil(async () => (await page.evaluate("devicePixelRatio")) === 1, { timeout: 30_000 });
   });
 
   it("share the clipboard with the page, which does not notice", async () => {
@@ -114,12 +114,12 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
     expect([await page.events("click"), (await popup.events("click")).length]).toEqual([[], 1]);
     await popup.evaluate("onclick = () => close(), undefined");
     await browser.send("Target.closeTarget", { targetId: popup.targetId });
-    await vi.waitUntil(async () => !(await browser.pageIds()).includes(popup.targetId), { timeout: 10_000 });
+    await vi.waitUntil(async () => !(await browser.pageIds()).includes(popup.targetId), { timeout: 30_000 });
     await act(instance, "click_mouse", { x: 611, y: 410 });
     expect(await page.events("click")).toMatchObject([{ x: 611 }]);
     const before = await browser.pageIds();
     await page.evaluate("void open('about:blank', 'small', 'width=400,height=300')");
-    await vi.waitUntil(async () => (await browser.pageIds()).length > before.length, { timeout: 10_000 });
+    await vi.waitUntil(async () => (await browser.pageIds()).length > before.length, { timeout: 30_000 });
     const opened = (await browser.pageIds()).find((id) => !before.includes(id)) ?? "";
     const shown = await browser.attach(opened);
     await shown.evaluate("globalThis.clicks = [], onmousedown = ({ clientX }) => clicks.push(clientX), undefined");
@@ -128,7 +128,7 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
     // A page that closes while it is clicked takes the click.
     await shown.evaluate("onmousedown = () => close(), undefined");
     await act(instance, "click_mouse", { x: 56, y: 20 });
-    await vi.waitUntil(async () => !(await browser.pageIds()).includes(opened), { timeout: 10_000 });
+    await vi.waitUntil(async () => !(await browser.pageIds()).includes(opened), { timeout: 30_000 });
     await act(instance, "click_mouse", { x: 612, y: 410 });
     expect(await page.events("click")).toMatchObject([{ x: 612 }]);
     if (chromium.kind !== "chrome") return;
@@ -146,11 +146,11 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
     const other = await browser.recordingPage();
     await act(instance, "click_mouse", { x: 20, y: 20 });
     await other.send("Page.navigate", { url: "data:text/html,<title>next</title><script>clicks=0;onclick=()=>clicks++</script>" });
-    await vi.waitUntil(async () => (await other.evaluate("document.title")) === "next", { timeout: 10_000 });
+    await vi.waitUntil(async () => (await other.evaluate("document.title")) === "next", { timeout: 30_000 });
     await act(instance, "click_mouse", { x: 20, y: 20 });
     expect(await other.evaluate("clicks")).toBe(1);
     await browser.send("Target.closeTarget", { targetId: other.targetId });
-    await vi.waitUntil(async () => !(await browser.pageIds()).includes(other.targetId), { timeout: 10_000 });
+    await vi.waitUntil(async () => !(await browser.pageIds()).includes(other.targetId), { timeout: 30_000 });
   });
 
   it("tell that the page crashed", async () => {
@@ -158,11 +158,11 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
     await act(instance, "click_mouse", { x: 20, y: 20 });
     // Answered by nobody.
     other.send("Page.crash").catch(() => undefined);
-    await vi.waitUntil(async () => (await instance.call("POST", "/computer/click_mouse", JSON.stringify({ x: 20, y: 20 }))).status !== 200, { timeout: 10_000 });
+    await vi.waitUntil(async () => (await instance.call("POST", "/computer/click_mouse", JSON.stringify({ x: 20, y: 20 }))).status !== 200, { timeout: 30_000 });
     expect(await refusalOf(instance, "click_mouse", { x: 20, y: 20 })).toMatchObject({ status: 409, code: "conflict", message: expect.stringContaining("most likely because it crashed") as string });
     expect((await refusalOf(instance, "screenshot")).status).toBe(409);
     await browser.send("Target.closeTarget", { targetId: other.targetId });
-    await vi.waitUntil(async () => !(await browser.pageIds()).includes(other.targetId), { timeout: 10_000 });
+    await vi.waitUntil(async () => !(await browser.pageIds()).includes(other.targetId), { timeout: 30_000 });
     await act(instance, "click_mouse", { x: 20, y: 20 });
   });
 
@@ -173,7 +173,7 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
       resolve(undefined);
     });
     calling.end(JSON.stringify({ text: "y".repeat(5_000), delay: 20 }));
-    await vi.waitUntil(async () => String(await page.evaluate("field.value")).length > 3, { timeout: 10_000 });
+    await vi.waitUntil(async () => String(await page.evaluate("field.value")).length > 3, { timeout: 30_000 });
     calling.destroy(new Error("the caller goes"));
     await gone;
     // It would wait for a hundred seconds if the text were typed on.

@@ -10,6 +10,8 @@ import { readStateOf } from "./archive.ts";
 import type { SavedState } from "./saved-state.ts";
 import { tarEnd, tarHeader, tarPadding } from "./tar.ts";
 
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
+
 /** A site that somebody signs in to: it sets cookies, and its page keeps something in every storage. */
 let site: Server;
 let origin: string;

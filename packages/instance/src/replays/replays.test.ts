@@ -9,7 +9,7 @@ import { describeChromium } from "../testing/chromium.ts";
 import { killAll, processesWith } from "../testing/processes.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../testing/run-instance.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 const moving = "document.body.style.margin = 0; let i = 0; globalThis.timer = setInterval(() => { document.body.style.background = `hsl(${i++ * 7 % 360} 80% 50%)` }, 30); 0";
 

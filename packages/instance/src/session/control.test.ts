@@ -7,8 +7,6 @@ import { instanceProgramPath } from "../index.ts";
 import { describeChromium } from "../testing/chromium.ts";
 import { runInstance } from "../testing/run-instance.ts";
 
-vi.setConfig({ testTimeout: 30_000 });
-
 describeChromium("the control channel", (chromium) => {
   it("hands the instance to one session, and refuses what does not fit", async () => {
     await using instance = await runInstance({ chromium });

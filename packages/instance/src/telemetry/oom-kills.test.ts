@@ -9,7 +9,7 @@ import { watchOomKills } from "./oom-kills.ts";
 import { TelemetryRecorder } from "./recorder.ts";
 import { followTelemetry } from "./testing/follow.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 describe("the watch over processes that the kernel kills", () => {
   const proc = mkdtempSync(join(tmpdir(), "shoal-proc-"));
@@ -126,7 +126,7 @@ describeChromium(`a session that runs out of memory${isSkipped ? " (skipped, nee
       expect((await cdp.send("Browser.getVersion")).result).toBeDefined();
       expect((await instance.call("GET", "/fs/list_files?path=/")).status).toBe(200);
     } finally {
-      await vi.waitFor(() => limited?.remove(), { timeout: 10_000 });
+      await vi.waitFor(() => limited?.remove(), { timeout: 60_000 });
     }
   });
 });

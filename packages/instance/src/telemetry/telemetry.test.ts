@@ -10,7 +10,7 @@ import { killBrowser } from "../testing/processes.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../testing/run-instance.ts";
 import { followTelemetry } from "./testing/follow.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 let site: Server;
 let port: number;
@@ -135,12 +135,12 @@ describeChromium("telemetry", (chromium) => {
     await page.browser.send("Target.createTarget", { url: `${origin()}/popup` });
     await vi.waitFor(() => {
       expect(told.of("console_log")).toHaveLength(2);
-    }, 10_000);
+    }, { timeout: 60_000 });
     // What goes to a page that already does something is not lost either.
     await page.open("/many");
     await vi.waitFor(() => {
       expect(told.of("console_log").filter(({ data }) => data?.text === "line")).toHaveLength(3000);
-    }, 20_000);
+    }, { timeout: 60_000 });
   });
 
   it("switches categories while it runs", async () => {
