@@ -81,14 +81,14 @@ describe("event stream", () => {
       begin(response);
       let beats = 0;
       const heartbeat = setInterval(() => {
-        if ((beats += 1) < 60) response.write(":\n\n");
+        if ((beats += 1) < 100) response.write(":\n\n");
         else response.end(frame("1"));
-      }, 20);
+      }, 50);
       response.on("close", () => {
         clearInterval(heartbeat);
       });
     });
-    expect(await namesOf(open(server, { idleTimeoutMs: 1000 }))).toEqual(["1"]);
+    expect(await namesOf(open(server, { idleTimeoutMs: 3_000 }))).toEqual(["1"]);
     expect(server.seen).toHaveLength(1);
   });
 

@@ -141,9 +141,9 @@ describe("upload of bytes", () => {
         yield new Uint8Array(10);
       }
     };
-    const transport = make(server, { timeoutMs: 1_500 });
-    await transport.call(writeFile, { params, query, body: streamFrom(slow(Array.from({ length: 12 }, () => 200))) });
-    const error = await failureOf(transport.call(writeFile, { params, query, body: streamFrom(slow([1, 5000])) }));
+    const transport = make(server, { timeoutMs: 4_000 });
+    await transport.call(writeFile, { params, query, body: streamFrom(slow(Array.from({ length: 25 }, () => 200))) });
+    const error = await failureOf(transport.call(writeFile, { params, query, body: streamFrom(slow([1, 10_000])) }));
     expect(TimeoutError.isInstance(error) && error.message).toContain("the upload did not get on");
   });
 
@@ -300,7 +300,7 @@ describe("multipart upload", () => {
     await make(server, { maxRetries: 0 }).call(uploadFiles, { params, body: { files: [{ dest_path: "/big", file }] } }, { onUploadProgress });
     expect(memory.result().steps).toBe(8);
     expect(memory.result().growthBytes).toBeLessThan(96 * mebibyte);
-  }, 30_000);
+  });
 });
 
 describe("fileFromPath", () => {
@@ -357,7 +357,7 @@ describe("download", () => {
     const broken = await make(server).download(readFile, { params, query });
     const error = await failureOf(new Response(broken.stream).text());
     expect(ConnectionError.isInstance(error) && error.message).toContain("after 4 bytes");
-    const silent = await make(server, { timeoutMs: 1_000 }).download(readFile, { params, query });
+    const silent = await make(server, { timeoutMs: 3_000 }).download(readFile, { params, query });
     expect(TimeoutError.isInstance(await failureOf(new Response(silent.stream).text()))).toBe(true);
   });
 
@@ -365,8 +365,8 @@ describe("download", () => {
     await using server = await serve((_, response) => {
       response.writeHead(200).end("done");
     });
-    const file = await make(server, { timeoutMs: 1_000 }).download(readFile, { params, query });
-    await new Promise((resolve) => setTimeout(resolve, 1_300));
+    const file = await make(server, { timeoutMs: 3_000 }).download(readFile, { params, query });
+    await new Promise((resolve) => setTimeout(resolve, 3_300));
     expect(await new Response(file.stream).text()).toBe("done");
   });
 
@@ -419,5 +419,5 @@ describe("download", () => {
     expect(received).toBe(256 * mebibyte);
     expect(memory.result().steps).toBe(8);
     expect(memory.result().growthBytes).toBeLessThan(96 * mebibyte);
-  }, 30_000);
+  });
 });
