@@ -91,7 +91,7 @@ describe("waiting for a browser", () => {
       expect(lease).toBeUndefined();
     }
     expect(asked).toEqual([{ pool: "search", acquire_timeout_seconds: 0 }]);
-    expect(await browserPools.acquire("search", { acquire_timeout_seconds: 1 })).toBeUndefined();
+    expect(await browserPools.acquire("search", { acquire_timeout_seconds: 3 })).toBeUndefined();
     expect(asked.length).toBeGreaterThan(2);
   });
 

@@ -80,8 +80,8 @@ describe("replays.download", () => {
   it("gives up after its time, and when it is told to", async () => {
     await using service = await startPartialService({ downloadReplay: () => withStatus(202, undefined, { retryAfterSeconds: 1 }) });
     const { replays } = new Shoal({ apiKey, baseUrl: service.baseUrl }).browsers;
-    const error: unknown = await replays.download("b", "r", { totalTimeoutMs: 900 }).catch((reason: unknown) => reason);
-    expect(TimeoutError.isInstance(error) && error.message).toContain("browsers.replays.download waited 900 ms for the file of replay r, which is still being written.");
+    const error: unknown = await replays.download("b", "r", { totalTimeoutMs: 3_000 }).catch((reason: unknown) => reason);
+    expect(TimeoutError.isInstance(error) && error.message).toContain("browsers.replays.download waited 3000 ms for the file of replay r, which is still being written.");
     const reason = new Error("enough");
     await expect(replays.download("b", "r", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
