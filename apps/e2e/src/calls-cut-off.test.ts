@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { placements } from "./testing/components.ts";
 import { startCuttingProxy } from "./testing/cutting-proxy.ts";
-import { chromiums, descendantsOf, instances, survivors } from "./testing/processes.ts";
+import { chromiums, descendantsOf, instances, killAll, survivors } from "./testing/processes.ts";
 import { fieldOf, repeatableCalls } from "./testing/repeatable-calls.ts";
 import { useService } from "./testing/service.ts";
 import { serveSite, type Site } from "./testing/site.ts";
@@ -108,7 +108,8 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       const browser = await create();
       const flight = await fly(browser);
       const [victim] = chromiums(below()).filter(({ command }) => !command.includes("/replays/") && !command.includes("/curl"));
-      process.kill(victim?.pid ?? 0, "SIGKILL");
+      if (victim === undefined) throw new Error("No browser runs.");
+      process.kill(victim.pid, "SIGKILL");
       expect(await flight.endings.cdp).toBe("done");
       expect(await flight.endings.playwright).toMatch(/^(done|50\d \w+)$/);
       for (const name of ["exec", "upload", ...streams]) expect([name, flight.ended.get(name)]).toEqual([name, undefined]);
@@ -205,7 +206,7 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       const family = new Set(below().map(({ pid }) => pid));
       const flight = await fly(browser);
       const all = below().filter(({ pid, command }) => !command.includes("postgres") && (!family.has(pid) || instances([{ pid, parent: 0, command }]).length > 0));
-      for (const { pid } of instances(below())) process.kill(pid, "SIGKILL");
+      killAll(instances(below()));
       const endings = await Promise.all(Object.entries(flight.endings).map(async ([name, ending]) => [name, await ending] as const));
       // A recording is the service's; a stream may end in order when its session has.
       expect(endings.filter(([name, ending]) => ending === "done" && !["cdp", "replay", ...streams].includes(name))).toEqual([]);

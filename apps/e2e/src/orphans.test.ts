@@ -4,7 +4,7 @@ import puppeteer from "puppeteer-core";
 import { describe, expect, it, vi } from "vitest";
 import { allOf } from "./testing/all-of.ts";
 import { placements } from "./testing/components.ts";
-import { allProcesses, chromiums, descendantsOf, instances, type ProcessEntry, survivors } from "./testing/processes.ts";
+import { allProcesses, chromiums, descendantsOf, instances, killAll, type ProcessEntry, survivors } from "./testing/processes.ts";
 import { refusalOf } from "./testing/refusal.ts";
 import { runService, type TestService, useService } from "./testing/service.ts";
 import { hostPathOf, runtimeDirs, sessionFolders } from "./testing/session-folder.ts";
@@ -129,8 +129,8 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
       const client = await puppeteer.connect({ browserWSEndpoint: browser.cdp_ws_url });
       const disconnected = new Promise((resolve) => client.once("disconnected", resolve));
       const victim = victimOf(family);
-      expect(victim).toBeDefined();
-      process.kill(victim?.pid ?? 0, "SIGKILL");
+      if (victim === undefined) throw new Error("It does not run.");
+      process.kill(victim.pid, "SIGKILL");
       expect((await endOf(test, browser)).ended_reason).toBe("instance_lost");
       await allGone(family);
       await disconnected;
@@ -144,9 +144,10 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
       const { browser, bystander, family, folder } = await sessionAndFamily();
       const others = new Set(descendantsOf(test.service.pid).map(({ pid }) => pid));
       const [first] = chromiums(family);
-      const helpers = first === undefined ? [] : descendantsOf(first.pid);
+      if (first === undefined) throw new Error("No browser runs.");
+      const helpers = descendantsOf(first.pid);
       expect(helpers.length).toBeGreaterThan(1);
-      process.kill(first?.pid ?? 0, "SIGKILL");
+      process.kill(first.pid, "SIGKILL");
       await allGone(helpers);
       await until("the service tells of the restart", async () => (await test.shoal.browsers.get(browser.session_id)).browser_restarts === 1);
       const second = await until("another runs", () => chromiums(descendantsOf(instances(family)[0]?.pid ?? 0)).find(({ pid }) => !others.has(pid)));
@@ -161,13 +162,7 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
 
     it("everything of the session at once, it ends all the same", async () => {
       const { browser, bystander, family, folder } = await sessionAndFamily();
-      for (const { pid } of family) {
-        try {
-          process.kill(pid, "SIGKILL");
-        } catch {
-          // It went with another one.
-        }
-      }
+      killAll(family);
       expect(["instance_lost", "browser_crashed"]).toContain((await endOf(test, browser)).ended_reason);
       await allGone(family);
       await until("its folder is removed", () => !existsSync(folder));

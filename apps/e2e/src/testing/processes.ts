@@ -32,6 +32,17 @@ export function survivors(processes: readonly ProcessEntry[]): ProcessEntry[] {
   return processes.filter(({ pid, command }) => alive.get(pid) === command);
 }
 
+/** Kills what still runs of them: some go with others. */
+export function killAll(processes: readonly Pick<ProcessEntry, "pid">[]): void {
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+    }
+  }
+}
+
 /** The Chromium main processes among `processes`. A child that a Chromium has just forked still carries its parent's command, and is none. */
 export function chromiums(processes: readonly ProcessEntry[]): ProcessEntry[] {
   const candidates = processes.filter(({ command }) => /^\S*(chrom|headless)\S* .*--remote-debugging/.test(command) && !command.includes("--type="));
