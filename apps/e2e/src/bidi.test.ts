@@ -84,10 +84,12 @@ describe.each(placements)("other ways to a session's browser, in the placement $
       expect(((await (await ask("/protocol")).json()) as { domains: unknown[] }).domains.length).toBeGreaterThan(20);
       const page = new WebSocket(opened.webSocketDebuggerUrl);
       await new Promise((resolve) => page.once("open", resolve));
-      page.send(JSON.stringify({ id: 1, method: "Runtime.evaluate", params: { expression: "location.pathname" } }));
-      expect(await new Promise((resolve) => page.once("message", (data: Buffer) => {
-        resolve(JSON.parse(data.toString()));
-      }))).toMatchObject({ id: 1, result: { result: { value: "/tool" } } });
+      let id = 0;
+      // The tab is told of before it is at its address.
+      await expect.poll(() => new Promise((resolve) => {
+        page.once("message", (data: Buffer) => { resolve(JSON.parse(data.toString())); });
+        page.send(JSON.stringify({ id: ++id, method: "Runtime.evaluate", params: { expression: "location.pathname" } }));
+      })).toMatchObject({ result: { result: { value: "/tool" } } });
       page.close();
       expect((await ask(`/close/${opened.id}`)).status).toBe(200);
       expect((await ask("/nothing")).status).toBe(404);
