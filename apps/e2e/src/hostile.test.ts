@@ -10,7 +10,7 @@ import { hostPathOf } from "./testing/session-folder.ts";
 import { useSession } from "./testing/session.ts";
 import { until } from "./testing/until.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
+vi.setConfig({ testTimeout: 180_000 });
 
 const endpoints: readonly Endpoint[] = Object.values(contract);
 /** Endpoints that a request with any path parameter may safely reach; streams of events would not end, and a recording goes on after its request. */
@@ -55,7 +55,7 @@ describe.skipIf(reason)(`a hostile client${reason === undefined ? "" : ` (skippe
     await session.fs.writeFile(session.id, new Uint8Array(8_000_000), { path: "/home/shoal/large" });
     await test.shoal.profiles.list();
     descriptors = openDescriptors();
-  }, 60_000);
+  });
 
   it("gets an error of the wire's shape for any path parameter and any query", async () => {
     await fc.assert(

@@ -12,7 +12,7 @@ import { addProject } from "./testing/projects.ts";
 import { codeOf } from "./testing/refusal.ts";
 import { runService, type TestService, useService } from "./testing/service.ts";
 
-vi.setConfig({ testTimeout: 30_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 /** Operations on a single object; its body, where it takes one. The table of every operation is that of apps/server; here they meet a service as it is delivered. */
 const onObjects: Readonly<Record<string, { readonly object: "profile" | "key" | "session"; readonly body?: unknown }>> = {
@@ -163,7 +163,7 @@ describe.each(placements)("two sessions in the placement $title", ({ placement, 
     it("a page reaches no port of this machine, under any of its names, nor the cloud's metadata", async () => {
       const { port } = new URL(test.service.baseUrl);
       for (const host of ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]", "[::]", "sub.localhost", "10.0.0.1", "192.168.0.1", "172.16.0.1", "[fe80::1]", "[fd00::1]", "100.64.0.1", "169.254.169.254"]) {
-        const answer = await page.goto(`http://${host}:${port}/health`, { timeout: 10_000 });
+        const answer = await page.goto(`http://${host}:${port}/health`, { timeout: 30_000 });
         expect([host, answer?.status()]).toEqual([host, 403]);
         expect(await answer?.text()).not.toContain('"ok"');
       }
@@ -180,9 +180,9 @@ describe.each(placements)("two sessions in the placement $title", ({ placement, 
       const listening = familyOfTwo.flatMap((entry) => listeningSockets(entry));
       expect(listening.length).toBeGreaterThan(0);
       expect(listening.filter(({ address }) => address !== "0100007F" && address !== "00000000000000000000000001000000")).toEqual([]);
-      for (const { port } of listening) expect((await page.goto(`http://127.0.0.1:${port}/json/version`, { timeout: 10_000 }))?.status()).toBe(403);
+      for (const { port } of listening) expect((await page.goto(`http://127.0.0.1:${port}/json/version`, { timeout: 30_000 }))?.status()).toBe(403);
       const own = descendantsOf(test.service.pid).filter(({ pid, command }) => familyOfTwo.every((other) => other.pid !== pid) && !command.includes("postgres"));
-      for (const { port } of own.flatMap((entry) => listeningSockets(entry))) expect((await page.goto(`http://127.0.0.1:${port}/json/version`, { timeout: 10_000 }))?.status()).toBe(403);
+      for (const { port } of own.flatMap((entry) => listeningSockets(entry))) expect((await page.goto(`http://127.0.0.1:${port}/json/version`, { timeout: 30_000 }))?.status()).toBe(403);
     });
 
     it("no process of a session is given a secret of the service", () => {

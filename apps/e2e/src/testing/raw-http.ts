@@ -17,7 +17,7 @@ export interface RawRequest {
   readonly bytes: string | Uint8Array;
   /** Closes our direction once all is sent. */
   readonly halfClose?: boolean;
-  /** How long the service may take to answer and close, in milliseconds; 15000 when absent. */
+  /** How long the service may take to answer and close, in milliseconds; 60000 when absent. */
   readonly timeoutMs?: number;
 }
 
@@ -38,7 +38,7 @@ export async function dial(baseUrl: string): Promise<Socket> {
  *
  * @throws {Error} when it neither answers nor closes.
  */
-export async function sendRaw(baseUrl: string, { bytes, halfClose = false, timeoutMs = 15_000 }: RawRequest): Promise<RawAnswer | undefined> {
+export async function sendRaw(baseUrl: string, { bytes, halfClose = false, timeoutMs = 60_000 }: RawRequest): Promise<RawAnswer | undefined> {
   const socket = await dial(baseUrl);
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
