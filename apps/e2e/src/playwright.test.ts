@@ -85,7 +85,7 @@ describe.each(placements)("automation clients, in the placement $title", ({ plac
       await page.waitForFunction(() => document.title.startsWith("got"));
       expect(await page.title()).toBe("got 2000000");
       await page.click("#file");
-      await expect.poll(async () => (await test.shoal.browsers.fs.listFiles(session.id, { path: "/home/shoal/Downloads" })).map(({ name }) => name), { timeout: 10_000 }).toContain("report.txt");
+      await expect.poll(async () => (await test.shoal.browsers.fs.listFiles(session.id, { path: "/home/shoal/Downloads" })).map(({ name }) => name), { timeout: 30_000 }).toContain("report.txt");
       await page.close();
       await browser.close();
       expect((await test.shoal.browsers.get(session.id)).browser_restarts).toBe(0);
@@ -106,7 +106,7 @@ describe.each(placements)("automation clients, in the placement $title", ({ plac
       // Which page is in front: the one opened last.
       expect(await run("await context.newPage(); return context.pages().length")).toMatchObject({ success: true });
       expect(await run("return page.url()")).toMatchObject({ result: "about:blank" });
-      expect(await run("while (true);", { timeout_sec: 1 })).toMatchObject({ success: false, error: expect.stringContaining("timeout_sec") as string });
+      expect(await run("while (true);", { timeout_sec: 5 })).toMatchObject({ success: false, error: expect.stringContaining("timeout_sec") as string });
       expect(await run("return 'next'")).toMatchObject({ result: "next" });
       // In a box, only the browser has a way out; the process placement isolates nothing.
       const reached = await run(`return fetch(${JSON.stringify(site.url)}).then(() => "reached", () => "refused")`);

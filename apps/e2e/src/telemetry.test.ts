@@ -70,7 +70,7 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
         const found = seen.find(({ event }) => event.type === "download_finished")?.event.data as Readonly<Record<string, unknown>> | undefined;
         if (found === undefined) throw new Error("No download was told of.");
         return found;
-      }, 15_000);
+      }, { timeout: 60_000 });
       expect(told).toMatchObject({ state: "completed", url: `${site.url}report.csv`, size_bytes: report.length, sha256: createHash("sha256").update(report).digest("hex") });
       expect(Buffer.from(await shoal.browsers.fs.readBytes(id, { path: String(told.path) })).equals(report)).toBe(true);
       await shoal.browsers.delete(id);

@@ -37,7 +37,7 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       const { browsers } = test.shoal;
       const series = test.unique("list");
       const ids: string[] = [];
-      for (const colour of ["red", "red", "blue"]) ids.push((await browsers.create({ name: test.unique(series), tags: { series, colour } })).session_id);
+      for (const colour of ["red", "red", "blue"]) ids.push((await browsers.create({ name: test.unique(series), tags: { series, colour }, timeout_seconds: 600 })).session_id);
       await browsers.delete(ids[0] ?? "");
       const listed = async (query: Parameters<typeof browsers.list>[0]) => (await allOf(await browsers.list({ limit: 1, ...query, tags: { series, ...query?.tags } }))).map(({ session_id }) => ids.indexOf(session_id)).join(" ");
       expect(await listed({})).toBe("2 1");

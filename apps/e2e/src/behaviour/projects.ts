@@ -54,7 +54,7 @@ export function describeProjects(test: ServiceUnderTest): void {
       expect((await limits.get(id)).max_concurrent_sessions ?? null).toBeNull();
       expect((await limits.update(id, { max_concurrent_sessions: 1 })).max_concurrent_sessions).toBe(1);
       const inside = test.clientWith({ project: id });
-      const { session_id } = await inside.browsers.create();
+      const { session_id } = await inside.browsers.create({ timeout_seconds: 600 });
       const refused = await test.send("POST", "/browsers", { headers: { "x-shoal-project": id } });
       expect(refused).toMatchObject({ status: 429, body: { code: "too_many_requests", limit: 1, used: 1, remaining: 0 } });
       // eslint-disable-next-line @typescript-eslint/no-deprecated -- what is deprecated is tested too
