@@ -40,7 +40,9 @@ export async function startReverseProxy(upstream: string, options: { readonly pr
   const server = createServer({ cert: certificate, key: certificateKey }, (request, response) => {
     const onward = forward(request);
     onward.on("response", (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      // How long its connections stay open is the service's word to this proxy, not to the client.
+      const { connection: _connection, "keep-alive": _keepAlive, ...headers } = answer.headers;
+      response.writeHead(answer.statusCode ?? 502, headers);
       answer.pipe(response);
     });
     onward.on("error", () => response.destroy());
