@@ -264,7 +264,7 @@ describe("completion", () => {
 
   it("says nothing when the service does not answer", async () => {
     expect(await shoal(["__complete", "--", "profiles", "get", ""], { env: { ...bare(), SHOAL_API_KEY: "sk_x", SHOAL_BASE_URL: "http://127.0.0.1:9" } })).toEqual({ status: 0, stdout: "", stderr: "" });
-    expect(await shoal(["__complete", "--", "profiles", "get", ""], { env: bare() })).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(await shoal(["__complete", "--", "profiles", "get", ""], { env: { ...bare(), SHOAL_BASE_URL: "http://127.0.0.1:9" } })).toEqual({ status: 0, stdout: "", stderr: "" });
   });
 
   it("works in bash", async () => {
