@@ -42,6 +42,11 @@ export default defineConfig(
     ignores: ["packages/*/src/node/**", "**/*.test.ts"],
     rules: { "no-restricted-imports": ["error", { patterns: [entryPointsOnly, noNode] }] },
   },
-  { files: ["**/*.{js,mjs}"], languageOptions: { globals: { process: "readonly", console: "readonly", URL: "readonly", Buffer: "readonly", setTimeout: "readonly", fetch: "readonly" } } },
+  {
+    files: ["**/*.{js,mjs}"],
+    languageOptions: {
+      globals: { process: "readonly", console: "readonly", URL: "readonly", Buffer: "readonly", setTimeout: "readonly", fetch: "readonly" },
+    },
+  },
   { files: ["apps/{bench,demo}/src/**/*.ts", "tools/**"], rules: { "no-console": "off" } },
 );

@@ -46,7 +46,12 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     copyFileSync(join(root, "packages/contract/openapi.json"), join(root, "packages/contract/released/openapi.json"));
     process.exit(0);
   }
-  if (await resolveBinary().then(() => false, () => true)) {
+  if (
+    await resolveBinary().then(
+      () => false,
+      () => true,
+    )
+  ) {
     const required = process.env.CI === "true" && process.platform === "linux" && process.arch === "x64";
     console.error(`api changes: not looked for; oasdiff has no program for ${process.platform}-${process.arch} in this lockfile. CI looks.`);
     process.exit(required ? 1 : 0);
@@ -54,6 +59,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { breaking, found, needed } = await apiChanges(root);
   for (const line of breaking) console.error(line);
   const refused = breaking.length > 0 && !found;
-  console.error(`api changes: ${breaking.length} break callers of the released interface${refused ? `. Take them back, or write a changeset with "${contractPackage}": ${needed} that tells callers what to change (docs/versioning.md)` : ""}`);
+  console.error(
+    `api changes: ${breaking.length} break callers of the released interface${refused ? `. Take them back, or write a changeset with "${contractPackage}": ${needed} that tells callers what to change (docs/versioning.md)` : ""}`,
+  );
   process.exit(refused ? 1 : 0);
 }

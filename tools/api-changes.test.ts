@@ -38,7 +38,12 @@ const smallerPages = ({ paths }: Document) => {
   for (const { name, schema } of paths["/profiles"]?.get?.parameters ?? []) if (name === "limit") schema.maximum = 10;
 };
 
-const missing = process.env.SHOAL_REQUIRE_ALL !== "1" && (await resolveBinary().then(() => false, () => true));
+const missing =
+  process.env.SHOAL_REQUIRE_ALL !== "1" &&
+  (await resolveBinary().then(
+    () => false,
+    () => true,
+  ));
 
 describe.skipIf(missing)(`changes of the interface${missing ? " (needs oasdiff, which this platform lacks in the lockfile)" : ""}`, () => {
   it("finds nothing where nothing changed, and lets operations be added", async () => {
@@ -48,8 +53,12 @@ describe.skipIf(missing)(`changes of the interface${missing ? " (needs oasdiff, 
   });
 
   it("names what breaks callers", async () => {
-    expect((await apiChanges(checkout("1.0.0", withoutProfiles))).breaking).toContainEqual(expect.stringContaining("GET /profiles: api path removed"));
-    expect((await apiChanges(checkout("1.0.0", smallerPages))).breaking).toEqual([expect.stringMatching(/^GET \/profiles: .*max was decreased from .*100.* to .*10/)]);
+    expect((await apiChanges(checkout("1.0.0", withoutProfiles))).breaking).toContainEqual(
+      expect.stringContaining("GET /profiles: api path removed"),
+    );
+    expect((await apiChanges(checkout("1.0.0", smallerPages))).breaking).toEqual([
+      expect.stringMatching(/^GET \/profiles: .*max was decreased from .*100.* to .*10/),
+    ]);
   });
 
   it.each([

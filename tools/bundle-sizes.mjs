@@ -9,7 +9,8 @@ import { gzipSync } from "node:zlib";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = join(root, "node_modules/.cache/bundle-sizes");
-const call = (endpoint, request) => `import { createTransport } from "@shoal/transport"; import { ${endpoint} } from "@shoal/contract"; export const run = (id, body) => createTransport({ baseUrl: "", apiKey: "" }).call(${endpoint}, ${request});`;
+const call = (endpoint, request) =>
+  `import { createTransport } from "@shoal/transport"; import { ${endpoint} } from "@shoal/contract"; export const run = (id, body) => createTransport({ baseUrl: "", apiKey: "" }).call(${endpoint}, ${request});`;
 const programs = [
   { name: "one-get", what: "one GET over @shoal/transport", contents: call("getProfile", "{ params: { id_or_name: id } }") },
   { name: "browsers-create", what: "browsers.create over @shoal/transport", contents: call("createBrowser", "{ body }") },

@@ -12,13 +12,20 @@ export default class ClosingLine implements Reporter {
     }
     // A file that does not load, or whose set-up fails, has no test that failed.
     const broken = modules.filter((module) => module.state() === "failed" && ![...module.children.allTests("failed")].length);
-    for (const module of broken) console.log(`failed: ${fileOf(module)} did not load or could not be set up: ${firstLine([...module.errors(), ...[...module.children.allSuites()].flatMap((suite) => suite.errors())])}`);
+    for (const module of broken)
+      console.log(
+        `failed: ${fileOf(module)} did not load or could not be set up: ${firstLine([...module.errors(), ...[...module.children.allSuites()].flatMap((suite) => suite.errors())])}`,
+      );
     // Errors beside every test fail the run too: a rejection that nobody waited for, a worker that ended by itself.
     for (const { message, stack, VITEST_TEST_PATH: path } of unhandled) {
       const frames = stack?.split("\n").filter((line) => /^\s+at /.test(line) && !line.includes("/node_modules/")) ?? [];
-      console.log(`failed: ${typeof path === "string" ? `${relative(process.cwd(), path)} > ` : ""}outside the tests: ${message.split("\n", 1)[0] ?? ""}${frames.slice(0, 4).join("")}`);
+      console.log(
+        `failed: ${typeof path === "string" ? `${relative(process.cwd(), path)} > ` : ""}outside the tests: ${message.split("\n", 1)[0] ?? ""}${frames.slice(0, 4).join("")}`,
+      );
     }
-    console.log(`${String(count("passed"))} passed, ${String(count("failed") + broken.length + unhandled.length)} failed, ${String(count("skipped"))} skipped`);
+    console.log(
+      `${String(count("passed"))} passed, ${String(count("failed") + broken.length + unhandled.length)} failed, ${String(count("skipped"))} skipped`,
+    );
   }
 }
 

@@ -18,7 +18,10 @@ const document = JSON.parse(readFileSync(join(root, "packages/contract/openapi.j
 const { index, tables } = splitTable(commandTable(document, polish), groups, { version: "0.0.0", notYet: operationsNotYet });
 // Nothing is printed: only the commands are looked at.
 const terminal = { width: 80, colour: false, errorColour: false };
-const program = buildProgram({ index, load: (word) => tables[`of-${word}`] ?? [] }, { terminal, env: {}, signal: new globalThis.AbortController().signal });
+const program = buildProgram(
+  { index, load: (word) => tables[`of-${word}`] ?? [] },
+  { terminal, env: {}, signal: new globalThis.AbortController().signal },
+);
 program.fillAll();
 /** Of every command that prints a result. */
 const common = new Set(["--output", "--query"]);
@@ -62,11 +65,17 @@ function isLeaf({ commands }) {
 
 function tableOf(commands) {
   const shown = commands.filter((command) => command.name() !== "help" && !command._hidden);
-  return ["| command | what | flags |", "| --- | --- | --- |", ...shown.map((command) => `| \`${usageOf(command)}\` | ${cell(command.summary() || command.description())} | ${flagsOf(command)} |`)];
+  return [
+    "| command | what | flags |",
+    "| --- | --- | --- |",
+    ...shown.map((command) => `| \`${usageOf(command)}\` | ${cell(command.summary() || command.description())} | ${flagsOf(command)} |`),
+  ];
 }
 
 function usageOf(command) {
-  const words = command.registeredArguments.map((argument) => (argument.variadic ? `<${argument.name()}...>` : argument.required ? `<${argument.name()}>` : `[${argument.name()}]`));
+  const words = command.registeredArguments.map((argument) =>
+    argument.variadic ? `<${argument.name()}...>` : argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
+  );
   return [pathOf(command), ...words].join(" ");
 }
 

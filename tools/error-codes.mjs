@@ -17,7 +17,9 @@ const lines = [
   "",
   "| code | status | exit | again | what happened | what to do |",
   "| --- | --- | --- | --- | --- | --- |",
-  ...Object.entries(errorCodeTable).map(([code, { again, advice, meaning, statuses }]) => row([`\`${code}\``, statuses.join(", "), [...new Set(statuses.map(exitStatusOf))].join(", "), again, meaning, advice])),
+  ...Object.entries(errorCodeTable).map(([code, { again, advice, meaning, statuses }]) =>
+    row([`\`${code}\``, statuses.join(", "), [...new Set(statuses.map(exitStatusOf))].join(", "), again, meaning, advice]),
+  ),
   "",
   "A newer service may send codes that do not stand here: treat them by their status.",
   "",

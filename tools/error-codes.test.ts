@@ -21,8 +21,10 @@ interface Sent {
   readonly where: string;
 }
 
-const statusIn = (node: ts.Node | undefined) => (node !== undefined && ts.isNumericLiteral(node) && /^[45]\d\d$/.test(node.text) ? Number(node.text) : undefined);
-const codeIn = (node: ts.Node | undefined) => (node !== undefined && ts.isStringLiteral(node) && /^[a-z][a-z_]*$/.test(node.text) ? node.text : undefined);
+const statusIn = (node: ts.Node | undefined) =>
+  node !== undefined && ts.isNumericLiteral(node) && /^[45]\d\d$/.test(node.text) ? Number(node.text) : undefined;
+const codeIn = (node: ts.Node | undefined) =>
+  node !== undefined && ts.isStringLiteral(node) && /^[a-z][a-z_]*$/.test(node.text) ? node.text : undefined;
 
 /** Status and code as a pair of arguments (`ServiceError(404, "not_found", …)`), as fields of an object, or as `[408, { code, message }]`. */
 function sentIn(path: string): Sent[] {
@@ -71,7 +73,9 @@ describe("the table of error codes", () => {
 
   it("has nothing that no source sends", () => {
     const unsent = Object.entries(errorCodeTable).flatMap(([code, { statuses }]) =>
-      (statuses.length === 0 ? [undefined] : statuses).filter((status) => !sent.some((one) => one.code === code && one.status === status)).map((status) => `${String(status)} ${code}`),
+      (statuses.length === 0 ? [undefined] : statuses)
+        .filter((status) => !sent.some((one) => one.code === code && one.status === status))
+        .map((status) => `${String(status)} ${code}`),
     );
     expect(unsent).toEqual([]);
   });

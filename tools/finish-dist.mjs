@@ -20,7 +20,8 @@ import { reachableFrom, withoutWhatClientsLeave } from "./finish-dist/calls.mjs"
 export async function finishDist(folder, importCalls) {
   const manifest = JSON.parse(readFileSync(resolve(folder, "package.json"), "utf8"));
   for (const made of ["bundle", "calls"]) rmSync(resolve(folder, "dist", made), { recursive: true, force: true });
-  for (const path of globSync("dist/**/*.js", { cwd: folder })) edit(resolve(folder, path), (text) => [...pureMarks(text), ...(importCalls ? importsOfCalls(text) : [])]);
+  for (const path of globSync("dist/**/*.js", { cwd: folder }))
+    edit(resolve(folder, path), (text) => [...pureMarks(text), ...(importCalls ? importsOfCalls(text) : [])]);
   for (const [path, insertions] of missingComments(folder)) edit(path, () => insertions);
   if (manifest.exports["./calls"] !== undefined) writeCalls(folder);
   await bundleForNode(folder, manifest);
@@ -33,7 +34,10 @@ function edit(path, find, target = path) {
   if (edits.length === 0 && target === path) return;
   const done = applyEdits(text, edits, JSON.parse(readFileSync(`${path}.map`, "utf8")));
   writeFileSync(target, done.text);
-  writeFileSync(`${target}.map`, JSON.stringify(target === path ? done.map : { ...done.map, sources: done.map.sources.map((source) => `../${source}`) }));
+  writeFileSync(
+    `${target}.map`,
+    JSON.stringify(target === path ? done.map : { ...done.map, sources: done.map.sources.map((source) => `../${source}`) }),
+  );
 }
 
 function importsOfCalls(text) {
@@ -71,7 +75,10 @@ async function bundleForNode(folder, manifest) {
     logLevel: "warning",
   });
   if (Object.keys(metafile.inputs).some((path) => path.includes("/zod/"))) {
-    writeFileSync(resolve(folder, "dist/bundle/LICENSE-zod.txt"), `The files beside this one hold parts of zod (https://zod.dev), under this licence:\n\n${readFileSync(zodLicense, "utf8")}`);
+    writeFileSync(
+      resolve(folder, "dist/bundle/LICENSE-zod.txt"),
+      `The files beside this one hold parts of zod (https://zod.dev), under this licence:\n\n${readFileSync(zodLicense, "utf8")}`,
+    );
   }
 }
 

@@ -40,7 +40,9 @@ describe("built modules", () => {
     const path = join(root, "packages/contract", folder, "profiles.js");
     const map = new SourceMap(JSON.parse(readFileSync(`${path}.map`, "utf8")) as SourceMapPayload);
     const lines = readFileSync(path, "utf8").split("\n");
-    const found = lines.flatMap((line, index) => [...line.matchAll(/json\(\w+\)|defineEndpoint\(/g)].map((match) => ({ text: match[0], entry: map.findEntry(index, match.index) })));
+    const found = lines.flatMap((line, index) =>
+      [...line.matchAll(/json\(\w+\)|defineEndpoint\(/g)].map((match) => ({ text: match[0], entry: map.findEntry(index, match.index) })),
+    );
     expect(found.length).toBeGreaterThan(5);
     for (const { text, entry } of found) {
       if (!("originalSource" in entry)) throw new Error(`${text} has no source`);
@@ -50,10 +52,22 @@ describe("built modules", () => {
   });
 
   it("are there a second time for clients, the same operations without what only others read", async () => {
-    const [whole, calls] = await Promise.all(["dist", "dist/calls"].map(async (folder) => (await import(join(root, "packages/contract", folder, "index.js"))) as Record<string, Partial<Endpoint>>));
+    const [whole, calls] = await Promise.all(
+      ["dist", "dist/calls"].map(
+        async (folder) => (await import(join(root, "packages/contract", folder, "index.js"))) as Record<string, Partial<Endpoint>>,
+      ),
+    );
     if (whole === undefined || calls === undefined) throw new Error("It is not built.");
     expect(Object.keys(calls)).toEqual(Object.keys(whole));
-    const told = ({ operationId, method, path, plane, auth, body, responses = {} }: Partial<Endpoint>) => ({ operationId, method, path, plane, auth, body: body?.kind, responses: Object.entries(responses).map(([status, { kind }]) => [status, kind]) });
+    const told = ({ operationId, method, path, plane, auth, body, responses = {} }: Partial<Endpoint>) => ({
+      operationId,
+      method,
+      path,
+      plane,
+      auth,
+      body: body?.kind,
+      responses: Object.entries(responses).map(([status, { kind }]) => [status, kind]),
+    });
     expect(Object.values(calls).map(told)).toEqual(Object.values(whole).map(told));
     expect(Object.values(calls).filter(({ summary, query, params, errors }) => summary ?? query ?? params ?? errors)).toEqual([]);
     const content = calls.getProfile?.responses?.[200];
@@ -66,16 +80,31 @@ describe("built modules", () => {
     const manifest = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8")) as { dependencies?: Record<string, string> };
     const allowed = new Set([...Object.keys(manifest.dependencies ?? {}), "zod"]);
     for (const folder of ["dist", "dist/bundle"]) {
-      const texts = reachableFrom("index.js", (file: string) => readFileSync(join(root, "packages", name, folder, file), "utf8")) as Map<string, string>;
+      const texts = reachableFrom("index.js", (file: string) => readFileSync(join(root, "packages", name, folder, file), "utf8")) as Map<
+        string,
+        string
+      >;
       expect(texts.size).toBeGreaterThan(0);
-      const specifiers = [...texts.values()].flatMap((text) => ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName)).filter((specifier) => !specifier.startsWith("."));
-      const foreign = specifiers.filter((specifier) => !allowed.has(specifier.split("/").slice(0, specifier.startsWith("@") ? 2 : 1).join("/")));
+      const specifiers = [...texts.values()]
+        .flatMap((text) => ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName))
+        .filter((specifier) => !specifier.startsWith("."));
+      const foreign = specifiers.filter(
+        (specifier) =>
+          !allowed.has(
+            specifier
+              .split("/")
+              .slice(0, specifier.startsWith("@") ? 2 : 1)
+              .join("/"),
+          ),
+      );
       expect(foreign).toEqual([]);
     }
   });
 
   it("are one file for Node, without the parts of zod that nothing uses", () => {
-    expect(relative(root, ts.sys.realpath?.(join(client, "node_modules/@shoal/schemas/dist/bundle/index.js")) ?? "")).toBe("packages/schemas/dist/bundle/index.js");
+    expect(relative(root, ts.sys.realpath?.(join(client, "node_modules/@shoal/schemas/dist/bundle/index.js")) ?? "")).toBe(
+      "packages/schemas/dist/bundle/index.js",
+    );
     const bundle = readFileSync(join(root, "packages/schemas/dist/bundle/index.js"), "utf8");
     expect(bundle).not.toMatch(/from "zod/);
     expect(readFileSync(join(root, "packages/schemas/dist/bundle/LICENSE-zod.txt"), "utf8")).toContain("MIT License");
@@ -91,7 +120,14 @@ describe("declarations", () => {
     export const own = (profile: Profile) => profile.last_used_at;
     export const spread = (query: ListProfiles) => query.limit;
     export const nested = (request: RequestOf<typeof getProfile>) => request.params.id_or_name;`;
-  const options: ts.CompilerOptions = { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, target: ts.ScriptTarget.ES2024, strict: true, skipLibCheck: true, types: [] };
+  const options: ts.CompilerOptions = {
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    target: ts.ScriptTarget.ES2024,
+    strict: true,
+    skipLibCheck: true,
+    types: [],
+  };
   const service = ts.createLanguageService({
     getCompilationSettings: () => options,
     getScriptFileNames: () => [path],
@@ -115,13 +151,25 @@ describe("declarations", () => {
   ])("show what is said about %s in an editor", (field, comment) => {
     const info = service.getQuickInfoAtPosition(path, text.indexOf(field) + 1);
     expect(ts.displayPartsToString(info?.documentation)).toBe(comment);
-    expect(service.getProgram()?.getSourceFiles().some((file) => file.fileName.endsWith("packages/schemas/dist/profile.d.ts"))).toBe(true);
+    expect(
+      service
+        .getProgram()
+        ?.getSourceFiles()
+        .some((file) => file.fileName.endsWith("packages/schemas/dist/profile.d.ts")),
+    ).toBe(true);
   });
 });
 
 describe("edits", () => {
   it("move a source map along: in their line, with lines of their own, and over lines that go", () => {
-    const { text, map } = applyEdits("a b\nc d", [{ at: 2, text: "/* x */ " }, { at: 4, text: "/* y\n */ " }], { mappings: "AAAA,EAAE;AACF,EAAE" });
+    const { text, map } = applyEdits(
+      "a b\nc d",
+      [
+        { at: 2, text: "/* x */ " },
+        { at: 4, text: "/* y\n */ " },
+      ],
+      { mappings: "AAAA,EAAE;AACF,EAAE" },
+    );
     const cut = applyEdits("a b\nc d", [{ at: 1, remove: 4 }], { mappings: "AAAA,EAAE;AACF,EAAE" });
     expect(cut).toMatchObject({ text: "a d", map: { mappings: "AAAA,EACE" } });
     expect(text).toBe("a /* x */ b\n/* y\n */ c d");
@@ -130,6 +178,11 @@ describe("edits", () => {
       const entry = moved.findEntry(line, column);
       return "originalLine" in entry ? [entry.originalLine, entry.originalColumn] : undefined;
     };
-    expect([originOf(0, 0), originOf(0, 10), originOf(2, 4), originOf(2, 6)]).toEqual([[0, 0], [0, 2], [1, 0], [1, 2]]);
+    expect([originOf(0, 0), originOf(0, 10), originOf(2, 4), originOf(2, 6)]).toEqual([
+      [0, 0],
+      [0, 2],
+      [1, 0],
+      [1, 2],
+    ]);
   });
 });

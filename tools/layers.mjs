@@ -36,7 +36,8 @@ export function findViolations(root) {
         const line = text.slice(0, match.index + match[0].lastIndexOf(target)).split("\n").length;
         const where = `${relative(root, file)}:${line}`;
         if (target.startsWith(".")) {
-          if (relative(directory, resolve(dirname(file), target)).startsWith("..")) violations.push(`${where}: "${target}" leaves the package: import the other package by its name`);
+          if (relative(directory, resolve(dirname(file), target)).startsWith(".."))
+            violations.push(`${where}: "${target}" leaves the package: import the other package by its name`);
           continue;
         }
         const imported = target.startsWith("@") ? target.split("/").slice(0, 2).join("/") : target.split("/")[0];
@@ -44,7 +45,9 @@ export function findViolations(root) {
         if (other === undefined || imported === name) continue;
         if (!(imported in named)) violations.push(`${where}: ${imported} is not among the dependencies: add it to ${place}/package.json`);
         if (other.layer !== undefined && other.layer >= layer)
-          violations.push(`${where}: ${name} is layer ${layer} and must not import ${imported}, layer ${other.layer}: move what it needs to a layer below ${layer}, or move this code up`);
+          violations.push(
+            `${where}: ${name} is layer ${layer} and must not import ${imported}, layer ${other.layer}: move what it needs to a layer below ${layer}, or move this code up`,
+          );
       }
     }
   }

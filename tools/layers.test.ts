@@ -44,12 +44,19 @@ it("sees dynamic imports, re-exports, and imports that leave the package", () =>
       "packages/high/src/a.ts": 'import "../../low/src/a.ts";\n',
     }),
   );
-  expect(violations.map((violation) => violation.split(":").slice(0, 2).join(":"))).toEqual(["packages/high/src/a.ts:1", "packages/low/src/a.ts:1", "packages/low/src/a.ts:2"]);
+  expect(violations.map((violation) => violation.split(":").slice(0, 2).join(":"))).toEqual([
+    "packages/high/src/a.ts:1",
+    "packages/low/src/a.ts:1",
+    "packages/low/src/a.ts:2",
+  ]);
 });
 
 it("asks for the dependency to be named", () => {
   const violations = findViolations(
-    workspace({ "packages/high/package.json": JSON.stringify({ name: "@shoal/high" }), "packages/high/src/a.ts": 'import { a } from "@shoal/low";\n' }),
+    workspace({
+      "packages/high/package.json": JSON.stringify({ name: "@shoal/high" }),
+      "packages/high/src/a.ts": 'import { a } from "@shoal/low";\n',
+    }),
   );
   expect(violations).toEqual(["packages/high/src/a.ts:1: @shoal/low is not among the dependencies: add it to packages/high/package.json"]);
 });

@@ -32,7 +32,11 @@ function readDescriptions() {
   const reader = createReader(checker);
   const [operations, schemas] = entries.map((path) => exportsOf(checker, program.getSourceFile(path)));
   return {
-    schemas: Object.fromEntries([...schemas].filter(([, symbol]) => symbol.valueDeclaration).map(([name, symbol]) => [name, { description: reader.comment(symbol), ...reader.schema(valueType(checker, symbol)) }])),
+    schemas: Object.fromEntries(
+      [...schemas]
+        .filter(([, symbol]) => symbol.valueDeclaration)
+        .map(([name, symbol]) => [name, { description: reader.comment(symbol), ...reader.schema(valueType(checker, symbol)) }]),
+    ),
     operations: Object.fromEntries(
       [...operations]
         .filter(([name]) => Object.hasOwn(contract, name))
@@ -90,7 +94,11 @@ function createReader(checker) {
     const tag = symbol.getJsDocTags(checker).find(({ name }) => name === "deprecated");
     const note = tag && `Deprecated: ${prose(ts.displayPartsToString(tag.text))}`;
     const description = [comment(symbol), note].filter(Boolean).join(" ");
-    return { ...(description !== "" && { description }), ...(tag && { deprecated: true }), fields: fieldsOf(checker.getTypeOfSymbol(symbol), depth + 1) };
+    return {
+      ...(description !== "" && { description }),
+      ...(tag && { deprecated: true }),
+      fields: fieldsOf(checker.getTypeOfSymbol(symbol), depth + 1),
+    };
   }
 }
 

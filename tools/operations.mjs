@@ -36,7 +36,8 @@ function tableOf() {
       const served = operationsNotYet.has(operationId) ? "*not yet*" : plane === "control" ? "service" : "browser";
       const note = deprecated === true ? `Deprecated. ${summary}` : summary;
       const command = commands.get(operationId);
-      if (command === undefined) throw new Error(`${operationId} has no command: run \`node tools/openapi.mjs\` first, the commands are made from what it writes.`);
+      if (command === undefined)
+        throw new Error(`${operationId} has no command: run \`node tools/openapi.mjs\` first, the commands are made from what it writes.`);
       lines.push(`| \`${operationId}\` | \`${method} ${path}\` | \`${command}\` | ${served} | ${note.replaceAll("|", "\\|")} |`);
     }
   }

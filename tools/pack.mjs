@@ -18,7 +18,9 @@ export function publishedPackages(root) {
     .map((path) => ({ folder: dirname(path), ...JSON.parse(readFileSync(join(root, path), "utf8")) }))
     .filter((manifest) => manifest.private !== true);
   const names = new Set(manifests.map(({ name }) => name));
-  return new Map(manifests.map(({ name, folder, dependencies = {} }) => [name, { folder, needs: Object.keys(dependencies).filter((need) => names.has(need)) }]));
+  return new Map(
+    manifests.map(({ name, folder, dependencies = {} }) => [name, { folder, needs: Object.keys(dependencies).filter((need) => names.has(need)) }]),
+  );
 }
 
 /**
@@ -33,7 +35,8 @@ export function inOrder(packages, wanted = []) {
     ordered.add(name);
   };
   for (const short of wanted) {
-    if (!packages.has(`@shoal/${short}`)) throw new Error(`There is no package "${short}". There are ${[...packages.keys()].map((name) => name.replace("@shoal/", "")).join(", ")}.`);
+    if (!packages.has(`@shoal/${short}`))
+      throw new Error(`There is no package "${short}". There are ${[...packages.keys()].map((name) => name.replace("@shoal/", "")).join(", ")}.`);
     add(`@shoal/${short}`);
   }
   if (wanted.length === 0) for (const name of packages.keys()) add(name);

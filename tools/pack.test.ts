@@ -8,7 +8,11 @@ const root = join(import.meta.dirname, "..");
 const packages = publishedPackages(root);
 
 it("packs what is published, and nothing that is private", () => {
-  expect([...packages.keys()].sort()).toEqual(["cli", "client", "contract", "database", "instance", "placement", "router", "schemas", "server", "testing", "transport"].map((name) => `@shoal/${name}`));
+  expect([...packages.keys()].sort()).toEqual(
+    ["cli", "client", "contract", "database", "instance", "placement", "router", "schemas", "server", "testing", "transport"].map(
+      (name) => `@shoal/${name}`,
+    ),
+  );
 });
 
 it("gives a package after all that it needs, and with names nothing else", () => {
@@ -28,7 +32,11 @@ it("names a tarball without its version, so that a command that was typed once c
 it("says what is missing on its command line", () => {
   const packed = (...args: string[]) => spawnSync(process.execPath, [join(root, "tools/pack.mjs"), ...args], { encoding: "utf8" });
   expect(packed()).toMatchObject({ status: 2, stdout: "", stderr: expect.stringContaining("npm run pack -- ../shoal-packages") as string });
-  expect(packed("/nonexistent/folder", "sdk")).toMatchObject({ status: 2, stdout: "", stderr: expect.stringContaining("There is no package") as string });
+  expect(packed("/nonexistent/folder", "sdk")).toMatchObject({
+    status: 2,
+    stdout: "",
+    stderr: expect.stringContaining("There is no package") as string,
+  });
 });
 
 it("is in the pages for newcomers with the version that this checkout has", () => {

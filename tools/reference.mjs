@@ -10,7 +10,16 @@ import { Application, LogLevel, ReflectionKind } from "typedoc";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const isCheck = process.argv.includes("--check");
 /** What programs outside of this repository import; first what declares a thing, then what exports it again: there TypeDoc shows of a schema and its type of one name the schema alone. */
-const packages = ["packages/schemas", "packages/contract", "packages/transport", "packages/router", "packages/client", "packages/testing", "apps/cli", "apps/server"];
+const packages = [
+  "packages/schemas",
+  "packages/contract",
+  "packages/transport",
+  "packages/router",
+  "packages/client",
+  "packages/testing",
+  "apps/cli",
+  "apps/server",
+];
 
 /** Source file to the name that it is imported by; of two names, the first. */
 const entries = new Map();
@@ -28,7 +37,9 @@ for (const folder of packages) {
 
 /** A schema and the type of what it checks have one name and one comment, which stands above the type. */
 function describeSchemas({ children = [] }) {
-  const types = new Map(children.filter(({ comment, kind }) => comment !== undefined && kind !== ReflectionKind.Variable).map(({ comment, name }) => [name, comment]));
+  const types = new Map(
+    children.filter(({ comment, kind }) => comment !== undefined && kind !== ReflectionKind.Variable).map(({ comment, name }) => [name, comment]),
+  );
   for (const child of children) if (child.kind === ReflectionKind.Variable) child.comment ??= types.get(child.name)?.clone();
 }
 
@@ -38,7 +49,14 @@ try {
   const base = join(root, "tsconfig.base.json");
   const { compilerOptions } = JSON.parse(readFileSync(base, "utf8"));
   // What is not an entry is found from one.
-  writeFileSync(tsconfig, JSON.stringify({ extends: base, compilerOptions: { noEmit: true, typeRoots: [join(root, "node_modules/@types")], types: compilerOptions.types }, files: [...entries.keys()] }));
+  writeFileSync(
+    tsconfig,
+    JSON.stringify({
+      extends: base,
+      compilerOptions: { noEmit: true, typeRoots: [join(root, "node_modules/@types")], types: compilerOptions.types },
+      files: [...entries.keys()],
+    }),
+  );
   const app = await Application.bootstrapWithPlugins({
     entryPoints: [...entries.keys()],
     tsconfig,

@@ -43,5 +43,6 @@ const split = splitTable(commandTable(document, polish), groups, { version, notY
 const tables = { index: split.index, ...split.tables };
 for (const [name, table] of Object.entries(tables)) writeFileSync(join("dist/commands", `${name}.json`), JSON.stringify(table));
 // Of earlier builds. Not before this one was written: a command that runs meanwhile may still load them.
-for (const name of readdirSync("dist/chunks")) if (!(posix.join("dist", "chunks", name) in metafile.outputs)) rmSync(posix.join("dist", "chunks", name));
+for (const name of readdirSync("dist/chunks"))
+  if (!(posix.join("dist", "chunks", name) in metafile.outputs)) rmSync(posix.join("dist", "chunks", name));
 for (const name of readdirSync("dist/commands")) if (!(name.replace(/\.json$/, "") in tables)) rmSync(join("dist", "commands", name));

@@ -81,13 +81,39 @@ for (const [part, file] of parts) {
   });
 }
 // What runs in the page that encodes recordings; a file of its own, since the instance only hands it on.
-await build({ entryPoints: ["src/replays/encoder-page.ts"], outfile: `${out}/encoder-page.js`, bundle: true, platform: "browser", format: "iife", minify: true, legalComments: "linked", logLevel: "warning" });
+await build({
+  entryPoints: ["src/replays/encoder-page.ts"],
+  outfile: `${out}/encoder-page.js`,
+  bundle: true,
+  platform: "browser",
+  format: "iife",
+  minify: true,
+  legalComments: "linked",
+  logLevel: "warning",
+});
 // Pages for people, each one document without anything else to load: the service hands them out as they are.
-for (const [name, folder] of [["live-view", "src/live-view/page"], ["replay", "src/replays/page"]]) {
-  const page = await build({ entryPoints: [`${folder}/page.ts`, `${folder}/page.css`], outdir: out, write: false, bundle: true, platform: "browser", target: "es2022", format: "iife", minify: true, legalComments: "none", logLevel: "warning" });
+for (const [name, folder] of [
+  ["live-view", "src/live-view/page"],
+  ["replay", "src/replays/page"],
+]) {
+  const page = await build({
+    entryPoints: [`${folder}/page.ts`, `${folder}/page.css`],
+    outdir: out,
+    write: false,
+    bundle: true,
+    platform: "browser",
+    target: "es2022",
+    format: "iife",
+    minify: true,
+    legalComments: "none",
+    logLevel: "warning",
+  });
   const text = (ending) => page.outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? "";
   const html = await readFile(`${folder}/page.html`, "utf8");
-  await writeFile(`${out}/${name}.html`, html.replace("/* page.css */", () => text(".css")).replace("/* page.js */", () => text(".js").replaceAll("</script", "<\\/script")));
+  await writeFile(
+    `${out}/${name}.html`,
+    html.replace("/* page.css */", () => text(".css")).replace("/* page.js */", () => text(".js").replaceAll("</script", "<\\/script")),
+  );
 }
 // Playwright is handed on with the program, so what its licences ask for is too; x11 names its own nowhere in its files.
 await writeFile(`${out}/session-display.cjs.LEGAL.txt`, await readFile("node_modules/x11/LICENSE", "utf8"));

@@ -32,7 +32,8 @@ export function withoutWhatClientsLeave(text) {
         const name = property.name?.text;
         const { initializer } = property;
         if (unread.has(name)) cut(property.getFullStart(), properties[index + 1]?.getFullStart() ?? properties.end);
-        else if (name === "body" && (isCallOf(initializer, "json") || isCallOf(initializer, "optionalJson"))) cut(initializer.getStart(), initializer.end, '{ kind: "json" }');
+        else if (name === "body" && (isCallOf(initializer, "json") || isCallOf(initializer, "optionalJson")))
+          cut(initializer.getStart(), initializer.end, '{ kind: "json" }');
         else visit(property);
       }
       return;

@@ -15,7 +15,14 @@ export function missingComments(folder) {
   const pairs = fileNames.map((source) => [source, join(folder, "dist", relative(join(folder, "src"), source).replace(/\.ts$/, ".d.ts"))]);
   // Types that a reader cannot reach through a field need no program: asking first saves seconds.
   if (!pairs.some(([, declaration]) => existsSync(declaration) && uncommented(parse(declaration)))) return [];
-  const program = ts.createProgram(fileNames, { ...options, noEmit: true, composite: false, incremental: false, tsBuildInfoFile: undefined, rootDir: undefined });
+  const program = ts.createProgram(fileNames, {
+    ...options,
+    noEmit: true,
+    composite: false,
+    incremental: false,
+    tsBuildInfoFile: undefined,
+    rootDir: undefined,
+  });
   const checker = program.getTypeChecker();
   return pairs.flatMap(([source, declaration]) => {
     const file = program.getSourceFile(source);
@@ -51,7 +58,10 @@ function uncommented(node) {
 function collect(checker, node, type, insertions) {
   if (ts.isTypeLiteralNode(node)) {
     for (const member of node.members) {
-      const symbol = ts.isPropertySignature(member) && member.name && checker.getPropertyOfType(type, ts.isStringLiteral(member.name) ? member.name.text : member.name.getText());
+      const symbol =
+        ts.isPropertySignature(member) &&
+        member.name &&
+        checker.getPropertyOfType(type, ts.isStringLiteral(member.name) ? member.name.text : member.name.getText());
       if (!symbol) continue;
       const comment = ts.getJSDocCommentsAndTags(member).length === 0 ? commentOf(symbol) : undefined;
       if (comment !== undefined) insertions.push({ at: member.getStart(), text: comment + indentOf(member) });
@@ -61,7 +71,8 @@ function collect(checker, node, type, insertions) {
   }
   const nodes = argumentsOf(node);
   if (nodes === undefined) return;
-  const types = !ts.isTupleTypeNode(node) && type.aliasTypeArguments?.length === nodes.length ? type.aliasTypeArguments : checker.getTypeArguments(type);
+  const types =
+    !ts.isTupleTypeNode(node) && type.aliasTypeArguments?.length === nodes.length ? type.aliasTypeArguments : checker.getTypeArguments(type);
   for (const [index, argument] of nodes.entries()) if (types[index]) collect(checker, argument, types[index], insertions);
 }
 

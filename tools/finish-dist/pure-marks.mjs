@@ -14,7 +14,11 @@ export function pureMarks(text) {
   const marks = [];
   const visit = (node) => {
     // A class runs nothing but its static fields, a function nothing at all.
-    if (ts.isFunctionLike(node) || (ts.isPropertyDeclaration(node) && !node.modifiers?.some((modifier) => modifier.kind === ts.SyntaxKind.StaticKeyword))) return;
+    if (
+      ts.isFunctionLike(node) ||
+      (ts.isPropertyDeclaration(node) && !node.modifiers?.some((modifier) => modifier.kind === ts.SyntaxKind.StaticKeyword))
+    )
+      return;
     if ((ts.isCallExpression(node) && node.expression.kind !== ts.SyntaxKind.ImportKeyword) || ts.isNewExpression(node)) {
       const at = node.getStart(file);
       if (!text.slice(0, at).trimEnd().endsWith("@__PURE__ */") && !marks.some((other) => other.at === at)) marks.push({ at, text: mark });

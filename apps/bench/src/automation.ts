@@ -114,9 +114,29 @@ export async function measureAutomation(rounds: number): Promise<Figure[]> {
     const plain = await timesOf(rounds * 5, async () => (await fetch(url)).text());
     const rate = (count: number, { wallMs }: { readonly wallMs: number }) => (count * 1000) / wallMs;
     return [
-      { name: "CDP: round trips through cdp_ws_url", unit: "1/s", ours: rate(200, trips.ours), peer: rate(200, trips.peer), peerName: "Chromium's own port", target: ">= 0.9" },
-      { name: "CDP: round trips through cdp_ws_url", unit: "1/s", ours: rate(200, trips.ours), peer: rate(200, trips.bare), peerName: "two programs that only copy" },
-      { name: "CDP: 2 MB messages through cdp_ws_url", unit: "1/s", ours: rate(5, messages.ours), peer: rate(5, messages.peer), peerName: "Chromium's own port", target: ">= 0.9" },
+      {
+        name: "CDP: round trips through cdp_ws_url",
+        unit: "1/s",
+        ours: rate(200, trips.ours),
+        peer: rate(200, trips.peer),
+        peerName: "Chromium's own port",
+        target: ">= 0.9",
+      },
+      {
+        name: "CDP: round trips through cdp_ws_url",
+        unit: "1/s",
+        ours: rate(200, trips.ours),
+        peer: rate(200, trips.bare),
+        peerName: "two programs that only copy",
+      },
+      {
+        name: "CDP: 2 MB messages through cdp_ws_url",
+        unit: "1/s",
+        ours: rate(5, messages.ours),
+        peer: rate(5, messages.peer),
+        peerName: "Chromium's own port",
+        target: ">= 0.9",
+      },
       { name: "Playwright code: return 1, warm, p50", unit: "ms", ours: percentile(warm, 0.5), peer: 30, peerName: "what is wanted", target: "<= 1" },
       { name: "Playwright code: return 1, first call", unit: "ms", ours: cold },
       { name: "browsers.curl, p50", unit: "ms", ours: percentile(requests, 0.5), peer: percentile(plain, 0.5), peerName: "fetch without a browser" },

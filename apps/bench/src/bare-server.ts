@@ -43,7 +43,11 @@ const script = `
 export async function startBareServer(answers: { readonly json?: string; readonly events?: string; readonly repeat?: number }): Promise<BareServer> {
   const child = spawn(process.execPath, ["-e", script], { stdio: ["pipe", "pipe", "inherit"] });
   child.stdin.end(JSON.stringify({ json: "{}", repeat: 1, ...answers }));
-  const port = await new Promise<string>((resolve) => child.stdout.setEncoding("utf8").once("data", (text: string) => { resolve(text.trim()); }));
+  const port = await new Promise<string>((resolve) =>
+    child.stdout.setEncoding("utf8").once("data", (text: string) => {
+      resolve(text.trim());
+    }),
+  );
   if (child.pid === undefined) throw new Error("The bare server did not start.");
   return { pid: child.pid, url: `http://127.0.0.1:${port}`, stop: () => child.kill() };
 }

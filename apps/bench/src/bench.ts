@@ -24,7 +24,10 @@ import { measureTelemetry } from "./telemetry.ts";
 import { measureWarmCreates } from "./warm-creates.ts";
 import { measureWatchLatency } from "./watch-latency.ts";
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { quick: { type: "boolean", default: false }, json: { type: "string" } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: "boolean", default: false }, json: { type: "string" } },
+});
 const { quick } = values;
 const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> = {
   sessions: { title: "Life of a session: create, connect over CDP, open a page, delete", run: () => measureSessionLife(quick ? 5 : 30) },

@@ -35,7 +35,14 @@ export async function measureClientCall(calls: number): Promise<Figure[]> {
       peerName: { fetch: "bare fetch, JSON.parse", ky: "ky", kernel: "@onkernel/sdk" }[peer],
       ...(target !== undefined && { target }),
     });
-    return [figure("cpuMs", "fetch", "<= 1.7"), figure("cpuMs", "ky"), figure("cpuMs", "kernel", "<= 0.9"), figure("wallMs", "fetch"), figure("wallMs", "ky"), figure("wallMs", "kernel")];
+    return [
+      figure("cpuMs", "fetch", "<= 1.7"),
+      figure("cpuMs", "ky"),
+      figure("cpuMs", "kernel", "<= 0.9"),
+      figure("wallMs", "fetch"),
+      figure("wallMs", "ky"),
+      figure("wallMs", "kernel"),
+    ];
   } finally {
     server.stop();
   }

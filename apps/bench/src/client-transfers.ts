@@ -56,7 +56,10 @@ export async function measureClientTransfers(sizeBytes: number, rounds: number):
       bare: async () => drain((await fetch(url("read_file"))).body),
     };
     const figures: Figure[] = [];
-    for (const [name, works] of [["upload", upload], ["download", download]] as const) {
+    for (const [name, works] of [
+      ["upload", upload],
+      ["download", download],
+    ] as const) {
       await interleaved(1, works);
       const growth = { bare: await growthOf(works.bare), ours: await growthOf(works.ours) };
       const costs = await interleaved(rounds, works);
@@ -65,7 +68,13 @@ export async function measureClientTransfers(sizeBytes: number, rounds: number):
       figures.push(
         { name: what, unit: "MB/s", ours: rate(costs.ours.wallMs), peer: rate(costs.bare.wallMs), peerName: "bare fetch stream", target: ">= 0.95" },
         { name: `${what}, a second of CPU`, unit: "MB/s", ours: rate(costs.ours.cpuMs), peer: rate(costs.bare.cpuMs), peerName: "bare fetch stream" },
-        { name: `${what}, memory above the start`, unit: "MB", ours: growth.ours / megabyte, peer: growth.bare / megabyte, peerName: "bare fetch stream" },
+        {
+          name: `${what}, memory above the start`,
+          unit: "MB",
+          ours: growth.ours / megabyte,
+          peer: growth.bare / megabyte,
+          peerName: "bare fetch stream",
+        },
       );
     }
     return figures;

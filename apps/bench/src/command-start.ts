@@ -31,7 +31,13 @@ export async function measureCommandStart(rounds: number): Promise<Figure[]> {
   await once(server, "listening");
   const { PATH = "" } = process.env;
   // A home of its own: no settings of the user's, and a compile cache that this run has filled.
-  const env = { PATH, HOME: home, SHOAL_CONFIG_DIR: home, SHOAL_API_KEY: "sk_bench_0123456789", SHOAL_BASE_URL: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}` };
+  const env = {
+    PATH,
+    HOME: home,
+    SHOAL_CONFIG_DIR: home,
+    SHOAL_API_KEY: "sk_bench_0123456789",
+    SHOAL_BASE_URL: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+  };
   const works = { nothing: ["-e", "0"], help: [shoal, "--help"], get: [shoal, "profiles", "get", "shopping"] } as const;
   const samples: Record<keyof typeof works, number[]> = { nothing: [], help: [], get: [] };
   try {

@@ -71,7 +71,10 @@ export async function measureCommands(count: number, streamedBytes: number): Pro
     const watching = setInterval(() => {
       peak = Math.max(peak, residentBytes(instance.pid));
     }, 50);
-    const { process_id } = await processes.spawn(session_id, { command: "sh", args: ["-c", `read go; exec head -c ${String(streamedBytes)} /dev/zero`] });
+    const { process_id } = await processes.spawn(session_id, {
+      command: "sh",
+      args: ["-c", `read go; exec head -c ${String(streamedBytes)} /dev/zero`],
+    });
     const began = performance.now();
     let received = 0;
     const reading = (async () => {
@@ -87,7 +90,13 @@ export async function measureCommands(count: number, streamedBytes: number): Pro
     return [
       { name: "exec of true, p50", unit: "ms", ours: percentile(ours, 0.5), peer: percentile(peer, 0.5), peerName: "node:child_process in the box" },
       { name: "exec of true, p50: more than that", unit: "ms", ours: more, target: "<= 3" },
-      { name: `output stream of ${size}, at the client`, unit: "MB/s", ours: streamedBytes / megabyte / seconds, peer: streamedBytes / megabyte / (bareMs / 1000), peerName: "node:child_process in the box" },
+      {
+        name: `output stream of ${size}, at the client`,
+        unit: "MB/s",
+        ours: streamedBytes / megabyte / seconds,
+        peer: streamedBytes / megabyte / (bareMs / 1000),
+        peerName: "node:child_process in the box",
+      },
       { name: `instance's memory while it streams ${size} (RSS)`, unit: "MB", ours: peak / megabyte, peer: before / megabyte, peerName: "before" },
     ];
   } finally {

@@ -25,16 +25,33 @@ export async function measureComputer(rounds: number): Promise<Figure[]> {
     await shown.evaluate("field.focus()");
     const cdp = await shown.context().newCDPSession(shown);
     const screenshot = async () => new Response((await shoal.browsers.computer.captureScreenshot(id)).stream).arrayBuffer();
-    const byHand = async (optimizeForSpeed: boolean) => Buffer.from((await cdp.send("Page.captureScreenshot", { format: "png", optimizeForSpeed })).data, "base64");
+    const byHand = async (optimizeForSpeed: boolean) =>
+      Buffer.from((await cdp.send("Page.captureScreenshot", { format: "png", optimizeForSpeed })).data, "base64");
     const [bytes, handBytes] = [(await screenshot()).byteLength, (await byHand(false)).length];
     const shots = await interleaved(rounds, { ours: screenshot, hand: () => byHand(false), fast: () => byHand(true) });
-    const keys = await interleaved(Math.max(3, Math.round(rounds / 5)), { ours: () => shoal.browsers.computer.typeText(id, { text: typed }), hand: () => shown.keyboard.type(typed) });
+    const keys = await interleaved(Math.max(3, Math.round(rounds / 5)), {
+      ours: () => shoal.browsers.computer.typeText(id, { text: typed }),
+      hand: () => shown.keyboard.type(typed),
+    });
     await browser.close();
     return [
-      { name: "screenshot, 1280 × 800, p50", unit: "ms", ours: shots.ours.wallMs, peer: shots.hand.wallMs, peerName: "Page.captureScreenshot by hand", target: "<= 1.1" },
+      {
+        name: "screenshot, 1280 × 800, p50",
+        unit: "ms",
+        ours: shots.ours.wallMs,
+        peer: shots.hand.wallMs,
+        peerName: "Page.captureScreenshot by hand",
+        target: "<= 1.1",
+      },
       { name: "screenshot, 1280 × 800, p50", unit: "ms", ours: shots.ours.wallMs, peer: shots.fast.wallMs, peerName: "the same, optimizeForSpeed" },
       { name: "screenshot, size", unit: "kB", ours: bytes / 1000, peer: handBytes / 1000, peerName: "Page.captureScreenshot by hand" },
-      { name: `typing ${String(typed.length)} characters, p50`, unit: "ms", ours: keys.ours.wallMs, peer: keys.hand.wallMs, peerName: "Playwright's keyboard.type" },
+      {
+        name: `typing ${String(typed.length)} characters, p50`,
+        unit: "ms",
+        ours: keys.ours.wallMs,
+        peer: keys.hand.wallMs,
+        peerName: "Playwright's keyboard.type",
+      },
     ];
   } finally {
     await service.stop();

@@ -52,7 +52,16 @@ export async function measureDeleteDirectory(rounds: number): Promise<Figure[]> 
         peer.push(performance.now() - began);
       }
     }
-    return [{ name: "delete 30,000 files, p50", unit: "ms", ours: percentile(ours, 0.5), peer: percentile(peer, 0.5), peerName: "rm -rf", target: "<= 1.2" }];
+    return [
+      {
+        name: "delete 30,000 files, p50",
+        unit: "ms",
+        ours: percentile(ours, 0.5),
+        peer: percentile(peer, 0.5),
+        peerName: "rm -rf",
+        target: "<= 1.2",
+      },
+    ];
   } finally {
     await service.stop();
     rmSync(folder, { recursive: true, force: true });

@@ -26,7 +26,11 @@ interface SessionRow {
 async function answer(url: URL): Promise<unknown> {
   if (url.pathname.startsWith("/profiles/")) {
     const name = url.pathname.slice("/profiles/".length);
-    const { rows } = await pool.query({ name: "profile", text: "select id, name, created_at, updated_at, last_used_at from profiles where project_id = $1 and (id = $2 or name = $2)", values: [projectId, name] });
+    const { rows } = await pool.query({
+      name: "profile",
+      text: "select id, name, created_at, updated_at, last_used_at from profiles where project_id = $1 and (id = $2 or name = $2)",
+      values: [projectId, name],
+    });
     return rows[0];
   }
   const limit = Number(url.searchParams.get("limit"));

@@ -63,7 +63,11 @@ async function startBare(body: string): Promise<{ pid: number; url: string; stop
     });
     server.listen(0, "127.0.0.1", () => console.log(server.address().port));`;
   const child = spawn(process.execPath, ["-e", script, body], { stdio: ["ignore", "pipe", "inherit"] });
-  const port = await new Promise<string>((resolve) => child.stdout.setEncoding("utf8").once("data", (text: string) => { resolve(text.trim()); }));
+  const port = await new Promise<string>((resolve) =>
+    child.stdout.setEncoding("utf8").once("data", (text: string) => {
+      resolve(text.trim());
+    }),
+  );
   if (child.pid === undefined) throw new Error("The bare server did not start.");
   return { pid: child.pid, url: `http://127.0.0.1:${port}/`, stop: () => child.kill() };
 }
@@ -79,8 +83,22 @@ export async function measureHttpCost(requests: number): Promise<Figure[]> {
     const key = await shoal.apiKeys.create({ name: "bench" });
     const headers = { authorization: `Bearer ${service.apiKey}` };
     const targets = [
-      { name: "GET /profiles/{id}, CPU a request", target: "<= 1.6", count: requests, method: "GET", url: `${service.baseUrl}/profiles/${profile.id}`, headers },
-      { name: "PATCH /org/api_keys/{id}, CPU a request", count: Math.ceil(requests / 10), method: "PATCH", url: `${service.baseUrl}/org/api_keys/${key.id}`, headers: { ...headers, "content-type": "application/json" }, body: '{"name":"renamed"}' },
+      {
+        name: "GET /profiles/{id}, CPU a request",
+        target: "<= 1.6",
+        count: requests,
+        method: "GET",
+        url: `${service.baseUrl}/profiles/${profile.id}`,
+        headers,
+      },
+      {
+        name: "PATCH /org/api_keys/{id}, CPU a request",
+        count: Math.ceil(requests / 10),
+        method: "PATCH",
+        url: `${service.baseUrl}/org/api_keys/${key.id}`,
+        headers: { ...headers, "content-type": "application/json" },
+        body: '{"name":"renamed"}',
+      },
     ];
     for (const { name, target, count, ...operation } of targets) {
       const ours = { ...operation, pid: service.pid };
@@ -95,7 +113,14 @@ export async function measureHttpCost(requests: number): Promise<Figure[]> {
           samples.peer.push(await requestCost(peer, count));
         }
         const median = (values: number[]) => values.sort((a, b) => a - b)[2] ?? Number.NaN;
-        figures.push({ name, unit: "µs", ours: median(samples.ours), peer: median(samples.peer), peerName: "bare node:http", ...(target !== undefined && { target }) });
+        figures.push({
+          name,
+          unit: "µs",
+          ours: median(samples.ours),
+          peer: median(samples.peer),
+          peerName: "bare node:http",
+          ...(target !== undefined && { target }),
+        });
       } finally {
         bare.stop();
       }

@@ -41,7 +41,11 @@ export async function measureIdleTimeout(sessions: number): Promise<Figure[]> {
     const peer = timeoutSeconds * 1000;
     const figure = (name: string, ours: number, target: string): Figure => ({ name, unit: "ms", ours, peer, peerName: "timeout_seconds", target });
     // A second, in either direction.
-    return [figure("end after the last use, soonest", Math.min(...found), ">= 0.9"), figure("end after the last use, p50", percentile(found, 0.5), "<= 1.1"), figure("end after the last use, latest", Math.max(...found), "<= 1.1")];
+    return [
+      figure("end after the last use, soonest", Math.min(...found), ">= 0.9"),
+      figure("end after the last use, p50", percentile(found, 0.5), "<= 1.1"),
+      figure("end after the last use, latest", Math.max(...found), "<= 1.1"),
+    ];
   } finally {
     await service.stop();
     rmSync(folder, { recursive: true, force: true });

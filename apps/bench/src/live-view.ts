@@ -51,7 +51,10 @@ class Viewer {
   /** Presses and lets go; resolves with the picture that shows it. */
   async click(): Promise<void> {
     const seen = this.#next.promise;
-    for (const action of ["down", "up"]) this.#socket.send(JSON.stringify({ type: "mouse", action, x: 600, y: 400, button: "left", buttons: action === "down" ? 1 : 0, clicks: 1, modifiers: 0 }));
+    for (const action of ["down", "up"])
+      this.#socket.send(
+        JSON.stringify({ type: "mouse", action, x: 600, y: 400, button: "left", buttons: action === "down" ? 1 : 0, clicks: 1, modifiers: 0 }),
+      );
     await seen;
   }
 
@@ -72,7 +75,10 @@ async function handOf(cdp: CDPSession): Promise<{ click(): Promise<void> }> {
   return {
     async click() {
       const seen = next.promise;
-      for (const type of ["mousePressed", "mouseReleased"] as const) cdp.send("Input.dispatchMouseEvent", { type, x: 600, y: 400, button: "left", buttons: type === "mousePressed" ? 1 : 0, clickCount: 1 }).catch(() => undefined);
+      for (const type of ["mousePressed", "mouseReleased"] as const)
+        cdp
+          .send("Input.dispatchMouseEvent", { type, x: 600, y: 400, button: "left", buttons: type === "mousePressed" ? 1 : 0, clickCount: 1 })
+          .catch(() => undefined);
       await seen;
     },
   };
@@ -124,7 +130,10 @@ export async function measureLiveView(seconds: number, clicks: number): Promise<
     const took = { viewer: [] as number[], hand: [] as number[] };
     const unseen = { viewer: 0, hand: 0 };
     for (let click = 0; click < clicks; click++) {
-      for (const [samples, one] of [[took.viewer, viewer], [took.hand, hand]] as const) {
+      for (const [samples, one] of [
+        [took.viewer, viewer],
+        [took.hand, hand],
+      ] as const) {
         // The other one's picture must be through.
         await delay(100);
         const began = performance.now();
@@ -142,8 +151,20 @@ export async function measureLiveView(seconds: number, clicks: number): Promise<
       { name: "service and instance, five viewers", unit: "% of a core", ours: five.node, peer: one.node, peerName: "one viewer" },
       { name: "pictures that a viewer gets", unit: "/s", ours: rate },
       { name: "sent to a viewer", unit: "kB/s", ours: kilobytes },
-      { name: "click to picture, p50", unit: "ms", ours: percentile(took.viewer, 0.5), peer: percentile(took.hand, 0.5), peerName: "by hand over cdp_ws_url" },
-      { name: "clicks that no picture showed", unit: `of ${String(clicks)}`, ours: unseen.viewer, peer: unseen.hand, peerName: "by hand over cdp_ws_url" },
+      {
+        name: "click to picture, p50",
+        unit: "ms",
+        ours: percentile(took.viewer, 0.5),
+        peer: percentile(took.hand, 0.5),
+        peerName: "by hand over cdp_ws_url",
+      },
+      {
+        name: "clicks that no picture showed",
+        unit: `of ${String(clicks)}`,
+        ours: unseen.viewer,
+        peer: unseen.hand,
+        peerName: "by hand over cdp_ws_url",
+      },
     ];
   } finally {
     await service.stop();

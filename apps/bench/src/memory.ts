@@ -38,7 +38,10 @@ export async function measureMemory(sessions: number): Promise<Figure[]> {
     await delay(restMs);
     const boxes = descendants(service.pid).filter(({ command }) => !command.includes("postgres"));
     const each = (sum(boxes) + (proportionalBytes(service.pid) - atRestShare) / megabyte) / many.length;
-    figures.push({ name: `one of ${String(many.length)} sessions at rest, all of it (PSS)`, unit: "MB", ours: each }, { name: "sessions per GB of memory, at rest", unit: "", ours: 1024 / each });
+    figures.push(
+      { name: `one of ${String(many.length)} sessions at rest, all of it (PSS)`, unit: "MB", ours: each },
+      { name: "sessions per GB of memory, at rest", unit: "", ours: 1024 / each },
+    );
     await Promise.all(many.map(({ session_id: id }) => shoal.browsers.delete(id)));
 
     let left = sessions;
@@ -52,7 +55,13 @@ export async function measureMemory(sessions: number): Promise<Figure[]> {
     );
     // A delete answers when the session is ended; the kernel then takes its box apart.
     for (let waited = 0; running() > before && waited < 5000; waited += 50) await delay(50);
-    figures.push({ name: `service after ${String(sessions)} sessions (RSS)`, unit: "MB", ours: residentBytes(service.pid) / megabyte, peer: atRest / megabyte, peerName: "the service at rest" });
+    figures.push({
+      name: `service after ${String(sessions)} sessions (RSS)`,
+      unit: "MB",
+      ours: residentBytes(service.pid) / megabyte,
+      peer: atRest / megabyte,
+      peerName: "the service at rest",
+    });
     figures.push({ name: `processes after ${String(sessions)} sessions`, unit: "", ours: running(), peer: before, peerName: "at rest" });
     return figures;
   } finally {

@@ -5,7 +5,9 @@ const ticksPerSecond = 100;
 
 /** Milliseconds of CPU that a process has used so far, user and system (Linux, /proc/PID/stat). */
 export function cpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${String(pid)}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+  const fields = readFileSync(`/proc/${String(pid)}/stat`, "utf8")
+    .replace(/^.*\) /s, "")
+    .split(" ");
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond;
 }
 
@@ -29,7 +31,11 @@ export function descendants(pid: number): { pid: number; command: string }[] {
   for (const entry of readdirSync("/proc")) {
     if (!/^\d+$/.test(entry)) continue;
     try {
-      const parent = Number(readFileSync(`/proc/${entry}/stat`, "utf8").replace(/^.*\) /s, "").split(" ")[1]);
+      const parent = Number(
+        readFileSync(`/proc/${entry}/stat`, "utf8")
+          .replace(/^.*\) /s, "")
+          .split(" ")[1],
+      );
       children.set(parent, [...(children.get(parent) ?? []), Number(entry)]);
     } catch {
       // It ended while we looked.
@@ -39,7 +45,12 @@ export function descendants(pid: number): { pid: number; command: string }[] {
   const visit = (parent: number) => {
     for (const child of children.get(parent) ?? []) {
       try {
-        found.push({ pid: child, command: readFileSync(`/proc/${String(child)}/cmdline`, "utf8").replaceAll("\0", " ").trim() });
+        found.push({
+          pid: child,
+          command: readFileSync(`/proc/${String(child)}/cmdline`, "utf8")
+            .replaceAll("\0", " ")
+            .trim(),
+        });
       } catch {
         // As above.
       }

@@ -33,7 +33,16 @@ export async function measureProfiles(megabytes: number): Promise<Figure[]> {
   const site = createServer((_request, response) => response.setHeader("content-type", "text/html").end("<!doctype html>"));
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
   const host = `127.0.0.1:${String((site.address() as AddressInfo).port)}`;
-  const service = await startService(join(folder, "data"), ["--warm", "0", "--log-level", "warn", "--allow-private-hosts", host, "--profile-checkpoint-seconds", "0"]);
+  const service = await startService(join(folder, "data"), [
+    "--warm",
+    "0",
+    "--log-level",
+    "warn",
+    "--allow-private-hosts",
+    host,
+    "--profile-checkpoint-seconds",
+    "0",
+  ]);
   try {
     const shoal = new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey, timeoutMs: 600_000 });
     const profile = { name: "large", save_changes: true };
@@ -48,7 +57,9 @@ export async function measureProfiles(megabytes: number): Promise<Figure[]> {
     const saved = await timed(() => shoal.browsers.delete(first));
     const plain = await timed(async () => shoal.browsers.delete((await shoal.browsers.create()).session_id));
     let second = "";
-    const restored = await timed(async () => { second = (await shoal.browsers.create({ profile: { name: profile.name } })).session_id; });
+    const restored = await timed(async () => {
+      second = (await shoal.browsers.create({ profile: { name: profile.name } })).session_id;
+    });
     await shoal.browsers.delete(second);
 
     const download = await shoal.profiles.download(profile.name, { format: "tar" });
@@ -63,8 +74,20 @@ export async function measureProfiles(megabytes: number): Promise<Figure[]> {
     const unpacking = await timed(async () => execFileSync("tar", ["--zstd", "-xf", packed, "-C", files]));
     const perSecond = (seconds: number): number => megabytes / seconds;
     return [
-      { name: `saving ${String(megabytes)} MB, browser ended, packed, sealed and stored`, unit: "MB/s", ours: perSecond(saved), peer: perSecond(packing), peerName: "tar --zstd -c" },
-      { name: `a session's start with it, beyond that of one without and its end (${plain.toFixed(2)} s)`, unit: "MB/s", ours: perSecond(Math.max(0.001, restored - plain)), peer: perSecond(unpacking), peerName: "tar --zstd -x" },
+      {
+        name: `saving ${String(megabytes)} MB, browser ended, packed, sealed and stored`,
+        unit: "MB/s",
+        ours: perSecond(saved),
+        peer: perSecond(packing),
+        peerName: "tar --zstd -c",
+      },
+      {
+        name: `a session's start with it, beyond that of one without and its end (${plain.toFixed(2)} s)`,
+        unit: "MB/s",
+        ours: perSecond(Math.max(0.001, restored - plain)),
+        peer: perSecond(unpacking),
+        peerName: "tar --zstd -x",
+      },
     ];
   } finally {
     await service.stop();

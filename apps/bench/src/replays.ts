@@ -39,7 +39,11 @@ export async function measureReplays(seconds: number): Promise<Figure[]> {
       const share = { chromium: 0, encoder: 0, node: cpuMs(service.pid) };
       let bytes = 0;
       // Children of an encoder name its folder too, or are told by their parent's.
-      const encoders = new Set(descendants(service.pid).filter(({ command }) => isEncoder(command)).flatMap(({ pid }) => [pid, ...descendants(pid).map((child) => child.pid)]));
+      const encoders = new Set(
+        descendants(service.pid)
+          .filter(({ command }) => isEncoder(command))
+          .flatMap(({ pid }) => [pid, ...descendants(pid).map((child) => child.pid)]),
+      );
       for (const { pid, command } of descendants(service.pid)) {
         if (command.includes("postgres")) continue;
         const kind = encoders.has(pid) ? "encoder" : /chrom|headless/.test(command.split(" ")[0] ?? "") ? "chromium" : "node";

@@ -6,7 +6,10 @@ export interface Cost {
 }
 
 /** Runs pieces of work in turn, so that what disturbs the machine disturbs them all, and gives the median of each. */
-export async function interleaved<Name extends string>(rounds: number, works: Readonly<Record<Name, () => Promise<unknown>>>): Promise<Record<Name, Cost>> {
+export async function interleaved<Name extends string>(
+  rounds: number,
+  works: Readonly<Record<Name, () => Promise<unknown>>>,
+): Promise<Record<Name, Cost>> {
   const names = Object.keys(works) as Name[];
   const costs = new Map<Name, Cost[]>(names.map((name) => [name, []]));
   for (let round = 0; round < rounds; round++) {
@@ -21,5 +24,10 @@ export async function interleaved<Name extends string>(rounds: number, works: Re
     }
   }
   const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-  return Object.fromEntries(names.map((name) => [name, { wallMs: median(costs.get(name)?.map((cost) => cost.wallMs) ?? []), cpuMs: median(costs.get(name)?.map((cost) => cost.cpuMs) ?? []) }])) as Record<Name, Cost>;
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      { wallMs: median(costs.get(name)?.map((cost) => cost.wallMs) ?? []), cpuMs: median(costs.get(name)?.map((cost) => cost.cpuMs) ?? []) },
+    ]),
+  ) as Record<Name, Cost>;
 }

@@ -15,7 +15,14 @@ async function byHand(executable: string, url: string): Promise<number> {
   const began = performance.now();
   const browser = await chromium.launch({
     executablePath: executable,
-    args: ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", "--password-store=basic", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])],
+    args: [
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      "--no-first-run",
+      "--password-store=basic",
+      ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
+    ],
   });
   await visit(browser, url);
   await browser.close();
@@ -45,7 +52,9 @@ async function visit(browser: Browser, url: string): Promise<void> {
 export async function measureSessionLife(rounds: number): Promise<Figure[]> {
   const found = await findChromium({});
   if (!found) throw new Error("No Chromium on this machine.");
-  const site = createServer((_request, response) => response.writeHead(200, { "content-type": "text/html" }).end("<title>bench</title><h1>bench</h1>"));
+  const site = createServer((_request, response) =>
+    response.writeHead(200, { "content-type": "text/html" }).end("<title>bench</title><h1>bench</h1>"),
+  );
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
   const host = `127.0.0.1:${String((site.address() as AddressInfo).port)}`;
   const url = `http://${host}/`;
@@ -79,7 +88,14 @@ export async function measureSessionLife(rounds: number): Promise<Figure[]> {
         await service.stop();
       }
       for (const p of [0.5, 0.99])
-        figures.push({ name: `one at a time, ${mode}, p${String(p * 100)}`, unit: "ms", ours: percentile(ours, p), peer: percentile(hand, p), peerName: `${found.kind} by hand`, ...(p === 0.5 && { target }) });
+        figures.push({
+          name: `one at a time, ${mode}, p${String(p * 100)}`,
+          unit: "ms",
+          ours: percentile(ours, p),
+          peer: percentile(hand, p),
+          peerName: `${found.kind} by hand`,
+          ...(p === 0.5 && { target }),
+        });
     }
 
     for (const [mode, warm] of [
@@ -108,9 +124,28 @@ export async function measureSessionLife(rounds: number): Promise<Figure[]> {
         ours.push(await sustained(() => throughShoal(shoal, url)));
         hand.push(await sustained(() => byHand(found.executable, url)));
         const mean = (runs: { perSecond: number }[]) => runs.reduce((sum, { perSecond }) => sum + perSecond, 0) / runs.length;
-        figures.push({ name: `eight at a time, ${mode}, lives`, unit: "/s", ours: mean(ours), peer: mean(hand), peerName: `${found.kind} by hand`, target: ">= 0.7" });
+        figures.push({
+          name: `eight at a time, ${mode}, lives`,
+          unit: "/s",
+          ours: mean(ours),
+          peer: mean(hand),
+          peerName: `${found.kind} by hand`,
+          target: ">= 0.7",
+        });
         for (const p of [0.5, 0.99])
-          figures.push({ name: `eight at a time, ${mode}, p${String(p * 100)}`, unit: "ms", ours: percentile(ours.flatMap(({ samples }) => samples), p), peer: percentile(hand.flatMap(({ samples }) => samples), p), peerName: `${found.kind} by hand` });
+          figures.push({
+            name: `eight at a time, ${mode}, p${String(p * 100)}`,
+            unit: "ms",
+            ours: percentile(
+              ours.flatMap(({ samples }) => samples),
+              p,
+            ),
+            peer: percentile(
+              hand.flatMap(({ samples }) => samples),
+              p,
+            ),
+            peerName: `${found.kind} by hand`,
+          });
       } finally {
         await service.stop();
       }

@@ -20,7 +20,9 @@ async function heapBytes(service: ServiceProcess): Promise<number> {
   const socket = new WebSocket(address);
   await new Promise<unknown>((resolve, reject) => {
     socket.addEventListener("open", resolve);
-    socket.addEventListener("error", () => { reject(new Error("The service's inspector does not answer.")); });
+    socket.addEventListener("error", () => {
+      reject(new Error("The service's inspector does not answer."));
+    });
   });
   let id = 0;
   const send = (method: string): Promise<Record<string, unknown>> =>
@@ -62,7 +64,9 @@ async function traces(service: ServiceProcess, folder: string): Promise<{ proces
   return {
     processes: descendants(service.pid).filter(({ command }) => command !== "" && !command.includes("postgres")).length,
     files: servers.flatMap((name) => readdirSync(join(sessions, name))).filter((name) => name !== "owner.json").length,
-    sockets: readFileSync("/proc/net/unix", "utf8").split("\n").filter((line) => line.includes(sessions)).length,
+    sockets: readFileSync("/proc/net/unix", "utf8")
+      .split("\n")
+      .filter((line) => line.includes(sessions)).length,
     rows: Number(rows[0]?.count),
   };
 }
@@ -109,8 +113,22 @@ export async function measureSoak(cycles: number): Promise<Figure[]> {
     const left = await traces(service, folder);
     const peerName = `after ${String(first)} sessions`;
     return [
-      { name: `heap of the service after ${String(cycles)} sessions`, unit: "MB", ours: after.heap / megabyte, peer: before.heap / megabyte, peerName, target: "<= 1.05" },
-      { name: `memory of the service after ${String(cycles)} sessions (RSS)`, unit: "MB", ours: after.resident / megabyte, peer: before.resident / megabyte, peerName, target: "<= 1.05" },
+      {
+        name: `heap of the service after ${String(cycles)} sessions`,
+        unit: "MB",
+        ours: after.heap / megabyte,
+        peer: before.heap / megabyte,
+        peerName,
+        target: "<= 1.05",
+      },
+      {
+        name: `memory of the service after ${String(cycles)} sessions (RSS)`,
+        unit: "MB",
+        ours: after.resident / megabyte,
+        peer: before.resident / megabyte,
+        peerName,
+        target: "<= 1.05",
+      },
       { name: "open files", unit: "", ours: after.open, peer: before.open, peerName, target: "<= 1" },
       ...Object.entries(left).map(([name, count]) => ({ name: `${name} left of ${String(cycles)} sessions`, unit: "", ours: count })),
     ];

@@ -17,7 +17,10 @@ export async function fill(socketDirectory: string): Promise<{ profile: string; 
   await client.connect();
   try {
     const project = (await client.query<{ id: string }>("select id from projects where is_default")).rows[0]?.id ?? "";
-    await client.query("insert into profiles (id, project_id, name) select 'p' || n, $1, 'profile ' || n from generate_series(1, $2::int) n", [project, rows]);
+    await client.query("insert into profiles (id, project_id, name) select 'p' || n, $1, 'profile ' || n from generate_series(1, $2::int) n", [
+      project,
+      rows,
+    ]);
     const server = (await client.query<{ id: string }>("select id from servers")).rows[0]?.id ?? "";
     await client.query(
       `insert into sessions (id, project_id, name, tags, placement, server_id, timeout_seconds, headless, stealth, viewport, browser_restarts, created_at)
@@ -33,8 +36,14 @@ export async function fill(socketDirectory: string): Promise<{ profile: string; 
 
 /** @returns what {@link requestCost} takes. */
 async function startByHand(socketDirectory: string, project: string): Promise<{ pid: number; url: string; stop(): void }> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL("hand-server.ts", import.meta.url)), socketDirectory, project], { stdio: ["ignore", "pipe", "inherit"] });
-  const port = await new Promise<string>((resolve) => child.stdout.setEncoding("utf8").once("data", (text: string) => { resolve(text.trim()); }));
+  const child = spawn(process.execPath, [fileURLToPath(new URL("hand-server.ts", import.meta.url)), socketDirectory, project], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const port = await new Promise<string>((resolve) =>
+    child.stdout.setEncoding("utf8").once("data", (text: string) => {
+      resolve(text.trim());
+    }),
+  );
   if (child.pid === undefined) throw new Error("The server by hand did not start.");
   return { pid: child.pid, url: `http://127.0.0.1:${port}`, stop: () => child.kill() };
 }

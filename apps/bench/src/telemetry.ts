@@ -45,7 +45,8 @@ async function drive(address: string, site: string): Promise<{ run(): Promise<vo
     });
   const { targetId } = await send("Target.createTarget", { url: "about:blank" });
   const { sessionId } = await send("Target.attachToTarget", { targetId, flatten: true });
-  const evaluate = async (expression: string) => (await send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true }, sessionId)).result?.value;
+  const evaluate = async (expression: string) =>
+    (await send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true }, sessionId)).result?.value;
   await send("Page.navigate", { url: site }, sessionId);
   while ((await evaluate("typeof busy")) !== "function") await delay(10);
   return {
@@ -72,7 +73,8 @@ function cpuOf(servicePid: number): Record<"browsers" | "instances" | "service",
 /** A page of 5,000 requests and 20,000 lines on its console: what watching it costs, and whether anything is lost. */
 export async function measureTelemetry(rounds: number): Promise<Figure[]> {
   const site = createServer((request, response) => {
-    if (request.url?.startsWith("/data") === true) response.writeHead(200, { "content-type": "application/json" }).end(`{"url":${JSON.stringify(request.url)}}`);
+    if (request.url?.startsWith("/data") === true)
+      response.writeHead(200, { "content-type": "application/json" }).end(`{"url":${JSON.stringify(request.url)}}`);
     else response.writeHead(200, { "content-type": "text/html" }).end(page);
   });
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
@@ -102,7 +104,10 @@ export async function measureTelemetry(rounds: number): Promise<Figure[]> {
       await run();
       walls[side].push(performance.now() - began);
     };
-    await interleaved(rounds, { ours: () => count("ours", () => timed("ours", () => watched.run())), plain: () => count("plain", () => timed("plain", () => plain.run())) });
+    await interleaved(rounds, {
+      ours: () => count("ours", () => timed("ours", () => watched.run())),
+      plain: () => count("plain", () => timed("plain", () => plain.run())),
+    });
     watched.close();
     plain.close();
     await shoal.browsers.delete(watched.id);
@@ -114,12 +119,27 @@ export async function measureTelemetry(rounds: number): Promise<Figure[]> {
     for await (const { seq, event } of await shoal.browsers.telemetry.events(watched.id, { since: "24h", limit: 100 })) {
       missed += seq - latest - 1;
       latest = seq;
-      const isOfWork = event.type === "console_log" || ((event.type === "network_request" || event.type === "network_response") && event.data?.url?.includes("/data?") === true);
+      const isOfWork =
+        event.type === "console_log" ||
+        ((event.type === "network_request" || event.type === "network_response") && event.data?.url?.includes("/data?") === true);
       if (isOfWork) told++;
     }
     return [
-      { name: `page of ${String(requests)} requests and ${String(lines)} lines`, unit: "ms", ours: percentile(walls.ours, 0.5), peer: percentile(walls.plain, 0.5), peerName: "without telemetry", target: "<= 1.3" },
-      ...(["browsers", "instances", "service"] as const).map((kind) => ({ name: `CPU of that: ${kind}`, unit: "ms", ours: cpu.ours[kind], peer: cpu.plain[kind], peerName: "without telemetry" })),
+      {
+        name: `page of ${String(requests)} requests and ${String(lines)} lines`,
+        unit: "ms",
+        ours: percentile(walls.ours, 0.5),
+        peer: percentile(walls.plain, 0.5),
+        peerName: "without telemetry",
+        target: "<= 1.3",
+      },
+      ...(["browsers", "instances", "service"] as const).map((kind) => ({
+        name: `CPU of that: ${kind}`,
+        unit: "ms",
+        ours: cpu.ours[kind],
+        peer: cpu.plain[kind],
+        peerName: "without telemetry",
+      })),
       { name: "events told, of those there were", unit: "events", ours: told, peer: expected, peerName: "lines and requests", target: ">= 1" },
       { name: "events lost, and told so", unit: "events", ours: missed },
       { name: "events lost silently", unit: "events", ours: Math.max(0, expected - told - missed) },

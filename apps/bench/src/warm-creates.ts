@@ -23,7 +23,16 @@ async function measureCreates(rounds: number): Promise<Figure[]> {
   let alone: number | undefined;
   for (const callers of [1, 8, 32]) {
     const folder = mkdtempSync(join(tmpdir(), "shoal-bench-"));
-    const service = await startService(folder, ["--warm", String(callers), "--max-sessions", "100", "--max-sessions-per-project", "100", "--log-level", "warn"]);
+    const service = await startService(folder, [
+      "--warm",
+      String(callers),
+      "--max-sessions",
+      "100",
+      "--max-sessions-per-project",
+      "100",
+      "--log-level",
+      "warn",
+    ]);
     const samples: number[] = [];
     try {
       const shoal = new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey });
@@ -40,7 +49,12 @@ async function measureCreates(rounds: number): Promise<Figure[]> {
     }
     const median = percentile(samples, 0.5);
     alone ??= median;
-    figures.push({ name: `create from warm, ${String(callers)} at once, p50`, unit: "ms", ours: median, ...(callers > 1 && { peer: alone, peerName: "one at a time" }) });
+    figures.push({
+      name: `create from warm, ${String(callers)} at once, p50`,
+      unit: "ms",
+      ours: median,
+      ...(callers > 1 && { peer: alone, peerName: "one at a time" }),
+    });
     figures.push({ name: `create from warm, ${String(callers)} at once, p99`, unit: "ms", ours: percentile(samples, 0.99) });
   }
   return figures;

@@ -35,7 +35,8 @@ export async function measureWatchLatency(count: number): Promise<Figure[]> {
     const { watch_id } = await shoal.browsers.fs.watch.start(session_id, { path });
     const waiting = new Map<string, () => void>();
     const reading = (async () => {
-      for await (const event of shoal.browsers.fs.watch.events(session_id, watch_id)) if (event.type === "CREATE") waiting.get(basename(event.path))?.();
+      for await (const event of shoal.browsers.fs.watch.events(session_id, watch_id))
+        if (event.type === "CREATE") waiting.get(basename(event.path))?.();
     })();
     const ours = await latencies(directory, count, (name) => new Promise((resolve) => waiting.set(name, resolve)));
     await shoal.browsers.fs.watch.stop(session_id, watch_id);
@@ -51,7 +52,13 @@ export async function measureWatchLatency(count: number): Promise<Figure[]> {
       }
     });
     watcher.close();
-    return [0.5, 0.99].map((p) => ({ name: `watch: write to event at the client, p${String(p * 100)}`, unit: "ms", ours: percentile(ours, p), peer: percentile(peer, p), peerName: "node:fs.watch in process" }));
+    return [0.5, 0.99].map((p) => ({
+      name: `watch: write to event at the client, p${String(p * 100)}`,
+      unit: "ms",
+      ours: percentile(ours, p),
+      peer: percentile(peer, p),
+      peerName: "node:fs.watch in process",
+    }));
   } finally {
     await service.stop();
     rmSync(folder, { recursive: true, force: true });

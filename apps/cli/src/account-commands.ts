@@ -14,9 +14,14 @@ export function addAccountCommands({ groupFor, run }: Adding): void {
   root
     .command("login")
     .summary("Keep a key for a service.")
-    .description("Keeps an API key, typed when asked or read from stdin, under the name that --context gives. The service is asked first whether it takes the key. It lies in the system's keychain, or in a file that only this user may read; SHOAL_KEYCHAIN=0 chooses the file. Commands use it when SHOAL_API_KEY is not set.")
+    .description(
+      "Keeps an API key, typed when asked or read from stdin, under the name that --context gives. The service is asked first whether it takes the key. It lies in the system's keychain, or in a file that only this user may read; SHOAL_KEYCHAIN=0 chooses the file. Commands use it when SHOAL_API_KEY is not set.",
+    )
     .option("--no-check", "Do not ask the service whether it takes the key.")
-    .addHelpText("after", examplesHelp(["shoal login", "shoal login --context work --base-url https://shoal.example.com", "shoal login --context ci < key.txt"]))
+    .addHelpText(
+      "after",
+      examplesHelp(["shoal login", "shoal login --context work --base-url https://shoal.example.com", "shoal login --context ci < key.txt"]),
+    )
     .action(async (_options: unknown, command: Command) => {
       const { login } = await import("./account.ts");
       await login(flagsOf(command), run);
@@ -44,7 +49,11 @@ export function addAccountCommands({ groupFor, run }: Adding): void {
       await whoAmI(flagsOf(command), run);
     });
 
-  const contexts = root.command("contexts").alias("context").description("Services and keys, by names of your own.").addHelpText("after", examplesHelp(["shoal contexts list", "shoal contexts use work"]));
+  const contexts = root
+    .command("contexts")
+    .alias("context")
+    .description("Services and keys, by names of your own.")
+    .addHelpText("after", examplesHelp(["shoal contexts list", "shoal contexts use work"]));
   contexts
     .command("list")
     .summary("List contexts.")
@@ -59,7 +68,9 @@ export function addAccountCommands({ groupFor, run }: Adding): void {
     .command("use")
     .argument("<name>", "A context.")
     .summary("Choose the context that commands use.")
-    .description("Chooses the context that commands use when neither --context nor SHOAL_CONTEXT names one; with --project also the project that it works in.")
+    .description(
+      "Chooses the context that commands use when neither --context nor SHOAL_CONTEXT names one; with --project also the project that it works in.",
+    )
     .addHelpText("after", examplesHelp(["shoal contexts use work", "shoal contexts use work --project research"]))
     .action(async (name: string, _options: unknown, command: Command) => {
       const { switchContext } = await import("./account.ts");

@@ -59,7 +59,12 @@ export async function callPath(asked: string, path: string, flags: ApiFlags, run
   if (flags.dryRun === true) {
     const to = reach(flags, run);
     const { printPlain } = await import("./dry-run.ts");
-    const plain = { method, url: `${to.baseUrl}${path}`, headers: { ...headers, authorization: `Bearer ${to.apiKey ?? ""}` }, ...(body !== undefined && { body: JSON.stringify(body) }) };
+    const plain = {
+      method,
+      url: `${to.baseUrl}${path}`,
+      headers: { ...headers, authorization: `Bearer ${to.apiKey ?? ""}` },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    };
     await printPlain({ plain, parts: [], body, format: flags.output }, run);
     return;
   }
@@ -84,7 +89,8 @@ export async function callPath(asked: string, path: string, flags: ApiFlags, run
   }
   const isJson = /^application\/([\w.+-]+\+)?json\b/.test(response.headers.get("content-type") ?? "");
   if (response.ok && !isJson) {
-    if (response.body) await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), terminal.stdout, { end: false, signal: run.signal });
+    if (response.body)
+      await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), terminal.stdout, { end: false, signal: run.signal });
     return;
   }
   const text = await response.text();
@@ -95,18 +101,43 @@ export async function callPath(asked: string, path: string, flags: ApiFlags, run
     value = undefined;
   }
   if (response.ok && value !== undefined) {
-    await printResult({ operationId: endpoint.operationId, words: [], summary: "", description: "", method, path, params: [], flags: [], body: "none", result: "json", responses: {}, fields: [], polish: { raw: true } }, value, {
-      terminal,
-      // There is no table of what nobody knows.
-      format: flags.output === "table" && flags.query === undefined ? "json" : flags.output,
-      query: flags.query,
-      args: [],
-      quiet: true,
-    });
+    await printResult(
+      {
+        operationId: endpoint.operationId,
+        words: [],
+        summary: "",
+        description: "",
+        method,
+        path,
+        params: [],
+        flags: [],
+        body: "none",
+        result: "json",
+        responses: {},
+        fields: [],
+        polish: { raw: true },
+      },
+      value,
+      {
+        terminal,
+        // There is no table of what nobody knows.
+        format: flags.output === "table" && flags.query === undefined ? "json" : flags.output,
+        query: flags.query,
+        args: [],
+        quiet: true,
+      },
+    );
     return;
   }
   if (value === undefined) terminal.stdout.write(text === "" ? "" : `${text}\n`);
   else printJson(terminal, value);
-  const message = typeof value === "object" && value !== null && "message" in value && typeof value.message === "string" ? value.message : `${method} ${path} failed.`;
-  throw new ExitError(response.ok ? exitCodes.error.status : exitStatusOf(response.status), message, `status ${String(response.status)}, request ${response.headers.get("x-request-id") ?? "unknown"}`);
+  const message =
+    typeof value === "object" && value !== null && "message" in value && typeof value.message === "string"
+      ? value.message
+      : `${method} ${path} failed.`;
+  throw new ExitError(
+    response.ok ? exitCodes.error.status : exitStatusOf(response.status),
+    message,
+    `status ${String(response.status)}, request ${response.headers.get("x-request-id") ?? "unknown"}`,
+  );
 }

@@ -30,7 +30,12 @@ export function addAppCommands({ groupFor, isNotYet, run, specOf }: Adding): voi
     .option("--no-follow", "Do not wait until it runs.")
     .addOption(outputOption())
     .summary(summaryOf("deployments.create", "Put an app on the service."))
-    .description(descriptionOf("deployments.create", "Packs the folder of the entrypoint (hidden files too, but nothing that .gitignore leaves out), sends it, and tells what becomes of it until it runs. -o jsonl prints its events."))
+    .description(
+      descriptionOf(
+        "deployments.create",
+        "Packs the folder of the entrypoint (hidden files too, but nothing that .gitignore leaves out), sends it, and tells what becomes of it until it runs. -o jsonl prints its events.",
+      ),
+    )
     .addHelpText("after", examplesHelp(["shoal deploy index.ts", "shoal deploy src/index.ts --version v2 --env-file .env --env MODE=fast"]))
     .action(async (entrypoint: string, _options: unknown, command: Command) => {
       const { deploy } = await import("./apps.ts");
@@ -49,7 +54,12 @@ export function addAppCommands({ groupFor, isNotYet, run, specOf }: Adding): voi
     .option("--since <moment>", "Events from here on: 5m, or a moment.")
     .addOption(outputOption())
     .summary(summaryOf("invocations.create", "Run an action of an app."))
-    .description(descriptionOf("invocations.create", "Runs an action of an app, prints its log as it comes and at last what it returned. Ctrl-C ends it on the service too, with its browsers. -o jsonl prints its events."))
+    .description(
+      descriptionOf(
+        "invocations.create",
+        "Runs an action of an app, prints its log as it comes and at last what it returned. Ctrl-C ends it on the service too, with its browsers. -o jsonl prints its events.",
+      ),
+    )
     .addHelpText("after", examplesHelp([`shoal invoke shop buy -p '{"item": 1}'`, "shoal invoke shop report --payload-file report.json --sync"]))
     .action(async (app: string, action: string, _options: unknown, command: Command) => {
       const { invoke } = await import("./apps.ts");
@@ -66,7 +76,12 @@ export function addAppCommands({ groupFor, isNotYet, run, specOf }: Adding): voi
     .option("-i, --invocation <id>", "Of one invocation.")
     .addOption(outputOption())
     .summary(summaryOf("deployments.follow", "Print the log of an app."))
-    .description(descriptionOf("deployments.follow", "Prints the log of an app's deployment, or of one invocation. Without --follow it ends when nothing has come for 3 seconds."))
+    .description(
+      descriptionOf(
+        "deployments.follow",
+        "Prints the log of an app's deployment, or of one invocation. Without --follow it ends when nothing has come for 3 seconds.",
+      ),
+    )
     .addHelpText("after", examplesHelp(["shoal logs shop", "shoal logs shop --follow", "shoal logs shop --since 1h --invocation INVOCATION"]))
     .action(async (app: string, _options: unknown, command: Command) => {
       const { logs } = await import("./apps.ts");

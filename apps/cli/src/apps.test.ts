@@ -17,7 +17,14 @@ const withoutScript = noScript();
 const folder = mkdtempSync(join(tmpdir(), "shoal-apps-"));
 const timestamp = "2026-01-01T00:00:00.000Z";
 const deployment = { id: "m3x1p0v2k7c9q5w8z6t4r2yh", status: "queued", region: "aws.us-east-1a", created_at: timestamp };
-const invocation = { id: "i3x1p0v2k7c9q5w8z6t4r2yh", app_name: "shop", version: "latest", action_name: "buy", started_at: timestamp, status: "queued" };
+const invocation = {
+  id: "i3x1p0v2k7c9q5w8z6t4r2yh",
+  app_name: "shop",
+  version: "latest",
+  action_name: "buy",
+  started_at: timestamp,
+  status: "queued",
+};
 
 /** What the service was asked, and what it is to answer. */
 let asked: { operationId: string; params: object; query: object; body: unknown }[] = [];
@@ -39,7 +46,11 @@ let env: Record<string, string>;
 beforeAll(async () => {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  env = { SHOAL_BASE_URL: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`, SHOAL_API_KEY: "sk_test_0123456789", SHOAL_CONFIG_DIR: folder };
+  env = {
+    SHOAL_BASE_URL: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    SHOAL_API_KEY: "sk_test_0123456789",
+    SHOAL_CONFIG_DIR: folder,
+  };
 });
 afterAll(() => {
   server.closeAllConnections();
@@ -78,12 +89,29 @@ const run = (...args: string[]) => shoal(args, { env });
 
 /** Files of an archive by name; a link's target stands behind `link `. */
 async function namesIn(archive: Buffer): Promise<Record<string, string>> {
-  const zipFile = await new Promise<ZipFile>((resolve, reject) => { fromBuffer(archive, { lazyEntries: false }, (error, opened) => { if (error) reject(error); else resolve(opened); }); });
+  const zipFile = await new Promise<ZipFile>((resolve, reject) => {
+    fromBuffer(archive, { lazyEntries: false }, (error, opened) => {
+      if (error) reject(error);
+      else resolve(opened);
+    });
+  });
   const found: Record<string, string> = {};
   const reading: Promise<void>[] = [];
   zipFile.on("entry", (entry: Entry) => {
-    const text = new Promise<string>((resolve, reject) => { zipFile.openReadStream(entry, (error, stream) => { if (error) reject(error); else stream.toArray().then((chunks) => { resolve(Buffer.concat(chunks as Buffer[]).toString()); }, reject); }); });
-    reading.push(text.then((content) => { found[entry.fileName] = (entry.externalFileAttributes >>> 28 === 0xa ? "link " : "") + content; }));
+    const text = new Promise<string>((resolve, reject) => {
+      zipFile.openReadStream(entry, (error, stream) => {
+        if (error) reject(error);
+        else
+          stream.toArray().then((chunks) => {
+            resolve(Buffer.concat(chunks as Buffer[]).toString());
+          }, reject);
+      });
+    });
+    reading.push(
+      text.then((content) => {
+        found[entry.fileName] = (entry.externalFileAttributes >>> 28 === 0xa ? "link " : "") + content;
+      }),
+    );
   });
   await once(zipFile, "end");
   await Promise.all(reading);
@@ -94,7 +122,18 @@ describe("deploy", () => {
   const app = join(folder, "app");
   beforeAll(() => {
     for (const path of ["lib/deep", "node_modules/x", ".git", "out"]) mkdirSync(join(app, path), { recursive: true });
-    const files = { "index.ts": "code", ".env.example": "A=1", ".gitignore": "node_modules/\n*.log\n", "a.log": "x", "lib/.gitignore": "/only-here\n", "lib/only-here": "x", "lib/deep/b.ts": "b", "node_modules/x/i.js": "x", ".git/HEAD": "x", "out/only-here": "kept" };
+    const files = {
+      "index.ts": "code",
+      ".env.example": "A=1",
+      ".gitignore": "node_modules/\n*.log\n",
+      "a.log": "x",
+      "lib/.gitignore": "/only-here\n",
+      "lib/only-here": "x",
+      "lib/deep/b.ts": "b",
+      "node_modules/x/i.js": "x",
+      ".git/HEAD": "x",
+      "out/only-here": "kept",
+    };
     for (const [path, text] of Object.entries(files)) writeFileSync(join(app, path), text);
     symlinkSync("index.ts", join(app, "link.ts"));
     writeFileSync(join(folder, "vars"), "A=file\nB='two words'\n");
@@ -103,20 +142,51 @@ describe("deploy", () => {
   it("sends the folder of the entrypoint, without what git ignores, and waits until it runs", async () => {
     answers["deployments.create"] = () => deployment;
     answers["deployments.follow"] = () => events(state("queued"), log("building"), { event: "sse_heartbeat", timestamp }, state("running"));
-    const { status, stdout, stderr } = await run("deploy", join(app, "index.ts"), "--version", "v2", "--env-file", join(folder, "vars"), "--env", "A=flag", "--force");
-    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: `${timestamp}  building\n`, stderr: `Sent 7 files of ${app} as deployment ${deployment.id}.\nDeployment ${deployment.id} runs.\n` });
+    const { status, stdout, stderr } = await run(
+      "deploy",
+      join(app, "index.ts"),
+      "--version",
+      "v2",
+      "--env-file",
+      join(folder, "vars"),
+      "--env",
+      "A=flag",
+      "--force",
+    );
+    expect({ status, stdout, stderr }).toEqual({
+      status: 0,
+      stdout: `${timestamp}  building\n`,
+      stderr: `Sent 7 files of ${app} as deployment ${deployment.id}.\nDeployment ${deployment.id} runs.\n`,
+    });
     expect(asked[0]?.body).toMatchObject({ version: "v2", entrypoint_rel_path: "index.ts", force: "true" });
     expect(Object.entries(asked[0]?.body as object).filter(([name]) => name.startsWith("env_vars"))).not.toEqual([]);
     expect(JSON.stringify(asked[0]?.body)).toMatch(/flag.*two words/);
-    expect(await namesIn(zip)).toEqual({ ".env.example": "A=1", ".gitignore": "node_modules/\n*.log\n", "index.ts": "code", "lib/.gitignore": "/only-here\n", "lib/deep/b.ts": "b", "link.ts": "link index.ts", "out/only-here": "kept" });
+    expect(await namesIn(zip)).toEqual({
+      ".env.example": "A=1",
+      ".gitignore": "node_modules/\n*.log\n",
+      "index.ts": "code",
+      "lib/.gitignore": "/only-here\n",
+      "lib/deep/b.ts": "b",
+      "link.ts": "link index.ts",
+      "out/only-here": "kept",
+    });
   });
 
   it("tells why it failed, and prints events as lines", async () => {
     answers["deployments.create"] = () => deployment;
     answers["deployments.follow"] = () => events(log("building"), state("failed", { status_reason: "no package.json" }));
-    expect(await run("deploy", join(app, "index.ts"), "-q")).toEqual({ status: 1, stdout: `${timestamp}  building\n`, stderr: `error: Deployment ${deployment.id} failed: no package.json.\n  Its log: shoal deployments follow ${deployment.id}\n` });
+    expect(await run("deploy", join(app, "index.ts"), "-q")).toEqual({
+      status: 1,
+      stdout: `${timestamp}  building\n`,
+      stderr: `error: Deployment ${deployment.id} failed: no package.json.\n  Its log: shoal deployments follow ${deployment.id}\n`,
+    });
     const lines = await run("deploy", join(app, "index.ts"), "-o", "jsonl");
-    expect(lines.stdout.trim().split("\n").map((line) => (JSON.parse(line) as { event?: string }).event)).toEqual([undefined, "log", "deployment_state"]);
+    expect(
+      lines.stdout
+        .trim()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as { event?: string }).event),
+    ).toEqual([undefined, "log", "deployment_state"]);
     expect(await run("deploy", join(app, "none.ts"))).toMatchObject({ status: 2, stderr: expect.stringContaining("is no file") as unknown });
     expect((await run("deploy", join(app, "index.ts"), "--dry-run")).stdout).toContain("-F entrypoint_rel_path=index.ts");
   });
@@ -150,11 +220,21 @@ describe("invoke", () => {
   it("runs an action, prints its log and what it returned", async () => {
     answers["invocations.create"] = () => invocation;
     answers["invocations.follow"] = () => events(log("buying"), invoked("succeeded", { output: '{"ok":true}', finished_at: timestamp }));
-    expect(await run("invoke", "shop", "buy", "-p", '{"item":1}')).toEqual({ status: 0, stdout: `${timestamp}  buying\n{"ok":true}\n`, stderr: `Started ${invocation.id}.\n` });
+    expect(await run("invoke", "shop", "buy", "-p", '{"item":1}')).toEqual({
+      status: 0,
+      stdout: `${timestamp}  buying\n{"ok":true}\n`,
+      stderr: `Started ${invocation.id}.\n`,
+    });
     expect(asked[0]?.body).toMatchObject({ app_name: "shop", action_name: "buy", version: "latest", payload: '{"item":1}', async: true });
     answers["invocations.create"] = () => ({ ...invocation, status: "failed", status_reason: "sold out" });
-    expect(await run("invoke", "shop", "buy", "--sync")).toMatchObject({ status: 1, stderr: expect.stringContaining("failed: sold out.") as unknown });
-    expect(await run("invoke", "shop", "buy", "-p", "{")).toMatchObject({ status: 2, stderr: expect.stringContaining("The payload is no JSON.") as unknown });
+    expect(await run("invoke", "shop", "buy", "--sync")).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("failed: sold out.") as unknown,
+    });
+    expect(await run("invoke", "shop", "buy", "-p", "{")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("The payload is no JSON.") as unknown,
+    });
   });
 
   it("ends it on the service too when it is stopped", async () => {
@@ -165,14 +245,25 @@ describe("invoke", () => {
     await expect.poll(() => running.stdout(), { timeout: 30_000 }).toContain("buying");
     running.kill("SIGINT");
     expect((await running.outcome).status).toBe(130);
-    expect(asked.map(({ operationId }) => operationId)).toEqual(["invocations.create", "invocations.follow", "invocations.update", "invocations.deleteBrowsers"]);
+    expect(asked.map(({ operationId }) => operationId)).toEqual([
+      "invocations.create",
+      "invocations.follow",
+      "invocations.update",
+      "invocations.deleteBrowsers",
+    ]);
     expect(asked[2]?.body).toMatchObject({ status: "failed" });
   });
 });
 
 describe("logs", () => {
   it("prints what an app wrote, and ends when nothing more comes", async () => {
-    answers["apps.list"] = () => ({ items: [{ id: deployment.id, app_name: "shop", version: "latest", region: "aws.us-east-1a", deployment: deployment.id, actions: [], env_vars: {} }], hasMore: false, nextOffset: undefined });
+    answers["apps.list"] = () => ({
+      items: [
+        { id: deployment.id, app_name: "shop", version: "latest", region: "aws.us-east-1a", deployment: deployment.id, actions: [], env_vars: {} },
+      ],
+      hasMore: false,
+      nextOffset: undefined,
+    });
     answers["deployments.follow"] = () => endless(state("running"), log("one"), log("two"));
     expect(await run("logs", "shop", "--since", "1h")).toEqual({ status: 0, stdout: `${timestamp}  one\n${timestamp}  two\n`, stderr: "" });
     expect(asked[1]).toMatchObject({ params: { id: deployment.id }, query: { since: "1h" } });
@@ -188,14 +279,24 @@ describe("what runs in a session", () => {
     answers["browsers.process.exec"] = () => ({ exit_code: 3, stdout_b64: b64("out\n"), stderr_b64: b64("err\n"), duration_ms: 5 });
     expect(await run("browsers", "process", "exec", "research", "--", "sh", "-c", "exit 3")).toEqual({ status: 3, stdout: "out\n", stderr: "err\n" });
     expect(asked[0]?.body).toMatchObject({ command: "sh", args: ["-c", "exit 3"] });
-    expect(await run("browsers", "process", "exec", "research", "ls", "-o", "json")).toMatchObject({ status: 0, stdout: expect.stringContaining('"exit_code": 3') as unknown });
+    expect(await run("browsers", "process", "exec", "research", "ls", "-o", "json")).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('"exit_code": 3') as unknown,
+    });
     answers["browsers.process.exec"] = () => ({ exit_code: 143, stdout_b64: "", stderr_b64: "", duration_ms: 5, timed_out: true });
-    expect(await run("browsers", "process", "exec", "research", "sleep", "9")).toMatchObject({ status: 10, stderr: expect.stringContaining("did not end in time") as unknown });
+    expect(await run("browsers", "process", "exec", "research", "sleep", "9")).toMatchObject({
+      status: 10,
+      stderr: expect.stringContaining("did not end in time") as unknown,
+    });
   });
 
   it("gives back what Playwright code returned, from an argument and from stdin", async () => {
     answers["browsers.playwright.execute"] = (body) => ({ success: true, result: { code: (body as { code: string }).code }, stdout: "hello\n" });
-    expect(await run("browsers", "playwright", "execute", "research", "return 1")).toEqual({ status: 0, stdout: '{\n  "code": "return 1"\n}\n', stderr: "hello\n" });
+    expect(await run("browsers", "playwright", "execute", "research", "return 1")).toEqual({
+      status: 0,
+      stdout: '{\n  "code": "return 1"\n}\n',
+      stderr: "hello\n",
+    });
     const typed = await shoal(["browsers", "playwright", "execute", "research", "-", "--query", "result.code"], { env, input: "return 2" });
     expect(typed.stdout).toBe("return 2\n");
     answers["browsers.playwright.execute"] = () => ({ success: false, error: "line 1: no" });
@@ -205,7 +306,11 @@ describe("what runs in a session", () => {
   it("loads extensions out of folders", async () => {
     mkdirSync(join(folder, "extension"));
     writeFileSync(join(folder, "extension", "manifest.json"), "{}");
-    expect(await run("browsers", "extensions", "upload", "research", join(folder, "extension"))).toEqual({ status: 0, stdout: "", stderr: "Loaded 1 extension.\n" });
+    expect(await run("browsers", "extensions", "upload", "research", join(folder, "extension"))).toEqual({
+      status: 0,
+      stdout: "",
+      stderr: "Loaded 1 extension.\n",
+    });
     expect(asked[0]?.body).toMatchObject({ "extensions[0][name]": "extension" });
     expect(await namesIn(zip)).toEqual({ "manifest.json": "{}" });
   });
@@ -216,8 +321,17 @@ describe("the audit log", () => {
     const head = `2:${"a".repeat(64)}`;
     answers["auditLogs.verify"] = () => ({ valid: true, entries: 2, head });
     expect(await run("audit-logs", "verify", "--known-head", head, "--query", "head")).toEqual({ status: 0, stdout: `${head}\n`, stderr: "" });
-    answers["auditLogs.verify"] = () => ({ valid: false, entries: 2, head, problem: { kind: "changed", sequence: 1, message: "Entry 1 is not as it was written." } });
-    expect(await run("audit-logs", "verify", "-o", "json")).toEqual({ status: 1, stdout: expect.stringContaining('"valid": false') as unknown, stderr: "error: The audit log is not whole. Entry 1 is not as it was written.\n" });
+    answers["auditLogs.verify"] = () => ({
+      valid: false,
+      entries: 2,
+      head,
+      problem: { kind: "changed", sequence: 1, message: "Entry 1 is not as it was written." },
+    });
+    expect(await run("audit-logs", "verify", "-o", "json")).toEqual({
+      status: 1,
+      stdout: expect.stringContaining('"valid": false') as unknown,
+      stderr: "error: The audit log is not whole. Entry 1 is not as it was written.\n",
+    });
   });
 
   it("is downloaded chunk by chunk into one file", async () => {
@@ -225,24 +339,36 @@ describe("the audit log", () => {
     const chunks = ["first\n", "second\n"];
     answers["auditLogs.exportChunk"] = () => {
       const index = asked.filter(({ operationId }) => operationId === "auditLogs.exportChunk").length - 1;
-      return { stream: Readable.from([chunks[index]]), headers: { "x-has-more": String(index === 0), "x-row-count": "1", ...(index === 0 && { "x-next-cursor": "c2" }) } };
+      return {
+        stream: Readable.from([chunks[index]]),
+        headers: { "x-has-more": String(index === 0), "x-row-count": "1", ...(index === 0 && { "x-next-cursor": "c2" }) },
+      };
     };
     const range = ["--start", "2026-01-01T00:00:00Z", "--end", "2026-01-02T00:00:00Z"];
     expect(await run("audit-logs", "download", ...range)).toEqual({ status: 0, stdout: "first\nsecond\n", stderr: "" });
     expect(asked.map(({ query }) => (query as { cursor?: string }).cursor)).toEqual([undefined, "c2"]);
     asked = [];
-    expect((await run("audit-logs", "download", ...range, "-f", join(folder, "audit"))).stderr).toMatch(/^Saved \S+ \(13 B\)\. It has 2 entries\.\n$/);
+    expect((await run("audit-logs", "download", ...range, "-f", join(folder, "audit"))).stderr).toMatch(
+      /^Saved \S+ \(13 B\)\. It has 2 entries\.\n$/,
+    );
   });
 
   it("is asked for again when a chunk did not come as it was sent, and refused when it never does", async () => {
     const { Readable } = await import("node:stream");
     const sum = createHash("sha256").update("whole\n").digest("hex");
     const parts = ["half", "whole\n"];
-    answers["auditLogs.exportChunk"] = () => ({ stream: Readable.from([parts.shift() ?? "other"]), headers: { "x-has-more": "false", "x-row-count": "1", "x-content-sha256": sum } });
+    answers["auditLogs.exportChunk"] = () => ({
+      stream: Readable.from([parts.shift() ?? "other"]),
+      headers: { "x-has-more": "false", "x-row-count": "1", "x-content-sha256": sum },
+    });
     const range = ["--start", "2026-01-01T00:00:00Z", "--end", "2026-01-02T00:00:00Z"];
     expect(await run("audit-logs", "download", ...range)).toEqual({ status: 0, stdout: "whole\n", stderr: "" });
     const file = join(folder, "never");
-    expect(await run("audit-logs", "download", ...range, "-f", file)).toMatchObject({ status: 1, stdout: "", stderr: expect.stringContaining("another SHA-256") as unknown });
+    expect(await run("audit-logs", "download", ...range, "-f", file)).toMatchObject({
+      status: 1,
+      stdout: "",
+      stderr: expect.stringContaining("another SHA-256") as unknown,
+    });
     expect(existsSync(file)).toBe(false);
   });
 });

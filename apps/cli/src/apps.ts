@@ -52,11 +52,20 @@ function environment(pairs: readonly string[] = [], files: readonly string[] = [
 }
 
 /** Follows a deployment or an invocation to its end. @returns how it ended, as the last event has it. */
-async function followToEnd(spec: CommandSpec, id: string, subject: { readonly event: string; readonly field: string; readonly ends: readonly string[] }, { flags, run, since }: { readonly flags: AppFlags; readonly run: Run; readonly since?: string | undefined }): Promise<Fields> {
+async function followToEnd(
+  spec: CommandSpec,
+  id: string,
+  subject: { readonly event: string; readonly field: string; readonly ends: readonly string[] },
+  { flags, run, since }: { readonly flags: AppFlags; readonly run: Run; readonly since?: string | undefined },
+): Promise<Fields> {
   const { terminal } = run;
   const spinner = flags.output === "table" && flags.quiet !== true ? startSpinner(terminal) : undefined;
   try {
-    const events: AsyncIterable<unknown> = connect(flags, run).stream(endpointOf(spec), { params: { id }, query: since === undefined ? {} : { since } }, { signal: run.signal });
+    const events: AsyncIterable<unknown> = connect(flags, run).stream(
+      endpointOf(spec),
+      { params: { id }, query: since === undefined ? {} : { since } },
+      { signal: run.signal },
+    );
     for await (const event of events) {
       if (!isFields(event) || event.event === "sse_heartbeat") continue;
       const state = event.event === subject.event ? event[subject.field] : undefined;
@@ -67,7 +76,11 @@ async function followToEnd(spec: CommandSpec, id: string, subject: { readonly ev
         printEvent(terminal, event, "table");
       }
       if (isFields(state) && typeof state.status === "string" && subject.ends.includes(state.status)) return state;
-      if (event.event === "error") throw new ExitError(exitCodes.error.status, isFields(event.error) && typeof event.error.message === "string" ? event.error.message : "It failed.");
+      if (event.event === "error")
+        throw new ExitError(
+          exitCodes.error.status,
+          isFields(event.error) && typeof event.error.message === "string" ? event.error.message : "It failed.",
+        );
     }
   } finally {
     spinner?.stop();
@@ -76,7 +89,12 @@ async function followToEnd(spec: CommandSpec, id: string, subject: { readonly ev
 }
 
 /** `shoal deploy`: packs an app, sends it, and tells what becomes of it. */
-export async function deploy(entrypoint: string, operations: AppOperations, flags: AppFlags & { force?: boolean; region?: string; env?: readonly string[]; envFile?: readonly string[]; follow: boolean }, run: Run): Promise<void> {
+export async function deploy(
+  entrypoint: string,
+  operations: AppOperations,
+  flags: AppFlags & { force?: boolean; region?: string; env?: readonly string[]; envFile?: readonly string[]; follow: boolean },
+  run: Run,
+): Promise<void> {
   const { terminal } = run;
   const path = resolve(entrypoint);
   const info = await stat(path).catch(() => undefined);
@@ -98,22 +116,49 @@ export async function deploy(entrypoint: string, operations: AppOperations, flag
     await printRequest({ spec: create, request: { params: {}, query: {}, body }, given: flags as unknown as Fields }, flags, run);
     return;
   }
-  const deployment = (await upload(create, { params: {}, query: {}, body }, { ...flags, label: `${String(archive.files)} files` }, run)) as { id: string; status: string };
+  const deployment = (await upload(create, { params: {}, query: {}, body }, { ...flags, label: `${String(archive.files)} files` }, run)) as {
+    id: string;
+    status: string;
+  };
   if (flags.output !== "table") terminal.stdout.write(`${JSON.stringify(deployment)}\n`);
-  else if (flags.quiet !== true) terminal.stderr.write(`Sent ${String(archive.files)} files of ${printable(folder)} as deployment ${deployment.id}.\n`);
+  else if (flags.quiet !== true)
+    terminal.stderr.write(`Sent ${String(archive.files)} files of ${printable(folder)} as deployment ${deployment.id}.\n`);
   if (!flags.follow) return;
-  const end = await followToEnd(operations.of("deployments.follow"), deployment.id, { event: "deployment_state", field: "deployment", ends: ["running", "failed", "stopped"] }, { flags, run });
-  if (end.status !== "running") throw new ExitError(exitCodes.error.status, `Deployment ${deployment.id} ${String(end.status)}${typeof end.status_reason === "string" && end.status_reason !== "" ? `: ${end.status_reason}` : ""}.`, `Its log: shoal deployments follow ${deployment.id}`);
+  const end = await followToEnd(
+    operations.of("deployments.follow"),
+    deployment.id,
+    { event: "deployment_state", field: "deployment", ends: ["running", "failed", "stopped"] },
+    { flags, run },
+  );
+  if (end.status !== "running")
+    throw new ExitError(
+      exitCodes.error.status,
+      `Deployment ${deployment.id} ${String(end.status)}${typeof end.status_reason === "string" && end.status_reason !== "" ? `: ${end.status_reason}` : ""}.`,
+      `Its log: shoal deployments follow ${deployment.id}`,
+    );
   if (flags.output === "table" && flags.quiet !== true) terminal.stderr.write(`Deployment ${deployment.id} runs.\n`);
 }
 
 /** `shoal invoke`: runs an action of an app and tells what it returned. Ctrl-C ends it on the service too. */
-export async function invoke(target: { readonly app: string; readonly action: string }, operations: AppOperations, flags: AppFlags & { payload?: string; payloadFile?: string; sync?: boolean; asyncTimeout?: string; since?: string }, run: Run): Promise<void> {
+export async function invoke(
+  target: { readonly app: string; readonly action: string },
+  operations: AppOperations,
+  flags: AppFlags & { payload?: string; payloadFile?: string; sync?: boolean; asyncTimeout?: string; since?: string },
+  run: Run,
+): Promise<void> {
   const payload = payloadOf(flags);
   const seconds = flags.asyncTimeout === undefined ? undefined : Number(flags.asyncTimeout);
-  if (seconds !== undefined && !Number.isInteger(seconds)) throw new UsageError(`--async-timeout takes a whole number, not "${String(flags.asyncTimeout)}".`);
+  if (seconds !== undefined && !Number.isInteger(seconds))
+    throw new UsageError(`--async-timeout takes a whole number, not "${String(flags.asyncTimeout)}".`);
   const create = operations.of("invocations.create");
-  const body = { app_name: target.app, action_name: target.action, version: flags.version ?? "latest", ...(payload !== undefined && { payload }), async: flags.sync !== true, ...(seconds !== undefined && { async_timeout_seconds: seconds }) };
+  const body = {
+    app_name: target.app,
+    action_name: target.action,
+    version: flags.version ?? "latest",
+    ...(payload !== undefined && { payload }),
+    async: flags.sync !== true,
+    ...(seconds !== undefined && { async_timeout_seconds: seconds }),
+  };
   const request = { params: {}, query: {}, body };
   if (flags.dryRun === true) {
     const { printRequest } = await import("./dry-run.ts");
@@ -126,13 +171,22 @@ export async function invoke(target: { readonly app: string; readonly action: st
   if (!["succeeded", "failed"].includes(started.status)) {
     if (flags.output === "table" && flags.quiet !== true) run.terminal.stderr.write(`Started ${started.id}.\n`);
     try {
-      end = await followToEnd(operations.of("invocations.follow"), started.id, { event: "invocation_state", field: "invocation", ends: ["succeeded", "failed"] }, { flags, run, since: flags.since });
+      end = await followToEnd(
+        operations.of("invocations.follow"),
+        started.id,
+        { event: "invocation_state", field: "invocation", ends: ["succeeded", "failed"] },
+        { flags, run, since: flags.since },
+      );
     } finally {
       if (run.signal.aborted) await stopInvocation(started.id, operations, flags, run);
     }
   }
   if (flags.output === "table" && typeof end.output === "string" && end.output !== "") run.terminal.stdout.write(`${printableLines(end.output)}\n`);
-  if (end.status === "failed") throw new ExitError(exitCodes.error.status, `Invocation ${started.id} failed${typeof end.status_reason === "string" && end.status_reason !== "" ? `: ${end.status_reason}` : ""}.`);
+  if (end.status === "failed")
+    throw new ExitError(
+      exitCodes.error.status,
+      `Invocation ${started.id} failed${typeof end.status_reason === "string" && end.status_reason !== "" ? `: ${end.status_reason}` : ""}.`,
+    );
 }
 
 function payloadOf({ payload, payloadFile }: { payload?: string; payloadFile?: string }): string | undefined {
@@ -158,19 +212,41 @@ async function stopInvocation(id: string, operations: AppOperations, flags: AppF
   // The command's own signal is what stopped it.
   const own: Run = { ...run, signal: AbortSignal.timeout(5000) };
   const params = { id };
-  await call(operations.of("invocations.update"), { params, query: {}, body: { status: "failed", output: JSON.stringify({ error: "stopped by its caller" }) } }, flags, own).catch(() => undefined);
+  await call(
+    operations.of("invocations.update"),
+    { params, query: {}, body: { status: "failed", output: JSON.stringify({ error: "stopped by its caller" }) } },
+    flags,
+    own,
+  ).catch(() => undefined);
   await call(operations.of("invocations.deleteBrowsers"), { params, query: {}, body: undefined }, flags, own).catch(() => undefined);
 }
 
 const quietMs = 3000;
 
 /** `shoal logs`: the log of an app's deployment, or of one invocation. */
-export async function logs(app: string, operations: AppOperations, flags: AppFlags & { follow?: boolean; since?: string; invocation?: string }, run: Run): Promise<void> {
+export async function logs(
+  app: string,
+  operations: AppOperations,
+  flags: AppFlags & { follow?: boolean; since?: string; invocation?: string },
+  run: Run,
+): Promise<void> {
   let id = flags.invocation;
   if (id === undefined) {
-    const apps = (await call(operations.of("apps.list"), { params: {}, query: { app_name: app, ...(flags.version !== undefined && { version: flags.version }), limit: 1 }, body: undefined }, flags, run)).value as Fields[];
+    const apps = (
+      await call(
+        operations.of("apps.list"),
+        { params: {}, query: { app_name: app, ...(flags.version !== undefined && { version: flags.version }), limit: 1 }, body: undefined },
+        flags,
+        run,
+      )
+    ).value as Fields[];
     const deployment = apps[0]?.deployment;
-    if (typeof deployment !== "string") throw new ExitError(exitCodes.notFound.status, `There is no app ${app}${flags.version === undefined ? "" : ` of version ${flags.version}`}.`, "List them with: shoal apps list");
+    if (typeof deployment !== "string")
+      throw new ExitError(
+        exitCodes.notFound.status,
+        `There is no app ${app}${flags.version === undefined ? "" : ` of version ${flags.version}`}.`,
+        "List them with: shoal apps list",
+      );
     id = deployment;
   }
   const spec = operations.of(flags.invocation === undefined ? "deployments.follow" : "invocations.follow");
@@ -182,7 +258,9 @@ export async function logs(app: string, operations: AppOperations, flags: AppFla
   const rest = () => {
     if (flags.follow === true) return;
     clearTimeout(timer);
-    timer = setTimeout(() => { done.abort(); }, quietMs);
+    timer = setTimeout(() => {
+      done.abort();
+    }, quietMs);
   };
   rest();
   try {

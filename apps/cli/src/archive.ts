@@ -30,9 +30,14 @@ const symlinkMode = 0o120777;
  * @param gitignore - leave out what .gitignore files leave out.
  * @throws {ExitError} when it cannot be read, or has nothing in it.
  */
-export async function archiveFolder(folder: string, { gitignore, signal }: { readonly gitignore: boolean; readonly signal: AbortSignal }): Promise<Archive> {
+export async function archiveFolder(
+  folder: string,
+  { gitignore, signal }: { readonly gitignore: boolean; readonly signal: AbortSignal },
+): Promise<Archive> {
   const path = join(tmpdir(), `shoal-${randomBytes(6).toString("hex")}.zip`);
-  const remove = () => { rmSync(path, { force: true }); };
+  const remove = () => {
+    rmSync(path, { force: true });
+  };
   // For an end at once, by a second Ctrl-C.
   process.once("exit", remove);
   const zip = new ZipFile();
@@ -52,7 +57,8 @@ export async function archiveFolder(folder: string, { gitignore, signal }: { rea
   } catch (error) {
     process.off("exit", remove);
     await rm(path, { force: true });
-    if (error instanceof Error && "code" in error && typeof error.code === "string") throw new ExitError(exitCodes.usage.status, `${folder} cannot be packed: ${error.message}.`);
+    if (error instanceof Error && "code" in error && typeof error.code === "string")
+      throw new ExitError(exitCodes.usage.status, `${folder} cannot be packed: ${error.message}.`);
     throw error;
   }
 }
@@ -61,7 +67,6 @@ function isIgnored(name: string, rules: readonly Rules[]): boolean {
   return rules.some(({ below, ignore }) => name.startsWith(below) && ignore.ignores(name.slice(below.length)));
 }
 
- 
 async function addFolder(zip: ZipFile, folder: string, below: string, rules: readonly Rules[] | undefined): Promise<number> {
   const own = rules && [...rules, ...(await rulesIn(folder, below))];
   let count = 0;

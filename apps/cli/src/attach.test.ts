@@ -41,10 +41,15 @@ describe.skipIf(missing)(`shoal browsers process attach${missing === undefined ?
     run.type("\x03");
     await shows(run, /\^Ccaught/);
     expect(spawnSync("stty", ["-F", terminalOf("attach shells"), "cols", "71", "rows", "31"], { encoding: "utf8" }).stderr).toBe("");
-    await expect.poll(() => {
-      run.type("stty size\r");
-      return run.screen();
-    }, { timeout: 30_000, interval: 200 }).toMatch(/31 71/);
+    await expect
+      .poll(
+        () => {
+          run.type("stty size\r");
+          return run.screen();
+        },
+        { timeout: 30_000, interval: 200 },
+      )
+      .toMatch(/31 71/);
     run.type("exit 7\r");
     expect(await run.status).toBe(7);
   });
@@ -73,8 +78,14 @@ describe.skipIf(missing)(`shoal browsers process attach${missing === undefined ?
 
   it("says why it cannot", async () => {
     const { process_id } = (await test.json("browsers", "process", "spawn", "shells", "cat")) as { process_id: string };
-    expect(await test.run("browsers", "process", "attach", "shells", process_id)).toMatchObject({ status: 2, stderr: expect.stringContaining("no terminal") as unknown });
-    expect(await test.run("browsers", "process", "attach", "shells", "none")).toMatchObject({ status: 4, stderr: expect.stringContaining("Process none was not found") as unknown });
+    expect(await test.run("browsers", "process", "attach", "shells", process_id)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("no terminal") as unknown,
+    });
+    expect(await test.run("browsers", "process", "attach", "shells", "none")).toMatchObject({
+      status: 4,
+      stderr: expect.stringContaining("Process none was not found") as unknown,
+    });
     expect((await test.run("browsers", "process", "attach", "nobody")).status).toBe(4);
   });
 });

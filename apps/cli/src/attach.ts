@@ -22,10 +22,18 @@ const shell = { command: "/bin/sh", args: ["-c", "command -v bash >/dev/null && 
 /**
  * Joins this terminal with that of a process of a session; without one, with a new shell there. Ends with the process, whose exit status becomes the command's.
  */
-export async function attach(specs: AttachSpecs, target: { readonly id: string; readonly processId: string | undefined }, flags: GlobalFlags, run: Run): Promise<void> {
+export async function attach(
+  specs: AttachSpecs,
+  target: { readonly id: string; readonly processId: string | undefined },
+  flags: GlobalFlags,
+  run: Run,
+): Promise<void> {
   const { stdin, stdout, stderr } = run.terminal;
   const screen = stdout instanceof WriteStream ? stdout : undefined;
-  const browser = (await call(specs.get, { params: { id_or_name: target.id }, query: {}, body: undefined }, flags, run)).value as { session_id: string; cdp_ws_url: string };
+  const browser = (await call(specs.get, { params: { id_or_name: target.id }, query: {}, body: undefined }, flags, run)).value as {
+    session_id: string;
+    cdp_ws_url: string;
+  };
   const id = browser.session_id;
   const size = screen === undefined ? {} : { cols: screen.columns, rows: screen.rows };
   let process_id = target.processId;
@@ -84,16 +92,29 @@ export async function attach(specs: AttachSpecs, target: { readonly id: string; 
   if (stdin instanceof ReadStream) stdin.setRawMode(false);
 
   if (state.left) {
-    if (flags.quiet !== true && run.terminal.progress) stderr.write(`\nLeft. Come back with: shoal browsers process attach ${target.id} ${process_id}\n`);
+    if (flags.quiet !== true && run.terminal.progress)
+      stderr.write(`\nLeft. Come back with: shoal browsers process attach ${target.id} ${process_id}\n`);
     return;
   }
-  if (!state.opened) throw new ExitError(exitCodes.usage.status, `Process ${process_id} could not be attached to: it has no terminal, perhaps.`, "Start it with --allocate-tty, or follow its output with: shoal browsers process stdout-stream");
-  if (state.exitCode === undefined) throw new ExitError(exitCodes.connection.status, `The connection ended before the program did${reason === "" ? "" : `: ${reason}`} (${String(code)}).`, `If the session still runs, come back with: shoal browsers process attach ${target.id} ${process_id}`);
+  if (!state.opened)
+    throw new ExitError(
+      exitCodes.usage.status,
+      `Process ${process_id} could not be attached to: it has no terminal, perhaps.`,
+      "Start it with --allocate-tty, or follow its output with: shoal browsers process stdout-stream",
+    );
+  if (state.exitCode === undefined)
+    throw new ExitError(
+      exitCodes.connection.status,
+      `The connection ended before the program did${reason === "" ? "" : `: ${reason}`} (${String(code)}).`,
+      `If the session still runs, come back with: shoal browsers process attach ${target.id} ${process_id}`,
+    );
   // As of a program that had run here.
   process.exitCode = state.exitCode;
 }
 
 function exitCodeIn(text: string): number | undefined {
   const parsed: unknown = JSON.parse(text);
-  return typeof parsed === "object" && parsed !== null && "exit_code" in parsed && typeof parsed.exit_code === "number" ? parsed.exit_code : undefined;
+  return typeof parsed === "object" && parsed !== null && "exit_code" in parsed && typeof parsed.exit_code === "number"
+    ? parsed.exit_code
+    : undefined;
 }

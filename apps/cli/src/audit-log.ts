@@ -22,7 +22,8 @@ const maxTries = 4;
  */
 export async function downloadAuditLog(spec: CommandSpec, request: CommandRequest, flags: FileFlags, run: Run): Promise<void> {
   const toScreen = isStandard(flags.file) && run.terminal.screen;
-  if (toScreen && flags.file === undefined) throw new ExitError(exitCodes.usage.status, "An archive is nothing for a terminal.", "Name a file with -f, or send the output to a program.");
+  if (toScreen && flags.file === undefined)
+    throw new ExitError(exitCodes.usage.status, "An archive is nothing for a terminal.", "Name a file with -f, or send the output to a program.");
   const transport = connect(flags, run);
   const progress = showProgress(toScreen ? { ...run.terminal, progress: false } : run.terminal, "audit log");
   let rows = 0;
@@ -30,7 +31,12 @@ export async function downloadAuditLog(spec: CommandSpec, request: CommandReques
   async function* chunks(): AsyncGenerator<Uint8Array> {
     let cursor: string | undefined;
     do {
-      const { bytes, headers } = await wholeChunk(spec, { ...request, query: { ...request.query, ...(cursor !== undefined && { cursor }) } }, transport, run.signal);
+      const { bytes, headers } = await wholeChunk(
+        spec,
+        { ...request, query: { ...request.query, ...(cursor !== undefined && { cursor }) } },
+        transport,
+        run.signal,
+      );
       yield bytes;
       rows += Number(headers.get("x-row-count") ?? 0);
       receivedBytes += bytes.byteLength;
@@ -53,7 +59,12 @@ export async function downloadAuditLog(spec: CommandSpec, request: CommandReques
 }
 
 /** A chunk whose bytes are those that were sent. @throws {ContractError} when they are others again and again. */
-async function wholeChunk(spec: CommandSpec, request: CommandRequest, transport: Transport, signal: AbortSignal): Promise<{ bytes: Uint8Array; headers: Headers }> {
+async function wholeChunk(
+  spec: CommandSpec,
+  request: CommandRequest,
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<{ bytes: Uint8Array; headers: Headers }> {
   for (let attempt = 1; ; attempt++) {
     try {
       // The transport repeats the request itself, as long as nothing has come.
@@ -63,7 +74,11 @@ async function wholeChunk(spec: CommandSpec, request: CommandRequest, transport:
       const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
       const sum = headers.get("x-content-sha256");
       if (sum === null || sum === createHash("sha256").update(bytes).digest("hex")) return { bytes, headers };
-      if (attempt >= maxTries) throw new ContractError(`The answer to ${spec.operationId} does not fit the contract: headers.x-content-sha256: the bytes that came have another SHA-256.`, "headers.x-content-sha256");
+      if (attempt >= maxTries)
+        throw new ContractError(
+          `The answer to ${spec.operationId} does not fit the contract: headers.x-content-sha256: the bytes that came have another SHA-256.`,
+          "headers.x-content-sha256",
+        );
     } catch (error) {
       if (attempt >= maxTries || !(ConnectionError.isInstance(error) || TimeoutError.isInstance(error))) throw error;
     }

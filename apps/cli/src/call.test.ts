@@ -23,7 +23,11 @@ it("sends a short call as the transport would, whatever the operation", async ()
     });
     const idempotencyKey = plain.headers["idempotency-key"];
     await transport.call(endpointOf(spec), request, idempotencyKey === undefined ? {} : { idempotencyKey }).catch(() => undefined);
-    expect({ method: sent?.method, url: sent?.url, body: await sent?.text() }, spec.operationId).toEqual({ method: plain.method, url: plain.url, body: plain.body ?? "" });
+    expect({ method: sent?.method, url: sent?.url, body: await sent?.text() }, spec.operationId).toEqual({
+      method: plain.method,
+      url: plain.url,
+      body: plain.body ?? "",
+    });
     expect(Object.fromEntries(sent?.headers ?? []), spec.operationId).toMatchObject(plain.headers);
   }
   expect(table.length).toBeGreaterThan(100);

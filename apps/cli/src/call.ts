@@ -45,7 +45,13 @@ export async function call(spec: CommandSpec, request: CommandRequest, flags: Gl
   }
   // All but a plain success is for the transport: it knows what to repeat, and what to say. It begins with what came already.
   const { callOn } = await import("./transport.ts");
-  return callOn(spec, request, { to, flags, run, first: first instanceof SendTimeout ? undefined : first, idempotencyKey: plain.headers["idempotency-key"] });
+  return callOn(spec, request, {
+    to,
+    flags,
+    run,
+    first: first instanceof SendTimeout ? undefined : first,
+    idempotencyKey: plain.headers["idempotency-key"],
+  });
 }
 
 /** @returns `undefined` for what is no plain success. */

@@ -13,16 +13,54 @@ const formats = ["table", "json", "jsonl", "yaml"] as const satisfies readonly O
 
 /** `-o`, which every command that prints a result has. For streams, `json` is a line an event too. */
 export function outputOption(): Option {
-  return new Option("-o, --output <format>", "Print a table for people, json, yaml, or jsonl: a JSON value a line.").choices(formats).default("table");
+  return new Option("-o, --output <format>", "Print a table for people, json, yaml, or jsonl: a JSON value a line.")
+    .choices(formats)
+    .default("table");
 }
 
 /** `--query`, which every command that prints JSON has. */
 export function queryOption(): Option {
-  return new Option("--query <expression>", "Print only what this JMESPath expression picks from the answer: name, [].id, [?status=='active'].id. Text is printed as it is.");
+  return new Option(
+    "--query <expression>",
+    "Print only what this JMESPath expression picks from the answer: name, [].id, [?status=='active'].id. Text is printed as it is.",
+  );
 }
 
 /** Commands in the order in which people meet them; what is not named comes between, groups below a group last. */
-const order = ["serve", "doctor", "login", "logout", "whoami", "contexts", "browsers", "browser-pools", "profiles", "deploy", "invoke", "logs", "health", "ready", "status", "openapi", "api", "open", "completion", "create", "follow", "start", "get", "list", "update", "delete", "list-files", "read-file", "write-file", "upload", "upload-zip", "download-dir-zip"];
+const order = [
+  "serve",
+  "doctor",
+  "login",
+  "logout",
+  "whoami",
+  "contexts",
+  "browsers",
+  "browser-pools",
+  "profiles",
+  "deploy",
+  "invoke",
+  "logs",
+  "health",
+  "ready",
+  "status",
+  "openapi",
+  "api",
+  "open",
+  "completion",
+  "create",
+  "follow",
+  "start",
+  "get",
+  "list",
+  "update",
+  "delete",
+  "list-files",
+  "read-file",
+  "write-file",
+  "upload",
+  "upload-zip",
+  "download-dir-zip",
+];
 
 function visibleCommands(this: Help, command: Command): Command[] {
   const rank = (child: Command) => {
@@ -64,7 +102,13 @@ export function createRoot(terminal: Terminal): { readonly root: Command; readon
     .option("--no-color", "Print without colours. NO_COLOR.")
     .configureHelp({
       showGlobalOptions: true,
-      subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map((argument) => (argument.required ? `<${argument.name()}${argument.variadic ? "..." : ""}>` : `[${argument.name()}${argument.variadic ? "..." : ""}]`))].join(" "),
+      subcommandTerm: (command) =>
+        [
+          command.name(),
+          ...command.registeredArguments.map((argument) =>
+            argument.required ? `<${argument.name()}${argument.variadic ? "..." : ""}>` : `[${argument.name()}${argument.variadic ? "..." : ""}]`,
+          ),
+        ].join(" "),
       visibleCommands,
       // Printed before commands are looked at, so that a command may have a --version of its own: that of an app.
       visibleOptions(command) {
@@ -96,7 +140,9 @@ export function createRoot(terminal: Terminal): { readonly root: Command; readon
       styleTitle: (title) => styled(terminal, "bold", title),
     })
     .configureOutput({
-      writeOut: (text) => { terminal.print(text); },
+      writeOut: (text) => {
+        terminal.print(text);
+      },
       // Commander sends the help of a group that was called without a command to stderr, as an error. It is none.
       writeErr: (text) => (held += text),
       outputError: () => undefined,
@@ -105,7 +151,10 @@ export function createRoot(terminal: Terminal): { readonly root: Command; readon
       getOutHasColors: () => terminal.colour,
       getErrHasColors: () => terminal.colour,
     })
-    .addHelpText("after", `${examplesHelp(["shoal serve", "shoal browsers create --name research", "shoal browsers fs watch research /home/shoal/Downloads"])}\n\nExit status:\n${exitCodeHelp()}`);
+    .addHelpText(
+      "after",
+      `${examplesHelp(["shoal serve", "shoal browsers create --name research", "shoal browsers fs watch research /home/shoal/Downloads"])}\n\nExit status:\n${exitCodeHelp()}`,
+    );
 
   function finish(command: Command, path: string): void {
     command.exitOverride((error) => {
@@ -117,7 +166,12 @@ export function createRoot(terminal: Terminal): { readonly root: Command; readon
     for (const child of command.commands) finish(child, `${path} ${child.name()}`);
   }
   const pathOf = (command: Command): string => (command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name());
-  return { root, finish: (command) => { finish(command, pathOf(command)); } };
+  return {
+    root,
+    finish: (command) => {
+      finish(command, pathOf(command));
+    },
+  };
 }
 
 /** A sentence out of commander's words: `error: unknown option '--nam'\n(Did you mean --name?)`. */

@@ -13,7 +13,11 @@ const table = commandTable(document as unknown as OpenApiDocument, polish);
 const spec = (operationId: string) => table.find((entry) => entry.operationId === operationId);
 
 it("has a command for every operation of the contract, each under words of its own", () => {
-  expect(table.map(({ operationId }) => operationId).sort()).toEqual(Object.values(contract).map(({ operationId }) => operationId).sort());
+  expect(table.map(({ operationId }) => operationId).sort()).toEqual(
+    Object.values(contract)
+      .map(({ operationId }) => operationId)
+      .sort(),
+  );
   const words = table.map(({ words }) => words.join(" "));
   expect(new Set(words).size).toBe(words.length);
 });
@@ -23,14 +27,18 @@ it("polishes no operation that does not exist, and gives every command an exampl
   const files = ["read-file", "write-file", "upload-zip", "download-dir-zip"];
   for (const { words, polish: own } of table) {
     if (files.includes(words.at(-1) ?? "")) continue;
-    expect(own.examples?.some((line) => line.includes(`shoal ${words.join(" ")}`)), words.join(" ")).toBe(true);
+    expect(
+      own.examples?.some((line) => line.includes(`shoal ${words.join(" ")}`)),
+      words.join(" "),
+    ).toBe(true);
   }
 });
 
 it("polishes fields that the operation has", () => {
   for (const [operationId, { arguments: positional = [], flags = {}, rest, first = [], text }] of Object.entries(polish)) {
     const fields = spec(operationId)?.flags.map(({ field }) => field);
-    for (const field of [...positional, ...Object.keys(flags), ...(rest === undefined ? [] : [rest])]) expect(fields, `${operationId} ${field}`).toContain(field);
+    for (const field of [...positional, ...Object.keys(flags), ...(rest === undefined ? [] : [rest])])
+      expect(fields, `${operationId} ${field}`).toContain(field);
     const answered = spec(operationId)?.fields;
     for (const field of [...first, ...(text === undefined ? [] : [text])]) expect(answered, `${operationId} ${field}`).toContain(field);
   }
@@ -42,7 +50,9 @@ it("shows columns that an item has", () => {
 
 it("asks before everything that deletes, but for what is made anew with one command", () => {
   const harmless = ["browsers.delete", "browsers.fs.watch.stop"];
-  const unasked = table.filter(({ method, deprecated, polish: own }) => method === "DELETE" && own.confirm === undefined && deprecated !== true).map(({ operationId }) => operationId);
+  const unasked = table
+    .filter(({ method, deprecated, polish: own }) => method === "DELETE" && own.confirm === undefined && deprecated !== true)
+    .map(({ operationId }) => operationId);
   expect(unasked.filter((operationId) => !operationId.startsWith("projects.legacy.")).sort()).toEqual(harmless);
 });
 
@@ -58,7 +68,16 @@ it("asks before everything else that takes something away for good", () => {
     ["profiles.storageState.import", undefined, undefined],
     ["projects.update", "status", "archived"],
   ]);
-  for (const { operationId, polish: { confirmOnly }, flags } of asking) if (confirmOnly !== undefined) expect(flags.map(({ field }) => field), operationId).toContain(confirmOnly.field);
+  for (const {
+    operationId,
+    polish: { confirmOnly },
+    flags,
+  } of asking)
+    if (confirmOnly !== undefined)
+      expect(
+        flags.map(({ field }) => field),
+        operationId,
+      ).toContain(confirmOnly.field);
 });
 
 it("reads kinds, places, choices and what a change may clear", () => {
@@ -73,7 +92,19 @@ it("reads kinds, places, choices and what a change may clear", () => {
 });
 
 it("tells results apart", () => {
-  expect(Object.fromEntries(["profiles.get", "profiles.list", "auditLogs.list", "profiles.delete", "browsers.fs.readFile", "browsers.fs.watch.events", "browsers.replays.download"].map((id) => [id, spec(id)?.result]))).toEqual({
+  expect(
+    Object.fromEntries(
+      [
+        "profiles.get",
+        "profiles.list",
+        "auditLogs.list",
+        "profiles.delete",
+        "browsers.fs.readFile",
+        "browsers.fs.watch.events",
+        "browsers.replays.download",
+      ].map((id) => [id, spec(id)?.result]),
+    ),
+  ).toEqual({
     "profiles.get": "json",
     "profiles.list": "page",
     "auditLogs.list": "tokenPage",
@@ -86,12 +117,17 @@ it("tells results apart", () => {
 
 it("gives no command two flags alike, nor one that means something else on every command", () => {
   const { index, tables } = splitTable(table, groups, { version: "0.0.0", notYet: new Set() });
-  const program = buildProgram({ index, load: (word) => tables[`of-${word}`] ?? [] }, { terminal: silentTerminal(), env: {}, signal: new AbortController().signal });
+  const program = buildProgram(
+    { index, load: (word) => tables[`of-${word}`] ?? [] },
+    { terminal: silentTerminal(), env: {}, signal: new AbortController().signal },
+  );
   // Commander refuses flags that are taken.
   program.fillAll();
   const globals = new Set(program.root.options.flatMap(({ long, short }) => [long, short]));
   const visit = (command: Command): number => {
-    if (command.parent) for (const { long, short } of command.options) for (const flag of [long, short]) if (typeof flag === "string") expect(globals.has(flag), `${pathOf(command)} ${flag}`).toBe(false);
+    if (command.parent)
+      for (const { long, short } of command.options)
+        for (const flag of [long, short]) if (typeof flag === "string") expect(globals.has(flag), `${pathOf(command)} ${flag}`).toBe(false);
     return command.commands.reduce((count, child) => count + visit(child), 1);
   };
   expect(visit(program.root)).toBeGreaterThan(table.length);
@@ -104,7 +140,10 @@ function shellWords(line: string): string[] {
 
 it("shows examples whose flags there are", () => {
   const { index, tables } = splitTable(table, groups, { version: "0.0.0", notYet: new Set() });
-  const program = buildProgram({ index, load: (word) => tables[`of-${word}`] ?? [] }, { terminal: silentTerminal(), env: {}, signal: new AbortController().signal });
+  const program = buildProgram(
+    { index, load: (word) => tables[`of-${word}`] ?? [] },
+    { terminal: silentTerminal(), env: {}, signal: new AbortController().signal },
+  );
   program.fillAll();
   const globals = new Set(program.root.options.map(({ long }) => long));
   const lines = [...Object.values(polish).flatMap(({ examples = [] }) => examples), ...Object.values(groups).flatMap(({ examples }) => examples)];
@@ -113,7 +152,15 @@ it("shows examples whose flags there are", () => {
       let command: Command = program.root;
       const words = shellWords(call.replace(/ -- .*$/, "").replace(/ [<>].*$/, "")).slice(1);
       for (const word of words) {
-        if (word.startsWith("-") && word !== "-") expect(globals.has(word) || word === "--help" || [command, ...command.commands.filter((child) => child.name() === "follow")].flatMap(({ options }) => options).some(({ long, short }) => long === word || short === word), `${line}: ${word}`).toBe(true);
+        if (word.startsWith("-") && word !== "-")
+          expect(
+            globals.has(word) ||
+              word === "--help" ||
+              [command, ...command.commands.filter((child) => child.name() === "follow")]
+                .flatMap(({ options }) => options)
+                .some(({ long, short }) => long === word || short === word),
+            `${line}: ${word}`,
+          ).toBe(true);
         else command = command.commands.find((child) => child.name() === word) ?? command;
       }
       expect(command.parent, line).not.toBeNull();

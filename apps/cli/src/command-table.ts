@@ -151,7 +151,13 @@ export function commandTable(document: OpenApiDocument, polish: Readonly<Record<
         ...(operation.security?.length === 0 && { open: true as const }),
         params: parameters.filter((parameter) => parameter.in === "path").map(({ name, description }) => ({ name, description: description ?? "" })),
         flags: [
-          ...query.map((parameter) => reader.flag("query", parameter.name, { schema: parameter.schema ?? {}, required: parameter.required ?? false, description: parameter.description })),
+          ...query.map((parameter) =>
+            reader.flag("query", parameter.name, {
+              schema: parameter.schema ?? {},
+              required: parameter.required ?? false,
+              description: parameter.description,
+            }),
+          ),
           ...reader.bodyFlags(json?.schema ?? multipart?.schema, method === "patch"),
         ],
         body: json ? "json" : multipart ? "multipart" : sends !== undefined ? "bytes" : "none",
@@ -177,7 +183,9 @@ export function commandTable(document: OpenApiDocument, polish: Readonly<Record<
 
 /** Says a command's texts in the words of the command line: flags for the wire's fields, commands for operations. */
 function inWords(spec: CommandSpec, commands: ReadonlyMap<string, string>): CommandSpec {
-  const names = new Map(spec.flags.map(({ field }) => [field, spec.polish.arguments?.includes(field) === true ? `<${kebab(field)}>` : fieldFlag(spec.polish, field)]));
+  const names = new Map(
+    spec.flags.map(({ field }) => [field, spec.polish.arguments?.includes(field) === true ? `<${kebab(field)}>` : fieldFlag(spec.polish, field)]),
+  );
   const said = (text: string, from = "") =>
     text.replace(/`([\w.]+)`/g, (whole, name: string) => {
       const command = commands.get(name);
@@ -195,7 +203,21 @@ function inWords(spec: CommandSpec, commands: ReadonlyMap<string, string>): Comm
   };
 }
 
-const telling = ["id", "session_id", "name", "app_name", "version", "action_name", "status", "type", "domain", "email", "created_at", "started_at", "expires_at"];
+const telling = [
+  "id",
+  "session_id",
+  "name",
+  "app_name",
+  "version",
+  "action_name",
+  "status",
+  "type",
+  "domain",
+  "email",
+  "created_at",
+  "started_at",
+  "expires_at",
+];
 
 /** Columns of a table that nobody chose: what tells one from the other first, and no more than fit. */
 function columnsFor(fields: readonly string[]): (readonly [string, string])[] {
@@ -204,14 +226,29 @@ function columnsFor(fields: readonly string[]): (readonly [string, string])[] {
   return chosen.map((field) => [field.replace(/_at$/, "").replaceAll("_", " ").toUpperCase(), field]);
 }
 
-const samples: Readonly<Record<FlagKind, string>> = { string: "TEXT", integer: "1", number: "1", boolean: "", map: "KEY=VALUE", list: "VALUE", json: "JSON", file: "FILE" };
+const samples: Readonly<Record<FlagKind, string>> = {
+  string: "TEXT",
+  integer: "1",
+  number: "1",
+  boolean: "",
+  map: "KEY=VALUE",
+  list: "VALUE",
+  json: "JSON",
+  file: "FILE",
+};
 
 /** A call that nobody wrote down: the arguments, and the flags that it cannot do without. */
 function exampleOf({ words, params, flags, polish }: CommandSpec): string {
   const { arguments: positional = [] } = polish;
   const needed = flags.filter(({ field, required }) => required && !positional.includes(field));
   const given = needed.map(({ field, kind, values }) => [fieldFlag(polish, field), values?.[0] ?? samples[kind]].filter(Boolean).join(" "));
-  return ["shoal", ...words, ...params.map(({ name }) => kebab(name).toUpperCase()), ...positional.map((field) => kebab(field).toUpperCase()), ...given].join(" ");
+  return [
+    "shoal",
+    ...words,
+    ...params.map(({ name }) => kebab(name).toUpperCase()),
+    ...positional.map((field) => kebab(field).toUpperCase()),
+    ...given,
+  ].join(" ");
 }
 
 /** Reads flags and fields off JSON Schemas. */
@@ -229,7 +266,9 @@ class SchemaReader {
       const whole = this.flag("body", field, { schema: value, required: required.has(field), isChange, description: value.description });
       if (whole.kind !== "json" || field === "viewport") return [whole];
       const inner = this.#objectOf(this.#real(value));
-      const parts = Object.entries(inner.properties).map(([name, part]) => this.flag("body", `${field}.${name}`, { schema: part, required: false, description: part.description }));
+      const parts = Object.entries(inner.properties).map(([name, part]) =>
+        this.flag("body", `${field}.${name}`, { schema: part, required: false, description: part.description }),
+      );
       // A field beside the object that is spelt the same: `proxy_id` and `proxy.id`.
       const beside = new Set(Object.keys(properties).map(flagName));
       const simple = parts.filter((part) => part.kind !== "json" && part.kind !== "file" && !beside.has(flagName(part.field)));
@@ -239,7 +278,11 @@ class SchemaReader {
     });
   }
 
-  flag(place: FlagPlace, field: string, source: { schema: JsonSchema; required: boolean; isChange?: boolean; description: string | undefined }): Flag {
+  flag(
+    place: FlagPlace,
+    field: string,
+    source: { schema: JsonSchema; required: boolean; isChange?: boolean; description: string | undefined },
+  ): Flag {
     const resolved = this.#resolve(source.schema);
     const variants = resolved.anyOf ?? resolved.oneOf;
     const nullable = typesOf(resolved).includes("null") || variants?.some((variant) => variant.type === "null") === true;
@@ -296,21 +339,39 @@ class SchemaReader {
   /** Fields of an object; of a union all that any of its kinds has, required when every kind requires them. */
   #objectOf(schema: JsonSchema | undefined): { properties: Readonly<Record<string, JsonSchema>>; required: ReadonlySet<string> } {
     const resolved = this.#resolve(schema);
-    const variants = [...(resolved.anyOf ?? resolved.oneOf ?? [])].filter((variant) => variant.type !== "null").map((variant) => this.#objectOf(variant));
+    const variants = [...(resolved.anyOf ?? resolved.oneOf ?? [])]
+      .filter((variant) => variant.type !== "null")
+      .map((variant) => this.#objectOf(variant));
     const parts = (resolved.allOf ?? []).map((part) => this.#objectOf(part));
     const [first, ...others] = variants;
     return {
-      properties: Object.assign({}, ...variants.map(({ properties }) => properties), ...parts.map(({ properties }) => properties), resolved.properties) as Record<string, JsonSchema>,
-      required: new Set([...(resolved.required ?? []), ...parts.flatMap(({ required }) => [...required]), ...[...(first?.required ?? [])].filter((name) => others.every(({ required }) => required.has(name)))]),
+      properties: Object.assign(
+        {},
+        ...variants.map(({ properties }) => properties),
+        ...parts.map(({ properties }) => properties),
+        resolved.properties,
+      ) as Record<string, JsonSchema>,
+      required: new Set([
+        ...(resolved.required ?? []),
+        ...parts.flatMap(({ required }) => [...required]),
+        ...[...(first?.required ?? [])].filter((name) => others.every(({ required }) => required.has(name))),
+      ]),
     };
   }
 
   #kindOf(schema: JsonSchema): FlagKind {
     const type = typesOf(schema).find((name) => name !== "null");
-    if (type === "string" || (type === undefined && schema.contentMediaType !== undefined)) return schema.format === "binary" || schema.contentMediaType === "application/octet-stream" ? "file" : "string";
+    if (type === "string" || (type === undefined && schema.contentMediaType !== undefined))
+      return schema.format === "binary" || schema.contentMediaType === "application/octet-stream" ? "file" : "string";
     if (type === "integer" || type === "number" || type === "boolean") return type;
     if (type === "array" && typesOf(this.#real(schema.items ?? {})).includes("string")) return "list";
-    if (type === "object" && schema.properties === undefined && typeof schema.additionalProperties === "object" && this.#isText(schema.additionalProperties)) return "map";
+    if (
+      type === "object" &&
+      schema.properties === undefined &&
+      typeof schema.additionalProperties === "object" &&
+      this.#isText(schema.additionalProperties)
+    )
+      return "map";
     const variants = (schema.anyOf ?? schema.oneOf)?.map((variant) => this.#real(variant)) ?? [];
     return variants.length > 0 && variants.every((variant) => typesOf(variant).includes("string")) ? "string" : "json";
   }

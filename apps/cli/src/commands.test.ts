@@ -24,12 +24,20 @@ it.each([
   [["profiles", "storage-state", "import", "shopping", "--cookies", "[]", "--origins", "[]"], "Replace the state that profile shopping holds?"],
   [["projects", "update", "research", "--status", "archived"], "Archive project research? Its keys open nothing until it is active again."],
 ])("nobody answers %j, which destroys, without --yes where there is no terminal", async (args, question) => {
-  expect(await run(...args)).toEqual({ status: 2, stdout: "", stderr: `error: Nobody can answer here: ${question}\n  Add --yes to go ahead without the question.\n` });
+  expect(await run(...args)).toEqual({
+    status: 2,
+    stdout: "",
+    stderr: `error: Nobody can answer here: ${question}\n  Add --yes to go ahead without the question.\n`,
+  });
   expect((await run(...args, "--yes")).status).toBe(4);
   expect((await run(...args, "--dry-run")).status).toBe(0);
 });
 
-it.each([[["browser-pools", "update", "workers", "--size", "2"]], [["projects", "update", "research", "--status", "active"]], [["browsers", "delete", "research"]]])("asks nothing before %j", async (args) => {
+it.each([
+  [["browser-pools", "update", "workers", "--size", "2"]],
+  [["projects", "update", "research", "--status", "active"]],
+  [["browsers", "delete", "research"]],
+])("asks nothing before %j", async (args) => {
   expect((await run(...args)).status).toBe(4);
 });
 
@@ -40,12 +48,20 @@ describe("profiles", () => {
     expect(made).toMatchObject({ id: expect.stringMatching(idPattern) as unknown, name: "shopping" });
     const shown = made.created_at.replace("T", " ").replace(/\.\d+Z/, "Z");
 
-    expect(await run("profiles", "get", "shopping")).toEqual({ status: 0, stdout: `id          ${made.id}\nname        shopping\ncreated_at  ${shown}\n`, stderr: "" });
+    expect(await run("profiles", "get", "shopping")).toEqual({
+      status: 0,
+      stdout: `id          ${made.id}\nname        shopping\ncreated_at  ${shown}\n`,
+      stderr: "",
+    });
     expect(await test.json("profile", "get", made.id)).toEqual(made);
     expect((await run("profiles", "list")).stdout).toBe(`ID                        NAME      CREATED\n${made.id}  shopping  ${shown}\n`);
 
     expect(await test.json("profiles", "update", "shopping", "--name", "groceries")).toMatchObject({ id: made.id, name: "groceries" });
-    expect(await run("profiles", "delete", "groceries")).toEqual({ status: 2, stdout: "", stderr: "error: Nobody can answer here: Delete profile groceries and the state it holds?\n  Add --yes to go ahead without the question.\n" });
+    expect(await run("profiles", "delete", "groceries")).toEqual({
+      status: 2,
+      stdout: "",
+      stderr: "error: Nobody can answer here: Delete profile groceries and the state it holds?\n  Add --yes to go ahead without the question.\n",
+    });
     expect(await run("profiles", "delete", "groceries", "--yes")).toEqual({ status: 0, stdout: "", stderr: "Deleted profile groceries.\n" });
     expect((await run("profiles", "get", "groceries")).status).toBe(4);
   });
@@ -56,7 +72,13 @@ describe("profiles", () => {
     expect(first).toMatchObject({ status: 0, stderr: "There are more: add --all, or --offset 2.\n" });
     expect(first.stdout.trim().split("\n")).toHaveLength(3);
     const lines = await run("profiles", "list", "--limit", "2", "--all", "-o", "jsonl");
-    expect(lines.stdout.trim().split("\n").map((line) => (JSON.parse(line) as { name: string }).name).sort()).toEqual(["p1", "p2", "p3"]);
+    expect(
+      lines.stdout
+        .trim()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as { name: string }).name)
+        .sort(),
+    ).toEqual(["p1", "p2", "p3"]);
     expect(await test.json("profiles", "list", "--all", "--limit", "1")).toHaveLength(3);
     expect(await test.json("profiles", "list", "--search", "p2")).toMatchObject([{ name: "p2" }]);
   });
@@ -77,7 +99,10 @@ describe("API keys", () => {
     const rotated = (await test.json("api-keys", "rotate", field("id"), "--yes")) as { id: string; key: string };
     expect(rotated.key).not.toBe(field("key"));
     for (const id of [field("id"), rotated.id]) expect([0, 4]).toContain((await run("api-keys", "delete", id, "--yes")).status);
-    expect(await shoal(["profiles", "list"], { env })).toMatchObject({ status: 3, stderr: expect.stringContaining("The key came from SHOAL_API_KEY.") as unknown });
+    expect(await shoal(["profiles", "list"], { env })).toMatchObject({
+      status: 3,
+      stderr: expect.stringContaining("The key came from SHOAL_API_KEY.") as unknown,
+    });
   });
 });
 
@@ -104,22 +129,53 @@ describe("errors", () => {
   const code = (name: string, status: number) => `  code ${name}, status ${String(status)}, request `;
 
   it("say what to do in the words of the command line", async () => {
-    expect((await run("profiles", "get", "nope")).stderr).toMatch(new RegExp(`^error: Profile nope was not found in this project\\. List the profiles with \`shoal profiles list\`, or create it with \`shoal profiles create\`\\.\n${code("not_found", 404)}\\S+\n$`));
-    expect(await run("browsers", "create", "--timeout-seconds", "1")).toMatchObject({ status: 6, stderr: expect.stringContaining("error: --timeout-seconds: expected at least 10\n") as unknown });
-    expect(await run("browsers", "create", "--region", "eu")).toMatchObject({ status: 6, stderr: expect.stringContaining("error: --region: this service has no server in region eu") as unknown });
-    expect(await run("browsers", "create", "--invocation-id", "i")).toMatchObject({ status: 11, stderr: expect.stringContaining("--invocation-id") as unknown });
+    expect((await run("profiles", "get", "nope")).stderr).toMatch(
+      new RegExp(
+        `^error: Profile nope was not found in this project\\. List the profiles with \`shoal profiles list\`, or create it with \`shoal profiles create\`\\.\n${code("not_found", 404)}\\S+\n$`,
+      ),
+    );
+    expect(await run("browsers", "create", "--timeout-seconds", "1")).toMatchObject({
+      status: 6,
+      stderr: expect.stringContaining("error: --timeout-seconds: expected at least 10\n") as unknown,
+    });
+    expect(await run("browsers", "create", "--region", "eu")).toMatchObject({
+      status: 6,
+      stderr: expect.stringContaining("error: --region: this service has no server in region eu") as unknown,
+    });
+    expect(await run("browsers", "create", "--invocation-id", "i")).toMatchObject({
+      status: 11,
+      stderr: expect.stringContaining("--invocation-id") as unknown,
+    });
     await test.json("profiles", "create", "--name", "taken");
-    expect(await run("profiles", "create", "--name", "taken")).toMatchObject({ status: 5, stderr: expect.stringContaining(code("name_taken", 409)) as unknown });
+    expect(await run("profiles", "create", "--name", "taken")).toMatchObject({
+      status: 5,
+      stderr: expect.stringContaining(code("name_taken", 409)) as unknown,
+    });
     expect(await run("profiles", "list", "--project", "nope")).toMatchObject({ status: 4 });
   });
 
   it("tell a service that is not there, one that is too slow, and a key that is missing", async () => {
     const env = { SHOAL_API_KEY: "sk_x" };
-    expect(await shoal(["profiles", "list", "--base-url", "http://user:hunter2@127.0.0.1:9"], { env })).toMatchObject({ status: 2, stderr: expect.not.stringContaining("hunter2") as unknown });
-    expect(await shoal(["profiles", "list", "--base-url", "http://127.0.0.1:9"], { env })).toMatchObject({ status: 9, stderr: expect.stringContaining("`shoal serve` starts one") as unknown });
-    expect(await run("profiles", "list", "--timeout", "0.0001")).toMatchObject({ status: 10, stderr: expect.stringContaining("Raise --timeout") as unknown });
-    expect(await shoal(["profiles", "list"], { env: { SHOAL_DATA_DIR: join(test.folder, "none") } })).toMatchObject({ status: 3, stderr: expect.stringContaining("set SHOAL_API_KEY") as unknown });
-    expect(await run("profiles", "list", "--base-url", "http://127.0.0.1:9")).toMatchObject({ status: 3, stderr: expect.stringContaining("is sent nowhere else") as unknown });
+    expect(await shoal(["profiles", "list", "--base-url", "http://user:hunter2@127.0.0.1:9"], { env })).toMatchObject({
+      status: 2,
+      stderr: expect.not.stringContaining("hunter2") as unknown,
+    });
+    expect(await shoal(["profiles", "list", "--base-url", "http://127.0.0.1:9"], { env })).toMatchObject({
+      status: 9,
+      stderr: expect.stringContaining("`shoal serve` starts one") as unknown,
+    });
+    expect(await run("profiles", "list", "--timeout", "0.0001")).toMatchObject({
+      status: 10,
+      stderr: expect.stringContaining("Raise --timeout") as unknown,
+    });
+    expect(await shoal(["profiles", "list"], { env: { SHOAL_DATA_DIR: join(test.folder, "none") } })).toMatchObject({
+      status: 3,
+      stderr: expect.stringContaining("set SHOAL_API_KEY") as unknown,
+    });
+    expect(await run("profiles", "list", "--base-url", "http://127.0.0.1:9")).toMatchObject({
+      status: 3,
+      stderr: expect.stringContaining("is sent nowhere else") as unknown,
+    });
   });
 });
 
@@ -153,21 +209,34 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
   it("have files: written, read, described, moved, deleted", async () => {
     const fs = (...args: string[]) => run("browsers", "fs", ...args);
     expect(await fs("create-directory", "files", "/home/shoal/w")).toEqual({ status: 0, stdout: "", stderr: "Created /home/shoal/w.\n" });
-    expect(await shoal(["browsers", "fs", "write-file", "files", "/home/shoal/w/a.txt", "--mode", "600"], { env: test.env, input: "hello\n" })).toMatchObject({ status: 0, stderr: "Wrote /home/shoal/w/a.txt.\n" });
+    expect(
+      await shoal(["browsers", "fs", "write-file", "files", "/home/shoal/w/a.txt", "--mode", "600"], { env: test.env, input: "hello\n" }),
+    ).toMatchObject({ status: 0, stderr: "Wrote /home/shoal/w/a.txt.\n" });
     expect(await fs("read-file", "files", "/home/shoal/w/a.txt")).toEqual({ status: 0, stdout: "hello\n", stderr: "" });
     expect((await fs("list-files", "files", "/home/shoal/w")).stdout).toMatch(/^MODE +SIZE +CHANGED +NAME\n-rw------- +6 +\S+ \S+ +a\.txt\n$/);
     expect(await test.json("browsers", "fs", "file-info", "files", "/home/shoal/w/a.txt")).toMatchObject({ size_bytes: 6, mode: "-rw-------" });
     expect((await fs("set-permissions", "files", "/home/shoal/w/a.txt", "644")).stderr).toBe("Changed /home/shoal/w/a.txt.\n");
     expect((await fs("set-permissions", "files", "/home/shoal/w/a.txt", "rwx")).stderr).toContain("error: <mode>: ");
-    expect((await fs("move", "files", "/home/shoal/w/a.txt", "/home/shoal/w/b.txt")).stderr).toBe("Moved /home/shoal/w/a.txt to /home/shoal/w/b.txt.\n");
-    expect(await fs("read-file", "files", "/home/shoal/w/a.txt")).toMatchObject({ status: 4, stderr: expect.stringContaining("`shoal browsers fs list-files`") as unknown });
+    expect((await fs("move", "files", "/home/shoal/w/a.txt", "/home/shoal/w/b.txt")).stderr).toBe(
+      "Moved /home/shoal/w/a.txt to /home/shoal/w/b.txt.\n",
+    );
+    expect(await fs("read-file", "files", "/home/shoal/w/a.txt")).toMatchObject({
+      status: 4,
+      stderr: expect.stringContaining("`shoal browsers fs list-files`") as unknown,
+    });
     expect((await fs("delete-file", "files", "/home/shoal/w/b.txt", "--yes")).stderr).toBe("Deleted /home/shoal/w/b.txt.\n");
     expect((await fs("list-files", "files", "/home/shoal/w")).stderr).toBe("The directory is empty.\n");
     expect((await fs("delete-directory", "files", "/home/shoal/w")).stderr).toContain("Add --yes");
     expect((await fs("delete-directory", "files", "/home/shoal/w", "--yes")).stderr).toBe("Deleted /home/shoal/w.\n");
-    expect(await fs("delete-directory", "files", "/home/shoal/w", "--yes")).toMatchObject({ status: 4, stderr: expect.stringContaining("--missing-ok") as unknown });
+    expect(await fs("delete-directory", "files", "/home/shoal/w", "--yes")).toMatchObject({
+      status: 4,
+      stderr: expect.stringContaining("--missing-ok") as unknown,
+    });
     expect((await fs("delete-directory", "files", "/home/shoal/w", "--yes", "--missing-ok")).status).toBe(0);
-    expect(await fs("list-files", "files", "relative")).toMatchObject({ status: 6, stderr: expect.stringContaining("error: <path>: must be absolute") as unknown });
+    expect(await fs("list-files", "files", "relative")).toMatchObject({
+      status: 6,
+      stderr: expect.stringContaining("error: <path>: must be absolute") as unknown,
+    });
   });
 
   it("take files up and hand them back, through files and through pipes", async () => {
@@ -175,11 +244,15 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
     writeFileSync(at("a.bin"), Buffer.alloc(300_000, 7));
     writeFileSync(at("ü b.txt"), "text");
     const fs = (...args: string[]) => run("browsers", "fs", ...args);
-    expect((await fs("upload", "files", at("a.bin"), at("ü b.txt"), "--to", "/home/shoal/up")).stderr).toBe("Uploaded 2 files (300.0 kB) to /home/shoal/up.\n");
+    expect((await fs("upload", "files", at("a.bin"), at("ü b.txt"), "--to", "/home/shoal/up")).stderr).toBe(
+      "Uploaded 2 files (300.0 kB) to /home/shoal/up.\n",
+    );
     expect((await fs("read-file", "files", "/home/shoal/up/a.bin", "-f", at("back.bin"))).stderr).toBe(`Saved ${at("back.bin")} (300.0 kB).\n`);
     expect(readFileSync(at("back.bin"))).toEqual(readFileSync(at("a.bin")));
     expect((await fs("download-dir-zip", "files", "/home/shoal/up", "-f", at("up.zip"))).status).toBe(0);
-    expect((await fs("upload-zip", "files", at("up.zip"), "--to", "/home/shoal/unpacked")).stderr).toBe(`Unpacked ${at("up.zip")} in /home/shoal/unpacked.\n`);
+    expect((await fs("upload-zip", "files", at("up.zip"), "--to", "/home/shoal/unpacked")).stderr).toBe(
+      `Unpacked ${at("up.zip")} in /home/shoal/unpacked.\n`,
+    );
     expect((await fs("read-file", "files", "/home/shoal/unpacked/ü b.txt")).stdout).toBe("text");
 
     const zip = start(["browsers", "fs", "upload-zip", "files", "-", "--to", "/home/shoal/piped"], test.env);
@@ -187,12 +260,18 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
     expect(await zip.outcome).toMatchObject({ status: 0, stderr: "Unpacked the archive in /home/shoal/piped.\n" });
     expect((await fs("read-file", "files", "/home/shoal/piped/ü b.txt", "-f", "-")).stdout).toBe("text");
 
-    expect(await fs("upload", "files", at("none"), "--to", "/")).toEqual({ status: 2, stdout: "", stderr: `error: ${at("none")} cannot be read: it does not exist.\n` });
+    expect(await fs("upload", "files", at("none"), "--to", "/")).toEqual({
+      status: 2,
+      stdout: "",
+      stderr: `error: ${at("none")} cannot be read: it does not exist.\n`,
+    });
     expect((await fs("upload", "files", test.folder, "--to", "/")).stderr).toContain("is a directory.");
     mkdirSync(at("other"));
     writeFileSync(at("other/a.bin"), "");
     expect((await fs("upload", "files", at("a.bin"), at("other/a.bin"), "--to", "/")).stderr).toContain("same name");
-    expect((await fs("read-file", "files", "/home/shoal/up/a.bin", "-f", at("none/x"))).stderr).toBe(`error: ${at("none/x")} cannot be written: ${at("none")} does not exist.\n`);
+    expect((await fs("read-file", "files", "/home/shoal/up/a.bin", "-f", at("none/x"))).stderr).toBe(
+      `error: ${at("none/x")} cannot be written: ${at("none")} does not exist.\n`,
+    );
     expect((await fs("read-file", "files", "/home/shoal/none", "-f", at("never"))).status).toBe(4);
     expect(readdirSync(test.folder).filter((name) => name.includes("never") || name.includes(".part"))).toEqual([]);
   });
@@ -225,7 +304,15 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
     it("are told as lines of JSON, without a word beside them", async () => {
       const before = stopped();
       const run = start(["browsers", "fs", "watch", "files", "/home/shoal", "-o", "json", "--recursive"], env);
-      await expect.poll(async () => { await write(`try-${String(Math.random())}`); return run.stdout(); }, { timeout: 30_000 }).toContain("\n");
+      await expect
+        .poll(
+          async () => {
+            await write(`try-${String(Math.random())}`);
+            return run.stdout();
+          },
+          { timeout: 30_000 },
+        )
+        .toContain("\n");
       run.kill("SIGTERM");
       const { status, stdout, stderr } = await run.outcome;
       expect({ status, stderr }).toEqual({ status: 143, stderr: "" });
@@ -242,7 +329,15 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
       let isOver = false;
       piped.on("close", () => (isOver = true));
       // The second event finds the pipe closed.
-      await expect.poll(async () => { await write(`pipe-${String(Math.random())}`); return isOver; }, { timeout: 60_000 }).toBe(true);
+      await expect
+        .poll(
+          async () => {
+            await write(`pipe-${String(Math.random())}`);
+            return isOver;
+          },
+          { timeout: 60_000 },
+        )
+        .toBe(true);
       expect(output).toMatch(/^\{[^\n]+\}\nstatus 0\n$/);
       expect(stopped()).toBe(before + 1);
     });
@@ -265,7 +360,10 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
     // It does not come to its end by itself.
     const proxy = await startRecordingProxy(test.service.baseUrl);
     proxy.holdBack(/\/fs\/read_file/);
-    const download = start(["browsers", "fs", "read-file", "files", "/home/shoal/big/source.bin", "-f", name], { SHOAL_BASE_URL: proxy.baseUrl, SHOAL_API_KEY: test.service.apiKey });
+    const download = start(["browsers", "fs", "read-file", "files", "/home/shoal/big/source.bin", "-f", name], {
+      SHOAL_BASE_URL: proxy.baseUrl,
+      SHOAL_API_KEY: test.service.apiKey,
+    });
     await expect.poll(() => readdirSync(test.folder).some((entry) => entry.startsWith(".big.bin")), { timeout: 30_000 }).toBe(true);
     download.kill("SIGINT");
     expect((await download.outcome).status).toBe(130);

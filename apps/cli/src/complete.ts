@@ -17,7 +17,15 @@ const files = ":files";
 type Candidate = readonly [text: string, description?: string];
 
 /** A flag's resources: `--profile-name` is a name out of `profiles list`. */
-const resourceFlags: Readonly<Record<string, string>> = { "--profile-id": "profiles", "--profile-name": "profiles", "--proxy-id": "proxies", "--proxy-name": "proxies", "--project": "projects", "--credential-name": "credentials", "--session-id": "browsers" };
+const resourceFlags: Readonly<Record<string, string>> = {
+  "--profile-id": "profiles",
+  "--profile-name": "profiles",
+  "--proxy-id": "proxies",
+  "--proxy-name": "proxies",
+  "--project": "projects",
+  "--credential-name": "credentials",
+  "--session-id": "browsers",
+};
 
 /**
  * What may stand where the cursor is.
@@ -29,7 +37,9 @@ export async function complete(words: readonly string[], program: Program, run: 
   const current = words.at(-1) === ":empty" ? "" : (words.at(-1) ?? "");
   const { command, positionals, flags, pending } = follow(words.slice(0, -1), program);
   const candidates = await candidatesFor({ command, positionals, flags, pending, current }, program, run);
-  return candidates.filter(([text]) => text === files || text.startsWith(current)).map(([text, description]) => (description === undefined || description === "" ? text : `${printable(text)}\t${printable(description)}`));
+  return candidates
+    .filter(([text]) => text === files || text.startsWith(current))
+    .map(([text, description]) => (description === undefined || description === "" ? text : `${printable(text)}\t${printable(description)}`));
 }
 
 interface Position {
@@ -72,11 +82,23 @@ function follow(words: readonly string[], program: Program): Position {
   return { command, positionals, flags, pending };
 }
 
-async function candidatesFor({ command, positionals, flags, pending, current }: Position & { readonly current: string }, program: Program, run: Run): Promise<Candidate[]> {
+async function candidatesFor(
+  { command, positionals, flags, pending, current }: Position & { readonly current: string },
+  program: Program,
+  run: Run,
+): Promise<Candidate[]> {
   if (pending) return valuesOf(pending, { flags, current }, program, run);
-  if (current.startsWith("-")) return optionsOf(command).filter(({ hidden }) => !hidden).flatMap((option) => [[option.long ?? option.flags, option.description.split(/\. |\n/)[0] ?? ""] as const]);
+  if (current.startsWith("-"))
+    return optionsOf(command)
+      .filter(({ hidden }) => !hidden)
+      .flatMap((option) => [[option.long ?? option.flags, option.description.split(/\. |\n/)[0] ?? ""] as const]);
   // `browsers fs watch` is a group and a command.
-  const below: Candidate[] = positionals.length === 0 ? command.commands.filter((child) => !child.name().startsWith("__") && child.name() !== "help").map((child) => [child.name(), child.summary() || (child.description().split("\n")[0] ?? "")]) : [];
+  const below: Candidate[] =
+    positionals.length === 0
+      ? command.commands
+          .filter((child) => !child.name().startsWith("__") && child.name() !== "help")
+          .map((child) => [child.name(), child.summary() || (child.description().split("\n")[0] ?? "")])
+      : [];
   const target = command.commands.find((child) => child.name() === "follow") ?? command;
   const argument = target.registeredArguments[Math.min(positionals.length, target.registeredArguments.length - 1)];
   if (argument === undefined || (positionals.length >= target.registeredArguments.length && !argument.variadic)) return below;
@@ -87,7 +109,12 @@ async function candidatesFor({ command, positionals, flags, pending, current }: 
   return /file|archive|entrypoint|directory/.test(argument.name()) ? [[files]] : below;
 }
 
-async function valuesOf(option: Option, { flags, current }: { readonly flags: GlobalFlags; readonly current: string }, program: Program, run: Run): Promise<Candidate[]> {
+async function valuesOf(
+  option: Option,
+  { flags, current }: { readonly flags: GlobalFlags; readonly current: string },
+  program: Program,
+  run: Run,
+): Promise<Candidate[]> {
   if (option.argChoices) return option.argChoices.map((choice) => [choice]);
   if (option.long === "--context") return Object.entries(readConfig(run.env).contexts ?? {}).map(([name, { base_url }]) => [name, base_url]);
   const resource = resourceFlags[option.long ?? ""];
@@ -106,16 +133,30 @@ interface Listing {
 /** Asks for what begins as typed where the list can, for there may be more than one page. */
 function listing(spec: CommandSpec, args: readonly string[], current: string): Listing {
   const takes = (name: string) => spec.flags.some(({ field }) => field === name);
-  return { spec, request: { params: Object.fromEntries(spec.params.map(({ name }, index) => [name, args[index] ?? ""])), query: { ...(takes("limit") && { limit: 100 }), ...(takes("query") && current !== "" && { query: current }) }, body: undefined } };
+  return {
+    spec,
+    request: {
+      params: Object.fromEntries(spec.params.map(({ name }, index) => [name, args[index] ?? ""])),
+      query: { ...(takes("limit") && { limit: 100 }), ...(takes("query") && current !== "" && { query: current }) },
+      body: undefined,
+    },
+  };
 }
 
 /** The list whose items a path parameter names: that of the path before it, `/browsers` for `/browsers/{id}/fs/move`. */
-function resourceBehind(spec: CommandSpec, param: string, typed: { readonly args: readonly string[]; readonly current: string }, program: Program): Listing | undefined {
+function resourceBehind(
+  spec: CommandSpec,
+  param: string,
+  typed: { readonly args: readonly string[]; readonly current: string },
+  program: Program,
+): Listing | undefined {
   const before = spec.path.slice(0, spec.path.indexOf(`/{${param}}`));
   const shape = (path: string) => path.replace(/\{\w+\}/g, "{}");
   const first = kebab(spec.words[0] ?? "");
   // Projects are at two paths, and `org` is no word of their list.
-  const list = [first, "browsers", "projects"].flatMap((word) => program.operations(word)).find(({ method, path, polish }) => method === "GET" && polish.columns !== undefined && shape(path) === shape(before));
+  const list = [first, "browsers", "projects"]
+    .flatMap((word) => program.operations(word))
+    .find(({ method, path, polish }) => method === "GET" && polish.columns !== undefined && shape(path) === shape(before));
   return list && listing(list, typed.args, typed.current);
 }
 

@@ -41,9 +41,19 @@ export function reach(flags: GlobalFlags, run: Run, isOpen = false): Reached {
   if (!isUsable) throw new ExitError(found.problem === "key" ? exitCodes.unauthorized.status : exitCodes.usage.status, found.message, found.hint);
   if (flags.timeout !== undefined && !(flags.timeout > 0)) throw new UsageError("--timeout takes a number of seconds above 0.");
   const { apiKey, project } = "problem" in found ? {} : found;
-  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) throw new ExitError(exitCodes.usage.status, "The API key holds characters that no key has: a line break or a space, perhaps.", "Look at SHOAL_API_KEY, or log in again with: shoal login");
+  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
+    throw new ExitError(
+      exitCodes.usage.status,
+      "The API key holds characters that no key has: a line break or a space, perhaps.",
+      "Look at SHOAL_API_KEY, or log in again with: shoal login",
+    );
   const { username, password, search, hash } = new URL(found.baseUrl);
-  if (username + password + search + hash !== "") throw new ExitError(exitCodes.usage.status, "The service's address must not hold a user name, a password, a query (?…) or a fragment (#…).", "Look at --base-url and SHOAL_BASE_URL. A key is given in SHOAL_API_KEY.");
+  if (username + password + search + hash !== "")
+    throw new ExitError(
+      exitCodes.usage.status,
+      "The service's address must not hold a user name, a password, a query (?…) or a fragment (#…).",
+      "Look at --base-url and SHOAL_BASE_URL. A key is given in SHOAL_API_KEY.",
+    );
   return {
     baseUrl: found.baseUrl.replace(/\/+$/, ""),
     ...(apiKey !== undefined && { apiKey }),

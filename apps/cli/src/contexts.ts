@@ -25,7 +25,10 @@ export function configDir(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = pr
   const named = given(env.SHOAL_CONFIG_DIR);
   if (named !== undefined) return named;
   if (platform === "win32") return join(given(env.APPDATA) ?? join(homedir(), "AppData", "Roaming"), "shoal");
-  return join(given(env.XDG_CONFIG_HOME) ?? (platform === "darwin" ? join(homedir(), "Library", "Preferences") : join(homedir(), ".config")), "shoal");
+  return join(
+    given(env.XDG_CONFIG_HOME) ?? (platform === "darwin" ? join(homedir(), "Library", "Preferences") : join(homedir(), ".config")),
+    "shoal",
+  );
 }
 
 function readJson(path: string): Record<string, unknown> {
@@ -61,7 +64,10 @@ export function readConfig(env: NodeJS.ProcessEnv): CliConfig {
   const { current, contexts, plugins } = readJson(join(configDir(env), "config.json"));
   return {
     ...(typeof current === "string" && { current }),
-    ...(typeof contexts === "object" && contexts !== null && { contexts: Object.fromEntries(Object.entries(contexts).filter((entry): entry is [string, Context] => isContext(entry[1]))) }),
+    ...(typeof contexts === "object" &&
+      contexts !== null && {
+        contexts: Object.fromEntries(Object.entries(contexts).filter((entry): entry is [string, Context] => isContext(entry[1]))),
+      }),
     ...(Array.isArray(plugins) && { plugins: plugins.filter((name) => typeof name === "string") }),
   };
 }
@@ -87,7 +93,9 @@ function keychainEntry(name: string, env: NodeJS.ProcessEnv): KeychainEntry | un
   if (env.SHOAL_KEYCHAIN === "0") return undefined;
   try {
     // Optional, and a native module: loaded only where a key lies in the keychain.
-    const { Entry } = process.getBuiltinModule("node:module").createRequire(import.meta.url)("@napi-rs/keyring") as { Entry: new (service: string, user: string) => KeychainEntry };
+    const { Entry } = process.getBuiltinModule("node:module").createRequire(import.meta.url)("@napi-rs/keyring") as {
+      Entry: new (service: string, user: string) => KeychainEntry;
+    };
     return new Entry(service, name);
   } catch {
     return undefined;

@@ -8,7 +8,9 @@ import type { Run } from "./program.ts";
 export async function doctor(options: { output: OutputFormat }, run: Run): Promise<void> {
   const { examine, StartError } = await loadService();
   const findings = await examine({ env: run.env }).catch((error: unknown) => {
-    throw StartError.isInstance(error) ? new ExitError(error.exitCode === 2 ? exitCodes.usage.status : exitCodes.start.status, error.message, error.hint) : error;
+    throw StartError.isInstance(error)
+      ? new ExitError(error.exitCode === 2 ? exitCodes.usage.status : exitCodes.start.status, error.message, error.hint)
+      : error;
   });
   const { terminal } = run;
   // For scripts: `shoal doctor && shoal serve`.

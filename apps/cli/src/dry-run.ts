@@ -24,7 +24,8 @@ function quoted(text: string): string {
 /** What curl has to be told to send the same. The key is left to the environment: a command line is for everybody to read. */
 export function curlCommand({ method, url, headers, body }: PlainRequest, parts: readonly string[] = []): string {
   const lines = [`curl${method === "GET" ? "" : ` -X ${method}`} ${quoted(url)}`];
-  for (const [name, value] of Object.entries(headers)) lines.push(name === "authorization" ? '-H "authorization: Bearer $SHOAL_API_KEY"' : `-H ${quoted(`${name}: ${value}`)}`);
+  for (const [name, value] of Object.entries(headers))
+    lines.push(name === "authorization" ? '-H "authorization: Bearer $SHOAL_API_KEY"' : `-H ${quoted(`${name}: ${value}`)}`);
   if (body !== undefined) lines.push(`-d ${quoted(body)}`);
   lines.push(...parts);
   return lines.join(" \\\n  ");
@@ -36,19 +37,32 @@ export async function printRequest({ spec, request, given }: Unsent, flags: Glob
   const fields = new Map(spec.flags.map((flag) => [flag.field, flag.kind]));
   const parts =
     spec.body === "multipart"
-      ? Object.entries(request.body ?? {}).map(([field, value]) => `-F ${quoted(fields.get(field) === "file" ? `${field}=@${String(value)}` : `${field}=${typeof value === "string" ? value : JSON.stringify(value)}`)}`)
+      ? Object.entries(request.body ?? {}).map(
+          ([field, value]) =>
+            `-F ${quoted(fields.get(field) === "file" ? `${field}=@${String(value)}` : `${field}=${typeof value === "string" ? value : JSON.stringify(value)}`)}`,
+        )
       : spec.body === "bytes"
-        ? [`-H 'content-type: ${spec.sends ?? "application/octet-stream"}'`, `--data-binary @${quoted(typeof given.file === "string" ? given.file : "-")}`]
+        ? [
+            `-H 'content-type: ${spec.sends ?? "application/octet-stream"}'`,
+            `--data-binary @${quoted(typeof given.file === "string" ? given.file : "-")}`,
+          ]
         : [];
   await printPlain({ plain, parts, body: request.body, format: (given.output ?? "table") as OutputFormat }, run);
 }
 
 /** As {@link printRequest}, for a request that is no operation's. */
-export async function printPlain({ plain, parts, body, format }: { plain: PlainRequest; parts: readonly string[]; body: unknown; format: OutputFormat }, { terminal }: Pick<Run, "terminal">): Promise<void> {
+export async function printPlain(
+  { plain, parts, body, format }: { plain: PlainRequest; parts: readonly string[]; body: unknown; format: OutputFormat },
+  { terminal }: Pick<Run, "terminal">,
+): Promise<void> {
   const headers = Object.fromEntries(Object.entries(plain.headers).map(([name, value]) => [name, redactedHeader(name, value)]));
   const curl = curlCommand(plain, parts);
   if (format === "table") {
-    terminal.stdout.write(`${plain.method} ${plain.url}\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`).join("")}`);
+    terminal.stdout.write(
+      `${plain.method} ${plain.url}\n${Object.entries(headers)
+        .map(([name, value]) => `${name}: ${value}\n`)
+        .join("")}`,
+    );
     if (body !== undefined) {
       terminal.stdout.write("\n");
       printJson(terminal, body);

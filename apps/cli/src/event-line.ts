@@ -12,7 +12,8 @@ export function printEvent(terminal: Terminal, event: object, format: OutputForm
     return;
   }
   const fields = event as Fields;
-  const written = fileLine(terminal, fields) ?? outputText(fields) ?? logLine(terminal, fields) ?? stateLine(terminal, fields) ?? telemetryLine(terminal, fields);
+  const written =
+    fileLine(terminal, fields) ?? outputText(fields) ?? logLine(terminal, fields) ?? stateLine(terminal, fields) ?? telemetryLine(terminal, fields);
   if (written === undefined) printJsonLine(terminal, event);
   else terminal.stdout.write(written);
 }
@@ -47,7 +48,14 @@ function logLine(terminal: Terminal, { timestamp, message }: Fields): string | u
 function stateLine(terminal: Terminal, { event, timestamp, deployment, invocation, flow_status, error, ...more }: Fields): string | undefined {
   if (typeof event !== "string") return undefined;
   const subject = (deployment ?? invocation ?? {}) as Fields;
-  const said = [textOf(subject.status), textOf(subject.status_reason), textOf(flow_status), textOf((error as Fields | undefined)?.message), textOf(more.flow_step), textOf(more.hosted_url)].filter((text) => text !== undefined);
+  const said = [
+    textOf(subject.status),
+    textOf(subject.status_reason),
+    textOf(flow_status),
+    textOf((error as Fields | undefined)?.message),
+    textOf(more.flow_step),
+    textOf(more.hosted_url),
+  ].filter((text) => text !== undefined);
   if (said.length === 0) return undefined;
   const when = textOf(timestamp);
   return `${when === undefined ? "" : `${styled(terminal, "dim", printable(when))}  `}${printable(event)}  ${said.map(printable).join("  ")}\n`;

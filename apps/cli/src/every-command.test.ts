@@ -22,12 +22,19 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const run = (...args: string[]) => shoal(args, { env: { SHOAL_BASE_URL: service.baseUrl, SHOAL_API_KEY: apiKey, SHOAL_DATA_DIR: folder, XDG_CONFIG_HOME: folder } });
+const run = (...args: string[]) =>
+  shoal(args, { env: { SHOAL_BASE_URL: service.baseUrl, SHOAL_API_KEY: apiKey, SHOAL_DATA_DIR: folder, XDG_CONFIG_HOME: folder } });
 
 /** Commands that take something else than their operation does. */
 const special: Readonly<Record<string, { readonly args: readonly string[]; readonly query?: object; readonly body?: object }>> = {
-  "browsers.computer.batch": { args: ["some-id", "--actions", '[{"type":"scroll","scroll":{"x":1,"y":2,"delta_y":3}}]'], body: { actions: [{ type: "scroll", scroll: { x: 1, y: 2, delta_y: 3 } }] } },
-  "browsers.logs.stream": { args: ["some-id", "--source", "path", "--path", "/home/shoal/a.log"], query: { source: "path", path: "/home/shoal/a.log" } },
+  "browsers.computer.batch": {
+    args: ["some-id", "--actions", '[{"type":"scroll","scroll":{"x":1,"y":2,"delta_y":3}}]'],
+    body: { actions: [{ type: "scroll", scroll: { x: 1, y: 2, delta_y: 3 } }] },
+  },
+  "browsers.logs.stream": {
+    args: ["some-id", "--source", "path", "--path", "/home/shoal/a.log"],
+    query: { source: "path", path: "/home/shoal/a.log" },
+  },
   "browsers.fs.readFile": { args: ["some-id", "/home/shoal/a"], query: { path: "/home/shoal/a" } },
   "browsers.fs.downloadDirZip": { args: ["some-id", "/home/shoal/a"], query: { path: "/home/shoal/a" } },
   "browsers.fs.writeFile": { args: ["some-id", "/home/shoal/a", "-f", file], query: { path: "/home/shoal/a" } },
@@ -43,11 +50,20 @@ function callOf(spec: CommandSpec) {
     const first = spec.method === "PATCH" ? spec.flags.find(({ place, kind }) => place === "body" && kind !== "json") : undefined;
     return sampleCall(spec, file, (flag) => flag.required || flag === first);
   }
-  return { args: [...spec.words, ...own.args], params: Object.fromEntries(spec.params.map(({ name }) => [name, `some-${name.replaceAll("_", "-")}`])), query: own.query ?? {}, body: own.body ?? {} };
+  return {
+    args: [...spec.words, ...own.args],
+    params: Object.fromEntries(spec.params.map(({ name }) => [name, `some-${name.replaceAll("_", "-")}`])),
+    query: own.query ?? {},
+    body: own.body ?? {},
+  };
 }
 
 describe.each(table.map((spec) => [spec.words.join(" "), spec] as const))("shoal %s", (_name, spec) => {
-  const formats = spec.result === "bytes" || ["browsers.fs.writeFile", "browsers.fs.upload", "browsers.fs.uploadZip", "browsers.loadExtensions"].includes(spec.operationId) ? [[]] : [["-o", "json"], []];
+  const formats =
+    spec.result === "bytes" ||
+    ["browsers.fs.writeFile", "browsers.fs.upload", "browsers.fs.uploadZip", "browsers.loadExtensions"].includes(spec.operationId)
+      ? [[]]
+      : [["-o", "json"], []];
 
   it("sends what it was told, and prints what comes", { concurrent: true }, async () => {
     const { args, params, query, body } = callOf(spec);
@@ -59,11 +75,15 @@ describe.each(table.map((spec) => [spec.words.join(" "), spec] as const))("shoal
       expect(call?.params).toEqual(params);
       expect(call?.query).toMatchObject(query);
       if (spec.body === "json") expect(call?.body).toMatchObject(body);
-      if (spec.body === "multipart") expect(call?.body).toEqual(Array.isArray(body) ? body : expect.arrayContaining(Object.keys(body).filter((name) => typeof Object(body[name as never]) !== "object")));
+      if (spec.body === "multipart")
+        expect(call?.body).toEqual(
+          Array.isArray(body) ? body : expect.arrayContaining(Object.keys(body).filter((name) => typeof Object(body[name as never]) !== "object")),
+        );
       const sample = service.sample(spec.operationId);
       if (format.length > 0) expect(stdout === "" ? undefined : JSON.parse(stdout)).toEqual(expectedJson(spec, sample));
       else if (spec.result === "bytes") expect(stdout).toBe(`bytes of ${spec.operationId}`);
-      else if (spec.result === "empty") expect(stderr).toMatch(spec.operationId in special || spec.polish.done !== undefined ? /^[A-Z].*\.\n$/ : /^$/);
+      else if (spec.result === "empty")
+        expect(stderr).toMatch(spec.operationId in special || spec.polish.done !== undefined ? /^[A-Z].*\.\n$/ : /^$/);
       else expect(stdout).not.toBe("");
     }
   });

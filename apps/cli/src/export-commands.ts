@@ -2,8 +2,18 @@ import { examplesHelp, outputOption, queryOption } from "./command-line.ts";
 import type { Adding } from "./program.ts";
 
 const verbs = [
-  { verb: "pause", status: "paused", summary: "Stop copying the audit log to a destination.", description: "Stops copying the audit log to a destination, which stays as it is." },
-  { verb: "resume", status: "active", summary: "Copy the audit log to a paused destination again.", description: "Copies the audit log to a paused destination again." },
+  {
+    verb: "pause",
+    status: "paused",
+    summary: "Stop copying the audit log to a destination.",
+    description: "Stops copying the audit log to a destination, which stays as it is.",
+  },
+  {
+    verb: "resume",
+    status: "active",
+    summary: "Copy the audit log to a paused destination again.",
+    description: "Copies the audit log to a paused destination again.",
+  },
 ] as const;
 
 /** What people say instead of `shoal audit-logs export update ID --status paused`. */
@@ -20,7 +30,16 @@ export function addExportCommands({ groupFor, run, names, likeOperation, specOf 
       .addHelpText("after", examplesHelp([`shoal audit-logs export ${verb} n6ymbq3ub5nxvlj4e1vk9hgy`]))
       .action(async () => {
         const { runOperation } = await import("./run-operation.ts");
-        await runOperation(specOf(operationId), { args: command.args, options: { ...command.opts(), status }, globals: command.optsWithGlobals(), flags: { status: { key: "status", name: verb } } }, run);
+        await runOperation(
+          specOf(operationId),
+          {
+            args: command.args,
+            options: { ...command.opts(), status },
+            globals: command.optsWithGlobals(),
+            flags: { status: { key: "status", name: verb } },
+          },
+          run,
+        );
       });
     names.set(command, { id: "<id>", status: verb });
     likeOperation.set(command, operationId);

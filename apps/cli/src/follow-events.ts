@@ -8,7 +8,11 @@ import { connect } from "./transport.ts";
 import type { CommandRequest } from "./values.ts";
 
 /** Prints the events of a stream as they come, a line each. A lost connection is opened again behind the last event. */
-export async function followEvents({ spec, request, printing }: { spec: CommandSpec; request: CommandRequest; printing: Printing }, flags: GlobalFlags, run: Run): Promise<void> {
+export async function followEvents(
+  { spec, request, printing }: { spec: CommandSpec; request: CommandRequest; printing: Printing },
+  flags: GlobalFlags,
+  run: Run,
+): Promise<void> {
   const { terminal, format, query, quiet } = printing;
   const events = connect(flags, run, spec.open).stream(endpointOf(spec), request, {
     signal: run.signal,

@@ -18,16 +18,26 @@ export async function followDirectory(
 ): Promise<void> {
   const transport = connect(flags, run);
   // Not given up by Ctrl-C: a watch that was started without an answer could not be stopped.
-  const { watch_id } = (await transport.call(endpointOf(watch.start), { params: { id: target.id }, body: { path: target.path, recursive: flags.recursive === true } })) as { watch_id: string };
+  const { watch_id } = (await transport.call(endpointOf(watch.start), {
+    params: { id: target.id },
+    body: { path: target.path, recursive: flags.recursive === true },
+  })) as { watch_id: string };
   const params = { id: target.id, watch_id };
   const { stderr } = run.terminal;
   const forPeople = flags.output === "table" && flags.quiet !== true;
-  if (forPeople) stderr.write(`Watching ${printable(target.path)}${flags.recursive === true ? " and what is below it" : ""}${run.terminal.progress ? "; Ctrl-C stops" : ""}.\n`);
+  if (forPeople)
+    stderr.write(
+      `Watching ${printable(target.path)}${flags.recursive === true ? " and what is below it" : ""}${run.terminal.progress ? "; Ctrl-C stops" : ""}.\n`,
+    );
   try {
-    const events = transport.stream(endpointOf(watch.events), { params }, {
-      signal: run.signal,
-      onGap: (gap) => stderr.write(`${String(gap.missed)} events were lost: this reader was too slow.\n`),
-    });
+    const events = transport.stream(
+      endpointOf(watch.events),
+      { params },
+      {
+        signal: run.signal,
+        onGap: (gap) => stderr.write(`${String(gap.missed)} events were lost: this reader was too slow.\n`),
+      },
+    );
     for await (const event of events) printEvent(run.terminal, event, flags.output);
     stderr.write("The watch has ended: its directory is gone, or somebody stopped it.\n");
   } finally {

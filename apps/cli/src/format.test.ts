@@ -6,8 +6,12 @@ import { alignColumns, cell, fitColumns, printable, printableLines, relativeTime
 it("lets no control character and no mark of direction through", () => {
   expect(printable("a\u001b[31mb\u202ec\n")).toBe("a\\x1b[31mb\\u202ec\\x0a");
   expect(printableLines("a\tb\n\u001bc\n")).toBe("a\tb\n\\x1bc\n");
-  // eslint-disable-next-line no-control-regex -- what must not be there
-  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => { expect(printable(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/); }));
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      // eslint-disable-next-line no-control-regex -- what must not be there
+      expect(printable(text)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/);
+    }),
+  );
 });
 
 it.each<[unknown, string]>([
@@ -31,14 +35,27 @@ it.each<[unknown, string]>([
 it("tells moments from now", () => {
   const now = new Date("2026-06-15T12:00:00Z");
   const at = (offsetMs: number) => relativeTime(new Date(now.getTime() + offsetMs), now);
-  expect([0, -999, -45_000, 45_000, -180_000, 7_200_000, -3 * 86_400_000, 90 * 86_400_000].map(at)).toEqual(["now", "now", "45 s ago", "in 45 s", "3 min ago", "in 2 h", "3 d ago", "2026-09-13"]);
+  expect([0, -999, -45_000, 45_000, -180_000, 7_200_000, -3 * 86_400_000, 90 * 86_400_000].map(at)).toEqual([
+    "now",
+    "now",
+    "45 s ago",
+    "in 45 s",
+    "3 min ago",
+    "in 2 h",
+    "3 d ago",
+    "2026-09-13",
+  ]);
   expect(cell("2026-06-15T11:59:00.000Z", "both", now)).toBe("2026-06-15 11:59:00Z (1 min ago)");
 });
 
 it("cuts text to columns, wide characters counted as two", () => {
   expect(truncate("abcdef", 4)).toBe("abc…");
   expect(truncate("日本語", 5)).toBe("日本…");
-  fc.assert(fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 30 }), (text, columns) => { expect(stringWidth(truncate(printable(text), columns))).toBeLessThanOrEqual(columns); }));
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 30 }), (text, columns) => {
+      expect(stringWidth(truncate(printable(text), columns))).toBeLessThanOrEqual(columns);
+    }),
+  );
 });
 
 it("takes room from the widest columns, and never from the first", () => {
@@ -48,6 +65,10 @@ it("takes room from the widest columns, and never from the first", () => {
 });
 
 it("aligns columns", () => {
-  const rows = [["SIZE", "NAME"], ["7", "日本"], ["1200", "b"]];
+  const rows = [
+    ["SIZE", "NAME"],
+    ["7", "日本"],
+    ["1200", "b"],
+  ];
   expect(alignColumns(rows, { right: new Set([0]), available: Infinity })).toEqual(["SIZE  NAME", "   7  日本", "1200  b"]);
 });

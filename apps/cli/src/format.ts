@@ -13,7 +13,10 @@ export function printable(text: string): string {
 
 /** Like {@link printable}, for text of many lines: line breaks and tabs stay. */
 export function printableLines(text: string): string {
-  return text.split("\n").map((line) => line.split("\t").map(printable).join("\t")).join("\n");
+  return text
+    .split("\n")
+    .map((line) => line.split("\t").map(printable).join("\t"))
+    .join("\n");
 }
 
 /** How a moment is written: `absolute` is the same whenever it is printed, `relative` is short, `both` says both. */
@@ -55,10 +58,13 @@ export function cell(value: unknown, moments: Moments = "absolute", now: Date = 
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (Array.isArray(value)) return value.length === 0 ? "-" : value.map((item) => cell(item)).join(", ");
   if (typeof value !== "object") return "-";
-  if ("width" in value && "height" in value) return `${cell(value.width)}x${cell(value.height)}${"refresh_rate" in value ? `@${cell(value.refresh_rate)}` : ""}`;
+  if ("width" in value && "height" in value)
+    return `${cell(value.width)}x${cell(value.height)}${"refresh_rate" in value ? `@${cell(value.refresh_rate)}` : ""}`;
   const entries = Object.entries(value);
   if (entries.length === 0) return "-";
-  return entries.map(([key, field]) => `${printable(key)}=${typeof field === "object" && field !== null ? printable(JSON.stringify(field)) : cell(field)}`).join(" ");
+  return entries
+    .map(([key, field]) => `${printable(key)}=${typeof field === "object" && field !== null ? printable(JSON.stringify(field)) : cell(field)}`)
+    .join(" ");
 }
 
 /** Cuts a text to a number of columns; `…` says that there was more. */
@@ -90,7 +96,10 @@ export function fitColumns(widths: readonly number[], available: number): number
 }
 
 /** Rows of cells in columns that are two spaces apart, the columns in `right` against their right edge. */
-export function alignColumns(rows: readonly (readonly string[])[], options: { readonly right: ReadonlySet<number>; readonly available: number }): string[] {
+export function alignColumns(
+  rows: readonly (readonly string[])[],
+  options: { readonly right: ReadonlySet<number>; readonly available: number },
+): string[] {
   const natural = rows[0]?.map((_heading, column) => Math.max(...rows.map((row) => stringWidth(row[column] ?? "")))) ?? [];
   const widths = fitColumns(natural, options.available);
   return rows.map((row) =>

@@ -37,7 +37,9 @@ it("tells what a command with a program, and one with a stream, has", async () =
   const exec = await help("browsers", "process", "exec", "--help");
   expect(exec).toContain("Usage: shoal browsers process exec [options] <id-or-name> <command> [args...]\n");
   expect(exec).toContain("\nFields of the answer:\n  exit_code, ");
-  expect(exec).toContain("\nRequest:\n  POST /browsers/{id}/process/exec\n\nExamples:\n  $ shoal browsers process exec research -- ls -la /home/shoal\n");
+  expect(exec).toContain(
+    "\nRequest:\n  POST /browsers/{id}/process/exec\n\nExamples:\n  $ shoal browsers process exec research -- ls -la /home/shoal\n",
+  );
   expect(await help("browsers", "telemetry", "stream", "--help")).toContain("\nFields of an event:\n  seq, event\n");
   expect(await help("browsers", "create", "--help")).toMatch(/\n {2}--profile-save-changes +Write the session's state/);
 });
@@ -45,11 +47,15 @@ it("tells what a command with a program, and one with a stream, has", async () =
 it("says what the service does not have yet", async () => {
   const marked = "(not in this service yet).";
   const all = (await help()).replace(/\n {20,}/g, " ");
-  for (const what of ["deploy <entrypoint>", "invoke <app-name> <action-name>", "credentials"]) expect(all).toMatch(new RegExp(`\n {2}${what} .*${marked.replace(/[().]/g, "\\$&")}`));
+  for (const what of ["deploy <entrypoint>", "invoke <app-name> <action-name>", "credentials"])
+    expect(all).toMatch(new RegExp(`\n {2}${what} .*${marked.replace(/[().]/g, "\\$&")}`));
   expect(all).not.toMatch(/\n {2}(browsers|profiles|auth) .*not in this service/);
   expect((await help("credentials")).replace(/\n {20,}/g, " ")).toMatch(/\n {2}create .*\(not in this service yet\)\./);
   expect((await help("auth")).replace(/\n {20,}/g, " ")).toMatch(/\n {2}connections .*\(not in this service yet\)\./);
-  for (const args of [["credentials", "create"], ["deploy"]]) expect((await help(...args, "--help")).replaceAll("\n", " ")).toContain("The service of this version answers that it is not implemented (exit status 11); a newer one may have it, and then this works.");
+  for (const args of [["credentials", "create"], ["deploy"]])
+    expect((await help(...args, "--help")).replaceAll("\n", " ")).toContain(
+      "The service of this version answers that it is not implemented (exit status 11); a newer one may have it, and then this works.",
+    );
   expect(await help("profiles")).not.toContain(marked);
 });
 
@@ -65,11 +71,20 @@ it.each<[string[], string]>([
   [["browsers", "create", "--nam", "x"], "error: Unknown option '--nam'. Did you mean --name?\n  See: shoal browsers create --help\n"],
   [["profiles", "get"], "error: Missing required argument 'id-or-name'.\n  See: shoal profiles get --help\n"],
   [["profiles", "get", ""], "error: <id-or-name> is empty.\n  See: shoal profiles get --help\n"],
-  [["profiles", "create", "-o", "xml"], "error: Option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are table, json, jsonl, yaml.\n  See: shoal profiles create --help\n"],
+  [
+    ["profiles", "create", "-o", "xml"],
+    "error: Option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are table, json, jsonl, yaml.\n  See: shoal profiles create --help\n",
+  ],
   [["profiles", "update", "x"], "error: --name is missing.\n  See: shoal profiles update --help\n"],
-  [["browsers", "create", "--timeout-seconds", "soon"], 'error: --timeout-seconds takes a whole number, not "soon".\n  See: shoal browsers create --help\n'],
+  [
+    ["browsers", "create", "--timeout-seconds", "soon"],
+    'error: --timeout-seconds takes a whole number, not "soon".\n  See: shoal browsers create --help\n',
+  ],
   [["browsers", "fs", "upload", "b", "f"], "error: Required option '--to <directory>' not specified.\n  See: shoal browsers fs upload --help\n"],
-  [["profiles", "list", "--base-url", "nope"], 'error: The service\'s address "nope" is no http:// or https:// address.\n  Write it like http://127.0.0.1:7777, with --base-url.\n'],
+  [
+    ["profiles", "list", "--base-url", "nope"],
+    'error: The service\'s address "nope" is no http:// or https:// address.\n  Write it like http://127.0.0.1:7777, with --base-url.\n',
+  ],
 ])("explains %j", async (args, stderr) => {
   expect(await shoal(args)).toEqual({ status: 2, stdout: "", stderr });
 });

@@ -14,7 +14,12 @@ interface Items {
 }
 
 /** One page, as many as `--limit` asks for, or with `all` every one. */
-export async function* pagesOf(spec: CommandSpec, request: CommandRequest, { all, globals }: { readonly all: boolean; readonly globals: GlobalFlags }, run: Run): AsyncGenerator<Items> {
+export async function* pagesOf(
+  spec: CommandSpec,
+  request: CommandRequest,
+  { all, globals }: { readonly all: boolean; readonly globals: GlobalFlags },
+  run: Run,
+): AsyncGenerator<Items> {
   const most = spec.flags.find(({ field }) => field === "limit")?.maximum ?? Infinity;
   const limit = typeof request.query.limit === "number" ? request.query.limit : undefined;
   // More than a page holds is fetched page by page.
@@ -22,7 +27,8 @@ export async function* pagesOf(spec: CommandSpec, request: CommandRequest, { all
   let count = 0;
   let next: Readonly<Record<string, unknown>> | undefined = {};
   do {
-    const size: number | undefined = limit === undefined ? (all && most !== Infinity ? most : undefined) : Math.min(limit, most, (wanted ?? Infinity) - count);
+    const size: number | undefined =
+      limit === undefined ? (all && most !== Infinity ? most : undefined) : Math.min(limit, most, (wanted ?? Infinity) - count);
     const answer = await call(spec, { ...request, query: { ...request.query, ...(size !== undefined && { limit: size }), ...next } }, globals, run);
     const items = answer.value as unknown[];
     count += items.length;
@@ -32,7 +38,12 @@ export async function* pagesOf(spec: CommandSpec, request: CommandRequest, { all
 }
 
 /** Prints a list, and says where there are more. */
-export async function list(spec: CommandSpec, request: CommandRequest, { printing, ...how }: { readonly all: boolean; readonly globals: GlobalFlags; readonly printing: Printing }, run: Run): Promise<void> {
+export async function list(
+  spec: CommandSpec,
+  request: CommandRequest,
+  { printing, ...how }: { readonly all: boolean; readonly globals: GlobalFlags; readonly printing: Printing },
+  run: Run,
+): Promise<void> {
   const { terminal, format, query } = printing;
   const items: unknown[] = [];
   let next: Items["next"];

@@ -4,4 +4,5 @@ export function markNotYet(sentence: string): string {
 }
 
 /** Below the description of such a command. A newer service may have what this version's has not, so the command calls it all the same. */
-export const notYetExplained = "The service of this version answers that it is not implemented (exit status 11); a newer one may have it, and then this works.";
+export const notYetExplained =
+  "The service of this version answers that it is not implemented (exit status 11); a newer one may have it, and then this works.";

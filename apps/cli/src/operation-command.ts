@@ -10,7 +10,11 @@ import { flagName, kebab } from "./words.ts";
 /** Adds the command of one operation. */
 export function addOperation(parent: Command, spec: CommandSpec, { isNotYet, names, run, specs }: Adding): void {
   const { arguments: positional = [], rest, alias = [], confirm, confirmOnly, examples, id, many, watch } = spec.polish;
-  const command = parent.command(spec.words.at(-1) ?? "", { hidden: spec.deprecated === true }).aliases([...alias]).summary(isNotYet(spec.operationId) ? markNotYet(spec.summary) : spec.summary).description([spec.summary, spec.description, isNotYet(spec.operationId) ? notYetExplained : ""].filter(Boolean).join("\n"));
+  const command = parent
+    .command(spec.words.at(-1) ?? "", { hidden: spec.deprecated === true })
+    .aliases([...alias])
+    .summary(isNotYet(spec.operationId) ? markNotYet(spec.summary) : spec.summary)
+    .description([spec.summary, spec.description, isNotYet(spec.operationId) ? notYetExplained : ""].filter(Boolean).join("\n"));
   const fieldNames: Record<string, string> = {};
   spec.params.forEach((param, index) => {
     const name = kebab(byName(spec, param.name));
@@ -38,14 +42,28 @@ export function addOperation(parent: Command, spec: CommandSpec, { isNotYet, nam
   if (spec.result === "page" || spec.result === "tokenPage") command.option("--all", "Every page, not the first alone.");
   if (spec.result === "bytes") command.option("-f, --file <path>", "Write to this file; to stdout without it, or with -.");
   if (spec.body === "bytes") command.option("-f, --file <path>", "Read from this file; from stdin without it, or with -.");
-  if (confirm !== undefined) command.option("-y, --yes", confirmOnly === undefined ? "Do not ask." : `Do not ask. Only ${fieldFlag(spec.polish, confirmOnly.field)}${confirmOnly.value === true ? "" : ` ${String(confirmOnly.value)}`} asks.`);
+  if (confirm !== undefined)
+    command.option(
+      "-y, --yes",
+      confirmOnly === undefined
+        ? "Do not ask."
+        : `Do not ask. Only ${fieldFlag(spec.polish, confirmOnly.field)}${confirmOnly.value === true ? "" : ` ${String(confirmOnly.value)}`} asks.`,
+    );
   const isList = spec.result === "page" || spec.result === "tokenPage" || spec.polish.columns !== undefined;
-  if (watch !== undefined) command.option("--watch", `Print the ${isList ? "list" : "answer"} whenever it changes, ${watch.until.length === 0 ? "until Ctrl-C" : `until its ${watch.field} is ${new Intl.ListFormat("en", { type: "disjunction" }).format(watch.until)}`}.`);
+  if (watch !== undefined)
+    command.option(
+      "--watch",
+      `Print the ${isList ? "list" : "answer"} whenever it changes, ${watch.until.length === 0 ? "until Ctrl-C" : `until its ${watch.field} is ${new Intl.ListFormat("en", { type: "disjunction" }).format(watch.until)}`}.`,
+    );
   names.set(command, fieldNames);
   specs.set(command, spec);
   if (spec.result !== "bytes") command.addOption(outputOption());
   if (spec.result !== "bytes" && spec.result !== "empty") command.addOption(queryOption());
-  command.addHelpText("after", () => `${fieldsHelp(spec, run.terminal.width)}\n\nRequest:\n  ${spec.method} ${spec.path}${examplesHelp(examples) === "" ? "" : `\n${examplesHelp(examples)}`}`);
+  command.addHelpText(
+    "after",
+    () =>
+      `${fieldsHelp(spec, run.terminal.width)}\n\nRequest:\n  ${spec.method} ${spec.path}${examplesHelp(examples) === "" ? "" : `\n${examplesHelp(examples)}`}`,
+  );
   command.action(async () => {
     const { runOperation } = await import("./run-operation.ts");
     await runOperation(spec, { args: command.args, options: command.opts(), globals: command.optsWithGlobals(), flags }, run);
@@ -75,7 +93,9 @@ function optionFor(flag: Flag, flags: string): Option {
     ...(flag.kind === "json" && flag.field !== "viewport" ? ["JSON, or @ and the name of a file with it."] : []),
     ...(flag.kind === "file" ? ["The path of a file."] : []),
     ...(isSecret(flag) ? ["- reads it from stdin, @ and a name from a file, where nobody else sees it."] : []),
-    ...(flag.default === undefined || flag.default === false ? [] : [`Default: ${typeof flag.default === "string" ? flag.default : JSON.stringify(flag.default)}.`]),
+    ...(flag.default === undefined || flag.default === false
+      ? []
+      : [`Default: ${typeof flag.default === "string" ? flag.default : JSON.stringify(flag.default)}.`]),
     ...(flag.clearable ? ["The word null takes it away."] : []),
     ...(flag.required ? ["Required."] : []),
   ].join(" ");

@@ -28,12 +28,18 @@ function showExec({ stdout_b64, stderr_b64, exit_code, timed_out }: Readonly<Rec
   const bytes = (text: unknown) => Buffer.from(typeof text === "string" ? text : "", "base64");
   write(terminal.stdout, bytes(stdout_b64), terminal.screen);
   write(terminal.stderr, bytes(stderr_b64), terminal.progress);
-  if (timed_out === true) throw new ExitError(exitCodes.timeout.status, "The program did not end in time, and was ended.", "Raise --timeout-sec, or use: shoal browsers process spawn");
+  if (timed_out === true)
+    throw new ExitError(
+      exitCodes.timeout.status,
+      "The program did not end in time, and was ended.",
+      "Raise --timeout-sec, or use: shoal browsers process spawn",
+    );
   if (typeof exit_code === "number" && exit_code !== 0) process.exitCode = exit_code;
 }
 
 function showPlaywright({ success, result, error, stdout, stderr }: Readonly<Record<string, unknown>>, terminal: Terminal): void {
-  for (const text of [stdout, stderr]) if (typeof text === "string" && text !== "") terminal.stderr.write(`${printableLines(text.replace(/\n$/, ""))}\n`);
+  for (const text of [stdout, stderr])
+    if (typeof text === "string" && text !== "") terminal.stderr.write(`${printableLines(text.replace(/\n$/, ""))}\n`);
   if (success === false) throw new ExitError(exitCodes.error.status, typeof error === "string" ? error : "The code failed.");
   if (result !== undefined) terminal.stdout.write(`${typeof result === "string" ? printableLines(result) : JSON.stringify(result, null, 2)}\n`);
 }

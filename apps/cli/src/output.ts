@@ -5,7 +5,6 @@ import type { Column } from "./polish.ts";
 /** How results are printed: a table for people, indented JSON, one JSON value a line, or YAML. */
 export type OutputFormat = "table" | "json" | "jsonl" | "yaml";
 
-
 /** Where a command prints, and who is there. */
 export interface Terminal {
   readonly stdout: NodeJS.WritableStream;
@@ -41,7 +40,10 @@ export function printTable(terminal: Terminal, rows: readonly object[], columns:
   const shown = columns.filter(([, field]) => rows.some((row) => valueAt(row, field) !== null && valueAt(row, field) !== undefined));
   const cells = rows.map((row) => shown.map(([, field]) => cell(valueAt(row, field), terminal.screen ? "relative" : "absolute", now)));
   const right = new Set(shown.flatMap(([, field], index) => (rows.every((row) => typeof valueAt(row, field) === "number") ? [index] : [])));
-  const [head = "", ...lines] = alignColumns([shown.map(([heading]) => heading), ...cells], { right, available: terminal.screen ? terminal.width : Infinity });
+  const [head = "", ...lines] = alignColumns([shown.map(([heading]) => heading), ...cells], {
+    right,
+    available: terminal.screen ? terminal.width : Infinity,
+  });
   terminal.stdout.write(`${[styled(terminal, "bold", head), ...lines].join("\n")}\n`);
 }
 
@@ -57,7 +59,9 @@ export function printFields(terminal: Terminal, value: object, first: readonly s
     .filter(([, field]) => field !== undefined)
     .sort(([a], [b]) => rank(a) - rank(b));
   const width = Math.max(0, ...entries.map(([name]) => name.length));
-  const lines = entries.map(([name, field]) => `${styled(terminal, "bold", name.padEnd(width))}  ${cell(field, terminal.screen ? "both" : "absolute", now)}\n`);
+  const lines = entries.map(
+    ([name, field]) => `${styled(terminal, "bold", name.padEnd(width))}  ${cell(field, terminal.screen ? "both" : "absolute", now)}\n`,
+  );
   terminal.stdout.write(lines.join(""));
 }
 

@@ -6,6 +6,11 @@ export function pick(value: unknown, expression: string): unknown {
   try {
     return search(value as Parameters<typeof search>[0], expression);
   } catch (error) {
-    throw new UsageError(`--query takes a JMESPath expression, such as name or [].id: ${error instanceof Error ? error.message.split("\n")[0] ?? "" : String(error)}.`.replace(/\.\.$/, "."));
+    throw new UsageError(
+      `--query takes a JMESPath expression, such as name or [].id: ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}.`.replace(
+        /\.\.$/,
+        ".",
+      ),
+    );
   }
 }

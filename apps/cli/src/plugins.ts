@@ -22,7 +22,11 @@ function located(name: string): string {
 }
 
 /** Lets plugins add their commands. @throws {ExitError} naming the one that cannot be loaded. */
-export async function addPlugins(names: readonly string[], program: Command, { version, run }: { readonly version: string; readonly run: Run }): Promise<void> {
+export async function addPlugins(
+  names: readonly string[],
+  program: Command,
+  { version, run }: { readonly version: string; readonly run: Run },
+): Promise<void> {
   const context = contextFor(version, run);
   for (const name of names) {
     try {
@@ -30,12 +34,30 @@ export async function addPlugins(names: readonly string[], program: Command, { v
       if (typeof module.registerCommands !== "function") throw new Error("it exports no function registerCommands");
       await module.registerCommands(program, context);
     } catch (error) {
-      throw new ExitError(exitCodes.usage.status, `The plugin ${name} cannot be used: ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}.`, "Plugins are named in SHOAL_PLUGINS and in plugins of config.json.");
+      throw new ExitError(
+        exitCodes.usage.status,
+        `The plugin ${name} cannot be used: ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}.`,
+        "Plugins are named in SHOAL_PLUGINS and in plugins of config.json.",
+      );
     }
   }
 }
 
-const bare: CommandSpec = { operationId: "", words: [], summary: "", description: "", method: "GET", path: "", params: [], flags: [], body: "none", result: "json", responses: {}, fields: [], polish: {} };
+const bare: CommandSpec = {
+  operationId: "",
+  words: [],
+  summary: "",
+  description: "",
+  method: "GET",
+  path: "",
+  params: [],
+  flags: [],
+  body: "none",
+  result: "json",
+  responses: {},
+  fields: [],
+  polish: {},
+};
 
 function contextFor(version: string, run: Run): PluginContext {
   return {
@@ -51,7 +73,13 @@ function contextFor(version: string, run: Run): PluginContext {
       const { output = "table", query, quiet = false } = command.optsWithGlobals<{ output?: OutputFormat; query?: string; quiet?: boolean }>();
       const [item] = Array.isArray(value) ? (value as unknown[]) : [];
       const fields = typeof item === "object" && item !== null ? Object.keys(item) : [];
-      await printResult({ ...bare, fields, polish: columns ? { columns } : {} }, value, { terminal: run.terminal, format: output, query, args: [], quiet });
+      await printResult({ ...bare, fields, polish: columns ? { columns } : {} }, value, {
+        terminal: run.terminal,
+        format: output,
+        query,
+        args: [],
+        quiet,
+      });
     },
   };
 }

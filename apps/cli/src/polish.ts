@@ -50,4 +50,11 @@ export interface Polish {
 }
 
 /** By operation. */
-export const polish: Readonly<Record<string, Polish>> = { ...accountPolish, ...browserPolish, ...filePolish, ...insidePolish, ...orgPolish, ...resourcePolish };
+export const polish: Readonly<Record<string, Polish>> = {
+  ...accountPolish,
+  ...browserPolish,
+  ...filePolish,
+  ...insidePolish,
+  ...orgPolish,
+  ...resourcePolish,
+};

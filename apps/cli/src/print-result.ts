@@ -56,7 +56,8 @@ export async function printList({ polish, fields }: CommandSpec, items: readonly
   else if (format !== "table") await printValue(terminal, items, format);
   else if (items.length === 0) {
     if (!quiet) terminal.stderr.write(`${polish.empty ?? "Nothing found."}\n`);
-  } else if (items.every((item) => typeof item === "object" && item !== null)) printTable(terminal, items, polish.columns ?? fields.map((field) => [field.toUpperCase(), field] as const));
+  } else if (items.every((item) => typeof item === "object" && item !== null))
+    printTable(terminal, items, polish.columns ?? fields.map((field) => [field.toUpperCase(), field] as const));
   else for (const item of items) terminal.stdout.write(`${cell(item)}\n`);
 }
 

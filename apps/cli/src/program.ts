@@ -93,7 +93,11 @@ export function buildProgram(tables: CommandTables, run: Run): Program {
     const existing = made.get(key);
     if (existing) return existing;
     const { description, alias = [], usage, examples } = index.groups[key] ?? { description: `Operations of ${key}.`, examples: [] };
-    const group = groupFor(words.slice(0, -1)).command(words.at(-1) ?? "").description(description).aliases([...alias]).addHelpText("after", examplesHelp(examples));
+    const group = groupFor(words.slice(0, -1))
+      .command(words.at(-1) ?? "")
+      .description(description)
+      .aliases([...alias])
+      .addHelpText("after", examplesHelp(examples));
     if (usage !== undefined) group.usage(usage);
     made.set(key, group);
     return group;

@@ -24,8 +24,14 @@ it("shows share, amount, rate and time left, as far as the line goes", () => {
 it("never fills more than the line", () => {
   const bytes = fc.integer({ min: 0, max: 1e13 });
   fc.assert(
-    fc.property(fc.string(), bytes, fc.option(bytes, { nil: undefined }), fc.integer({ min: 1, max: 200 }), (label, movedBytes, totalBytes, columns) => {
-      expect(stringWidth(progressLine(label, { movedBytes, totalBytes, elapsedMs: 1500 }, columns))).toBeLessThanOrEqual(columns);
-    }),
+    fc.property(
+      fc.string(),
+      bytes,
+      fc.option(bytes, { nil: undefined }),
+      fc.integer({ min: 1, max: 200 }),
+      (label, movedBytes, totalBytes, columns) => {
+        expect(stringWidth(progressLine(label, { movedBytes, totalBytes, elapsedMs: 1500 }, columns))).toBeLessThanOrEqual(columns);
+      },
+    ),
   );
 });

@@ -22,7 +22,11 @@ export function formatBytes(bytes: number): string {
 }
 
 /** One line of progress, no wider than `columns`: what does not fit is left out from the right. */
-export function progressLine(label: string, state: { readonly movedBytes: number; readonly totalBytes: number | undefined; readonly elapsedMs: number }, columns: number): string {
+export function progressLine(
+  label: string,
+  state: { readonly movedBytes: number; readonly totalBytes: number | undefined; readonly elapsedMs: number },
+  columns: number,
+): string {
   const { movedBytes, totalBytes, elapsedMs } = state;
   const bytesPerSecond = elapsedMs > 0 ? (movedBytes / elapsedMs) * 1000 : 0;
   const rate = bytesPerSecond > 0 ? [`${formatBytes(Math.round(bytesPerSecond))}/s`] : [];
@@ -34,7 +38,13 @@ export function progressLine(label: string, state: { readonly movedBytes: number
     const filled = Math.round(done * 20);
     const leftSeconds = Math.ceil((totalBytes - movedBytes) / bytesPerSecond);
     const left = bytesPerSecond > 0 && leftSeconds > 0 ? [`${String(leftSeconds)} s left`] : [];
-    parts = [name, `${"█".repeat(filled)}${"░".repeat(20 - filled)} ${String(Math.floor(done * 100)).padStart(3)}%`, `${formatBytes(movedBytes)} of ${formatBytes(totalBytes)}`, ...rate, ...left];
+    parts = [
+      name,
+      `${"█".repeat(filled)}${"░".repeat(20 - filled)} ${String(Math.floor(done * 100)).padStart(3)}%`,
+      `${formatBytes(movedBytes)} of ${formatBytes(totalBytes)}`,
+      ...rate,
+      ...left,
+    ];
   }
   while (parts.length > 2 && parts.join("  ").length > columns) parts.pop();
   return truncate(parts.join("  "), columns);

@@ -3,7 +3,12 @@ import { inCommandWords } from "./report.ts";
 
 const words = {
   nameOf: (field: string) => ({ timeout_seconds: "--timeout-seconds", path: "<path>", missing_ok: "--missing-ok" })[field],
-  commandOf: (name: string) => ({ "profiles.list": "shoal profiles list", "browsers.fs.watch.start": "shoal browsers fs watch start", list_files: "shoal browsers fs list-files" })[name],
+  commandOf: (name: string) =>
+    ({
+      "profiles.list": "shoal profiles list",
+      "browsers.fs.watch.start": "shoal browsers fs watch start",
+      list_files: "shoal browsers fs list-files",
+    })[name],
 };
 
 it.each([

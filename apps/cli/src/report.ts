@@ -21,17 +21,19 @@ export interface ReportContext {
 
 /** Says a message of the service in the words of the command line: flags for fields, commands for operations. */
 export function inCommandWords(message: string, { nameOf, commandOf }: Pick<ReportContext, "nameOf" | "commandOf">): string {
-  return message
-    .replace(/\b(?:body|query|params)\.([a-z_]+)/g, (whole, field: string) => nameOf(field) ?? whole)
-    .replace(/(?<!["\w.])[a-z]\w*(?:\.[a-z]\w*)+(?:\(\))?(?!["\w])/gi, (whole) => {
-      const command = commandOf(whole.replace("()", ""));
-      return command === undefined ? whole : `\`${command}\``;
-    })
-    // The instance speaks of its operations and fields by their names on the wire.
-    .replace(/(?<!["\w/.-])([a-z]+(?:_[a-z]+)+)(=true)?(?!["\w/=]|\.\w)/g, (whole, name: string, flag: string | undefined) => {
-      const command = flag === undefined ? commandOf(name) : undefined;
-      return command !== undefined ? `\`${command}\`` : ((flag === undefined ? undefined : nameOf(name)) ?? whole);
-    });
+  return (
+    message
+      .replace(/\b(?:body|query|params)\.([a-z_]+)/g, (whole, field: string) => nameOf(field) ?? whole)
+      .replace(/(?<!["\w.])[a-z]\w*(?:\.[a-z]\w*)+(?:\(\))?(?!["\w])/gi, (whole) => {
+        const command = commandOf(whole.replace("()", ""));
+        return command === undefined ? whole : `\`${command}\``;
+      })
+      // The instance speaks of its operations and fields by their names on the wire.
+      .replace(/(?<!["\w/.-])([a-z]+(?:_[a-z]+)+)(=true)?(?!["\w/=]|\.\w)/g, (whole, name: string, flag: string | undefined) => {
+        const command = flag === undefined ? commandOf(name) : undefined;
+        return command !== undefined ? `\`${command}\`` : ((flag === undefined ? undefined : nameOf(name)) ?? whole);
+      })
+  );
 }
 
 /** Tells a person on stderr what went wrong and what to do. @returns the exit status. */
@@ -52,7 +54,9 @@ export function report(error: unknown, context: ReportContext): number {
     return error.status;
   }
   if (ApiError.isInstance(error)) {
-    const details = (error.details ?? []).map(({ message }) => message).filter((message) => message !== undefined && !error.message.includes(message));
+    const details = (error.details ?? [])
+      .map(({ message }) => message)
+      .filter((message) => message !== undefined && !error.message.includes(message));
     say(
       words(error.message),
       ...details.map((message) => message && words(message)),

@@ -28,7 +28,9 @@ export function addRootCommands({ groupFor, run }: Adding): void {
   root
     .command("doctor")
     .summary("Tell what this machine has for sessions.")
-    .description("Tells which Chromium, which isolation and which database sessions would get on this machine, with one line of advice each. Exit status 12 when something is missing without which the service cannot run them.")
+    .description(
+      "Tells which Chromium, which isolation and which database sessions would get on this machine, with one line of advice each. Exit status 12 when something is missing without which the service cannot run them.",
+    )
     .addOption(outputOption())
     .addHelpText("after", examplesHelp(["shoal doctor", "shoal doctor && shoal serve"]))
     .action(async (_options: unknown, command: Command) => {

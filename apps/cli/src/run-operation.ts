@@ -26,12 +26,19 @@ export async function runOperation(spec: CommandSpec, given: Given, run: Run): P
     return;
   }
   const destroys = ({ body }: CommandRequest) => confirmOnly === undefined || body?.[confirmOnly.field] === confirmOnly.value;
-  if (confirm !== undefined && options.yes !== true) for (const each of requests) if (destroys(each.request)) await ask(fill(confirm, each.args), run);
+  if (confirm !== undefined && options.yes !== true)
+    for (const each of requests) if (destroys(each.request)) await ask(fill(confirm, each.args), run);
   for (const each of requests) await runOnce(spec, each.request, { ...given, args: each.args }, run);
 }
 
 async function runOnce(spec: CommandSpec, request: CommandRequest, { options, globals, args }: Given, run: Run): Promise<void> {
-  const printing: Printing = { terminal: run.terminal, format: options.output as OutputFormat, query: options.query as string | undefined, args, quiet: globals.quiet === true };
+  const printing: Printing = {
+    terminal: run.terminal,
+    format: options.output as OutputFormat,
+    query: options.query as string | undefined,
+    args,
+    quiet: globals.quiet === true,
+  };
   if (spec.result === "events") {
     const { followEvents } = await import("./follow-events.ts");
     await followEvents({ spec, request, printing }, globals, run);
@@ -53,7 +60,8 @@ async function runOnce(spec: CommandSpec, request: CommandRequest, { options, gl
     await list(spec, request, { all: options.all === true, globals, printing }, run);
   } else {
     const { value } = await call(spec, await withTypedCode(spec, request), globals, run);
-    const isShown = printing.format === "table" && printing.query === undefined && (await import("./outcome.ts")).showOutcome(spec, value, run.terminal);
+    const isShown =
+      printing.format === "table" && printing.query === undefined && (await import("./outcome.ts")).showOutcome(spec, value, run.terminal);
     if (!isShown) await printResult(spec, value, printing);
     if (spec.operationId === "auditLogs.verify") refuseBrokenLog(value);
   }
@@ -78,7 +86,8 @@ function fileFlag({ file }: Readonly<Record<string, unknown>>): { readonly file?
 
 /** Asks on a terminal; elsewhere the command fails and names the flag. */
 async function ask(question: string, run: Run): Promise<void> {
-  if (!run.terminal.interactive) throw new ExitError(exitCodes.usage.status, `Nobody can answer here: ${question}`, "Add --yes to go ahead without the question.");
+  if (!run.terminal.interactive)
+    throw new ExitError(exitCodes.usage.status, `Nobody can answer here: ${question}`, "Add --yes to go ahead without the question.");
   const { confirm, isCancel } = await import("@clack/prompts");
   const answer = await confirm({ message: question, initialValue: false, output: process.stderr });
   if (isCancel(answer)) throw new ExitError(exitCodes.interrupted.status, "Nothing was changed.");

@@ -30,19 +30,28 @@ export class SendTimeout extends Error {
  * @param timeoutMs - for the whole answer.
  * @throws {SendTimeout}
  */
-export function sendPlain({ method, url, headers, body }: PlainRequest, { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number }): Promise<PlainAnswer> {
+export function sendPlain(
+  { method, url, headers, body }: PlainRequest,
+  { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
+): Promise<PlainAnswer> {
   return new Promise((resolve, reject) => {
     const send = url.startsWith("https:") ? httpsRequest : httpRequest;
-    const outgoing = send(url, { method, headers: { ...headers, ...(body !== undefined && { "content-length": String(Buffer.byteLength(body)) }) } }, (incoming) => {
-      const chunks: Buffer[] = [];
-      incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-      incoming.on("error", fail);
-      incoming.on("end", () => {
-        done();
-        const entries = Object.entries(incoming.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")] as const);
-        resolve({ status: incoming.statusCode ?? 0, headers: Object.fromEntries(entries), text: Buffer.concat(chunks).toString("utf8") });
-      });
-    });
+    const outgoing = send(
+      url,
+      { method, headers: { ...headers, ...(body !== undefined && { "content-length": String(Buffer.byteLength(body)) }) } },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+        incoming.on("error", fail);
+        incoming.on("end", () => {
+          done();
+          const entries = Object.entries(incoming.headers).map(
+            ([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")] as const,
+          );
+          resolve({ status: incoming.statusCode ?? 0, headers: Object.fromEntries(entries), text: Buffer.concat(chunks).toString("utf8") });
+        });
+      },
+    );
     // An answer that stops half way is "aborted" to the request, not to the answer.
     const fail = (error: Error) => {
       done();

@@ -15,7 +15,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const serve = (args: readonly string[], env: Readonly<Record<string, string>> = {}) => shoal(["serve", "--port", "0", "--data-dir", join(folder, "unused"), "--warm", "0", "--log-level", "silent", ...args], { env });
+const serve = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  shoal(["serve", "--port", "0", "--data-dir", join(folder, "unused"), "--warm", "0", "--log-level", "silent", ...args], { env });
 const file = (name: string, content: string) => {
   const path = join(folder, name);
   writeFileSync(path, content);
@@ -32,7 +33,11 @@ describe("settings that are wrong", () => {
     ["a config file that is not there", ["--config", join(folder, "none.yaml")], "none.yaml cannot be read"],
     ["a config file that cannot be read as one", ["--config", file("broken.yaml", "port: [")], "broken.yaml is neither YAML nor JSON"],
     ["a setting of the config file", ["--config", file("wrong.yaml", "prot: 1")], "wrong.yaml is no setting. Did you mean port?"],
-    ["a database that is no PostgreSQL", ["--database-url", "mysql://u:hunter2@db/x"], "--database-url is mysql://***@db/x, but must be a postgres:// address."],
+    [
+      "a database that is no PostgreSQL",
+      ["--database-url", "mysql://u:hunter2@db/x"],
+      "--database-url is mysql://***@db/x, but must be a postgres:// address.",
+    ],
   ])("%s: one line, a hint, exit 2", async (_what, args, message) => {
     const { status, stdout, stderr } = await serve(args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
@@ -98,7 +103,10 @@ it("says how to install the service where it is not installed", async () => {
     // What npm installs of the command, in a folder without @shoal/server above it.
     for (const path of ["dist", "package.json"]) cpSync(new URL(`../${path}`, import.meta.url), join(alone, path), { recursive: true });
     const { status, stderr } = spawnSync(process.execPath, [join(alone, "dist", "shoal.js"), "serve"], { encoding: "utf8", env: bareEnv() });
-    expect({ status, stderr }).toEqual({ status: 12, stderr: "error: The service is not installed: it is a package of its own.\n  npm install --global @shoal/server\n" });
+    expect({ status, stderr }).toEqual({
+      status: 12,
+      stderr: "error: The service is not installed: it is a package of its own.\n  npm install --global @shoal/server\n",
+    });
   } finally {
     rmSync(alone, { recursive: true });
   }
@@ -118,7 +126,9 @@ describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (s
     // The first start makes the database; the others are quick.
     const service = await startService(dataDir, flags, bareEnv());
     await service.stop();
-    expect(service.output()).toContain(`Admin key, shown this once: ${service.apiKey}\nIt is kept in ${join(dataDir, "admin-key.json")}, where this user's shoal commands find it with SHOAL_DATA_DIR=${dataDir}\n`);
+    expect(service.output()).toContain(
+      `Admin key, shown this once: ${service.apiKey}\nIt is kept in ${join(dataDir, "admin-key.json")}, where this user's shoal commands find it with SHOAL_DATA_DIR=${dataDir}\n`,
+    );
   });
 
   const running: ServiceProcess[] = [];
@@ -143,12 +153,20 @@ describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (s
 
   it("keeps a second one off its data folder and its port", async () => {
     const service = await begin();
-    expect(await serve(["--data-dir", dataDir])).toMatchObject({ status: 12, stderr: expect.stringMatching(new RegExp(`in use by the Shoal server with process id ${String(service.pid)}\\.\n {2}.*--data-dir`)) as unknown });
+    expect(await serve(["--data-dir", dataDir])).toMatchObject({
+      status: 12,
+      stderr: expect.stringMatching(new RegExp(`in use by the Shoal server with process id ${String(service.pid)}\\.\n {2}.*--data-dir`)) as unknown,
+    });
     await service.stop();
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as AddressInfo;
-    expect(await serve(["--data-dir", dataDir, "--port", String(port)])).toMatchObject({ status: 12, stderr: expect.stringMatching(new RegExp(`^error: Port ${String(port)} of 127\\.0\\.0\\.1 is in use by another program\\.\n {2}.*--port 0\\.\n$`)) as unknown });
+    expect(await serve(["--data-dir", dataDir, "--port", String(port)])).toMatchObject({
+      status: 12,
+      stderr: expect.stringMatching(
+        new RegExp(`^error: Port ${String(port)} of 127\\.0\\.0\\.1 is in use by another program\\.\n {2}.*--port 0\\.\n$`),
+      ) as unknown,
+    });
     other.close();
   });
 
@@ -169,7 +187,11 @@ describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (s
     const writing = start(["browsers", "fs", "write-file", session_id, "/home/shoal/slow"], env);
     writing.stdin.write("some");
     // What has come of it lies in the session's folder: it is under way.
-    await expect.poll(() => readdirSync(join(dataDir, "sessions"), { recursive: true }).some((name) => /\.shoal-[a-z0-9]+\.part$/.test(String(name))), { timeout: 30_000 }).toBe(true);
+    await expect
+      .poll(() => readdirSync(join(dataDir, "sessions"), { recursive: true }).some((name) => /\.shoal-[a-z0-9]+\.part$/.test(String(name))), {
+        timeout: 30_000,
+      })
+      .toBe(true);
     run.kill("SIGTERM");
     await expect.poll(() => run.stderr(), { timeout: 30_000 }).toContain("the service stops");
     run.kill("SIGTERM");

@@ -35,10 +35,14 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   }
   const bold = (text: string) => styled(terminal, "bold", text);
   terminal.stdout.write(`Shoal ${service.version} answers at ${bold(server.baseUrl)}\n`);
-  if (server.placement === "process") terminal.stdout.write("Sessions are not isolated: install bubblewrap for the sandbox (shoal doctor says more).\n");
+  if (server.placement === "process")
+    terminal.stdout.write("Sessions are not isolated: install bubblewrap for the sandbox (shoal doctor says more).\n");
   // Commands look in the usual folder, or where they are told to.
   const where = resolve(defaultDataDir(run.env)) === dataDir ? "" : `SHOAL_DATA_DIR=${dataDir} `;
-  if (server.newAdminKey) terminal.stdout.write(`Admin key, shown this once: ${bold(server.newAdminKey.apiKey)}\nIt is kept in ${server.newAdminKey.path}, where this user's shoal commands find it${where === "" ? "" : ` with ${where.trim()}`}\n`);
+  if (server.newAdminKey)
+    terminal.stdout.write(
+      `Admin key, shown this once: ${bold(server.newAdminKey.apiKey)}\nIt is kept in ${server.newAdminKey.path}, where this user's shoal commands find it${where === "" ? "" : ` with ${where.trim()}`}\n`,
+    );
   if (terminal.progress) terminal.stdout.write(`Try it in another terminal: ${where}shoal browsers create\nCtrl-C stops.\n`);
 
   // A second signal ends the process at once: sessions die with it, and what they leave is swept at the next start.
@@ -47,11 +51,16 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   if (reloads) {
     // Until now it ended the command, as it ends every other.
     process.removeAllListeners("SIGHUP");
-    process.on("SIGHUP", () => { reload(service, server, { flags, env: run.env }); });
+    process.on("SIGHUP", () => {
+      reload(service, server, { flags, env: run.env });
+    });
   }
   closeWithGrace({ delay: false, logger: false, ...(reloads && { skip: ["SIGHUP"] }) }, async ({ err, signal }) => {
     if (err !== undefined) server.log.fatal({ err }, "the service failed and stops");
-    else if (terminal.progress) terminal.stderr.write(`${signal === "SIGINT" ? "\n" : ""}Stopping: requests in flight are finished, sessions are ended. Ctrl-C again stops at once.\n`);
+    else if (terminal.progress)
+      terminal.stderr.write(
+        `${signal === "SIGINT" ? "\n" : ""}Stopping: requests in flight are finished, sessions are ended. Ctrl-C again stops at once.\n`,
+      );
     await server.close();
   });
 }
@@ -61,7 +70,10 @@ function reload(service: Service, server: Awaited<ReturnType<Service["startServe
   try {
     server.reload(service.loadConfig(sources));
   } catch (error) {
-    server.log.error({ err: error }, `the settings could not be read again, and the old ones hold: ${error instanceof Error ? error.message : String(error)}`);
+    server.log.error(
+      { err: error },
+      `the settings could not be read again, and the old ones hold: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
@@ -76,7 +88,8 @@ function readFlags(service: Service, args: readonly string[]): Record<string, un
   const options: ParseArgsOptionsConfig = { help: { type: "boolean", short: "h" }, config: { type: "string" } };
   for (const [name, setting] of Object.entries(service.settings)) {
     const flag = name.replaceAll("_", "-");
-    options[flag] = setting.kind === "boolean" ? { type: "boolean" } : setting.kind === "list" ? { type: "string", multiple: true } : { type: "string" };
+    options[flag] =
+      setting.kind === "boolean" ? { type: "boolean" } : setting.kind === "list" ? { type: "string", multiple: true } : { type: "string" };
   }
   // Not strict: its errors neither know the nearest flag nor what a setting is.
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, allowNegative: true, tokens: true });
@@ -88,7 +101,8 @@ function readFlags(service: Service, args: readonly string[]): Record<string, un
     const name = isNegative ? token.name.slice(3) : token.name;
     const option = options[name];
     if (option === undefined || (isNegative && option.type !== "boolean")) throw unknownFlag(service, token.rawName);
-    if (option.type === "string" && (token.value === undefined || (!token.inlineValue && /^--[a-z]/.test(token.value)))) throw new ExitError(exitCodes.usage.status, `${token.rawName} needs a value.`, flagHint);
+    if (option.type === "string" && (token.value === undefined || (!token.inlineValue && /^--[a-z]/.test(token.value))))
+      throw new ExitError(exitCodes.usage.status, `${token.rawName} needs a value.`, flagHint);
     if (option.type === "boolean" && token.value !== undefined) flags[name] = token.value;
     else if (option.type === "boolean") flags[name] = !isNegative;
     else flags[name] = option.multiple === true ? [...((flags[name] as string[] | undefined) ?? []), ...(token.value ?? "").split(",")] : token.value;
@@ -121,18 +135,30 @@ const valueNames: Readonly<Record<string, string>> = { integer: " <number>", tex
 
 function help(service: Service, terminal: Terminal): string {
   const columns = Math.max(40, Math.min(terminal.width, 100));
-  const entry = (flag: string, ...texts: string[]) => [`  ${flag}`, ...texts.flatMap((text) => wrap(text, columns - 6).map((line) => `      ${line}`))].join("\n");
+  const entry = (flag: string, ...texts: string[]) =>
+    [`  ${flag}`, ...texts.flatMap((text) => wrap(text, columns - 6).map((line) => `      ${line}`))].join("\n");
   const settings = Object.entries(service.settings).map(([name, setting]) =>
-    entry(`--${name.replaceAll("_", "-")}${valueNames[setting.kind] ?? ""}`, setting.summary, `Default: ${setting.default}.${setting.flagOnly ? "" : ` Also ${[...(setting.env ?? []), `SHOAL_${name.toUpperCase()}`].join(", ")}.`}`),
+    entry(
+      `--${name.replaceAll("_", "-")}${valueNames[setting.kind] ?? ""}`,
+      setting.summary,
+      `Default: ${setting.default}.${setting.flagOnly ? "" : ` Also ${[...(setting.env ?? []), `SHOAL_${name.toUpperCase()}`].join(", ")}.`}`,
+    ),
   );
   const title = (text: string) => styled(terminal, "bold", text);
   return [
     `${title("Usage:")} shoal serve [settings]`,
     "",
-    ...wrap("Runs the service until it is stopped. Without settings: PostgreSQL, sessions and keys in a data folder of yours, on 127.0.0.1:7777. Flags win over the environment, the environment over the config file.", columns),
+    ...wrap(
+      "Runs the service until it is stopped. Without settings: PostgreSQL, sessions and keys in a data folder of yours, on 127.0.0.1:7777. Flags win over the environment, the environment over the config file.",
+      columns,
+    ),
     "",
     title("Settings:"),
-    entry("--config <path>", "Config file, YAML or JSON, with the settings' names (data_dir: …).", "Default: shoal.config.yaml in this folder, where there is one. Also SHOAL_CONFIG."),
+    entry(
+      "--config <path>",
+      "Config file, YAML or JSON, with the settings' names (data_dir: …).",
+      "Default: shoal.config.yaml in this folder, where there is one. Also SHOAL_CONFIG.",
+    ),
     ...settings,
     entry("-h, --help", "Print help."),
     "",
@@ -142,7 +168,10 @@ function help(service: Service, terminal: Terminal): string {
     "  $ DATABASE_URL=postgres://shoal@db/shoal shoal serve --warm 4",
     "",
     title("Signals:"),
-    ...wrap("SIGTERM and Ctrl-C finish requests in flight, end the sessions and exit with 0. A second one stops at once. SIGHUP has the config file read again: limits, rate limits and the log level change at once, the log names what needs a restart, and a mistake in the file changes nothing. In a terminal, where it means that the window was closed, it stops.", columns - 2).map((line) => `  ${line}`),
+    ...wrap(
+      "SIGTERM and Ctrl-C finish requests in flight, end the sessions and exit with 0. A second one stops at once. SIGHUP has the config file read again: limits, rate limits and the log level change at once, the log names what needs a restart, and a mistake in the file changes nothing. In a terminal, where it means that the window was closed, it stops.",
+      columns - 2,
+    ).map((line) => `  ${line}`),
     "",
     title("Exit status:"),
     "    0  it was stopped",

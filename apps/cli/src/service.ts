@@ -28,7 +28,10 @@ export async function startService(dataDir: string, flags: readonly string[] = [
   const readyFile = join(dataDir, "ready.json");
   const shoal = join(dirname(fileURLToPath(import.meta.url)), "..", "dist", "shoal.js");
   if (!existsSync(shoal)) throw new Error(`${shoal} is missing: run "pnpm build" first.`);
-  const child = spawn(process.execPath, [shoal, "serve", "--port", "0", "--data-dir", dataDir, "--ready-file", readyFile, ...flags], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [shoal, "serve", "--port", "0", "--data-dir", dataDir, "--ready-file", readyFile, ...flags], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
   const ended = once(child, "close");

@@ -54,19 +54,33 @@ describe("a context", () => {
   });
 
   it("is used when nothing else is named, by name, and with a project of its own", () => {
-    expect(findConnection({}, env)).toEqual({ baseUrl: work.base_url, apiKey: "sk_work", keySource: join(config, "keys.json"), context: "work", project: "p" });
+    expect(findConnection({}, env)).toEqual({
+      baseUrl: work.base_url,
+      apiKey: "sk_work",
+      keySource: join(config, "keys.json"),
+      context: "work",
+      project: "p",
+    });
     expect(findConnection({ context: "spare" }, env)).toMatchObject({ baseUrl: "http://127.0.0.1:7802", apiKey: "sk_spare" });
     expect(findConnection({ project: "q" }, { ...env, SHOAL_CONTEXT: "work" })).toMatchObject({ apiKey: "sk_work", project: "q" });
-    expect(findConnection({}, { ...env, SHOAL_API_KEY: "sk_env" })).toEqual({ baseUrl: "http://127.0.0.1:7777", apiKey: "sk_env", keySource: "SHOAL_API_KEY" });
+    expect(findConnection({}, { ...env, SHOAL_API_KEY: "sk_env" })).toEqual({
+      baseUrl: "http://127.0.0.1:7777",
+      apiKey: "sk_env",
+      keySource: "SHOAL_API_KEY",
+    });
     expect(findConnection({ context: "work" }, { ...env, SHOAL_API_KEY: "sk_env" })).toMatchObject({ apiKey: "sk_work" });
     expect(findConnection({ context: "none" }, env)).toMatchObject({ problem: "context" });
   });
 
   it("sends its key to no other server, whatever its address", () => {
     fc.assert(
-      fc.property(fc.webUrl({ withQueryParameters: true, validSchemes: ["http", "https"] }), fc.constantFrom("work", "spare", undefined), (baseUrl, context) => {
-        expect(findConnection({ baseUrl, ...(context !== undefined && { context }) }, env)).not.toHaveProperty("apiKey");
-      }),
+      fc.property(
+        fc.webUrl({ withQueryParameters: true, validSchemes: ["http", "https"] }),
+        fc.constantFrom("work", "spare", undefined),
+        (baseUrl, context) => {
+          expect(findConnection({ baseUrl, ...(context !== undefined && { context }) }, env)).not.toHaveProperty("apiKey");
+        },
+      ),
     );
   });
 
@@ -80,13 +94,27 @@ it("takes flags before variables, and an empty variable for none", () => {
   const env = { ...stored, SHOAL_API_KEY: "given", SHOAL_BASE_URL: "http://b:1", SHOAL_PROJECT: "p" };
   expect(findConnection({}, env)).toEqual({ baseUrl: "http://b:1", apiKey: "given", keySource: "SHOAL_API_KEY", project: "p" });
   expect(findConnection({ baseUrl: "http://a:1", project: "q" }, env)).toMatchObject({ baseUrl: "http://a:1", project: "q" });
-  expect(findConnection({}, { ...stored, SHOAL_API_KEY: "", SHOAL_BASE_URL: "", SHOAL_PROJECT: "" })).toEqual({ baseUrl: "http://127.0.0.1:7801", apiKey: "stored", keySource: keyFile });
+  expect(findConnection({}, { ...stored, SHOAL_API_KEY: "", SHOAL_BASE_URL: "", SHOAL_PROJECT: "" })).toEqual({
+    baseUrl: "http://127.0.0.1:7801",
+    apiKey: "stored",
+    keySource: keyFile,
+  });
 });
 
 it("says what is missing and how to give it", () => {
-  expect(findConnection({}, { ...stored, SHOAL_DATA_DIR: join(folder, "none") })).toMatchObject({ problem: "key", hint: expect.stringContaining("SHOAL_API_KEY") as unknown });
-  expect(findConnection({ baseUrl: "nope" }, stored)).toMatchObject({ problem: "address", message: expect.stringContaining('"nope"') as unknown, hint: expect.stringContaining("--base-url") as unknown });
-  expect(findConnection({}, { ...stored, SHOAL_BASE_URL: "ftp://a" })).toMatchObject({ problem: "address", hint: expect.stringContaining("SHOAL_BASE_URL") as unknown });
+  expect(findConnection({}, { ...stored, SHOAL_DATA_DIR: join(folder, "none") })).toMatchObject({
+    problem: "key",
+    hint: expect.stringContaining("SHOAL_API_KEY") as unknown,
+  });
+  expect(findConnection({ baseUrl: "nope" }, stored)).toMatchObject({
+    problem: "address",
+    message: expect.stringContaining('"nope"') as unknown,
+    hint: expect.stringContaining("--base-url") as unknown,
+  });
+  expect(findConnection({}, { ...stored, SHOAL_BASE_URL: "ftp://a" })).toMatchObject({
+    problem: "address",
+    hint: expect.stringContaining("SHOAL_BASE_URL") as unknown,
+  });
 });
 
 it("takes a damaged key file for none", () => {

@@ -40,7 +40,10 @@ export interface NoConnection {
 }
 
 /** The context that is asked for; `undefined` for none. `missing` is one that there is not. */
-function chosenContext(flags: { context?: string; baseUrl?: string }, env: NodeJS.ProcessEnv): { readonly name: string; readonly context: Context } | { readonly missing: string; readonly known: readonly string[] } | undefined {
+function chosenContext(
+  flags: { context?: string; baseUrl?: string },
+  env: NodeJS.ProcessEnv,
+): { readonly name: string; readonly context: Context } | { readonly missing: string; readonly known: readonly string[] } | undefined {
   const asked = given(flags.context) ?? given(env.SHOAL_CONTEXT);
   // Whoever names a service or brings a key means these, unless a context is named as well.
   if (asked === undefined && (given(flags.baseUrl) ?? given(env.SHOAL_BASE_URL) ?? given(env.SHOAL_API_KEY)) !== undefined) return undefined;
@@ -61,7 +64,15 @@ export function findConnection(flags: { baseUrl?: string; project?: string; cont
   const stored = readAdminKey(file);
   const chosen = chosenContext(flags, env);
   if (chosen && "missing" in chosen)
-    return { problem: "context", baseUrl: "", message: `There is no context "${chosen.missing}".`, hint: chosen.known.length === 0 ? `Make it with: shoal login --context ${chosen.missing}` : `There are ${chosen.known.join(", ")}; shoal login --context NAME makes another.` };
+    return {
+      problem: "context",
+      baseUrl: "",
+      message: `There is no context "${chosen.missing}".`,
+      hint:
+        chosen.known.length === 0
+          ? `Make it with: shoal login --context ${chosen.missing}`
+          : `There are ${chosen.known.join(", ")}; shoal login --context NAME makes another.`,
+    };
   const named = given(flags.baseUrl) ?? chosen?.context.base_url ?? given(env.SHOAL_BASE_URL);
   const baseUrl = named ?? stored?.base_url ?? defaultBaseUrl;
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol))
@@ -76,14 +87,29 @@ export function findConnection(flags: { baseUrl?: string; project?: string; cont
   if (chosen && sameServer(baseUrl, chosen.context.base_url)) {
     const apiKey = loadKey(chosen.name, chosen.context.key, env);
     if (apiKey !== undefined) return { baseUrl, apiKey, keySource: keyPlace(chosen.context.key, env), ...more };
-    return { problem: "key", baseUrl, message: `The key of the context "${chosen.name}" is gone from ${keyPlace(chosen.context.key, env)}.`, hint: `Log in again with: shoal login --context ${chosen.name}` };
+    return {
+      problem: "key",
+      baseUrl,
+      message: `The key of the context "${chosen.name}" is gone from ${keyPlace(chosen.context.key, env)}.`,
+      hint: `Log in again with: shoal login --context ${chosen.name}`,
+    };
   }
   const apiKey = given(env.SHOAL_API_KEY);
   if (apiKey !== undefined) return { baseUrl, apiKey, keySource: "SHOAL_API_KEY", ...more };
   if (stored && sameServer(baseUrl, stored.base_url)) return { baseUrl, apiKey: stored.api_key, keySource: file, ...more };
   return stored
-    ? { problem: "key", baseUrl, message: `There is no API key for ${baseUrl}.`, hint: `Log in with "shoal login", or set SHOAL_API_KEY. The key in ${file} is for ${stored.base_url} and is sent nowhere else.` }
-    : { problem: "key", baseUrl, message: "There is no API key.", hint: `Log in with "shoal login", set SHOAL_API_KEY, or start a service on this machine with "shoal serve": it leaves its admin key in ${file}.` };
+    ? {
+        problem: "key",
+        baseUrl,
+        message: `There is no API key for ${baseUrl}.`,
+        hint: `Log in with "shoal login", or set SHOAL_API_KEY. The key in ${file} is for ${stored.base_url} and is sent nowhere else.`,
+      }
+    : {
+        problem: "key",
+        baseUrl,
+        message: "There is no API key.",
+        hint: `Log in with "shoal login", set SHOAL_API_KEY, or start a service on this machine with "shoal serve": it leaves its admin key in ${file}.`,
+      };
 }
 
 function sameServer(a: string, b: string): boolean {

@@ -18,7 +18,9 @@ export function startSpinner(terminal: Terminal): Spinner {
   let text = "";
   let frame = 0;
   const startedAt = performance.now();
-  const clear = () => { terminal.stderr.write("\r\u001b[2K"); };
+  const clear = () => {
+    terminal.stderr.write("\r\u001b[2K");
+  };
   const draw = () => {
     const seconds = Math.floor((performance.now() - startedAt) / 1000);
     terminal.stderr.write(`\r\u001b[2K${frames[frame % frames.length] ?? ""} ${printable(text)}${seconds > 0 ? ` ${String(seconds)} s` : ""}`);

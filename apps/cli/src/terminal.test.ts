@@ -14,7 +14,8 @@ describe.skipIf(withoutScript)(`on a terminal${withoutScript === undefined ? "" 
   });
   afterAll(() => test.close());
 
-  const onTerminal = (args: readonly string[], { env = {}, ...options }: Parameters<typeof runOnTerminal>[1] = {}) => runOnTerminal(args, { ...options, env: { ...test.env, ...env } });
+  const onTerminal = (args: readonly string[], { env = {}, ...options }: Parameters<typeof runOnTerminal>[1] = {}) =>
+    runOnTerminal(args, { ...options, env: { ...test.env, ...env } });
   /** The screen of a command that works, with `#` for the escape character. */
   async function shown(args: readonly string[], options: Parameters<typeof onTerminal>[1] = {}): Promise<string> {
     const run = onTerminal(args, options);
@@ -24,7 +25,11 @@ describe.skipIf(withoutScript)(`on a terminal${withoutScript === undefined ? "" 
 
   it("asks before it deletes, and takes no, yes and Ctrl-C for an answer", async () => {
     await test.json("profiles", "create", "--name", "kept");
-    for (const [keys, status, end] of [["n", 1, "Nothing was changed."], ["\u0003", 130, "Nothing was changed."], ["y", 0, "Deleted profile kept."]] as const) {
+    for (const [keys, status, end] of [
+      ["n", 1, "Nothing was changed."],
+      ["\u0003", 130, "Nothing was changed."],
+      ["y", 0, "Deleted profile kept."],
+    ] as const) {
       const run = onTerminal(["profiles", "delete", "kept"]);
       await expect.poll(() => run.screen(), { timeout: 30_000 }).toContain("Delete profile kept and the state it holds?");
       run.type(keys);
@@ -37,7 +42,10 @@ describe.skipIf(withoutScript)(`on a terminal${withoutScript === undefined ? "" 
   it("asks only for the value that takes something away", async () => {
     await test.json("projects", "create", "research");
     expect(await shown(["projects", "update", "research", "--status", "active"])).not.toContain("?");
-    for (const [keys, status, state] of [["n", 1, "active"], ["y", 0, "archived"]] as const) {
+    for (const [keys, status, state] of [
+      ["n", 1, "active"],
+      ["y", 0, "archived"],
+    ] as const) {
       const run = onTerminal(["projects", "update", "research", "--status", "archived"]);
       await expect.poll(() => run.screen()).toContain("Archive project research? Its keys open nothing until it is active again.");
       run.type(keys);
@@ -49,8 +57,12 @@ describe.skipIf(withoutScript)(`on a terminal${withoutScript === undefined ? "" 
   it("fits tables to the terminal, tells moments from now and marks headings", async () => {
     const long = "a name with spaces and far more than sixty characters so that no narrow terminal has room for it";
     const { id } = (await test.json("profiles", "create", "--name", long)) as { id: string };
-    expect(await shown(["profiles", "list"], { columns: 60 })).toMatch(new RegExp(`^#\\[1mID {24}NAME {20,24}CREATED#\\[22m\n${id}  a name with spaces [^\n]*…  (now|\\d+ s ago)\n$`));
-    expect(await shown(["profiles", "list"], { columns: 200, env: { NO_COLOR: "1" } })).toMatch(new RegExp(`^ID {24}NAME +CREATED\n${id}  ${long}  (now|\\d+ s ago)\n$`));
+    expect(await shown(["profiles", "list"], { columns: 60 })).toMatch(
+      new RegExp(`^#\\[1mID {24}NAME {20,24}CREATED#\\[22m\n${id}  a name with spaces [^\n]*…  (now|\\d+ s ago)\n$`),
+    );
+    expect(await shown(["profiles", "list"], { columns: 200, env: { NO_COLOR: "1" } })).toMatch(
+      new RegExp(`^ID {24}NAME +CREATED\n${id}  ${long}  (now|\\d+ s ago)\n$`),
+    );
     expect(await shown(["profiles", "list", "--no-color"], { env: { NO_COLOR: "" } })).toMatch(/^ID /);
     expect(await shown(["profiles", "get", id, "--no-color"])).toMatch(/\ncreated_at {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ \((now|\d+ s ago)\)\n$/);
     await test.run("profiles", "delete", id, "--yes");
@@ -72,7 +84,12 @@ describe.skipIf(withoutScript)(`on a terminal${withoutScript === undefined ? "" 
 
   it("wraps help at the terminal's width", async () => {
     const text = await shown(["browsers", "create", "--help", "--no-color"], { columns: 60 });
-    expect(text.slice(0, text.indexOf("Examples:")).split("\n").filter((line) => line.length > 60)).toEqual([]);
+    expect(
+      text
+        .slice(0, text.indexOf("Examples:"))
+        .split("\n")
+        .filter((line) => line.length > 60),
+    ).toEqual([]);
   });
 
   describe.skipIf(missing)(`with files${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {

@@ -23,13 +23,25 @@ export function addToolCommands({ groupFor, run, specOf, likeOperation }: Adding
     .addArgument(new Argument("<method>", "GET, POST, PUT, PATCH or DELETE."))
     .argument("<path>", "Path of the operation, with its query: /profiles?limit=5.")
     .option("-d, --data <json>", "The body: JSON, @ and the name of a file, or - for stdin.")
-    .option("-H, --header <name:value>", "A header. May be given several times.", (value: string, previous: string[] | undefined) => [...(previous ?? []), value])
+    .option("-H, --header <name:value>", "A header. May be given several times.", (value: string, previous: string[] | undefined) => [
+      ...(previous ?? []),
+      value,
+    ])
     .option("-i, --include", "Print status and headers on stderr.")
     .addOption(outputOption())
     .addOption(queryOption())
     .summary("Call any path of the service.")
-    .description("Calls any path of the service, with the key and the project that commands use, and prints the answer: JSON as JSON, everything else as it is. An error's body is printed too.")
-    .addHelpText("after", examplesHelp(["shoal api GET /profiles", `shoal api POST /browsers -d '{"name":"research"}' --query session_id`, "shoal api GET '/browsers?status=all' -i"]))
+    .description(
+      "Calls any path of the service, with the key and the project that commands use, and prints the answer: JSON as JSON, everything else as it is. An error's body is printed too.",
+    )
+    .addHelpText(
+      "after",
+      examplesHelp([
+        "shoal api GET /profiles",
+        `shoal api POST /browsers -d '{"name":"research"}' --query session_id`,
+        "shoal api GET '/browsers?status=all' -i",
+      ]),
+    )
     .action(async (method: string, path: string, _options: unknown, command: Command) => {
       const { callPath } = await import("./api.ts");
       await callPath(method, path, flagsOf(command), run);

@@ -14,7 +14,12 @@ const folder = mkdtempSync(join(tmpdir(), "shoal-tools-"));
 beforeAll(async () => {
   listener = await fake.listen();
   const profiles = ["shopping", "banking"];
-  for (const name of profiles) await fake.fetch("http://shoal.test/profiles", { method: "POST", headers: { authorization: `Bearer ${fake.apiKey}`, "content-type": "application/json" }, body: JSON.stringify({ name }) });
+  for (const name of profiles)
+    await fake.fetch("http://shoal.test/profiles", {
+      method: "POST",
+      headers: { authorization: `Bearer ${fake.apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ name }),
+    });
 });
 afterAll(async () => {
   await listener.close();
@@ -31,9 +36,14 @@ describe("login", () => {
 
   it("keeps a key that the service takes, where only this user may read it, and uses it", async () => {
     const kept = await shoal(["login", "--base-url", `${listener.baseUrl}/`, "--context", "work"], { env: bare(), input: `${fake.apiKey}\n` });
-    expect(kept).toEqual({ status: 0, stdout: "", stderr: `Logged in to ${listener.baseUrl} as context work. The key is kept in ${join(folder, "config", "keys.json")}.\n` });
+    expect(kept).toEqual({
+      status: 0,
+      stdout: "",
+      stderr: `Logged in to ${listener.baseUrl} as context work. The key is kept in ${join(folder, "config", "keys.json")}.\n`,
+    });
     expect(JSON.parse(readFileSync(config, "utf8"))).toEqual({ current: "work", contexts: { work: { base_url: listener.baseUrl, key: "file" } } });
-    if (process.platform !== "win32") for (const name of ["config.json", "keys.json"]) expect(statSync(join(folder, "config", name)).mode & 0o777).toBe(0o600);
+    if (process.platform !== "win32")
+      for (const name of ["config.json", "keys.json"]) expect(statSync(join(folder, "config", name)).mode & 0o777).toBe(0o600);
     expect(readFileSync(config, "utf8")).not.toContain(fake.apiKey);
     expect((await inContext("profiles", "list", "--query", "[].name | sort(@)")).stdout).toBe("banking\nshopping\n");
     const who = await inContext("whoami", "-o", "json");
@@ -43,23 +53,37 @@ describe("login", () => {
 
   it("keeps no key that the service refuses, and none for what is no service", async () => {
     const attempt = (baseUrl: string, input: string) => shoal(["login", "--base-url", baseUrl, "--context", "other"], { env: bare(), input });
-    expect(await attempt(listener.baseUrl, "sk_wrong")).toMatchObject({ status: 3, stderr: expect.stringContaining("does not take this key") as unknown });
+    expect(await attempt(listener.baseUrl, "sk_wrong")).toMatchObject({
+      status: 3,
+      stderr: expect.stringContaining("does not take this key") as unknown,
+    });
     expect(await attempt("http://127.0.0.1:9", fake.apiKey)).toMatchObject({ status: 9 });
     expect(await attempt(listener.baseUrl, "")).toMatchObject({ status: 2, stderr: expect.stringContaining("There is no key.") as unknown });
     expect(await attempt("nope", "sk_x")).toMatchObject({ status: 2 });
-    expect((await inContext("contexts", "list")).stdout).toBe(`   NAME  ADDRESS${" ".repeat(listener.baseUrl.length - 7)}  KEY\n*  work  ${listener.baseUrl}  file\n`);
+    expect((await inContext("contexts", "list")).stdout).toBe(
+      `   NAME  ADDRESS${" ".repeat(listener.baseUrl.length - 7)}  KEY\n*  work  ${listener.baseUrl}  file\n`,
+    );
   });
 
   it("has several services, by name, and sends no key to another's", async () => {
-    expect((await shoal(["login", "--context", "spare", "--base-url", "http://127.0.0.1:9", "--no-check", "-q"], { env: bare(), input: "sk_spare" })).stderr).toBe("");
+    expect(
+      (await shoal(["login", "--context", "spare", "--base-url", "http://127.0.0.1:9", "--no-check", "-q"], { env: bare(), input: "sk_spare" }))
+        .stderr,
+    ).toBe("");
     expect(await inContext("profiles", "list")).toMatchObject({ status: 9 });
     expect((await inContext("profiles", "list", "--context", "work")).status).toBe(0);
     expect((await inContext("contexts", "use", "work", "--project", "default")).stderr).toContain(listener.baseUrl);
     expect((await inContext("profiles", "get", "banking", "--dry-run")).stdout).toContain("x-shoal-project: default");
-    expect((await inContext("profiles", "get", "banking", "--context", "none"))).toMatchObject({ status: 2, stderr: expect.stringContaining("There are work, spare;") as unknown });
+    expect(await inContext("profiles", "get", "banking", "--context", "none")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("There are work, spare;") as unknown,
+    });
     expect(await inContext("profiles", "list", "--base-url", "http://127.0.0.1:9")).toMatchObject({ status: 3 });
     expect((await shoal(["whoami", "--query", "x"], { env: keyed() })).status).toBe(2);
-    expect(JSON.parse((await shoal(["whoami", "-o", "json"], { env: keyed() })).stdout)).toMatchObject({ context: null, key_source: "SHOAL_API_KEY" });
+    expect(JSON.parse((await shoal(["whoami", "-o", "json"], { env: keyed() })).stdout)).toMatchObject({
+      context: null,
+      key_source: "SHOAL_API_KEY",
+    });
   });
 
   it("is undone by logout", async () => {
@@ -90,7 +114,10 @@ describe("api", () => {
     expect(await run("api", "FETCH", "/profiles")).toMatchObject({ status: 2 });
     expect(await run("api", "GET", "profiles")).toMatchObject({ status: 2 });
     expect(await run("api", "GET", "https://evil.example/profiles")).toMatchObject({ status: 2 });
-    expect(await run("api", "POST", "/profiles", "-d", "{")).toMatchObject({ status: 2, stderr: expect.stringContaining("--data takes JSON.") as unknown });
+    expect(await run("api", "POST", "/profiles", "-d", "{")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("--data takes JSON.") as unknown,
+    });
   });
 });
 
@@ -115,11 +142,16 @@ curl -X POST BASE/profiles \\
   -H "authorization: Bearer $SHOAL_API_KEY" \\
   -d '{"name":"it'\\''s"}'
 `);
-    expect(JSON.parse((await run("profiles", "delete", "shopping", "--dry-run", "-o", "json")).stdout)).toMatchObject({ method: "DELETE", url: `${listener.baseUrl}/profiles/shopping` });
+    expect(JSON.parse((await run("profiles", "delete", "shopping", "--dry-run", "-o", "json")).stdout)).toMatchObject({
+      method: "DELETE",
+      url: `${listener.baseUrl}/profiles/shopping`,
+    });
     expect(await shoal(["profiles", "list", "--dry-run"], { env: bare() })).toMatchObject({ status: 0 });
     expect(fake.calls.length).toBe(before);
     const curl = stdout.slice(stdout.indexOf("curl "));
-    const { stdout: answered } = await promisify(execFile)("bash", ["-c", `${curl.trim()} -s`], { env: { PATH: process.env.PATH, SHOAL_API_KEY: fake.apiKey } });
+    const { stdout: answered } = await promisify(execFile)("bash", ["-c", `${curl.trim()} -s`], {
+      env: { PATH: process.env.PATH, SHOAL_API_KEY: fake.apiKey },
+    });
     expect(JSON.parse(answered)).toMatchObject({ name: "it's" });
   });
 
@@ -143,7 +175,10 @@ describe("a call that fails", () => {
   it("is repeated where that may help, and names its POST the same each time", async () => {
     fake.failNext("profiles.create", { status: 503 });
     expect(await run("profiles", "create", "--name", "repeated")).toMatchObject({ status: 0 });
-    const keys = fake.calls.filter(({ operationId }) => operationId === "profiles.create").slice(-2).map(({ headers }) => headers["idempotency-key"]);
+    const keys = fake.calls
+      .filter(({ operationId }) => operationId === "profiles.create")
+      .slice(-2)
+      .map(({ headers }) => headers["idempotency-key"]);
     expect(keys[0]).toBe(keys[1]);
     const before = fake.calls.length;
     expect(await run("profiles", "get", "none")).toMatchObject({ status: 4 });
@@ -156,7 +191,10 @@ describe("results", () => {
     expect((await run("profiles", "get", "shopping", "--query", "name")).stdout).toBe("shopping\n");
     expect((await run("profiles", "list", "--query", "[?name=='banking'].{n: name}", "-o", "jsonl")).stdout).toBe('{"n":"banking"}\n');
     expect((await run("profiles", "get", "shopping", "-o", "yaml")).stdout).toMatch(/^id: \w{24}\nname: shopping\n/);
-    expect(await run("profiles", "get", "shopping", "--query", "[")).toMatchObject({ status: 2, stderr: expect.stringContaining("--query takes a JMESPath expression") as unknown });
+    expect(await run("profiles", "get", "shopping", "--query", "[")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("--query takes a JMESPath expression") as unknown,
+    });
   });
 
   it("are all that --quiet prints", async () => {
@@ -166,7 +204,12 @@ describe("results", () => {
 
   it("come from as many pages as --limit asks for", async () => {
     const pages = () => fake.calls.filter(({ operationId }) => operationId === "profiles.list").length;
-    for (let index = 0; index < 103; index++) await fake.fetch("http://shoal.test/profiles", { method: "POST", headers: { authorization: `Bearer ${fake.apiKey}`, "content-type": "application/json" }, body: JSON.stringify({ name: `many-${String(index)}` }) });
+    for (let index = 0; index < 103; index++)
+      await fake.fetch("http://shoal.test/profiles", {
+        method: "POST",
+        headers: { authorization: `Bearer ${fake.apiKey}`, "content-type": "application/json" },
+        body: JSON.stringify({ name: `many-${String(index)}` }),
+      });
     const before = pages();
     expect((await run("profiles", "list", "--limit", "102", "--query", "length(@)")).stdout).toBe("102\n");
     expect(pages() - before).toBe(2);
@@ -186,7 +229,12 @@ describe("results", () => {
     await run("browsers", "delete", "watched");
     const { status, stdout } = await watching;
     expect(status).toBe(4);
-    expect(stdout.trim().split("\n").map((line) => (JSON.parse(line) as { tags?: object }).tags)).toEqual(expect.arrayContaining([{ stage: "2" }]));
+    expect(
+      stdout
+        .trim()
+        .split("\n")
+        .map((line) => (JSON.parse(line) as { tags?: object }).tags),
+    ).toEqual(expect.arrayContaining([{ stage: "2" }]));
   });
 
   it("come again while a list changes, all of it, until Ctrl-C", async () => {
@@ -194,11 +242,17 @@ describe("results", () => {
     const list = ["browsers", "list", "--tag", "of=list", "--watch"];
     const watching = start([...list, "-o", "jsonl"], keyed());
     const table = start(list, keyed());
-    await expect.poll(() => [lines(watching).length, table.stderr()], { timeout: 30_000 }).toEqual([1, "No browsers. Start one: shoal browsers create\n"]);
+    await expect
+      .poll(() => [lines(watching).length, table.stderr()], { timeout: 30_000 })
+      .toEqual([1, "No browsers. Start one: shoal browsers create\n"]);
     await run("browsers", "create", "--name", "listed", "--tag", "of=list");
-    await expect.poll(() => [lines(watching).length, table.stdout()], { timeout: 30_000 }).toEqual([2, expect.stringMatching(/ID +NAME.*\n\w+ +listed /)]);
+    await expect
+      .poll(() => [lines(watching).length, table.stdout()], { timeout: 30_000 })
+      .toEqual([2, expect.stringMatching(/ID +NAME.*\n\w+ +listed /)]);
     await run("browsers", "delete", "listed");
-    await expect.poll(() => lines(watching).map((line) => (JSON.parse(line) as { name: string }[]).map(({ name }) => name)), { timeout: 30_000 }).toEqual([[], ["listed"], []]);
+    await expect
+      .poll(() => lines(watching).map((line) => (JSON.parse(line) as { name: string }[]).map(({ name }) => name)), { timeout: 30_000 })
+      .toEqual([[], ["listed"], []]);
     for (const running of [watching, table]) {
       running.kill("SIGINT");
       expect((await running.outcome).status).toBe(130);
@@ -233,18 +287,42 @@ describe("destinations of the audit log", () => {
     fake.handle(updateAuditLogExportDestination, ({ body, params }) => {
       statuses.push([params.id, body]);
       const at = "2026-01-31T12:00:00.000Z";
-      return { id: params.id, type: "s3", format: "jsonl.gz", bucket: "logs", prefix: "shoal/", region: "eu-central-1", role_arn: "arn:a", external_id: "e", kernel_role_arn: "arn:b", status: body.status ?? "active", consecutive_failures: 0, created_at: at, updated_at: at };
+      return {
+        id: params.id,
+        type: "s3",
+        format: "jsonl.gz",
+        bucket: "logs",
+        prefix: "shoal/",
+        region: "eu-central-1",
+        role_arn: "arn:a",
+        external_id: "e",
+        kernel_role_arn: "arn:b",
+        status: body.status ?? "active",
+        consecutive_failures: 0,
+        created_at: at,
+        updated_at: at,
+      };
     });
     expect((await run("audit-logs", "export", "pause", "d1", "--query", "status")).stdout).toBe("paused\n");
     expect(JSON.parse((await run("audit-logs", "export", "resume", "d1", "-o", "json")).stdout)).toMatchObject({ id: "d1", status: "active" });
-    expect(statuses).toEqual([["d1", { status: "paused" }], ["d1", { status: "active" }]]);
+    expect(statuses).toEqual([
+      ["d1", { status: "paused" }],
+      ["d1", { status: "active" }],
+    ]);
     expect((await run("audit-logs", "export", "pause", "d1", "--dry-run")).stdout).toContain("PATCH ");
-    expect(await run("audit-logs", "export", "pause")).toMatchObject({ status: 2, stderr: expect.stringContaining("shoal audit-logs export pause --help") as unknown });
+    expect(await run("audit-logs", "export", "pause")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("shoal audit-logs export pause --help") as unknown,
+    });
   });
 });
 
 describe("completion", () => {
-  const candidates = async (...words: string[]) => (await run("__complete", "--", ...words)).stdout.split("\n").filter(Boolean).map((line) => line.split("\t")[0]);
+  const candidates = async (...words: string[]) =>
+    (await run("__complete", "--", ...words)).stdout
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => line.split("\t")[0]);
 
   it("knows commands, flags, values and what the service has", async () => {
     expect(await candidates("prof")).toEqual(["profiles"]);
@@ -263,8 +341,14 @@ describe("completion", () => {
   });
 
   it("says nothing when the service does not answer", async () => {
-    expect(await shoal(["__complete", "--", "profiles", "get", ""], { env: { ...bare(), SHOAL_API_KEY: "sk_x", SHOAL_BASE_URL: "http://127.0.0.1:9" } })).toEqual({ status: 0, stdout: "", stderr: "" });
-    expect(await shoal(["__complete", "--", "profiles", "get", ""], { env: { ...bare(), SHOAL_BASE_URL: "http://127.0.0.1:9" } })).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(
+      await shoal(["__complete", "--", "profiles", "get", ""], { env: { ...bare(), SHOAL_API_KEY: "sk_x", SHOAL_BASE_URL: "http://127.0.0.1:9" } }),
+    ).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(await shoal(["__complete", "--", "profiles", "get", ""], { env: { ...bare(), SHOAL_BASE_URL: "http://127.0.0.1:9" } })).toEqual({
+      status: 0,
+      stdout: "",
+      stderr: "",
+    });
   });
 
   it("works in bash", async () => {
@@ -272,7 +356,9 @@ describe("completion", () => {
     mkdirSync(bin);
     writeFileSync(join(bin, "shoal"), `#!/bin/sh\nexec '${process.execPath}' '${shoalPath}' "$@"\n`, { mode: 0o755 });
     const script = `source <(shoal completion bash); COMP_WORDS=(shoal profiles get shop); COMP_CWORD=3; _shoal; printf '%s\\n' "\${COMPREPLY[@]}"; COMP_WORDS=(shoal ""); COMP_CWORD=1; _shoal; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const { stdout } = await promisify(execFile)("bash", ["-c", script], { env: { HOME: folder, ...keyed(), PATH: `${bin}:${process.env.PATH ?? ""}` } });
+    const { stdout } = await promisify(execFile)("bash", ["-c", script], {
+      env: { HOME: folder, ...keyed(), PATH: `${bin}:${process.env.PATH ?? ""}` },
+    });
     const [first, ...others] = stdout.trim().split("\n");
     expect(first).toBe("shopping");
     expect(others).toEqual(expect.arrayContaining(["browsers", "profiles", "serve", "login"]));
@@ -290,11 +376,14 @@ describe("completion", () => {
 describe("plugins", () => {
   const module = join(folder, "plugin.mjs");
   it("add commands of their own, and print as others do", async () => {
-    writeFileSync(module, `export function registerCommands(program, context) {
+    writeFileSync(
+      module,
+      `export function registerCommands(program, context) {
       context.addOutput(program.command("team").argument("<name>").description("Says what the team has.")).action(async (name, _options, command) => {
         await context.print(command, [{ name, version: context.version, base: (await context.connect(command)).baseUrl }], [["NAME", "name"], ["BASE", "base"]]);
       });
-    }\n`);
+    }\n`,
+    );
     const plugged = (...args: string[]) => shoal(args, { env: { ...keyed(), SHOAL_PLUGINS: module } });
     expect((await plugged("team", "search")).stdout).toBe(`NAME    BASE\nsearch  ${listener.baseUrl}\n`);
     expect((await plugged("team", "search", "--query", "[0].name")).stdout).toBe("search\n");
@@ -307,7 +396,10 @@ describe("plugins", () => {
 
   it("are named when they cannot be loaded", async () => {
     const env = { ...keyed(), SHOAL_PLUGINS: "no-such-package" };
-    expect(await shoal(["profiles", "list"], { env })).toMatchObject({ status: 2, stderr: expect.stringContaining("The plugin no-such-package cannot be used") as unknown });
+    expect(await shoal(["profiles", "list"], { env })).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("The plugin no-such-package cannot be used") as unknown,
+    });
   });
 });
 

@@ -50,14 +50,21 @@ interface Source {
 /** Downloads what an operation answers with, to stdout or into a file. */
 export async function download({ spec, request, label, isText = false }: Source, flags: FileFlags, run: Run): Promise<void> {
   const toScreen = isStandard(flags.file) && run.terminal.screen;
-  if (toScreen && flags.file === undefined && !isText) throw new ExitError(exitCodes.usage.status, `${spec.receives === "application/zip" ? "A ZIP archive" : "This"} is nothing for a terminal.`, "Name a file with -f, or send the output to a program.");
+  if (toScreen && flags.file === undefined && !isText)
+    throw new ExitError(
+      exitCodes.usage.status,
+      `${spec.receives === "application/zip" ? "A ZIP archive" : "This"} is nothing for a terminal.`,
+      "Name a file with -f, or send the output to a program.",
+    );
   // A bar would run into the file's own text.
   const progress = showProgress(toScreen ? { ...run.terminal, progress: false } : run.terminal, label);
   let saved: string | undefined;
   try {
     const found: Download | undefined = await connect(flags, run, spec.open).download(endpointOf(spec), request, {
       signal: run.signal,
-      onDownloadProgress: ({ receivedBytes, totalBytes }) => { progress.update(receivedBytes, totalBytes); },
+      onDownloadProgress: ({ receivedBytes, totalBytes }) => {
+        progress.update(receivedBytes, totalBytes);
+      },
     });
     if (found === undefined) throw new ExitError(exitCodes.error.status, spec.polish.nothing ?? "There is nothing yet.", "Try again later.");
     const source = Readable.fromWeb(found.stream as Parameters<typeof Readable.fromWeb>[0]);
@@ -73,7 +80,13 @@ export async function download({ spec, request, label, isText = false }: Source,
 
 /** Sends bytes or a multipart body, files of this machine among them; a folder is packed. @returns the answer. */
 export async function upload(spec: CommandSpec, request: CommandRequest, flags: FileFlags, run: Run): Promise<unknown> {
-  if (spec.body === "bytes") return sendBody(spec, { ...request, body: await sourceOf(flags.file, run) }, { flags, label: isStandard(flags.file) ? "stdin" : basename(flags.file) }, run);
+  if (spec.body === "bytes")
+    return sendBody(
+      spec,
+      { ...request, body: await sourceOf(flags.file, run) },
+      { flags, label: isStandard(flags.file) ? "stdin" : basename(flags.file) },
+      run,
+    );
   const body: Record<string, unknown> = { ...request.body };
   let label = spec.words.at(-1) ?? "";
   await using archives = new AsyncDisposableStack();
@@ -103,21 +116,45 @@ async function packedFile(path: string, archives: AsyncDisposableStack, run: Run
   return new File([await openAsBlob(archive.path)], `${basename(path)}.zip`);
 }
 
-function sendBody(spec: CommandSpec, request: { readonly params: object; readonly query: object; readonly body: unknown }, { flags, label }: { flags: GlobalFlags; label: string }, run: Run): Promise<unknown> {
-  return sending(label, run.terminal, (onUploadProgress) => connect(flags, run, spec.open).call(endpointOf(spec), request, { signal: run.signal, onUploadProgress }));
+function sendBody(
+  spec: CommandSpec,
+  request: { readonly params: object; readonly query: object; readonly body: unknown },
+  { flags, label }: { flags: GlobalFlags; label: string },
+  run: Run,
+): Promise<unknown> {
+  return sending(label, run.terminal, (onUploadProgress) =>
+    connect(flags, run, spec.open).call(endpointOf(spec), request, { signal: run.signal, onUploadProgress }),
+  );
 }
 
 /** Writes a file of the session from stdin or from a file of this machine. */
-export async function writeFile(spec: CommandSpec, { id, path }: { id: string; path: string }, flags: FileFlags & { mode?: string }, run: Run): Promise<void> {
+export async function writeFile(
+  spec: CommandSpec,
+  { id, path }: { id: string; path: string },
+  flags: FileFlags & { mode?: string },
+  run: Run,
+): Promise<void> {
   await upload(spec, { params: { id }, query: { path, ...(flags.mode !== undefined && { mode: flags.mode }) }, body: undefined }, flags, run);
   tell(run.terminal, flags, `Wrote ${printable(path)}.`);
 }
 
 /** Uploads files of this machine into a directory of the session. */
-export async function uploadFiles(spec: CommandSpec, target: { id: string; files: readonly string[] }, flags: GlobalFlags & { to: string }, run: Run): Promise<void> {
-  const files = await Promise.all(target.files.map(async (path) => ({ dest_path: posix.join(flags.to, basename(path)), file: await localFile(path) })));
+export async function uploadFiles(
+  spec: CommandSpec,
+  target: { id: string; files: readonly string[] },
+  flags: GlobalFlags & { to: string },
+  run: Run,
+): Promise<void> {
+  const files = await Promise.all(
+    target.files.map(async (path) => ({ dest_path: posix.join(flags.to, basename(path)), file: await localFile(path) })),
+  );
   const names = new Set(files.map(({ dest_path }) => dest_path));
-  if (names.size < files.length) throw new ExitError(exitCodes.usage.status, "Two of the files have the same name; they would overwrite each other.", "Upload them one after the other, into different directories.");
+  if (names.size < files.length)
+    throw new ExitError(
+      exitCodes.usage.status,
+      "Two of the files have the same name; they would overwrite each other.",
+      "Upload them one after the other, into different directories.",
+    );
   const count = files.length === 1 ? "1 file" : `${String(files.length)} files`;
   await sending(files.length === 1 ? basename(target.files[0] ?? "") : count, run.terminal, async (onUploadProgress) => {
     await connect(flags, run).call(endpointOf(spec), { params: { id: target.id }, body: { files } }, { signal: run.signal, onUploadProgress });
@@ -127,11 +164,20 @@ export async function uploadFiles(spec: CommandSpec, target: { id: string; files
 }
 
 /** Uploads a ZIP archive and unpacks it in the session. */
-export async function uploadZip(spec: CommandSpec, target: { id: string; archive: string }, flags: GlobalFlags & { to: string }, run: Run): Promise<void> {
+export async function uploadZip(
+  spec: CommandSpec,
+  target: { id: string; archive: string },
+  flags: GlobalFlags & { to: string },
+  run: Run,
+): Promise<void> {
   const zip_file = await sourceOf(target.archive, run);
   const name = isStandard(target.archive) ? "archive" : basename(target.archive);
   await sending(name, run.terminal, async (onUploadProgress) => {
-    await connect(flags, run).call(endpointOf(spec), { params: { id: target.id }, body: { zip_file, dest_path: flags.to } }, { signal: run.signal, onUploadProgress });
+    await connect(flags, run).call(
+      endpointOf(spec),
+      { params: { id: target.id }, body: { zip_file, dest_path: flags.to } },
+      { signal: run.signal, onUploadProgress },
+    );
   });
   tell(run.terminal, flags, `Unpacked ${isStandard(target.archive) ? "the archive" : printable(target.archive)} in ${printable(flags.to)}.`);
 }
@@ -141,7 +187,9 @@ type OnUploadProgress = (progress: { sentBytes: number; totalBytes: number | und
 async function sending<T>(label: string, terminal: Terminal, call: (onUploadProgress: OnUploadProgress) => Promise<T>): Promise<T> {
   const progress = showProgress(terminal, label);
   try {
-    return await call(({ sentBytes, totalBytes }) => { progress.update(sentBytes, totalBytes); });
+    return await call(({ sentBytes, totalBytes }) => {
+      progress.update(sentBytes, totalBytes);
+    });
   } finally {
     progress.stop();
   }
@@ -177,7 +225,12 @@ async function localFile(path: string): Promise<File> {
   const info = await stat(path).catch((error: unknown) => {
     throw unreadable(error);
   });
-  if (info.isDirectory()) throw new ExitError(exitCodes.usage.status, `${path} is a directory.`, "Pack it, and unpack it in the session with: shoal browsers fs upload-zip");
+  if (info.isDirectory())
+    throw new ExitError(
+      exitCodes.usage.status,
+      `${path} is a directory.`,
+      "Pack it, and unpack it in the session with: shoal browsers fs upload-zip",
+    );
   if (!info.isFile()) throw new ExitError(exitCodes.usage.status, `${path} is not a file.`, "Send it through stdin instead, with -.");
   return fileFromPath(path).catch((error: unknown) => {
     throw unreadable(error);
@@ -189,16 +242,25 @@ export async function save(from: Readable, file: string, signal: AbortSignal): P
   const part = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString("hex")}.part`);
   const out = createWriteStream(part, { flags: "wx" });
   const opened = new Promise<void>((resolve, reject) => {
-    out.once("open", () => { resolve(); }).once("error", reject);
+    out
+      .once("open", () => {
+        resolve();
+      })
+      .once("error", reject);
   });
   // For an end at once, by a second Ctrl-C.
-  const removePart = () => { rmSync(part, { force: true }); };
+  const removePart = () => {
+    rmSync(part, { force: true });
+  };
   process.once("exit", removePart);
   try {
     await opened.catch((error: unknown) => {
       from.destroy();
       const missingFolder = error instanceof Error && "code" in error && error.code === "ENOENT";
-      throw new ExitError(exitCodes.usage.status, `${file} cannot be written: ${missingFolder ? `${dirname(file)} does not exist` : reasonOf(error)}.`);
+      throw new ExitError(
+        exitCodes.usage.status,
+        `${file} cannot be written: ${missingFolder ? `${dirname(file)} does not exist` : reasonOf(error)}.`,
+      );
     });
     await pipeline(from, out, { signal });
     const { size } = await stat(part);

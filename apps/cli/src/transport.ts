@@ -53,7 +53,10 @@ interface Begun {
 export async function callOn(spec: CommandSpec, request: CommandRequest, { to, flags, run, first, idempotencyKey }: Begun): Promise<Answer> {
   if (first === undefined && to.totalTimeoutMs !== undefined) {
     const { TimeoutError } = await import("@shoal/transport");
-    throw new TimeoutError(`${spec.operationId} timed out after ${String(to.totalTimeoutMs)} ms in all: no answer came. Raise totalTimeoutMs if it needs longer.`, to.totalTimeoutMs);
+    throw new TimeoutError(
+      `${spec.operationId} timed out after ${String(to.totalTimeoutMs)} ms in all: no answer came. Raise totalTimeoutMs if it needs longer.`,
+      to.totalTimeoutMs,
+    );
   }
   let begun = first;
   const send: Fetch = (sent) => {
@@ -62,7 +65,11 @@ export async function callOn(spec: CommandSpec, request: CommandRequest, { to, f
     if (answer === undefined) return fetch(sent);
     return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(asResponse(answer));
   };
-  const result: unknown = await transportTo({ ...to, validate: "off" }, first === undefined ? flags : { ...flags, debug: false }, run, send).call(endpointOf(spec), request, { signal: run.signal, ...(idempotencyKey !== undefined && { idempotencyKey }) });
+  const result: unknown = await transportTo({ ...to, validate: "off" }, first === undefined ? flags : { ...flags, debug: false }, run, send).call(
+    endpointOf(spec),
+    request,
+    { signal: run.signal, ...(idempotencyKey !== undefined && { idempotencyKey }) },
+  );
   if (spec.result !== "page" && spec.result !== "tokenPage") return { value: result };
   const { items, nextOffset, nextPageToken } = result as ItemPage<unknown>;
   const next = nextPageToken !== undefined ? { page_token: nextPageToken } : nextOffset !== undefined ? { offset: nextOffset } : undefined;

@@ -7,30 +7,55 @@ import type { CommandSpec, Flag } from "./command-table.ts";
 import { buildRequest, parseValue, UsageError } from "./values.ts";
 import { flagName } from "./words.ts";
 
-const flag = (kind: Flag["kind"], more: Partial<Flag> = {}): Flag => ({ field: "some_field", place: "body", kind, required: false, clearable: false, description: "", ...more });
+const flag = (kind: Flag["kind"], more: Partial<Flag> = {}): Flag => ({
+  field: "some_field",
+  place: "body",
+  kind,
+  required: false,
+  clearable: false,
+  description: "",
+  ...more,
+});
 
 it("reads back every whole number, and refuses what is none", () => {
-  fc.assert(fc.property(fc.integer(), (number) => { expect(parseValue(flag("integer"), String(number))).toBe(number); }));
+  fc.assert(
+    fc.property(fc.integer(), (number) => {
+      expect(parseValue(flag("integer"), String(number))).toBe(number);
+    }),
+  );
   for (const text of ["", " ", "x", "1.5", "1e400", "NaN", "Infinity"]) expect(() => parseValue(flag("integer"), text), text).toThrow(UsageError);
   expect(parseValue(flag("number"), "1.5")).toBe(1.5);
 });
 
 it("hands text on as it is", () => {
-  fc.assert(fc.property(fc.string(), (text) => { expect(parseValue(flag("string"), text)).toBe(text); }));
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      expect(parseValue(flag("string"), text)).toBe(text);
+    }),
+  );
 });
 
 it("splits pairs at the first equals sign", () => {
   const key = fc.string({ minLength: 1 }).filter((text) => !text.includes("=") && text !== "__proto__");
   fc.assert(
     fc.property(fc.dictionary(key, fc.string(), { noNullPrototype: true }), (tags) => {
-      expect(parseValue(flag("map"), Object.entries(tags).map(([name, value]) => `${name}=${value}`))).toEqual(tags);
+      expect(
+        parseValue(
+          flag("map"),
+          Object.entries(tags).map(([name, value]) => `${name}=${value}`),
+        ),
+      ).toEqual(tags);
     }),
   );
   expect(() => parseValue(flag("map"), ["=x"], "--tag")).toThrow('--tag takes key=value, not "=x".');
 });
 
 it("reads JSON, and says which flag holds none", () => {
-  fc.assert(fc.property(fc.json(), (text) => { expect(parseValue(flag("json"), text)).toEqual(JSON.parse(text)); }));
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      expect(parseValue(flag("json"), text)).toEqual(JSON.parse(text));
+    }),
+  );
   expect(() => parseValue(flag("json"), "{")).toThrow('--some-field takes JSON, not "{".');
 });
 
@@ -57,17 +82,29 @@ describe("a request", () => {
     method: "PATCH",
     path: "/things/{id_or_name}",
     params: [{ name: "id_or_name", description: "" }],
-    flags: [flag("string", { field: "name" }), flag("boolean", { field: "force", place: "query" }), flag("string", { field: "path", required: true })],
+    flags: [
+      flag("string", { field: "name" }),
+      flag("boolean", { field: "force", place: "query" }),
+      flag("string", { field: "path", required: true }),
+    ],
     body: "json",
     result: "json",
     responses: { "200": "json" },
     fields: [],
     polish: { arguments: ["path"] },
   };
-  const given = (args: readonly string[], options: Record<string, unknown> = {}) => ({ args, options, flags: { name: { key: "name", name: "--name" }, force: { key: "force", name: "--force" } } });
+  const given = (args: readonly string[], options: Record<string, unknown> = {}) => ({
+    args,
+    options,
+    flags: { name: { key: "name", name: "--name" }, force: { key: "force", name: "--force" } },
+  });
 
   it("gets each value in its place", () => {
-    expect(buildRequest(spec, given(["a", "/b"], { name: "n", force: false }))).toEqual({ params: { id_or_name: "a" }, query: { force: false }, body: { name: "n", path: "/b" } });
+    expect(buildRequest(spec, given(["a", "/b"], { name: "n", force: false }))).toEqual({
+      params: { id_or_name: "a" },
+      query: { force: false },
+      body: { name: "n", path: "/b" },
+    });
   });
 
   it("refuses an empty path segment, a missing value and a change of nothing", () => {
@@ -94,15 +131,26 @@ it("gathers the flags of an object's fields into the object, beside what its JSO
     method: "POST",
     path: "/things",
     params: [],
-    flags: [flag("json", { field: "profile" }), flag("string", { field: "profile.id" }), flag("boolean", { field: "profile.save_changes" }), flag("list", { field: "args" })],
+    flags: [
+      flag("json", { field: "profile" }),
+      flag("string", { field: "profile.id" }),
+      flag("boolean", { field: "profile.save_changes" }),
+      flag("list", { field: "args" }),
+    ],
     body: "json",
     result: "json",
     responses: { "201": "json" },
     fields: [],
     polish: { rest: "args" },
   };
-  const flags = { profile: { key: "profile", name: "--profile" }, "profile.id": { key: "profileId", name: "--profile-id" }, "profile.save_changes": { key: "profileSaveChanges", name: "--profile-save-changes" } };
-  expect(buildRequest(spec, { args: ["-a", "b"], options: { profile: '{"name":"n"}', profileId: "p", profileSaveChanges: true }, flags }).body).toEqual({ profile: { name: "n", id: "p", save_changes: true }, args: ["-a", "b"] });
+  const flags = {
+    profile: { key: "profile", name: "--profile" },
+    "profile.id": { key: "profileId", name: "--profile-id" },
+    "profile.save_changes": { key: "profileSaveChanges", name: "--profile-save-changes" },
+  };
+  expect(
+    buildRequest(spec, { args: ["-a", "b"], options: { profile: '{"name":"n"}', profileId: "p", profileSaveChanges: true }, flags }).body,
+  ).toEqual({ profile: { name: "n", id: "p", save_changes: true }, args: ["-a", "b"] });
   expect(buildRequest(spec, { args: [], options: {}, flags }).body).toEqual({});
 });
 

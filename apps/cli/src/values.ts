@@ -13,8 +13,10 @@ export function parseValue(flag: Flag, text: string | boolean | readonly string[
   if (flag.clearable && String(text) === "null") return null;
   switch (flag.kind) {
     case "string":
-      if (typeof text === "string" && isSecret(flag) && (text === "-" || text.startsWith("@"))) return fromFile(name, text === "-" ? "@-" : text).trim();
-      if (typeof text === "string" && flag.values && !flag.values.includes(text)) throw new UsageError(`${name} takes one of ${flag.values.join(", ")}, not "${text}".`);
+      if (typeof text === "string" && isSecret(flag) && (text === "-" || text.startsWith("@")))
+        return fromFile(name, text === "-" ? "@-" : text).trim();
+      if (typeof text === "string" && flag.values && !flag.values.includes(text))
+        throw new UsageError(`${name} takes one of ${flag.values.join(", ")}, not "${text}".`);
       return text;
     case "boolean":
       throw new UsageError(`${name} takes no value.`);
@@ -119,14 +121,25 @@ export function buildRequest(spec: CommandSpec, given: GivenValues): CommandRequ
     const index = positional.indexOf(flag.field);
     const { key = "", name = flagName(flag.field) } = given.flags[flag.field] ?? {};
     const others = given.args.slice(spec.params.length + positional.length);
-    const raw = flag.field === rest ? (others.length > 0 ? others : given.options[key]) : index >= 0 ? given.args[spec.params.length + index] : given.options[key];
+    const raw =
+      flag.field === rest
+        ? others.length > 0
+          ? others
+          : given.options[key]
+        : index >= 0
+          ? given.args[spec.params.length + index]
+          : given.options[key];
     const into = flag.place === "query" ? query : body;
     if (raw === undefined) continue;
     place(into, flag.field, parseValue(flag, raw as string | boolean | string[], index >= 0 ? `<${kebab(flag.field)}>` : name));
   }
-  for (const { field, required } of spec.flags) if (required && !field.includes(".") && !(field in query) && !(field in body)) throw new UsageError(`${given.flags[field]?.name ?? flagName(field)} is missing.`);
+  for (const { field, required } of spec.flags)
+    if (required && !field.includes(".") && !(field in query) && !(field in body))
+      throw new UsageError(`${given.flags[field]?.name ?? flagName(field)} is missing.`);
   if (spec.method === "PATCH" && Object.keys(body).length === 0) {
-    const names = spec.flags.filter(({ place: where, hidden }) => where === "body" && hidden !== true).map(({ field }) => given.flags[field]?.name ?? flagName(field));
+    const names = spec.flags
+      .filter(({ place: where, hidden }) => where === "body" && hidden !== true)
+      .map(({ field }) => given.flags[field]?.name ?? flagName(field));
     throw new UsageError(`There is nothing to change: give ${new Intl.ListFormat("en", { type: "disjunction" }).format(names)}.`);
   }
   return { params, query, body: spec.body === "none" || spec.body === "bytes" ? undefined : body };

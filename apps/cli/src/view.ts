@@ -10,7 +10,12 @@ import { printValue } from "./print-result.ts";
 import type { Run } from "./program.ts";
 
 /** Opens a session's live view in the user's browser, or prints its address. */
-export async function openBrowser(get: CommandSpec, idOrName: string, flags: GlobalFlags & { print?: boolean; readOnly?: boolean }, run: Run): Promise<void> {
+export async function openBrowser(
+  get: CommandSpec,
+  idOrName: string,
+  flags: GlobalFlags & { print?: boolean; readOnly?: boolean },
+  run: Run,
+): Promise<void> {
   const url = await liveView(get, idOrName, flags, run);
   // Whatever else an answer names is not for the system to open.
   const opened = flags.print !== true && /^https?:\/\//.test(url) && (await openUrl(url, run.env));
@@ -26,7 +31,9 @@ function openUrl(url: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const [program = "", ...args] = env.BROWSER !== undefined && env.BROWSER !== "" ? [env.BROWSER] : (openers[process.platform] ?? ["xdg-open"]);
   return new Promise((resolve) => {
     const child = spawn(program, [...args, url], { detached: true, stdio: "ignore" });
-    child.once("error", () => { resolve(false); });
+    child.once("error", () => {
+      resolve(false);
+    });
     child.once("spawn", () => {
       child.unref();
       resolve(true);
@@ -35,14 +42,23 @@ function openUrl(url: string, env: NodeJS.ProcessEnv): Promise<boolean> {
 }
 
 /** Prints the address of a session's live view. */
-export async function viewBrowser(get: CommandSpec, idOrName: string, flags: GlobalFlags & { output: OutputFormat; readOnly?: boolean }, run: Run): Promise<void> {
+export async function viewBrowser(
+  get: CommandSpec,
+  idOrName: string,
+  flags: GlobalFlags & { output: OutputFormat; readOnly?: boolean },
+  run: Run,
+): Promise<void> {
   const browser_live_view_url = await liveView(get, idOrName, flags, run);
   if (flags.output !== "table") await printValue(run.terminal, { browser_live_view_url }, flags.output);
   else run.terminal.stdout.write(`${browser_live_view_url}\n`);
 }
 
 async function liveView(get: CommandSpec, idOrName: string, flags: GlobalFlags & { readOnly?: boolean }, run: Run): Promise<string> {
-  const browser = (await call(get, { params: { id_or_name: idOrName }, query: {}, body: undefined }, flags, run)).value as { session_id: string; browser_live_view_url?: string; browser_live_view_read_only_url?: string };
+  const browser = (await call(get, { params: { id_or_name: idOrName }, query: {}, body: undefined }, flags, run)).value as {
+    session_id: string;
+    browser_live_view_url?: string;
+    browser_live_view_read_only_url?: string;
+  };
   const url = flags.readOnly === true ? browser.browser_live_view_read_only_url : browser.browser_live_view_url;
   if (url === undefined)
     throw new ExitError(

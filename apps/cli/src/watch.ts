@@ -12,7 +12,12 @@ const watchEveryMs = 2000;
  * Asks again and again, and prints the answer whenever it is another one: of a list the whole of it, with JSON lines on one line, so that
  * what is gone is told too.
  */
-export async function watch(spec: CommandSpec, request: CommandRequest, { all, globals, printing }: { readonly all: boolean; readonly globals: GlobalFlags; readonly printing: Printing }, run: Run): Promise<void> {
+export async function watch(
+  spec: CommandSpec,
+  request: CommandRequest,
+  { all, globals, printing }: { readonly all: boolean; readonly globals: GlobalFlags; readonly printing: Printing },
+  run: Run,
+): Promise<void> {
   const { field, until } = spec.polish.watch ?? { field: "", until: [] };
   const isPage = spec.result === "page" || spec.result === "tokenPage";
   const { format, query, terminal } = printing;
@@ -42,9 +47,13 @@ async function itemsOf(...args: Parameters<typeof pagesOf>): Promise<unknown[]> 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    }, { once: true });
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
   });
 }

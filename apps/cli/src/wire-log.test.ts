@@ -6,12 +6,17 @@ const secretNames = ["key", "token", "password", "cdp_ws_url", "totp_secret", "v
 
 it("shows no secret of a body, however deep it lies", () => {
   fc.assert(
-    fc.property(fc.constantFrom(...secretNames), fc.array(fc.constantFrom("a", "b", "list"), { maxLength: 4 }), fc.stringMatching(/^[a-z0-9]{12,20}$/), (name, path, secret) => {
-      const body = path.reduceRight<unknown>((inner, key) => (key === "list" ? [inner] : { [key]: inner }), { [name]: secret, other: 1 });
-      const shown = redactedBody(JSON.stringify(body));
-      expect(shown).not.toContain(secret);
-      expect(shown).toContain('"other":1');
-    }),
+    fc.property(
+      fc.constantFrom(...secretNames),
+      fc.array(fc.constantFrom("a", "b", "list"), { maxLength: 4 }),
+      fc.stringMatching(/^[a-z0-9]{12,20}$/),
+      (name, path, secret) => {
+        const body = path.reduceRight<unknown>((inner, key) => (key === "list" ? [inner] : { [key]: inner }), { [name]: secret, other: 1 });
+        const shown = redactedBody(JSON.stringify(body));
+        expect(shown).not.toContain(secret);
+        expect(shown).toContain('"other":1');
+      },
+    ),
   );
 });
 

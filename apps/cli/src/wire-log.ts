@@ -2,7 +2,8 @@ import { printable, printableLines } from "./format.ts";
 import { styled, type Terminal } from "./output.ts";
 import type { PlainAnswer, PlainRequest } from "./send.ts";
 
-const secretFields = /^(?:key|api_key|password|secret|client_secret|token|access_token|refresh_token|jwt|totp_secret|totp_code|value|cookie|authorization|cdp_ws_url|webdriver_ws_url|base_url|browser_live_view_url|hosted_url|handoff_code|proxy_url|values|env|env_vars|headers|ca_bundle)$/i;
+const secretFields =
+  /^(?:key|api_key|password|secret|client_secret|token|access_token|refresh_token|jwt|totp_secret|totp_code|value|cookie|authorization|cdp_ws_url|webdriver_ws_url|base_url|browser_live_view_url|hosted_url|handoff_code|proxy_url|values|env|env_vars|headers|ca_bundle)$/i;
 const secretHeaders = /^(?:authorization|cookie|set-cookie|proxy-authorization|x-api-key)$/i;
 const longest = 4000;
 
@@ -27,7 +28,10 @@ export function redactedHeader(name: string, value: string): string {
 }
 
 /** Tells on stderr what goes over the wire, in the manner of `curl -v`, without keys and secrets. */
-export function wireLog(terminal: Terminal, apiKey: string | undefined): {
+export function wireLog(
+  terminal: Terminal,
+  apiKey: string | undefined,
+): {
   request(request: PlainRequest): void;
   answer(answer: Pick<PlainAnswer, "status" | "headers"> & { readonly text?: string }): void;
   failure(error: Error): void;
@@ -36,13 +40,19 @@ export function wireLog(terminal: Terminal, apiKey: string | undefined): {
   const write = (mark: string, lines: readonly string[]) => {
     for (const line of lines) terminal.stderr.write(`${styled({ colour: terminal.errorColour }, "dim", `${mark} ${printable(safe(line))}`)}\n`);
   };
-  const headerLines = (headers: Readonly<Record<string, string>>) => Object.entries(headers).map(([name, value]) => `${name}: ${redactedHeader(name, value)}`);
-  const bodyLines = (text: string | undefined) => (text === undefined || text === "" ? [] : ["", printableLines(redactedBody(text).slice(0, longest))]);
+  const headerLines = (headers: Readonly<Record<string, string>>) =>
+    Object.entries(headers).map(([name, value]) => `${name}: ${redactedHeader(name, value)}`);
+  const bodyLines = (text: string | undefined) =>
+    text === undefined || text === "" ? [] : ["", printableLines(redactedBody(text).slice(0, longest))];
   let startedAt = performance.now();
   return {
     request({ method, url, headers, body }) {
       startedAt = performance.now();
-      write(">", [`${method} ${url.replace(/([?&][^=&]*(?:jwt|token|key)[^=&]*=)[^&]*/gi, "$1[redacted]")}`, ...headerLines(headers), ...bodyLines(body)]);
+      write(">", [
+        `${method} ${url.replace(/([?&][^=&]*(?:jwt|token|key)[^=&]*=)[^&]*/gi, "$1[redacted]")}`,
+        ...headerLines(headers),
+        ...bodyLines(body),
+      ]);
     },
     answer({ status, headers, text }) {
       write("<", [`${String(status)} after ${(performance.now() - startedAt).toFixed(0)} ms`, ...headerLines(headers), ...bodyLines(text)]);

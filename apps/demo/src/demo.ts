@@ -80,7 +80,12 @@ try {
     note(`${renamed.masked_key} is called "${renamed.name}"`);
     await step(`make a directory of 200 files and delete it`, async () => {
       const id = browser.session_id;
-      await shoal.browsers.fs.upload(id, { files: Array.from({ length: 200 }, (_, index) => ({ dest_path: `/home/shoal/work/${String(index % 10)}/${String(index)}.txt`, file: `file ${String(index)}\n` })) });
+      await shoal.browsers.fs.upload(id, {
+        files: Array.from({ length: 200 }, (_, index) => ({
+          dest_path: `/home/shoal/work/${String(index % 10)}/${String(index)}.txt`,
+          file: `file ${String(index)}\n`,
+        })),
+      });
       await shoal.browsers.fs.deleteDirectory(id, { path: "/home/shoal/work" });
     });
 

@@ -30,7 +30,9 @@ export class Transcript {
 
   /** Prints the end and the time of the whole. */
   end(text: string): void {
-    this.#out.write(`\n${text} ${((performance.now() - this.#began) / 1000).toFixed(1)} s in all, ${(this.#workMs / 1000).toFixed(1)} s of it work.\n`);
+    this.#out.write(
+      `\n${text} ${((performance.now() - this.#began) / 1000).toFixed(1)} s in all, ${(this.#workMs / 1000).toFixed(1)} s of it work.\n`,
+    );
   }
 
   #line(colour: "green" | "red", mark: string, what: string, tookMs: number): void {

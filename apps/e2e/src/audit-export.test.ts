@@ -24,7 +24,9 @@ const aws = createServer((request, response) => {
       response.end();
       return;
     }
-    response.end(`<A><AccessKeyId>k</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>${new Date(Date.now() + 3_600_000).toISOString()}</Expiration></A>`);
+    response.end(
+      `<A><AccessKeyId>k</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>${new Date(Date.now() + 3_600_000).toISOString()}</Expiration></A>`,
+    );
   })();
 });
 let url = "";
@@ -39,17 +41,46 @@ afterAll(() => {
   aws.closeAllConnections();
 });
 
-const destination = { type: "s3", format: "jsonl.gz", bucket: "acme-audit", prefix: "shoal/", region: "eu-central-1", role_arn: "arn:aws:iam::123456789012:role/shoal-audit" } as const;
+const destination = {
+  type: "s3",
+  format: "jsonl.gz",
+  bucket: "acme-audit",
+  prefix: "shoal/",
+  region: "eu-central-1",
+  role_arn: "arn:aws:iam::123456789012:role/shoal-audit",
+} as const;
 
 async function whole(shoal: Shoal): Promise<AuditLogEntry[]> {
   const entries: AuditLogEntry[] = [];
-  for await (const entry of await shoal.auditLogs.list({ start: new Date(Date.now() - 3_600_000).toISOString(), end: new Date(Date.now() + 3_600_000).toISOString() })) entries.push(entry);
+  for await (const entry of await shoal.auditLogs.list({
+    start: new Date(Date.now() - 3_600_000).toISOString(),
+    end: new Date(Date.now() + 3_600_000).toISOString(),
+  }))
+    entries.push(entry);
   return entries.reverse();
 }
 
 describe.skipIf(missingFor("process"))("exports of the audit log", () => {
-  const test = useService(() => ["--placement", "process", "--audit-export-identity", "aws://AKIA1:secret@eu-central-1", "--audit-export-role-arn", "arn:aws:iam::210987654321:user/shoal", "--audit-export-sts-url", url, "--audit-export-s3-url", url, "--audit-export-seconds", "1"]);
-  const shoal = async (...args: string[]) => (await run(process.execPath, [command, "audit-logs", "export", ...args], { env: { ...process.env, SHOAL_API_KEY: test.service.apiKey, SHOAL_BASE_URL: test.service.baseUrl, SHOAL_KEYCHAIN: "0", NO_COLOR: "1" } })).stdout;
+  const test = useService(() => [
+    "--placement",
+    "process",
+    "--audit-export-identity",
+    "aws://AKIA1:secret@eu-central-1",
+    "--audit-export-role-arn",
+    "arn:aws:iam::210987654321:user/shoal",
+    "--audit-export-sts-url",
+    url,
+    "--audit-export-s3-url",
+    url,
+    "--audit-export-seconds",
+    "1",
+  ]);
+  const shoal = async (...args: string[]) =>
+    (
+      await run(process.execPath, [command, "audit-logs", "export", ...args], {
+        env: { ...process.env, SHOAL_API_KEY: test.service.apiKey, SHOAL_BASE_URL: test.service.baseUrl, SHOAL_KEYCHAIN: "0", NO_COLOR: "1" },
+      })
+    ).stdout;
 
   it("go from the client and the command line to the bucket, as the list shows them", async () => {
     const { exportDestinations } = test.shoal.auditLogs;
@@ -59,12 +90,21 @@ describe.skipIf(missingFor("process"))("exports of the audit log", () => {
     expect(JSON.parse(await shoal("resume", id, "-o", "json"))).toMatchObject({ id, status: "active" });
     for (const name of ["one", "two"]) await test.shoal.profiles.create({ name });
     const wanted = (await whole(test.shoal)).length;
-    await expect.poll(async () => Number((await exportDestinations.get(id)).last_exported_cursor ?? 0), { timeout: 60_000 }).toBeGreaterThanOrEqual(wanted);
+    await expect
+      .poll(async () => Number((await exportDestinations.get(id)).last_exported_cursor ?? 0), { timeout: 60_000 })
+      .toBeGreaterThanOrEqual(wanted);
     expect(JSON.parse(await shoal("pause", id, "-o", "json"))).toMatchObject({ status: "paused" });
     const names = [...objects.keys()].filter((name) => name.endsWith(".gz")).sort();
     for (const name of names) expect(name).toMatch(/^\/acme-audit\/shoal\/\d{4}\/\d\d\/\d\d\/\d{15}-\d{15}\.jsonl\.gz$/);
-    const lines = names.flatMap((name) => gunzipSync(objects.get(name) ?? "").toString().split("\n").filter((line) => line !== ""));
-    const exported = lines.map((line) => JSON.parse(line) as AuditLogEntry & { hash: string; previous_hash: string }).map(({ hash: _hash, previous_hash: _previous, ...entry }) => entry);
+    const lines = names.flatMap((name) =>
+      gunzipSync(objects.get(name) ?? "")
+        .toString()
+        .split("\n")
+        .filter((line) => line !== ""),
+    );
+    const exported = lines
+      .map((line) => JSON.parse(line) as AuditLogEntry & { hash: string; previous_hash: string })
+      .map(({ hash: _hash, previous_hash: _previous, ...entry }) => entry);
     expect(exported).toEqual((await whole(test.shoal)).slice(0, exported.length));
     expect(exported.map(({ operation }) => operation)).toEqual(expect.arrayContaining(["auditLogs.exportDestinations.create", "profiles.create"]));
 
@@ -76,7 +116,9 @@ describe.skipIf(missingFor("process"))("exports of the audit log", () => {
   }, 120_000);
 
   it("are refused for a place that cannot be, before anything is asked", async () => {
-    const error: unknown = await test.shoal.auditLogs.exportDestinations.create({ ...destination, bucket: "evil.example/" }).catch((reason: unknown) => reason);
+    const error: unknown = await test.shoal.auditLogs.exportDestinations
+      .create({ ...destination, bucket: "evil.example/" })
+      .catch((reason: unknown) => reason);
     expect(ApiError.isInstance(error) && [error.status, error.message]).toEqual([400, expect.stringContaining("bucket")]);
   });
 });

@@ -65,9 +65,11 @@ describe.each(placements)("other ways to a session's browser, in the placement $
       expect(await answer(2)).toMatchObject({ type: "error", error: "unknown command" });
       socket.close();
       const refused = await new Promise<number>((resolve) => {
-        new WebSocket(`${test.service.baseUrl.replace("http", "ws")}/browsers/${session.id}/webdriver?jwt=wrong`).on("unexpected-response", (_request, response) => {
-          resolve(response.statusCode ?? 0);
-        }).on("error", () => undefined);
+        new WebSocket(`${test.service.baseUrl.replace("http", "ws")}/browsers/${session.id}/webdriver?jwt=wrong`)
+          .on("unexpected-response", (_request, response) => {
+            resolve(response.statusCode ?? 0);
+          })
+          .on("error", () => undefined);
       });
       expect(refused).toBe(401);
     });
@@ -78,7 +80,10 @@ describe.each(placements)("other ways to a session's browser, in the placement $
       expect(base).toBe(`${test.service.baseUrl}/browsers/${session.id}`);
       const ask = async (path: string, init: RequestInit = {}) => fetch(`${base}/json${path}${path.includes("?") ? "&" : "?"}jwt=${token}`, init);
       expect(await (await ask("/version")).json()).toMatchObject({ Browser: expect.stringContaining("Chrome") as string, webSocketDebuggerUrl: cdp });
-      const opened = (await (await ask(`/new?${encodeURIComponent(`${site.url}tool`)}`, { method: "PUT" })).json()) as { id: string; webSocketDebuggerUrl: string };
+      const opened = (await (await ask(`/new?${encodeURIComponent(`${site.url}tool`)}`, { method: "PUT" })).json()) as {
+        id: string;
+        webSocketDebuggerUrl: string;
+      };
       const listed = (await (await ask("/list/")).json()) as { id: string }[];
       expect(listed.map(({ id }) => id)).toContain(opened.id);
       expect(((await (await ask("/protocol")).json()) as { domains: unknown[] }).domains.length).toBeGreaterThan(20);
@@ -86,10 +91,17 @@ describe.each(placements)("other ways to a session's browser, in the placement $
       await new Promise((resolve) => page.once("open", resolve));
       let id = 0;
       // The tab is told of before it is at its address.
-      await expect.poll(() => new Promise((resolve) => {
-        page.once("message", (data: Buffer) => { resolve(JSON.parse(data.toString())); });
-        page.send(JSON.stringify({ id: ++id, method: "Runtime.evaluate", params: { expression: "location.pathname" } }));
-      })).toMatchObject({ result: { result: { value: "/tool" } } });
+      await expect
+        .poll(
+          () =>
+            new Promise((resolve) => {
+              page.once("message", (data: Buffer) => {
+                resolve(JSON.parse(data.toString()));
+              });
+              page.send(JSON.stringify({ id: ++id, method: "Runtime.evaluate", params: { expression: "location.pathname" } }));
+            }),
+        )
+        .toMatchObject({ result: { result: { value: "/tool" } } });
       page.close();
       expect((await ask(`/close/${opened.id}`)).status).toBe(200);
       expect((await ask("/nothing")).status).toBe(404);

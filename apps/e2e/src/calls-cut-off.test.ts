@@ -62,14 +62,22 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       const calls: Record<string, () => Promise<unknown>> = {
         exec: () => browsers.process.exec(id, { command: "sleep 7601" }, options),
         playwright: () => browsers.playwright.execute(id, { code: "await page.waitForTimeout(600_000)", timeout_sec: 300 }, options),
-        computer: () => browsers.computer.batch(id, { actions: Array.from({ length: 20 }, () => ({ type: "sleep" as const, sleep: { duration_ms: 30_000 } })) }, options),
+        computer: () =>
+          browsers.computer.batch(
+            id,
+            { actions: Array.from({ length: 20 }, () => ({ type: "sleep" as const, sleep: { duration_ms: 30_000 } })) },
+            options,
+          ),
         curl: () => browsers.curl(id, { url: `${site.url}held`, timeout_ms: 60_000 }, options),
         upload: () => browsers.fs.writeFile(id, endless(), { path: "/home/shoal/endless" }, options),
         replay: () => browsers.replays.download(id, replay_id, options).then(({ stream }) => stream.cancel()),
-        cdp: () => new Promise((resolve) => {
-          socket.onclose = resolve;
-          leaving.signal.addEventListener("abort", () => { socket.close(); });
-        }),
+        cdp: () =>
+          new Promise((resolve) => {
+            socket.onclose = resolve;
+            leaving.signal.addEventListener("abort", () => {
+              socket.close();
+            });
+          }),
         output: () => read("output", browsers.process.output(id, process_id, following)),
         watch: () => read("watch", browsers.fs.watch.events(id, watch_id, following)),
         logs: () => read("logs", browsers.logs.stream(id, { source: "supervisor", supervisor_process: "chromium" }, following)),
@@ -90,7 +98,14 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       for (const name of streams) await until(`${name} is under way`, () => seen.has(name));
       await until("the browser's request is under way", () => held.length > 0);
       await until("the command is under way", () => sleepers() > 0);
-      return { endings, ended, sleeper: process_id, abandon: () => { leaving.abort(); } };
+      return {
+        endings,
+        ended,
+        sleeper: process_id,
+        abandon: () => {
+          leaving.abort();
+        },
+      };
     }
     const below = () => descendantsOf(test.service.pid);
     const sleepers = () => below().filter(({ command }) => command === "sleep 7601").length;
@@ -98,7 +113,10 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
 
     async function works(id: string): Promise<void> {
       const { browsers } = test.shoal;
-      expect(await browsers.playwright.execute(id, { code: `await page.goto("${site.url}"); return page.title();` })).toMatchObject({ success: true, result: "site" });
+      expect(await browsers.playwright.execute(id, { code: `await page.goto("${site.url}"); return page.title();` })).toMatchObject({
+        success: true,
+        result: "site",
+      });
       expect((await browsers.process.run(id, { command: "echo", args: ["works"] })).stdout).toBe("works\n");
       expect((await browsers.computer.captureScreenshot(id)).contentType).toBe("image/png");
       expect((await browsers.curl(id, { url: site.url })).status).toBe(200);
@@ -131,7 +149,10 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       await until("the command has been killed", () => sleepers() === 0, 60_000);
       expect((await test.shoal.browsers.process.status(browser.session_id, flight.sleeper)).state).toBe("running");
       await works(browser.session_id);
-      expect((await test.shoal.browsers.fs.listFiles(browser.session_id, { path: "/home/shoal" })).map(({ name }) => name)).toEqual(["Downloads", "made"]);
+      expect((await test.shoal.browsers.fs.listFiles(browser.session_id, { path: "/home/shoal" })).map(({ name }) => name)).toEqual([
+        "Downloads",
+        "made",
+      ]);
       await test.shoal.browsers.delete(browser.session_id);
     });
 
@@ -139,7 +160,15 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       const { session_id: id, cdp_ws_url } = await create();
       await using proxy = await startCuttingProxy(test.service.baseUrl);
       let retries = 0;
-      const shoal = new Shoal({ baseUrl: proxy.baseUrl, apiKey: test.service.apiKey, hooks: { onRetry: () => { retries++; } } });
+      const shoal = new Shoal({
+        baseUrl: proxy.baseUrl,
+        apiKey: test.service.apiKey,
+        hooks: {
+          onRetry: () => {
+            retries++;
+          },
+        },
+      });
       const calls = repeatableCalls(id, await fieldOf(cdp_ws_url));
       const answers = Promise.all(calls.map((call) => call.send(shoal)));
       for (const call of calls) await until(`${call.name} is under way`, () => call.isUnderWay(test.shoal), 60_000);
@@ -177,13 +206,26 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       // As many as run at once: another one waits until they are gone.
       const slots = ["code 1", "code 2", "code 3", "code 4"];
       const calls: Record<string, (options: CallOptions) => Promise<Response>> = {
-        ...Object.fromEntries(slots.map((name) => [name, (options: CallOptions) => test.shoal.transport.fetch(executePlaywright, { params: { id }, body: { code, timeout_sec: 300 } }, options)])),
-        exec: (options) => test.shoal.transport.fetch(browserProcess.execProcess, { params: { id }, body: { command: "echo x >> begun; sleep 7601" } }, options),
-        type: (options) => test.shoal.transport.fetch(browserComputer.typeText, { params: { id }, body: { text: "never typed whole", delay: 10_000 } }, options),
+        ...Object.fromEntries(
+          slots.map((name) => [
+            name,
+            (options: CallOptions) => test.shoal.transport.fetch(executePlaywright, { params: { id }, body: { code, timeout_sec: 300 } }, options),
+          ]),
+        ),
+        exec: (options) =>
+          test.shoal.transport.fetch(browserProcess.execProcess, { params: { id }, body: { command: "echo x >> begun; sleep 7601" } }, options),
+        type: (options) =>
+          test.shoal.transport.fetch(browserComputer.typeText, { params: { id }, body: { text: "never typed whole", delay: 10_000 } }, options),
       };
-      const lost = Object.entries(calls).map(([name, call]) => endingOf(call({ idempotencyKey: name, signal: leaving.signal, maxRetries: 0, timeoutMs: 300_000 })));
+      const lost = Object.entries(calls).map(([name, call]) =>
+        endingOf(call({ idempotencyKey: name, signal: leaving.signal, maxRetries: 0, timeoutMs: 300_000 })),
+      );
       await until("the command is under way", () => sleepers() > 0, 60_000);
-      await until("the code is under way", async () => (await browsers.fs.fileInfo(id, { path: "/home/shoal/begun" }).catch(() => undefined))?.size_bytes === slots.length + 2, 60_000);
+      await until(
+        "the code is under way",
+        async () => (await browsers.fs.fileInfo(id, { path: "/home/shoal/begun" }).catch(() => undefined))?.size_bytes === slots.length + 2,
+        60_000,
+      );
       await until("a text is being typed", async () => (await value()).startsWith("n"), 60_000);
       leaving.abort();
       expect(new Set(await Promise.all(lost))).toEqual(new Set(["client left"]));
@@ -194,7 +236,12 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       expect("never typed whole".startsWith(typed) && typed !== "never typed whole", typed).toBe(true);
       for (const [name, call] of Object.entries(calls)) {
         const answer = await call({ idempotencyKey: name });
-        expect([name, answer.status, answer.headers.get("x-should-retry"), await answer.json()]).toMatchObject([name, 409, "false", { code: "call_cut_off", message: expect.stringContaining("new key") as unknown }]);
+        expect([name, answer.status, answer.headers.get("x-should-retry"), await answer.json()]).toMatchObject([
+          name,
+          409,
+          "false",
+          { code: "call_cut_off", message: expect.stringContaining("new key") as unknown },
+        ]);
       }
       expect([sleepers(), await value()]).toEqual([0, typed]);
       expect((await browsers.fs.fileInfo(id, { path: "/home/shoal/begun" })).size_bytes).toBe(slots.length + 2);
@@ -205,7 +252,9 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       const browser = await create();
       const family = new Set(below().map(({ pid }) => pid));
       const flight = await fly(browser);
-      const all = below().filter(({ pid, command }) => !command.includes("postgres") && (!family.has(pid) || instances([{ pid, parent: 0, command }]).length > 0));
+      const all = below().filter(
+        ({ pid, command }) => !command.includes("postgres") && (!family.has(pid) || instances([{ pid, parent: 0, command }]).length > 0),
+      );
       killAll(instances(below()));
       const endings = await Promise.all(Object.entries(flight.endings).map(async ([name, ending]) => [name, await ending] as const));
       // A recording is the service's; a stream may end in order when its session has.

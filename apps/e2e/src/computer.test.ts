@@ -18,7 +18,9 @@ describe.each(placements)("computer controls in the placement $title", ({ placem
     const test = useService(() => ["--placement", placement]);
     const session = useSession(test, { viewport: { width: 1024, height: 768 } });
     let page: Page;
-    usePage(test, session, (found) => { page = found; });
+    usePage(test, session, (found) => {
+      page = found;
+    });
     const fresh = async () => {
       await page.setContent(recorder);
       await page.evaluate("field.focus()");
@@ -47,20 +49,40 @@ describe.each(placements)("computer controls in the placement $title", ({ placem
       expect(await value()).toBe("from outside");
       await computer.scroll(id, { x: 500, y: 500, delta_y: 2 });
       await page.waitForFunction("scrollY === 240");
-      await computer.dragMouse(id, { path: [[400, 300], [500, 400]], duration_ms: 100 });
+      await computer.dragMouse(id, {
+        path: [
+          [400, 300],
+          [500, 400],
+        ],
+        duration_ms: 100,
+      });
       expect(await computer.setCursorVisibility(id, { hidden: true })).toEqual({ ok: true });
-      const png = Buffer.from(await new Response((await computer.captureScreenshot(id, { region: { x: 10, y: 20, width: 300, height: 200 } })).stream).arrayBuffer());
+      const png = Buffer.from(
+        await new Response((await computer.captureScreenshot(id, { region: { x: 10, y: 20, width: 300, height: 200 } })).stream).arrayBuffer(),
+      );
       expect([png.toString("latin1", 1, 4), png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual(["PNG", 300, 200]);
-      await computer.batch(id, { actions: [{ type: "move_mouse", move_mouse: { x: 5, y: 6, smooth: false } }, { type: "sleep", sleep: { duration_ms: 10 } }] });
+      await computer.batch(id, {
+        actions: [
+          { type: "move_mouse", move_mouse: { x: 5, y: 6, smooth: false } },
+          { type: "sleep", sleep: { duration_ms: 10 } },
+        ],
+      });
       expect(await computer.getMousePosition(id)).toEqual({ x: 5, y: 6 });
     });
 
     it("tells what it refuses, and where a batch stopped", async () => {
       await fresh();
       const { computer } = test.shoal.browsers;
-      expect((await refusalOf(computer.clickMouse(session.id, { x: 1024, y: 5 }))).message).toContain("body.x: 1024 is outside of the page, which is 1024 × 768 pixels");
+      expect((await refusalOf(computer.clickMouse(session.id, { x: 1024, y: 5 }))).message).toContain(
+        "body.x: 1024 is outside of the page, which is 1024 × 768 pixels",
+      );
       expect((await refusalOf(computer.pressKey(session.id, { keys: ["NoSuchKey"] }))).message).toContain("body.keys[0]: there is no key");
-      const batch = computer.batch(session.id, { actions: [{ type: "click_mouse", click_mouse: { x: 500, y: 300 } }, { type: "click_mouse", click_mouse: { x: -1, y: 300 } }] });
+      const batch = computer.batch(session.id, {
+        actions: [
+          { type: "click_mouse", click_mouse: { x: 500, y: 300 } },
+          { type: "click_mouse", click_mouse: { x: -1, y: 300 } },
+        ],
+      });
       await expect(batch).rejects.toMatchObject({ status: 400, fields: { failed_action: 1 } });
       expect(await seen()).toEqual(["mousedown 500 300 true"]);
     });
@@ -93,9 +115,22 @@ describe.each(placements)("computer controls in the placement $title", ({ placem
       await computer.moveMouse(id, { x: 200, y: 200, smooth: true, duration_ms: 60 });
       expect(await computer.getMousePosition(id)).toEqual({ x: 200, y: 200 });
       await computer.scroll(id, { x: 300, y: 300, delta_x: 0, delta_y: 1 });
-      await computer.dragMouse(id, { path: [[300, 300], [310, 310]], smooth: false, steps_per_segment: 2, step_delay_ms: 1 });
+      await computer.dragMouse(id, {
+        path: [
+          [300, 300],
+          [310, 310],
+        ],
+        smooth: false,
+        steps_per_segment: 2,
+        step_delay_ms: 1,
+      });
       expect((await computer.setCursorVisibility(id, { hidden: false })).ok).toBe(true);
-      await computer.batch(id, { actions: [{ type: "type_text", type_text: { text: "!" } }, { type: "sleep", sleep: { duration_ms: 1 } }] });
+      await computer.batch(id, {
+        actions: [
+          { type: "type_text", type_text: { text: "!" } },
+          { type: "sleep", sleep: { duration_ms: 1 } },
+        ],
+      });
       const shot = await computer.captureScreenshot(id);
       const png = Buffer.from(await shot.arrayBuffer());
       expect([shot.headers.get("content-type"), png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual(["image/png", 1024, 768]);

@@ -17,7 +17,9 @@ describe.each(placements)("requests through a session's browser, in the placemen
           if (request.url === "/login") response.setHeader("set-cookie", "sid=1; Path=/; HttpOnly; SameSite=Strict");
           if (request.url === "/missing") response.statusCode = 404;
           const { method, headers } = request;
-          response.setHeader("content-type", "application/json").end(JSON.stringify({ method, headers, bytes: Buffer.concat(chunks).toString("base64") }));
+          response
+            .setHeader("content-type", "application/json")
+            .end(JSON.stringify({ method, headers, bytes: Buffer.concat(chunks).toString("base64") }));
         });
       });
     });
@@ -37,10 +39,24 @@ describe.each(placements)("requests through a session's browser, in the placemen
       const login = await test.shoal.browsers.curl(session.id, { url: `${site.url}login` });
       expect(login.headers["set-cookie"]).toEqual(["sid=1; Path=/; HttpOnly; SameSite=Strict"]);
       const posted = await test.shoal.browsers.curl(session.id, { url: site.url, method: "POST", body: "text", headers: { "x-own": "1" } });
-      expect(JSON.parse(posted.body)).toMatchObject({ method: "POST", bytes: Buffer.from("text").toString("base64"), headers: { "x-own": "1", cookie: "sid=1", "user-agent": expect.stringMatching(/Chrome/) as string } });
-      const failed: unknown = await test.shoal.browsers.curl(session.id, { url: "http://127.0.0.1:9/" }, { maxRetries: 0 }).catch((error: unknown) => error);
-      expect(ApiError.isInstance(failed) && [failed.status, failed.code, failed.fields.net_error_name]).toEqual([502, "bad_gateway", "net::ERR_UNSAFE_PORT"]);
-      const { status } = await fetch(`${test.service.baseUrl}/browsers/${session.id}/curl`, { method: "POST", headers: { authorization: `Bearer ${test.service.apiKey}`, "content-type": "application/json" }, body: JSON.stringify({ url: site.url }) });
+      expect(JSON.parse(posted.body)).toMatchObject({
+        method: "POST",
+        bytes: Buffer.from("text").toString("base64"),
+        headers: { "x-own": "1", cookie: "sid=1", "user-agent": expect.stringMatching(/Chrome/) as string },
+      });
+      const failed: unknown = await test.shoal.browsers
+        .curl(session.id, { url: "http://127.0.0.1:9/" }, { maxRetries: 0 })
+        .catch((error: unknown) => error);
+      expect(ApiError.isInstance(failed) && [failed.status, failed.code, failed.fields.net_error_name]).toEqual([
+        502,
+        "bad_gateway",
+        "net::ERR_UNSAFE_PORT",
+      ]);
+      const { status } = await fetch(`${test.service.baseUrl}/browsers/${session.id}/curl`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${test.service.apiKey}`, "content-type": "application/json" },
+        body: JSON.stringify({ url: site.url }),
+      });
       expect(status).toBe(200);
     });
 
@@ -50,8 +66,16 @@ describe.each(placements)("requests through a session's browser, in the placemen
         return ApiError.isInstance(error) ? [error.status, error.fields.net_error_name, error.message] : error;
       };
       expect(await refusal("http://10.1.2.3/")).toEqual([502, "net::ERR_NETWORK_ACCESS_DENIED", expect.stringContaining("10.1.2.3 is") as string]);
-      expect(await refusal("http://nothing.invalid/")).toEqual([502, "net::ERR_NAME_NOT_RESOLVED", expect.stringContaining("could not be resolved") as string]);
-      expect(await refusal("https://nothing.invalid/")).toEqual([502, "net::ERR_TUNNEL_CONNECTION_FAILED", expect.stringContaining("nothing.invalid") as string]);
+      expect(await refusal("http://nothing.invalid/")).toEqual([
+        502,
+        "net::ERR_NAME_NOT_RESOLVED",
+        expect.stringContaining("could not be resolved") as string,
+      ]);
+      expect(await refusal("https://nothing.invalid/")).toEqual([
+        502,
+        "net::ERR_TUNNEL_CONNECTION_FAILED",
+        expect.stringContaining("nothing.invalid") as string,
+      ]);
       const gone = await serveSite();
       await gone.close();
       expect(await refusal(gone.url)).toEqual([502, "net::ERR_CONNECTION_REFUSED", expect.stringContaining("it refused the connection") as string]);
@@ -60,10 +84,18 @@ describe.each(placements)("requests through a session's browser, in the placemen
     it("browsers.fetch, a site's answer as it is", async () => {
       await test.shoal.browsers.get(session.id);
       const bytes = new Uint8Array([0, 255, 1, 254]);
-      const posted = await test.shoal.browsers.fetch(session.id, site.url, { method: "PUT", body: bytes, headers: { authorization: "Bearer of the site" } });
+      const posted = await test.shoal.browsers.fetch(session.id, site.url, {
+        method: "PUT",
+        body: bytes,
+        headers: { authorization: "Bearer of the site" },
+      });
       expect(posted.status).toBe(200);
       expect(posted.headers.get("content-type")).toBe("application/json");
-      expect((await posted.json()) as Echo).toMatchObject({ method: "PUT", bytes: Buffer.from(bytes).toString("base64"), headers: { authorization: "Bearer of the site", cookie: "sid=1" } });
+      expect((await posted.json()) as Echo).toMatchObject({
+        method: "PUT",
+        bytes: Buffer.from(bytes).toString("base64"),
+        headers: { authorization: "Bearer of the site", cookie: "sid=1" },
+      });
       expect((await test.shoal.browsers.fetch(session.id, `${site.url}missing`)).status).toBe(404);
       const failed: unknown = await test.shoal.browsers.fetch(session.id, "http://127.0.0.1:9/").catch((error: unknown) => error);
       expect(ApiError.isInstance(failed) && [failed.status, failed.fields.net_error]).toEqual([502, -312]);
@@ -81,7 +113,9 @@ describe.each(placements)("requests through a session's browser, in the placemen
       expect((await fetch(`${other.base_url ?? ""}/fs/list_files?path=/&jwt=${token}`)).status).toBe(401);
       expect((await fetch(`${test.service.baseUrl}/browsers/${session.id}?jwt=${token}`)).status).toBe(401);
       await test.shoal.browsers.delete(other.session_id);
-      expect((await fetch(`${other.base_url ?? ""}/fs/list_files?path=/&jwt=${new URL(other.cdp_ws_url).searchParams.get("jwt") ?? ""}`)).status).toBe(404);
+      expect(
+        (await fetch(`${other.base_url ?? ""}/fs/list_files?path=/&jwt=${new URL(other.cdp_ws_url).searchParams.get("jwt") ?? ""}`)).status,
+      ).toBe(404);
     });
 
     it("the hosted service's SDK, by both of its ways", async () => {
@@ -90,8 +124,14 @@ describe.each(placements)("requests through a session's browser, in the placemen
       const direct = await kernel.browsers.curl(session.id, { url: site.url, method: "POST", body: "a" });
       expect(JSON.parse(direct.body)).toMatchObject({ method: "POST" });
       const fetched = await kernel.browsers.fetch(session.id, `${site.url}raw`, { method: "POST", body: new TextEncoder().encode("streamed") });
-      expect((await fetched.json()) as Echo).toMatchObject({ method: "POST", bytes: Buffer.from("streamed").toString("base64"), headers: { "user-agent": expect.stringMatching(/Chrome/) as string } });
-      const { result, stdout } = await kernel.browsers.playwright.execute(session.id, { code: "console.log('hi'); await page.goto(" + JSON.stringify(`${site.url}page`) + "); return page.url();" });
+      expect((await fetched.json()) as Echo).toMatchObject({
+        method: "POST",
+        bytes: Buffer.from("streamed").toString("base64"),
+        headers: { "user-agent": expect.stringMatching(/Chrome/) as string },
+      });
+      const { result, stdout } = await kernel.browsers.playwright.execute(session.id, {
+        code: "console.log('hi'); await page.goto(" + JSON.stringify(`${site.url}page`) + "); return page.url();",
+      });
       expect([result, stdout]).toEqual([`${site.url}page`, "hi\n"]);
     });
   });

@@ -58,8 +58,20 @@ describe.each(placements)("deleting a directory in the placement $title", ({ pla
     it("through a symbolic link on the way removes what is behind it; the link itself is none", async () => {
       const { onHost, path } = await prepared();
       await node(onHost, largeTree.replaceAll("tree/", "real/tree/"));
-      await session.fs.uploadZip(session.id, { dest_path: path, zip_file: await zipOf([{ name: "link", content: "real", mode: linkMode }, { name: "kept/file", content: "x" }]) });
-      await session.fs.uploadZip(session.id, { dest_path: `${path}/real`, zip_file: await zipOf([{ name: "tree/out/x", content: "x" }, { name: "tree/file-link", content: "0", mode: linkMode }]) });
+      await session.fs.uploadZip(session.id, {
+        dest_path: path,
+        zip_file: await zipOf([
+          { name: "link", content: "real", mode: linkMode },
+          { name: "kept/file", content: "x" },
+        ]),
+      });
+      await session.fs.uploadZip(session.id, {
+        dest_path: `${path}/real`,
+        zip_file: await zipOf([
+          { name: "tree/out/x", content: "x" },
+          { name: "tree/file-link", content: "0", mode: linkMode },
+        ]),
+      });
       expect(await codeOf(session.fs.deleteDirectory(session.id, { path: `${path}/link` }))).toBe("400 not_a_directory");
       await session.fs.deleteDirectory(session.id, { path: `${path}/link/tree` });
       expect(readdirSync(join(onHost, "real"))).toEqual([]);

@@ -21,8 +21,15 @@ const full = { status: 507, code: "insufficient_storage", message: expect.string
 const megabyte = 2 ** 20;
 
 const disks = [
-  ...placements.map((placement) => ({ ...placement, flags: [], isMounted: true, disk: `a small disk${cannot === undefined ? "" : ` (skipped, ${cannot})`}` })),
-  ...placements.filter(({ placement }) => placement === "sandbox").map((placement) => ({ ...placement, flags: ["--session-disk-mb", "300"], isMounted: false, disk: "files in memory" })),
+  ...placements.map((placement) => ({
+    ...placement,
+    flags: [],
+    isMounted: true,
+    disk: `a small disk${cannot === undefined ? "" : ` (skipped, ${cannot})`}`,
+  })),
+  ...placements
+    .filter(({ placement }) => placement === "sandbox")
+    .map((placement) => ({ ...placement, flags: ["--session-disk-mb", "300"], isMounted: false, disk: "files in memory" })),
 ];
 
 describe.each(disks)("a full disk in the placement $title, $disk", ({ placement, skip, flags, isMounted }) => {
@@ -35,7 +42,10 @@ describe.each(disks)("a full disk in the placement $title, $disk", ({ placement,
     beforeAll(async () => {
       site = await serveSite((request, response) => {
         if (request.url !== "/large") response.writeHead(200, { "content-type": "text/html" }).end("<title>site</title>");
-        else response.writeHead(200, { "content-type": "application/octet-stream", "content-disposition": "attachment; filename=large.bin" }).end(Buffer.alloc(16 * megabyte));
+        else
+          response
+            .writeHead(200, { "content-type": "application/octet-stream", "content-disposition": "attachment; filename=large.bin" })
+            .end(Buffer.alloc(16 * megabyte));
       });
       const dataDir = mkdtempSync(join(tmpdir(), "shoal-e2e-"));
       disk = join(dataDir, "sessions");
@@ -57,7 +67,11 @@ describe.each(disks)("a full disk in the placement $title, $disk", ({ placement,
 
     /** Leaves less than a megabyte. */
     async function fill(): Promise<void> {
-      const { stderr } = await test.shoal.browsers.process.run(id, { command: "sh", args: ["-c", "head -c 1G /dev/zero >> filler"], cwd: "/home/shoal" });
+      const { stderr } = await test.shoal.browsers.process.run(id, {
+        command: "sh",
+        args: ["-c", "head -c 1G /dev/zero >> filler"],
+        cwd: "/home/shoal",
+      });
       expect(stderr).toContain("No space left on device");
     }
     const names = async (path: string) => (await test.shoal.browsers.fs.listFiles(id, { path })).map(({ name }) => name).sort();
@@ -68,8 +82,20 @@ describe.each(disks)("a full disk in the placement $title, $disk", ({ placement,
       const content = new Uint8Array(4 * megabyte);
       expect(await refusalOf(fs.writeFile(id, content, { path: "/home/shoal/new" }))).toMatchObject(full);
       expect(await refusalOf(fs.writeFile(id, content, { path: "/home/shoal/kept" }))).toMatchObject(full);
-      expect(await refusalOf(fs.upload(id, { files: [{ dest_path: "/home/shoal/one", file: "small" }, { dest_path: "/home/shoal/two", file: content }] }))).toMatchObject(full);
-      const archive = await zipOf([{ name: "directory/", content: "" }, { name: "directory/large", content: "x".repeat(4 * megabyte) }]);
+      expect(
+        await refusalOf(
+          fs.upload(id, {
+            files: [
+              { dest_path: "/home/shoal/one", file: "small" },
+              { dest_path: "/home/shoal/two", file: content },
+            ],
+          }),
+        ),
+      ).toMatchObject(full);
+      const archive = await zipOf([
+        { name: "directory/", content: "" },
+        { name: "directory/large", content: "x".repeat(4 * megabyte) },
+      ]);
       expect(await refusalOf(fs.uploadZip(id, { dest_path: "/home/shoal/unpacked", zip_file: archive }))).toMatchObject(full);
       expect(await names("/home/shoal")).toEqual(before);
       expect(await fs.readText(id, { path: "/home/shoal/kept" })).toBe("old content");
@@ -80,7 +106,10 @@ describe.each(disks)("a full disk in the placement $title, $disk", ({ placement,
       const { browsers } = test.shoal;
       expect((await browsers.process.run(id, { command: "cat", args: ["kept"], cwd: "/home/shoal" })).stdout).toBe("old content");
       expect((await browsers.computer.captureScreenshot(id)).contentType).toBe("image/png");
-      expect(await browsers.playwright.execute(id, { code: `await page.goto("${site.url}"); return page.title();` })).toMatchObject({ success: true, result: "site" });
+      expect(await browsers.playwright.execute(id, { code: `await page.goto("${site.url}"); return page.title();` })).toMatchObject({
+        success: true,
+        result: "site",
+      });
     });
 
     it("ends a download of a page, which has no file by its name then", async () => {
@@ -107,7 +136,9 @@ describe.each(disks)("a full disk in the placement $title, $disk", ({ placement,
       await fs.deleteFile(id, { path: "/home/shoal/filler" });
       const { replay_id } = await replays.start(id);
       await fill();
-      const ended = await until("the recording ends", async () => (await replays.list(id)).find((replay) => replay.replay_id === replay_id && typeof replay.finished_at === "string"));
+      const ended = await until("the recording ends", async () =>
+        (await replays.list(id)).find((replay) => replay.replay_id === replay_id && typeof replay.finished_at === "string"),
+      );
       expect(Date.parse(String(ended.finished_at))).toBeGreaterThan(Date.parse(String(ended.started_at)));
       const film = await buffer(Readable.from((await replays.download(id, replay_id)).stream));
       expect(film.toString("latin1", 4, 8)).toBe("ftyp");
@@ -117,7 +148,10 @@ describe.each(disks)("a full disk in the placement $title, $disk", ({ placement,
       const { browsers } = test.shoal;
       await browsers.fs.deleteFile(id, { path: "/home/shoal/filler" });
       await browsers.fs.writeFile(id, new Uint8Array(4 * megabyte), { path: "/home/shoal/new" });
-      expect(await browsers.playwright.execute(id, { code: `await page.goto("${site.url}"); return page.title();` })).toMatchObject({ success: true, result: "site" });
+      expect(await browsers.playwright.execute(id, { code: `await page.goto("${site.url}"); return page.title();` })).toMatchObject({
+        success: true,
+        result: "site",
+      });
       expect((await browsers.get(id)).session_id).toBe(id);
     });
   });

@@ -18,7 +18,15 @@ afterAll(() => site.close());
 /** An extension that leaves its mark on every page. */
 const marking = (mark: string) =>
   zipOf([
-    { name: "manifest.json", content: JSON.stringify({ manifest_version: 3, name: mark, version: "1.0", content_scripts: [{ matches: ["<all_urls>"], js: ["mark.js"], run_at: "document_start" }] }) },
+    {
+      name: "manifest.json",
+      content: JSON.stringify({
+        manifest_version: 3,
+        name: mark,
+        version: "1.0",
+        content_scripts: [{ matches: ["<all_urls>"], js: ["mark.js"], run_at: "document_start" }],
+      }),
+    },
     { name: "mark.js", content: `document.documentElement.dataset.${mark} = "yes";` },
   ]);
 const blobOf = async (mark: string) => new Blob([await marking(mark)], { type: "application/zip" });
@@ -45,7 +53,11 @@ describe.each(fullChromiumPlacements)("extensions in a session, in the placement
 
     it("are there before the first page, and more come while it runs", async () => {
       const { browsers, extensions } = test.shoal;
-      const session = await browsers.create({ extensions: [{ id: stored }, { name: "second" }, { id: stored }], start_url: `${site.url}first`, timeout_seconds: 600 });
+      const session = await browsers.create({
+        extensions: [{ id: stored }, { name: "second" }, { id: stored }],
+        start_url: `${site.url}first`,
+        timeout_seconds: 600,
+      });
       expect((await extensions.get("second")).last_used_at).toEqual(expect.any(String));
       const client = await chromium.connectOverCDP(session.cdp_ws_url, { timeout: 60_000 });
       const first = client.contexts()[0]?.pages()[0];
@@ -77,13 +89,20 @@ describe.each(fullChromiumPlacements)("extensions in a session, in the placement
     it("are taken from the SDK of the hosted service, and what cannot be is refused", async () => {
       const kernel = new Kernel({ baseURL: test.service.baseUrl, apiKey: test.service.apiKey });
       const session = await kernel.browsers.create({ headless: true });
-      await kernel.browsers.loadExtensions(session.session_id, { extensions: [{ name: "mine", zip_file: await toFile(await marking("four"), "mine.zip", { type: "application/zip" }) }] });
+      await kernel.browsers.loadExtensions(session.session_id, {
+        extensions: [{ name: "mine", zip_file: await toFile(await marking("four"), "mine.zip", { type: "application/zip" }) }],
+      });
       const client = await chromium.connectOverCDP((await kernel.browsers.retrieve(session.session_id)).cdp_ws_url, { timeout: 60_000 });
       expect(await marksOfNewPage(client)).toBe("four");
       await client.close();
       const { browsers } = test.shoal;
-      expect(await refusalOf(browsers.loadExtensions(session.session_id, { extensions: [{ name: "bad", zip_file: new Blob(["no archive"]) }] }))).toMatchObject({ status: 400, message: expect.stringContaining("body.extensions[0][zip_file]: not a ZIP archive") as unknown });
-      expect(await refusalOf(browsers.create({ extensions: [{ name: "nowhere" }] }))).toMatchObject({ status: 404, message: expect.stringContaining("Extension nowhere was not found") as unknown });
+      expect(
+        await refusalOf(browsers.loadExtensions(session.session_id, { extensions: [{ name: "bad", zip_file: new Blob(["no archive"]) }] })),
+      ).toMatchObject({ status: 400, message: expect.stringContaining("body.extensions[0][zip_file]: not a ZIP archive") as unknown });
+      expect(await refusalOf(browsers.create({ extensions: [{ name: "nowhere" }] }))).toMatchObject({
+        status: 404,
+        message: expect.stringContaining("Extension nowhere was not found") as unknown,
+      });
       await browsers.delete(session.session_id);
     });
   });

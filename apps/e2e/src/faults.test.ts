@@ -21,42 +21,47 @@ describe.each(placements)("when an instance dies while its session is made, in t
       ["Chromium", (family) => chromiums(family)[0]],
     ];
 
-    it.each(victims.flatMap(([name, victimOf]) => [0, 80].map((afterMs) => [name, afterMs, victimOf] as const)))("%s killed %d ms after it is seen", async (_name, afterMs, victimOf) => {
-      const creating: Promise<Browser | ApiError> = test.shoal.browsers.create({ name: "doomed", timeout_seconds: 600 }, { maxRetries: 0 }).catch((error: unknown) => {
-        if (ApiError.isInstance(error)) return error;
-        throw error;
-      });
-      const victim = await until("it is seen", () => victimOf(below()));
-      await delay(afterMs);
-      try {
-        process.kill(victim.pid, "SIGKILL");
-      } catch {
-        // It was a short-lived one.
-      }
-      const made = await creating;
-      if (ApiError.isInstance(made)) {
-        // Nobody can tell better than that it failed; what is sure is that it may be tried again.
-        expect([made.status >= 500, made.message]).toEqual([true, expect.stringMatching(/./)]);
-      } else {
-        // A Chromium that dies before it is ready is simply started again.
-        const state = await until("its end is told, or it works", async () => {
-          const { ended_reason } = await test.shoal.browsers.get(made.session_id, { include_deleted: true });
-          if (ended_reason !== undefined) return ended_reason;
-          const client = await puppeteer.connect({ browserWSEndpoint: made.cdp_ws_url }).catch(() => undefined);
-          const works = await client?.version().catch(() => undefined);
-          await client?.disconnect().catch(() => undefined);
-          return works === undefined ? undefined : "works";
-        });
-        expect(["instance_lost", "browser_crashed", "works"]).toContain(state);
-        if (state === "works") await test.shoal.browsers.delete(made.session_id);
-      }
-      await until("no process of it is left", () => below().length === 0);
-      await until("no file of it is left", () => sessionFolders(test.dataDir).length === 0);
-      expect((await test.shoal.browsers.list()).items).toEqual([]);
-      // Its name is free.
-      const next = await test.shoal.browsers.create({ name: "doomed" });
-      await test.shoal.browsers.delete(next.session_id);
-      await until("nor of the next", () => below().length === 0);
-    });
+    it.each(victims.flatMap(([name, victimOf]) => [0, 80].map((afterMs) => [name, afterMs, victimOf] as const)))(
+      "%s killed %d ms after it is seen",
+      async (_name, afterMs, victimOf) => {
+        const creating: Promise<Browser | ApiError> = test.shoal.browsers
+          .create({ name: "doomed", timeout_seconds: 600 }, { maxRetries: 0 })
+          .catch((error: unknown) => {
+            if (ApiError.isInstance(error)) return error;
+            throw error;
+          });
+        const victim = await until("it is seen", () => victimOf(below()));
+        await delay(afterMs);
+        try {
+          process.kill(victim.pid, "SIGKILL");
+        } catch {
+          // It was a short-lived one.
+        }
+        const made = await creating;
+        if (ApiError.isInstance(made)) {
+          // Nobody can tell better than that it failed; what is sure is that it may be tried again.
+          expect([made.status >= 500, made.message]).toEqual([true, expect.stringMatching(/./)]);
+        } else {
+          // A Chromium that dies before it is ready is simply started again.
+          const state = await until("its end is told, or it works", async () => {
+            const { ended_reason } = await test.shoal.browsers.get(made.session_id, { include_deleted: true });
+            if (ended_reason !== undefined) return ended_reason;
+            const client = await puppeteer.connect({ browserWSEndpoint: made.cdp_ws_url }).catch(() => undefined);
+            const works = await client?.version().catch(() => undefined);
+            await client?.disconnect().catch(() => undefined);
+            return works === undefined ? undefined : "works";
+          });
+          expect(["instance_lost", "browser_crashed", "works"]).toContain(state);
+          if (state === "works") await test.shoal.browsers.delete(made.session_id);
+        }
+        await until("no process of it is left", () => below().length === 0);
+        await until("no file of it is left", () => sessionFolders(test.dataDir).length === 0);
+        expect((await test.shoal.browsers.list()).items).toEqual([]);
+        // Its name is free.
+        const next = await test.shoal.browsers.create({ name: "doomed" });
+        await test.shoal.browsers.delete(next.session_id);
+        await until("nor of the next", () => below().length === 0);
+      },
+    );
   });
 });

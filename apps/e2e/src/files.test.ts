@@ -16,7 +16,12 @@ const operations = Object.entries(pathOperations);
 
 /** A file name of any characters that Linux has, up to 255 bytes. */
 const fileName = fc
-  .oneof(fc.string({ unit: "binary", minLength: 1, maxLength: 12 }), fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }), fc.string({ unit: "binary", minLength: 100, maxLength: 255 }), fc.constantFrom("…", "a b", "%2F", "%00", "\\..\\", "*?", "-rf", "~", "\n", " ", ".hidden", "\u00fc", "u\u0308", "𝒳".repeat(63), "n".repeat(255)))
+  .oneof(
+    fc.string({ unit: "binary", minLength: 1, maxLength: 12 }),
+    fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }),
+    fc.string({ unit: "binary", minLength: 100, maxLength: 255 }),
+    fc.constantFrom("…", "a b", "%2F", "%00", "\\..\\", "*?", "-rf", "~", "\n", " ", ".hidden", "\u00fc", "u\u0308", "𝒳".repeat(63), "n".repeat(255)),
+  )
   .map((name) => Buffer.from(name.replaceAll(/[/\0]/g, "_")).subarray(0, 255).toString().replace(/�$/, ""))
   .filter((name) => name !== "" && name !== "." && name !== "..");
 
@@ -33,20 +38,50 @@ describe.each(placements)("files in the placement $title", ({ placement, skip })
       const events = allOf(fs.watch.events(id, watch_id));
       await fs.writeFile(id, "hällo", { path: `${home}/a/file.txt` });
       expect(await fs.readText(id, { path: `${home}/a/file.txt` })).toBe("hällo");
-      expect(await fs.fileInfo(id, { path: `${home}/a/file.txt` })).toMatchObject({ name: "file.txt", path: `${home}/a/file.txt`, size_bytes: 6, is_dir: false, mode: "-rw-r--r--" });
+      expect(await fs.fileInfo(id, { path: `${home}/a/file.txt` })).toMatchObject({
+        name: "file.txt",
+        path: `${home}/a/file.txt`,
+        size_bytes: 6,
+        is_dir: false,
+        mode: "-rw-r--r--",
+      });
       await fs.setFilePermissions(id, { path: `${home}/a/file.txt`, mode: "600" });
       await fs.move(id, { src_path: `${home}/a/file.txt`, dest_path: `${home}/a/b/moved.txt` });
       await fs.upload(id, { files: ["1", "2"].map((name) => ({ dest_path: `${home}/up/${name}`, file: new Blob([name]) })) });
       await fs.uploadZip(id, { dest_path: `${home}/zip`, zip_file: await zipOf([{ name: "deep/er.txt", content: "zipped" }]) });
       const listed = await fs.listFiles(id, { path: home });
-      expect(listed.map(({ name, is_dir, mode }) => [name, is_dir, mode])).toEqual([["a", true, "drwxr-xr-x"], ["up", true, "drwxr-xr-x"], ["zip", true, "drwxr-xr-x"]]);
+      expect(listed.map(({ name, is_dir, mode }) => [name, is_dir, mode])).toEqual([
+        ["a", true, "drwxr-xr-x"],
+        ["up", true, "drwxr-xr-x"],
+        ["zip", true, "drwxr-xr-x"],
+      ]);
       expect(Math.abs(Date.parse(listed[0]?.mod_time ?? "") - Date.now())).toBeLessThan(60_000);
-      expect(namesIn(await bytesOf(await fs.downloadDirZip(id, { path: home })))).toEqual(["a/", "a/b/", "a/b/c/", "a/b/moved.txt", "up/", "up/1", "up/2", "zip/", "zip/deep/", "zip/deep/er.txt"]);
+      expect(namesIn(await bytesOf(await fs.downloadDirZip(id, { path: home })))).toEqual([
+        "a/",
+        "a/b/",
+        "a/b/c/",
+        "a/b/moved.txt",
+        "up/",
+        "up/1",
+        "up/2",
+        "zip/",
+        "zip/deep/",
+        "zip/deep/er.txt",
+      ]);
       await fs.deleteFile(id, { path: `${home}/up/1` });
       await fs.deleteDirectory(id, { path: `${home}/a` });
       await fs.watch.stop(id, watch_id);
       const lines = (await events).map(({ type, path }) => `${type} ${path.slice(home.length)}`);
-      expect(lines).toEqual(expect.arrayContaining(["CREATE /a/file.txt", "RENAME /a/file.txt", "CREATE /a/b/moved.txt", "CREATE /zip/deep/er.txt", "DELETE /up/1", "DELETE /a"]));
+      expect(lines).toEqual(
+        expect.arrayContaining([
+          "CREATE /a/file.txt",
+          "RENAME /a/file.txt",
+          "CREATE /a/b/moved.txt",
+          "CREATE /zip/deep/er.txt",
+          "DELETE /up/1",
+          "DELETE /a",
+        ]),
+      );
       expect((await fs.listFiles(id, { path: home })).map(({ name }) => name)).toEqual(["up", "zip"]);
     });
 
@@ -81,7 +116,11 @@ describe.each(placements)("files in the placement $title", ({ placement, skip })
     it("protects the root, the home directory and what holds it, by any path", async () => {
       const { fs, id } = session;
       await fs.uploadZip(id, { dest_path: "/", zip_file: await zipOf([{ name: "alias", content: "home", mode: linkMode }]) });
-      const paths = ["/home/shoal", "/alias/shoal", ...(placement === "sandbox" ? ["/usr", "/etc", "/proc", "/dev", "/run", "/run/shoal", "/var"] : [])];
+      const paths = [
+        "/home/shoal",
+        "/alias/shoal",
+        ...(placement === "sandbox" ? ["/usr", "/etc", "/proc", "/dev", "/run", "/run/shoal", "/var"] : []),
+      ];
       for (const path of paths) {
         expect([path, await codeOf(fs.deleteDirectory(id, { path }))]).toEqual([path, "403 protected_path"]);
         expect([path, await codeOf(fs.deleteDirectory(id, { path }, { missing_ok: true }))]).toEqual([path, "403 protected_path"]);
@@ -134,9 +173,12 @@ describe.each(placements)("files in the placement $title", ({ placement, skip })
       const { fs, id } = session;
       const home = await session.freshDirectory();
       await fs.writeFile(id, "1", { path: `${home}//x/./y/../file` });
-      for (const path of [`${home}/x/file`, `/..${home}/x/file`, `/../../../..${home}//x///file`, `${home}/x/./././file`]) expect(await fs.readText(id, { path })).toBe("1");
+      for (const path of [`${home}/x/file`, `/..${home}/x/file`, `/../../../..${home}//x///file`, `${home}/x/./././file`])
+        expect(await fs.readText(id, { path })).toBe("1");
       expect((await fs.fileInfo(id, { path: "/../.." })).path).toBe("/");
-      expect((await fs.listFiles(id, { path: "/" })).map(({ name }) => name)).toEqual((await fs.listFiles(id, { path: "/../../.." })).map(({ name }) => name));
+      expect((await fs.listFiles(id, { path: "/" })).map(({ name }) => name)).toEqual(
+        (await fs.listFiles(id, { path: "/../../.." })).map(({ name }) => name),
+      );
     });
 
     it("tells of a session that is not there", async () => {
@@ -152,8 +194,16 @@ describe.each(placements)("files in the placement $title", ({ placement, skip })
       it("takes the session's folder for /: what the host has is not there", async () => {
         const { fs, id } = session;
         expect(existsSync("/etc/passwd")).toBe(true);
-        for (const path of ["/etc/hostname", "/etc/passwd", "/proc/self/environ", "/usr/bin/env", test.dataDir, "/home/shoal/../../../../../../etc/passwd"]) {
-          for (const [name, { call }] of operations.filter(([, { makes }]) => makes === undefined)) expect([name, path, (await refusalOf(call(fs, id, path))).status]).toEqual([name, path, 404]);
+        for (const path of [
+          "/etc/hostname",
+          "/etc/passwd",
+          "/proc/self/environ",
+          "/usr/bin/env",
+          test.dataDir,
+          "/home/shoal/../../../../../../etc/passwd",
+        ]) {
+          for (const [name, { call }] of operations.filter(([, { makes }]) => makes === undefined))
+            expect([name, path, (await refusalOf(call(fs, id, path))).status]).toEqual([name, path, 404]);
         }
         await fs.writeFile(id, "mine", { path: "/etc/hostname" });
         expect(await fs.readText(id, { path: "/etc/hostname" })).toBe("mine");

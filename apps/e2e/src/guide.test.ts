@@ -23,7 +23,10 @@ const fileOf = ({ title }: GuideProgram) => join(folder, `${title.replace(/\W+/g
 
 beforeAll(() => {
   for (const program of programs) if (program.language === "ts") writeFileSync(fileOf(program), `${program.code}export {};\n`);
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ extends: "../../../tsconfig.base.json", compilerOptions: { noEmit: true }, include: ["*.ts"] }));
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ extends: "../../../tsconfig.base.json", compilerOptions: { noEmit: true }, include: ["*.ts"] }),
+  );
   // The command, as npm would link it.
   mkdirSync(join(folder, "bin"));
   writeFileSync(join(folder, "bin/shoal"), `#!/bin/sh\nexec "${process.execPath}" "${command}" "$@"\n`);
@@ -44,7 +47,8 @@ async function outputOf(program: GuideProgram, service: { readonly apiKey: strin
     SHOAL_BASE_URL: service.baseUrl,
     ...(SHOAL_CHROMIUM !== undefined && { SHOAL_CHROMIUM }),
   };
-  const [runner, args] = program.language === "sh" ? ["sh", ["-euc", program.code]] : [process.execPath, ["--conditions=@shoal/source", "--no-warnings", fileOf(program)]];
+  const [runner, args] =
+    program.language === "sh" ? ["sh", ["-euc", program.code]] : [process.execPath, ["--conditions=@shoal/source", "--no-warnings", fileOf(program)]];
   const { stderr, stdout } = await run(runner, args, { cwd, env, timeout: 60_000 });
   // Of a command that is where it tells what it did.
   if (program.language === "ts") expect(stderr).toBe("");
@@ -70,25 +74,40 @@ describe("the programs of the guide and the READMEs", () => {
 
   const onFake = programs.filter(({ trial }) => trial === "fake");
   // On Windows there is no sh.
-  const [lines, typed] = [onFake.filter(({ language }) => language === "sh" && process.platform !== "win32"), onFake.filter(({ language }) => language === "ts")];
-  it.each(typed.map((program) => [program.title, program] as const))("run against the fake: %s", async (_title, program) => {
-    const fake = createFakeShoal();
-    await using listener = await fake.listen();
-    await expectToRun(program, { apiKey: fake.apiKey, baseUrl: listener.baseUrl });
-  }, 60_000);
-  it.each(lines.map((program) => [program.title, program] as const))("run in a terminal against the fake: %s", async (_title, program) => {
-    if (!existsSync(command)) throw new Error(`${command} is missing. Build it first: pnpm exec turbo run build --filter @shoal/cli`);
-    const fake = createFakeShoal();
-    await using listener = await fake.listen();
-    await expectToRun(program, { apiKey: fake.apiKey, baseUrl: listener.baseUrl });
-  }, 60_000);
+  const [lines, typed] = [
+    onFake.filter(({ language }) => language === "sh" && process.platform !== "win32"),
+    onFake.filter(({ language }) => language === "ts"),
+  ];
+  it.each(typed.map((program) => [program.title, program] as const))(
+    "run against the fake: %s",
+    async (_title, program) => {
+      const fake = createFakeShoal();
+      await using listener = await fake.listen();
+      await expectToRun(program, { apiKey: fake.apiKey, baseUrl: listener.baseUrl });
+    },
+    60_000,
+  );
+  it.each(lines.map((program) => [program.title, program] as const))(
+    "run in a terminal against the fake: %s",
+    async (_title, program) => {
+      if (!existsSync(command)) throw new Error(`${command} is missing. Build it first: pnpm exec turbo run build --filter @shoal/cli`);
+      const fake = createFakeShoal();
+      await using listener = await fake.listen();
+      await expectToRun(program, { apiKey: fake.apiKey, baseUrl: listener.baseUrl });
+    },
+    60_000,
+  );
 
   const missing = missingFor("process");
   describe.skipIf(missing !== undefined)(`run against a service${missing === undefined ? "" : ` (skipped, ${missing})`}`, () => {
     const test = useService(() => ["--warm", "1"]);
-    it.each(programs.filter(({ trial }) => trial === "service").map((program) => [program.title, program] as const))("%s", async (_title, program) => {
-      await expectToRun(program, test.service);
-    }, 60_000);
+    it.each(programs.filter(({ trial }) => trial === "service").map((program) => [program.title, program] as const))(
+      "%s",
+      async (_title, program) => {
+        await expectToRun(program, test.service);
+      },
+      60_000,
+    );
   });
 });
 

@@ -15,7 +15,8 @@ for (const type of ["mousedown", "dblclick", "keydown"]) addEventListener(type, 
 </script>`;
 
 /** Pictures per second that a page is drawn with. */
-const rate = "new Promise((done) => { let count = 0; const began = performance.now(); const next = (now) => { count++; if (now - began < 2000) requestAnimationFrame(next); else done((count * 1000) / (now - began)); }; requestAnimationFrame(next); })";
+const rate =
+  "new Promise((done) => { let count = 0; const began = performance.now(); const next = (now) => { count++; if (now - began < 2000) requestAnimationFrame(next); else done((count * 1000) / (now - began)); }; requestAnimationFrame(next); })";
 
 describe.each(windowPlacements)("a session with a window in the placement $title", ({ placement, skip }) => {
   describe.skipIf(skip)("on its screen", () => {
@@ -24,7 +25,11 @@ describe.each(windowPlacements)("a session with a window in the placement $title
     let client: Browser;
     let page: Page;
     beforeAll(async () => {
-      session = await test.shoal.browsers.create({ headless: false, timeout_seconds: 3600, viewport: { width: 1024, height: 768, refresh_rate: 30 } });
+      session = await test.shoal.browsers.create({
+        headless: false,
+        timeout_seconds: 3600,
+        viewport: { width: 1024, height: 768, refresh_rate: 30 },
+      });
       client = await chromium.connectOverCDP(session.cdp_ws_url);
       const found = client.contexts()[0]?.pages()[0];
       if (found === undefined) throw new Error("The session has no page.");
@@ -62,7 +67,9 @@ describe.each(windowPlacements)("a session with a window in the placement $title
       expect(await page.evaluate("seen")).toContain("keydown Enter Enter true");
       await computer.pressKey(id(), { keys: ["Ctrl+a", "Ctrl+c"] });
       await expect.poll(() => computer.readClipboard(id()), { timeout: 30_000 }).toEqual({ text: "Gr\u00fc\u00dfe \ud83d\ude00\n" });
-      expect((await refusalOf(computer.clickMouse(id(), { x: 1024, y: 5 }))).message).toContain("outside of the screen, which is 1024 \u00d7 768 pixels");
+      expect((await refusalOf(computer.clickMouse(id(), { x: 1024, y: 5 }))).message).toContain(
+        "outside of the screen, which is 1024 \u00d7 768 pixels",
+      );
       const png = Buffer.from(await new Response((await computer.captureScreenshot(id())).stream).arrayBuffer());
       expect([png.toString("latin1", 1, 4), png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual(["PNG", 1024, 768]);
       // The browser's own address bar, which no page has.
@@ -75,29 +82,41 @@ describe.each(windowPlacements)("a session with a window in the placement $title
       await page.goto("about:blank");
       const changed = await test.shoal.browsers.update(id(), { viewport: { width: 1300, height: 900, refresh_rate: 10 } });
       expect(changed.viewport).toEqual({ width: 1300, height: 900, refresh_rate: 10 });
-      await page.waitForFunction("innerWidth === 1300 && outerHeight === 900 && screen.width === 1300 && matchMedia('(device-width: 1300px)').matches");
+      await page.waitForFunction(
+        "innerWidth === 1300 && outerHeight === 900 && screen.width === 1300 && matchMedia('(device-width: 1300px)').matches",
+      );
       await expect.poll(() => page.evaluate(rate), { timeout: 30_000 }).toBeLessThan(14);
       const refusal = await refusalOf(test.shoal.browsers.update(id(), { viewport: { width: 5000, height: 900 } }));
-      expect([refusal.status, refusal.message]).toEqual([400, expect.stringContaining("body.viewport.width: the screen of this session can have at most 2560 \u00d7 2560 pixels") as unknown]);
+      expect([refusal.status, refusal.message]).toEqual([
+        400,
+        expect.stringContaining("body.viewport.width: the screen of this session can have at most 2560 \u00d7 2560 pixels") as unknown,
+      ]);
     });
 
-    it.skipIf(missingForScreenRecordings !== undefined)(`records the whole screen, not the page alone${missingForScreenRecordings === undefined ? "" : ` (skipped: ${missingForScreenRecordings})`}`, async () => {
-      const { browsers } = test.shoal;
-      await browsers.update(id(), { viewport: { width: 1000, height: 700, refresh_rate: 30 } });
-      await page.setContent(recorder);
-      const { replay_id: replayId } = await browsers.replays.start(id(), { framerate: 10 });
-      const short = await browsers.replays.start(id(), { max_duration_in_seconds: 1 });
-      await new Promise((resolve) => setTimeout(resolve, 2500));
-      await browsers.replays.stop(id(), replayId);
-      const film = await buffer(Readable.from((await browsers.replays.download(id(), replayId)).stream));
-      await expect.poll(async () => (await browsers.replays.list(id())).find(({ replay_id }) => replay_id === short.replay_id)?.finished_at ?? null, { timeout: 30_000 }).not.toBeNull();
-      const known = (await browsers.replays.list(id())).find(({ replay_id }) => replay_id === replayId);
-      const wall = (Date.parse(known?.finished_at ?? "") - Date.parse(known?.started_at ?? "")) / 1000;
-      const played = await play(page, film);
-      expect(played).toMatchObject({ width: 1000, height: 700 });
-      expect(played.seconds).toBeGreaterThan(1.5);
-      expect(Math.abs(played.seconds - wall)).toBeLessThan(0.5);
-    });
+    it.skipIf(missingForScreenRecordings !== undefined)(
+      `records the whole screen, not the page alone${missingForScreenRecordings === undefined ? "" : ` (skipped: ${missingForScreenRecordings})`}`,
+      async () => {
+        const { browsers } = test.shoal;
+        await browsers.update(id(), { viewport: { width: 1000, height: 700, refresh_rate: 30 } });
+        await page.setContent(recorder);
+        const { replay_id: replayId } = await browsers.replays.start(id(), { framerate: 10 });
+        const short = await browsers.replays.start(id(), { max_duration_in_seconds: 1 });
+        await new Promise((resolve) => setTimeout(resolve, 2500));
+        await browsers.replays.stop(id(), replayId);
+        const film = await buffer(Readable.from((await browsers.replays.download(id(), replayId)).stream));
+        await expect
+          .poll(async () => (await browsers.replays.list(id())).find(({ replay_id }) => replay_id === short.replay_id)?.finished_at ?? null, {
+            timeout: 30_000,
+          })
+          .not.toBeNull();
+        const known = (await browsers.replays.list(id())).find(({ replay_id }) => replay_id === replayId);
+        const wall = (Date.parse(known?.finished_at ?? "") - Date.parse(known?.started_at ?? "")) / 1000;
+        const played = await play(page, film);
+        expect(played).toMatchObject({ width: 1000, height: 700 });
+        expect(played.seconds).toBeGreaterThan(1.5);
+        expect(Math.abs(played.seconds - wall)).toBeLessThan(0.5);
+      },
+    );
 
     it("shows the page alone in a kiosk, with the SDK of the hosted service", async () => {
       const kernel = new Kernel({ apiKey: test.service.apiKey, baseURL: test.service.baseUrl });
@@ -114,12 +133,21 @@ describe.each(windowPlacements)("a session with a window in the placement $title
 
     it("waits in a pool, and is leased", async () => {
       const { browserPools } = test.shoal;
-      const pool = await browserPools.create({ size: 1, fill_rate_per_minute: 100, headless: false, kiosk_mode: true, viewport: { width: 640, height: 480 } });
+      const pool = await browserPools.create({
+        size: 1,
+        fill_rate_per_minute: 100,
+        headless: false,
+        kiosk_mode: true,
+        viewport: { width: 640, height: 480 },
+      });
       expect(pool.browser_pool_config).toMatchObject({ headless: false, kiosk_mode: true });
       const leased = await browserPools.acquire(pool.id);
       expect(leased).toMatchObject({ headless: false, kiosk_mode: true });
       const other = await chromium.connectOverCDP(leased.cdp_ws_url);
-      await other.contexts()[0]?.pages()[0]?.waitForFunction("innerWidth === 640 && innerHeight === 480 && !navigator.userAgent.includes('Headless')");
+      await other
+        .contexts()[0]
+        ?.pages()[0]
+        ?.waitForFunction("innerWidth === 640 && innerHeight === 480 && !navigator.userAgent.includes('Headless')");
       await other.close();
       await browserPools.delete(pool.id, { force: true });
     });

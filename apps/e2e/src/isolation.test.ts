@@ -31,15 +31,27 @@ const onObjects: Readonly<Record<string, { readonly object: "profile" | "key" | 
 /** Operations that can be asked for what has ended, too. */
 const findsEnded = new Set(["apiKeys.get", "browsers.get"]);
 const endpoints: readonly Endpoint[] = Object.values(contract);
-const foreign = endpoints.filter(({ operationId, plane }) => plane === "instance" || operationId in onObjects).map((endpoint) => ({ operationId: endpoint.operationId, endpoint }));
-const lists = endpoints.filter(({ operationId }) => ["profiles.list", "apiKeys.list", "browsers.list"].includes(operationId)).map((endpoint) => ({ operationId: endpoint.operationId, endpoint }));
+const foreign = endpoints
+  .filter(({ operationId, plane }) => plane === "instance" || operationId in onObjects)
+  .map((endpoint) => ({ operationId: endpoint.operationId, endpoint }));
+const lists = endpoints
+  .filter(({ operationId }) => ["profiles.list", "apiKeys.list", "browsers.list"].includes(operationId))
+  .map((endpoint) => ({ operationId: endpoint.operationId, endpoint }));
 
 const anywhere = missingFor("sandbox") === undefined ? "sandbox" : "process";
 
 /** What the service answers to an attempt to open a WebSocket: a status, 101 when it opens. */
 async function upgradeStatus(url: string, headers: Record<string, string> = {}): Promise<number> {
   return new Promise((resolve, reject) => {
-    const attempt = request(url.replace(/^ws/, "http"), { headers: { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==", ...headers } });
+    const attempt = request(url.replace(/^ws/, "http"), {
+      headers: {
+        connection: "Upgrade",
+        upgrade: "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+        ...headers,
+      },
+    });
     attempt.once("upgrade", (_answer, socket) => {
       socket.destroy();
       resolve(101);
@@ -63,7 +75,11 @@ describe.skipIf(missingFor("process"))("two projects", () => {
     [owner, stranger] = await Promise.all([addProject(test, "owner"), addProject(test, "stranger")]);
     session = await owner.shoal.browsers.create({ name: "precious", timeout_seconds: 600, tags: { team: "precious" } });
     await owner.shoal.browsers.fs.writeFile(session.session_id, "precious", { path: "/home/shoal/x" });
-    ids = { session: session.session_id, profile: (await owner.shoal.profiles.create({ name: "precious" })).id, key: (await owner.shoal.apiKeys.create({ name: "precious" })).id };
+    ids = {
+      session: session.session_id,
+      profile: (await owner.shoal.profiles.create({ name: "precious" })).id,
+      key: (await owner.shoal.apiKeys.create({ name: "precious" })).id,
+    };
   }, 60_000);
 
   it.each(foreign)("$operationId answers 404 for the other's object, by id and by name, and 401 without a key", async ({ endpoint }) => {
@@ -71,10 +87,16 @@ describe.skipIf(missingFor("process"))("two projects", () => {
     for (const name of endpoint.path.includes("_or_name}") ? [ids[object], "precious"] : [ids[object]]) {
       const path = endpoint.path.replace(/\{id(_or_name)?\}/, name).replace("{watch_id}", "x");
       const query = endpoint.plane === "instance" ? "?path=/home/shoal/x" : findsEnded.has(endpoint.operationId) ? "?include_deleted=true" : "";
-      for (const [key, status, code] of [[stranger.key, 404, "not_found"], [undefined, 401, "unauthorized"]] as const) {
+      for (const [key, status, code] of [
+        [stranger.key, 404, "not_found"],
+        [undefined, 401, "unauthorized"],
+      ] as const) {
         const answer = await fetch(test.service.baseUrl + path + query, {
           method: endpoint.method,
-          headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...(body !== undefined && { "content-type": "application/json" }) },
+          headers: {
+            ...(key !== undefined && { authorization: `Bearer ${key}` }),
+            ...(body !== undefined && { "content-type": "application/json" }),
+          },
           ...(body !== undefined && { body: JSON.stringify(body) }),
         });
         expect([answer.status, await answer.json()]).toEqual([status, expect.objectContaining({ code })]);
@@ -83,7 +105,8 @@ describe.skipIf(missingFor("process"))("two projects", () => {
   });
 
   it.each(lists)("$operationId does not show the other's objects", async ({ endpoint }) => {
-    const list = async (key: string, query: string) => (await fetch(test.service.baseUrl + endpoint.path + query, { headers: { authorization: `Bearer ${key}` } })).text();
+    const list = async (key: string, query: string) =>
+      (await fetch(test.service.baseUrl + endpoint.path + query, { headers: { authorization: `Bearer ${key}` } })).text();
     for (const query of ["", "?query=precious", ...(endpoint.operationId === "browsers.list" ? ["?status=all", "?tags[team]=precious"] : [])]) {
       expect(await list(stranger.key, query)).not.toContain("precious");
       expect(await list(owner.key, query)).toContain("precious");
@@ -97,7 +120,9 @@ describe.skipIf(missingFor("process"))("two projects", () => {
     expect((await stranger.shoal.profiles.create({ name: "precious" })).name).toBe("precious");
     await using same = await stranger.shoal.browsers.create({ name: "precious" });
     expect((await stranger.shoal.browsers.get("precious")).session_id).toBe(same.session_id);
-    expect(await upgradeStatus(session.cdp_ws_url.replace(/jwt=.*/, `jwt=${/jwt=(.*)/.exec(same.cdp_ws_url)?.[1] ?? ""}`))).toBeGreaterThanOrEqual(400);
+    expect(await upgradeStatus(session.cdp_ws_url.replace(/jwt=.*/, `jwt=${/jwt=(.*)/.exec(same.cdp_ws_url)?.[1] ?? ""}`))).toBeGreaterThanOrEqual(
+      400,
+    );
     await stranger.shoal.profiles.delete("precious");
   });
 
@@ -113,7 +138,10 @@ describe.skipIf(missingFor("process"))("two projects", () => {
       [`${without.replace(/\/cdp$/, "/process/some-process/attach")}?jwt=${stranger.key}`, {}],
       [session.cdp_ws_url.replace(/jwt=.../, "jwt=abc"), {}],
     ] as const) {
-      expect([url, await upgradeStatus(url, headers)]).toEqual([url, expect.toSatisfy((status: number) => status === 401 || status === 403 || status === 404)]);
+      expect([url, await upgradeStatus(url, headers)]).toEqual([
+        url,
+        expect.toSatisfy((status: number) => status === 401 || status === 403 || status === 404),
+      ]);
     }
     expect(await upgradeStatus(session.cdp_ws_url)).toBe(101);
   });
@@ -162,17 +190,45 @@ describe.each(placements)("two sessions in the placement $title", ({ placement, 
 
     it("a page reaches no port of this machine, under any of its names, nor the cloud's metadata", async () => {
       const { port } = new URL(test.service.baseUrl);
-      for (const host of ["127.0.0.1", "localhost", "127.1", "2130706433", "0x7f000001", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]", "[::]", "sub.localhost", "10.0.0.1", "192.168.0.1", "172.16.0.1", "[fe80::1]", "[fd00::1]", "100.64.0.1", "169.254.169.254"]) {
+      for (const host of [
+        "127.0.0.1",
+        "localhost",
+        "127.1",
+        "2130706433",
+        "0x7f000001",
+        "0.0.0.0",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "[::]",
+        "sub.localhost",
+        "10.0.0.1",
+        "192.168.0.1",
+        "172.16.0.1",
+        "[fe80::1]",
+        "[fd00::1]",
+        "100.64.0.1",
+        "169.254.169.254",
+      ]) {
         const answer = await page.goto(`http://${host}:${port}/health`, { timeout: 30_000 });
         expect([host, answer?.status()]).toEqual([host, 403]);
         expect(await answer?.text()).not.toContain('"ok"');
       }
       for (const url of [`ws://127.0.0.1:${port}/`, `wss://127.0.0.1:${port}/`]) {
-        expect(await page.evaluate((address) => new Promise((resolve) => {
-          const socket = new WebSocket(address);
-          socket.onopen = () => { resolve("open"); };
-          socket.onerror = () => { resolve("refused"); };
-        }), url)).toBe("refused");
+        expect(
+          await page.evaluate(
+            (address) =>
+              new Promise((resolve) => {
+                const socket = new WebSocket(address);
+                socket.onopen = () => {
+                  resolve("open");
+                };
+                socket.onerror = () => {
+                  resolve("refused");
+                };
+              }),
+            url,
+          ),
+        ).toBe("refused");
       }
     });
 
@@ -181,8 +237,11 @@ describe.each(placements)("two sessions in the placement $title", ({ placement, 
       expect(listening.length).toBeGreaterThan(0);
       expect(listening.filter(({ address }) => address !== "0100007F" && address !== "00000000000000000000000001000000")).toEqual([]);
       for (const { port } of listening) expect((await page.goto(`http://127.0.0.1:${port}/json/version`, { timeout: 30_000 }))?.status()).toBe(403);
-      const own = descendantsOf(test.service.pid).filter(({ pid, command }) => familyOfTwo.every((other) => other.pid !== pid) && !command.includes("postgres"));
-      for (const { port } of own.flatMap((entry) => listeningSockets(entry))) expect((await page.goto(`http://127.0.0.1:${port}/json/version`, { timeout: 30_000 }))?.status()).toBe(403);
+      const own = descendantsOf(test.service.pid).filter(
+        ({ pid, command }) => familyOfTwo.every((other) => other.pid !== pid) && !command.includes("postgres"),
+      );
+      for (const { port } of own.flatMap((entry) => listeningSockets(entry)))
+        expect((await page.goto(`http://127.0.0.1:${port}/json/version`, { timeout: 30_000 }))?.status()).toBe(403);
     });
 
     it("no process of a session is given a secret of the service", () => {
@@ -205,12 +264,21 @@ describe.each(placements)("two sessions in the placement $title", ({ placement, 
           const answer = await page.goto(`file://${path}`).catch(String);
           return typeof answer === "string" || answer === null ? String(answer) : answer.text();
         };
-        for (const path of ["/etc/shadow", "/root", join(test.dataDir, "host-file"), test.dataDir, join(test.dataDir, "secret.key"), "/home/shoal/secret", "/proc/1/root/etc/shadow"]) {
+        for (const path of [
+          "/etc/shadow",
+          "/root",
+          join(test.dataDir, "host-file"),
+          test.dataDir,
+          join(test.dataDir, "secret.key"),
+          "/home/shoal/secret",
+          "/proc/1/root/etc/shadow",
+        ]) {
           expect([path, await read(path)]).toEqual([path, expect.stringMatching(/ERR_FILE_NOT_FOUND|ERR_ACCESS_DENIED/)]);
         }
         expect(await read("/home")).toContain("shoal");
         expect(await read("/etc/passwd")).not.toBe(readFileSync("/etc/passwd", "utf8"));
-        for (const path of ["/proc/self/environ", "/proc/1/environ", "/proc/self/cmdline", "/proc/net/tcp", "/run/shoal", "/var/lib/shoal", "/tmp"]) expect(await read(path)).not.toContain(canary);
+        for (const path of ["/proc/self/environ", "/proc/1/environ", "/proc/self/cmdline", "/proc/net/tcp", "/run/shoal", "/var/lib/shoal", "/tmp"])
+          expect(await read(path)).not.toContain(canary);
       });
 
       it("a box has users, processes and a network of its own, and nothing of the host's environment", async () => {
@@ -218,14 +286,26 @@ describe.each(placements)("two sessions in the placement $title", ({ placement, 
         const read = (path: string) => fs.readText(one.session_id, { path });
         const environment = await read("/proc/self/environ");
         expect(environment).toContain("SHOAL_INSTANCE=");
-        for (const secret of [test.service.apiKey, readFileSync(join(test.dataDir, "secret.key"), "utf8").trim(), canary]) expect(environment).not.toContain(secret);
-        const names = new Set(environment.split("\0").map((line) => line.split("=")[0]).filter((name) => name !== ""));
-        expect([...names].filter((name) => !["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "LANG", "PWD", "SHOAL_INSTANCE"].includes(name ?? ""))).toEqual([]);
+        for (const secret of [test.service.apiKey, readFileSync(join(test.dataDir, "secret.key"), "utf8").trim(), canary])
+          expect(environment).not.toContain(secret);
+        const names = new Set(
+          environment
+            .split("\0")
+            .map((line) => line.split("=")[0])
+            .filter((name) => name !== ""),
+        );
+        expect(
+          [...names].filter((name) => !["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "LANG", "PWD", "SHOAL_INSTANCE"].includes(name ?? "")),
+        ).toEqual([]);
         expect(await read("/proc/sys/kernel/hostname")).toBe("shoal\n");
         expect(/^(Uid:\s.*)$/m.exec(await read("/proc/self/status"))?.[1]).not.toMatch(/\s0(\s|$)/);
         expect(/^CapEff:\s*(\w+)$/m.exec(await read("/proc/self/status"))?.[1]).toBe("0000000000000000");
         expect(/^NoNewPrivs:\s*(\w+)$/m.exec(await read("/proc/self/status"))?.[1]).toBe("1");
-        const devices = (await read("/proc/net/dev")).split("\n").slice(2).map((line) => line.split(":")[0]?.trim()).filter(Boolean);
+        const devices = (await read("/proc/net/dev"))
+          .split("\n")
+          .slice(2)
+          .map((line) => line.split(":")[0]?.trim())
+          .filter(Boolean);
         // Some kernels give every namespace ends of tunnels, which are down.
         expect(devices.filter((name) => !/^(lo|\w*(tunl|tnl|sit|gre|gretap|erspan|vti)\d)$/.test(name ?? ""))).toEqual([]);
         const pids = (await fs.listFiles(one.session_id, { path: "/proc" })).filter(({ name }) => /^\d+$/.test(name));

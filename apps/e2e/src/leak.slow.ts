@@ -21,7 +21,9 @@ describe.each(placements)(`${cycles} sessions that end in every way, in the plac
     let test: Awaited<ReturnType<typeof runService>>;
     beforeAll(async () => {
       temporary = mkdtempSync(join(tmpdir(), "shoal-t-"));
-      test = await runService(["--placement", placement, "--log-level", "info", "--log-format", "json"], { env: { ...process.env, TMPDIR: temporary } });
+      test = await runService(["--placement", placement, "--log-level", "info", "--log-format", "json"], {
+        env: { ...process.env, TMPDIR: temporary },
+      });
     }, 60_000);
     afterAll(async () => {
       await test.end();
@@ -31,7 +33,13 @@ describe.each(placements)(`${cycles} sessions that end in every way, in the plac
     /** The processes of a session, the outermost first. */
     async function familyOf({ session_id }: Browser): Promise<ProcessEntry[]> {
       // The last one may be half of a line.
-      const line = await until("the log tells of its start", () => test.service.output().split("\n").slice(0, -1).find((text) => text.includes("session started") && text.includes(session_id)));
+      const line = await until("the log tells of its start", () =>
+        test.service
+          .output()
+          .split("\n")
+          .slice(0, -1)
+          .find((text) => text.includes("session started") && text.includes(session_id)),
+      );
       const { pid } = JSON.parse(line) as { pid: number };
       const all = allProcesses();
       return [...all.filter((entry) => entry.pid === pid), ...descendantsOf(pid, all)];
@@ -45,7 +53,10 @@ describe.each(placements)(`${cycles} sessions that end in every way, in the plac
       await (await client.newPage()).goto("data:text/html,<h1>used</h1>");
       const { fs } = test.shoal.browsers;
       const { watch_id } = await fs.watch.start(session_id, { path: "/home/shoal", recursive: true });
-      const next = fs.watch.events(session_id, watch_id, { maxReconnects: 0 }).next().catch(() => undefined);
+      const next = fs.watch
+        .events(session_id, watch_id, { maxReconnects: 0 })
+        .next()
+        .catch(() => undefined);
       await fs.writeFile(session_id, "x".repeat(100_000), { path: "/home/shoal/deep/er/file" });
       await next;
       return client;
@@ -54,22 +65,36 @@ describe.each(placements)(`${cycles} sessions that end in every way, in the plac
     /** Ways for a session to end, with the reason that it must tell. */
     const ways: readonly (readonly [string, (browser: Browser) => Promise<void>])[] = [
       ["deleted", ({ session_id }) => test.shoal.browsers.delete(session_id)],
-      ["instance_lost", async (browser) => { kill(instances(await familyOf(browser))[0]); }],
-      ["deleted", async (browser) => {
-        const client = await use(browser);
-        await test.shoal.browsers.delete(browser.session_id);
-        await client.disconnect();
-      }],
-      ["browser_crashed", async (browser) => {
-        const [first] = chromiums(await familyOf(browser));
-        kill(first);
-        kill(await until("it was started again", async () => chromiums(await familyOf(browser)).find(({ pid }) => pid !== first?.pid)));
-      }],
-      ["instance_lost", async (browser) => {
-        const client = await use(browser);
-        kill((await familyOf(browser))[0]);
-        await client.disconnect();
-      }],
+      [
+        "instance_lost",
+        async (browser) => {
+          kill(instances(await familyOf(browser))[0]);
+        },
+      ],
+      [
+        "deleted",
+        async (browser) => {
+          const client = await use(browser);
+          await test.shoal.browsers.delete(browser.session_id);
+          await client.disconnect();
+        },
+      ],
+      [
+        "browser_crashed",
+        async (browser) => {
+          const [first] = chromiums(await familyOf(browser));
+          kill(first);
+          kill(await until("it was started again", async () => chromiums(await familyOf(browser)).find(({ pid }) => pid !== first?.pid)));
+        },
+      ],
+      [
+        "instance_lost",
+        async (browser) => {
+          const client = await use(browser);
+          kill((await familyOf(browser))[0]);
+          await client.disconnect();
+        },
+      ],
     ];
 
     const expected = new Map<string, string>();
@@ -82,18 +107,24 @@ describe.each(placements)(`${cycles} sessions that end in every way, in the plac
     }
     async function run(count: number): Promise<void> {
       let next = 0;
-      await Promise.all(Array.from({ length: atOnce }, async () => {
-        while (next < count) await cycle(next++);
-      }));
+      await Promise.all(
+        Array.from({ length: atOnce }, async () => {
+          while (next < count) await cycle(next++);
+        }),
+      );
       await until("all have ended", async () => (await test.shoal.browsers.list()).items.length === 0, 60_000);
     }
 
     /** Everything that a session may leave behind, by kind. */
     function traces() {
       const [runtimeDir = "?"] = runtimeDirs(test.dataDir);
-      const sockets = readFileSync("/proc/net/unix", "utf8").split("\n").filter((line) => line.includes(runtimeDir) || line.includes(test.dataDir));
+      const sockets = readFileSync("/proc/net/unix", "utf8")
+        .split("\n")
+        .filter((line) => line.includes(runtimeDir) || line.includes(test.dataDir));
       return {
-        processes: descendantsOf(test.service.pid).filter(({ command }) => !command.includes("postgres")).map(({ command }) => command),
+        processes: descendantsOf(test.service.pid)
+          .filter(({ command }) => !command.includes("postgres"))
+          .map(({ command }) => command),
         sessionFolders: sessionFolders(test.dataDir),
         runtimeFiles: readdirSync(runtimeDir).sort(),
         temporaryFiles: readdirSync(temporary).sort(),
@@ -124,8 +155,11 @@ describe.each(placements)(`${cycles} sessions that end in every way, in the plac
       await run(cycles - 20);
       await until("all are gone", settled);
       // Connections to the database and of clients that are kept for the next request come and go.
-      const excess = () => Object.entries(descriptors()).filter(([kind, count]) => count > (descriptorsBefore[kind] ?? 0) + (kind.startsWith("socket") ? 6 : 0));
-      await until("the descriptors are back", () => excess().length === 0).catch(() => { expect({ excess: excess(), before: descriptorsBefore }).toEqual({ excess: [], before: descriptorsBefore }); });
+      const excess = () =>
+        Object.entries(descriptors()).filter(([kind, count]) => count > (descriptorsBefore[kind] ?? 0) + (kind.startsWith("socket") ? 6 : 0));
+      await until("the descriptors are back", () => excess().length === 0).catch(() => {
+        expect({ excess: excess(), before: descriptorsBefore }).toEqual({ excess: [], before: descriptorsBefore });
+      });
       await until("the sockets are back", () => traces().unixSockets <= before.unixSockets);
       expect({ ...traces(), unixSockets: before.unixSockets }).toEqual(before);
       expect((anonymousBytes(test.service.pid) - memoryBefore) / 1024 ** 2).toBeLessThan(80);

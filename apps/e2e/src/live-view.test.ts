@@ -36,7 +36,11 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
     let page: Page;
     beforeAll(async () => {
       site = await serveSite();
-      person = await chromium.launch({ executablePath: installed?.executable ?? "", chromiumSandbox: process.getuid?.() !== 0, args: ["--headless=new"] });
+      person = await chromium.launch({
+        executablePath: installed?.executable ?? "",
+        chromiumSandbox: process.getuid?.() !== 0,
+        args: ["--headless=new"],
+      });
       client = await chromium.connectOverCDP((await test.shoal.browsers.get(session.id)).cdp_ws_url);
       const found = client.contexts()[0]?.pages()[0];
       if (found === undefined) throw new Error("The session has no page.");
@@ -49,7 +53,8 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       await site.close();
     });
 
-    const addressOf = async (kind: "browser_live_view_url" | "browser_live_view_read_only_url" = "browser_live_view_url") => (await test.shoal.browsers.get(session.id))[kind] ?? "";
+    const addressOf = async (kind: "browser_live_view_url" | "browser_live_view_read_only_url" = "browser_live_view_url") =>
+      (await test.shoal.browsers.get(session.id))[kind] ?? "";
     async function watch(address: string, { width = 1200, height = 900 } = {}): Promise<Page> {
       const viewer = await person.newPage({ viewport: { width, height } });
       await viewer.context().grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -64,7 +69,13 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
     };
     const seen = () => page.evaluate(() => (globalThis as unknown as { seen: unknown[][] }).seen.splice(0));
     const field = () => page.evaluate(() => document.querySelector("textarea")?.value);
-    const clear = () => page.evaluate(() => { const found = document.querySelector("textarea"); if (found) found.value = ""; found?.focus(); scrollTo(0, 0); });
+    const clear = () =>
+      page.evaluate(() => {
+        const found = document.querySelector("textarea");
+        if (found) found.value = "";
+        found?.focus();
+        scrollTo(0, 0);
+      });
 
     it("hands on clicks at their exact places, also where the picture is smaller", async () => {
       const viewer = await watch(await addressOf());
@@ -74,12 +85,14 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       await viewer.mouse.dblclick(x + 701, y + 402);
       await viewer.mouse.click(x + 500, y + 300, { button: "right" });
       let all: unknown[][] = [];
-      await expect.poll(async () => (all = [...all, ...(await seen())]).filter(([type]) => type !== "mousedown" && type !== "mouseup"), waiting).toEqual([
-        ["click", 701, 402, 0],
-        ["click", 701, 402, 0],
-        ["dblclick", 701, 402, 0],
-        ["contextmenu", 500, 300, 2],
-      ]);
+      await expect
+        .poll(async () => (all = [...all, ...(await seen())]).filter(([type]) => type !== "mousedown" && type !== "mouseup"), waiting)
+        .toEqual([
+          ["click", 701, 402, 0],
+          ["click", 701, 402, 0],
+          ["dblclick", 701, 402, 0],
+          ["contextmenu", 500, 300, 2],
+        ]);
       await viewer.setViewportSize({ width: 450, height: 700 });
       await expect.poll(async () => (await placeOf(viewer)).width, waiting).toBe(450);
       const small = await placeOf(viewer);
@@ -117,7 +130,11 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       await viewer.evaluate(() => navigator.clipboard.writeText("from the person"));
       await viewer.keyboard.press("Control+v");
       await expect.poll(field, waiting).toBe("from the person");
-      await page.evaluate(() => { const found = document.querySelector("textarea"); if (found) found.value = "from the session"; found?.select(); });
+      await page.evaluate(() => {
+        const found = document.querySelector("textarea");
+        if (found) found.value = "from the session";
+        found?.select();
+      });
       await viewer.keyboard.press("Control+c");
       await expect.poll(() => viewer.evaluate(() => navigator.clipboard.readText()), waiting).toBe("from the session");
       await viewer.close();
@@ -165,7 +182,9 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       socket.onmessage = ({ data }: MessageEvent<unknown>) => {
         if (typeof data === "string" && data.includes("notice")) notices.push(data);
       };
-      await new Promise((resolve) => { socket.onopen = resolve; });
+      await new Promise((resolve) => {
+        socket.onopen = resolve;
+      });
       socket.send(JSON.stringify({ type: "text", text: "never" }));
       socket.send(JSON.stringify({ type: "open_tab" }));
       await expect.poll(() => notices.length, waiting).toBe(2);
@@ -193,14 +212,23 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       const sizeOf = async () => (await browsers.get(session.id)).viewport;
       const viewer = await watch(await addressOf("browser_live_view_read_only_url"));
       const refusal = await refusalOf(browsers.update(session.id, { viewport: { width: 700, height: 500 } }));
-      expect(refusal).toMatchObject({ status: 409, code: "conflict", message: expect.stringMatching(/body\.viewport: somebody watches.*live view.*force: true/) as unknown });
+      expect(refusal).toMatchObject({
+        status: 409,
+        code: "conflict",
+        message: expect.stringMatching(/body\.viewport: somebody watches.*live view.*force: true/) as unknown,
+      });
       expect([await sizeOf(), await page.evaluate(() => [innerWidth, innerHeight])]).toMatchObject([size, [size.width, size.height]]);
       await browsers.update(session.id, { viewport: { width: 700, height: 500, force: true } });
       expect(await sizeOf()).toMatchObject({ width: 700, height: 500 });
       await expect.poll(async () => (await placeOf(viewer)).width, waiting).toBe(700);
       await viewer.close();
       // It takes a moment until the service knows.
-      await until("it may be changed again", () => browsers.update(session.id, { viewport: size }).then(() => true, () => false));
+      await until("it may be changed again", () =>
+        browsers.update(session.id, { viewport: size }).then(
+          () => true,
+          () => false,
+        ),
+      );
       expect(await sizeOf()).toMatchObject(size);
     });
 
@@ -238,9 +266,15 @@ describe.each(placements)("live view in the placement $title", ({ placement, ski
       const cdp = new URL((await test.shoal.browsers.get(session.id)).cdp_ws_url).searchParams.get("jwt") ?? "";
       for (const wrong of ["x", cdp, `${token}x`, token.replace(/^./, (letter) => (letter === "a" ? "b" : "a")), token.replace(".c", ".w")]) {
         const answer = await fetch(`${test.service.baseUrl}/browser/live/${wrong}`);
-        expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([401, "text/html; charset=utf-8", expect.stringContaining("opens nothing")]);
+        expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([
+          401,
+          "text/html; charset=utf-8",
+          expect.stringContaining("opens nothing"),
+        ]);
         const socket = new WebSocket(`${test.service.baseUrl.replace("http", "ws")}/browser/live/${wrong}/socket`);
-        await new Promise((resolve) => { socket.onerror = resolve; });
+        await new Promise((resolve) => {
+          socket.onerror = resolve;
+        });
       }
       const answer = await fetch(address);
       expect(answer.headers.get("referrer-policy")).toBe("no-referrer");

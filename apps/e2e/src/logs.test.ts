@@ -55,12 +55,17 @@ describe.each(placements)("logs in the placement $title", ({ placement, skip }) 
       await following;
       const browser = await test.shoal.browsers.get(session.id);
       await (await puppeteer.connect({ browserWSEndpoint: browser.cdp_ws_url })).disconnect();
-      const said = (await all({ source: "supervisor", supervisor_process: "instance" })).map((line) => (JSON.parse(line) as { message: string }).message);
+      const said = (await all({ source: "supervisor", supervisor_process: "instance" })).map(
+        (line) => (JSON.parse(line) as { message: string }).message,
+      );
       expect(said).toContain("the browser crashed and is started again");
     });
 
     it("says what there is to follow", async () => {
-      expect(await refusalOf(stream({ source: "supervisor", supervisor_process: "neko" }).next())).toMatchObject({ status: 400, message: expect.stringContaining("chromium and instance") as unknown });
+      expect(await refusalOf(stream({ source: "supervisor", supervisor_process: "neko" }).next())).toMatchObject({
+        status: 400,
+        message: expect.stringContaining("chromium and instance") as unknown,
+      });
       expect(await codeOf(stream({ source: "path", path: "/home/shoal/none.log" }).next())).toBe("404 not_found");
       expect(await codeOf(stream({ source: "path", path: "/home/shoal" }).next())).toBe("400 not_a_file");
       expect(await codeOf(stream({ source: "path" }).next())).toBe("400 bad_request");
@@ -70,7 +75,8 @@ describe.each(placements)("logs in the placement $title", ({ placement, skip }) 
       const kernel = new Kernel({ apiKey: test.service.apiKey, baseURL: test.service.baseUrl });
       await run("printf 'a\\nb\\n' > sdk.log");
       const lines: string[] = [];
-      for await (const event of await kernel.browsers.logs.stream(session.id, { source: "path", path: "/home/shoal/sdk.log", follow: false })) lines.push(`${event.event}: ${event.message}`);
+      for await (const event of await kernel.browsers.logs.stream(session.id, { source: "path", path: "/home/shoal/sdk.log", follow: false }))
+        lines.push(`${event.event}: ${event.message}`);
       expect(lines).toEqual(["log: a", "log: b"]);
     });
 

@@ -9,10 +9,17 @@ import { useService } from "./testing/service.ts";
 vi.setConfig({ testTimeout: 120_000 });
 
 /** Whether control groups can be made: as root, on most systems. */
-const canLimit = process.platform === "linux" && globSync("/sys/fs/cgroup{,/memory}/cgroup.procs").some(isWritable) && /\bmemory\b/.test(readFileSync("/proc/self/cgroup", "utf8") + controllers());
+const canLimit =
+  process.platform === "linux" &&
+  globSync("/sys/fs/cgroup{,/memory}/cgroup.procs").some(isWritable) &&
+  /\bmemory\b/.test(readFileSync("/proc/self/cgroup", "utf8") + controllers());
 
 // Where root may write control groups, CI wants these to run.
-const isRequired = process.env.SHOAL_REQUIRE_ALL === "1" && process.getuid?.() === 0 && existsSync("/proc/mounts") && / cgroup rw,\S*\bmemory\b|\/sys\/fs\/cgroup cgroup2 rw/.test(readFileSync("/proc/mounts", "utf8"));
+const isRequired =
+  process.env.SHOAL_REQUIRE_ALL === "1" &&
+  process.getuid?.() === 0 &&
+  existsSync("/proc/mounts") &&
+  / cgroup rw,\S*\bmemory\b|\/sys\/fs\/cgroup cgroup2 rw/.test(readFileSync("/proc/mounts", "utf8"));
 const isSkipped = !canLimit && !isRequired;
 
 /** What the machine has, or the container. */
@@ -43,7 +50,9 @@ describe.each(placements.filter(({ placement }) => placement === "sandbox"))(
         await crashed;
         await client.disconnect();
         for (const session of [id, neighbour.session_id]) {
-          expect(await browsers.playwright.execute(session, { code: 'await page.goto("data:text/html,<title>alive</title>"); return page.title();' })).toMatchObject({ success: true, result: "alive" });
+          expect(
+            await browsers.playwright.execute(session, { code: 'await page.goto("data:text/html,<title>alive</title>"); return page.title();' }),
+          ).toMatchObject({ success: true, result: "alive" });
           await browsers.delete(session);
         }
       });
@@ -59,7 +68,9 @@ describe.each(placements.filter(({ placement }) => placement === "sandbox"))(
         expect(asked.memory).toBe("8GiB");
         const client = await puppeteer.connect({ browserWSEndpoint: asked.cdp_ws_url });
         // More than the service's own limit for everything together.
-        const taken = await (await client.newPage()).evaluate(() => {
+        const taken = await (
+          await client.newPage()
+        ).evaluate(() => {
           const kept = Array.from({ length: 48 }, () => new Uint8Array(16 * 2 ** 20).fill(1));
           return kept.reduce((bytes, { length }) => bytes + length, 0);
         });

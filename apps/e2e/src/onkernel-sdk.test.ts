@@ -59,11 +59,19 @@ describe.each(placements)("the hosted service's SDK, in the placement $title", (
       const project = await kernel.projects.create({ name: "sdk project" });
       expect((await kernel.projects.retrieve("sdk project")).id).toBe(project.id);
       expect((await kernel.projects.list({ query: "SDK" })).getPaginatedItems()).toHaveLength(1);
-      expect(await kernel.projects.limits.update(project.id, { max_concurrent_sessions: 2, max_concurrent_invocations: null })).toMatchObject({ max_concurrent_sessions: 2 });
+      expect(await kernel.projects.limits.update(project.id, { max_concurrent_sessions: 2, max_concurrent_invocations: null })).toMatchObject({
+        max_concurrent_sessions: 2,
+      });
       expect(await kernel.projects.limits.retrieve(project.id)).toMatchObject({ max_concurrent_sessions: 2 });
-      expect(await kernel.organization.limits.update({ default_project_max_concurrent_sessions: 40 })).toMatchObject({ default_project_max_concurrent_sessions: 40 });
+      expect(await kernel.organization.limits.update({ default_project_max_concurrent_sessions: 40 })).toMatchObject({
+        default_project_max_concurrent_sessions: 40,
+      });
       expect((await kernel.organization.limits.retrieve()).max_concurrent_sessions).toBeGreaterThan(0);
-      const inside = new Kernel({ apiKey: test.service.apiKey, baseURL: test.service.baseUrl, defaultHeaders: { "X-Kernel-Project-Id": project.id } });
+      const inside = new Kernel({
+        apiKey: test.service.apiKey,
+        baseURL: test.service.baseUrl,
+        defaultHeaders: { "X-Kernel-Project-Id": project.id },
+      });
       const profile = await inside.profiles.create({ name: "inside" });
       expect(await refusal(kernel.profiles.retrieve("inside"))).toEqual({ status: 404, code: "not_found" });
       expect(await refusal(kernel.projects.delete(project.id))).toEqual({ status: 409, code: "project_not_empty" });
@@ -78,7 +86,8 @@ describe.each(placements)("the hosted service's SDK, in the placement $title", (
       for (const name of ["audited-1", "audited-2"]) await kernel.profiles.create({ name });
       const window = { start: new Date(Date.now() - 60_000).toISOString(), end: new Date(Date.now() + 60_000).toISOString() };
       const seen: string[] = [];
-      for await (const entry of kernel.auditLogs.list({ ...window, search: "/profiles", exclude_method: ["DELETE"], limit: 1 })) seen.push(`${entry.method} ${entry.path} ${String(entry.status)}`);
+      for await (const entry of kernel.auditLogs.list({ ...window, search: "/profiles", exclude_method: ["DELETE"], limit: 1 }))
+        seen.push(`${entry.method} ${entry.path} ${String(entry.status)}`);
       expect(seen.length).toBeGreaterThanOrEqual(2);
       expect(seen[0]).toBe("POST /profiles 201");
       const chunks: Uint8Array[] = [];
@@ -89,9 +98,19 @@ describe.each(placements)("the hosted service's SDK, in the placement $title", (
     });
 
     it("manages proxies, and has a session leave by one", async () => {
-      const proxy = await kernel.proxies.create({ type: "custom", name: "sdk", protocol: "http", bypass_hosts: ["*.example.com"], config: { host: "proxy.invalid", port: 8080, username: "user", password: "secret" } });
+      const proxy = await kernel.proxies.create({
+        type: "custom",
+        name: "sdk",
+        protocol: "http",
+        bypass_hosts: ["*.example.com"],
+        config: { host: "proxy.invalid", port: 8080, username: "user", password: "secret" },
+      });
       const id = proxy.id ?? "";
-      expect(proxy).toMatchObject({ type: "custom", protocol: "http", config: { host: "proxy.invalid", port: 8080, username: "user", has_password: true } });
+      expect(proxy).toMatchObject({
+        type: "custom",
+        protocol: "http",
+        config: { host: "proxy.invalid", port: 8080, username: "user", has_password: true },
+      });
       expect(await kernel.proxies.retrieve(id)).toEqual(proxy);
       expect((await kernel.proxies.update(id, { name: "sdk-2" })).name).toBe("sdk-2");
       expect((await kernel.proxies.list({ query: "PROXY.invalid" })).getPaginatedItems()).toHaveLength(1);
@@ -108,7 +127,11 @@ describe.each(placements)("the hosted service's SDK, in the placement $title", (
 
     it("keeps browsers warm in a pool, and leases them", async () => {
       const pool = await kernel.browserPools.create({ name: "sdk", size: 1, fill_rate_per_minute: 100, timeout_seconds: 60 });
-      expect(pool).toMatchObject({ name: "sdk", acquired_count: 0, browser_pool_config: { size: 1, fill_rate_per_minute: 100, timeout_seconds: 60 } });
+      expect(pool).toMatchObject({
+        name: "sdk",
+        acquired_count: 0,
+        browser_pool_config: { size: 1, fill_rate_per_minute: 100, timeout_seconds: 60 },
+      });
       expect(await kernel.browserPools.retrieve("sdk")).toMatchObject({ id: pool.id });
       expect((await kernel.browserPools.list({ query: "SD" })).getPaginatedItems().map(({ id }) => id)).toEqual([pool.id]);
       const lease = await kernel.browserPools.acquire("sdk", { acquire_timeout_seconds: 30, name: "leased" });
@@ -134,7 +157,9 @@ describe.each(placements)("the hosted service's SDK, in the placement $title", (
       const newer = { region: "default" };
       const browser = await kernel.browsers.create({ headless: true, ...newer });
       expect(browser).toMatchObject({ region: "default", memory: expect.stringMatching(/^\d+[GM]iB$/) as unknown });
-      expect((await kernel.browsers.list({ limit: 20, ...newer })).getPaginatedItems().map(({ session_id }) => session_id)).toEqual([browser.session_id]);
+      expect((await kernel.browsers.list({ limit: 20, ...newer })).getPaginatedItems().map(({ session_id }) => session_id)).toEqual([
+        browser.session_id,
+      ]);
       expect((await kernel.browsers.list({ limit: 20, ...{ region: "eu-west" } })).getPaginatedItems()).toEqual([]);
       await kernel.browsers.deleteByID(browser.session_id);
       expect(await refusal(kernel.browsers.create({ headless: true, ...{ region: "eu-west" } }))).toEqual({ status: 400, code: "bad_request" });
@@ -153,7 +178,10 @@ describe.each(placements)("the hosted service's SDK, in the placement $title", (
       expect((await kernel.extensions.get("sdk")).id).toBe(extension.id);
       expect((await kernel.extensions.list()).getPaginatedItems()).toHaveLength(1);
       expect(Buffer.from(await (await kernel.extensions.download("sdk")).arrayBuffer()).equals(archive)).toBe(true);
-      expect(await refusal(kernel.extensions.upload({ file: await toFile(archive, "extension.zip"), name: "sdk" }))).toEqual({ status: 409, code: "name_taken" });
+      expect(await refusal(kernel.extensions.upload({ file: await toFile(archive, "extension.zip"), name: "sdk" }))).toEqual({
+        status: 409,
+        code: "name_taken",
+      });
       await kernel.extensions.delete("sdk");
       expect((await refusal(kernel.extensions.get("sdk"))).status).toBe(404);
     });

@@ -23,7 +23,13 @@ const authority = readCertificate("authority.pem");
 const otherAuthority = readCertificate("other-authority.pem");
 /** What becomes of a visit to each, where the authority is trusted and where it is not. */
 const sites = ["site.test", "elsewhere.test", "expired.test", "foreign.test", "forged.test"];
-const trusted = ["site.test", "net::ERR_CERT_COMMON_NAME_INVALID", "net::ERR_CERT_DATE_INVALID", "net::ERR_CERT_AUTHORITY_INVALID", "net::ERR_CERT_AUTHORITY_INVALID"];
+const trusted = [
+  "site.test",
+  "net::ERR_CERT_COMMON_NAME_INVALID",
+  "net::ERR_CERT_DATE_INVALID",
+  "net::ERR_CERT_AUTHORITY_INVALID",
+  "net::ERR_CERT_AUTHORITY_INVALID",
+];
 const untrusted = "net::ERR_CERT_AUTHORITY_INVALID";
 
 const connectTo = (session: Session): Promise<Browser> => chromium.connectOverCDP(session.cdp_ws_url, { timeout: 60_000 });
@@ -52,10 +58,23 @@ async function visitAll(session: Session, hosts = sites): Promise<string[]> {
 describe.each(authorityPlacements)("behind a proxy that opens TLS, in the placement $title", ({ placement, skip }) => {
   describe.skipIf(skip)("with a service", () => {
     // One waits, as it does on a laptop: it must not hand on what it was told.
-    const test = useService(() => ["--placement", placement, "--warm", "1", "--allow-private-hosts", opening.host, "--allow-private-hosts", inTls.host]);
+    const test = useService(() => [
+      "--placement",
+      placement,
+      "--warm",
+      "1",
+      "--allow-private-hosts",
+      opening.host,
+      "--allow-private-hosts",
+      inTls.host,
+    ]);
 
     async function addProxy(ca_bundle?: string, { port } = opening, protocol: "http" | "https" = "http"): Promise<Proxy & { id: string }> {
-      const proxy = await test.shoal.proxies.create({ type: "custom", protocol, config: { host: "127.0.0.1", port, ...(ca_bundle !== undefined && { ca_bundle }) } });
+      const proxy = await test.shoal.proxies.create({
+        type: "custom",
+        protocol,
+        config: { host: "127.0.0.1", port, ...(ca_bundle !== undefined && { ca_bundle }) },
+      });
       return { ...proxy, id: proxy.id ?? "" };
     }
 
@@ -67,7 +86,10 @@ describe.each(authorityPlacements)("behind a proxy that opens TLS, in the placem
         const { browsers } = test.shoal;
         const proxy = await addProxy(authority);
         expect(proxy.config).toEqual({ host: "127.0.0.1", port: opening.port, has_password: false, has_ca_bundle: true });
-        const [session, stranger] = await Promise.all([browsers.create({ ...options, proxy_id: proxy.id, start_url: "https://site.test/start", timeout_seconds: 600 }), browsers.create({ ...options, proxy_id: (await addProxy()).id, timeout_seconds: 600 })]);
+        const [session, stranger] = await Promise.all([
+          browsers.create({ ...options, proxy_id: proxy.id, start_url: "https://site.test/start", timeout_seconds: 600 }),
+          browsers.create({ ...options, proxy_id: (await addProxy()).id, timeout_seconds: 600 }),
+        ]);
         const client = await connectTo(session);
         const first = client.contexts()[0]?.pages()[0];
         await first?.waitForURL("https://site.test/start", { timeout: 60_000 });
@@ -79,9 +101,19 @@ describe.each(authorityPlacements)("behind a proxy that opens TLS, in the placem
         expect([status, body]).toEqual([200, "<!doctype html><title>site.test</title>"]);
         const answer = await browsers.fetch(session.session_id, "https://site.test/");
         expect(await answer.text()).toBe(body);
-        const refused = async (id: string, host: string) => (await refusalOf(browsers.curl(id, { url: `https://${host}/` }, { maxRetries: 0 }))).message;
-        expect(await Promise.all([refused(session.session_id, "forged.test"), refused(session.session_id, "expired.test"), refused(stranger.session_id, "site.test")])).toEqual(["AUTHORITY", "DATE", "AUTHORITY"].map((why) => expect.stringContaining(`net::ERR_CERT_${why}_INVALID`) as unknown));
-        const { stdout_b64 } = await browsers.process.exec(session.session_id, { command: "sh", args: ["-c", "cd /proc; cat [0-9]*/cmdline | tr '\\0' ' '; ls ~/.pki"] });
+        const refused = async (id: string, host: string) =>
+          (await refusalOf(browsers.curl(id, { url: `https://${host}/` }, { maxRetries: 0 }))).message;
+        expect(
+          await Promise.all([
+            refused(session.session_id, "forged.test"),
+            refused(session.session_id, "expired.test"),
+            refused(stranger.session_id, "site.test"),
+          ]),
+        ).toEqual(["AUTHORITY", "DATE", "AUTHORITY"].map((why) => expect.stringContaining(`net::ERR_CERT_${why}_INVALID`) as unknown));
+        const { stdout_b64 } = await browsers.process.exec(session.session_id, {
+          command: "sh",
+          args: ["-c", "cd /proc; cat [0-9]*/cmdline | tr '\\0' ' '; ls ~/.pki"],
+        });
         expect(Buffer.from(stdout_b64, "base64").toString()).toMatch(/nssdb\n$/);
         expect(Buffer.from(stdout_b64, "base64").toString()).not.toContain("--ignore-certificate-errors");
 
@@ -96,7 +128,12 @@ describe.each(authorityPlacements)("behind a proxy that opens TLS, in the placem
 
       it("comes to a running session, is replaced, and goes", async () => {
         const { browsers } = test.shoal;
-        const [plain, one, same, other] = await Promise.all([addProxy(), addProxy(authority), addProxy(`for people: ${authority}`), addProxy(otherAuthority)]);
+        const [plain, one, same, other] = await Promise.all([
+          addProxy(),
+          addProxy(authority),
+          addProxy(`for people: ${authority}`),
+          addProxy(otherAuthority),
+        ]);
         const session = await browsers.create({ ...options, proxy_id: plain.id, timeout_seconds: 600 });
         const both = ["site.test", "foreign.test"];
         expect(await visitAll(session, ["site.test"])).toEqual([untrusted]);
@@ -153,8 +190,11 @@ describe.each(authorityPlacements)("behind a proxy that opens TLS, in the placem
       const { proxies } = test.shoal;
       const [known, unknown] = await Promise.all([addProxy(authority), addProxy()]);
       expect(await proxies.check(known.id, { url: "https://site.test/" })).toMatchObject({ id: known.id, config: { has_ca_bundle: true } });
-      expect((await refusalOf(proxies.check(unknown.id, { url: "https://site.test/" }))).message).toContain("create it with the certificate of its own authority as config.ca_bundle");
-      for (const host of ["forged.test", "expired.test", "elsewhere.test"]) expect(await refusalOf(proxies.check(known.id, { url: `https://${host}/` })), host).toMatchObject({ status: 422 });
+      expect((await refusalOf(proxies.check(unknown.id, { url: "https://site.test/" }))).message).toContain(
+        "create it with the certificate of its own authority as config.ca_bundle",
+      );
+      for (const host of ["forged.test", "expired.test", "elsewhere.test"])
+        expect(await refusalOf(proxies.check(known.id, { url: `https://${host}/` })), host).toMatchObject({ status: 422 });
     });
 
     it("serves the browsers of a pool, each with a trust of its own", async () => {

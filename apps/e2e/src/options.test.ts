@@ -14,7 +14,9 @@ const seen: { readonly url: string; readonly agent: string }[] = [];
 beforeAll(async () => {
   site = await serveSite((request, response) => {
     seen.push({ url: request.url ?? "", agent: request.headers["user-agent"] ?? "" });
-    response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(`<!doctype html><title>${(request.url ?? "").replace(/\W/g, "")}</title>`);
+    response
+      .writeHead(200, { "content-type": "text/html; charset=utf-8" })
+      .end(`<!doctype html><title>${(request.url ?? "").replace(/\W/g, "")}</title>`);
   });
 });
 afterAll(() => site.close());
@@ -46,13 +48,24 @@ describe.each(fullChromiumPlacements)("what a browser is started with, in the pl
 
     it("hides the signs of automation, for a page that looks for them", async () => {
       seen.splice(0);
-      const session = await test.shoal.browsers.create({ stealth: true, timeout_seconds: 600, start_url: `${site.url}stealthy`, viewport: { width: 1000, height: 700 } });
+      const session = await test.shoal.browsers.create({
+        stealth: true,
+        timeout_seconds: 600,
+        start_url: `${site.url}stealthy`,
+        viewport: { width: 1000, height: 700 },
+      });
       expect(session).toMatchObject({ stealth: true, headless: true });
       const { client, page } = await connectTo(session);
       await page.waitForURL(`${site.url}stealthy`);
       await page.waitForFunction("innerWidth === 1000 && innerHeight === 700");
-      expect(await page.evaluate("[navigator.webdriver, navigator.plugins.length, typeof chrome, navigator.userAgentData.brands.some(({ brand }) => /headless/i.test(brand))]")).toEqual([false, 5, "object", false]);
-      expect(seen.filter(({ url }) => url === "/stealthy").map(({ agent }) => agent)).toEqual([expect.stringMatching(/ Chrome\/\d+\.0\.0\.0 Safari\/537\.36$/)]);
+      expect(
+        await page.evaluate(
+          "[navigator.webdriver, navigator.plugins.length, typeof chrome, navigator.userAgentData.brands.some(({ brand }) => /headless/i.test(brand))]",
+        ),
+      ).toEqual([false, 5, "object", false]);
+      expect(seen.filter(({ url }) => url === "/stealthy").map(({ agent }) => agent)).toEqual([
+        expect.stringMatching(/ Chrome\/\d+\.0\.0\.0 Safari\/537\.36$/),
+      ]);
       const popup = page.waitForEvent("popup");
       await page.evaluate("void open('/popup')");
       expect(await (await popup).evaluate("navigator.webdriver + navigator.userAgent")).not.toMatch(/true|Headless/);
@@ -66,23 +79,36 @@ describe.each(fullChromiumPlacements)("what a browser is started with, in the pl
       for (const private_hosts of [[], ["10.0.0.0/8", "intranet.example"], [site.host], ["127.0.0.0/8"]]) {
         const session = await browsers.create({ network: { private_hosts }, timeout_seconds: 600 });
         expect(session.network).toEqual({ private_hosts });
-        const { success } = await browsers.playwright.execute(session.session_id, { code: `const answer = await page.goto(${JSON.stringify(`${site.url}near`)}); if (answer.status() !== 200) throw new Error(await answer.text());` });
+        const { success } = await browsers.playwright.execute(session.session_id, {
+          code: `const answer = await page.goto(${JSON.stringify(`${site.url}near`)}); if (answer.status() !== 200) throw new Error(await answer.text());`,
+        });
         outcomes.push(success);
         await browsers.delete(session.session_id);
       }
       expect(outcomes).toEqual([false, false, true, true]);
-      expect(await refusalOf(browsers.create({ network: { private_hosts: ["a b"] } }))).toMatchObject({ status: 400, message: expect.stringContaining('body.network.private_hosts: "a b" is not a host') as unknown });
+      expect(await refusalOf(browsers.create({ network: { private_hosts: ["a b"] } }))).toMatchObject({
+        status: 400,
+        message: expect.stringContaining('body.network.private_hosts: "a b" is not a host') as unknown,
+      });
     });
 
     it("has no GPU, and says so", async () => {
-      expect(await refusalOf(test.shoal.browsers.create({ gpu: true }))).toMatchObject({ status: 400, message: expect.stringContaining("body.gpu: sessions of this service have no GPU") as unknown });
+      expect(await refusalOf(test.shoal.browsers.create({ gpu: true }))).toMatchObject({
+        status: 400,
+        message: expect.stringContaining("body.gpu: sessions of this service have no GPU") as unknown,
+      });
     });
 
     if (placement === "process") {
       it("refuses policies, which Chromium reads from one place of the whole system", async () => {
-        expect(await refusalOf(test.shoal.browsers.create({ chrome_policy: { URLBlocklist: ["*"] } }))).toMatchObject({ status: 400, message: expect.stringContaining("body.chrome_policy: needs sessions that run in a sandbox") as unknown });
+        expect(await refusalOf(test.shoal.browsers.create({ chrome_policy: { URLBlocklist: ["*"] } }))).toMatchObject({
+          status: 400,
+          message: expect.stringContaining("body.chrome_policy: needs sessions that run in a sandbox") as unknown,
+        });
         const session = await test.shoal.browsers.create({ chrome_policy: {} });
-        expect(await refusalOf(test.shoal.browsers.update(session.session_id, { chrome_policy: { URLBlocklist: ["*"] } }))).toMatchObject({ status: 400 });
+        expect(await refusalOf(test.shoal.browsers.update(session.session_id, { chrome_policy: { URLBlocklist: ["*"] } }))).toMatchObject({
+          status: 400,
+        });
         await test.shoal.browsers.delete(session.session_id);
       });
       return;
@@ -97,7 +123,13 @@ describe.each(fullChromiumPlacements)("what a browser is started with, in the pl
       expect([await visit(client, "first"), await visit(client, "second")]).toEqual(["net::ERR_BLOCKED_BY_ADMINISTRATOR", "second"]);
 
       // Nobody in the box takes them away.
-      const { stdout_b64 } = await browsers.process.exec(session.session_id, { command: "sh", args: ["-c", "rm -f /etc/chromium/policies/managed/* /opt/shoal/policies/*; (echo x > /etc/chromium/policies/managed/other.json); ls /etc/chromium/policies/managed"] });
+      const { stdout_b64 } = await browsers.process.exec(session.session_id, {
+        command: "sh",
+        args: [
+          "-c",
+          "rm -f /etc/chromium/policies/managed/* /opt/shoal/policies/*; (echo x > /etc/chromium/policies/managed/other.json); ls /etc/chromium/policies/managed",
+        ],
+      });
       expect(Buffer.from(stdout_b64, "base64").toString()).toBe("shoal.json\n");
 
       await page.evaluate("globalThis.kept = 'yes'");
@@ -115,7 +147,10 @@ describe.each(fullChromiumPlacements)("what a browser is started with, in the pl
 
     it("keeps to policies of nearly 5 MiB, and refuses more by the name of the field", async () => {
       const { browsers } = test.shoal;
-      const ofSize = (bytes: number) => ({ URLBlocklist: [`${new URL(site.url).host}/first`], ManagedBookmarks: [{ toplevel_name: "x".repeat(bytes) }] });
+      const ofSize = (bytes: number) => ({
+        URLBlocklist: [`${new URL(site.url).host}/first`],
+        ManagedBookmarks: [{ toplevel_name: "x".repeat(bytes) }],
+      });
       const chrome_policy = ofSize(4.9 * 2 ** 20);
       const session = await browsers.create({ chrome_policy, timeout_seconds: 600 });
       expect(JSON.stringify(session.chrome_policy)).toHaveLength(JSON.stringify(chrome_policy).length);
@@ -127,10 +162,17 @@ describe.each(fullChromiumPlacements)("what a browser is started with, in the pl
       expect(listed).not.toHaveProperty("chrome_policy");
       expect((await browsers.get(session.session_id)).chrome_policy).toEqual(session.chrome_policy);
 
-      const tooMuch = { status: 400, message: expect.stringMatching(/^body\.chrome_policy: \d+ bytes as JSON; at most 5242880 are taken$/) as unknown };
+      const tooMuch = {
+        status: 400,
+        message: expect.stringMatching(/^body\.chrome_policy: \d+ bytes as JSON; at most 5242880 are taken$/) as unknown,
+      };
       expect(await refusalOf(browsers.create({ chrome_policy: ofSize(5.1 * 2 ** 20) }))).toMatchObject(tooMuch);
       expect(await refusalOf(browsers.update(session.session_id, { chrome_policy: ofSize(5.1 * 2 ** 20) }))).toMatchObject(tooMuch);
-      expect(await refusalOf(browsers.create({ chrome_policy: ofSize(6 * 2 ** 20) }))).toMatchObject({ status: 413, code: "payload_too_large", message: expect.stringContaining("6291456 bytes") as unknown });
+      expect(await refusalOf(browsers.create({ chrome_policy: ofSize(6 * 2 ** 20) }))).toMatchObject({
+        status: 413,
+        code: "payload_too_large",
+        message: expect.stringContaining("6291456 bytes") as unknown,
+      });
 
       await browsers.update(session.session_id, { chrome_policy: { ...chrome_policy, URLBlocklist: [`${new URL(site.url).host}/second`] } });
       expect([await visit(client, "first"), await visit(client, "second")]).toEqual(["first", "net::ERR_BLOCKED_BY_ADMINISTRATOR"]);
@@ -142,7 +184,9 @@ describe.each(fullChromiumPlacements)("what a browser is started with, in the pl
       expect(pool.browser_pool_config.chrome_policy).toEqual(chrome_policy);
       expect((await test.shoal.browserPools.list()).items.map(({ browser_pool_config }) => browser_pool_config.chrome_policy)).toEqual([undefined]);
       expect(await refusalOf(test.shoal.browserPools.update("policies", { chrome_policy: ofSize(5.1 * 2 ** 20) }))).toMatchObject(tooMuch);
-      expect(await refusalOf(test.shoal.browserPools.create({ size: 1, fill_rate_per_minute: 0, chrome_policy: ofSize(5.1 * 2 ** 20) }))).toMatchObject(tooMuch);
+      expect(
+        await refusalOf(test.shoal.browserPools.create({ size: 1, fill_rate_per_minute: 0, chrome_policy: ofSize(5.1 * 2 ** 20) })),
+      ).toMatchObject(tooMuch);
       await test.shoal.browserPools.delete("policies");
     });
 
@@ -162,8 +206,15 @@ describe.each(fullChromiumPlacements)("what a browser is started with, in the pl
     });
 
     it("refuses policies that are the service's own", async () => {
-      const refused = await refusalOf(test.shoal.browsers.create({ chrome_policy: { ProxyMode: "direct", ExtensionSettings: {}, RemoteDebuggingAllowed: false, URLBlocklist: [] } }));
-      expect(refused).toMatchObject({ status: 400, message: expect.stringContaining("ProxyMode, ExtensionSettings, RemoteDebuggingAllowed are the service's own") as unknown });
+      const refused = await refusalOf(
+        test.shoal.browsers.create({
+          chrome_policy: { ProxyMode: "direct", ExtensionSettings: {}, RemoteDebuggingAllowed: false, URLBlocklist: [] },
+        }),
+      );
+      expect(refused).toMatchObject({
+        status: 400,
+        message: expect.stringContaining("ProxyMode, ExtensionSettings, RemoteDebuggingAllowed are the service's own") as unknown,
+      });
     });
 
     it("does so for the SDK of the hosted service", async () => {

@@ -15,7 +15,6 @@ vi.setConfig({ testTimeout: 60_000 });
 const allGone = (family: readonly ProcessEntry[]) =>
   until(`these end: ${family.map(({ pid, command }) => `${pid} ${command.slice(0, 60)}`).join(", ")}`, () => survivors(family).length === 0);
 
-
 /** The session when it has ended. */
 function endOf(test: TestService, { session_id }: Browser): Promise<Browser> {
   return until("the session has ended", async () => {
@@ -61,7 +60,10 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
           const ended = await shoal.browsers.get(session.session_id, { include_deleted: true });
           expect(ended).toMatchObject({ ended_reason: "instance_lost", deleted_at: expect.any(String) as unknown });
           expect((await refusalOf(shoal.browsers.get(session.session_id))).code).toBe("not_found");
-          expect(await refusalOf(shoal.browsers.fs.listFiles(session.session_id, { path: "/" }))).toMatchObject({ status: 404, message: expect.stringContaining("instance_lost") as unknown });
+          expect(await refusalOf(shoal.browsers.fs.listFiles(session.session_id, { path: "/" }))).toMatchObject({
+            status: 404,
+            message: expect.stringContaining("instance_lost") as unknown,
+          });
         }
         expect((await shoal.browsers.list()).items).toEqual([]);
         expect((await shoal.profiles.get("kept")).id).toBe(profile.id);
@@ -122,7 +124,14 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
 
     const victims: readonly (readonly [string, (family: readonly ProcessEntry[]) => ProcessEntry | undefined])[] = [
       ["the instance program", (family) => instances(family)[0]],
-      ...(placement === "sandbox" ? [["the box", (family: readonly ProcessEntry[]) => family.find(({ command, parent }) => parent === test.service.pid && command.includes("bwrap"))] as const] : []),
+      ...(placement === "sandbox"
+        ? [
+            [
+              "the box",
+              (family: readonly ProcessEntry[]) => family.find(({ command, parent }) => parent === test.service.pid && command.includes("bwrap")),
+            ] as const,
+          ]
+        : []),
     ];
     it.each(victims)("%s, the session ends as instance_lost and nothing of it is left", async (_, victimOf) => {
       const { browser, bystander, family, folder } = await sessionAndFamily();
@@ -135,7 +144,11 @@ describe.each(placements)("after kill -9 in the placement $title", ({ placement,
       await allGone(family);
       await disconnected;
       await until("its folder is removed", () => !existsSync(folder));
-      expect(await refusalOf(test.shoal.browsers.fs.listFiles(browser.session_id, { path: "/" }))).toMatchObject({ status: 404, code: "not_found", message: expect.stringContaining("instance_lost") as unknown });
+      expect(await refusalOf(test.shoal.browsers.fs.listFiles(browser.session_id, { path: "/" }))).toMatchObject({
+        status: 404,
+        code: "not_found",
+        message: expect.stringContaining("instance_lost") as unknown,
+      });
       expect((await test.shoal.browsers.list()).items.map(({ session_id }) => session_id)).not.toContain(browser.session_id);
       await expectUntouched(bystander);
     });

@@ -10,7 +10,8 @@ const profile = { id: "p1", name: "work", created_at: "2026-01-31T12:00:00.000Z"
 
 function answer(request: IncomingMessage, response: ServerResponse): void {
   const { pathname, searchParams } = new URL(request.url ?? "", "http://x");
-  const reply = (status: number, body: unknown, headers = {}) => response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+  const reply = (status: number, body: unknown, headers = {}) =>
+    response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
   request.on("end", () => {
     if (request.method === "PUT") response.writeHead(201).end();
     else if (pathname === "/profiles" && searchParams.has("offset")) reply(200, [{ ...profile, id: "p2" }]);
@@ -18,15 +19,34 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
     else if (pathname === "/profiles/missing") reply(404, { code: "not_found", message: "No such profile." });
     else if (pathname === "/profiles/odd") reply(200, { ...profile, id: 7 });
     else if (pathname === "/ping") reply(200, { pong: true, profile: { ...profile, name: 7 } });
-    else if (pathname.endsWith("/events")) response.writeHead(200, { "content-type": "text/event-stream" }).end('id: 1\ndata: {"type":"CREATE","path":"/a"}\n\n');
+    else if (pathname.endsWith("/events"))
+      response.writeHead(200, { "content-type": "text/event-stream" }).end('id: 1\ndata: {"type":"CREATE","path":"/a"}\n\n');
     else if (pathname.endsWith("/read_file")) response.writeHead(200, { "content-type": "application/octet-stream" }).end("bytes");
     else reply(200, profile);
   });
   request.resume();
 }
 
-const expected = { get: "work", list: ["p1", "p2"], missing: "not_found", odd: "body.id", events: ["/a"], download: "bytes", saved: [5, "bytes"], own: "body.profile.name", alone: "p1", openapi: "3.1.0", app: ["demo"] };
-const expectedOfFake = { made: ["research", "hello"], refused: "name_taken", own: [{ pong: true }, "profiles.create"], socket: ["work"], document: ["/ping"] };
+const expected = {
+  get: "work",
+  list: ["p1", "p2"],
+  missing: "not_found",
+  odd: "body.id",
+  events: ["/a"],
+  download: "bytes",
+  saved: [5, "bytes"],
+  own: "body.profile.name",
+  alone: "p1",
+  openapi: "3.1.0",
+  app: ["demo"],
+};
+const expectedOfFake = {
+  made: ["research", "hello"],
+  refused: "name_taken",
+  own: [{ pong: true }, "profiles.create"],
+  socket: ["work"],
+  document: ["/ping"],
+};
 
 describe("packages, installed from their tarballs into an empty project", () => {
   let project: PackedProject;
@@ -49,17 +69,24 @@ describe("packages, installed from their tarballs into an empty project", () => 
   });
 
   it("load nothing but one file each, and no zod of the project's", async () => {
-    const script = 'const { registerHooks } = await import("node:module"); const seen = []; registerHooks({ load(url, context, next) { seen.push(url); return next(url, context); } }); await import("@shoal/client"); console.log(JSON.stringify(seen));';
+    const script =
+      'const { registerHooks } = await import("node:module"); const seen = []; registerHooks({ load(url, context, next) { seen.push(url); return next(url, context); } }); await import("@shoal/client"); console.log(JSON.stringify(seen));';
     const seen = JSON.parse(await project.run(process.execPath, ["--input-type=module", "-e", script])) as string[];
     const names = seen.filter((url) => url.startsWith("file:")).map((url) => url.replace(/^.*node_modules\//, ""));
     expect(names.filter((name) => !/^@shoal\/\w+\/dist\/bundle\/(?:index|chunk-\w+)\.js$/.test(name))).toEqual([]);
-    expect(names.filter((name) => name.endsWith("index.js")).sort()).toEqual(["client", "contract", "schemas", "transport"].map((name) => `@shoal/${name}/dist/bundle/index.js`));
+    expect(names.filter((name) => name.endsWith("index.js")).sort()).toEqual(
+      ["client", "contract", "schemas", "transport"].map((name) => `@shoal/${name}/dist/bundle/index.js`),
+    );
   });
 
   it("have nothing of Node's in what runs elsewhere", () => {
-    const files = globSync("node_modules/@shoal/{schemas,contract,transport,client}/dist/**/*.js", { cwd: project.folder }).filter((path) => !/dist[\\/]node[\\/]/.test(path));
+    const files = globSync("node_modules/@shoal/{schemas,contract,transport,client}/dist/**/*.js", { cwd: project.folder }).filter(
+      (path) => !/dist[\\/]node[\\/]/.test(path),
+    );
     expect(files.length).toBeGreaterThan(100);
-    expect(files.filter((path) => /(?:from|import|import\(|require\()\s*["']node:/.test(readFileSync(join(project.folder, path), "utf8")))).toEqual([]);
+    expect(files.filter((path) => /(?:from|import|import\(|require\()\s*["']node:/.test(readFileSync(join(project.folder, path), "utf8")))).toEqual(
+      [],
+    );
   });
 
   it("answer users' tests with the fake, and serve operations of their own", async () => {
@@ -67,11 +94,20 @@ describe("packages, installed from their tarballs into an empty project", () => 
   });
 
   it("have the command, which needs no service beside it", async () => {
-    const env = { SHOAL_API_KEY: "sk_secret_0123456789", SHOAL_BASE_URL: baseUrl, SHOAL_CONFIG_DIR: project.folder, SHOAL_DATA_DIR: project.folder, SHOAL_KEYCHAIN: "0" };
+    const env = {
+      SHOAL_API_KEY: "sk_secret_0123456789",
+      SHOAL_BASE_URL: baseUrl,
+      SHOAL_CONFIG_DIR: project.folder,
+      SHOAL_DATA_DIR: project.folder,
+      SHOAL_KEYCHAIN: "0",
+    };
     const command = (...args: string[]) => project.run(process.execPath, ["node_modules/@shoal/cli/dist/shoal.js", ...args], env);
     expect(JSON.parse(await command("profiles", "get", "p1", "-o", "json"))).toEqual(profile);
     expect(await command("browsers", "fs", "read-file", "b1", "/a")).toBe("bytes");
-    await expect(command("profiles", "get", "missing")).rejects.toMatchObject({ code: 4, stderr: expect.stringContaining("No such profile.") as unknown });
+    await expect(command("profiles", "get", "missing")).rejects.toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("No such profile.") as unknown,
+    });
     await expect(command("doctor")).rejects.toMatchObject({ stderr: expect.stringContaining("npm install --global @shoal/server") as unknown });
   });
 

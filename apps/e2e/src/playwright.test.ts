@@ -11,7 +11,7 @@ import { useSession } from "./testing/session.ts";
 import { serveSite, type Site } from "./testing/site.ts";
 
 const pages: Readonly<Record<string, string>> = {
-  "/": '<title>start</title><a id=file href="/report.txt" download>report</a><a id=popup target=_blank href="/popup">popup</a><input type=file id=upload><button onclick="fetch(\'/upload\', { method: \'POST\', body: document.querySelector(\'#upload\').files[0] }).then((answer) => answer.text()).then((text) => (document.title = text))">send</button>',
+  "/": "<title>start</title><a id=file href=\"/report.txt\" download>report</a><a id=popup target=_blank href=\"/popup\">popup</a><input type=file id=upload><button onclick=\"fetch('/upload', { method: 'POST', body: document.querySelector('#upload').files[0] }).then((answer) => answer.text()).then((text) => (document.title = text))\">send</button>",
   "/popup": "<title>popup</title><h1>popup</h1>",
 };
 
@@ -70,7 +70,10 @@ describe.each(placements)("automation clients, in the placement $title", ({ plac
       await page.goto(site.url);
       const opened = new Promise<string>((resolve) => {
         page.once("popup", (popup) => {
-          void popup?.waitForSelector("h1").then(() => popup.title()).then(resolve);
+          void popup
+            ?.waitForSelector("h1")
+            .then(() => popup.title())
+            .then(resolve);
         });
       });
       await page.click("#popup");
@@ -85,7 +88,11 @@ describe.each(placements)("automation clients, in the placement $title", ({ plac
       await page.waitForFunction(() => document.title.startsWith("got"));
       expect(await page.title()).toBe("got 2000000");
       await page.click("#file");
-      await expect.poll(async () => (await test.shoal.browsers.fs.listFiles(session.id, { path: "/home/shoal/Downloads" })).map(({ name }) => name), { timeout: 30_000 }).toContain("report.txt");
+      await expect
+        .poll(async () => (await test.shoal.browsers.fs.listFiles(session.id, { path: "/home/shoal/Downloads" })).map(({ name }) => name), {
+          timeout: 30_000,
+        })
+        .toContain("report.txt");
       await page.close();
       await browser.close();
       expect((await test.shoal.browsers.get(session.id)).browser_restarts).toBe(0);
@@ -93,20 +100,39 @@ describe.each(placements)("automation clients, in the placement $title", ({ plac
 
     it("runs Playwright code beside the browser", async () => {
       const run = (code: string, more = {}) => test.shoal.browsers.playwright.execute(session.id, { code, ...more });
-      expect(await run(`await page.goto(${JSON.stringify(site.url)}); console.log("at", page.url()); return await page.title();`)).toEqual({ success: true, result: "start", stdout: `at ${site.url}\n`, stderr: "" });
-      expect(await run("const n: number = 2;\nthrow new Error('no ' + n);")).toMatchObject({ success: false, error: "Error: no 2\n    at code.ts:2:7" });
+      expect(await run(`await page.goto(${JSON.stringify(site.url)}); console.log("at", page.url()); return await page.title();`)).toEqual({
+        success: true,
+        result: "start",
+        stdout: `at ${site.url}\n`,
+        stderr: "",
+      });
+      expect(await run("const n: number = 2;\nthrow new Error('no ' + n);")).toMatchObject({
+        success: false,
+        error: "Error: no 2\n    at code.ts:2:7",
+      });
       // Its files are those of the session's home.
       await test.shoal.browsers.fs.writeFile(session.id, "from the session", { path: "/home/shoal/note.txt" });
-      const wrote = await run("const fs = await import('node:fs/promises'); await fs.writeFile('back.txt', await fs.readFile('note.txt', 'utf8')); await page.setInputFiles('#upload', 'note.txt'); return page.evaluate(() => document.querySelector('#upload').files[0].name);");
+      const wrote = await run(
+        "const fs = await import('node:fs/promises'); await fs.writeFile('back.txt', await fs.readFile('note.txt', 'utf8')); await page.setInputFiles('#upload', 'note.txt'); return page.evaluate(() => document.querySelector('#upload').files[0].name);",
+      );
       expect(wrote).toMatchObject({ success: true, result: "note.txt" });
-      expect(await new Response((await test.shoal.browsers.fs.readFile(session.id, { path: "/home/shoal/back.txt" })).stream).text()).toBe("from the session");
-      const saved = await run("const [download] = await Promise.all([page.waitForEvent('download'), page.click('#file')]); await download.saveAs('Downloads/by-code.txt'); return download.suggestedFilename();");
+      expect(await new Response((await test.shoal.browsers.fs.readFile(session.id, { path: "/home/shoal/back.txt" })).stream).text()).toBe(
+        "from the session",
+      );
+      const saved = await run(
+        "const [download] = await Promise.all([page.waitForEvent('download'), page.click('#file')]); await download.saveAs('Downloads/by-code.txt'); return download.suggestedFilename();",
+      );
       expect(saved).toMatchObject({ success: true, result: "report.txt" });
-      expect((await test.shoal.browsers.fs.listFiles(session.id, { path: "/home/shoal/Downloads" })).map(({ name }) => name)).toContain("by-code.txt");
+      expect((await test.shoal.browsers.fs.listFiles(session.id, { path: "/home/shoal/Downloads" })).map(({ name }) => name)).toContain(
+        "by-code.txt",
+      );
       // Which page is in front: the one opened last.
       expect(await run("await context.newPage(); return context.pages().length")).toMatchObject({ success: true });
       expect(await run("return page.url()")).toMatchObject({ result: "about:blank" });
-      expect(await run("while (true);", { timeout_sec: 5 })).toMatchObject({ success: false, error: expect.stringContaining("timeout_sec") as string });
+      expect(await run("while (true);", { timeout_sec: 5 })).toMatchObject({
+        success: false,
+        error: expect.stringContaining("timeout_sec") as string,
+      });
       expect(await run("return 'next'")).toMatchObject({ result: "next" });
       // In a box, only the browser has a way out; the process placement isolates nothing.
       const reached = await run(`return fetch(${JSON.stringify(site.url)}).then(() => "reached", () => "refused")`);

@@ -16,7 +16,10 @@ describe.each(placements)("a gigabyte of a process's output in the placement $ti
       const { process: processes } = test.shoal.browsers;
       const [instance] = instances(descendantsOf(test.service.pid));
       if (instance === undefined) throw new Error("The instance was not found among the service's processes.");
-      const { process_id } = await processes.spawn(session.id, { command: "sh", args: ["-c", `read go; head -c ${String(streamedBytes)} /dev/zero; echo end >&2`] });
+      const { process_id } = await processes.spawn(session.id, {
+        command: "sh",
+        args: ["-c", `read go; head -c ${String(streamedBytes)} /dev/zero; echo end >&2`],
+      });
       const { result, growth } = await memoryDuring({ service: test.service.pid, instance: instance.pid }, async () => {
         const received = { stdout: 0, stderr: 0, exitCode: undefined as number | undefined };
         const reading = (async () => {

@@ -35,9 +35,17 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
 
     it("says which users there are", async () => {
       const asked = refusalOf(processes().exec(session.id, { command: "true", as_user: "somebody" }));
-      expect(await asked).toMatchObject({ status: 400, message: expect.stringMatching(/body\.as_user: the session has no user somebody/) as unknown });
-      if (placement === "sandbox" || !isRoot) expect(await refusalOf(processes().exec(session.id, { command: "true", as_root: true }))).toMatchObject({ status: 400, message: expect.stringMatching(/everything in it runs as/) as unknown });
-      if (placement === "sandbox") for (const as_user of ["shoal", "1000"]) expect((await processes().run(session.id, { command: "id -un", as_user })).stdout).toBe("shoal\n");
+      expect(await asked).toMatchObject({
+        status: 400,
+        message: expect.stringMatching(/body\.as_user: the session has no user somebody/) as unknown,
+      });
+      if (placement === "sandbox" || !isRoot)
+        expect(await refusalOf(processes().exec(session.id, { command: "true", as_root: true }))).toMatchObject({
+          status: 400,
+          message: expect.stringMatching(/everything in it runs as/) as unknown,
+        });
+      if (placement === "sandbox")
+        for (const as_user of ["shoal", "1000"]) expect((await processes().run(session.id, { command: "id -un", as_user })).stdout).toBe("shoal\n");
     });
 
     it("gives commands nothing of the service's environment", async () => {
@@ -78,7 +86,9 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
 
     it("kills a command when its caller leaves, and a stream's reader that leaves changes nothing", async () => {
       const gone = new AbortController();
-      const asked = processes().exec(session.id, { command: "sleep 7303" }, { signal: gone.signal }).catch(() => undefined);
+      const asked = processes()
+        .exec(session.id, { command: "sleep 7303" }, { signal: gone.signal })
+        .catch(() => undefined);
       await until("it runs", () => runs("sleep 7303"));
       gone.abort();
       await asked;
@@ -95,7 +105,9 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       const spawned = await Promise.all(Array.from({ length: 200 }, () => processes().spawn(session.id, { command: "cat" })));
       expect(await refusalOf(processes().spawn(session.id, { command: "cat" }))).toMatchObject({ status: 429, code: "too_many_processes" });
       await Promise.all(spawned.map(({ process_id }) => processes().kill(session.id, process_id, { signal: "KILL" })));
-      await until("all have ended", async () => (await Promise.all(spawned.map(({ process_id }) => processes().status(session.id, process_id)))).every(({ state }) => state === "exited"));
+      await until("all have ended", async () =>
+        (await Promise.all(spawned.map(({ process_id }) => processes().status(session.id, process_id)))).every(({ state }) => state === "exited"),
+      );
       expect((await processes().run(session.id, { command: "echo", args: ["again"] })).stdout).toBe("again\n");
     });
 
@@ -104,7 +116,9 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       const crashed = chromiums(descendantsOf(test.service.pid));
       expect(crashed.length).toBeGreaterThan(0);
       killAll(crashed);
-      await until("another browser runs", () => chromiums(descendantsOf(test.service.pid)).some(({ pid }) => crashed.every((old) => old.pid !== pid)));
+      await until("another browser runs", () =>
+        chromiums(descendantsOf(test.service.pid)).some(({ pid }) => crashed.every((old) => old.pid !== pid)),
+      );
       await processes().stdin(session.id, process_id, { data_b64: base64("still here\n") });
       let text = "";
       for await (const piece of processes().output(session.id, process_id)) if (piece.kind === "stdout") text += Buffer.from(piece.bytes).toString();
@@ -113,7 +127,11 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
 
     it("works with the hosted service's SDK", async () => {
       const kernel = new Kernel({ apiKey: test.service.apiKey, baseURL: test.service.baseUrl });
-      const result = await kernel.browsers.process.exec(session.id, { command: "sh", args: ["-c", "echo out; echo err >&2; exit 2"], timeout_sec: 30 });
+      const result = await kernel.browsers.process.exec(session.id, {
+        command: "sh",
+        args: ["-c", "echo out; echo err >&2; exit 2"],
+        timeout_sec: 30,
+      });
       expect([utf8(result.stdout_b64), utf8(result.stderr_b64), result.exit_code]).toEqual(["out\n", "err\n", 2]);
       const { process_id = "" } = await kernel.browsers.process.spawn(session.id, { command: "sh", allocate_tty: true, cols: 90, rows: 20 });
       const output = await kernel.browsers.process.stdoutStream(process_id, { id: session.id });
@@ -187,7 +205,15 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
         const path = (id: string) => `/browsers/${session.id}/process/${id}/attach`;
         const answer = (url: string, headers: Record<string, string> = {}) =>
           new Promise<number | undefined>((resolve, reject) => {
-            const attempt = request(new URL(url, test.service.baseUrl), { headers: { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==", ...headers } });
+            const attempt = request(new URL(url, test.service.baseUrl), {
+              headers: {
+                connection: "Upgrade",
+                upgrade: "websocket",
+                "sec-websocket-version": "13",
+                "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+                ...headers,
+              },
+            });
             attempt.once("upgrade", (_response, socket) => {
               socket.destroy();
               resolve(101);
@@ -228,11 +254,17 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       const { session_id } = await test.shoal.browsers.create();
       const { process: processes } = test.shoal.browsers;
       // Without the session's mark in its environment, in the background, and one in a terminal.
-      await processes.exec(session_id, { command: "env", args: ["-i", "/bin/sh", "-c", "sleep 7401 >/dev/null 2>&1 & sleep 7402 >/dev/null 2>&1 &"] });
+      await processes.exec(session_id, {
+        command: "env",
+        args: ["-i", "/bin/sh", "-c", "sleep 7401 >/dev/null 2>&1 & sleep 7402 >/dev/null 2>&1 &"],
+      });
       const { process_id } = await processes.spawn(session_id, { command: "env", args: ["-i", "sleep", "7403"] });
       await processes.spawn(session_id, { command: "setsid sleep 7404", allocate_tty: true });
       await until("all run", () => [7401, 7402, 7403, 7404].every((seconds) => runs(`sleep ${String(seconds)}`)));
-      const stream = processes.stdoutStream(session_id, process_id, { maxReconnects: 0 }).next().catch((error: unknown) => error);
+      const stream = processes
+        .stdoutStream(session_id, process_id, { maxReconnects: 0 })
+        .next()
+        .catch((error: unknown) => error);
       if (way === "deleted") await test.shoal.browsers.delete(session_id);
       else killAll(instances(descendantsOf(test.service.pid)));
       await until("nothing runs", () => !runs("sleep 740"));
@@ -250,7 +282,9 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       const { session_id } = await test.shoal.browsers.create();
       const { process: processes } = test.shoal.browsers;
       const sleepers = () => descendantsOf(test.service.pid).filter(({ command }) => command === "sleep 7501").length;
-      const { process_id } = await processes.spawn(session_id, { command: "i=0; while [ $i -lt 3000 ]; do sleep 7501 >/dev/null 2>&1 & i=$((i+1)); done" });
+      const { process_id } = await processes.spawn(session_id, {
+        command: "i=0; while [ $i -lt 3000 ]; do sleep 7501 >/dev/null 2>&1 & i=$((i+1)); done",
+      });
       for await (const piece of processes.output(session_id, process_id)) if (piece.kind === "exit") expect(piece.exitCode).not.toBe(0);
       expect(sleepers()).toBeGreaterThan(300);
       expect(sleepers()).toBeLessThan(1_024);

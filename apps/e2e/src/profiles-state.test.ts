@@ -51,11 +51,15 @@ const signIn = (cdpUrl: string, name: string): Promise<void> =>
           localStorage.setItem("user", value);
           const opening = indexedDB.open("notes", 1);
           opening.onupgradeneeded = () => opening.result.createObjectStore("notes");
-          opening.onerror = () => { reject(new Error("no database")); };
+          opening.onerror = () => {
+            reject(new Error("no database"));
+          };
           opening.onsuccess = () => {
             const write = opening.result.transaction("notes", "readwrite");
             write.objectStore("notes").put(value, "user");
-            write.oncomplete = () => { resolve(); };
+            write.oncomplete = () => {
+              resolve();
+            };
           };
         }),
       name,
@@ -73,7 +77,9 @@ const whoIs = (cdpUrl: string): Promise<{ cookies: string; stored: string | null
           opening.onupgradeneeded = () => opening.result.createObjectStore("notes");
           opening.onsuccess = () => {
             const read = opening.result.transaction("notes").objectStore("notes").get("user");
-            read.onsuccess = () => { resolve(read.result ?? null); };
+            read.onsuccess = () => {
+              resolve(read.result ?? null);
+            };
           };
         }),
     );
@@ -84,7 +90,11 @@ const is = (name: string) => ({ cookies: `${name} ${name}`, stored: name, noted:
 const nobody = { cookies: "nobody none", stored: null, noted: null };
 
 /** One session from its start to its end. */
-async function session<Result>({ shoal }: Pick<TestService, "shoal">, body: CreateBrowser, use: (cdpUrl: string, id: string) => Promise<Result>): Promise<Result> {
+async function session<Result>(
+  { shoal }: Pick<TestService, "shoal">,
+  body: CreateBrowser,
+  use: (cdpUrl: string, id: string) => Promise<Result>,
+): Promise<Result> {
   const { session_id: id, cdp_ws_url } = await shoal.browsers.create(body);
   try {
     return await use(cdp_ws_url, id);
@@ -109,16 +119,25 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
         await signIn(url, "ada");
       });
       const saved = await profiles.get("ada");
-      expect(saved).toMatchObject({ version: 1, size_bytes: expect.any(Number) as number, saved_at: expect.any(String) as string, last_used_at: expect.any(String) as string });
+      expect(saved).toMatchObject({
+        version: 1,
+        size_bytes: expect.any(Number) as number,
+        saved_at: expect.any(String) as string,
+        last_used_at: expect.any(String) as string,
+      });
       await session(test, { ...reading("ada"), start_url: site.url }, async (url, id) => {
         expect(await browsers.get(id)).toMatchObject({ profile_save_changes: false });
         await onPage(url, (page) => page.waitForFunction("document.title === 'ada ada'"));
         expect(await whoIs(url)).toEqual(is("ada"));
         await signIn(url, "eve");
       });
-      await session(test, reading("ada"), async (url) => { expect(await whoIs(url)).toEqual(is("ada")); });
+      await session(test, reading("ada"), async (url) => {
+        expect(await whoIs(url)).toEqual(is("ada"));
+      });
       expect((await profiles.get("ada")).version).toBe(1);
-      await session(test, {}, async (url) => { expect(await whoIs(url)).toEqual(nobody); });
+      await session(test, {}, async (url) => {
+        expect(await whoIs(url)).toEqual(nobody);
+      });
     });
 
     it("has one writer, and is not deleted while it is used", async () => {
@@ -150,7 +169,9 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
         expect(await codeOf(browsers.update(id, saving("late")))).toBe("409 conflict");
         await signIn(url, "later");
       });
-      await session(test, reading("late"), async (url) => { expect(await whoIs(url)).toEqual(is("later")); });
+      await session(test, reading("late"), async (url) => {
+        expect(await whoIs(url)).toEqual(is("later"));
+      });
     });
 
     it("is saved in mid-session, and when its timeout has passed", async () => {
@@ -160,10 +181,16 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
       await signIn(cdp_ws_url, "first");
       expect(await browsers.saveProfile(id)).toMatchObject({ name: "often", version: 1 });
       // With a client connected it is in use, however long the other one takes.
-      await onPage(cdp_ws_url, () => session(test, reading("often"), async (url) => { expect((await whoIs(url)).cookies).toBe("first first"); }));
+      await onPage(cdp_ws_url, () =>
+        session(test, reading("often"), async (url) => {
+          expect((await whoIs(url)).cookies).toBe("first first");
+        }),
+      );
       await signIn(cdp_ws_url, "second");
       await until("it has ended by itself", async () => (await browsers.get(id, { include_deleted: true })).ended_reason === "timeout", 60_000);
-      await session(test, reading("often"), async (url) => { expect(await whoIs(url)).toEqual(is("second")); });
+      await session(test, reading("often"), async (url) => {
+        expect(await whoIs(url)).toEqual(is("second"));
+      });
       // One session, one version.
       expect((await profiles.versions.list("often")).items).toMatchObject([{ version: 2, source: "session", session_id: id, is_current: true }]);
     });
@@ -186,7 +213,9 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
       await crash();
       await until("it has ended", async () => (await browsers.get(id, { include_deleted: true })).ended_reason === "browser_crashed", 60_000);
       expect((await profiles.versions.list("crashing")).items).toMatchObject([{ version: 1, session_id: id }]);
-      await session(test, saving("crashing"), async (url) => { expect((await whoIs(url)).cookies).toBe("kept kept"); });
+      await session(test, saving("crashing"), async (url) => {
+        expect((await whoIs(url)).cookies).toBe("kept kept");
+      });
     });
 
     it("goes back, is copied, and is deleted with its versions", async () => {
@@ -197,10 +226,18 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
       expect(await profiles.rollback("versions", { version: 1 })).toMatchObject({ version: 3 });
       expect(await codeOf(profiles.rollback("versions", { version: 9 }))).toBe("404 not_found");
       const { items } = await profiles.versions.list("versions");
-      expect(items.map(({ version, source, is_current }) => [version, source, is_current])).toEqual([[3, "rollback", true], [2, "session", false], [1, "session", false]]);
-      await session(test, reading("versions"), async (url) => { expect(await whoIs(url)).toEqual(is("one")); });
+      expect(items.map(({ version, source, is_current }) => [version, source, is_current])).toEqual([
+        [3, "rollback", true],
+        [2, "session", false],
+        [1, "session", false],
+      ]);
+      await session(test, reading("versions"), async (url) => {
+        expect(await whoIs(url)).toEqual(is("one"));
+      });
       await profiles.delete("versions");
-      await session(test, reading("copy"), async (url) => { expect(await whoIs(url)).toEqual(is("two")); });
+      await session(test, reading("copy"), async (url) => {
+        expect(await whoIs(url)).toEqual(is("two"));
+      });
       await profiles.delete("copy");
     });
 
@@ -210,14 +247,26 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
       expect(await profiles.storageState.get("exchange")).toBeUndefined();
       const origin = new URL(site.url).origin;
       const cookie = { domain: new URL(site.url).hostname, path: "/", expires: -1, httpOnly: false, secure: false, sameSite: "Lax" as const };
-      await profiles.storageState.import("exchange", { cookies: [{ ...cookie, name: "user", value: "imported" }, { ...cookie, name: "visit", value: "imported" }], origins: [{ origin, localStorage: [{ name: "user", value: "imported" }] }] });
-      await session(test, saving("exchange"), async (url) => { expect(await whoIs(url)).toEqual({ ...is("imported"), noted: null }); });
+      await profiles.storageState.import("exchange", {
+        cookies: [
+          { ...cookie, name: "user", value: "imported" },
+          { ...cookie, name: "visit", value: "imported" },
+        ],
+        origins: [{ origin, localStorage: [{ name: "user", value: "imported" }] }],
+      });
+      await session(test, saving("exchange"), async (url) => {
+        expect(await whoIs(url)).toEqual({ ...is("imported"), noted: null });
+      });
       const state = await profiles.storageState.get("exchange");
       if (state === undefined) throw new Error("Nothing was saved.");
       expect(state.origins).toEqual([{ origin, localStorage: [{ name: "user", value: "imported" }] }]);
       await session(test, {}, async (url) => {
         const client = await chromium.connectOverCDP(url);
-        const page = await (await client.newContext({ storageState: { cookies: state.cookies.map((cookie) => ({ ...cookie, sameSite: "Lax" as const })), origins: state.origins } })).newPage();
+        const page = await (
+          await client.newContext({
+            storageState: { cookies: state.cookies.map((cookie) => ({ ...cookie, sameSite: "Lax" as const })), origins: state.origins },
+          })
+        ).newPage();
         await page.goto(site.url);
         expect([await page.title(), await page.evaluate(() => localStorage.getItem("user"))]).toEqual(["imported imported", "imported"]);
         await client.close();
@@ -243,7 +292,9 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
       const folder = mkdtempSync(join(tmpdir(), "shoal-profile-"));
       try {
         writeFileSync(join(folder, "profile.tar"), tar);
-        const names = execFileSync("tar", ["-tf", join(folder, "profile.tar")], { encoding: "utf8" }).trim().split("\n");
+        const names = execFileSync("tar", ["-tf", join(folder, "profile.tar")], { encoding: "utf8" })
+          .trim()
+          .split("\n");
         expect(names[0]).toBe("shoal/state.json");
         expect(names).toEqual(expect.arrayContaining(["Default/Cookies", "Default/Local Storage/leveldb/CURRENT"]));
         expect(names.filter((name) => /cache|singleton/i.test(name))).toEqual([]);
@@ -256,7 +307,10 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
       expect(stored.length).toBeGreaterThan(0);
       for (const blob of stored) expect([blob.includes("findable"), blob.subarray(0, 6).toString("latin1")]).toEqual([false, "shoal\u0001"]);
       expect(await codeOf(profiles.download("archive", { version: 7 }))).toBe("404 not_found");
-      const { items } = await test.shoal.auditLogs.list({ start: new Date(Date.now() - 3_600_000).toISOString(), end: new Date(Date.now() + 3_600_000).toISOString() });
+      const { items } = await test.shoal.auditLogs.list({
+        start: new Date(Date.now() - 3_600_000).toISOString(),
+        end: new Date(Date.now() + 3_600_000).toISOString(),
+      });
       expect(items.some(({ operation, path }) => operation === "profiles.download" && path.includes("archive"))).toBe(true);
     });
 
@@ -305,15 +359,23 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
     await first.service.stop();
 
     const second = await runService(flags, { dataDir: first.dataDir });
-    await session(second, { profile: { name: "kept" } }, async (url) => { expect(await whoIs(url)).toEqual(is("stopped")); });
+    await session(second, { profile: { name: "kept" } }, async (url) => {
+      expect(await whoIs(url)).toEqual(is("stopped"));
+    });
     const { cdp_ws_url } = await second.shoal.browsers.create({ profile: { name: "kept", save_changes: true } });
     await signIn(cdp_ws_url, "killed");
-    await until("a checkpoint has what was done", async () => (await second.shoal.profiles.storageState.get("kept"))?.cookies.some(({ value }) => value === "killed") === true, 60_000);
+    await until(
+      "a checkpoint has what was done",
+      async () => (await second.shoal.profiles.storageState.get("kept"))?.cookies.some(({ value }) => value === "killed") === true,
+      60_000,
+    );
     process.kill(second.service.pid, "SIGKILL");
 
     const third = await runService(flags, { dataDir: first.dataDir });
     try {
-      await session(third, { profile: { name: "kept", save_changes: true } }, async (url) => { expect((await whoIs(url)).cookies).toBe("killed killed"); });
+      await session(third, { profile: { name: "kept", save_changes: true } }, async (url) => {
+        expect((await whoIs(url)).cookies).toBe("killed killed");
+      });
     } finally {
       await third.end();
     }

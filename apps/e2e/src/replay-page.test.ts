@@ -13,7 +13,9 @@ function colourAt(viewer: Page, seconds: number): Promise<string> {
   return viewer.evaluate(async (at) => {
     const film = document.querySelector("video");
     if (film === null) throw new Error("There is no film.");
-    const sought = new Promise((resolve) => { film.onseeked = resolve; });
+    const sought = new Promise((resolve) => {
+      film.onseeked = resolve;
+    });
     film.currentTime = at;
     await sought;
     const context = new OffscreenCanvas(1, 1).getContext("2d");
@@ -36,14 +38,23 @@ describe.each(placements)("the page of a recording in the placement $title", ({ 
 
     it("plays, jumps, has chapters, and lines up with telemetry", async () => {
       const { browsers } = test.shoal;
-      const { session_id: id } = await browsers.create({ viewport: { width: 320, height: 240 }, telemetry: { browser: { console: { enabled: true } } }, start_url: "data:text/html,<body style='background:lime'>" });
-      await until("the first page is there", async () => (await browsers.playwright.execute(id, { code: "return page.url()" })).result !== "about:blank");
+      const { session_id: id } = await browsers.create({
+        viewport: { width: 320, height: 240 },
+        telemetry: { browser: { console: { enabled: true } } },
+        start_url: "data:text/html,<body style='background:lime'>",
+      });
+      await until(
+        "the first page is there",
+        async () => (await browsers.playwright.execute(id, { code: "return page.url()" })).result !== "about:blank",
+      );
       const { replay_id: replayId, replay_view_url: url = "", clock } = await browsers.replays.start(id, { framerate: 10 });
       const viewer = await person.newPage();
       await viewer.goto(url);
       await viewer.waitForSelector("text=It is being recorded");
       await delay(2500);
-      await browsers.playwright.execute(id, { code: "await page.evaluate(() => { document.body.style.background = 'red'; console.log('turned red'); })" });
+      await browsers.playwright.execute(id, {
+        code: "await page.evaluate(() => { document.body.style.background = 'red'; console.log('turned red'); })",
+      });
       const mark = await browsers.replays.mark(id, replayId, { title: "It is <red>" });
       await delay(2500);
       await browsers.replays.mark(id, replayId, { title: "The beginning", offset_seconds: 0 });
@@ -57,13 +68,20 @@ describe.each(placements)("the page of a recording in the placement $title", ({ 
       expect(turnedAt).toBeLessThan(mark.offset_seconds + 0.1);
 
       await viewer.waitForSelector("video:visible");
-      const seconds = await until("the film is known", () => viewer.evaluate(() => document.querySelector("video")?.duration ?? false).then((found) => Number.isFinite(found) && found));
+      const seconds = await until("the film is known", () =>
+        viewer.evaluate(() => document.querySelector("video")?.duration ?? false).then((found) => Number.isFinite(found) && found),
+      );
       expect(seconds).toBeGreaterThan(turnedAt + 1);
       expect(await colourAt(viewer, turnedAt - 1)).toBe("lime");
       expect(await colourAt(viewer, turnedAt + 1)).toBe("red");
       expect(await viewer.locator("#mark-list button").allTextContents()).toEqual(["00:00The beginning", expect.stringContaining("It is <red>")]);
       await viewer.click("#mark-list button >> text=The beginning");
-      await until("it plays from the beginning", () => viewer.evaluate(() => { const film = document.querySelector("video"); return film !== null && !film.paused && film.currentTime > 0 && film.currentTime < 4; }));
+      await until("it plays from the beginning", () =>
+        viewer.evaluate(() => {
+          const film = document.querySelector("video");
+          return film !== null && !film.paused && film.currentTime > 0 && film.currentTime < 4;
+        }),
+      );
       expect(await viewer.evaluate(() => [...(document.querySelector("video")?.textTracks ?? [])].map(({ kind }) => kind))).toEqual(["chapters"]);
       await viewer.close();
     }, 90_000);

@@ -20,7 +20,9 @@ describe.each(placements)("recordings in the placement $title", ({ placement, sk
     const test = useService(() => ["--placement", placement]);
     const session = useSession(test, { viewport: { width: 800, height: 600 } });
     let page: Page;
-    usePage(test, session, (found) => { page = found; });
+    usePage(test, session, (found) => {
+      page = found;
+    });
 
     it("plays in a browser, as long as it went on", async () => {
       const { replays } = test.shoal.browsers;

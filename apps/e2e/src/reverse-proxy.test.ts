@@ -69,9 +69,17 @@ describe.each([
     await kernel.browsers.deleteByID(browser.session_id);
 
     // This test's own address counts as a trusted proxy too, so the client is whom it names.
-    await fetch(`${proxy.baseUrl}/profiles`, { method: "POST", headers: { authorization: `Bearer ${test.service.apiKey}`, "content-type": "application/json", "x-forwarded-for": "203.0.113.77" }, body: '{"name":"traced"}' });
+    await fetch(`${proxy.baseUrl}/profiles`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${test.service.apiKey}`, "content-type": "application/json", "x-forwarded-for": "203.0.113.77" },
+      body: '{"name":"traced"}',
+    });
     const day = 86_400_000;
-    const { items } = await shoal.auditLogs.list({ start: new Date(Date.now() - day).toISOString(), end: new Date(Date.now() + day).toISOString(), search: "/profiles" });
+    const { items } = await shoal.auditLogs.list({
+      start: new Date(Date.now() - day).toISOString(),
+      end: new Date(Date.now() + day).toISOString(),
+      search: "/profiles",
+    });
     expect(items[0]).toMatchObject({ path: "/profiles", client_ip: "203.0.113.77" });
   });
 });
@@ -81,14 +89,24 @@ describe("with a public URL", () => {
 
   it("answers with and without its prefix, and all addresses are those of the setting", async () => {
     const headers = { authorization: `Bearer ${test.service.apiKey}` };
-    const created = (await (await fetch(`${test.service.baseUrl}/api/browsers`, { method: "POST", headers })).json()) as { session_id: string; base_url: string; cdp_ws_url: string };
+    const created = (await (await fetch(`${test.service.baseUrl}/api/browsers`, { method: "POST", headers })).json()) as {
+      session_id: string;
+      base_url: string;
+      cdp_ws_url: string;
+    };
     expect(created.base_url).toBe(`https://shoal.example/api/browsers/${created.session_id}`);
     const inside = new URL(created.cdp_ws_url);
     expect(inside.origin + inside.pathname).toBe(`wss://shoal.example/api/browsers/${created.session_id}/cdp`);
     const direct = test.service.baseUrl.replace("http", "ws");
     await openSocket(direct + inside.pathname + inside.search);
     await openSocket(direct + inside.pathname.replace("/api", "") + inside.search);
-    const replay = (await (await fetch(`${test.service.baseUrl}/browsers/${created.session_id}/replays`, { method: "POST", headers: { ...headers, "content-type": "application/json" }, body: "{}" })).json()) as { replay_view_url: string };
+    const replay = (await (
+      await fetch(`${test.service.baseUrl}/browsers/${created.session_id}/replays`, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body: "{}",
+      })
+    ).json()) as { replay_view_url: string };
     expect(replay.replay_view_url.startsWith(`https://shoal.example/api/browser/replay/${created.session_id}.`)).toBe(true);
     const gone = await fetch(`${test.service.baseUrl}/browsers/${created.session_id}`, { method: "DELETE", headers });
     expect(gone.ok).toBe(true);

@@ -91,10 +91,14 @@ describe.each(placements)("sessions in the placement $title", ({ placement, skip
       const client = await puppeteer.connect({ browserWSEndpoint: used.cdp_ws_url });
       expect(idle.expires_at).toBeDefined();
       await until("the service knows that it is in use", async () => (await test.shoal.browsers.get(used.session_id)).expires_at === undefined);
-      const ended = await until("the idle session has ended", async () => {
-        const session = await test.shoal.browsers.get(idle.session_id, { include_deleted: true });
-        return session.deleted_at === undefined ? undefined : session;
-      }, 60_000);
+      const ended = await until(
+        "the idle session has ended",
+        async () => {
+          const session = await test.shoal.browsers.get(idle.session_id, { include_deleted: true });
+          return session.deleted_at === undefined ? undefined : session;
+        },
+        60_000,
+      );
       expect(ended.ended_reason).toBe("timeout");
       const livedMs = Date.parse(ended.deleted_at ?? "") - Date.parse(ended.created_at);
       expect(livedMs).toBeGreaterThanOrEqual(9_000);

@@ -45,18 +45,49 @@ describe.each(placements)("telemetry of the placement $title", ({ placement, ski
 
     it("reaches a destination made with the command line, whose secrets nobody reads again", async () => {
       const { shoal, service } = test;
-      const env = { HOME: home, PATH: process.env.PATH ?? "", SHOAL_CONFIG_DIR: home, SHOAL_KEYCHAIN: "0", SHOAL_API_KEY: service.apiKey, SHOAL_BASE_URL: service.baseUrl, NO_COLOR: "1" };
+      const env = {
+        HOME: home,
+        PATH: process.env.PATH ?? "",
+        SHOAL_CONFIG_DIR: home,
+        SHOAL_KEYCHAIN: "0",
+        SHOAL_API_KEY: service.apiKey,
+        SHOAL_BASE_URL: service.baseUrl,
+        NO_COLOR: "1",
+      };
       const shell = async (...args: string[]) => (await run(process.execPath, [command, ...args], { env })).stdout;
       const endpoint = `${site.url}${placement}`;
-      const made = await shell("telemetry", "destinations", "create", "--name", "collector", "--endpoint", endpoint, "--header", `authorization=Bearer ${secret}`, "-o", "json");
+      const made = await shell(
+        "telemetry",
+        "destinations",
+        "create",
+        "--name",
+        "collector",
+        "--endpoint",
+        endpoint,
+        "--header",
+        `authorization=Bearer ${secret}`,
+        "-o",
+        "json",
+      );
       expect(JSON.parse(made)).toMatchObject({ name: "collector", endpoint, headers: { authorization: "" } });
 
-      const { session_id: id, telemetry } = await shoal.browsers.create({ telemetry: { browser: { console: {} }, export: { otlp: { destination: { name: "collector" } } } }, start_url: site.url });
+      const { session_id: id, telemetry } = await shoal.browsers.create({
+        telemetry: { browser: { console: {} }, export: { otlp: { destination: { name: "collector" } } } },
+        start_url: site.url,
+      });
       expect(telemetry?.export?.otlp).toMatchObject({ enabled: true });
       const mine = () => collected.filter(({ path, text }) => path === `/${placement}/v1/logs` && text.includes(id));
-      await until("the page's words have arrived", () => mine().some(({ text }) => text.includes("heard of the page") && text.includes("console_error")), 30_000);
+      await until(
+        "the page's words have arrived",
+        () => mine().some(({ text }) => text.includes("heard of the page") && text.includes("console_error")),
+        30_000,
+      );
       expect(mine()[0]?.authorization).toBe(`Bearer ${secret}`);
-      expect(await refusalOf(shoal.telemetry.destinations.delete("collector"))).toMatchObject({ status: 409, code: "conflict", message: expect.stringContaining(id) as unknown });
+      expect(await refusalOf(shoal.telemetry.destinations.delete("collector"))).toMatchObject({
+        status: 409,
+        code: "conflict",
+        message: expect.stringContaining(id) as unknown,
+      });
       await shoal.browsers.delete(id);
       expect(await shell("telemetry", "destinations", "list")).not.toContain(secret);
       await shell("telemetry", "destinations", "delete", "collector", "--yes");

@@ -19,9 +19,15 @@ beforeAll(async () => {
   closedHost = closed.host;
   await closed.close();
   site = await serveSite((request, response) => {
-    if (request.url === "/report.csv") response.writeHead(200, { "content-disposition": "attachment; filename=report.csv", "content-type": "text/csv" }).end(report);
+    if (request.url === "/report.csv")
+      response.writeHead(200, { "content-disposition": "attachment; filename=report.csv", "content-type": "text/csv" }).end(report);
     else if (request.url === "/data") response.writeHead(200, { "content-type": "application/json" }).end('{"answer":42}');
-    else response.writeHead(200, { "content-type": "text/html" }).end(`<title>page</title><a href="/report.csv">report</a><script>console.log("hello", ${JSON.stringify(request.url)}); fetch("/data")</script>`);
+    else
+      response
+        .writeHead(200, { "content-type": "text/html" })
+        .end(
+          `<title>page</title><a href="/report.csv">report</a><script>console.log("hello", ${JSON.stringify(request.url)}); fetch("/data")</script>`,
+        );
   });
 });
 afterAll(() => site.close());
@@ -49,7 +55,12 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
       const page = client.contexts()[0]?.pages()[0] ?? (await client.newPage());
       await page.goto(`${site.url}first`);
       await shoal.browsers.fs.listFiles(id, { path: "/home/shoal" });
-      await until("every kind was told", () => (["console_log", "network_response", "page_load", "cdp_connect", "api_call"] as const).every((type) => types().includes(type)) && seen.some(({ event }) => event.type === "network_response" && event.data?.body === '{"answer":42}'));
+      await until(
+        "every kind was told",
+        () =>
+          (["console_log", "network_response", "page_load", "cdp_connect", "api_call"] as const).every((type) => types().includes(type)) &&
+          seen.some(({ event }) => event.type === "network_response" && event.data?.body === '{"answer":42}'),
+      );
       expect(seen.find(({ event }) => event.type === "console_log")?.event.data).toMatchObject({ text: "hello", args: ["hello", "/first"] });
       await client.close();
       await until("the client left", () => types().includes("cdp_disconnect"));
@@ -66,12 +77,20 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
 
     it("tells of a download once it can be read", async () => {
       const { shoal, id, seen, ended } = await follow({ browser: { page: {} } }, `${site.url}report.csv`);
-      const told = await vi.waitFor(() => {
-        const found = seen.find(({ event }) => event.type === "download_finished")?.event.data as Readonly<Record<string, unknown>> | undefined;
-        if (found === undefined) throw new Error("No download was told of.");
-        return found;
-      }, { timeout: 60_000 });
-      expect(told).toMatchObject({ state: "completed", url: `${site.url}report.csv`, size_bytes: report.length, sha256: createHash("sha256").update(report).digest("hex") });
+      const told = await vi.waitFor(
+        () => {
+          const found = seen.find(({ event }) => event.type === "download_finished")?.event.data as Readonly<Record<string, unknown>> | undefined;
+          if (found === undefined) throw new Error("No download was told of.");
+          return found;
+        },
+        { timeout: 60_000 },
+      );
+      expect(told).toMatchObject({
+        state: "completed",
+        url: `${site.url}report.csv`,
+        size_bytes: report.length,
+        sha256: createHash("sha256").update(report).digest("hex"),
+      });
       expect(Buffer.from(await shoal.browsers.fs.readBytes(id, { path: String(told.path) })).equals(report)).toBe(true);
       await shoal.browsers.delete(id);
       await ended;
@@ -80,8 +99,13 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
     it("tells why a request could not leave, over http and https alike", async () => {
       const { shoal, id, seen, ended } = await follow({ browser: { network: {} } });
       const targets = [closedHost, "10.11.12.13"].flatMap((host) => ["http", "https"].map((scheme) => `${scheme}://${host}/`));
-      await shoal.browsers.playwright.execute(id, { code: `for (const url of ${JSON.stringify(targets)}) await page.goto(url).catch(() => undefined);` });
-      const told = () => seen.flatMap(({ event }) => (event.type === "proxy_error" ? [`${String(event.data?.url)} ${String(event.data?.code)} ${String(event.data?.status)}`] : []));
+      await shoal.browsers.playwright.execute(id, {
+        code: `for (const url of ${JSON.stringify(targets)}) await page.goto(url).catch(() => undefined);`,
+      });
+      const told = () =>
+        seen.flatMap(({ event }) =>
+          event.type === "proxy_error" ? [`${String(event.data?.url)} ${String(event.data?.code)} ${String(event.data?.status)}`] : [],
+        );
       await vi.waitFor(() => {
         expect(told()).toEqual(targets.map((url) => `${url} ${url.includes("//10.") ? "destination_blocked" : "upstream_connect_failed"} 502`));
       }, 30_000);
@@ -93,7 +117,9 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
       const { shoal, id, seen, ended } = await follow(null);
       const visit = (path: string) => shoal.browsers.playwright.execute(id, { code: `await page.goto(${JSON.stringify(site.url + path)})` });
       await visit("quiet");
-      expect((await shoal.browsers.update(id, { telemetry: { browser: { console: {} } } })).telemetry?.browser).toMatchObject({ console: { enabled: true } });
+      expect((await shoal.browsers.update(id, { telemetry: { browser: { console: {} } } })).telemetry?.browser).toMatchObject({
+        console: { enabled: true },
+      });
       await visit("loud");
       await until("the page spoke", () => seen.some(({ event }) => event.type === "console_log"));
       expect((await shoal.browsers.update(id, { telemetry: { enabled: false } })).telemetry).toBeUndefined();
@@ -119,7 +145,10 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
 
     it("is what the hosted service's SDK expects", async () => {
       const kernel = new Kernel({ apiKey: test.service.apiKey, baseURL: test.service.baseUrl });
-      const { session_id, telemetry } = await kernel.browsers.create({ timeout_seconds: 600, telemetry: { enabled: true, browser: { console: { enabled: true } } } });
+      const { session_id, telemetry } = await kernel.browsers.create({
+        timeout_seconds: 600,
+        telemetry: { enabled: true, browser: { console: { enabled: true } } },
+      });
       expect(telemetry?.browser?.console).toEqual({ enabled: true });
       await kernel.browsers.fs.listFiles(session_id, { path: "/home/shoal" });
       const stream = await kernel.browsers.telemetry.stream(session_id, { replay: "all" });
@@ -129,7 +158,8 @@ describe.each(placements)("telemetry in the placement $title", ({ placement, ski
       }
       stream.controller.abort();
       const types: string[] = [];
-      for await (const { event } of kernel.browsers.telemetry.events(session_id, { category: ["control", "console"], limit: 1 })) types.push(event.type);
+      for await (const { event } of kernel.browsers.telemetry.events(session_id, { category: ["control", "console"], limit: 1 }))
+        types.push(event.type);
       expect(types[0]).toBe("api_call");
       await kernel.browsers.deleteByID(session_id);
     });

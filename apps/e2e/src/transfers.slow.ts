@@ -36,10 +36,11 @@ function content(sizeBytes: number): ReadableStream<Uint8Array<ArrayBuffer>> {
 async function readThrough(stream: ReadableStream<Uint8Array>): Promise<number> {
   let at = 0;
   for await (const chunk of stream) {
-    for (let done = 0; done < chunk.length; ) {
+    for (let done = 0; done < chunk.length;) {
       const start = (at + done) % block.length;
       const size = Math.min(chunk.length - done, block.length - start);
-      if (Buffer.compare(chunk.subarray(done, done + size), block.subarray(start, start + size)) !== 0) throw new Error(`Other bytes at ${at + done}.`);
+      if (Buffer.compare(chunk.subarray(done, done + size), block.subarray(start, start + size)) !== 0)
+        throw new Error(`Other bytes at ${at + done}.`);
       done += size;
     }
     at += chunk.length;
@@ -65,12 +66,18 @@ describe.each(placements)("transfers in the placement $title", ({ placement, ski
       const { fs, id } = session;
       const path = `${await session.freshDirectory()}/large`;
       const sent: number[] = [];
-      const up = await memoryDuring(pids(), () => fs.writeFile(id, content(gibibyte), { path }, { onUploadProgress: ({ sentBytes }) => sent.push(sentBytes) }));
+      const up = await memoryDuring(pids(), () =>
+        fs.writeFile(id, content(gibibyte), { path }, { onUploadProgress: ({ sentBytes }) => sent.push(sentBytes) }),
+      );
       expectRising(sent, gibibyte);
       expect((await fs.fileInfo(id, { path })).size_bytes).toBe(gibibyte);
       const received: number[] = [];
       const down = await memoryDuring(pids(), async () => {
-        const download = await fs.readFile(id, { path }, { onDownloadProgress: ({ receivedBytes, totalBytes }) => received.push(totalBytes === gibibyte ? receivedBytes : -1) });
+        const download = await fs.readFile(
+          id,
+          { path },
+          { onDownloadProgress: ({ receivedBytes, totalBytes }) => received.push(totalBytes === gibibyte ? receivedBytes : -1) },
+        );
         expect(download.sizeBytes).toBe(gibibyte);
         return readThrough(download.stream);
       });
@@ -102,7 +109,12 @@ describe.each(placements)("transfers in the placement $title", ({ placement, ski
       const archive = new yazl.ZipFile();
       archive.addReadStream(createReadStream(join(onHost, "from/large")), "deep/large", { compress: false });
       archive.end();
-      const unpack = await memoryDuring(pids(), () => fs.uploadZip(id, { dest_path: `${path}/to`, zip_file: Readable.toWeb(Readable.from(archive.outputStream, { objectMode: false })) as ReadableStream<Uint8Array<ArrayBuffer>> }));
+      const unpack = await memoryDuring(pids(), () =>
+        fs.uploadZip(id, {
+          dest_path: `${path}/to`,
+          zip_file: Readable.toWeb(Readable.from(archive.outputStream, { objectMode: false })) as ReadableStream<Uint8Array<ArrayBuffer>>,
+        }),
+      );
       expect(statSync(join(onHost, "to/deep/large")).size).toBe(gibibyte);
       for (const { growth } of [upload, download, unpack]) expectFlat(growth);
       await fs.deleteDirectory(id, { path });
@@ -116,13 +128,20 @@ describe.each(placements)("transfers in the placement $title", ({ placement, ski
       await fs.writeFile(id, content(gibibyte / 4), { path: `${path}/there` });
       const before = descriptors();
       for (const upload of [
-        (signal: AbortSignal, onUploadProgress: () => void) => fs.writeFile(id, content(gibibyte), { path: `${path}/new` }, { signal, onUploadProgress }),
-        (signal: AbortSignal, onUploadProgress: () => void) => fs.upload(id, { files: [{ dest_path: `${path}/new`, file: content(gibibyte) }] }, { signal, onUploadProgress }),
-        (signal: AbortSignal, onUploadProgress: () => void) => fs.uploadZip(id, { dest_path: `${path}/new`, zip_file: content(gibibyte) }, { signal, onUploadProgress }),
+        (signal: AbortSignal, onUploadProgress: () => void) =>
+          fs.writeFile(id, content(gibibyte), { path: `${path}/new` }, { signal, onUploadProgress }),
+        (signal: AbortSignal, onUploadProgress: () => void) =>
+          fs.upload(id, { files: [{ dest_path: `${path}/new`, file: content(gibibyte) }] }, { signal, onUploadProgress }),
+        (signal: AbortSignal, onUploadProgress: () => void) =>
+          fs.uploadZip(id, { dest_path: `${path}/new`, zip_file: content(gibibyte) }, { signal, onUploadProgress }),
       ]) {
         const abort = new AbortController();
         let steps = 0;
-        await expect(upload(abort.signal, () => { if (++steps === 100) abort.abort(new Error("enough")); })).rejects.toThrow("enough");
+        await expect(
+          upload(abort.signal, () => {
+            if (++steps === 100) abort.abort(new Error("enough"));
+          }),
+        ).rejects.toThrow("enough");
       }
       for (const download of [() => fs.readFile(id, { path: `${path}/there` }), () => fs.downloadDirZip(id, { path })]) {
         const { stream } = await download();

@@ -12,8 +12,13 @@ describe.each(placements)("the viewport in the placement $title", ({ placement, 
     const test = useService(() => ["--placement", placement]);
     const session = useSession(test, { viewport: { width: 1000, height: 700 } });
     let page: Page;
-    usePage(test, session, (found) => { page = found; });
-    const sized = (where: Page, width: number, height: number) => where.waitForFunction(`innerWidth === ${String(width)} && innerHeight === ${String(height)} && screen.width === ${String(width)} && matchMedia("(width: ${String(width)}px)").matches`);
+    usePage(test, session, (found) => {
+      page = found;
+    });
+    const sized = (where: Page, width: number, height: number) =>
+      where.waitForFunction(
+        `innerWidth === ${String(width)} && innerHeight === ${String(height)} && screen.width === ${String(width)} && matchMedia("(width: ${String(width)}px)").matches`,
+      );
 
     it("changes, also for tabs that are opened later, and is shown", async () => {
       await sized(page, 1000, 700);
@@ -42,9 +47,13 @@ describe.each(placements)("the viewport in the placement $title", ({ placement, 
       await sized(page, 800, 600);
       const replays = await browsers.replays.list(session.id);
       expect(replays.map(({ replay_id }) => replay_id === first)).toEqual([true, false]);
-      await expect.poll(async () => (await browsers.replays.list(session.id)).map(({ finished_at }) => finished_at == null), { timeout: 30_000 }).toEqual([false, true]);
+      await expect
+        .poll(async () => (await browsers.replays.list(session.id)).map(({ finished_at }) => finished_at == null), { timeout: 30_000 })
+        .toEqual([false, true]);
       await browsers.replays.stop(session.id, replays[1]?.replay_id ?? "");
-      await expect.poll(async () => (await browsers.replays.list(session.id)).map(({ finished_at }) => finished_at == null), { timeout: 30_000 }).toEqual([false, false]);
+      await expect
+        .poll(async () => (await browsers.replays.list(session.id)).map(({ finished_at }) => finished_at == null), { timeout: 30_000 })
+        .toEqual([false, false]);
     });
 
     it("has its limits, and can be changed with the SDK of the hosted service", async () => {

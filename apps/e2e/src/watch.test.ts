@@ -19,7 +19,8 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const lineOf = ({ type, path }: FileSystemEvent) => `${type} ${path}`;
 /** Writes `count` files `f0`, `f1`, … into the directory that it runs in. */
-const manyFiles = (count: number, name = "f") => `import { writeFileSync } from "node:fs"; for (let i = 0; i < ${count}; i++) writeFileSync("${name}" + i, "x");`;
+const manyFiles = (count: number, name = "f") =>
+  `import { writeFileSync } from "node:fs"; for (let i = 0; i < ${count}; i++) writeFileSync("${name}" + i, "x");`;
 
 describe.each(placements)("directory watches in the placement $title", ({ placement, skip }) => {
   describe.skipIf(skip)("with a session", () => {
@@ -31,8 +32,19 @@ describe.each(placements)("directory watches in the placement $title", ({ placem
       const path = await session.freshDirectory();
       const onHost = await hostPathOf(test, session.id, path);
       const { watch_id: watchId } = await session.fs.watch.start(session.id, { path, recursive: true, ...options });
-      const events = (shoal = test.shoal, from?: string) => shoal.browsers.fs.watch.events(session.id, watchId, { onGap: () => expect.unreachable("events were lost"), ...(from !== undefined && { lastEventId: from }) });
-      return { path, onHost, watchId, events, read: (baseUrl?: string) => follow(session.id, watchId, baseUrl), stop: () => session.fs.watch.stop(session.id, watchId) };
+      const events = (shoal = test.shoal, from?: string) =>
+        shoal.browsers.fs.watch.events(session.id, watchId, {
+          onGap: () => expect.unreachable("events were lost"),
+          ...(from !== undefined && { lastEventId: from }),
+        });
+      return {
+        path,
+        onHost,
+        watchId,
+        events,
+        read: (baseUrl?: string) => follow(session.id, watchId, baseUrl),
+        stop: () => session.fs.watch.stop(session.id, watchId),
+      };
     }
 
     /** Reads a watch to its end, from a connection that is there when this resolves. */
@@ -58,10 +70,25 @@ describe.each(placements)("directory watches in the placement $title", ({ placem
     }
 
     it.each([
-      ["50 new folders four deep that are filled at once", sh, `for i in $(seq 50); do mkdir -p $i/b/c/d; for d in $i $i/b $i/b/c $i/b/c/d; do echo x > $d/f; done; done`, 400],
-      ["cp -r of 300 folders with 1,000 files", sh, `d=../from-$$; for i in $(seq 300); do mkdir -p $d/$i; done; for i in $(seq 1000); do echo $i > $d/$((i % 300 + 1))/f$i; done; cp -r $d copy`, 1301],
+      [
+        "50 new folders four deep that are filled at once",
+        sh,
+        `for i in $(seq 50); do mkdir -p $i/b/c/d; for d in $i $i/b $i/b/c $i/b/c/d; do echo x > $d/f; done; done`,
+        400,
+      ],
+      [
+        "cp -r of 300 folders with 1,000 files",
+        sh,
+        `d=../from-$$; for i in $(seq 300); do mkdir -p $d/$i; done; for i in $(seq 1000); do echo $i > $d/$((i % 300 + 1))/f$i; done; cp -r $d copy`,
+        1301,
+      ],
       ["20,000 files in one folder", node, manyFiles(20_000), 20_000],
-      ["folders that are made, moved and removed at once", sh, `for i in $(seq 100); do mkdir -p a$i/b; echo x > a$i/b/f; mv a$i c$i; [ $((i % 3)) = 0 ] && rm -r c$i; mv c$i/b/f c$i/g 2>/dev/null || true; done`, 67 * 3],
+      [
+        "folders that are made, moved and removed at once",
+        sh,
+        `for i in $(seq 100); do mkdir -p a$i/b; echo x > a$i/b/f; mv a$i c$i; [ $((i % 3)) = 0 ] && rm -r c$i; mv c$i/b/f c$i/g 2>/dev/null || true; done`,
+        67 * 3,
+      ],
     ] as const)("misses nothing of %s", async (_, run, script, paths) => {
       const { onHost, path, read, stop } = await watched();
       const { end } = await read();
@@ -77,7 +104,9 @@ describe.each(placements)("directory watches in the placement $title", ({ placem
       const { end } = await read();
       const { fs, id } = session;
       await Promise.all(Array.from({ length: 50 }, (_, index) => fs.writeFile(id, "x", { path: `${path}/${index % 7}/${index}/f` })));
-      await fs.upload(id, { files: Array.from({ length: 50 }, (_, index) => ({ dest_path: `${path}/up/${index % 5}/${index}`, file: new Blob(["x"]) })) });
+      await fs.upload(id, {
+        files: Array.from({ length: 50 }, (_, index) => ({ dest_path: `${path}/up/${index % 5}/${index}`, file: new Blob(["x"]) })),
+      });
       await fs.move(id, { src_path: `${path}/up`, dest_path: `${path}/moved` });
       await fs.deleteDirectory(id, { path: `${path}/3` });
       await stop();
@@ -128,7 +157,10 @@ describe.each(placements)("directory watches in the placement $title", ({ placem
       const { end, seen: received } = await read(proxy.baseUrl);
       for (let round = 0; round < 4; round++) {
         const before = received.length;
-        const writing = node(onHost, `import { mkdirSync, writeFileSync } from "node:fs"; mkdirSync("d${round}"); for (let i = 0; i < 1000; i++) writeFileSync("d${round}/f" + i, "x");`);
+        const writing = node(
+          onHost,
+          `import { mkdirSync, writeFileSync } from "node:fs"; mkdirSync("d${round}"); for (let i = 0; i < 1000; i++) writeFileSync("d${round}/f" + i, "x");`,
+        );
         await until("some have come", () => received.length > before + 50);
         proxy.cut();
         await writing;
@@ -175,7 +207,15 @@ describe.each(placements)("directory watches in the placement $title", ({ placem
       await sh(onHost, script);
       const lines = (await end).map(lineOf);
       expect(lines.at(-1)).toBe(`DELETE ${path}`);
-      expect([...replay(new Map([[path, true], [`${path}/a`, true]]), seen)]).toEqual([]);
+      expect([
+        ...replay(
+          new Map([
+            [path, true],
+            [`${path}/a`, true],
+          ]),
+          seen,
+        ),
+      ]).toEqual([]);
       await sh(onHost, "mkdir watched; echo x > watched/of-another-directory");
       expect(await allOf(fs.watch.events(id, watch_id))).toEqual(seen);
     });
@@ -229,7 +269,12 @@ describe.each(placements)("directory watches in the placement $title", ({ placem
       mkdirSync(join(onHost, "new\ndir"));
       for (const name of names) writeFileSync(join(onHost, "new\ndir", name), "x");
       await stop();
-      expect((await end).filter(({ type }) => type === "CREATE").map((event) => event.path).sort()).toEqual([`${path}/new\ndir`, ...names.map((name) => `${path}/new\ndir/${name}`)].sort());
+      expect(
+        (await end)
+          .filter(({ type }) => type === "CREATE")
+          .map((event) => event.path)
+          .sort(),
+      ).toEqual([`${path}/new\ndir`, ...names.map((name) => `${path}/new\ndir/${name}`)].sort());
     });
 
     // It takes longer than the shortest idle time, and does not depend on the placement.

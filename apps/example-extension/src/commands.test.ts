@@ -12,7 +12,9 @@ import { createDeliveryServer } from "./server.ts";
 // The built command with the built plugin, as its users run them.
 const here = fileURLToPath(new URL("..", import.meta.url));
 const command = fileURLToPath(new URL("../../cli/dist/shoal.js", import.meta.url));
-for (const built of [command, join(here, "dist/commands.js")]) if (!existsSync(built)) throw new Error(`${built} is missing. Build it first: pnpm exec turbo run build --filter @shoal/example-extension --filter @shoal/cli`);
+for (const built of [command, join(here, "dist/commands.js")])
+  if (!existsSync(built))
+    throw new Error(`${built} is missing. Build it first: pnpm exec turbo run build --filter @shoal/example-extension --filter @shoal/cli`);
 
 const fake = createFakeShoal();
 const app = createDeliveryServer({ shoalUrl: fake.baseUrl, fetch: fake.fetch });
@@ -25,7 +27,15 @@ afterAll(() => app.close());
 
 async function shoal(...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
   const { HOME = "", PATH = "" } = process.env;
-  const env = { HOME, PATH, NO_COLOR: "1", SHOAL_CONFIG_DIR: join(tmpdir(), "shoal-no-config"), SHOAL_PLUGINS: "@shoal/example-extension/commands", SHOAL_BASE_URL: baseUrl, SHOAL_API_KEY: fake.apiKey };
+  const env = {
+    HOME,
+    PATH,
+    NO_COLOR: "1",
+    SHOAL_CONFIG_DIR: join(tmpdir(), "shoal-no-config"),
+    SHOAL_PLUGINS: "@shoal/example-extension/commands",
+    SHOAL_BASE_URL: baseUrl,
+    SHOAL_API_KEY: fake.apiKey,
+  };
   try {
     return { status: 0, ...(await promisify(execFile)(process.execPath, [command, ...args], { cwd: here, env })) };
   } catch (error) {

@@ -21,7 +21,10 @@ afterAll(() => app.close());
 const deliveriesWith = (apiKey: string) => new Deliveries(createTransport({ baseUrl, apiKey }));
 
 async function refusalOf(call: Promise<unknown>): Promise<{ status: number; code: string; message: string }> {
-  const outcome: unknown = await call.then(() => "it succeeded", (reason: unknown) => reason);
+  const outcome: unknown = await call.then(
+    () => "it succeeded",
+    (reason: unknown) => reason,
+  );
   if (!ApiError.isInstance(outcome)) throw new Error(`The call was not refused: ${String(outcome)}`);
   const { code, message, status } = outcome;
   return { status, code, message };
@@ -30,9 +33,15 @@ async function refusalOf(call: Promise<unknown>): Promise<{ status: number; code
 it("takes files out of a session, which they outlive", async () => {
   const deliveries = deliveriesWith(fake.apiKey);
   const { session_id: browserId } = await shoal.browsers.create();
-  for (const name of ["a.txt", "b.txt"]) await shoal.browsers.fs.writeFile(browserId, `content of ${name}`, { path: `/home/shoal/Downloads/${name}` });
+  for (const name of ["a.txt", "b.txt"])
+    await shoal.browsers.fs.writeFile(browserId, `content of ${name}`, { path: `/home/shoal/Downloads/${name}` });
   const first = await deliveries.create({ browser_id: browserId, path: "/home/shoal/Downloads/a.txt", note: "the invoice" });
-  expect(first).toMatchObject({ browser_id: browserId, size_bytes: 16, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown, note: "the invoice" });
+  expect(first).toMatchObject({
+    browser_id: browserId,
+    size_bytes: 16,
+    sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
+    note: "the invoice",
+  });
   const second = await deliveries.create({ browser_id: browserId, path: "/home/shoal/Downloads/b.txt" });
   await shoal.browsers.delete(browserId);
 
@@ -48,17 +57,33 @@ it("takes files out of a session, which they outlive", async () => {
 it("refuses what Shoal refuses, in Shoal's words", async () => {
   const deliveries = deliveriesWith(fake.apiKey);
   await using browser = await shoal.browsers.create();
-  expect(await refusalOf(deliveries.create({ browser_id: "nosuchsession", path: "/x" }))).toMatchObject({ status: 404, message: expect.stringContaining("nosuchsession") as unknown });
-  expect(await refusalOf(deliveries.create({ browser_id: browser.session_id, path: "/nowhere" }))).toMatchObject({ status: 404, message: expect.stringContaining("/nowhere") as unknown });
+  expect(await refusalOf(deliveries.create({ browser_id: "nosuchsession", path: "/x" }))).toMatchObject({
+    status: 404,
+    message: expect.stringContaining("nosuchsession") as unknown,
+  });
+  expect(await refusalOf(deliveries.create({ browser_id: browser.session_id, path: "/nowhere" }))).toMatchObject({
+    status: 404,
+    message: expect.stringContaining("/nowhere") as unknown,
+  });
   expect(await refusalOf(deliveriesWith(`sk_shoal_${"x".repeat(43)}`).list())).toMatchObject({ status: 401, code: "unauthorized" });
   expect((await fetch(`${baseUrl}/deliveries`)).status).toBe(401);
 });
 
 it("checks requests as Shoal does", async () => {
-  expect(await refusalOf(deliveriesWith(fake.apiKey).create({ browser_id: "a", path: "relative" }))).toMatchObject({ status: 400, message: expect.stringContaining("body.path: must be absolute") as unknown });
+  expect(await refusalOf(deliveriesWith(fake.apiKey).create({ browser_id: "a", path: "relative" }))).toMatchObject({
+    status: 400,
+    message: expect.stringContaining("body.path: must be absolute") as unknown,
+  });
   expect(await refusalOf(deliveriesWith(fake.apiKey).get("nowhere"))).toMatchObject({ status: 404, code: "not_found" });
-  const unknown = await fetch(`${baseUrl}/deliveries`, { method: "POST", headers: { authorization: `Bearer ${fake.apiKey}`, "content-type": "application/json" }, body: '{"browser_id":"a","path":"/a","colour":"red"}' });
-  expect([unknown.status, await unknown.json()]).toEqual([400, expect.objectContaining({ message: expect.stringContaining("body.colour") as unknown })]);
+  const unknown = await fetch(`${baseUrl}/deliveries`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${fake.apiKey}`, "content-type": "application/json" },
+    body: '{"browser_id":"a","path":"/a","colour":"red"}',
+  });
+  expect([unknown.status, await unknown.json()]).toEqual([
+    400,
+    expect.objectContaining({ message: expect.stringContaining("body.colour") as unknown }),
+  ]);
 });
 
 it("shows each project its own", async () => {
@@ -73,8 +98,14 @@ it("shows each project its own", async () => {
 });
 
 it("is described as Shoal is", () => {
-  const { paths } = toOpenApi(endpoints, { title: "Deliveries", version: "1.0.0" }) as { paths: Record<string, Record<string, { operationId: string }>> };
-  expect(Object.entries(paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, { operationId }]) => `${operationId}: ${method} ${path}`))).toEqual([
+  const { paths } = toOpenApi(endpoints, { title: "Deliveries", version: "1.0.0" }) as {
+    paths: Record<string, Record<string, { operationId: string }>>;
+  };
+  expect(
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => `${operationId}: ${method} ${path}`),
+    ),
+  ).toEqual([
     "deliveries.create: post /deliveries",
     "deliveries.list: get /deliveries",
     "deliveries.get: get /deliveries/{id}",

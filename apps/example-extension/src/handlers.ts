@@ -40,19 +40,34 @@ export function deliveryHandlers(): Handlers<typeof endpoints, Caller> {
       let sizeBytes = 0;
       for await (const chunk of download.stream) {
         sizeBytes += chunk.length;
-        if (sizeBytes > maxBytes) throw new ServiceError(413, "payload_too_large", `${path} is larger than ${maxBytes} bytes, the most that a delivery takes.`);
+        if (sizeBytes > maxBytes)
+          throw new ServiceError(413, "payload_too_large", `${path} is larger than ${maxBytes} bytes, the most that a delivery takes.`);
         hash.update(chunk);
         chunks.push(chunk);
       }
-      const delivery: Delivery = { id: randomUUID(), browser_id, path, size_bytes: sizeBytes, sha256: hash.digest("hex"), ...(note !== undefined && { note }), created_at: new Date().toISOString() };
+      const delivery: Delivery = {
+        id: randomUUID(),
+        browser_id,
+        path,
+        size_bytes: sizeBytes,
+        sha256: hash.digest("hex"),
+        ...(note !== undefined && { note }),
+        created_at: new Date().toISOString(),
+      };
       stored.unshift({ owner: context.owner, delivery, content: Buffer.concat(chunks) });
       return delivery;
     },
     listDeliveries({ query, context }) {
       const { browser_id, limit, offset } = query;
-      const found = stored.filter(({ delivery, owner }) => owner === context.owner && (browser_id === undefined || delivery.browser_id === browser_id));
+      const found = stored.filter(
+        ({ delivery, owner }) => owner === context.owner && (browser_id === undefined || delivery.browser_id === browser_id),
+      );
       const hasMore = found.length > offset + limit;
-      return { items: found.slice(offset, offset + limit).map(({ delivery }) => delivery), hasMore, nextOffset: hasMore ? offset + limit : undefined };
+      return {
+        items: found.slice(offset, offset + limit).map(({ delivery }) => delivery),
+        hasMore,
+        nextOffset: hasMore ? offset + limit : undefined,
+      };
     },
     getDelivery: ({ params, context }) => existing(context, params.id).delivery,
     readDelivery({ params, context }) {

@@ -43,5 +43,7 @@ async function passing<T>(work: () => T | Promise<T>): Promise<T> {
 
 function passingAll<H extends object>(handlers: H): H {
   // Each handler keeps its own type: it is called with what it was given for.
-  return Object.fromEntries(Object.entries(handlers).map(([name, handler]: [string, (call: never) => unknown]) => [name, (call: never) => passing(() => handler(call))])) as H;
+  return Object.fromEntries(
+    Object.entries(handlers).map(([name, handler]: [string, (call: never) => unknown]) => [name, (call: never) => passing(() => handler(call))]),
+  ) as H;
 }

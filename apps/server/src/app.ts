@@ -136,7 +136,8 @@ export function createApp(parts: AppParts): FastifyInstance {
   parts.observe(app);
 
   function refuseWhileDraining(): void {
-    if (isDraining()) throw new ServiceError(503, "shutting_down", "The server is stopping. Repeat the request in a moment.", { retryAfterSeconds: 2 });
+    if (isDraining())
+      throw new ServiceError(503, "shutting_down", "The server is stopping. Repeat the request in a moment.", { retryAfterSeconds: 2 });
   }
   function authenticate(request: FastifyRequest): Access | Promise<Access> {
     refuseWhileDraining();
@@ -179,7 +180,11 @@ export function createApp(parts: AppParts): FastifyInstance {
   }
 
   const missing = new Set<string>([...notImplemented, ...missingInside]);
-  const entitlements = entitlementsOf((name) => !missing.has(name), { hasManagedProxies: parts.hasManagedProxies, maxSessions: parts.maxSessions, replayRetentionDays: parts.replays.retentionDays });
+  const entitlements = entitlementsOf((name) => !missing.has(name), {
+    hasManagedProxies: parts.hasManagedProxies,
+    maxSessions: parts.maxSessions,
+    replayRetentionDays: parts.replays.retentionDays,
+  });
   const keyed = {
     ...profileHandlers(parts.profiles, parts.profileStates, sessions),
     ...apiKeyHandlers(parts.apiKeys),
@@ -193,8 +198,15 @@ export function createApp(parts: AppParts): FastifyInstance {
     ...exportDestinationHandlers(parts.exportDestinations),
     ...telemetryHandlers(sessions, parts.telemetry),
     ...telemetryDestinationHandlers(parts.telemetryDestinations),
-  } satisfies HandlersOrNotYet<Omit<KeyedPlane<typeof contract>, keyof typeof browserReplays>, NotImplemented & keyof KeyedPlane<typeof contract>, Access>;
-  const open = serviceHandlers(parts.readiness) satisfies HandlersOrNotYet<OpenPlane<typeof contract>, NotImplemented & keyof OpenPlane<typeof contract>>;
+  } satisfies HandlersOrNotYet<
+    Omit<KeyedPlane<typeof contract>, keyof typeof browserReplays>,
+    NotImplemented & keyof KeyedPlane<typeof contract>,
+    Access
+  >;
+  const open = serviceHandlers(parts.readiness) satisfies HandlersOrNotYet<
+    OpenPlane<typeof contract>,
+    NotImplemented & keyof OpenPlane<typeof contract>
+  >;
 
   /** Whoever lacks a key that is needed learns that first; nothing else of the request is looked at. */
   async function refuse(request: FastifyRequest, endpoint: Endpoint): Promise<never> {
@@ -203,7 +215,8 @@ export function createApp(parts: AppParts): FastifyInstance {
   }
 
   function markToken(request: FastifyRequest, endpoint: Endpoint): void {
-    if (isAudited(endpoint) && !replicas.isForwarded(request.raw)) markAudited(request.raw, { endpoint, access: undefined, clientIp: origins.clientIpOf(request.raw) });
+    if (isAudited(endpoint) && !replicas.isForwarded(request.raw))
+      markAudited(request.raw, { endpoint, access: undefined, clientIp: origins.clientIpOf(request.raw) });
   }
 
   /** Of whoever has a key for the session's project, or the session's own token in the address. */
@@ -234,7 +247,11 @@ export function createApp(parts: AppParts): FastifyInstance {
     return handOverIfElsewhere(request, endpoint, { idOrName, access });
   }
 
-  async function handOverIfElsewhere(request: FastifyRequest, endpoint: Endpoint, { idOrName, access }: { readonly idOrName: string; readonly access: Access | Promise<Access> }): Promise<Access> {
+  async function handOverIfElsewhere(
+    request: FastifyRequest,
+    endpoint: Endpoint,
+    { idOrName, access }: { readonly idOrName: string; readonly access: Access | Promise<Access> },
+  ): Promise<Access> {
     const known = await access;
     try {
       // Of a session that has ended, the database tells all but what it left.
@@ -270,7 +287,11 @@ export function createApp(parts: AppParts): FastifyInstance {
       const access = await enter(request, endpoint);
       const { projectId } = access;
       const sessionId = await hereOrTaken(request, access, id);
-      return { sessionId, instance: () => sessions.instanceOf(projectId, sessionId), viewUrl: (replayId) => parts.replayAddresses.of(sessionId, replayId, base) };
+      return {
+        sessionId,
+        instance: () => sessions.instanceOf(projectId, sessionId),
+        viewUrl: (replayId) => parts.replayAddresses.of(sessionId, replayId, base),
+      };
     }
     refuseWhileDraining();
     await openWithToken(request, token, id);
@@ -294,8 +315,13 @@ export function createApp(parts: AppParts): FastifyInstance {
       mount(app, endpoint, () => undefined as never, { context: refuse });
     } else if (!isOpen(endpoint)) {
       // `satisfies` above holds the name to its handler.
-      const handler = explainingClosedProjects(keyed[name as keyof typeof keyed] as unknown as Handler<Endpoint, Access>) as Handler<Endpoint, Access>;
-      mount(app, endpoint, endpoint.method === "POST" ? idempotency.protect(endpoint, handler) : handler, { context: endpoint.path.startsWith(`${contract.listBrowsers.path}/{`) ? enterSession : enter });
+      const handler = explainingClosedProjects(keyed[name as keyof typeof keyed] as unknown as Handler<Endpoint, Access>) as Handler<
+        Endpoint,
+        Access
+      >;
+      mount(app, endpoint, endpoint.method === "POST" ? idempotency.protect(endpoint, handler) : handler, {
+        context: endpoint.path.startsWith(`${contract.listBrowsers.path}/{`) ? enterSession : enter,
+      });
     } else if (name in open) {
       mount(app, endpoint, open[name as keyof typeof open] as unknown as Handler<Endpoint>, { context: () => undefined });
     }
@@ -314,11 +340,21 @@ export function createApp(parts: AppParts): FastifyInstance {
   serveReplayView(app, {
     addresses: parts.replayAddresses,
     store: parts.replays,
-    atHome: (request, sessionId) => (sessions.isHere(sessionId) || replicas.isAlone() ? Promise.resolve() : hereOrTaken(request, undefined, sessionId)),
+    atHome: (request, sessionId) =>
+      sessions.isHere(sessionId) || replicas.isAlone() ? Promise.resolve() : hereOrTaken(request, undefined, sessionId),
     frameAncestors: parts.liveViewFrameAncestors,
-    onRefused: (request) => { authenticator.countRefused(request.raw); },
+    onRefused: (request) => {
+      authenticator.countRefused(request.raw);
+    },
   });
-  serveLiveView(app, { addresses: parts.liveViews, store: parts.sessionStore, frameAncestors: parts.liveViewFrameAncestors, onRefused: (request) => { authenticator.countRefused(request); } });
+  serveLiveView(app, {
+    addresses: parts.liveViews,
+    store: parts.sessionStore,
+    frameAncestors: parts.liveViewFrameAncestors,
+    onRefused: (request) => {
+      authenticator.countRefused(request);
+    },
+  });
   serveOpenApi(app);
   return app;
 }

@@ -4,7 +4,12 @@
  * @param constraint - which one; any when absent.
  */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
-  return error instanceof Error && "code" in error && error.code === "23505" && (constraint === undefined || ("constraint" in error && error.constraint === constraint));
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    error.code === "23505" &&
+    (constraint === undefined || ("constraint" in error && error.constraint === constraint))
+  );
 }
 
 /**
@@ -13,5 +18,10 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
  * @param constraint - which one; any when absent.
  */
 export function isForeignKeyViolation(error: unknown, constraint?: RegExp): boolean {
-  return error instanceof Error && "code" in error && error.code === "23503" && (constraint === undefined || ("constraint" in error && constraint.test(String(error.constraint))));
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    error.code === "23503" &&
+    (constraint === undefined || ("constraint" in error && constraint.test(String(error.constraint))))
+  );
 }

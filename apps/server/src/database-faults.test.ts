@@ -23,7 +23,10 @@ function isHonest({ body, headers, status }: Reply): boolean {
 /** What does not need a database in perfect health: the session, and what it does. */
 async function expectSessionRuns(): Promise<void> {
   expect(await server.request("GET", "/browsers/steady")).toMatchObject({ status: 200, body: { session_id: session } });
-  expect(await server.request("POST", `/browsers/${session}/process/exec`, { body: { command: "true" } })).toMatchObject({ status: 200, body: { exit_code: 0 } });
+  expect(await server.request("POST", `/browsers/${session}/process/exec`, { body: { command: "true" } })).toMatchObject({
+    status: 200,
+    body: { exit_code: 0 },
+  });
 }
 
 /** Reads and writes from several callers, until told to stop. @returns what they were answered, and the profiles that they were told were made. */
@@ -34,7 +37,9 @@ function work(callers: number) {
   async function call(caller: number): Promise<void> {
     for (let turn = 0; !stopped; turn += 1) {
       const name = `work-${String(caller)}-${String(turn)}-${String(Date.now())}`;
-      const reply = await (turn % 3 === 0 ? server.request("POST", "/profiles", { body: { name } }) : server.request("GET", turn % 3 === 1 ? "/profiles" : "/browsers/steady"));
+      const reply = await (turn % 3 === 0
+        ? server.request("POST", "/profiles", { body: { name } })
+        : server.request("GET", turn % 3 === 1 ? "/profiles" : "/browsers/steady"));
       replies.push(reply);
       if (turn % 3 === 0 && reply.status < 300) made.push(Profile.parse(reply.body).id);
     }
@@ -60,9 +65,12 @@ it("answers what needs no database while that is slow, and the rest when it can"
   try {
     const slow = Promise.all(Array.from({ length: 5 }, () => server.request("GET", "/profiles")));
     let isDone = false;
-    slow.then(() => {
-      isDone = true;
-    }, () => undefined);
+    slow.then(
+      () => {
+        isDone = true;
+      },
+      () => undefined,
+    );
     expect((await server.request("GET", "/health", { key: null })).status).toBe(200);
     expect((await server.request("POST", `/browsers/${session}/process/exec`, { body: { command: "true" } })).status).toBe(200);
     expect(isDone).toBe(false);
@@ -72,20 +80,26 @@ it("answers what needs no database while that is slow, and the rest when it can"
   }
 });
 
-it.skipIf(process.platform === "win32").each(["SIGKILL", "SIGINT", "SIGQUIT"] as const)("answers 503 with Retry-After while PostgreSQL restarts after %s, keeps its sessions, and loses nothing (needs POSIX signals)", { timeout: 120_000 }, async (signal) => {
-  const working = work(6);
-  await expect.poll(() => working.replies.length, { timeout: 30_000 }).toBeGreaterThan(30);
-  process.kill(Number.parseInt(readFileSync(join(server.databaseDir, "pgdata", "postmaster.pid"), "utf8"), 10), signal);
-  await expect.poll(() => working.replies.some(({ status }) => status === 503), { timeout: 60_000 }).toBe(true);
-  const before = working.replies.length;
-  // Well again for everybody.
-  await expect.poll(() => working.replies.length > before + 60 && working.replies.slice(-30).every(({ status }) => status < 300), { timeout: 60_000 }).toBe(true);
-  const { made, replies } = await working.stop();
-  expect(replies.filter((reply) => !isHonest(reply)).map(({ body, status }) => [status, body])).toEqual([]);
-  const kept = new Set((await server.database.query.selectFrom("profiles").select("id").execute()).map(({ id }) => id));
-  expect(made.filter((id) => !kept.has(id))).toEqual([]);
-  await expectSessionRuns();
-});
+it.skipIf(process.platform === "win32").each(["SIGKILL", "SIGINT", "SIGQUIT"] as const)(
+  "answers 503 with Retry-After while PostgreSQL restarts after %s, keeps its sessions, and loses nothing (needs POSIX signals)",
+  { timeout: 120_000 },
+  async (signal) => {
+    const working = work(6);
+    await expect.poll(() => working.replies.length, { timeout: 30_000 }).toBeGreaterThan(30);
+    process.kill(Number.parseInt(readFileSync(join(server.databaseDir, "pgdata", "postmaster.pid"), "utf8"), 10), signal);
+    await expect.poll(() => working.replies.some(({ status }) => status === 503), { timeout: 60_000 }).toBe(true);
+    const before = working.replies.length;
+    // Well again for everybody.
+    await expect
+      .poll(() => working.replies.length > before + 60 && working.replies.slice(-30).every(({ status }) => status < 300), { timeout: 60_000 })
+      .toBe(true);
+    const { made, replies } = await working.stop();
+    expect(replies.filter((reply) => !isHonest(reply)).map(({ body, status }) => [status, body])).toEqual([]);
+    const kept = new Set((await server.database.query.selectFrom("profiles").select("id").execute()).map(({ id }) => id));
+    expect(made.filter((id) => !kept.has(id))).toEqual([]);
+    await expectSessionRuns();
+  },
+);
 
 it("goes on when every connection to its database is cut", async () => {
   const { proxy } = server;
@@ -101,4 +115,3 @@ it("goes on when every connection to its database is cut", async () => {
   expect(replies.filter((reply) => !isHonest(reply)).map(({ body, status }) => [status, body])).toEqual([]);
   await expectSessionRuns();
 });
-

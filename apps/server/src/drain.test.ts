@@ -23,7 +23,9 @@ afterAll(() => {
 
 async function start(): Promise<void> {
   // A stop that waits for the whole drain is told from a slow machine.
-  server = await startServer(completeConfig({ data_dir: dataDir, port: 0, placement: "process", warm: 0, drain_seconds: 120, ...unlimited }), { logTo: new PassThrough().resume() });
+  server = await startServer(completeConfig({ data_dir: dataDir, port: 0, placement: "process", warm: 0, drain_seconds: 120, ...unlimited }), {
+    logTo: new PassThrough().resume(),
+  });
 }
 
 async function ask(method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> {
@@ -75,7 +77,9 @@ it("ends the sessions of a server that was killed as instance_lost when it start
   const readyFile = join(dataDir, "ready.json");
   const program = `const { serve } = await import(${JSON.stringify(new URL("server.ts", import.meta.url).href)}); await serve({ env: {}, flags: JSON.parse(process.argv[1]) });`;
   const flags = { data_dir: dataDir, port: 0, placement: "process", warm: 0, ready_file: readyFile, log_level: "silent", ...unlimited };
-  const child = spawn(process.execPath, ["--conditions=@shoal/source", "--input-type=module", "-e", program, JSON.stringify(flags)], { stdio: "inherit" });
+  const child = spawn(process.execPath, ["--conditions=@shoal/source", "--input-type=module", "-e", program, JSON.stringify(flags)], {
+    stdio: "inherit",
+  });
   const exited = once(child, "exit");
   try {
     await expect.poll(() => existsSync(readyFile), { timeout: 60_000 }).toBe(true);

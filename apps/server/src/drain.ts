@@ -21,7 +21,11 @@ function isEventStream(response: ServerResponse): boolean {
  * Follows every request from its arrival to its end, and logs it: refused ones at `info`, failed ones at `warn`, the others at `debug`.
  * Paths are written without their query. `onEnd` is told of each when its answer has ended, or its client is gone. A listener of the server rather than a hook of Fastify, which would cost each request more than its key does.
  */
-export function followRequests(server: Server, log: Log, onEnd?: (request: IncomingMessage, response: ServerResponse, durationMs: number) => void): InFlight {
+export function followRequests(
+  server: Server,
+  log: Log,
+  onEnd?: (request: IncomingMessage, response: ServerResponse, durationMs: number) => void,
+): InFlight {
   const open = new Set<ServerResponse>();
   let settled: (() => void) | undefined;
 
@@ -30,7 +34,17 @@ export function followRequests(server: Server, log: Log, onEnd?: (request: Incom
     const level = statusCode >= 500 ? "warn" : statusCode >= 400 ? "info" : "debug";
     const path = request.url?.split("?", 1)[0];
     const cut = !response.writableFinished;
-    log[level]({ request_id: requestIdOf(request), method: request.method, path, status: statusCode, duration_ms: Math.round((performance.now() - arrivedMs) * 10) / 10, ...(cut && { cut }) }, "request");
+    log[level](
+      {
+        request_id: requestIdOf(request),
+        method: request.method,
+        path,
+        status: statusCode,
+        duration_ms: Math.round((performance.now() - arrivedMs) * 10) / 10,
+        ...(cut && { cut }),
+      },
+      "request",
+    );
   }
 
   // First of all, so that whoever answers a request finds it among the open ones.

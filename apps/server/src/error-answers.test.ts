@@ -13,7 +13,18 @@ beforeAll(async () => {
   // Of another server, so that nothing ends it and it counts for the project alone.
   await server.database.query
     .insertInto("sessions")
-    .values({ id: "elsewhere", project_id: crowded.id, name: "busy", placement: "process", server_id: "another", timeout_seconds: 60, headless: true, stealth: false, viewport: null, start_url: null })
+    .values({
+      id: "elsewhere",
+      project_id: crowded.id,
+      name: "busy",
+      placement: "process",
+      server_id: "another",
+      timeout_seconds: 60,
+      headless: true,
+      stealth: false,
+      viewport: null,
+      start_url: null,
+    })
     .execute();
   await server.request("POST", "/profiles", { body: { name: "taken" } });
   await server.request("POST", "/profiles", { body: { name: "first" }, headers: { "idempotency-key": "used" } });
@@ -37,19 +48,63 @@ const refusals: readonly Refusal[] = [
   { what: "400 for a parameter that does not fit", code: "bad_request", target: "GET /profiles?limit=0", request: () => ({}) },
   { what: "400 for malformed JSON", code: "bad_request", target: "POST /profiles", request: () => ({ body: "{" }) },
   { what: "400 for a malformed path", code: "bad_request", target: "GET /profiles/%E0%A4%A", request: () => ({}) },
-  { what: "401 without a key", code: "unauthorized", target: "GET /profiles", request: () => ({ key: null }), headers: { "www-authenticate": "Bearer" } },
-  { what: "401 for another scheme", code: "unauthorized", target: "GET /profiles", request: () => ({ key: null, headers: { authorization: "Basic eDp5" } }), headers: { "www-authenticate": "Bearer" } },
-  { what: "401 for a key that there is not", code: "unauthorized", target: "GET /profiles", request: () => ({ key: `sk_shoal_${"y".repeat(43)}` }), headers: { "www-authenticate": "Bearer" } },
-  { what: "403 for another project than the key's", code: "forbidden", target: "GET /profiles", request: () => ({ key: other.key, headers: { "x-shoal-project": crowded.id } }) },
+  {
+    what: "401 without a key",
+    code: "unauthorized",
+    target: "GET /profiles",
+    request: () => ({ key: null }),
+    headers: { "www-authenticate": "Bearer" },
+  },
+  {
+    what: "401 for another scheme",
+    code: "unauthorized",
+    target: "GET /profiles",
+    request: () => ({ key: null, headers: { authorization: "Basic eDp5" } }),
+    headers: { "www-authenticate": "Bearer" },
+  },
+  {
+    what: "401 for a key that there is not",
+    code: "unauthorized",
+    target: "GET /profiles",
+    request: () => ({ key: `sk_shoal_${"y".repeat(43)}` }),
+    headers: { "www-authenticate": "Bearer" },
+  },
+  {
+    what: "403 for another project than the key's",
+    code: "forbidden",
+    target: "GET /profiles",
+    request: () => ({ key: other.key, headers: { "x-shoal-project": crowded.id } }),
+  },
   { what: "404 for an object", code: "not_found", target: "GET /profiles/nobody", request: () => ({}) },
   { what: "404 for a project", code: "project_not_found", target: "GET /profiles", request: () => ({ headers: { "x-shoal-project": "nowhere" } }) },
   { what: "404 for a path", code: "not_found", target: "GET /nowhere", request: () => ({}) },
   { what: "405 for a method", code: "method_not_allowed", target: "PUT /profiles", request: () => ({}), headers: { allow: /GET.*POST|POST.*GET/ } },
-  { what: "409 for a name", code: "name_taken", target: "POST /profiles", request: () => ({ body: { name: "taken" } }), headers: { "x-should-retry": "false" } },
+  {
+    what: "409 for a name",
+    code: "name_taken",
+    target: "POST /profiles",
+    request: () => ({ body: { name: "taken" } }),
+    headers: { "x-should-retry": "false" },
+  },
   { what: "413 for a large body", code: "payload_too_large", target: "POST /profiles", request: () => ({ body: `"${"x".repeat(1024 * 1024)}"` }) },
-  { what: "415 for a media type", code: "unsupported_media_type", target: "POST /profiles", request: () => ({ body: "{}", headers: { "content-type": "text/plain" } }) },
-  { what: "422 for an idempotency key that was used otherwise", code: "idempotency_conflict", target: "POST /profiles", request: () => ({ body: { name: "second" }, headers: { "idempotency-key": "used" } }) },
-  { what: "429 for the sessions of a project", code: "too_many_requests", target: "POST /browsers", request: () => ({ key: crowded.key, body: { name: "one-too-many" } }) },
+  {
+    what: "415 for a media type",
+    code: "unsupported_media_type",
+    target: "POST /profiles",
+    request: () => ({ body: "{}", headers: { "content-type": "text/plain" } }),
+  },
+  {
+    what: "422 for an idempotency key that was used otherwise",
+    code: "idempotency_conflict",
+    target: "POST /profiles",
+    request: () => ({ body: { name: "second" }, headers: { "idempotency-key": "used" } }),
+  },
+  {
+    what: "429 for the sessions of a project",
+    code: "too_many_requests",
+    target: "POST /browsers",
+    request: () => ({ key: crowded.key, body: { name: "one-too-many" } }),
+  },
   { what: "501 for what is to come", code: "not_implemented", target: "POST /browsers", request: () => ({ body: { invocation_id: "i" } }) },
 ];
 
@@ -60,7 +115,8 @@ it.each(refusals)("answers $what as every error", async ({ what, code, target, r
   const error = ErrorBody.parse(body);
   expect(errorCodes).toContain(error.code);
   expect(error.message.length).toBeGreaterThan(10);
-  for (const detail of error.details ?? []) expect(detail).toEqual({ code: expect.any(String) as unknown, message: expect.stringMatching(/./) as unknown });
+  for (const detail of error.details ?? [])
+    expect(detail).toEqual({ code: expect.any(String) as unknown, message: expect.stringMatching(/./) as unknown });
   expect(Object.keys(error).filter((key) => !["code", "message", "details", "inner_error", "limit", "used", "remaining"].includes(key))).toEqual([]);
   expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
   expect(headers.get("x-request-id")).toMatch(/./);

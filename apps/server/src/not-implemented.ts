@@ -1,10 +1,18 @@
 import type { Contract, contract } from "@shoal/contract";
 
 /** Operations that the service answers itself, to those who have a key. */
-export type KeyedPlane<C extends Contract> = { readonly [Name in keyof C as C[Name] extends { readonly plane: "control" } ? (C[Name] extends { readonly auth: "none" } ? never : Name) : never]: C[Name] };
+export type KeyedPlane<C extends Contract> = {
+  readonly [
+    Name in keyof C as C[Name] extends { readonly plane: "control" } ? (C[Name] extends { readonly auth: "none" } ? never : Name) : never
+  ]: C[Name];
+};
 
 /** Operations that need no key, but for the document, which is served as bytes. */
-export type OpenPlane<C extends Contract> = { readonly [Name in keyof C as C[Name] extends { readonly auth: "none"; readonly path: infer Path } ? (Path extends "/openapi.json" ? never : Name) : never]: C[Name] };
+export type OpenPlane<C extends Contract> = {
+  readonly [
+    Name in keyof C as C[Name] extends { readonly auth: "none"; readonly path: infer Path } ? (Path extends "/openapi.json" ? never : Name) : never
+  ]: C[Name];
+};
 
 /**
  * Operations of the control plane that have no handler yet, sorted: they answer 501, those that need a key only to somebody who has one. An operation that

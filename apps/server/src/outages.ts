@@ -3,11 +3,18 @@ import { ServiceError } from "@shoal/router";
 
 const later = "Repeat the request in a moment; a POST with its Idempotency-Key, so that what may have been done is not done twice.";
 
-const explanations: Readonly<Record<Outage, { readonly status: number; readonly code: string; readonly message: string; readonly retryAfterSeconds: number }>> = {
+const explanations: Readonly<
+  Record<Outage, { readonly status: number; readonly code: string; readonly message: string; readonly retryAfterSeconds: number }>
+> = {
   unreachable: { status: 503, code: "database_unavailable", message: `The service's database cannot be reached now. ${later}`, retryAfterSeconds: 2 },
   busy: { status: 503, code: "database_unavailable", message: `The service's database has more to do than it can. ${later}`, retryAfterSeconds: 2 },
   slow: { status: 503, code: "database_unavailable", message: `The service's database took too long to answer. ${later}`, retryAfterSeconds: 5 },
-  full: { status: 507, code: "insufficient_storage", message: "The service's database has no room left on its disk, so nothing can be changed; reading works. Its operator must make room.", retryAfterSeconds: 30 },
+  full: {
+    status: 507,
+    code: "insufficient_storage",
+    message: "The service's database has no room left on its disk, so nothing can be changed; reading works. Its operator must make room.",
+    retryAfterSeconds: 30,
+  },
 };
 
 /** Node's conditions of a disk that takes no more. */
@@ -21,7 +28,10 @@ export function explainOutage(error: unknown): unknown {
     return new ServiceError(status, code, message, { cause: error, retryAfterSeconds });
   }
   if (error instanceof Error && "code" in error && "syscall" in error && fullDisk.has(error.code)) {
-    return new ServiceError(507, "insufficient_storage", "The service has no room left on its disk. Its operator must make room.", { cause: error, retryAfterSeconds: 30 });
+    return new ServiceError(507, "insufficient_storage", "The service has no room left on its disk. Its operator must make room.", {
+      cause: error,
+      retryAfterSeconds: 30,
+    });
   }
   return error;
 }

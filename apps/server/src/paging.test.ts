@@ -22,7 +22,10 @@ let owner: { id: string; key: string };
 beforeAll(async () => {
   server = await startTestServer();
   owner = await server.addProject("pages");
-  await query().insertInto("profiles").values({ id: profileId, project_id: owner.id, name: "versioned", created_at: new Date().toISOString() }).execute();
+  await query()
+    .insertInto("profiles")
+    .values({ id: profileId, project_id: owner.id, name: "versioned", created_at: new Date().toISOString() })
+    .execute();
 });
 afterAll(() => server.close());
 
@@ -30,46 +33,146 @@ const profileId = createId();
 let latestVersion = 0;
 const query = () => server.database.query;
 const base = (id: string, created_at: string) => ({ id, project_id: owner.id, name: id, created_at });
-const removeFrom = (table: "profiles" | "proxies" | "extensions" | "telemetry_destinations" | "browser_pools" | "sessions" | "projects" | "api_keys" | "audit_export_destinations") => (id: string) => query().deleteFrom(table).where("id", "=", id).execute();
+const removeFrom =
+  (
+    table:
+      | "profiles"
+      | "proxies"
+      | "extensions"
+      | "telemetry_destinations"
+      | "browser_pools"
+      | "sessions"
+      | "projects"
+      | "api_keys"
+      | "audit_export_destinations",
+  ) =>
+  (id: string) =>
+    query().deleteFrom(table).where("id", "=", id).execute();
 
 const lists: Record<string, ListUnderTest> = {
-  "profiles.list": { path: "/profiles", insert: (id, at) => query().insertInto("profiles").values(base(id, at)).execute(), remove: removeFrom("profiles") },
+  "profiles.list": {
+    path: "/profiles",
+    insert: (id, at) => query().insertInto("profiles").values(base(id, at)).execute(),
+    remove: removeFrom("profiles"),
+  },
   "extensions.list": {
     path: "/extensions",
-    insert: (id, at) => query().insertInto("extensions").values({ ...base(id, at), blob: id, size_bytes: 1, checksum: "" }).execute(),
+    insert: (id, at) =>
+      query()
+        .insertInto("extensions")
+        .values({ ...base(id, at), blob: id, size_bytes: 1, checksum: "" })
+        .execute(),
     remove: removeFrom("extensions"),
   },
-  "proxies.list": { path: "/proxies", insert: (id, at) => query().insertInto("proxies").values({ ...base(id, at), type: "datacenter", protocol: "https", bypass_hosts: "[]", config: "{}" }).execute(), remove: removeFrom("proxies") },
-  "telemetry.destinations.list": { path: "/telemetry/destinations", insert: (id, at) => query().insertInto("telemetry_destinations").values({ ...base(id, at), endpoint: "https://otlp.example.com", description: null, header_names: "[]", headers: null }).execute(), remove: removeFrom("telemetry_destinations") },
+  "proxies.list": {
+    path: "/proxies",
+    insert: (id, at) =>
+      query()
+        .insertInto("proxies")
+        .values({ ...base(id, at), type: "datacenter", protocol: "https", bypass_hosts: "[]", config: "{}" })
+        .execute(),
+    remove: removeFrom("proxies"),
+  },
+  "telemetry.destinations.list": {
+    path: "/telemetry/destinations",
+    insert: (id, at) =>
+      query()
+        .insertInto("telemetry_destinations")
+        .values({ ...base(id, at), endpoint: "https://otlp.example.com", description: null, header_names: "[]", headers: null })
+        .execute(),
+    remove: removeFrom("telemetry_destinations"),
+  },
   "browsers.list": {
     path: "/browsers?status=all",
-    insert: (id, at) => query().insertInto("sessions").values({ ...base(id, at), placement: "process", server_id: "another", timeout_seconds: 60, headless: true, stealth: false, viewport: null, start_url: null, ended_at: at, ended_reason: "deleted" }).execute(),
+    insert: (id, at) =>
+      query()
+        .insertInto("sessions")
+        .values({
+          ...base(id, at),
+          placement: "process",
+          server_id: "another",
+          timeout_seconds: 60,
+          headless: true,
+          stealth: false,
+          viewport: null,
+          start_url: null,
+          ended_at: at,
+          ended_reason: "deleted",
+        })
+        .execute(),
     remove: removeFrom("sessions"),
   },
   "apiKeys.list": {
     path: "/org/api_keys",
-    insert: (id, at) => query().insertInto("api_keys").values({ ...base(id, at), key_hash: Buffer.from(id), masked_key: "sk_…", created_by_id: "test", created_by_email: "test@localhost" }).execute(),
+    insert: (id, at) =>
+      query()
+        .insertInto("api_keys")
+        .values({ ...base(id, at), key_hash: Buffer.from(id), masked_key: "sk_…", created_by_id: "test", created_by_email: "test@localhost" })
+        .execute(),
     remove: removeFrom("api_keys"),
   },
   // Of a region that no server is in: nobody fills it.
-  "browserPools.list": { path: "/browser_pools", insert: (id, at) => query().insertInto("browser_pools").values({ ...base(id, at), size: 1, region: "elsewhere", config: JSON.stringify({ fill_rate_per_minute: 0, timeout_seconds: 600 }) }).execute(), remove: removeFrom("browser_pools") },
+  "browserPools.list": {
+    path: "/browser_pools",
+    insert: (id, at) =>
+      query()
+        .insertInto("browser_pools")
+        .values({ ...base(id, at), size: 1, region: "elsewhere", config: JSON.stringify({ fill_rate_per_minute: 0, timeout_seconds: 600 }) })
+        .execute(),
+    remove: removeFrom("browser_pools"),
+  },
   "profiles.versions.list": {
     path: "/profiles/versioned/versions",
     // A later one is always a newer one.
     newId: () => String((latestVersion += 1)),
-    insert: (id, at) => query().insertInto("profile_versions").values({ profile_id: profileId, version: Number(id), blob: createId(), size_bytes: 1, checksum: "", source: "import", session_id: null, created_at: at }).execute(),
+    insert: (id, at) =>
+      query()
+        .insertInto("profile_versions")
+        .values({
+          profile_id: profileId,
+          version: Number(id),
+          blob: createId(),
+          size_bytes: 1,
+          checksum: "",
+          source: "import",
+          session_id: null,
+          created_at: at,
+        })
+        .execute(),
     remove: (id) => query().deleteFrom("profile_versions").where("profile_id", "=", profileId).where("version", "=", Number(id)).execute(),
   },
   ...Object.fromEntries(
-    [["projects.list", "/org/projects"], ["projects.legacy.list", "/projects"]].map(([operationId = "", path = ""]): [string, ListUnderTest] => [
+    [
+      ["projects.list", "/org/projects"],
+      ["projects.legacy.list", "/projects"],
+    ].map(([operationId = "", path = ""]): [string, ListUnderTest] => [
       operationId,
-      { path, isOrganization: true, insert: (id, created_at) => query().insertInto("projects").values({ id, name: id, created_at }).execute(), remove: removeFrom("projects") },
+      {
+        path,
+        isOrganization: true,
+        insert: (id, created_at) => query().insertInto("projects").values({ id, name: id, created_at }).execute(),
+        remove: removeFrom("projects"),
+      },
     ]),
   ),
   "auditLogs.exportDestinations.list": {
     path: "/audit-logs/export/destinations",
     isOrganization: true,
-    insert: (id, created_at) => query().insertInto("audit_export_destinations").values({ id, bucket: id, prefix: "", region: "us-east-1", role_arn: "arn:aws:iam::123456789012:role/none", kms_key_id: null, external_id: id, status: "paused", created_at }).execute(),
+    insert: (id, created_at) =>
+      query()
+        .insertInto("audit_export_destinations")
+        .values({
+          id,
+          bucket: id,
+          prefix: "",
+          region: "us-east-1",
+          role_arn: "arn:aws:iam::123456789012:role/none",
+          kms_key_id: null,
+          external_id: id,
+          status: "paused",
+          created_at,
+        })
+        .execute(),
     remove: removeFrom("audit_export_destinations"),
   },
 };
@@ -86,7 +189,11 @@ const idOf = (item: unknown): string => {
 };
 
 async function pageOf(list: ListUnderTest, limit: number, offset: number): Promise<{ ids: string[]; next: number | undefined }> {
-  const { body, headers, status } = await server.request("GET", `${list.path}${list.path.includes("?") ? "&" : "?"}limit=${String(limit)}&offset=${String(offset)}`, list.isOrganization ? {} : { key: owner.key });
+  const { body, headers, status } = await server.request(
+    "GET",
+    `${list.path}${list.path.includes("?") ? "&" : "?"}limit=${String(limit)}&offset=${String(offset)}`,
+    list.isOrganization ? {} : { key: owner.key },
+  );
   expect(status).toBe(200);
   const ids = (body as unknown[]).map(idOf);
   expect(headers.get("x-has-more")).toBe(String(headers.get("x-next-offset") !== null));
@@ -125,11 +232,16 @@ async function readCarefully(list: ListUnderTest, limit: number, between: (page:
 }
 
 /** What happens while somebody reads: a row comes, or one of those that are there goes. */
-const change = fc.oneof(fc.record({ kind: fc.constant("insert" as const), agoMs: fc.integer({ min: 0, max: 20 }) }), fc.record({ kind: fc.constant("delete" as const), which: fc.nat() }));
+const change = fc.oneof(
+  fc.record({ kind: fc.constant("insert" as const), agoMs: fc.integer({ min: 0, max: 20 }) }),
+  fc.record({ kind: fc.constant("delete" as const), which: fc.nat() }),
+);
 
 it("knows every list of the contract", () => {
   const missing = new Set<string>(notImplemented);
-  const paged = Object.entries<Endpoint>(contract).filter(([name, { responses }]) => !missing.has(name) && Object.values(responses).some(({ kind }) => kind === "page" || kind === "tokenPage"));
+  const paged = Object.entries<Endpoint>(contract).filter(
+    ([name, { responses }]) => !missing.has(name) && Object.values(responses).some(({ kind }) => kind === "page" || kind === "tokenPage"),
+  );
   expect([...Object.keys(lists), ...Object.keys(elsewhere)].sort()).toEqual(paged.map(([, { operationId }]) => operationId).sort());
   for (const file of Object.values(elsewhere)) expect(readFileSync(new URL(file, import.meta.url), "utf8")).toMatch(/it\(".*page/);
 });
@@ -174,37 +286,53 @@ describe.each(Object.entries(lists))("%s", (_operationId, list) => {
 
   it("misses nothing while rows come, and shows nothing twice while rows go", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 3, maxLength: 10 }), fc.array(change, { maxLength: 6 }), fc.integer({ min: 1, max: 4 }), async (ages, changes, limit) => {
-        for (const agoMs of ages) await insert(agoMs);
-        const before = [...live];
-        const coming = own(await readAll(list, limit, async (page) => {
-          if (changes[page] !== undefined) await insert(0);
-        }));
-        expect(before.filter((id) => !coming.includes(id))).toEqual([]);
-        const going = own(await readAll(list, limit, async (page) => {
-          const next = changes[page];
-          if (next?.kind === "delete") await remove(next.which);
-        }));
-        expect(new Set(going).size).toBe(going.length);
-        await clear();
-      }),
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 3, maxLength: 10 }),
+        fc.array(change, { maxLength: 6 }),
+        fc.integer({ min: 1, max: 4 }),
+        async (ages, changes, limit) => {
+          for (const agoMs of ages) await insert(agoMs);
+          const before = [...live];
+          const coming = own(
+            await readAll(list, limit, async (page) => {
+              if (changes[page] !== undefined) await insert(0);
+            }),
+          );
+          expect(before.filter((id) => !coming.includes(id))).toEqual([]);
+          const going = own(
+            await readAll(list, limit, async (page) => {
+              const next = changes[page];
+              if (next?.kind === "delete") await remove(next.which);
+            }),
+          );
+          expect(new Set(going).size).toBe(going.length);
+          await clear();
+        },
+      ),
       { numRuns: 6, endOnFailure: true },
     );
   });
 
   it("shows a careful reader each row that stays exactly once, whatever comes and goes", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 3, maxLength: 10 }), fc.array(change, { maxLength: 8 }), fc.integer({ min: 2, max: 4 }), async (ages, changes, limit) => {
-        for (const agoMs of ages) await insert(agoMs);
-        const before = [...live];
-        const seen = own(await readCarefully(list, limit, async (page) => {
-          const next = changes[page];
-          if (next?.kind === "insert") await insert(next.agoMs);
-          else if (next !== undefined) await remove(next.which);
-        }));
-        expect(before.filter((id) => live.includes(id) && !seen.includes(id))).toEqual([]);
-        await clear();
-      }),
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 3, maxLength: 10 }),
+        fc.array(change, { maxLength: 8 }),
+        fc.integer({ min: 2, max: 4 }),
+        async (ages, changes, limit) => {
+          for (const agoMs of ages) await insert(agoMs);
+          const before = [...live];
+          const seen = own(
+            await readCarefully(list, limit, async (page) => {
+              const next = changes[page];
+              if (next?.kind === "insert") await insert(next.agoMs);
+              else if (next !== undefined) await remove(next.which);
+            }),
+          );
+          expect(before.filter((id) => live.includes(id) && !seen.includes(id))).toEqual([]);
+          await clear();
+        },
+      ),
       { numRuns: 12, endOnFailure: true },
     );
   });

@@ -8,7 +8,10 @@ interface Window {
 }
 
 /** The rows of a page, and one more where there are more, for {@link toPage}. Of a table with `created_at` and `id`. */
-export function newestFirst<Tables, From extends keyof Tables, Row>(rows: SelectQueryBuilder<Tables, From, Row>, { limit, offset }: Window): SelectQueryBuilder<Tables, From, Row> {
+export function newestFirst<Tables, From extends keyof Tables, Row>(
+  rows: SelectQueryBuilder<Tables, From, Row>,
+  { limit, offset }: Window,
+): SelectQueryBuilder<Tables, From, Row> {
   return rows
     .orderBy(sql.ref("created_at"), "desc")
     .orderBy(sql.ref("id"), "desc")

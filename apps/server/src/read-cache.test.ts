@@ -30,17 +30,28 @@ function slowTable() {
       value = next;
       cache.forget("a");
     },
-    setLive: (next: boolean) => { live = next; },
-    setHold: (next: boolean) => { hold = next; },
-    letGo: () => { for (const resolve of held.splice(0)) resolve(); },
-    get loads() { return loads; },
+    setLive: (next: boolean) => {
+      live = next;
+    },
+    setHold: (next: boolean) => {
+      hold = next;
+    },
+    letGo: () => {
+      for (const resolve of held.splice(0)) resolve();
+    },
+    get loads() {
+      return loads;
+    },
   };
 }
 
 it("loads once for all who ask, and serves from memory afterwards, under each lookup", async () => {
   const table = slowTable();
   const both = await Promise.all([table.cache.get("a"), table.cache.get("a")]);
-  expect(both).toEqual([{ id: "a", value: 1 }, { id: "a", value: 1 }]);
+  expect(both).toEqual([
+    { id: "a", value: 1 },
+    { id: "a", value: 1 },
+  ]);
   expect(table.cache.get("a")).toEqual({ id: "a", value: 1 });
   expect(table.loads).toBe(1);
   await table.cache.get("name of a");

@@ -31,7 +31,9 @@ async function contents(): Promise<unknown> {
 }
 
 function paramsFor({ path }: Endpoint): Record<string, string> {
-  return Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, path.startsWith("/browsers/{id}") && name === "id" ? session : "x"]));
+  return Object.fromEntries(
+    [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, path.startsWith("/browsers/{id}") && name === "id" ? session : "x"]),
+  );
 }
 
 function send(endpoint: Endpoint, { body, params, query }: Pick<RequestCase, "body" | "params" | "query">) {
@@ -51,45 +53,74 @@ async function complaint(endpoint: Endpoint, wrong: RequestCase): Promise<string
   if (!error.success || error.data.code !== "bad_request") return told;
   // Parts of a form are called as they came: `body.files[0][dest_path]`.
   const at = endpoint.body?.kind === "multipart" ? wrong.at.replaceAll(/(?<=\])\.(\w+)/g, "[$1]") : wrong.at;
-  const named = (error.data.details ?? []).some(({ message = "" }) => message === at || [":", ".", "["].some((next) => message.startsWith(at + next)));
+  const named = (error.data.details ?? []).some(
+    ({ message = "" }) => message === at || [":", ".", "["].some((next) => message.startsWith(at + next)),
+  );
   return named === wrong.taken ? told : undefined;
 }
 
 it("knows the fields of the requests, those of a union's forms and of multipart bodies too", () => {
-  const fields = endpoints.flatMap(([operationId, endpoint]) => [...requestCases(endpoint, paramsFor(endpoint))].map(({ at }) => `${operationId} ${at}`));
+  const fields = endpoints.flatMap(([operationId, endpoint]) =>
+    [...requestCases(endpoint, paramsFor(endpoint))].map(({ at }) => `${operationId} ${at}`),
+  );
   expect(fields.length).toBeGreaterThan(3600);
-  const some = ["proxies.create body.config.port", "proxies.create body.config.zip", "browsers.fs.upload body.files[0].dest_path", "browsers.fs.uploadZip body.zip_file", "browsers.loadExtensions body.extensions[0].name", "extensions.upload body.file"];
+  const some = [
+    "proxies.create body.config.port",
+    "proxies.create body.config.zip",
+    "browsers.fs.upload body.files[0].dest_path",
+    "browsers.fs.uploadZip body.zip_file",
+    "browsers.loadExtensions body.extensions[0].name",
+    "extensions.upload body.file",
+  ];
   expect(some.filter((field) => !fields.includes(field))).toEqual([]);
 });
 
-it.each(all.filter(([name]) => missing.has(name)).map(([, endpoint]) => [endpoint.operationId, endpoint] as const))("%s, which answers 501 as yet, declares what it will take and refuse", (_id, endpoint) => {
-  const params = Object.fromEntries([...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, "x"]));
-  expect([...requestCases(endpoint, params)].filter((tried) => !areToldApart(endpoint, tried)).map(({ at, what }) => `${at}, ${what}`)).toEqual([]);
-});
+it.each(all.filter(([name]) => missing.has(name)).map(([, endpoint]) => [endpoint.operationId, endpoint] as const))(
+  "%s, which answers 501 as yet, declares what it will take and refuse",
+  (_id, endpoint) => {
+    const params = Object.fromEntries([...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => [name, "x"]));
+    expect([...requestCases(endpoint, params)].filter((tried) => !areToldApart(endpoint, tried)).map(({ at, what }) => `${at}, ${what}`)).toEqual([]);
+  },
+);
 
 describe.each(endpoints)("%s", (_id, endpoint) => {
-  it("names each field that is missing, of another type, beyond its limit or unknown, and takes what is within the limits", { timeout: 120_000 }, async () => {
-    const cases = [...requestCases(endpoint, paramsFor(endpoint))];
-    const complaints: string[] = [];
-    for (const wrong of cases) {
-      const said = await complaint(endpoint, wrong);
-      if (said !== undefined) complaints.push(said);
-    }
-    expect(complaints).toEqual([]);
-  });
+  it(
+    "names each field that is missing, of another type, beyond its limit or unknown, and takes what is within the limits",
+    { timeout: 120_000 },
+    async () => {
+      const cases = [...requestCases(endpoint, paramsFor(endpoint))];
+      const complaints: string[] = [];
+      for (const wrong of cases) {
+        const said = await complaint(endpoint, wrong);
+        if (said !== undefined) complaints.push(said);
+      }
+      expect(complaints).toEqual([]);
+    },
+  );
 });
 
 const withJson = endpoints.filter(([, { body }]) => body?.kind === "json");
 it.each(withJson)("%s refuses a body that is no JSON object, of another type, or too large", { timeout: 120_000 }, async (_id, endpoint) => {
   const path = endpoint.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => paramsFor(endpoint)[name] ?? "");
   const answerTo = (body: string, headers = {}) => server.request(endpoint.method, path, { body, headers });
-  for (const body of ["{", "[]", '"text"', "7", "true", '{"a":1,}', "\u0000"]) expect(await answerTo(body), body).toMatchObject({ status: 400, body: { code: "bad_request", message: expect.stringMatching(/^body\b/) as unknown } });
+  for (const body of ["{", "[]", '"text"', "7", "true", '{"a":1,}', "\u0000"])
+    expect(await answerTo(body), body).toMatchObject({
+      status: 400,
+      body: { code: "bad_request", message: expect.stringMatching(/^body\b/) as unknown },
+    });
   expect(await answerTo("{}", { "content-type": "text/plain" })).toMatchObject({ status: 415, body: { code: "unsupported_media_type" } });
   expect(await answerTo("{}", { "content-encoding": "gzip" })).toMatchObject({ status: 415, body: { code: "unsupported_media_type" } });
   const limitBytes = (endpoint.body?.kind === "json" ? endpoint.body.limitBytes : undefined) ?? 1024 * 1024;
   expect(await answerTo(`"${"a".repeat(limitBytes - 2)}"`)).toMatchObject({ status: 400, body: { code: "bad_request" } });
-  expect(await answerTo(`"${"a".repeat(limitBytes - 1)}"`)).toMatchObject({ status: 413, body: { code: "payload_too_large", message: expect.stringContaining(`${String(limitBytes)} bytes`) as unknown } });
-  if (endpoint.body?.kind === "json" && !endpoint.body.optional) expect(await server.request(endpoint.method, path)).toMatchObject({ status: 400, body: { code: "bad_request", message: expect.stringMatching(/^body: required/) as unknown } });
+  expect(await answerTo(`"${"a".repeat(limitBytes - 1)}"`)).toMatchObject({
+    status: 413,
+    body: { code: "payload_too_large", message: expect.stringContaining(`${String(limitBytes)} bytes`) as unknown },
+  });
+  if (endpoint.body?.kind === "json" && !endpoint.body.optional)
+    expect(await server.request(endpoint.method, path)).toMatchObject({
+      status: 400,
+      body: { code: "bad_request", message: expect.stringMatching(/^body: required/) as unknown },
+    });
 });
 
 const withForm = endpoints.filter(([, { body }]) => body?.kind === "multipart");
@@ -98,13 +129,28 @@ it.each(withForm)("%s refuses a body that is no form, a broken one, and too much
   const answerTo = (body: string, type: string) => server.request(endpoint.method, path, { body, headers: { "content-type": type } });
   const partWith = (text: string) => `--b\r\ncontent-disposition: form-data; name="zz_unknown"\r\n\r\n${text}`;
   expect(await answerTo("{}", "application/json")).toMatchObject({ status: 415, body: { code: "unsupported_media_type" } });
-  for (const [body, type] of [["--b--\r\n", "multipart/form-data"], [partWith("x"), "multipart/form-data; boundary=b"]] as const) expect(await answerTo(body, type), body).toMatchObject({ status: 400, body: { code: "bad_request", message: expect.stringMatching(/^body\b/) as unknown } });
-  expect(await answerTo(`${partWith("a".repeat(1024 * 1024 + 1))}\r\n--b--\r\n`, "multipart/form-data; boundary=b")).toMatchObject({ status: 413, body: { code: "payload_too_large" } });
+  for (const [body, type] of [
+    ["--b--\r\n", "multipart/form-data"],
+    [partWith("x"), "multipart/form-data; boundary=b"],
+  ] as const)
+    expect(await answerTo(body, type), body).toMatchObject({
+      status: 400,
+      body: { code: "bad_request", message: expect.stringMatching(/^body\b/) as unknown },
+    });
+  expect(await answerTo(`${partWith("a".repeat(1024 * 1024 + 1))}\r\n--b--\r\n`, "multipart/form-data; boundary=b")).toMatchObject({
+    status: 413,
+    body: { code: "payload_too_large" },
+  });
 });
 
 it.each(["POST /browsers", "PATCH /browsers/x", "POST /browser_pools/x/acquire"])("%s takes 50 tags and no more", async (operation) => {
   const [method = "", path = ""] = operation.split(" ");
-  const tagged = async (count: number) => (await server.request(method, path, { body: { tags: Object.fromEntries(Array.from({ length: count }, (_none, index) => [`tag ${String(index)}`, ""])), zz_unknown: 1 } })).body;
+  const tagged = async (count: number) =>
+    (
+      await server.request(method, path, {
+        body: { tags: Object.fromEntries(Array.from({ length: count }, (_none, index) => [`tag ${String(index)}`, ""])), zz_unknown: 1 },
+      })
+    ).body;
   expect(JSON.stringify(await tagged(50))).not.toContain("body.tags");
   expect(JSON.stringify(await tagged(51))).toContain("body.tags: at most 50 tags");
 });

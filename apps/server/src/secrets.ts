@@ -71,7 +71,9 @@ export function createSecrets(serverSecret: string): Secrets {
     },
     unseal(sealed, purpose) {
       try {
-        const decipher = createDecipheriv("aes-256-gcm", sealingKey, sealed.subarray(0, 12), { authTagLength: 16 }).setAAD(Buffer.from(purpose)).setAuthTag(sealed.subarray(12, 28));
+        const decipher = createDecipheriv("aes-256-gcm", sealingKey, sealed.subarray(0, 12), { authTagLength: 16 })
+          .setAAD(Buffer.from(purpose))
+          .setAuthTag(sealed.subarray(12, 28));
         return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString("utf8");
       } catch {
         return undefined;

@@ -30,7 +30,9 @@ afterEach(async () => {
 const dataDir = () => join(folder, "data");
 
 async function start(settings: Settings = {}): Promise<RunningServer> {
-  const server = await startServer(completeConfig({ data_dir: dataDir(), port: 0, placement: "process", warm: 0, ...unlimited, ...settings }), { logTo: new PassThrough().resume() });
+  const server = await startServer(completeConfig({ data_dir: dataDir(), port: 0, placement: "process", warm: 0, ...unlimited, ...settings }), {
+    logTo: new PassThrough().resume(),
+  });
   running.push(server);
   return server;
 }
@@ -45,7 +47,8 @@ async function refusal(settings: Settings): Promise<StartError> {
   throw new Error("It started.");
 }
 
-const ask = async (server: RunningServer, key: string | undefined) => (await fetch(`${server.baseUrl}/profiles`, { headers: { authorization: `Bearer ${key ?? ""}` } })).status;
+const ask = async (server: RunningServer, key: string | undefined) =>
+  (await fetch(`${server.baseUrl}/profiles`, { headers: { authorization: `Bearer ${key ?? ""}` } })).status;
 
 it("makes an admin key at the first start, keeps it for the next ones, and replaces a lost one on request", async () => {
   const readyFile = join(folder, "ready.json");
@@ -75,9 +78,13 @@ it("makes an admin key at the first start, keeps it for the next ones, and repla
   expect(await ask(fourth, first.apiKey)).toBe(200);
   // The two that the service made by itself stand in the audit log.
   const window = `start=${new Date(Date.now() - 3_600_000).toISOString()}&end=${new Date(Date.now() + 3_600_000).toISOString()}`;
-  const response = await fetch(`${fourth.baseUrl}/audit-logs?${window}&auth_strategy=service`, { headers: { authorization: `Bearer ${fourth.apiKey ?? ""}` } });
+  const response = await fetch(`${fourth.baseUrl}/audit-logs?${window}&auth_strategy=service`, {
+    headers: { authorization: `Bearer ${fourth.apiKey ?? ""}` },
+  });
   const entries = (await response.json()) as readonly AuditLogEntry[];
-  expect(entries.map(({ client_ip, operation, path: at, status, user_id }) => ({ client_ip, operation, path: at, status, user_id }))).toEqual([1, 2].map(() => ({ client_ip: "", operation: "apiKeys.create", path: "/org/api_keys", status: 201, user_id: "shoal" })));
+  expect(entries.map(({ client_ip, operation, path: at, status, user_id }) => ({ client_ip, operation, path: at, status, user_id }))).toEqual(
+    [1, 2].map(() => ({ client_ip: "", operation: "apiKeys.create", path: "/org/api_keys", status: 201, user_id: "shoal" })),
+  );
 });
 
 describe("does not start, and leaves nothing behind,", () => {
@@ -148,5 +155,10 @@ describe("does not start, and leaves nothing behind,", () => {
 it("tells loopback from the rest, and how to reach an address", () => {
   for (const host of ["127.0.0.1", "127.8.0.1", "::1", "localhost", "LOCALHOST"]) expect(isLoopback(host)).toBe(true);
   for (const host of ["0.0.0.0", "::", "10.0.0.1", "example.com", "1270.0.0.1", ""]) expect(isLoopback(host)).toBe(false);
-  expect([urlOf("0.0.0.0", 1), urlOf("::", 1), urlOf("::1", 1), urlOf("h", 1)]).toEqual(["http://127.0.0.1:1", "http://[::1]:1", "http://[::1]:1", "http://h:1"]);
+  expect([urlOf("0.0.0.0", 1), urlOf("::", 1), urlOf("::1", 1), urlOf("h", 1)]).toEqual([
+    "http://127.0.0.1:1",
+    "http://[::1]:1",
+    "http://[::1]:1",
+    "http://h:1",
+  ]);
 });

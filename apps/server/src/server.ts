@@ -112,7 +112,9 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   try {
     await tryAddress(config.host, config.port);
     const dataDir = openDataDir(config.data_dir);
-    cleanup.add("the data folder", () => { dataDir.release(); });
+    cleanup.add("the data folder", () => {
+      dataDir.release();
+    });
     refuseUnfinishedRestore(dataDir.path);
     return await start({ config, dataDir, log, cleanup }, options);
   } catch (error) {
@@ -129,20 +131,52 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
   const serverSecret = readServerSecret(dataDir.path, config.secret_key);
   const secrets = createSecrets(serverSecret);
   const { database, placement: bare } = await openParts(started, given);
-  const origins = createRequestOrigins({ publicUrl: config.public_url, trustedProxies: config.trusted_proxies, headers: config.trusted_proxy_headers });
-  const observation = await openObservation({ config, database, serverId: dataDir.serverId, traffic: () => bare.traffic(), inFlight: () => live.inFlight, sockets: () => live.upgrades?.count() ?? 0, telemetryExports: () => live.telemetryExports?.totals(), clientIpOf: (request) => origins.clientIpOf(request), log });
+  const origins = createRequestOrigins({
+    publicUrl: config.public_url,
+    trustedProxies: config.trusted_proxies,
+    headers: config.trusted_proxy_headers,
+  });
+  const observation = await openObservation({
+    config,
+    database,
+    serverId: dataDir.serverId,
+    traffic: () => bare.traffic(),
+    inFlight: () => live.inFlight,
+    sockets: () => live.upgrades?.count() ?? 0,
+    telemetryExports: () => live.telemetryExports?.totals(),
+    clientIpOf: (request) => origins.clientIpOf(request),
+    log,
+  });
   cleanup.add("metrics, traces and the access log", () => observation.close());
   // They come into being later in the start.
   const live: { inFlight?: InFlight; upgrades?: UpgradeRoutes; telemetryExports?: TelemetryExports } = {};
-  const overload = createOverloadGuard({ rules: rules.overload, inFlight: () => live.inFlight, onRefused: (why) => { observation.refused(why); } });
-  cleanup.add("the watch for overload", () => { overload.close(); });
+  const overload = createOverloadGuard({
+    rules: rules.overload,
+    inFlight: () => live.inFlight,
+    onRefused: (why) => {
+      observation.refused(why);
+    },
+  });
+  cleanup.add("the watch for overload", () => {
+    overload.close();
+  });
   const placement = overload.counting(observation.placement(aroundPlacement(bare)));
 
   const isLive = () => database.isListening();
   const lookup = createProjectLookup(database, isLive);
   const keyStore = createApiKeyStore(database);
-  const keys = createReadCache<KeyRow>({ max: 10_000, isLive, isPrivate: database.isJoined, load: (hash) => keyStore.findByHash(hash), idOf: (key) => key.id });
-  const apiKeys = createApiKeys(keyStore, lookup, (id) => database.afterwards(() => { keys.forget(id); }));
+  const keys = createReadCache<KeyRow>({
+    max: 10_000,
+    isLive,
+    isPrivate: database.isJoined,
+    load: (hash) => keyStore.findByHash(hash),
+    idOf: (key) => key.id,
+  });
+  const apiKeys = createApiKeys(keyStore, lookup, (id) =>
+    database.afterwards(() => {
+      keys.forget(id);
+    }),
+  );
   const projects = createProjects(createProjectStore(database), (changed) => {
     for (const id of changed.projects) lookup.forget(id);
     for (const id of changed.keys ?? []) keys.forget(id);
@@ -159,30 +193,54 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
     blobs: blobs("profiles"),
     keepVersions: config.profile_versions,
     maxBytes: config.profile_max_mib * 2 ** 20,
-    onChange: (id) => { profiles.forget(id); },
+    onChange: (id) => {
+      profiles.forget(id);
+    },
     log,
   });
   const profiles = createProfiles(database, isLive, profileStates);
   const outbound = createOutboundRule({ allowPrivateHosts: config.allow_private_hosts });
   const telemetryDestinations = createTelemetryDestinations({ database, secrets, rule: outbound, isLive });
-  cleanup.add("the change feed", database.onChange((change) => {
-    if (change === undefined || change.table === "telemetry_destinations") telemetryDestinations.forget(change?.id);
-    if (change === undefined) for (const cache of [keys, profiles, lookup]) cache.forgetAll();
-    else if (change.table === "api_keys") keys.forget(change.id);
-    else if (change.table === "profiles") profiles.forget(change.id);
-    else if (change.table === "projects") lookup.forget(change.id);
-  }));
+  cleanup.add(
+    "the change feed",
+    database.onChange((change) => {
+      if (change === undefined || change.table === "telemetry_destinations") telemetryDestinations.forget(change?.id);
+      if (change === undefined) for (const cache of [keys, profiles, lookup]) cache.forgetAll();
+      else if (change.table === "api_keys") keys.forget(change.id);
+      else if (change.table === "profiles") profiles.forget(change.id);
+      else if (change.table === "projects") lookup.forget(change.id);
+    }),
+  );
 
   const sessionStore = observation.sessionStore(createSessionStore(database));
   const lost = await sessionStore.endLost(dataDir.serverId);
   if (lost > 0) observation.sessionsEnded("instance_lost", lost);
   if (lost > 0) log.warn({ sessions: lost }, "sessions of an earlier run that was not stopped properly were ended as instance_lost");
-  const replicas = await joinReplicas({ database, serverId: dataDir.serverId, region: config.region, serverSecret, log, onGivenUp: () => { sessions.giveUp(); } });
+  const replicas = await joinReplicas({
+    database,
+    serverId: dataDir.serverId,
+    region: config.region,
+    serverSecret,
+    log,
+    onGivenUp: () => {
+      sessions.giveUp();
+    },
+  });
   cleanup.add("the connections to other servers", () => replicas.close());
   const { limits } = rules.sessions;
   const organization = await openOrganization(database, limits);
-  const telemetry = createTelemetryStore({ directory: join(dataDir.path, "telemetry"), retentionMs: config.telemetry_retention_days * 24 * hourMs, log });
-  const telemetryExports = createTelemetryExports({ destinations: telemetryDestinations, rule: outbound, store: telemetry, serverId: dataDir.serverId, log });
+  const telemetry = createTelemetryStore({
+    directory: join(dataDir.path, "telemetry"),
+    retentionMs: config.telemetry_retention_days * 24 * hourMs,
+    log,
+  });
+  const telemetryExports = createTelemetryExports({
+    destinations: telemetryDestinations,
+    rule: outbound,
+    store: telemetry,
+    serverId: dataDir.serverId,
+    log,
+  });
   live.telemetryExports = telemetryExports;
   cleanup.add("the export of telemetry", () => telemetryExports.close());
   const extensions = createExtensions({ database, blobs: blobs("extensions") });
@@ -215,15 +273,28 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
   const browserPools = await createBrowserPools({ database, sessions, sessionStore, serverId: dataDir.serverId, region: config.region, limits, log });
 
   const liveViews = createLiveViewAddresses(secrets, config.live_view_hours);
-  const idempotency = createIdempotency({ database, secrets, serverId: dataDir.serverId, region: config.region, retentionMs: config.idempotency_retention_hours * hourMs, log });
-  cleanup.add("the memory of answers", () => { idempotency.close(); });
+  const idempotency = createIdempotency({
+    database,
+    secrets,
+    serverId: dataDir.serverId,
+    region: config.region,
+    retentionMs: config.idempotency_retention_hours * hourMs,
+    log,
+  });
+  cleanup.add("the memory of answers", () => {
+    idempotency.close();
+  });
   const jobs = startJobs(
     database,
     [
       { name: "archives that belong to no extension", everyMs: hourMs, run: () => extensions.sweep() },
       { name: "states that belong to no profile", everyMs: hourMs, run: () => profileStates.sweep() },
       { name: "old idempotency keys", everyMs: hourMs, run: () => idempotency.sweep() },
-      { name: "old entries of the audit log", everyMs: hourMs, run: () => chain.dropBefore(new Date(Date.now() - rules.inForce().audit_retention_days * 24 * hourMs)) },
+      {
+        name: "old entries of the audit log",
+        everyMs: hourMs,
+        run: () => chain.dropBefore(new Date(Date.now() - rules.inForce().audit_retention_days * 24 * hourMs)),
+      },
     ],
     { log, lookEveryMs: hourMs / 6 },
   );
@@ -232,10 +303,16 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
   cleanup.add("exports of the audit log", () => exports.close());
   // What lies in this server's own folder.
   const sweeping = setInterval(() => {
-    replays.sweep().catch((error: unknown) => { log.warn({ err: error }, "old recordings could not be removed"); });
-    telemetry.sweep().catch((error: unknown) => { log.warn({ err: error }, "old telemetry could not be removed"); });
+    replays.sweep().catch((error: unknown) => {
+      log.warn({ err: error }, "old recordings could not be removed");
+    });
+    telemetry.sweep().catch((error: unknown) => {
+      log.warn({ err: error }, "old telemetry could not be removed");
+    });
   }, hourMs);
-  cleanup.add("the hourly sweep", () => { clearInterval(sweeping); });
+  cleanup.add("the hourly sweep", () => {
+    clearInterval(sweeping);
+  });
 
   let draining = false;
   const isDraining = () => draining;
@@ -245,7 +322,17 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
     cleanup.add("rate limits across servers", () => shared.stop());
   }
   const forwarding = replicas.forwardingFrom(origins);
-  const authenticator = replicas.trusting(createAuthenticator({ keys, projects: lookup, origins, limits: rateLimits, onUse: (keyId) => { keyUses.note(keyId); } }));
+  const authenticator = replicas.trusting(
+    createAuthenticator({
+      keys,
+      projects: lookup,
+      origins,
+      limits: rateLimits,
+      onUse: (keyId) => {
+        keyUses.note(keyId);
+      },
+    }),
+  );
   const app = createApp({
     apiKeys,
     authenticator,
@@ -272,7 +359,9 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
     readiness: createReadiness({ database, placement, chromium: config.chromium, isDraining }),
     replicas: forwarding,
     regions: replicas.regions,
-    serveReplicas: (served) => { replicas.serve(served, sessions); },
+    serveReplicas: (served) => {
+      replicas.serve(served, sessions);
+    },
     secrets,
     sessions,
     sessionStore,
@@ -280,7 +369,11 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
     telemetryDestinations,
     log,
     isDraining,
-    observe: (routes) => { observation.join(routes, (request) => { authenticator.countRefused(request); }); },
+    observe: (routes) => {
+      observation.join(routes, (request) => {
+        authenticator.countRefused(request);
+      });
+    },
   });
   observation.follow(app.server);
   const inFlight = followRequests(app.server, log, (request, response, durationMs) => {
@@ -292,7 +385,9 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
   Object.assign(live, { inFlight, upgrades });
   app.server.maxConnections = config.max_connections;
   const stalled = endStalledRequests(app.server, inFlight, () => rules.inForce().request_stall_seconds, log);
-  cleanup.add("the watch for stalled requests", () => { stalled.close(); });
+  cleanup.add("the watch for stalled requests", () => {
+    stalled.close();
+  });
   cleanup.add("the HTTP server", async () => {
     await browserPools.close();
     await sessions.close();
@@ -306,10 +401,21 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
   const { apiKey, isNew } = await settleAdminKey({ config, apiKeys, recorder, log }, baseUrl);
   if (config.ready_file !== undefined) {
     const path = config.ready_file;
-    cleanup.add("the ready file", () => { rmSync(path, { force: true }); });
+    cleanup.add("the ready file", () => {
+      rmSync(path, { force: true });
+    });
     writeReadyFile(path, { base_url: baseUrl, api_key: apiKey ?? null, pid: process.pid });
   }
-  log.info({ base_url: baseUrl, region: config.region, placement: placement.kind, database: database.embedded ? "embedded" : "external", data_dir: config.data_dir }, "the service answers");
+  log.info(
+    {
+      base_url: baseUrl,
+      region: config.region,
+      placement: placement.kind,
+      database: database.embedded ? "embedded" : "external",
+      data_dir: config.data_dir,
+    },
+    "the service answers",
+  );
 
   let closing: Promise<void> | undefined;
   async function close(graceMs: number): Promise<void> {
@@ -335,7 +441,10 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
       const report = rules.take(next);
       setLevel(log, rules.inForce().log_level);
       observation.reopen();
-      log.info({ applied: report.applied, needs_restart: report.needRestart }, report.needRestart.length === 0 ? "the settings were read again" : "the settings were read again; some need a restart");
+      log.info(
+        { applied: report.applied, needs_restart: report.needRestart },
+        report.needRestart.length === 0 ? "the settings were read again" : "the settings were read again; some need a restart",
+      );
       return report;
     },
     close: (graceMs = rules.inForce().drain_seconds * 1000) => (closing ??= close(graceMs)),

@@ -7,9 +7,17 @@ declare const shoal: Shoal;
 declare const stream: ReadableStream<Uint8Array>;
 
 expectTypeOf(shoal.deployments.create({ file: stream, entrypoint_rel_path: "index.ts", env_vars: { A: "1" } })).resolves.toEqualTypeOf<Deployment>();
-expectTypeOf(shoal.deployments.create({ source: { type: "github", url: "u", ref: "main", entrypoint: "index.ts" } })).resolves.toEqualTypeOf<Deployment>();
+expectTypeOf(
+  shoal.deployments.create({ source: { type: "github", url: "u", ref: "main", entrypoint: "index.ts" } }),
+).resolves.toEqualTypeOf<Deployment>();
 expectTypeOf(shoal.deployments.follow("d", { since: "5m" })).toEqualTypeOf<EventStream<DeploymentEvent>>();
-expectTypeOf(shoal.deployments.wait("d", { onEvent: (event) => { expectTypeOf(event).toEqualTypeOf<DeploymentEvent>(); } })).resolves.toEqualTypeOf<Deployment>();
+expectTypeOf(
+  shoal.deployments.wait("d", {
+    onEvent: (event) => {
+      expectTypeOf(event).toEqualTypeOf<DeploymentEvent>();
+    },
+  }),
+).resolves.toEqualTypeOf<Deployment>();
 expectTypeOf(shoal.invocations.create({ app_name: "a", action_name: "b" })).resolves.toEqualTypeOf<CreatedInvocation>();
 expectTypeOf(shoal.invocations.wait("i")).resolves.toEqualTypeOf<Invocation>();
 expectTypeOf(shoal.auth.connections.list()).resolves.toEqualTypeOf<ItemPage<AuthConnection>>();

@@ -30,13 +30,18 @@ const maxRows = 50_000;
 const longestPauseMs = 8000;
 
 /** All chunks one after another, each fetched when it is asked for and handed on when its SHA-256 is right. */
-export async function* auditLogChunks(transport: Transport, query: ExportAuditLogs, options: AuditLogDownloadOptions): AsyncGenerator<Uint8Array<ArrayBuffer>, undefined> {
+export async function* auditLogChunks(
+  transport: Transport,
+  query: ExportAuditLogs,
+  options: AuditLogDownloadOptions,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, undefined> {
   const { onProgress, ...callOptions } = options;
   // Before anything is sent: pages that came over plain http have none.
-  if ((globalThis.crypto as Partial<Crypto>).subtle === undefined) throw new TypeError("auditLogs.download checks SHA-256 sums, which this page cannot do: open it over https.");
+  if ((globalThis.crypto as Partial<Crypto>).subtle === undefined)
+    throw new TypeError("auditLogs.download checks SHA-256 sums, which this page cannot do: open it over https.");
   const seen = new Set<string>();
   let progress: AuditLogProgress = { chunks: 0, rows: 0, receivedBytes: 0 };
-  for (let cursor = query.cursor; ; ) {
+  for (let cursor = query.cursor; ;) {
     if (cursor !== undefined) seen.add(cursor);
     const { bytes, nextCursor, rows } = await chunkAt(transport, { ...query, ...(cursor !== undefined && { cursor }) }, callOptions);
     progress = { chunks: progress.chunks + 1, rows: progress.rows + rows, receivedBytes: progress.receivedBytes + bytes.byteLength };
@@ -56,7 +61,8 @@ async function chunkAt(transport: Transport, query: ExportAuditLogs, options: Do
       return await readChunk(download);
     } catch (error) {
       const broken = ConnectionError.isInstance(error) || TimeoutError.isInstance(error) || error instanceof BrokenChunk;
-      if (!broken || attempt >= maxTries) throw error instanceof BrokenChunk ? mismatch("x-content-sha256", "the bytes that came have another SHA-256") : error;
+      if (!broken || attempt >= maxTries)
+        throw error instanceof BrokenChunk ? mismatch("x-content-sha256", "the bytes that came have another SHA-256") : error;
       await pause(Math.min(longestPauseMs, 125 * 2 ** attempt), options.signal);
     }
   }
@@ -74,7 +80,8 @@ async function readChunk({ headers, stream }: Download): Promise<Chunk> {
     if (more !== "true" && more !== "false") throw mismatch("x-has-more", "expected true or false");
     if (!/^\d{1,5}$/.test(rows) || Number(rows) > maxRows) throw mismatch("x-row-count", `expected a number up to ${maxRows}`);
     if (!/^[0-9a-f]{64}$/.test(sum)) throw mismatch("x-content-sha256", "expected 64 hexadecimal digits in lower case");
-    if ((more === "true") !== (nextCursor !== undefined)) throw mismatch("x-next-cursor", more === "true" ? "expected the cursor of the next chunk" : "there is no next chunk, and yet a cursor");
+    if ((more === "true") !== (nextCursor !== undefined))
+      throw mismatch("x-next-cursor", more === "true" ? "expected the cursor of the next chunk" : "there is no next chunk, and yet a cursor");
   } catch (error) {
     await stream.cancel();
     throw error;

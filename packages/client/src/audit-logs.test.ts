@@ -12,7 +12,20 @@ import { ContractError, Shoal, type AuditLogProgress } from "./index.ts";
 import { startPartialService, type PartialService } from "./node/testing/partial-service.ts";
 
 const window = { start: "2026-01-01T00:00:00Z", end: "2026-01-31T00:00:00Z" };
-const entry = (id: number): AuditLogEntry => ({ timestamp: "2026-01-02T00:00:00.000Z", auth_strategy: "api_key", user_id: `u${id}`, email: "", status: 200, method: "POST", path: "/browsers", route: "/browsers", domain: "localhost", duration_ms: 3, client_ip: "127.0.0.1", user_agent: "test" });
+const entry = (id: number): AuditLogEntry => ({
+  timestamp: "2026-01-02T00:00:00.000Z",
+  auth_strategy: "api_key",
+  user_id: `u${id}`,
+  email: "",
+  status: 200,
+  method: "POST",
+  path: "/browsers",
+  route: "/browsers",
+  domain: "localhost",
+  duration_ms: 3,
+  client_ip: "127.0.0.1",
+  user_agent: "test",
+});
 const total = 5;
 const lineOf = (id: number) => `${JSON.stringify(entry(id))}\n`;
 const auditLogsOf = (service: PartialService) => new Shoal({ apiKey: "sk_secret_0123456789", baseUrl: service.baseUrl }).auditLogs;
@@ -53,7 +66,9 @@ describe("auditLogs.list", () => {
     const users: string[] = [];
     for await (const { user_id } of page) users.push(user_id);
     expect(users).toEqual(["u0", "u1", "u2", "u3", "u4"]);
-    expect(service.requests.map(({ line }) => new URL(line.slice("GET ".length), "http://x").searchParams.get("exclude_method"))).toEqual(Array.from({ length: 3 }, () => "GET,HEAD"));
+    expect(service.requests.map(({ line }) => new URL(line.slice("GET ".length), "http://x").searchParams.get("exclude_method"))).toEqual(
+      Array.from({ length: 3 }, () => "GET,HEAD"),
+    );
   });
 });
 
@@ -63,7 +78,11 @@ describe("auditLogs.download", () => {
     const seen: AuditLogProgress[] = [];
     const file = await bytesOf(auditLogsOf(service).download({ ...window, limit: 2 }, { onProgress: (progress) => seen.push(progress) }));
     expect(gunzipSync(file).toString()).toBe([0, 1, 2, 3, 4].map(lineOf).join(""));
-    expect(seen.map(({ chunks: count, rows }) => [count, rows])).toEqual([[1, 2], [2, 4], [3, 5]]);
+    expect(seen.map(({ chunks: count, rows }) => [count, rows])).toEqual([
+      [1, 2],
+      [2, 4],
+      [3, 5],
+    ]);
     expect(seen.at(-1)?.receivedBytes).toBe(file.length);
   });
 
@@ -91,7 +110,8 @@ describe("auditLogs.download", () => {
 
   it("fetches a chunk again whose bytes are not those of its SHA-256", async () => {
     let spoiled = 0;
-    const spoil = (_headers: Record<string, string>, bytes: Buffer, at: number) => (at === 2 && spoiled++ === 0 ? Buffer.concat([bytes.subarray(1), bytes.subarray(0, 1)]) : bytes);
+    const spoil = (_headers: Record<string, string>, bytes: Buffer, at: number) =>
+      at === 2 && spoiled++ === 0 ? Buffer.concat([bytes.subarray(1), bytes.subarray(0, 1)]) : bytes;
     await using service = await startPartialService({ exportAuditLogsChunk: chunks(spoil) });
     expect(gunzipSync(await bytesOf(auditLogsOf(service).download({ ...window, limit: 2 }))).toString()).toContain(lineOf(4));
     expect(service.requests).toHaveLength(4);
@@ -131,14 +151,22 @@ describe("auditLogs.download", () => {
   it("fails with what a call would reject with", async () => {
     await using service = await startPartialService({ exportAuditLogsChunk: chunks() });
     const { auditLogs } = new Shoal({ apiKey: "sk_secret_0123456789", baseUrl: service.baseUrl });
-    await expect(bytesOf(auditLogs.download({ start: window.end, end: window.start }))).rejects.toMatchObject({ status: 400, message: "query.end: must be later than start" });
-    await expect(bytesOf(auditLogs.download({ start: window.start, end: "2026-01-31T00:00:01Z" }))).rejects.toMatchObject({ status: 400, message: "query.end: must be at most 30 days after start" });
+    await expect(bytesOf(auditLogs.download({ start: window.end, end: window.start }))).rejects.toMatchObject({
+      status: 400,
+      message: "query.end: must be later than start",
+    });
+    await expect(bytesOf(auditLogs.download({ start: window.start, end: "2026-01-31T00:00:01Z" }))).rejects.toMatchObject({
+      status: 400,
+      message: "query.end: must be at most 30 days after start",
+    });
   });
 
   it("ends with the signal", async () => {
     await using service = await startPartialService({ exportAuditLogsChunk: chunks() });
     const stop = new AbortController();
-    const reader = auditLogsOf(service).download({ ...window, limit: 2 }, { signal: stop.signal }).getReader();
+    const reader = auditLogsOf(service)
+      .download({ ...window, limit: 2 }, { signal: stop.signal })
+      .getReader();
     await reader.read();
     stop.abort(new Error("enough"));
     await expect(reader.read()).rejects.toThrow("enough");

@@ -1,5 +1,30 @@
-import { createAuthConnection, deleteAuthConnection, exchangeHandoff, followLogin, getAuthConnection, listAuthConnections, listTimeline, startLogin, submitLogin, updateAuthConnection } from "@shoal/contract";
-import type { AuthConnection, CreateAuthConnection, ExchangedHandoff, ExchangeHandoff, ListAuthConnections, ListTimeline, ManagedAuthEvent, StartedLogin, StartLogin, SubmitLogin, SubmittedLogin, TimelineEvent, UpdateAuthConnection } from "@shoal/schemas";
+import {
+  createAuthConnection,
+  deleteAuthConnection,
+  exchangeHandoff,
+  followLogin,
+  getAuthConnection,
+  listAuthConnections,
+  listTimeline,
+  startLogin,
+  submitLogin,
+  updateAuthConnection,
+} from "@shoal/contract";
+import type {
+  AuthConnection,
+  CreateAuthConnection,
+  ExchangedHandoff,
+  ExchangeHandoff,
+  ListAuthConnections,
+  ListTimeline,
+  ManagedAuthEvent,
+  StartedLogin,
+  StartLogin,
+  SubmitLogin,
+  SubmittedLogin,
+  TimelineEvent,
+  UpdateAuthConnection,
+} from "@shoal/schemas";
 import type { CallOptions, EventStream, ItemPage, StreamOptions, Transport } from "@shoal/transport";
 
 /** Logins of profiles to sites, kept alive by the service. */

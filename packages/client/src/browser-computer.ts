@@ -12,7 +12,21 @@ import {
   typeText,
   writeClipboard,
 } from "@shoal/contract";
-import type { CaptureScreenshot, ClickMouse, ClipboardText, ComputerBatch, DragMouse, MousePosition, MoveMouse, Ok, PressKey, Scroll, SetCursor, TypeText, WriteClipboard } from "@shoal/schemas";
+import type {
+  CaptureScreenshot,
+  ClickMouse,
+  ClipboardText,
+  ComputerBatch,
+  DragMouse,
+  MousePosition,
+  MoveMouse,
+  Ok,
+  PressKey,
+  Scroll,
+  SetCursor,
+  TypeText,
+  WriteClipboard,
+} from "@shoal/schemas";
 import type { CallOptions, Download, DownloadOptions, Transport } from "@shoal/transport";
 
 /** Mouse, keyboard, screen and clipboard of a browser session. Places are pixels from the top left corner of what a screenshot shows. */

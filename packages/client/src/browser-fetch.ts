@@ -25,7 +25,17 @@ export interface BrowserFetchParts {
 }
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
-const ofOneConnection = new Set(["connection", "content-length", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailers", "transfer-encoding", "upgrade"]);
+const ofOneConnection = new Set([
+  "connection",
+  "content-length",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "te",
+  "trailers",
+  "transfer-encoding",
+  "upgrade",
+]);
 
 function methodOf(name: string): (typeof methods)[number] {
   const method = methods.find((known) => known === name.toUpperCase());
@@ -70,11 +80,23 @@ export async function browserFetch(parts: BrowserFetchParts, browserId: string, 
   }
 }
 
-async function direct({ fetch: custom }: BrowserFetchParts, { baseUrl, token }: SessionRoute, { target, method, headers, body }: ReadInit, init: BrowserFetchInit): Promise<Response> {
+async function direct(
+  { fetch: custom }: BrowserFetchParts,
+  { baseUrl, token }: SessionRoute,
+  { target, method, headers, body }: ReadInit,
+  init: BrowserFetchInit,
+): Promise<Response> {
   const query = new URLSearchParams({ url: target.href, jwt: token, ...(init.timeoutMs !== undefined && { timeout_ms: String(init.timeoutMs) }) });
   if (!headers.has("accept")) headers.set("accept", "*/*");
   const address = `${baseUrl}/curl/raw?${query}`;
-  const options: RequestInit & { duplex?: "half" } = { method, headers, body: body ?? null, redirect: "manual", signal: init.signal ?? null, ...(body instanceof ReadableStream && { duplex: "half" }) };
+  const options: RequestInit & { duplex?: "half" } = {
+    method,
+    headers,
+    body: body ?? null,
+    redirect: "manual",
+    signal: init.signal ?? null,
+    ...(body instanceof ReadableStream && { duplex: "half" }),
+  };
   let response: Response;
   try {
     response = await (custom === undefined ? fetch(address, options) : custom(new Request(address, options)));
@@ -108,19 +130,44 @@ async function errorIn(response: Response): Promise<ApiError> {
     if (typeof body === "object" && body !== null) {
       const { code: _code, message: said, ...others } = body as Readonly<Record<string, unknown>>;
       if (typeof said === "string") message = said;
-      fields = Object.fromEntries(Object.entries(others).filter((field): field is [string, string | number] => ["string", "number"].includes(typeof field[1])));
+      fields = Object.fromEntries(
+        Object.entries(others).filter((field): field is [string, string | number] => ["string", "number"].includes(typeof field[1])),
+      );
     }
   } catch {
     // Not JSON: the text says what it says.
   }
-  return new ApiError(message, { code, status: response.status, requestId: response.headers.get("x-request-id") ?? undefined, retryable: response.status >= 500, fields });
+  return new ApiError(message, {
+    code,
+    status: response.status,
+    requestId: response.headers.get("x-request-id") ?? undefined,
+    retryable: response.status >= 500,
+    fields,
+  });
 }
 
-async function viaCurl({ transport }: BrowserFetchParts, browserId: string, { target, method, headers, body }: ReadInit, init: BrowserFetchInit): Promise<Response> {
-  const text = body === undefined ? undefined : textOf(body instanceof ReadableStream ? new Uint8Array(await new Response(body).arrayBuffer()) : body);
-  const request: Curl = { url: target.href, method, headers: Object.fromEntries(headers), response_encoding: "base64", ...(text !== undefined && { body: text }), ...(init.timeoutMs !== undefined && { timeout_ms: init.timeoutMs }) };
+async function viaCurl(
+  { transport }: BrowserFetchParts,
+  browserId: string,
+  { target, method, headers, body }: ReadInit,
+  init: BrowserFetchInit,
+): Promise<Response> {
+  const text =
+    body === undefined ? undefined : textOf(body instanceof ReadableStream ? new Uint8Array(await new Response(body).arrayBuffer()) : body);
+  const request: Curl = {
+    url: target.href,
+    method,
+    headers: Object.fromEntries(headers),
+    response_encoding: "base64",
+    ...(text !== undefined && { body: text }),
+    ...(init.timeoutMs !== undefined && { timeout_ms: init.timeoutMs }),
+  };
   // Time for the browser to say itself that it took too long; sent once, as `fetch` does.
-  const result = await transport.call(curl, { params: { id: browserId }, body: request }, { signal: init.signal, timeoutMs: (init.timeoutMs ?? 30_000) + 10_000, maxRetries: 0 });
+  const result = await transport.call(
+    curl,
+    { params: { id: browserId }, body: request },
+    { signal: init.signal, timeoutMs: (init.timeoutMs ?? 30_000) + 10_000, maxRetries: 0 },
+  );
   const answered = new Headers();
   for (const [name, values] of Object.entries(result.headers)) for (const value of values) answered.append(name, value);
   const isEmpty = [101, 204, 205, 304].includes(result.status);
@@ -133,6 +180,8 @@ function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new TypeError("This body is not text (UTF-8), and bytes can only be sent to a session whose base_url is known: get the session first, with browsers.get or browsers.create.");
+    throw new TypeError(
+      "This body is not text (UTF-8), and bytes can only be sent to a session whose base_url is known: get the session first, with browsers.get or browsers.create.",
+    );
   }
 }

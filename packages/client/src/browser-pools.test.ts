@@ -4,7 +4,15 @@ import { describe, expect, it } from "vitest";
 import { Shoal, TimeoutError } from "./index.ts";
 import { startPartialService } from "./node/testing/partial-service.ts";
 
-const browser: Browser = { session_id: "b1", created_at: "2026-01-31T12:00:00.000Z", cdp_ws_url: "ws://x", webdriver_ws_url: "ws://x", headless: true, stealth: false, timeout_seconds: 600 };
+const browser: Browser = {
+  session_id: "b1",
+  created_at: "2026-01-31T12:00:00.000Z",
+  cdp_ws_url: "ws://x",
+  webdriver_ws_url: "ws://x",
+  headless: true,
+  stealth: false,
+  timeout_seconds: 600,
+};
 
 /** A pool whose browser can be had at the `afterPolls + 1`st request. */
 async function startPool(afterPolls = 0) {
@@ -49,7 +57,12 @@ describe("a lease", () => {
   it("sends requests through its browser", async () => {
     await using service = await startPartialService({
       acquireBrowser: () => ({ ...browser }),
-      curl: ({ params, body }) => ({ status: 200, headers: { "content-type": ["text/plain"] }, body: btoa(`${params.id} ${body.url}`), duration_ms: 1 }),
+      curl: ({ params, body }) => ({
+        status: 200,
+        headers: { "content-type": ["text/plain"] },
+        body: btoa(`${params.id} ${body.url}`),
+        duration_ms: 1,
+      }),
     });
     const lease = await new Shoal({ apiKey: "sk_secret_0123456789", baseUrl: service.baseUrl }).browserPools.acquire("search");
     expect(await (await lease.fetch("https://example.com/")).text()).toBe("b1 https://example.com/");
@@ -112,7 +125,9 @@ describe("waiting for a browser", () => {
         throw new ServiceError(404, "not_found", "There is no pool nowhere.");
       },
     });
-    await expect(new Shoal({ apiKey: "sk_secret_0123456789", baseUrl: service.baseUrl }).browserPools.acquire("nowhere")).rejects.toMatchObject({ status: 404 });
+    await expect(new Shoal({ apiKey: "sk_secret_0123456789", baseUrl: service.baseUrl }).browserPools.acquire("nowhere")).rejects.toMatchObject({
+      status: 404,
+    });
     expect(service.requests).toHaveLength(1);
   });
 });

@@ -1,5 +1,23 @@
-import { acquireBrowser, createBrowserPool, deleteBrowserPool, flushBrowserPool, getBrowserPool, listBrowserPools, releaseBrowser, updateBrowserPool } from "@shoal/contract";
-import type { AcquireBrowser, Browser, BrowserPool, CreateBrowserPool, DeleteBrowserPool, ListBrowserPools, ReleaseBrowser, UpdateBrowserPool } from "@shoal/schemas";
+import {
+  acquireBrowser,
+  createBrowserPool,
+  deleteBrowserPool,
+  flushBrowserPool,
+  getBrowserPool,
+  listBrowserPools,
+  releaseBrowser,
+  updateBrowserPool,
+} from "@shoal/contract";
+import type {
+  AcquireBrowser,
+  Browser,
+  BrowserPool,
+  CreateBrowserPool,
+  DeleteBrowserPool,
+  ListBrowserPools,
+  ReleaseBrowser,
+  UpdateBrowserPool,
+} from "@shoal/schemas";
 import { pause, type CallOptions, type ItemPage, type Transport } from "@shoal/transport";
 import { sessionOf, type BrowserSession } from "./browser-session.ts";
 import type { Browsers } from "./browsers.ts";
@@ -73,14 +91,18 @@ export class BrowserPools {
       const polledAt = performance.now();
       const passedMs = polledAt - startedAt;
       const seconds = Math.min(longestPollSeconds, Math.max(0, Math.ceil(waitSeconds - passedMs / 1000)));
-      const browser = await this.#transport.call(acquireBrowser, { params: { id_or_name: idOrName }, body: { ...lease, acquire_timeout_seconds: seconds } }, {
-        ...rest,
-        signal,
-        timeoutMs: timeoutMs + seconds * 1000,
-        ...(totalTimeoutMs !== undefined && { totalTimeoutMs: Math.max(1, totalTimeoutMs - passedMs) }),
-        // The answer to a key is kept: a further request with the same one would get the same "none".
-        idempotencyKey: typeof idempotencyKey === "string" && poll > 1 ? `${idempotencyKey}-${poll}` : idempotencyKey,
-      });
+      const browser = await this.#transport.call(
+        acquireBrowser,
+        { params: { id_or_name: idOrName }, body: { ...lease, acquire_timeout_seconds: seconds } },
+        {
+          ...rest,
+          signal,
+          timeoutMs: timeoutMs + seconds * 1000,
+          ...(totalTimeoutMs !== undefined && { totalTimeoutMs: Math.max(1, totalTimeoutMs - passedMs) }),
+          // The answer to a key is kept: a further request with the same one would get the same "none".
+          idempotencyKey: typeof idempotencyKey === "string" && poll > 1 ? `${idempotencyKey}-${poll}` : idempotencyKey,
+        },
+      );
       if (browser !== undefined) return this.#leaseOf(idOrName, browser, reuse);
       if (performance.now() - startedAt >= waitSeconds * 1000) return undefined;
       await pause(Math.max(0, shortestPollMs - (performance.now() - polledAt)), signal);
@@ -97,6 +119,9 @@ export class BrowserPools {
 
   #leaseOf(idOrName: string, browser: Browser, reuse: boolean): BrowserLease {
     const { session_id: id } = browser;
-    return sessionOf(browser, { fetch: (url, init) => this.#browsers.fetch(id, url, init), end: () => this.release(idOrName, { session_id: id, reuse }) });
+    return sessionOf(browser, {
+      fetch: (url, init) => this.#browsers.fetch(id, url, init),
+      end: () => this.release(idOrName, { session_id: id, reuse }),
+    });
   }
 }

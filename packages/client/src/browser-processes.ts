@@ -1,5 +1,25 @@
-import { execProcess, getProcessStatus, killProcess, resizeProcessTerminal, spawnProcess, streamProcessOutput, writeProcessStdin } from "@shoal/contract";
-import type { ExecProcess, ExecResult, KillProcess, Ok, ProcessStatus, ProcessStreamEvent, ResizeTerminal, SpawnedProcess, SpawnProcess, StdinResult, WriteStdin } from "@shoal/schemas";
+import {
+  execProcess,
+  getProcessStatus,
+  killProcess,
+  resizeProcessTerminal,
+  spawnProcess,
+  streamProcessOutput,
+  writeProcessStdin,
+} from "@shoal/contract";
+import type {
+  ExecProcess,
+  ExecResult,
+  KillProcess,
+  Ok,
+  ProcessStatus,
+  ProcessStreamEvent,
+  ResizeTerminal,
+  SpawnedProcess,
+  SpawnProcess,
+  StdinResult,
+  WriteStdin,
+} from "@shoal/schemas";
 import type { CallOptions, EventStream, StreamOptions, Transport } from "@shoal/transport";
 import { base64Of, bytesOf } from "./base64.ts";
 
@@ -17,7 +37,8 @@ export interface CommandResult {
 }
 
 /** What {@link BrowserProcesses.output} yields: pieces of output, and at last the exit. A piece may end in the middle of a character. */
-export type ProcessOutput = { readonly kind: "stdout" | "stderr"; readonly bytes: Uint8Array<ArrayBuffer> } | { readonly kind: "exit"; readonly exitCode: number | undefined };
+export type ProcessOutput =
+  { readonly kind: "stdout" | "stderr"; readonly bytes: Uint8Array<ArrayBuffer> } | { readonly kind: "exit"; readonly exitCode: number | undefined };
 
 /** The most that one write to standard input takes, before base64. */
 const maxStdinBytes = 512 * 1024;
@@ -50,7 +71,13 @@ export class BrowserProcesses {
   async run(browserId: string, body: ExecProcess, options?: CallOptions): Promise<CommandResult> {
     const result = await this.exec(browserId, body, options);
     const text = (base64: string) => new TextDecoder().decode(bytesOf(base64));
-    return { exitCode: result.exit_code, stdout: text(result.stdout_b64), stderr: text(result.stderr_b64), durationMs: result.duration_ms, timedOut: result.timed_out === true };
+    return {
+      exitCode: result.exit_code,
+      stdout: text(result.stdout_b64),
+      stderr: text(result.stderr_b64),
+      durationMs: result.duration_ms,
+      timedOut: result.timed_out === true,
+    };
   }
   /** Starts a process. It lives until it ends, is killed, or the session ends. @throws {ApiError} 400 for a command that does not exist; 429 for too many processes. */
   spawn(browserId: string, body: SpawnProcess, options?: CallOptions): Promise<SpawnedProcess> {

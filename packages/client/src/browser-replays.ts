@@ -55,7 +55,11 @@ export class BrowserReplays {
       const download = await transport.download(downloadReplay, { params: { id: browserId, replay_id: replayId } }, others);
       if (download !== undefined) return download;
       const leftMs = until - performance.now();
-      if (leftMs <= 0) throw new TimeoutError(`browsers.replays.download waited ${waitMs} ms for the file of replay ${replayId}, which is still being written. Stop the recording if it goes on; raise totalTimeoutMs if the file needs longer.`, waitMs);
+      if (leftMs <= 0)
+        throw new TimeoutError(
+          `browsers.replays.download waited ${waitMs} ms for the file of replay ${replayId}, which is still being written. Stop the recording if it goes on; raise totalTimeoutMs if the file needs longer.`,
+          waitMs,
+        );
       await pause(Math.min(wishedMs ?? pauseMs, leftMs), options.signal);
     }
   }

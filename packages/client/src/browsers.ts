@@ -1,4 +1,15 @@
-import { createBrowser, curl, deleteBrowser, extendBrowser, getBrowser, listBrowsers, loadExtensions, saveBrowserProfile, updateBrowser, type BytesInput } from "@shoal/contract";
+import {
+  createBrowser,
+  curl,
+  deleteBrowser,
+  extendBrowser,
+  getBrowser,
+  listBrowsers,
+  loadExtensions,
+  saveBrowserProfile,
+  updateBrowser,
+  type BytesInput,
+} from "@shoal/contract";
 import type { Browser, CreateBrowser, Curl, CurlResult, ExtendBrowser, GetBrowser, ListBrowsers, Profile, UpdateBrowser } from "@shoal/schemas";
 import type { CallOptions, ItemPage, Transport } from "@shoal/transport";
 import { BrowserComputer } from "./browser-computer.ts";
@@ -35,7 +46,13 @@ export class Browsers {
   readonly replays: BrowserReplays;
   readonly #transport: Transport;
   readonly #fetchParts: BrowserFetchParts;
-  constructor(transport: Transport, { listening, ...fetchParts }: Omit<BrowserFetchParts, "transport"> & { readonly listening?: ListeningTransport } = { routes: undefined, fetch: undefined }) {
+  constructor(
+    transport: Transport,
+    { listening, ...fetchParts }: Omit<BrowserFetchParts, "transport"> & { readonly listening?: ListeningTransport } = {
+      routes: undefined,
+      fetch: undefined,
+    },
+  ) {
     this.#transport = transport;
     this.#fetchParts = { transport, ...fetchParts };
     this.fs = new BrowserFiles(transport);

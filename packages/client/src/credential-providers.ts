@@ -1,5 +1,20 @@
-import { createCredentialProvider, deleteCredentialProvider, getCredentialProvider, listCredentialProviderItems, listCredentialProviders, testCredentialProvider, updateCredentialProvider } from "@shoal/contract";
-import type { CreateCredentialProvider, CredentialProvider, CredentialProviderItems, CredentialProviderTestResult, ListCredentialProviders, UpdateCredentialProvider } from "@shoal/schemas";
+import {
+  createCredentialProvider,
+  deleteCredentialProvider,
+  getCredentialProvider,
+  listCredentialProviderItems,
+  listCredentialProviders,
+  testCredentialProvider,
+  updateCredentialProvider,
+} from "@shoal/contract";
+import type {
+  CreateCredentialProvider,
+  CredentialProvider,
+  CredentialProviderItems,
+  CredentialProviderTestResult,
+  ListCredentialProviders,
+  UpdateCredentialProvider,
+} from "@shoal/schemas";
 import type { CallOptions, ItemPage, Transport } from "@shoal/transport";
 
 /** Password managers that credentials are fetched from when a login needs them. */

@@ -68,7 +68,12 @@ const server = createServer((request, response) => {
 let shoal: Shoal;
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  shoal = new Shoal({ apiKey: "sk_secret_0123456789", baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, direct: false, maxRetries: 0 });
+  shoal = new Shoal({
+    apiKey: "sk_secret_0123456789",
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    direct: false,
+    maxRetries: 0,
+  });
 });
 afterAll(() => {
   server.closeAllConnections();
@@ -92,21 +97,29 @@ async function settle(result: unknown): Promise<unknown> {
 }
 
 describe("every operation of the contract", () => {
-  it.each(endpoints.map((endpoint) => [endpoint.operationId, endpoint] as const))("%s is a method that sends the right request", async (operationId, endpoint) => {
-    const path = operationId.split(".");
-    const name = path.pop() ?? "";
-    const resource = path.reduce<unknown>((at, part) => Reflect.get(at as object, part), shoal);
-    const method = Reflect.get(resource as object, name) as (...given: unknown[]) => unknown;
-    expect(method).toBeTypeOf("function");
+  it.each(endpoints.map((endpoint) => [endpoint.operationId, endpoint] as const))(
+    "%s is a method that sends the right request",
+    async (operationId, endpoint) => {
+      const path = operationId.split(".");
+      const name = path.pop() ?? "";
+      const resource = path.reduce<unknown>((at, part) => Reflect.get(at as object, part), shoal);
+      const method = Reflect.get(resource as object, name) as (...given: unknown[]) => unknown;
+      expect(method).toBeTypeOf("function");
 
-    const { ids, body, query } = argumentsFor(endpoint);
-    seen.length = 0;
-    const result = await settle(method.apply(resource, [...ids, ...(body === undefined ? [] : [body]), ...(query === undefined ? [] : [query])]));
-    expect(seen).toHaveLength(1);
-    const params = Object.fromEntries(paramNames(endpoint).map((param, at) => [param, ids[at]]));
-    expect(seen[0]).toMatchObject({ operationId, params, ...(query !== undefined && { query }), ...(body !== undefined && endpoint.body?.kind !== "multipart" && { body }) });
-    if (endpoint.body?.kind === "multipart") expect(new Set(seen[0]?.body as string[])).toEqual(new Set(Object.keys(body as object)));
-    if (Object.values(endpoint.responses).every(({ kind }) => kind === "empty")) expect(result).toBeUndefined();
-    else expect(result).toBeDefined();
-  });
+      const { ids, body, query } = argumentsFor(endpoint);
+      seen.length = 0;
+      const result = await settle(method.apply(resource, [...ids, ...(body === undefined ? [] : [body]), ...(query === undefined ? [] : [query])]));
+      expect(seen).toHaveLength(1);
+      const params = Object.fromEntries(paramNames(endpoint).map((param, at) => [param, ids[at]]));
+      expect(seen[0]).toMatchObject({
+        operationId,
+        params,
+        ...(query !== undefined && { query }),
+        ...(body !== undefined && endpoint.body?.kind !== "multipart" && { body }),
+      });
+      if (endpoint.body?.kind === "multipart") expect(new Set(seen[0]?.body as string[])).toEqual(new Set(Object.keys(body as object)));
+      if (Object.values(endpoint.responses).every(({ kind }) => kind === "empty")) expect(result).toBeUndefined();
+      else expect(result).toBeDefined();
+    },
+  );
 });

@@ -1,4 +1,12 @@
-import { deleteExtension, downloadExtension, downloadExtensionFromChromeStore, getExtension, listExtensions, uploadExtension, type BytesInput } from "@shoal/contract";
+import {
+  deleteExtension,
+  downloadExtension,
+  downloadExtensionFromChromeStore,
+  getExtension,
+  listExtensions,
+  uploadExtension,
+  type BytesInput,
+} from "@shoal/contract";
 import type { ChromeStoreExtension, Extension, ListExtensions } from "@shoal/schemas";
 import type { CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
 

@@ -10,10 +10,22 @@ const base64 = (text: string) => Buffer.from(text).toString("base64");
 describe("processes", () => {
   it("run with their output as text", async () => {
     await using service = await startPartialService({
-      execProcess: ({ body }) => ({ exit_code: 3, stdout_b64: base64(`${body.command} ${body.args.join(" ")} größe`), stderr_b64: base64("oh"), duration_ms: 5, timed_out: body.timeout_sec === 1 }),
+      execProcess: ({ body }) => ({
+        exit_code: 3,
+        stdout_b64: base64(`${body.command} ${body.args.join(" ")} größe`),
+        stderr_b64: base64("oh"),
+        duration_ms: 5,
+        timed_out: body.timeout_sec === 1,
+      }),
     });
     const { process } = new Shoal({ apiKey, baseUrl: service.baseUrl }).browsers;
-    expect(await process.run("b", { command: "ls", args: ["-l", "/"], timeout_sec: 1 })).toEqual({ exitCode: 3, stdout: "ls -l / größe", stderr: "oh", durationMs: 5, timedOut: true });
+    expect(await process.run("b", { command: "ls", args: ["-l", "/"], timeout_sec: 1 })).toEqual({
+      exitCode: 3,
+      stdout: "ls -l / größe",
+      stderr: "oh",
+      durationMs: 5,
+      timedOut: true,
+    });
     expect(await process.exec("b", { command: "true" })).toMatchObject({ exit_code: 3, timed_out: false });
   });
 
@@ -81,7 +93,9 @@ describe("replays.download", () => {
     await using service = await startPartialService({ downloadReplay: () => withStatus(202, undefined, { retryAfterSeconds: 1 }) });
     const { replays } = new Shoal({ apiKey, baseUrl: service.baseUrl }).browsers;
     const error: unknown = await replays.download("b", "r", { totalTimeoutMs: 3_000 }).catch((reason: unknown) => reason);
-    expect(TimeoutError.isInstance(error) && error.message).toContain("browsers.replays.download waited 3000 ms for the file of replay r, which is still being written.");
+    expect(TimeoutError.isInstance(error) && error.message).toContain(
+      "browsers.replays.download waited 3000 ms for the file of replay r, which is still being written.",
+    );
     const reason = new Error("enough");
     await expect(replays.download("b", "r", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
@@ -90,17 +104,39 @@ describe("replays.download", () => {
 describe("browsers.fetch over browsers.curl", () => {
   const service = () =>
     startPartialService({
-      curl: ({ body }) => ({ status: body.method === "DELETE" ? 204 : 418, headers: { "content-type": ["text/plain"], "set-cookie": ["a=1", "b=2"], "x-sent": [JSON.stringify(body)] }, body: body.method === "DELETE" ? "" : base64("größe"), duration_ms: 1 }),
+      curl: ({ body }) => ({
+        status: body.method === "DELETE" ? 204 : 418,
+        headers: { "content-type": ["text/plain"], "set-cookie": ["a=1", "b=2"], "x-sent": [JSON.stringify(body)] },
+        body: body.method === "DELETE" ? "" : base64("größe"),
+        duration_ms: 1,
+      }),
     });
   const sent = (response: Response): unknown => JSON.parse(response.headers.get("x-sent") ?? "");
 
   it("answers with a standard response", async () => {
     await using server = await service();
     const { browsers } = new Shoal({ apiKey, baseUrl: server.baseUrl });
-    const response = await browsers.fetch("b", "https://a.example/x?y=1", { method: "post", headers: { "X-Own": "1", Connection: "close", "Content-Length": "99" }, body: new URLSearchParams({ a: "b c" }), timeoutMs: 2000 });
+    const response = await browsers.fetch("b", "https://a.example/x?y=1", {
+      method: "post",
+      headers: { "X-Own": "1", Connection: "close", "Content-Length": "99" },
+      body: new URLSearchParams({ a: "b c" }),
+      timeoutMs: 2000,
+    });
     expect(response).toBeInstanceOf(Response);
-    expect([response.status, await response.text(), response.url, response.headers.getSetCookie()]).toEqual([418, "größe", "https://a.example/x?y=1", ["a=1", "b=2"]]);
-    expect(sent(response)).toEqual({ url: "https://a.example/x?y=1", method: "POST", headers: { "content-type": "application/x-www-form-urlencoded;charset=UTF-8", "x-own": "1" }, body: "a=b+c", timeout_ms: 2000, response_encoding: "base64" });
+    expect([response.status, await response.text(), response.url, response.headers.getSetCookie()]).toEqual([
+      418,
+      "größe",
+      "https://a.example/x?y=1",
+      ["a=1", "b=2"],
+    ]);
+    expect(sent(response)).toEqual({
+      url: "https://a.example/x?y=1",
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded;charset=UTF-8", "x-own": "1" },
+      body: "a=b+c",
+      timeout_ms: 2000,
+      response_encoding: "base64",
+    });
   });
 
   it("gives bodies to answers that may have one only", async () => {

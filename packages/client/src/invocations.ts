@@ -1,5 +1,22 @@
-import { createInvocation, deleteInvocationBrowsers, followInvocation, getInvocation, listInvocationBrowsers, listInvocations, updateInvocation } from "@shoal/contract";
-import type { CreatedInvocation, CreateInvocation, FollowInvocation, Invocation, InvocationBrowsers, InvocationEvent, ListInvocations, UpdateInvocation } from "@shoal/schemas";
+import {
+  createInvocation,
+  deleteInvocationBrowsers,
+  followInvocation,
+  getInvocation,
+  listInvocationBrowsers,
+  listInvocations,
+  updateInvocation,
+} from "@shoal/contract";
+import type {
+  CreatedInvocation,
+  CreateInvocation,
+  FollowInvocation,
+  Invocation,
+  InvocationBrowsers,
+  InvocationEvent,
+  ListInvocations,
+  UpdateInvocation,
+} from "@shoal/schemas";
 import type { CallOptions, EventStream, ItemPage, StreamOptions, Transport } from "@shoal/transport";
 import { waitFor, type WaitOptions } from "./wait.ts";
 

@@ -1,5 +1,29 @@
-import { cloneProfile, createProfile, deleteProfile, downloadProfile, getProfile, getStorageState, importStorageState, listProfiles, listProfileVersions, rollbackProfile, updateProfile } from "@shoal/contract";
-import type { CloneProfile, CreateProfile, DownloadProfile, ImportStorageState, ListProfiles, ListProfileVersions, Profile, ProfileVersion, RollbackProfile, StorageState, UpdateProfile } from "@shoal/schemas";
+import {
+  cloneProfile,
+  createProfile,
+  deleteProfile,
+  downloadProfile,
+  getProfile,
+  getStorageState,
+  importStorageState,
+  listProfiles,
+  listProfileVersions,
+  rollbackProfile,
+  updateProfile,
+} from "@shoal/contract";
+import type {
+  CloneProfile,
+  CreateProfile,
+  DownloadProfile,
+  ImportStorageState,
+  ListProfiles,
+  ListProfileVersions,
+  Profile,
+  ProfileVersion,
+  RollbackProfile,
+  StorageState,
+  UpdateProfile,
+} from "@shoal/schemas";
 import type { CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
 
 /** Saved browser state (cookies, storage, preferences) that sessions start from. */

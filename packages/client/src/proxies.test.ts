@@ -5,7 +5,9 @@ import { startPartialService } from "./node/testing/partial-service.ts";
 describe("proxies.create", () => {
   const server = { host: "proxy.example", port: 3128 };
   it("hears which field of the configuration is wrong, whatever the type", async () => {
-    await using service = await startPartialService({ createProxy: ({ body: { type, bypass_hosts } }) => ({ id: "p1", type, ...(bypass_hosts && { bypass_hosts }) }) });
+    await using service = await startPartialService({
+      createProxy: ({ body: { type, bypass_hosts } }) => ({ id: "p1", type, ...(bypass_hosts && { bypass_hosts }) }),
+    });
     const { proxies } = new Shoal({ apiKey: "sk_secret_0123456789", baseUrl: service.baseUrl });
     const refusals: [proxy: object, message: RegExp][] = [
       [{ type: "custom" }, /^body\.config: a custom proxy needs host and port$/],
@@ -22,6 +24,10 @@ describe("proxies.create", () => {
       expect(ApiError.isInstance(error) && error.status).toBe(400);
       expect(error).toHaveProperty("message", expect.stringMatching(message));
     }
-    expect(await proxies.create({ type: "custom", config: server, bypass_hosts: ["*.example.com"] })).toEqual({ id: "p1", type: "custom", bypass_hosts: ["*.example.com"] });
+    expect(await proxies.create({ type: "custom", config: server, bypass_hosts: ["*.example.com"] })).toEqual({
+      id: "p1",
+      type: "custom",
+      bypass_hosts: ["*.example.com"],
+    });
   });
 });

@@ -49,16 +49,27 @@ async function start(baseUrl?: string | null, more?: Partial<Browser>) {
         return false;
       }
       if (url.searchParams.get("url")?.includes("unreachable") === true) {
-        response.writeHead(502, { "x-shoal-error": "bad_gateway", "content-type": "application/json" }).end('{"code":"bad_gateway","message":"no answer","net_error":-105,"net_error_name":"net::ERR_NAME_NOT_RESOLVED"}');
+        response
+          .writeHead(502, { "x-shoal-error": "bad_gateway", "content-type": "application/json" })
+          .end('{"code":"bad_gateway","message":"no answer","net_error":-105,"net_error_name":"net::ERR_NAME_NOT_RESOLVED"}');
         return true;
       }
-      response.writeHead(404, { "x-asked": `${request.method ?? ""} ${url.searchParams.get("url") ?? ""} ${url.searchParams.get("timeout_ms") ?? ""}`, "x-body-type": request.headers["content-type"] ?? "" });
+      response.writeHead(404, {
+        "x-asked": `${request.method ?? ""} ${url.searchParams.get("url") ?? ""} ${url.searchParams.get("timeout_ms") ?? ""}`,
+        "x-body-type": request.headers["content-type"] ?? "",
+      });
       request.pipe(response);
       return true;
     },
   });
   const session = sessionAt(baseUrl === null ? undefined : (baseUrl ?? instance.baseUrl), more);
-  const service = await startPartialService({ ...atService, createBrowser: () => session, getBrowser: () => session, listBrowsers: () => ({ items: [session], hasMore: false, nextOffset: undefined }), deleteBrowser: () => undefined });
+  const service = await startPartialService({
+    ...atService,
+    createBrowser: () => session,
+    getBrowser: () => session,
+    listBrowsers: () => ({ items: [session], hasMore: false, nextOffset: undefined }),
+    deleteBrowser: () => undefined,
+  });
   return {
     instance,
     service,
@@ -79,7 +90,15 @@ describe("a session that names its address", () => {
     const { browsers } = new Shoal({ apiKey, baseUrl: parts.service.baseUrl, project: "p", hooks });
     await browsers.create();
     expect(await text(await browsers.fs.readFile("b1", { path: "/a" }))).toBe("instance");
-    await browsers.fs.writeFile("b1", new ReadableStream({ start: (controller) => { controller.close(); } }), { path: "/a" });
+    await browsers.fs.writeFile(
+      "b1",
+      new ReadableStream({
+        start: (controller) => {
+          controller.close();
+        },
+      }),
+      { path: "/a" },
+    );
     expect((await browsers.curl("b1", { url: "https://a.example" })).headers).toEqual({ by: ["instance"] });
     for await (const { event } of browsers.telemetry.stream("b1", { replay: "all" })) expect(event.type).toBe("from_instance");
     expect(count(parts.service)).toBe(1);
@@ -126,7 +145,10 @@ describe("a session that names its address", () => {
   });
 
   it("goes through the service when its address cannot be reached or does not know the token, with one idempotency key", async () => {
-    for (const [baseUrl, cdp_ws_url] of [["http://127.0.0.1:1", undefined], [undefined, "ws://127.0.0.1:1/cdp?jwt=old"]] as const) {
+    for (const [baseUrl, cdp_ws_url] of [
+      ["http://127.0.0.1:1", undefined],
+      [undefined, "ws://127.0.0.1:1/cdp?jwt=old"],
+    ] as const) {
       await using parts = await start(baseUrl, cdp_ws_url === undefined ? {} : { cdp_ws_url });
       const keys: (string | null)[] = [];
       const hooks = { onRequest: ({ headers }: { headers: Headers }) => void keys.push(headers.get("idempotency-key")) };
@@ -145,7 +167,17 @@ describe("a session that names its address", () => {
     await using parts = await start("http://127.0.0.1:1");
     const { browsers } = new Shoal({ apiKey, baseUrl: parts.service.baseUrl, maxRetries: 0 });
     await browsers.create();
-    await expect(browsers.fs.writeFile("b1", new ReadableStream({ start: (controller) => { controller.close(); } }), { path: "/a" })).rejects.toSatisfy((error) => ConnectionError.isInstance(error));
+    await expect(
+      browsers.fs.writeFile(
+        "b1",
+        new ReadableStream({
+          start: (controller) => {
+            controller.close();
+          },
+        }),
+        { path: "/a" },
+      ),
+    ).rejects.toSatisfy((error) => ConnectionError.isInstance(error));
     expect(count(parts.service)).toBe(1);
   });
 
@@ -153,8 +185,18 @@ describe("a session that names its address", () => {
     await using parts = await start();
     const browser = await new Shoal({ apiKey, baseUrl: parts.service.baseUrl }).browsers.create();
     const bytes = new Uint8Array([0, 255, 254]);
-    const response = await browser.fetch("https://a.example/x?y=1", { method: "PUT", body: bytes, headers: { "Content-Type": "a/b" }, timeoutMs: 1500 });
-    expect([response.status, response.url, response.headers.get("x-asked"), response.headers.get("x-body-type")]).toEqual([404, "https://a.example/x?y=1", "PUT https://a.example/x?y=1 1500", "a/b"]);
+    const response = await browser.fetch("https://a.example/x?y=1", {
+      method: "PUT",
+      body: bytes,
+      headers: { "Content-Type": "a/b" },
+      timeoutMs: 1500,
+    });
+    expect([response.status, response.url, response.headers.get("x-asked"), response.headers.get("x-body-type")]).toEqual([
+      404,
+      "https://a.example/x?y=1",
+      "PUT https://a.example/x?y=1 1500",
+      "a/b",
+    ]);
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes);
     const streamed = await browser.fetch("https://a.example/", { method: "POST", body: new Blob(["a stream"]).stream() });
     expect(await streamed.text()).toBe("a stream");
@@ -169,21 +211,45 @@ describe("a session that names its address", () => {
     await using parts = await start();
     const browser = await new Shoal({ apiKey, baseUrl: parts.service.baseUrl }).browsers.create();
     const error: unknown = await browser.fetch("https://unreachable.example/").catch((reason: unknown) => reason);
-    expect(ApiError.isInstance(error) && [error.status, error.code, error.message, error.fields]).toEqual([502, "bad_gateway", "no answer", { net_error: -105, net_error_name: "net::ERR_NAME_NOT_RESOLVED" }]);
+    expect(ApiError.isInstance(error) && [error.status, error.code, error.message, error.fields]).toEqual([
+      502,
+      "bad_gateway",
+      "no answer",
+      { net_error: -105, net_error_name: "net::ERR_NAME_NOT_RESOLVED" },
+    ]);
   });
 
   it("lets browser.fetch go through the service when its address cannot be reached", async () => {
     await using parts = await start("http://127.0.0.1:1");
     const { browsers } = new Shoal({ apiKey, baseUrl: parts.service.baseUrl });
     await browsers.create();
-    await expect(browsers.fetch("b1", "https://a.example/", { method: "POST", body: "a" })).rejects.toSatisfy((error) => ConnectionError.isInstance(error));
+    await expect(browsers.fetch("b1", "https://a.example/", { method: "POST", body: "a" })).rejects.toSatisfy((error) =>
+      ConnectionError.isInstance(error),
+    );
     await browsers.create();
     expect((await browsers.fetch("b1", "https://a.example/")).headers.get("by")).toBe("service");
-    const { browsers: leaky } = new Shoal({ apiKey, baseUrl: parts.service.baseUrl, maxRetries: 0, fetch: (request) => (request.url.includes(":1/") ? Promise.reject(new TypeError(`no way to ${request.url}`)) : fetch(request)) });
+    const { browsers: leaky } = new Shoal({
+      apiKey,
+      baseUrl: parts.service.baseUrl,
+      maxRetries: 0,
+      fetch: (request) => (request.url.includes(":1/") ? Promise.reject(new TypeError(`no way to ${request.url}`)) : fetch(request)),
+    });
     await leaky.create();
     const errors = [await leaky.fetch("b1", "https://a.example/", { method: "POST" }).catch((reason: unknown) => reason)];
     await leaky.create();
-    errors.push(await leaky.fs.writeFile("b1", new ReadableStream({ start: (controller) => { controller.close(); } }), { path: "/a" }).catch((reason: unknown) => reason));
+    errors.push(
+      await leaky.fs
+        .writeFile(
+          "b1",
+          new ReadableStream({
+            start: (controller) => {
+              controller.close();
+            },
+          }),
+          { path: "/a" },
+        )
+        .catch((reason: unknown) => reason),
+    );
     for (const error of errors) {
       expect(ConnectionError.isInstance(error) && error.message).toContain("no way to");
       expect(inspect(error, { depth: 9 })).not.toContain(token);

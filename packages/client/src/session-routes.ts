@@ -1,5 +1,14 @@
 import type { Endpoint } from "@shoal/contract";
-import { ApiError, ConnectionError, createTransport, type CallOptions, type RequestInfo, type Transport, type TransportHooks, type TransportOptions } from "@shoal/transport";
+import {
+  ApiError,
+  ConnectionError,
+  createTransport,
+  type CallOptions,
+  type RequestInfo,
+  type Transport,
+  type TransportHooks,
+  type TransportOptions,
+} from "@shoal/transport";
 
 /** How to reach the instance beside a session's browser. */
 export interface SessionRoute {
@@ -104,7 +113,14 @@ const withToken = (request: AnyRequest, { token }: SessionRoute): AnyRequest => 
 /** Whether the body can be sent a second time. */
 function isRepeatable(body: unknown): boolean {
   if (body instanceof ReadableStream) return false;
-  return typeof body !== "object" || body === null || body instanceof Blob || ArrayBuffer.isView(body) || body instanceof ArrayBuffer || Object.values(body).every(isRepeatable);
+  return (
+    typeof body !== "object" ||
+    body === null ||
+    body instanceof Blob ||
+    ArrayBuffer.isView(body) ||
+    body instanceof ArrayBuffer ||
+    Object.values(body).every(isRepeatable)
+  );
 }
 
 /**
@@ -152,9 +168,11 @@ export function routedTransport(service: Transport, routes: SessionRoutes): Tran
     fetch: (endpoint, ...[request, options]) => run("fetch", endpoint, request as AnyRequest, options) as Promise<Response>,
     stream(endpoint, ...args) {
       const [given, options = {}] = args;
-      const request: AnyRequest = (given ?? {});
+      const request: AnyRequest = given ?? {};
       const route = routeFor(endpoint, request);
-      return route === undefined ? service.stream(endpoint, ...args) : route.transport.stream(atInstance(endpoint), withToken(request, route) as never, options);
+      return route === undefined
+        ? service.stream(endpoint, ...args)
+        : route.transport.stream(atInstance(endpoint), withToken(request, route) as never, options);
     },
   };
 }

@@ -17,7 +17,9 @@ afterEach(() => {
 describe("Shoal", () => {
   it("says where a key comes from when there is none", () => {
     vi.stubEnv("SHOAL_API_KEY", "");
-    expect(() => new Shoal()).toThrow("An API key is missing: set SHOAL_API_KEY, or pass apiKey to new Shoal(). `shoal serve` prints one at its first start; `shoal api-keys create` makes more.");
+    expect(() => new Shoal()).toThrow(
+      "An API key is missing: set SHOAL_API_KEY, or pass apiKey to new Shoal(). `shoal serve` prints one at its first start; `shoal api-keys create` makes more.",
+    );
   });
 
   it("takes key, address and project from the environment, and from its options first", async () => {
@@ -52,7 +54,11 @@ describe("against the real router", () => {
     expect((await allOf(await profiles.list({ limit: 1 }))).map((item) => item.id)).toEqual(["p0", "p1"]);
     await profiles.delete(profile.id);
     await expect(profiles.get(profile.id)).rejects.toMatchObject({ status: 404, code: "not_found" });
-    await expect(profiles.update("p1", { name: "" })).rejects.toMatchObject({ status: 400, code: "bad_request", details: [{ code: "invalid_input" }] });
+    await expect(profiles.update("p1", { name: "" })).rejects.toMatchObject({
+      status: 400,
+      code: "bad_request",
+      details: [{ code: "invalid_input" }],
+    });
   });
 
   it("manages keys", async () => {
@@ -83,7 +89,11 @@ describe("against the real router", () => {
       await browsers.delete(gone.session_id);
     }
     expect(await allOf(await browsers.list({ tags: { team: "a b" } }))).toEqual([]);
-    expect(service.requests.filter((request) => request.startsWith("DELETE"))).toEqual(["DELETE /browsers/b0", "DELETE /browsers/b0", "DELETE /browsers/b0"]);
+    expect(service.requests.filter((request) => request.startsWith("DELETE"))).toEqual([
+      "DELETE /browsers/b0",
+      "DELETE /browsers/b0",
+      "DELETE /browsers/b0",
+    ]);
   });
 
   it("works on files", async () => {
@@ -96,9 +106,19 @@ describe("against the real router", () => {
     const download = await fs.readFile("b", { path: "/d/a b&c.txt" });
     expect(download).toMatchObject({ sizeBytes: 6, contentType: "application/octet-stream", fileName: "a b&c.txt" });
     await download.stream.cancel();
-    await fs.upload("b", { files: [{ dest_path: "/d/1", file: new Blob(["one"]) }, { dest_path: "/d/2", file: bytes("two") }] });
+    await fs.upload("b", {
+      files: [
+        { dest_path: "/d/1", file: new Blob(["one"]) },
+        { dest_path: "/d/2", file: bytes("two") },
+      ],
+    });
     await fs.uploadZip("b", { dest_path: "/z", zip_file: "PK" });
-    expect(Object.fromEntries([...service.files].map(([path, content]) => [path, content.toString()]))).toEqual({ "/d/a b&c.txt": "hällo", "/d/1": "one", "/d/2": "two", "/z/unpacked": "PK" });
+    expect(Object.fromEntries([...service.files].map(([path, content]) => [path, content.toString()]))).toEqual({
+      "/d/a b&c.txt": "hällo",
+      "/d/1": "one",
+      "/d/2": "two",
+      "/z/unpacked": "PK",
+    });
     await fs.move("b", { src_path: "/d/1", dest_path: "/d/3" });
     await fs.setFilePermissions("b", { path: "/d/3", mode: "0644", owner: "shoal" });
     expect((await fs.fileInfo("b", { path: "/d/3" })).size_bytes).toBe(3);

@@ -89,7 +89,9 @@ export class Shoal {
   constructor(options: ShoalOptions = {}) {
     const apiKey = options.apiKey ?? variable("SHOAL_API_KEY");
     if (apiKey === undefined) {
-      throw new TypeError("An API key is missing: set SHOAL_API_KEY, or pass apiKey to new Shoal(). `shoal serve` prints one at its first start; `shoal api-keys create` makes more.");
+      throw new TypeError(
+        "An API key is missing: set SHOAL_API_KEY, or pass apiKey to new Shoal(). `shoal serve` prints one at its first start; `shoal api-keys create` makes more.",
+      );
     }
     const { direct = true, ...others } = options;
     const settings: TransportOptions = {

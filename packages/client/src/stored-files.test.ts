@@ -39,7 +39,13 @@ describe("extensions.upload", () => {
       await using service = await startPartialService({
         uploadExtension: async ({ body }) => {
           parts = await partsOf(body);
-          return { id: "e1", name: parts.name ?? null, created_at: "2026-01-31T12:00:00.000Z", size_bytes: content.length, checksum: createHash("sha256").update(content).digest("hex") };
+          return {
+            id: "e1",
+            name: parts.name ?? null,
+            created_at: "2026-01-31T12:00:00.000Z",
+            size_bytes: content.length,
+            checksum: createHash("sha256").update(content).digest("hex"),
+          };
         },
       });
       const extension = await new Shoal({ apiKey, baseUrl: service.baseUrl }).extensions.upload({ name: "blocker", file: await make(path) });
@@ -58,7 +64,9 @@ describe("profiles.download", () => {
       downloadProfile: ({ params, query }) => {
         formats.push(query.format);
         if (params.id_or_name === "gone") throw new ServiceError(404, "not_found", "There is no profile gone.");
-        return params.id_or_name === "new" ? withStatus(202, undefined, { retryAfterSeconds: 5 }) : { stream: Readable.from([Buffer.from(content)]), fileName: "work.tar.zst" };
+        return params.id_or_name === "new"
+          ? withStatus(202, undefined, { retryAfterSeconds: 5 })
+          : { stream: Readable.from([Buffer.from(content)]), fileName: "work.tar.zst" };
       },
     });
     const { profiles } = new Shoal({ apiKey, baseUrl: service.baseUrl });

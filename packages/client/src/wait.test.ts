@@ -4,18 +4,41 @@ import { ApiError, Shoal, TimeoutError } from "./index.ts";
 import { startAppService } from "./node/testing/app-service.ts";
 
 const timestamp = "2026-01-31T12:00:00Z";
-const inState = (status: string): DeploymentEvent => ({ event: "deployment_state", timestamp, deployment: { id: "d1", status, region: "aws.us-east-1a", created_at: timestamp } });
+const inState = (status: string): DeploymentEvent => ({
+  event: "deployment_state",
+  timestamp,
+  deployment: { id: "d1", status, region: "aws.us-east-1a", created_at: timestamp },
+});
 const log = (message: string): DeploymentEvent => ({ event: "log", message, timestamp });
 async function start() {
   const service = await startAppService();
-  return { service, shoal: new Shoal({ apiKey: "sk_0123456789", baseUrl: service.baseUrl, maxRetries: 0 }), [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
+  return {
+    service,
+    shoal: new Shoal({ apiKey: "sk_0123456789", baseUrl: service.baseUrl, maxRetries: 0 }),
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  };
 }
-const reasonOf = (promise: Promise<unknown>) => promise.then(() => undefined, (reason: unknown) => reason);
+const reasonOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
 
 it("deploys an archive with its variables, and a repository", async () => {
   await using test = await start();
-  await test.shoal.deployments.create({ file: new Blob(["PK zip"]), entrypoint_rel_path: "src/index.ts", force: true, env_vars: { A: "1", "B C": "zwei\r\n" } });
-  expect(Object.fromEntries(test.service.parts)).toEqual({ entrypoint_rel_path: "src/index.ts", force: "true", "env_vars[A]": "1", "env_vars[B C]": "zwei\r\n", file: 6 });
+  await test.shoal.deployments.create({
+    file: new Blob(["PK zip"]),
+    entrypoint_rel_path: "src/index.ts",
+    force: true,
+    env_vars: { A: "1", "B C": "zwei\r\n" },
+  });
+  expect(Object.fromEntries(test.service.parts)).toEqual({
+    entrypoint_rel_path: "src/index.ts",
+    force: "true",
+    "env_vars[A]": "1",
+    "env_vars[B C]": "zwei\r\n",
+    file: 6,
+  });
   const source = { type: "github", url: "https://github.com/shoal-dev/demo", ref: "main", entrypoint: "index.ts" } as const;
   await test.shoal.deployments.create({ source, version: "v1", env_vars: {} });
   const { source: sent, ...rest } = Object.fromEntries(test.service.parts);
@@ -24,7 +47,15 @@ it("deploys an archive with its variables, and a repository", async () => {
 
 it("waits by the events, and tells of states and of what else it hears", async () => {
   await using test = await start();
-  test.service.events = [inState("queued"), log("one"), inState("queued"), inState("in_progress"), { event: "sse_heartbeat", timestamp }, log("two"), inState("running")];
+  test.service.events = [
+    inState("queued"),
+    log("one"),
+    inState("queued"),
+    inState("in_progress"),
+    { event: "sse_heartbeat", timestamp },
+    log("two"),
+    inState("running"),
+  ];
   test.service.afterwards = "silence";
   const states: string[] = [];
   const heard: string[] = [];
@@ -65,7 +96,10 @@ it.each(["silence", "end"] as const)("gives up in time, or when it is told to, w
   await using test = await start();
   test.service.afterwards = afterwards;
   const late = await reasonOf(test.shoal.deployments.wait("d1", { totalTimeoutMs: 30, pollIntervalMs: 5 }));
-  expect(TimeoutError.isInstance(late) && [late.timeoutMs, late.message]).toEqual([30, "deployments.wait timed out after 30 ms in all, before there was an end. Raise totalTimeoutMs if it needs longer."]);
+  expect(TimeoutError.isInstance(late) && [late.timeoutMs, late.message]).toEqual([
+    30,
+    "deployments.wait timed out after 30 ms in all, before there was an end. Raise totalTimeoutMs if it needs longer.",
+  ]);
   const controller = new AbortController();
   const waiting = reasonOf(test.shoal.deployments.wait("d1", { signal: controller.signal }));
   const reason = new Error("enough");

@@ -1,4 +1,13 @@
-import { ApiError, ConnectionError, ContractError, pause, TimeoutError, type CallOptions, type EventStream, type StreamOptions } from "@shoal/transport";
+import {
+  ApiError,
+  ConnectionError,
+  ContractError,
+  pause,
+  TimeoutError,
+  type CallOptions,
+  type EventStream,
+  type StreamOptions,
+} from "@shoal/transport";
 
 /** How to wait for an end state. */
 export interface WaitOptions<State, Event = never> {
@@ -45,7 +54,12 @@ export async function waitFor<State, Event>(subject: Subject<State, Event>, opti
     totalTimeoutMs === undefined || totalTimeoutMs > maxTimerMs
       ? undefined
       : setTimeout(() => {
-          timeout.abort(new TimeoutError(`${subject.operation} timed out after ${totalTimeoutMs} ms in all, before there was an end. Raise totalTimeoutMs if it needs longer.`, totalTimeoutMs));
+          timeout.abort(
+            new TimeoutError(
+              `${subject.operation} timed out after ${totalTimeoutMs} ms in all, before there was an end. Raise totalTimeoutMs if it needs longer.`,
+              totalTimeoutMs,
+            ),
+          );
         }, totalTimeoutMs);
   let status: string | undefined;
   const report = (state: State): State => {
@@ -68,7 +82,10 @@ export async function waitFor<State, Event>(subject: Subject<State, Event>, opti
 }
 
 /** The final state; `undefined` where the stream cannot be had, or ends before there is one. */
-async function byEvents<State, Event>(subject: Subject<State, Event>, options: { signal: AbortSignal; report: (state: State) => State; onEvent?: ((event: Event) => void) | undefined }): Promise<State | undefined> {
+async function byEvents<State, Event>(
+  subject: Subject<State, Event>,
+  options: { signal: AbortSignal; report: (state: State) => State; onEvent?: ((event: Event) => void) | undefined },
+): Promise<State | undefined> {
   const { onEvent, report, signal } = options;
   const stream = subject.follow({ signal });
   // Not `await using`, whose helper is larger than this function in a bundle.

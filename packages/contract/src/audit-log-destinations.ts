@@ -1,4 +1,12 @@
-import { AuditLogExportDestination, AuditLogExportDestinationTestResult, CreateAuditLogExportDestination, Id, lazyObject, ListAuditLogExportDestinations, UpdateAuditLogExportDestination } from "@shoal/schemas";
+import {
+  AuditLogExportDestination,
+  AuditLogExportDestinationTestResult,
+  CreateAuditLogExportDestination,
+  Id,
+  lazyObject,
+  ListAuditLogExportDestinations,
+  UpdateAuditLogExportDestination,
+} from "@shoal/schemas";
 import { defineEndpoint, empty, json, page } from "./endpoint.ts";
 
 const area = "Audit Logs";

@@ -1,4 +1,15 @@
-import { AcquireBrowser, Browser, BrowserPool, CreateBrowserPool, DeleteBrowserPool, Id, lazyObject, ListBrowserPools, ReleaseBrowser, UpdateBrowserPool } from "@shoal/schemas";
+import {
+  AcquireBrowser,
+  Browser,
+  BrowserPool,
+  CreateBrowserPool,
+  DeleteBrowserPool,
+  Id,
+  lazyObject,
+  ListBrowserPools,
+  ReleaseBrowser,
+  UpdateBrowserPool,
+} from "@shoal/schemas";
 import { defineEndpoint, empty, json, optionalJson, page } from "./endpoint.ts";
 import { policyBody } from "./policy-body.ts";
 

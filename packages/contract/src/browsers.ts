@@ -1,4 +1,18 @@
-import { Browser, CreateBrowser, Curl, CurlError, CurlResult, ExtendBrowser, GetBrowser, Id, lazyObject, LimitError, ListBrowsers, LoadExtensions, UpdateBrowser } from "@shoal/schemas";
+import {
+  Browser,
+  CreateBrowser,
+  Curl,
+  CurlError,
+  CurlResult,
+  ExtendBrowser,
+  GetBrowser,
+  Id,
+  lazyObject,
+  LimitError,
+  ListBrowsers,
+  LoadExtensions,
+  UpdateBrowser,
+} from "@shoal/schemas";
 import { defineEndpoint, empty, json, multipart, optionalJson, page } from "./endpoint.ts";
 import { policyBody } from "./policy-body.ts";
 

@@ -40,21 +40,26 @@ describe("contract", () => {
     expect(exported.map(([name]) => name).sort()).toEqual(endpoints.map(([name]) => name).sort());
   });
 
-  it.each(endpoints)("%s is declared as the rules want it", (_name, { area, auth, body, errorBodies = {}, errors, method, operationId, path, plane, query, responses, summary }) => {
-    expect(operationId).toMatch(/^[a-z][A-Za-z]*(?:\.[a-z][A-Za-z]*)+$/);
-    expect(area).not.toBe("");
-    expect(summary).toMatch(/^[A-Z][^\n]*\.$/);
-    expect(path).toMatch(/^(?:\/(?:[a-z0-9_.-]+|\{[a-z_]+\}))+$/);
-    if (plane === "instance") expect(path).toMatch(/^\/browsers\/\{id\}\/./);
-    expect(Object.keys(responses)).not.toHaveLength(0);
-    for (const status of Object.keys(responses)) expect(Number(status)).toSatisfy((code: number) => code >= 200 && code < 300);
-    expect(errors).toEqual([...new Set(errors)].sort((a, b) => a - b));
-    expect(errors).toContain(500);
-    expect(errors).toEqual(expect.arrayContaining(Object.keys(errorBodies).map(Number)));
-    expect(Object.values(responses).filter(({ kind }) => kind === "empty").length).toBeLessThan(2);
-    for (const { kind } of Object.values(responses)) if (kind === "tokenPage") expect(query && z.safeParse(query, { page_token: 7 }).error?.issues.map(({ path: [field] }) => field)).toContain("page_token");
-    if (auth !== "none") expect(errors).toContain(401);
-    if (method === "GET") expect(body).toBeUndefined();
-    if (body !== undefined) expect(errors).toContain(400);
-  });
+  it.each(endpoints)(
+    "%s is declared as the rules want it",
+    (_name, { area, auth, body, errorBodies = {}, errors, method, operationId, path, plane, query, responses, summary }) => {
+      expect(operationId).toMatch(/^[a-z][A-Za-z]*(?:\.[a-z][A-Za-z]*)+$/);
+      expect(area).not.toBe("");
+      expect(summary).toMatch(/^[A-Z][^\n]*\.$/);
+      expect(path).toMatch(/^(?:\/(?:[a-z0-9_.-]+|\{[a-z_]+\}))+$/);
+      if (plane === "instance") expect(path).toMatch(/^\/browsers\/\{id\}\/./);
+      expect(Object.keys(responses)).not.toHaveLength(0);
+      for (const status of Object.keys(responses)) expect(Number(status)).toSatisfy((code: number) => code >= 200 && code < 300);
+      expect(errors).toEqual([...new Set(errors)].sort((a, b) => a - b));
+      expect(errors).toContain(500);
+      expect(errors).toEqual(expect.arrayContaining(Object.keys(errorBodies).map(Number)));
+      expect(Object.values(responses).filter(({ kind }) => kind === "empty").length).toBeLessThan(2);
+      for (const { kind } of Object.values(responses))
+        if (kind === "tokenPage")
+          expect(query && z.safeParse(query, { page_token: 7 }).error?.issues.map(({ path: [field] }) => field)).toContain("page_token");
+      if (auth !== "none") expect(errors).toContain(401);
+      if (method === "GET") expect(body).toBeUndefined();
+      if (body !== undefined) expect(errors).toContain(400);
+    },
+  );
 });

@@ -27,7 +27,33 @@ import * as telemetryDestinations from "./telemetry-destinations.ts";
 import * as service from "./service.ts";
 
 /** Every operation of Shoal by its declaration's name. Programs where start-up counts import the operations they call instead. */
-export const contract: typeof apiKeys & typeof browserFs & typeof browserTelemetry & typeof browserReplays & typeof browserProcess & typeof browserPlaywright & typeof browserLogs & typeof browserComputer & typeof browsers & typeof profiles & typeof apps & typeof deployments & typeof invocations & typeof credentials & typeof credentialProviders & typeof managedAuth & typeof proxies & typeof extensions & typeof browserPools & typeof projects & typeof legacyProjects & typeof organization & typeof authContext & typeof auditLogs & typeof auditLogDestinations & typeof telemetryDestinations & typeof service = {
+export const contract: typeof apiKeys &
+  typeof browserFs &
+  typeof browserTelemetry &
+  typeof browserReplays &
+  typeof browserProcess &
+  typeof browserPlaywright &
+  typeof browserLogs &
+  typeof browserComputer &
+  typeof browsers &
+  typeof profiles &
+  typeof apps &
+  typeof deployments &
+  typeof invocations &
+  typeof credentials &
+  typeof credentialProviders &
+  typeof managedAuth &
+  typeof proxies &
+  typeof extensions &
+  typeof browserPools &
+  typeof projects &
+  typeof legacyProjects &
+  typeof organization &
+  typeof authContext &
+  typeof auditLogs &
+  typeof auditLogDestinations &
+  typeof telemetryDestinations &
+  typeof service = {
   ...apiKeys,
   ...browserFs,
   ...browserTelemetry,

@@ -1,4 +1,13 @@
-import { CreateCredentialProvider, CredentialProvider, CredentialProviderItems, CredentialProviderTestResult, Id, lazyObject, ListCredentialProviders, UpdateCredentialProvider } from "@shoal/schemas";
+import {
+  CreateCredentialProvider,
+  CredentialProvider,
+  CredentialProviderItems,
+  CredentialProviderTestResult,
+  Id,
+  lazyObject,
+  ListCredentialProviders,
+  UpdateCredentialProvider,
+} from "@shoal/schemas";
 import { defineEndpoint, empty, json, page } from "./endpoint.ts";
 
 const area = "Credential Providers";

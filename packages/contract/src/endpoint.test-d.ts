@@ -1,8 +1,36 @@
 import type { Browser, CreatedApiKey, FileSystemEvent, Profile } from "@shoal/schemas";
 import * as z from "zod/mini";
 import { expectTypeOf } from "vitest";
-import type { createApiKey, createBrowser, createProfile, deleteProfile, getProfile, listProfiles, readFile, rotateApiKey, updateProfile, uploadFiles, watchEvents, writeFile } from "./index.ts";
-import { bytes, defineEndpoint, empty, json, tokenPage, type BytesInput, type CheckedRequestOf, type ErrorBodyOf, type EventOf, type ItemOf, type Page, type RequestOf, type ResultOf, type TokenPage } from "./endpoint.ts";
+import type {
+  createApiKey,
+  createBrowser,
+  createProfile,
+  deleteProfile,
+  getProfile,
+  listProfiles,
+  readFile,
+  rotateApiKey,
+  updateProfile,
+  uploadFiles,
+  watchEvents,
+  writeFile,
+} from "./index.ts";
+import {
+  bytes,
+  defineEndpoint,
+  empty,
+  json,
+  tokenPage,
+  type BytesInput,
+  type CheckedRequestOf,
+  type ErrorBodyOf,
+  type EventOf,
+  type ItemOf,
+  type Page,
+  type RequestOf,
+  type ResultOf,
+  type TokenPage,
+} from "./endpoint.ts";
 
 const common = { area: "Test", plane: "control", method: "GET", summary: "Test.", responses: { 200: empty }, errors: [500] } as const;
 
@@ -71,7 +99,12 @@ export const several = defineEndpoint({
 expectTypeOf<ResultOf<typeof several>>().toEqualTypeOf<string | number | undefined>();
 expectTypeOf<ErrorBodyOf<typeof several, 409>["existing_id"]>().toEqualTypeOf<string>();
 expectTypeOf<ErrorBodyOf<typeof several, 500>>().toEqualTypeOf<never>();
-export const film = defineEndpoint({ ...common, operationId: "m", path: "/m", responses: { 200: bytes("video/mp4", { headers: ["X-Row-Count"] }), 202: empty } });
+export const film = defineEndpoint({
+  ...common,
+  operationId: "m",
+  path: "/m",
+  responses: { 200: bytes("video/mp4", { headers: ["X-Row-Count"] }), 202: empty },
+});
 expectTypeOf<ResultOf<typeof film>>().toEqualTypeOf<undefined>();
 export const log = defineEndpoint({ ...common, operationId: "n", path: "/n", responses: { 200: tokenPage(z.string()) } });
 expectTypeOf<ResultOf<typeof log>>().toEqualTypeOf<TokenPage<string>>();

@@ -181,11 +181,25 @@ export type RequestOf<E extends Endpoint> = (E extends { readonly params: AnySch
         : unknown);
 
 /** A multipart body as a caller gives it: where the schema has a file, any bytes will do. */
-export type MultipartInput<T> = T extends File ? BytesInput : T extends readonly (infer Item)[] ? readonly MultipartInput<Item>[] : T extends object ? { readonly [K in keyof T]: MultipartInput<T[K]> } : T;
+export type MultipartInput<T> = T extends File
+  ? BytesInput
+  : T extends readonly (infer Item)[]
+    ? readonly MultipartInput<Item>[]
+    : T extends object
+      ? { readonly [K in keyof T]: MultipartInput<T[K]> }
+      : T;
 
 /** What one content gives a caller. */
 type ResultOfContent<Content> =
-  Content extends JsonContent<infer S> ? OutputOf<S> : Content extends PageContent<infer S> ? Page<OutputOf<S>> : Content extends TokenPageContent<infer S> ? TokenPage<OutputOf<S>> : Content extends EmptyContent ? undefined : never;
+  Content extends JsonContent<infer S>
+    ? OutputOf<S>
+    : Content extends PageContent<infer S>
+      ? Page<OutputOf<S>>
+      : Content extends TokenPageContent<infer S>
+        ? TokenPage<OutputOf<S>>
+        : Content extends EmptyContent
+          ? undefined
+          : never;
 
 /** What a caller gets from `call`, whichever status it comes with; an event stream or bytes come from `stream` and `download`. */
 export type ResultOf<E extends Endpoint> = ResultOfContent<SuccessOf<E>>;
@@ -204,7 +218,9 @@ export interface CheckedRequestOf<E extends Endpoint> {
 export type ItemOf<E extends Endpoint> = SuccessOf<E> extends PageContent<infer S> | TokenPageContent<infer S> ? OutputOf<S> : never;
 
 /** The body of an error with this status, where it says more than the common one. */
-export type ErrorBodyOf<E extends Endpoint, Status extends number> = E extends { readonly errorBodies: Readonly<Record<Status, infer S>> } ? OutputOf<S> : never;
+export type ErrorBodyOf<E extends Endpoint, Status extends number> = E extends { readonly errorBodies: Readonly<Record<Status, infer S>> }
+  ? OutputOf<S>
+  : never;
 
 /** Operations by name. */
 export type Contract = Readonly<Record<string, Endpoint>>;

@@ -1,4 +1,15 @@
-import { CreatedInvocation, CreateInvocation, FollowInvocation, Id, Invocation, InvocationBrowsers, InvocationEvent, lazyObject, ListInvocations, UpdateInvocation } from "@shoal/schemas";
+import {
+  CreatedInvocation,
+  CreateInvocation,
+  FollowInvocation,
+  Id,
+  Invocation,
+  InvocationBrowsers,
+  InvocationEvent,
+  lazyObject,
+  ListInvocations,
+  UpdateInvocation,
+} from "@shoal/schemas";
 import { defineEndpoint, empty, eventStream, json, page } from "./endpoint.ts";
 
 const area = "Invocations";

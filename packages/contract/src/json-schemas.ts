@@ -33,7 +33,11 @@ const prefix = "#/components/schemas/";
  * @param used - every schema that `use` and `spellOut` will be asked for, by direction.
  * @param named - further schemas that become components, by name; those of `@shoal/schemas` always do.
  */
-export function collectSchemas(used: Readonly<Record<Direction, readonly z.core.$ZodType[]>>, named: Readonly<Record<string, z.core.$ZodType>>, docs: Readonly<Record<string, FieldDocs>>): SchemaCollector {
+export function collectSchemas(
+  used: Readonly<Record<Direction, readonly z.core.$ZodType[]>>,
+  named: Readonly<Record<string, z.core.$ZodType>>,
+  docs: Readonly<Record<string, FieldDocs>>,
+): SchemaCollector {
   const names = componentNames(named);
   const emitted = { request: emit(used.request, names, "input"), answer: emit(used.answer, names, "output") };
   const reached = { request: reach(used.request, emitted.request, names), answer: reach(used.answer, emitted.answer, names) };
@@ -130,7 +134,10 @@ function emit(used: readonly z.core.$ZodType[], names: ReadonlyMap<z.core.$ZodTy
     temporary.set(schema, id);
     registry.add(schema, { id });
   }
-  const result = z.toJSONSchema(registry, { io, target: "draft-2020-12", uri: (id) => prefix + id, override: tidy }).schemas as Record<string, JsonSchema>;
+  const result = z.toJSONSchema(registry, { io, target: "draft-2020-12", uri: (id) => prefix + id, override: tidy }).schemas as Record<
+    string,
+    JsonSchema
+  >;
   for (const schema of Object.values(result)) dropDialect(schema, io);
   const inline = new Map([...temporary].map(([schema, id]) => [schema, result[id] ?? {}]));
   for (const id of temporary.values()) Reflect.deleteProperty(result, id);
@@ -148,14 +155,18 @@ function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSche
   const values = openEnumValues.get(zodSchema);
   if (values !== undefined) jsonSchema.enum = [...values];
   const { def } = zodSchema._zod;
-  if (def.type === "union" && "discriminator" in def && typeof def.discriminator === "string") jsonSchema.discriminator = { propertyName: def.discriminator };
+  if (def.type === "union" && "discriminator" in def && typeof def.discriminator === "string")
+    jsonSchema.discriminator = { propertyName: def.discriminator };
 }
 
 function dropDialect(schema: JsonSchema, io: "input" | "output"): void {
   delete schema.$schema;
   delete schema.$id;
   // Objects are tolerant: a newer server may send more fields than this document knows.
-  if (io === "output") forEachObject(schema, (node) => { if (node.additionalProperties === false) delete node.additionalProperties; });
+  if (io === "output")
+    forEachObject(schema, (node) => {
+      if (node.additionalProperties === false) delete node.additionalProperties;
+    });
 }
 
 function reach(used: readonly z.core.$ZodType[], { components, inline }: Emitted, names: ReadonlyMap<z.core.$ZodType, string>): Set<string> {
@@ -175,12 +186,17 @@ function reach(used: readonly z.core.$ZodType[], { components, inline }: Emitted
 
 function refsOf(schema: JsonSchema | undefined): string[] {
   const refs: string[] = [];
-  if (schema !== undefined) forEachObject(schema, ({ $ref }) => { if (typeof $ref === "string") refs.push($ref.slice(prefix.length)); });
+  if (schema !== undefined)
+    forEachObject(schema, ({ $ref }) => {
+      if (typeof $ref === "string") refs.push($ref.slice(prefix.length));
+    });
   return refs;
 }
 
 function rename(schema: JsonSchema, toName: (name: string) => string): JsonSchema {
-  forEachObject(schema, (node) => { if (typeof node.$ref === "string") node.$ref = prefix + toName(node.$ref.slice(prefix.length)); });
+  forEachObject(schema, (node) => {
+    if (typeof node.$ref === "string") node.$ref = prefix + toName(node.$ref.slice(prefix.length));
+  });
   return schema;
 }
 

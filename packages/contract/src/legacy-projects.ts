@@ -12,13 +12,33 @@ export const listProjectsLegacy = defineEndpoint({ ...listProjects, operationId:
 export const getProjectLegacy = defineEndpoint({ ...getProject, operationId: "projects.legacy.get", path: "/projects/{id}", deprecated: true });
 
 /** The same as `projects.update`, at its old path. */
-export const updateProjectLegacy = defineEndpoint({ ...updateProject, operationId: "projects.legacy.update", path: "/projects/{id}", deprecated: true });
+export const updateProjectLegacy = defineEndpoint({
+  ...updateProject,
+  operationId: "projects.legacy.update",
+  path: "/projects/{id}",
+  deprecated: true,
+});
 
 /** The same as `projects.delete`, at its old path. */
-export const deleteProjectLegacy = defineEndpoint({ ...deleteProject, operationId: "projects.legacy.delete", path: "/projects/{id}", deprecated: true });
+export const deleteProjectLegacy = defineEndpoint({
+  ...deleteProject,
+  operationId: "projects.legacy.delete",
+  path: "/projects/{id}",
+  deprecated: true,
+});
 
 /** The same as `projects.limits.get`, at its old path. */
-export const getProjectLimitsLegacy = defineEndpoint({ ...getProjectLimits, operationId: "projects.legacy.limits.get", path: "/projects/{id}/limits", deprecated: true });
+export const getProjectLimitsLegacy = defineEndpoint({
+  ...getProjectLimits,
+  operationId: "projects.legacy.limits.get",
+  path: "/projects/{id}/limits",
+  deprecated: true,
+});
 
 /** The same as `projects.limits.update`, at its old path. */
-export const updateProjectLimitsLegacy = defineEndpoint({ ...updateProjectLimits, operationId: "projects.legacy.limits.update", path: "/projects/{id}/limits", deprecated: true });
+export const updateProjectLimitsLegacy = defineEndpoint({
+  ...updateProjectLimits,
+  operationId: "projects.legacy.limits.update",
+  path: "/projects/{id}/limits",
+  deprecated: true,
+});

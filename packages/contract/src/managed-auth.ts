@@ -1,4 +1,21 @@
-import { AuthConnection, ConnectionExistsError, CreateAuthConnection, ExchangedHandoff, ExchangeHandoff, Id, lazyObject, ListAuthConnections, ListTimeline, ManagedAuthEvent, StartedLogin, StartLogin, SubmitLogin, SubmittedLogin, TimelineEvent, UpdateAuthConnection } from "@shoal/schemas";
+import {
+  AuthConnection,
+  ConnectionExistsError,
+  CreateAuthConnection,
+  ExchangedHandoff,
+  ExchangeHandoff,
+  Id,
+  lazyObject,
+  ListAuthConnections,
+  ListTimeline,
+  ManagedAuthEvent,
+  StartedLogin,
+  StartLogin,
+  SubmitLogin,
+  SubmittedLogin,
+  TimelineEvent,
+  UpdateAuthConnection,
+} from "@shoal/schemas";
 import { defineEndpoint, empty, eventStream, json, optionalJson, page } from "./endpoint.ts";
 
 const area = "Managed Auth";

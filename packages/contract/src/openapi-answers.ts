@@ -20,11 +20,17 @@ export function responseOf(status: number, content: ResponseContent, collector: 
     case "tokenPage":
       return response("application/json", list(content.item), ["X-Limit", "X-Has-More", "X-Next-Page-Token"]);
     case "events":
-      return { ...response("text/event-stream", eventsOf(collector.use(content.event, "answer", docs)), ["X-SSE-Content-Type"]), description: "Server-sent events. The schema is that of one event's `data`; `x-itemSchema` describes the whole event." };
+      return {
+        ...response("text/event-stream", eventsOf(collector.use(content.event, "answer", docs)), ["X-SSE-Content-Type"]),
+        description: "Server-sent events. The schema is that of one event's `data`; `x-itemSchema` describes the whole event.",
+      };
     case "bytes":
       return response(content.contentType, { schema: { type: "string", format: "binary" } }, ["Content-Disposition", ...(content.headers ?? [])]);
     case "empty":
-      return { description: status === 202 ? "Not there yet. Ask again when `Retry-After` says." : statusText(status), headers: headerRefs("X-Request-Id", ...(status === 202 ? ["Retry-After"] : [])) };
+      return {
+        description: status === 202 ? "Not there yet. Ask again when `Retry-After` says." : statusText(status),
+        headers: headerRefs("X-Request-Id", ...(status === 202 ? ["Retry-After"] : [])),
+      };
   }
 }
 
@@ -80,14 +86,21 @@ export function headersIn(part: unknown): Record<string, Json> {
 const sharedHeaders: Record<string, Json> = {
   "Content-Disposition": { description: "The name under which to save the bytes, where they have one.", schema: { type: "string" } },
   "Retry-After": { description: "Seconds to wait before another attempt.", schema: { type: "integer", minimum: 0 } },
-  "X-Content-Sha256": { description: "SHA-256 of the body's bytes, as 64 hexadecimal digits.", schema: { type: "string", pattern: "^[a-f0-9]{64}$" } },
+  "X-Content-Sha256": {
+    description: "SHA-256 of the body's bytes, as 64 hexadecimal digits.",
+    schema: { type: "string", pattern: "^[a-f0-9]{64}$" },
+  },
   "X-Has-More": { description: "Whether a further page exists.", schema: { type: "boolean" } },
   "X-Limit": { description: "Items on a page.", schema: { type: "integer" } },
   "X-Next-Cursor": { description: "The `cursor` that goes on after this part; absent on the last one.", schema: { type: "string" } },
   "X-Next-Offset": { description: "The `offset` of the next page; absent on the last one.", schema: { type: "integer" } },
   "X-Next-Page-Token": { description: "The `page_token` of the next page; absent on the last one.", schema: { type: "string" } },
   "X-Offset": { description: "Items before this page.", schema: { type: "integer" } },
-  "X-Request-Id": { description: "Names the request in the service's log: the caller's own, where it sent one of 1 to 64 letters, digits, dots, underscores and hyphens.", schema: { type: "string" } },
+  "X-Request-Id": {
+    description:
+      "Names the request in the service's log: the caller's own, where it sent one of 1 to 64 letters, digits, dots, underscores and hyphens.",
+    schema: { type: "string" },
+  },
   "X-Row-Count": { description: "Rows in the body.", schema: { type: "integer", minimum: 0 } },
   "X-SSE-Content-Type": { description: "Type of the `data` of each event.", schema: { type: "string", const: "application/json" } },
   "X-Should-Retry": { description: "`false`: the same call will fail again.", schema: { type: "string", const: "false" } },

@@ -32,7 +32,8 @@ export const areaDescriptions: Readonly<Record<string, string>> = {
 export const sharedHeaders: Readonly<Record<string, SharedHeader>> = {
   Project: {
     name: "X-Shoal-Project",
-    description: "Id or name of the project that the request is about. Without it a key of one project means its own, and a key of the organisation the default project. One that does not exist or is archived is a 404 `project_not_found`, another than the key's own a 403.",
+    description:
+      "Id or name of the project that the request is about. Without it a key of one project means its own, and a key of the organisation the default project. One that does not exist or is archived is a 404 `project_not_found`, another than the key's own a 403.",
     schema: { type: "string" },
   },
 };

@@ -12,27 +12,61 @@ type Node = Record<string, unknown>;
 
 const Shared = lazyObject(() => ({ name: z.string(), size: z.optional(z.int()) }));
 const Filled = lazyObject(() => ({ limit: z._default(z.int(), 20), shared: z.optional(Shared) }));
-const Shape = z.discriminatedUnion("kind", [z.object({ kind: z.literal("round"), radius: z.number() }), z.object({ kind: z.literal("square"), side: z.number() })]);
+const Shape = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("round"), radius: z.number() }),
+  z.object({ kind: z.literal("square"), side: z.number() }),
+]);
 const Round = lazyObject(() => ({ type: z.literal("round"), radius: z.number() }));
 const Angular = lazyObject(() => ({ type: z.enum(["square", "star"]) }));
 const Figure = openUnion("type", { round: Round, square: Angular, star: Angular });
 const Taken = lazyObject(() => ({ code: z.string(), message: z.string(), existing_id: z.string() }));
 const common = { area: "Test", plane: "control", summary: "Test.", errors: [400, 409, 429] } as const;
 const own = {
-  make: defineEndpoint({ ...common, operationId: "make", method: "POST", path: "/things", body: optionalJson(Filled), responses: { 201: json(Filled) } }),
+  make: defineEndpoint({
+    ...common,
+    operationId: "make",
+    method: "POST",
+    path: "/things",
+    body: optionalJson(Filled),
+    responses: { 201: json(Filled) },
+  }),
   list: defineEndpoint({
     ...common,
     operationId: "list",
     method: "GET",
     path: "/things/{id}",
     params: lazyObject(() => ({ id: z.string() })),
-    query: lazyObject(() => ({ limit: z._default(z.int(), 20), kinds: z.optional(z.array(z.string())), tags: z.optional(z.record(z.string(), z.string())), needed: z.string() })),
+    query: lazyObject(() => ({
+      limit: z._default(z.int(), 20),
+      kinds: z.optional(z.array(z.string())),
+      tags: z.optional(z.record(z.string(), z.string())),
+      needed: z.string(),
+    })),
     responses: { 200: page(Shared) },
   }),
-  follow: defineEndpoint({ ...common, operationId: "follow", method: "GET", path: "/events", responses: { 200: eventStream(z.object({ kind: openEnum("a", "b"), at: z.iso.datetime() })) } }),
-  upload: defineEndpoint({ ...common, operationId: "upload", method: "PUT", path: "/upload", body: multipart(z.object({ file: z.file(), path: AbsolutePath })), responses: { 200: empty } }),
+  follow: defineEndpoint({
+    ...common,
+    operationId: "follow",
+    method: "GET",
+    path: "/events",
+    responses: { 200: eventStream(z.object({ kind: openEnum("a", "b"), at: z.iso.datetime() })) },
+  }),
+  upload: defineEndpoint({
+    ...common,
+    operationId: "upload",
+    method: "PUT",
+    path: "/upload",
+    body: multipart(z.object({ file: z.file(), path: AbsolutePath })),
+    responses: { 200: empty },
+  }),
   read: defineEndpoint({ ...common, operationId: "read", method: "GET", path: "/read", auth: "none", responses: { 200: bytes("video/mp4") } }),
-  film: defineEndpoint({ ...common, operationId: "film", method: "GET", path: "/film", responses: { 200: bytes("video/mp4", { headers: ["X-Row-Count"] }), 202: empty } }),
+  film: defineEndpoint({
+    ...common,
+    operationId: "film",
+    method: "GET",
+    path: "/film",
+    responses: { 200: bytes("video/mp4", { headers: ["X-Row-Count"] }), 202: empty },
+  }),
   log: defineEndpoint({ ...common, operationId: "log", method: "GET", path: "/log", responses: { 200: tokenPage(Figure) } }),
   send: defineEndpoint({
     ...common,
@@ -40,15 +74,34 @@ const own = {
     operationId: "send",
     method: "POST",
     path: "/send",
-    body: multipart(z.object({ files: z.array(z.object({ file: z.file() })), meta: z.object({ a: z.string() }), env: z.record(z.string(), z.string()), name: z.string() })),
+    body: multipart(
+      z.object({
+        files: z.array(z.object({ file: z.file() })),
+        meta: z.object({ a: z.string() }),
+        env: z.record(z.string(), z.string()),
+        name: z.string(),
+      }),
+    ),
     responses: { 200: json(Figure), 202: json(Shared) },
     errorBodies: { 409: Taken },
   }),
-  shape: defineEndpoint({ ...common, operationId: "shape", method: "PUT", path: "/shape", body: json(Shape), responses: { 200: json(z.nullable(Shared)) } }),
+  shape: defineEndpoint({
+    ...common,
+    operationId: "shape",
+    method: "PUT",
+    path: "/shape",
+    body: json(Shape),
+    responses: { 200: json(z.nullable(Shared)) },
+  }),
 };
 
 function document(operations: Contract, descriptions?: Parameters<typeof toOpenApi>[1]["descriptions"]) {
-  return toOpenApi(operations, { title: "Test", version: "1", schemas: { Shared, Filled, Figure, Round, Angular }, ...(descriptions && { descriptions }) });
+  return toOpenApi(operations, {
+    title: "Test",
+    version: "1",
+    schemas: { Shared, Filled, Figure, Round, Angular },
+    ...(descriptions && { descriptions }),
+  });
 }
 
 /** What stands at a path of keys; `$ref`s are followed. */
@@ -71,7 +124,9 @@ describe("toOpenApi", () => {
   it("refers only to what is there, and keeps nothing that nobody refers to", () => {
     const result = toOpenApi(contract, { title: "Shoal", version: "1" });
     const refs = new Set<string>();
-    forEach(result, ({ $ref }) => { if (typeof $ref === "string") refs.add($ref); });
+    forEach(result, ({ $ref }) => {
+      if (typeof $ref === "string") refs.add($ref);
+    });
     for (const ref of refs) expect(at(result, ...ref.slice(2).split("/"))).toBeTypeOf("object");
     const components = Object.keys(at(result, "components", "schemas"));
     expect(components.filter((name) => !refs.has(`#/components/schemas/${name}`))).toEqual([]);
@@ -84,10 +139,25 @@ describe("toOpenApi", () => {
 
   it("splits a component whose defaults are optional to write and always there to read", () => {
     const result = document(own);
-    expect(at(result, "paths", "/things", "post", "requestBody")).toMatchObject({ required: false, content: { "application/json": { schema: { $ref: "#/components/schemas/FilledInput" } } } });
+    expect(at(result, "paths", "/things", "post", "requestBody")).toMatchObject({
+      required: false,
+      content: { "application/json": { schema: { $ref: "#/components/schemas/FilledInput" } } },
+    });
     expect(at(result, "components", "schemas", "FilledInput")).not.toHaveProperty("required");
-    expect(at(result, "components", "schemas", "Filled")).toMatchObject({ required: ["limit"], properties: { shared: { $ref: "#/components/schemas/Shared" } } });
-    expect(Object.keys(at(result, "components", "schemas")).sort()).toEqual(["Angular", "ErrorBody", "ErrorDetail", "Figure", "Filled", "FilledInput", "Round", "Shared"]);
+    expect(at(result, "components", "schemas", "Filled")).toMatchObject({
+      required: ["limit"],
+      properties: { shared: { $ref: "#/components/schemas/Shared" } },
+    });
+    expect(Object.keys(at(result, "components", "schemas")).sort()).toEqual([
+      "Angular",
+      "ErrorBody",
+      "ErrorDetail",
+      "Figure",
+      "Filled",
+      "FilledInput",
+      "Round",
+      "Shared",
+    ]);
   });
 
   it("leaves answers open for fields of a newer server, and integers without zod's bounds", () => {
@@ -100,14 +170,27 @@ describe("toOpenApi", () => {
       { name: "id", in: "path", required: true, schema: { type: "string" } },
       { name: "limit", in: "query", required: false, schema: { type: "integer", default: 20 } },
       { name: "kinds", in: "query", required: false, schema: { type: "array", items: { type: "string" } }, style: "form", explode: false },
-      { name: "tags", in: "query", required: false, schema: { type: "object", additionalProperties: { type: "string" } }, style: "deepObject", explode: true },
+      {
+        name: "tags",
+        in: "query",
+        required: false,
+        schema: { type: "object", additionalProperties: { type: "string" } },
+        style: "deepObject",
+        explode: true,
+      },
       { name: "needed", in: "query", required: true, schema: { type: "string" } },
     ]);
   });
 
   it("names the headers of pages, streams, limits and conflicts", () => {
     const result = document(own);
-    expect(Object.keys(at(result, "paths", "/things/{id}", "get", "responses", "200", "headers"))).toEqual(["X-Request-Id", "X-Limit", "X-Offset", "X-Has-More", "X-Next-Offset"]);
+    expect(Object.keys(at(result, "paths", "/things/{id}", "get", "responses", "200", "headers"))).toEqual([
+      "X-Request-Id",
+      "X-Limit",
+      "X-Offset",
+      "X-Has-More",
+      "X-Next-Offset",
+    ]);
     expect(Object.keys(at(result, "paths", "/events", "get", "responses", "200", "headers"))).toContain("X-SSE-Content-Type");
     expect(Object.keys(at(result, "paths", "/events", "get", "responses", "429", "headers"))).toContain("Retry-After");
     expect(Object.keys(at(result, "paths", "/events", "get", "responses", "409", "headers"))).toContain("X-Should-Retry");
@@ -116,8 +199,18 @@ describe("toOpenApi", () => {
   });
 
   it("describes a header of every operation with a key once", () => {
-    const result = toOpenApi(own, { title: "Test", version: "1", headers: { Tenant: { name: "X-Tenant", description: "Whose.", schema: { type: "string" } } } });
-    expect(at(result, "components", "parameters", "Tenant")).toEqual({ name: "X-Tenant", in: "header", required: false, description: "Whose.", schema: { type: "string" } });
+    const result = toOpenApi(own, {
+      title: "Test",
+      version: "1",
+      headers: { Tenant: { name: "X-Tenant", description: "Whose.", schema: { type: "string" } } },
+    });
+    expect(at(result, "components", "parameters", "Tenant")).toEqual({
+      name: "X-Tenant",
+      in: "header",
+      required: false,
+      description: "Whose.",
+      schema: { type: "string" },
+    });
     expect(at(result, "paths", "/log", "get").parameters).toEqual([{ $ref: "#/components/parameters/Tenant" }]);
     expect(at(result, "paths", "/read", "get")).not.toHaveProperty("parameters");
     expect(at(document(own), "components")).not.toHaveProperty("parameters");
@@ -130,18 +223,35 @@ describe("toOpenApi", () => {
       kind: { type: "string", enum: ["a", "b"] },
       at: { type: "string", format: "date-time" },
     });
-    expect(at(stream, "x-itemSchema", "properties", "data")).toEqual({ type: "string", contentMediaType: "application/json", contentSchema: stream.schema });
-    expect(at(result, "paths", "/upload", "put", "requestBody", "content", "multipart/form-data", "schema", "properties", "file")).toEqual({ type: "string", format: "binary" });
+    expect(at(stream, "x-itemSchema", "properties", "data")).toEqual({
+      type: "string",
+      contentMediaType: "application/json",
+      contentSchema: stream.schema,
+    });
+    expect(at(result, "paths", "/upload", "put", "requestBody", "content", "multipart/form-data", "schema", "properties", "file")).toEqual({
+      type: "string",
+      format: "binary",
+    });
     expect(at(result, "paths", "/upload", "put", "responses", "200")).not.toHaveProperty("content");
-    expect(at(result, "paths", "/read", "get")).toMatchObject({ security: [], responses: { 200: { content: { "video/mp4": { schema: { format: "binary" } } } } } });
-    expect(at(result, "paths", "/shape", "put", "requestBody", "content", "application/json", "schema")).toMatchObject({ discriminator: { propertyName: "kind" } });
-    expect(at(result, "paths", "/shape", "put", "responses", "200", "content", "application/json", "schema")).toEqual({ anyOf: [{ $ref: "#/components/schemas/Shared" }, { type: "null" }] });
+    expect(at(result, "paths", "/read", "get")).toMatchObject({
+      security: [],
+      responses: { 200: { content: { "video/mp4": { schema: { format: "binary" } } } } },
+    });
+    expect(at(result, "paths", "/shape", "put", "requestBody", "content", "application/json", "schema")).toMatchObject({
+      discriminator: { propertyName: "kind" },
+    });
+    expect(at(result, "paths", "/shape", "put", "responses", "200", "content", "application/json", "schema")).toEqual({
+      anyOf: [{ $ref: "#/components/schemas/Shared" }, { type: "null" }],
+    });
   });
 
   it("says which component stands for which kind", () => {
     expect(at(document(own), "components", "schemas", "Figure")).toEqual({
       oneOf: [{ $ref: "#/components/schemas/Round" }, { $ref: "#/components/schemas/Angular" }],
-      discriminator: { propertyName: "type", mapping: { round: "#/components/schemas/Round", square: "#/components/schemas/Angular", star: "#/components/schemas/Angular" } },
+      discriminator: {
+        propertyName: "type",
+        mapping: { round: "#/components/schemas/Round", square: "#/components/schemas/Angular", star: "#/components/schemas/Angular" },
+      },
     });
   });
 
@@ -152,37 +262,73 @@ describe("toOpenApi", () => {
     expect(Object.keys(at(film, "200", "headers"))).toContain("X-Row-Count");
     expect(Object.keys(at(film, "202", "headers"))).toContain("Retry-After");
     expect(at(film, "202")).not.toHaveProperty("content");
-    expect(Object.keys(at(result, "paths", "/log", "get", "responses", "200", "headers"))).toEqual(["X-Request-Id", "X-Limit", "X-Has-More", "X-Next-Page-Token"]);
+    expect(Object.keys(at(result, "paths", "/log", "get", "responses", "200", "headers"))).toEqual([
+      "X-Request-Id",
+      "X-Limit",
+      "X-Has-More",
+      "X-Next-Page-Token",
+    ]);
     const send = (...keys: string[]) => at(result, "paths", "/send", "post", "responses", ...keys);
     expect(send("202", "content", "application/json", "schema")).toMatchObject({ properties: { size: { type: "integer" } } });
     expect(send("409", "content", "application/json", "schema")).toMatchObject({ required: ["code", "message", "existing_id"] });
     expect(Object.keys(at(result, "paths", "/things", "post", "responses", "409", "headers"))).toContain("X-Should-Retry");
-    expect(() => document({ odd: { ...own.film, responses: { 200: bytes("video/mp4", { headers: ["X-Odd"] }) } } })).toThrow("The header X-Odd has no description");
+    expect(() => document({ odd: { ...own.film, responses: { 200: bytes("video/mp4", { headers: ["X-Odd"] }) } } })).toThrow(
+      "The header X-Odd has no description",
+    );
   });
 
   it("says how the parts of a multipart body are written", () => {
     const result = document(own);
-    expect(at(result, "paths", "/send", "post", "requestBody", "content", "multipart/form-data", "encoding")).toEqual({ files: { style: "deepObject", explode: true }, meta: { contentType: "application/json" }, env: { style: "deepObject", explode: true } });
-    expect(at(result, "paths", "/upload", "put", "requestBody", "content", "multipart/form-data", "encoding")).toEqual({ file: { contentType: "application/octet-stream" } });
+    expect(at(result, "paths", "/send", "post", "requestBody", "content", "multipart/form-data", "encoding")).toEqual({
+      files: { style: "deepObject", explode: true },
+      meta: { contentType: "application/json" },
+      env: { style: "deepObject", explode: true },
+    });
+    expect(at(result, "paths", "/upload", "put", "requestBody", "content", "multipart/form-data", "encoding")).toEqual({
+      file: { contentType: "application/octet-stream" },
+    });
   });
 
   it("takes examples for components that there are, and areas in the order of their descriptions", () => {
     const options = { title: "", version: "", schemas: { Shared, Filled, Figure, Round, Angular } };
-    const result = toOpenApi(own, { ...options, examples: { Shared: [{ name: "a" }] }, descriptions: { schemas: {}, operations: {}, areas: { Sending: "Sends.", Test: "Tests." } } });
+    const result = toOpenApi(own, {
+      ...options,
+      examples: { Shared: [{ name: "a" }] },
+      descriptions: { schemas: {}, operations: {}, areas: { Sending: "Sends.", Test: "Tests." } },
+    });
     expect(at(result, "components", "schemas", "Shared").examples).toEqual([{ name: "a" }]);
-    expect(result.tags).toEqual([{ name: "Sending", description: "Sends." }, { name: "Test", description: "Tests." }]);
+    expect(result.tags).toEqual([
+      { name: "Sending", description: "Sends." },
+      { name: "Test", description: "Tests." },
+    ]);
     expect(() => toOpenApi(own, { ...options, examples: { Nothing: [] } })).toThrow("an example for Nothing");
   });
 
   it("puts prose where it belongs", () => {
     const result = document(own, {
       schemas: { Shared: { description: "A thing.", fields: { name: { description: "Its name.", deprecated: true } } } },
-      operations: { list: { description: "Newest first.", params: { fields: { id: { description: "Which." } } }, query: { fields: { needed: { description: "Why.", deprecated: true } } } } },
+      operations: {
+        list: {
+          description: "Newest first.",
+          params: { fields: { id: { description: "Which." } } },
+          query: { fields: { needed: { description: "Why.", deprecated: true } } },
+        },
+      },
     });
-    expect(at(result, "components", "schemas", "Shared")).toMatchObject({ description: "A thing.", properties: { name: { description: "Its name.", deprecated: true } } });
+    expect(at(result, "components", "schemas", "Shared")).toMatchObject({
+      description: "A thing.",
+      properties: { name: { description: "Its name.", deprecated: true } },
+    });
     const list = at(result, "paths", "/things/{id}", "get");
     expect(list).toMatchObject({ description: "Newest first." });
-    expect(list.parameters).toContainEqual({ name: "needed", in: "query", required: true, description: "Why.", deprecated: true, schema: { type: "string" } });
+    expect(list.parameters).toContainEqual({
+      name: "needed",
+      in: "query",
+      required: true,
+      description: "Why.",
+      deprecated: true,
+      schema: { type: "string" },
+    });
     expect(list.parameters).toContainEqual({ name: "id", in: "path", required: true, description: "Which.", schema: { type: "string" } });
   });
 
@@ -197,14 +343,20 @@ describe("openapi.json", () => {
   it("has every operation, and says something about each operation, parameter and field", () => {
     const silent: string[] = [];
     const operations = Object.values(published.paths).flatMap((item) => Object.values(item) as Node[]);
-    expect(operations.map(({ operationId }) => operationId).sort()).toEqual(Object.values(contract).map(({ operationId }) => operationId).sort());
+    expect(operations.map(({ operationId }) => operationId).sort()).toEqual(
+      Object.values(contract)
+        .map(({ operationId }) => operationId)
+        .sort(),
+    );
     for (const operation of operations) {
       if (typeof operation.description !== "string") silent.push(String(operation.operationId));
-      for (const parameter of (operation.parameters ?? []) as Node[]) if (typeof (parameter.$ref ?? parameter.description) !== "string") silent.push(`${String(operation.operationId)} ${String(parameter.name)}`);
+      for (const parameter of (operation.parameters ?? []) as Node[])
+        if (typeof (parameter.$ref ?? parameter.description) !== "string") silent.push(`${String(operation.operationId)} ${String(parameter.name)}`);
     }
     for (const [name, schema] of Object.entries(published.components.schemas)) {
       forEach({ ...schema, examples: [] }, (node) => {
-        for (const [field, property] of Object.entries((node.properties ?? {}) as Record<string, Node>)) if (typeof property.description !== "string") silent.push(`${name}.${field}`);
+        for (const [field, property] of Object.entries((node.properties ?? {}) as Record<string, Node>))
+          if (typeof property.description !== "string") silent.push(`${name}.${field}`);
       });
     }
     expect(silent).toEqual([]);
@@ -220,6 +372,15 @@ describe("openapi.json", () => {
       });
       return copy;
     };
-    expect(withoutProse(published)).toEqual(withoutProse(toOpenApi(contract, { ...published.info, descriptions: { schemas: {}, operations: {}, areas: areaDescriptions }, headers: sharedHeaders, examples })));
+    expect(withoutProse(published)).toEqual(
+      withoutProse(
+        toOpenApi(contract, {
+          ...published.info,
+          descriptions: { schemas: {}, operations: {}, areas: areaDescriptions },
+          headers: sharedHeaders,
+          examples,
+        }),
+      ),
+    );
   });
 });

@@ -96,7 +96,12 @@ export function toOpenApi(contract: Contract, options: OpenApiOptions): Record<s
     components: {
       securitySchemes: { bearerAuth: { type: "http", scheme: "bearer", description: "An API key." } },
       ...(shared.length > 0 && {
-        parameters: Object.fromEntries(Object.entries(headers).map(([component, { name, description: text, schema }]) => [component, parameter("header", name, false, { ...schema, description: text })])),
+        parameters: Object.fromEntries(
+          Object.entries(headers).map(([component, { name, description: text, schema }]) => [
+            component,
+            parameter("header", name, false, { ...schema, description: text }),
+          ]),
+        ),
       }),
       headers: headersIn([paths, responses]),
       responses,
@@ -125,10 +130,15 @@ function schemasOf(endpoints: readonly Endpoint[]): Record<Direction, z.core.$Zo
 function operationOf(endpoint: Endpoint, collector: SchemaCollector, docs: OperationDocs, shared: readonly Json[]): Json {
   const { area, auth, body, deprecated, errorBodies = {}, errors, operationId, responses, summary } = endpoint;
   const parameters = [...parametersOf(endpoint, collector, docs), ...shared];
-  const success = Object.entries(responses).map(([status, content]) => [status, responseOf(Number(status), content, collector, docs.answer)] as const);
+  const success = Object.entries(responses).map(
+    ([status, content]) => [status, responseOf(Number(status), content, collector, docs.answer)] as const,
+  );
   const failure = errors.map((status) => {
     const own = errorBodies[status];
-    return [String(status), own === undefined ? { $ref: `#/components/responses/${errorName(status)}` } : ownErrorResponse(status, own, collector)] as const;
+    return [
+      String(status),
+      own === undefined ? { $ref: `#/components/responses/${errorName(status)}` } : ownErrorResponse(status, own, collector),
+    ] as const;
   });
   return {
     operationId,
@@ -147,11 +157,13 @@ function parametersOf(endpoint: Endpoint, collector: SchemaCollector, docs: Oper
   const { method, params, query, responses } = endpoint;
   const parameters: Json[] = [];
   if (params !== undefined) {
-    for (const { name, schema } of fieldsOf(collector.spellOut(params, "request", docs.params))) parameters.push(parameter("path", name, true, schema));
+    for (const { name, schema } of fieldsOf(collector.spellOut(params, "request", docs.params)))
+      parameters.push(parameter("path", name, true, schema));
   }
   if (query !== undefined) {
     for (const { name, required, schema } of fieldsOf(collector.spellOut(query, "request", docs.query))) {
-      const style = schema.type === "object" ? { style: "deepObject", explode: true } : schema.type === "array" ? { style: "form", explode: false } : {};
+      const style =
+        schema.type === "object" ? { style: "deepObject", explode: true } : schema.type === "array" ? { style: "form", explode: false } : {};
       parameters.push({ ...parameter("query", name, required, schema), ...style });
     }
   }
@@ -167,8 +179,15 @@ function parametersOf(endpoint: Endpoint, collector: SchemaCollector, docs: Oper
   }
   if (Object.values(responses).some(({ kind }) => kind === "events")) {
     parameters.push(
-      parameter("header", "Last-Event-ID", false, { type: "string", description: "The id of the last event that was received; the stream goes on after it." }),
-      parameter("header", "X-Shoal-Stream", false, { type: "string", enum: ["gaps"], description: "`gaps` asks for an event of type `gap`, with the number that is `missed`, wherever events can no longer be had." }),
+      parameter("header", "Last-Event-ID", false, {
+        type: "string",
+        description: "The id of the last event that was received; the stream goes on after it.",
+      }),
+      parameter("header", "X-Shoal-Stream", false, {
+        type: "string",
+        enum: ["gaps"],
+        description: "`gaps` asks for an event of type `gap`, with the number that is `missed`, wherever events can no longer be had.",
+      }),
     );
   }
   return parameters;
@@ -188,9 +207,18 @@ function fieldsOf(schema: JsonSchema): { name: string; required: boolean; schema
 function requestBodyOf(body: RequestBody, collector: SchemaCollector, docs: FieldDocs | undefined): Json {
   switch (body.kind) {
     case "json":
-      return { ...(body.limitBytes !== undefined && { description: `At most ${String(body.limitBytes / 2 ** 20)} MiB.` }), required: !body.optional, content: { "application/json": { schema: collector.use(body.schema, "request", docs) } } };
+      return {
+        ...(body.limitBytes !== undefined && { description: `At most ${String(body.limitBytes / 2 ** 20)} MiB.` }),
+        required: !body.optional,
+        content: { "application/json": { schema: collector.use(body.schema, "request", docs) } },
+      };
     case "multipart":
-      return { required: true, content: { "multipart/form-data": { schema: collector.use(body.schema, "request", docs), ...encodingOf(collector.spellOut(body.schema, "request")) } } };
+      return {
+        required: true,
+        content: {
+          "multipart/form-data": { schema: collector.use(body.schema, "request", docs), ...encodingOf(collector.spellOut(body.schema, "request")) },
+        },
+      };
     case "bytes":
       return { required: true, content: { [body.contentType]: { schema: { type: "string", format: "binary" } } } };
   }
@@ -201,7 +229,8 @@ function encodingOf(schema: JsonSchema): { encoding?: Json } {
   const encoding: Json = {};
   for (const { name, schema: field } of fieldsOf(schema)) {
     if (field.format === "binary") encoding[name] = { contentType: "application/octet-stream" };
-    else if (field.additionalProperties !== undefined || JSON.stringify(field).includes('"format":"binary"')) encoding[name] = { style: "deepObject", explode: true };
+    else if (field.additionalProperties !== undefined || JSON.stringify(field).includes('"format":"binary"'))
+      encoding[name] = { style: "deepObject", explode: true };
     else if (field.type === "object" || field.$ref !== undefined) encoding[name] = { contentType: "application/json" };
   }
   return Object.keys(encoding).length === 0 ? {} : { encoding };
@@ -212,13 +241,17 @@ function nameKinds(node: unknown, components: Readonly<Record<string, JsonSchema
   if (typeof node !== "object" || node === null) return;
   const { discriminator, oneOf } = node as { discriminator?: { propertyName: string; mapping?: Json }; oneOf?: readonly JsonSchema[] };
   if (discriminator !== undefined && oneOf?.every(({ $ref }) => typeof $ref === "string") === true) {
-    discriminator.mapping = Object.fromEntries(oneOf.flatMap(({ $ref }) => kindsOf(String($ref), discriminator.propertyName, components).map((kind) => [kind, $ref])));
+    discriminator.mapping = Object.fromEntries(
+      oneOf.flatMap(({ $ref }) => kindsOf(String($ref), discriminator.propertyName, components).map((kind) => [kind, $ref])),
+    );
   }
   for (const inner of Object.values(node)) nameKinds(inner, components);
 }
 
 function kindsOf(ref: string, propertyName: string, components: Readonly<Record<string, JsonSchema>>): string[] {
-  const { properties = {} } = (components[ref.slice(ref.lastIndexOf("/") + 1)] ?? {}) as { properties?: Record<string, { const?: string; enum?: string[] }> };
+  const { properties = {} } = (components[ref.slice(ref.lastIndexOf("/") + 1)] ?? {}) as {
+    properties?: Record<string, { const?: string; enum?: string[] }>;
+  };
   const { const: one, enum: several = [] } = properties[propertyName] ?? {};
   return one === undefined ? several : [one];
 }

@@ -1,4 +1,18 @@
-import { CloneProfile, CreateProfile, DownloadProfile, Id, ImportStorageState, lazyObject, ListProfiles, ListProfileVersions, Profile, ProfileVersion, RollbackProfile, StorageState, UpdateProfile } from "@shoal/schemas";
+import {
+  CloneProfile,
+  CreateProfile,
+  DownloadProfile,
+  Id,
+  ImportStorageState,
+  lazyObject,
+  ListProfiles,
+  ListProfileVersions,
+  Profile,
+  ProfileVersion,
+  RollbackProfile,
+  StorageState,
+  UpdateProfile,
+} from "@shoal/schemas";
 import { bytes, defineEndpoint, empty, json, optionalJson, page } from "./endpoint.ts";
 
 const area = "Profiles";

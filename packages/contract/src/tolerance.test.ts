@@ -24,12 +24,22 @@ function* inside(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): Generator
 }
 
 function answersOf({ errorBodies = {}, responses }: Endpoint): z.core.$ZodType[] {
-  const answers = Object.values(responses).flatMap((content) => (content.kind === "json" ? [content.schema] : content.kind === "page" || content.kind === "tokenPage" ? [content.item] : content.kind === "events" ? [content.event] : []));
+  const answers = Object.values(responses).flatMap((content) =>
+    content.kind === "json"
+      ? [content.schema]
+      : content.kind === "page" || content.kind === "tokenPage"
+        ? [content.item]
+        : content.kind === "events"
+          ? [content.event]
+          : [],
+  );
   return [...answers, ...Object.values(errorBodies)];
 }
 
 const endpoints: readonly Endpoint[] = Object.values(contract);
-const answers = endpoints.map((endpoint) => [endpoint.operationId, [...answersOf(endpoint).flatMap((schema) => [...inside(schema, new Set())])]] as const).filter(([, schemas]) => schemas.length > 0);
+const answers = endpoints
+  .map((endpoint) => [endpoint.operationId, [...answersOf(endpoint).flatMap((schema) => [...inside(schema, new Set())])]] as const)
+  .filter(([, schemas]) => schemas.length > 0);
 
 describe("answers of a newer service", () => {
   it.each(answers)("%s: values that this version does not know pass", (_operationId, schemas) => {
@@ -74,7 +84,8 @@ describe("unions in openapi.json", () => {
       const { anyOf, discriminator, oneOf } = node as { anyOf?: Node[]; oneOf?: Node[]; discriminator?: { mapping?: Node } };
       const members = (oneOf ?? anyOf ?? []).filter(({ $ref, properties }) => $ref !== undefined || properties !== undefined);
       if (members.length > 1 && Object.keys(discriminator?.mapping ?? {}).length < members.length) silent.push(path);
-      for (const [key, inner] of Object.entries(node)) if (key !== "examples") look(inner, key === "properties" || /^\d+$/.test(key) ? path : `${path}.${key}`);
+      for (const [key, inner] of Object.entries(node))
+        if (key !== "examples") look(inner, key === "properties" || /^\d+$/.test(key) ? path : `${path}.${key}`);
     };
     for (const [name, schema] of Object.entries(published.components.schemas)) look(schema, name);
     for (const [path, item] of Object.entries(published.paths)) look(item, path);

@@ -26,7 +26,14 @@ const maxRetryMs = 5000;
 /** A peer that vanished without a word (a cable, a firewall's forgotten connection) is noticed by the next of these. */
 const heartbeatMs = 30_000;
 
-const notifyingTables: ReadonlySet<string> = new Set<keyof Tables>(["projects", "api_keys", "profiles", "browser_pools", "telemetry_destinations", "audit_export_destinations"]);
+const notifyingTables: ReadonlySet<string> = new Set<keyof Tables>([
+  "projects",
+  "api_keys",
+  "profiles",
+  "browser_pools",
+  "telemetry_destinations",
+  "audit_export_destinations",
+]);
 
 function isNotifyingTable(name: string): name is keyof Tables {
   return notifyingTables.has(name);

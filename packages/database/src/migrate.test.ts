@@ -57,7 +57,10 @@ it("runs what is missing, in order, once", async () => {
 
 it("keeps nothing of a migration that fails, and all of those before it", async () => {
   const failure = migrate(query, [one, broken, creates("0003_three")], log);
-  await expect(failure).rejects.toMatchObject({ code: "migration_failed", message: 'Migration 0002_broken failed, and nothing of it was kept: relation "missing" does not exist.' });
+  await expect(failure).rejects.toMatchObject({
+    code: "migration_failed",
+    message: 'Migration 0002_broken failed, and nothing of it was kept: relation "missing" does not exist.',
+  });
   expect([await exists("t_0001_one"), await exists("half"), await exists("t_0003_three")]).toEqual([true, false, false]);
   expect(await migrate(query, [one, two], log)).toEqual(["0002_two"]);
 });
@@ -83,9 +86,12 @@ it("waits for another replica, says so, and runs nothing twice", async () => {
     },
   };
   const first = migrate(query, [slow], log);
-  await vi.waitFor(() => {
-    expect(entered).toBe(true);
-  }, { timeout: 15_000 });
+  await vi.waitFor(
+    () => {
+      expect(entered).toBe(true);
+    },
+    { timeout: 15_000 },
+  );
   const second = migrate(query, [slow], log);
   await vi.waitFor(
     () => {

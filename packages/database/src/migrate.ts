@@ -62,7 +62,9 @@ async function runOne(query: Kysely<unknown>, migration: Migration): Promise<voi
   try {
     await query.transaction().execute(async (transaction) => {
       await sql`set local statement_timeout = 0`.execute(transaction);
-      await sql`create table if not exists shoal_migrations (id text collate "C" primary key, applied_at timestamptz(3) not null default now())`.execute(transaction);
+      await sql`create table if not exists shoal_migrations (id text collate "C" primary key, applied_at timestamptz(3) not null default now())`.execute(
+        transaction,
+      );
       await migration.up(transaction);
       await sql`insert into shoal_migrations (id) values (${migration.id})`.execute(transaction);
     });

@@ -22,7 +22,10 @@ beforeAll(async () => {
   await runOn(url, "create table notes (text text primary key)");
   // A single connection: whatever needed a second one would wait for it in vain.
   only = createPool({ url }, recordingLog(), 1);
-  const { pool, ...rest } = joining(preparing(only.pool, () => 5000), 2000);
+  const { pool, ...rest } = joining(
+    preparing(only.pool, () => 5000),
+    2000,
+  );
   one = rest;
   query = new Kysely<Notes>({ dialect: new PostgresDialect({ pool }) });
 });
@@ -77,7 +80,12 @@ it("joins the queries of the work, parts and many at once among them, on a singl
     expect(await kept()).toHaveLength(18);
   });
   expect(one.isJoined()).toBe(false);
-  expect(await kept()).toEqual(["a", "b", "c", ...[0, 2, 3, 4, 6, 7, 8, 10, 11, 12, 14, 15, 16, 18, 19].map((index) => `many ${String(index).padStart(2, "0")}`)]);
+  expect(await kept()).toEqual([
+    "a",
+    "b",
+    "c",
+    ...[0, 2, 3, 4, 6, 7, 8, 10, 11, 12, 14, 15, 16, 18, 19].map((index) => `many ${String(index).padStart(2, "0")}`),
+  ]);
 });
 
 it("leaves nothing of work that fails, or that nobody commits, and the connection as it was", async () => {
@@ -97,7 +105,9 @@ it("leaves nothing of work that fails, or that nobody commits, and the connectio
 it("sends several statements at once, and stops at one that fails", async () => {
   const rows = await one.hold((connection) => connection.send("select 1 as a; select 2 as b, 'x' as c; insert into notes values ('sent')"));
   expect(rows).toEqual([[{ a: 1 }], [{ b: 2, c: "x" }], []]);
-  await expect(one.hold((connection) => connection.send("begin; insert into notes values ('sent'); commit"))).rejects.toMatchObject({ code: "23505" });
+  await expect(one.hold((connection) => connection.send("begin; insert into notes values ('sent'); commit"))).rejects.toMatchObject({
+    code: "23505",
+  });
   expect(await kept()).toEqual(["sent"]);
 });
 
@@ -144,7 +154,9 @@ it("waits for a part that the work left open, and lets queries behind it go to t
 });
 
 it("gives up in time what waits for itself", async () => {
-  const failure: unknown = await together(() => query.transaction().execute(() => write("not in the part that it waits for"))).catch((error: unknown) => error);
+  const failure: unknown = await together(() => query.transaction().execute(() => write("not in the part that it waits for"))).catch(
+    (error: unknown) => error,
+  );
   expect(outageOf(failure)).toBe("busy");
   expect(await kept()).toEqual([]);
 });
@@ -152,23 +164,40 @@ it("gives up in time what waits for itself", async () => {
 it("does what is to come afterwards when it has ended, well or not, and at once outside of it", async () => {
   const seen: unknown[] = [];
   const look = async (what: string) => seen.push([what, one.isJoined(), await kept()]);
-  await one.afterwards(async () => { await look("at once"); });
+  await one.afterwards(async () => {
+    await look("at once");
+  });
   expect(seen).toHaveLength(1);
   await together(async () => {
-    await one.afterwards(async () => { await look("committed"); });
+    await one.afterwards(async () => {
+      await look("committed");
+    });
     await write("a");
     expect(seen).toHaveLength(1);
   });
   await together(async () => {
-    await one.afterwards(async () => { await look("rolled back"); });
+    await one.afterwards(async () => {
+      await look("rolled back");
+    });
     await write("b");
     throw new Error("no");
   }).catch(() => undefined);
-  expect(seen).toEqual([["at once", false, []], ["committed", false, ["a"]], ["rolled back", false, ["a"]]]);
+  expect(seen).toEqual([
+    ["at once", false, []],
+    ["committed", false, ["a"]],
+    ["rolled back", false, ["a"]],
+  ]);
 });
 
 it("refuses a part with an isolation level of its own", async () => {
-  await expect(together(() => query.transaction().setIsolationLevel("serializable").execute(() => Promise.resolve()))).rejects.toThrow("isolation level");
+  await expect(
+    together(() =>
+      query
+        .transaction()
+        .setIsolationLevel("serializable")
+        .execute(() => Promise.resolve()),
+    ),
+  ).rejects.toThrow("isolation level");
   expect(await kept()).toEqual([]);
 });
 

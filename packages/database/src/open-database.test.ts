@@ -15,10 +15,15 @@ describe("on the PostgreSQL that comes along", () => {
     const server = await startBundledServer();
     const database = await openDatabase({ url: server.url, dataDir: "/nowhere", log });
     const slow = sql`select pg_sleep(25)`.execute(database.query).catch((error: unknown) => error);
-    await vi.waitFor(async () => {
-      const { rows } = await sql<{ count: number }>`select count(*) as count from pg_stat_activity where wait_event = 'PgSleep'`.execute(database.query);
-      expect(rows[0]?.count).toBe(1);
-    }, { timeout: 15_000 });
+    await vi.waitFor(
+      async () => {
+        const { rows } = await sql<{ count: number }>`select count(*) as count from pg_stat_activity where wait_event = 'PgSleep'`.execute(
+          database.query,
+        );
+        expect(rows[0]?.count).toBe(1);
+      },
+      { timeout: 15_000 },
+    );
     const startedAt = performance.now();
     await database.close();
     expect(performance.now() - startedAt).toBeLessThan(15_000);

@@ -48,7 +48,10 @@ async function connect(target: Target, log: DatabaseLog): Promise<Omit<Database,
     await connectFirst(pool, target);
     // A migration takes as long as it takes.
     let isMigrated = false;
-    const { pool: joined, ...oneTransaction } = joining(preparing(pool, () => (isMigrated ? queryTimeoutMs : undefined)), connectTimeoutMs);
+    const { pool: joined, ...oneTransaction } = joining(
+      preparing(pool, () => (isMigrated ? queryTimeoutMs : undefined)),
+      connectTimeoutMs,
+    );
     const dialect = new PostgresDialect({ pool: joined });
     await migrate(new Kysely<unknown>({ dialect }), migrations, log);
     isMigrated = true;

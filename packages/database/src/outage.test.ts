@@ -13,7 +13,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const failure = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => undefined, (error: unknown) => error);
+const failure = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 
 it("tells what may succeed later from what will not", async () => {
   const url = await server.createDatabase();
@@ -22,19 +26,44 @@ it("tells what may succeed later from what will not", async () => {
   try {
     expect(outageOf(await failure(sql`select 1/0`.execute(query)))).toBeUndefined();
     expect(outageOf(await failure(sql`select * from nowhere`.execute(query)))).toBeUndefined();
-    expect(outageOf(await failure(query.transaction().execute(async (transaction) => {
-      await sql`set local statement_timeout = 50`.execute(transaction);
-      await sql`select pg_sleep(10)`.execute(transaction);
-    })))).toBe("slow");
+    expect(
+      outageOf(
+        await failure(
+          query.transaction().execute(async (transaction) => {
+            await sql`set local statement_timeout = 50`.execute(transaction);
+            await sql`select pg_sleep(10)`.execute(transaction);
+          }),
+        ),
+      ),
+    ).toBe("slow");
     // Its connection is cut under it by the server, as at a restart.
     const sleeping = failure(sql`select pg_sleep(30) as victim`.execute(query));
-    await expect.poll(async () => (await sql<{ cut: boolean }>`select pg_terminate_backend(pid) as cut from pg_stat_activity where state = 'active' and query like 'select pg_sleep(30)%'`.execute(query)).rows.length).toBeGreaterThan(0);
+    await expect
+      .poll(
+        async () =>
+          (
+            await sql<{
+              cut: boolean;
+            }>`select pg_terminate_backend(pid) as cut from pg_stat_activity where state = 'active' and query like 'select pg_sleep(30)%'`.execute(
+              query,
+            )
+          ).rows.length,
+      )
+      .toBeGreaterThan(0);
     expect(outageOf(await sleeping)).toBe("unreachable");
     expect((await sql<{ one: number }>`select 1 as one`.execute(query)).rows).toEqual([{ one: 1 }]);
   } finally {
     await database.close();
   }
-  for (const value of [undefined, null, "53100", new Error("connection"), { code: "53100" }, Object.assign(new Error("x"), { code: "ENOENT", syscall: "connect" })]) expect(outageOf(value)).toBeUndefined();
+  for (const value of [
+    undefined,
+    null,
+    "53100",
+    new Error("connection"),
+    { code: "53100" },
+    Object.assign(new Error("x"), { code: "ENOENT", syscall: "connect" }),
+  ])
+    expect(outageOf(value)).toBeUndefined();
   expect(outageOf(Object.assign(new Error("could not extend file"), { severity: "ERROR", code: "53100" }))).toBe("full");
   expect(outageOf(Object.assign(new Error("x"), { severity: "FATAL", code: "08006" }))).toBe("unreachable");
 });
@@ -44,7 +73,10 @@ it("says that a server is unreachable as soon as it is, and recovers with it", a
   const sockets = new Set<Socket>();
   const proxy = createServer((inside) => {
     const outside = connect(Number(target.port), "127.0.0.1");
-    for (const [socket, other] of [[inside, outside], [outside, inside]] as const) {
+    for (const [socket, other] of [
+      [inside, outside],
+      [outside, inside],
+    ] as const) {
       sockets.add(socket);
       socket.pipe(other);
       socket.on("error", () => undefined);

@@ -45,7 +45,8 @@ export function outageOf(error: unknown): Outage | undefined {
 /** Notes that no connection could be had. @returns the error. */
 export function markNoConnection(error: unknown): unknown {
   // The pool's words when each of its connections is in use for longer than connectionTimeoutMillis.
-  if (error instanceof Error && outageOf(error) === undefined) marked.set(error, error.message.startsWith("timeout exceeded") ? "busy" : "unreachable");
+  if (error instanceof Error && outageOf(error) === undefined)
+    marked.set(error, error.message.startsWith("timeout exceeded") ? "busy" : "unreachable");
   return error;
 }
 
@@ -56,7 +57,8 @@ export function markBroken(error: unknown): boolean {
   if (state !== undefined) return lastWords.has(state);
   if (/timeout/i.test(error.message)) marked.set(error, "slow");
   // Of the other errors without a SQLSTATE, some are the driver's complaints of its caller.
-  else if (/connection|ECONN|EPIPE|socket|not queryable/i.test(`${"code" in error ? String(error.code) : ""} ${error.message}`)) marked.set(error, "unreachable");
+  else if (/connection|ECONN|EPIPE|socket|not queryable/i.test(`${"code" in error ? String(error.code) : ""} ${error.message}`))
+    marked.set(error, "unreachable");
   else return false;
   return true;
 }

@@ -138,7 +138,13 @@ export interface SessionsTable {
   /** Where its telemetry is sent, `null` = nowhere; of one that has ended, `null` too once the destination was deleted. */
   telemetry_destination_id: Generated<string | null>;
   /** How its browser is started, where that has no column of its own. */
-  options: Generated<{ kiosk_mode?: true; memory?: "1GiB" | "2GiB" | "6GiB" | "8GiB" | "16GiB"; chrome_policy?: Record<string, unknown>; extensions?: readonly string[]; private_hosts?: readonly string[] }>;
+  options: Generated<{
+    kiosk_mode?: true;
+    memory?: "1GiB" | "2GiB" | "6GiB" | "8GiB" | "16GiB";
+    chrome_policy?: Record<string, unknown>;
+    extensions?: readonly string[];
+    private_hosts?: readonly string[];
+  }>;
   /** Where its server is; `default` where nobody has named it. */
   region: Generated<string>;
   /** What it may take, as it is shown; `null` = from before that was written down. */

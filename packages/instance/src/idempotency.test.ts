@@ -45,7 +45,10 @@ it("refuses another body, and another operation, under the same key", async () =
 });
 
 it("tries again after a refusal that passes: of a limit, or one that says when to come back", async () => {
-  const refusals = [new ServiceError(429, "too_many_processes", "full"), new ServiceError(409, "conflict", "being changed", { retryAfterSeconds: 1 })];
+  const refusals = [
+    new ServiceError(429, "too_many_processes", "full"),
+    new ServiceError(409, "conflict", "being changed", { retryAfterSeconds: 1 }),
+  ];
   const handle = createIdempotencyMemory().wrap(startWatch, () => {
     const refusal = refusals.pop();
     if (refusal !== undefined) throw refusal;
@@ -63,7 +66,10 @@ it("refuses what is no key", async () => {
 });
 
 it("repeats a refusal, but tries again after a failure", async () => {
-  const refused = createIdempotencyMemory().wrap(startWatch, counting(() => new ServiceError(404, "not_found", "gone")));
+  const refused = createIdempotencyMemory().wrap(
+    startWatch,
+    counting(() => new ServiceError(404, "not_found", "gone")),
+  );
   const [first, second] = await Promise.allSettled([refused(call("k")), refused(call("k"))]);
   expect(first).toEqual(second);
   let fail = true;

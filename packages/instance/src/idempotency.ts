@@ -52,7 +52,11 @@ export function createIdempotencyMemory(now: () => number = Date.now): Idempoten
   }
 
   return {
-    wrap<E extends Endpoint, Context>(endpoint: E, handler: Handler<E, Context>, bytesOf?: (answer: HandlerResult<E>) => number): Handler<E, Context> {
+    wrap<E extends Endpoint, Context>(
+      endpoint: E,
+      handler: Handler<E, Context>,
+      bytesOf?: (answer: HandlerResult<E>) => number,
+    ): Handler<E, Context> {
       return async (call) => {
         const key = readIdempotencyKey(call.headers["idempotency-key"]);
         if (key === undefined) return handler(call);

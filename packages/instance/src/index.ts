@@ -1,4 +1,14 @@
-export { AssignInstance, ChangeViewport, InstanceConfig, InstanceEvent, type LaunchWishes, maxInstanceEventBytes, maxTelemetryLineBytes, SelectTelemetry, ViewportChanged } from "./protocol.ts";
+export {
+  AssignInstance,
+  ChangeViewport,
+  InstanceConfig,
+  InstanceEvent,
+  type LaunchWishes,
+  maxInstanceEventBytes,
+  maxTelemetryLineBytes,
+  SelectTelemetry,
+  ViewportChanged,
+} from "./protocol.ts";
 export { BadProfileArchive, packProfile, readStateOf } from "./profile-state/archive.ts";
 export type { SavedState } from "./profile-state/saved-state.ts";
 export { notImplemented } from "./not-implemented.ts";

@@ -1,7 +1,9 @@
 import type { Contract, contract } from "@shoal/contract";
 
 /** Operations that are answered beside the browser. */
-export type InstancePlane<C extends Contract> = { readonly [Name in keyof C as C[Name] extends { readonly plane: "instance" } ? Name : never]: C[Name] };
+export type InstancePlane<C extends Contract> = {
+  readonly [Name in keyof C as C[Name] extends { readonly plane: "instance" } ? Name : never]: C[Name];
+};
 
 /**
  * Operations of the instance's plane that have no handler yet, sorted: the control plane answers 501 for them and forwards nothing. An

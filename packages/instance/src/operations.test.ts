@@ -9,7 +9,10 @@ describeChromium("the operations of an instance", (chromium) => {
     expect(written.status).toBe(201);
     expect((await instance.call("GET", "/fs/read_file?path=/home/shoal/a.txt")).text).toBe("hello");
     const listed = await instance.call("GET", "/fs/list_files?path=/home/shoal");
-    expect(JSON.parse(listed.text)).toMatchObject([{ name: "Downloads", is_dir: true }, { name: "a.txt", size_bytes: 5 }]);
+    expect(JSON.parse(listed.text)).toMatchObject([
+      { name: "Downloads", is_dir: true },
+      { name: "a.txt", size_bytes: 5 },
+    ]);
     expect(listed.headers["x-request-id"]).toBeTruthy();
     const missing = await instance.call("GET", "/fs/read_file?path=/etc/passwd");
     expect([missing.status, JSON.parse(missing.text)]).toMatchObject([404, { code: "not_found" }]);

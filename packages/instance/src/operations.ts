@@ -1,4 +1,15 @@
-import { browserComputer, browserFs, browserLogs, browserProcess, browserReplays, curl, executePlaywright, loadExtensions, streamTelemetry, type contract } from "@shoal/contract";
+import {
+  browserComputer,
+  browserFs,
+  browserLogs,
+  browserProcess,
+  browserReplays,
+  curl,
+  executePlaywright,
+  loadExtensions,
+  streamTelemetry,
+  type contract,
+} from "@shoal/contract";
 import type { HandlersOrNotYet } from "@shoal/router";
 import { createHttpRouter, requestIdOf } from "@shoal/router/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -93,7 +104,11 @@ export function createOperations({ root, config, egressPort, logs, browser, disp
     ...telemetryHandlers(() => telemetry.load()),
     ...processes.handlers,
     streamBrowserLogs: logStreams.streamBrowserLogs,
-    execProcess: memory.wrap(browserProcess.execProcess, processes.handlers.execProcess, (result) => result.stdout_b64.length + result.stderr_b64.length),
+    execProcess: memory.wrap(
+      browserProcess.execProcess,
+      processes.handlers.execProcess,
+      (result) => result.stdout_b64.length + result.stderr_b64.length,
+    ),
     spawnProcess: memory.wrap(browserProcess.spawnProcess, processes.handlers.spawnProcess),
     writeProcessStdin: memory.wrap(browserProcess.writeProcessStdin, processes.handlers.writeProcessStdin),
     killProcess: memory.wrap(browserProcess.killProcess, processes.handlers.killProcess),
@@ -114,7 +129,17 @@ export function createOperations({ root, config, egressPort, logs, browser, disp
   // Area by area: the whole contract would cost every session's start 8 ms of CPU.
   // The service keeps the recordings, and what is noted of them.
   const { markReplay: _markReplay, ...recordings } = browserReplays;
-  const endpoints = { ...browserFs, ...browserComputer, ...browserLogs, ...browserProcess, ...recordings, curl, executePlaywright, loadExtensions, streamTelemetry } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
+  const endpoints = {
+    ...browserFs,
+    ...browserComputer,
+    ...browserLogs,
+    ...browserProcess,
+    ...recordings,
+    curl,
+    executePlaywright,
+    loadExtensions,
+    streamTelemetry,
+  } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
   router.mountAll(endpoints, handlers);
   return {
     handle(request, response) {
@@ -123,7 +148,8 @@ export function createOperations({ root, config, egressPort, logs, browser, disp
         requests.raw(request, response);
         return;
       }
-      if (request.url?.startsWith("/json") === true) void serveJsonEndpoint({ endpoint: () => browser.endpoint(), isHelper: requests.isHelper }, request, response);
+      if (request.url?.startsWith("/json") === true)
+        void serveJsonEndpoint({ endpoint: () => browser.endpoint(), isHelper: requests.isHelper }, request, response);
       else router.handle(request, response);
     },
     processes,

@@ -27,7 +27,13 @@ afterAll(() => {
   site.close();
 });
 
-const until = (check: () => boolean) => vi.waitFor(() => { expect(check()).toBe(true); }, { timeout: 15_000, interval: 20 });
+const until = (check: () => boolean) =>
+  vi.waitFor(
+    () => {
+      expect(check()).toBe(true);
+    },
+    { timeout: 15_000, interval: 20 },
+  );
 
 describeChromium("an instance", (chromium) => {
   it("serves CDP to several clients, through its egress socket, and keeps downloads", async () => {
@@ -36,11 +42,19 @@ describeChromium("an instance", (chromium) => {
     const [first, second] = await Promise.all([instance.connect(), instance.connect()]).then((sockets) => sockets.map(cdpClient));
     if (first === undefined || second === undefined) throw new Error("unreachable");
     expect(await first.send("Browser.getVersion")).toHaveProperty("result.protocolVersion", "1.3");
-    await vi.waitFor(async () => {
-      const { result } = (await second.send("Target.getTargets")) as { result: { targetInfos: { type: string; url: string; title: string }[] } };
-      expect(result.targetInfos.filter(({ type }) => type === "page")).toMatchObject([{ url: siteUrl, title: "Shoal" }]);
-    }, { timeout: 15_000 });
-    await vi.waitFor(() => { expect(instance.egress.hosts).toContain(new URL(siteUrl).host); }, { timeout: 15_000 });
+    await vi.waitFor(
+      async () => {
+        const { result } = (await second.send("Target.getTargets")) as { result: { targetInfos: { type: string; url: string; title: string }[] } };
+        expect(result.targetInfos.filter(({ type }) => type === "page")).toMatchObject([{ url: siteUrl, title: "Shoal" }]);
+      },
+      { timeout: 15_000 },
+    );
+    await vi.waitFor(
+      () => {
+        expect(instance.egress.hosts).toContain(new URL(siteUrl).host);
+      },
+      { timeout: 15_000 },
+    );
 
     await first.send("Target.createTarget", { url: `${siteUrl}file.txt` });
     const file = join(instance.config.root, instance.config.home, "Downloads", "file.txt");
@@ -89,29 +103,52 @@ describeChromium("an instance", (chromium) => {
     const client = cdpClient(await instance.connect());
     async function sizes(targetId: string): Promise<unknown> {
       const { result } = (await client.send("Target.attachToTarget", { targetId, flatten: true })) as { result: { sessionId: string } };
-      const answer = await client.send("Runtime.evaluate", { expression: "[innerWidth, innerHeight, screen.width]", returnByValue: true }, result.sessionId);
+      const answer = await client.send(
+        "Runtime.evaluate",
+        { expression: "[innerWidth, innerHeight, screen.width]", returnByValue: true },
+        result.sessionId,
+      );
       return (answer as { result: { result: { value: unknown } } }).result.result.value;
     }
     const { result } = (await client.send("Target.getTargets")) as { result: { targetInfos: { type: string; targetId: string }[] } };
     const first = result.targetInfos.find(({ type }) => type === "page");
-    await vi.waitFor(async () => {
-      expect(await sizes(first?.targetId ?? "")).toEqual([1920, 1080, 1920]);
-    }, { timeout: 15_000 });
+    await vi.waitFor(
+      async () => {
+        expect(await sizes(first?.targetId ?? "")).toEqual([1920, 1080, 1920]);
+      },
+      { timeout: 15_000 },
+    );
     await instance.assign({ viewport: { width: 1234, height: 777 }, start_url: siteUrl });
-    await vi.waitFor(async () => {
-      expect(await sizes(first?.targetId ?? "")).toEqual([1234, 777, 1234]);
-    }, { timeout: 15_000 });
-    await vi.waitFor(() => { expect(instance.egress.hosts).toContain(new URL(siteUrl).host); }, { timeout: 15_000 });
+    await vi.waitFor(
+      async () => {
+        expect(await sizes(first?.targetId ?? "")).toEqual([1234, 777, 1234]);
+      },
+      { timeout: 15_000 },
+    );
+    await vi.waitFor(
+      () => {
+        expect(instance.egress.hosts).toContain(new URL(siteUrl).host);
+      },
+      { timeout: 15_000 },
+    );
     for (const params of [{ url: "about:blank" }, { url: "about:blank", newWindow: true }]) {
       const created = (await client.send("Target.createTarget", params)) as { result: { targetId: string } };
-      await vi.waitFor(async () => {
-        expect(await sizes(created.result.targetId)).toEqual([1234, 777, 1234]);
-      }, { timeout: 15_000 });
+      await vi.waitFor(
+        async () => {
+          expect(await sizes(created.result.targetId)).toEqual([1234, 777, 1234]);
+        },
+        { timeout: 15_000 },
+      );
     }
-    const small = (await client.send("Target.createTarget", { url: "about:blank", newWindow: true, width: 600, height: 500 })) as { result: { targetId: string } };
-    await vi.waitFor(async () => {
-      expect(await sizes(small.result.targetId)).toMatchObject({ 0: 600 });
-    }, { timeout: 15_000 });
+    const small = (await client.send("Target.createTarget", { url: "about:blank", newWindow: true, width: 600, height: 500 })) as {
+      result: { targetId: string };
+    };
+    await vi.waitFor(
+      async () => {
+        expect(await sizes(small.result.targetId)).toMatchObject({ 0: 600 });
+      },
+      { timeout: 15_000 },
+    );
   });
 
   it("starts a crashed browser again once, and ends at the second crash", async () => {
@@ -126,7 +163,10 @@ describeChromium("an instance", (chromium) => {
     expect(await second.send("Browser.getVersion")).toHaveProperty("result");
     killBrowser(instance.config.session_dir);
     expect((await second.closed).code).toBe(1011);
-    expect(await instance.event(({ type }) => type === "ending")).toMatchObject({ reason: "browser_crashed", detail: expect.stringContaining("SIGKILL") as unknown });
+    expect(await instance.event(({ type }) => type === "ending")).toMatchObject({
+      reason: "browser_crashed",
+      detail: expect.stringContaining("SIGKILL") as unknown,
+    });
     expect(await instance.exited).toBe(0);
     await until(() => instance.browserPids().length === 0);
   });

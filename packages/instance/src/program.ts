@@ -46,7 +46,12 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
       else void ending.end({ type: "ending", reason: "timeout" });
     },
   });
-  const feed = createEventFeed(() => ({ type: "state", browser: browser.ready ? "ready" : "starting", idle_since_ms: activity.idleSinceMs, browser_restarts: browser.restarts }));
+  const feed = createEventFeed(() => ({
+    type: "state",
+    browser: browser.ready ? "ready" : "starting",
+    idle_since_ms: activity.idleSinceMs,
+    browser_restarts: browser.restarts,
+  }));
   const browser = superviseBrowser({
     config,
     first: chromium,
@@ -125,7 +130,13 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     replay(id, response) {
       const { begun } = parts.operations;
       if (begun === undefined) refuse(response, { status: 404, code: "not_found", message: "There are no recordings." });
-      else void begun.then((loaded) => { loaded.followReplay(id, response); }, () => response.destroy());
+      else
+        void begun.then(
+          (loaded) => {
+            loaded.followReplay(id, response);
+          },
+          () => response.destroy(),
+        );
     },
     profile(what, request, response) {
       void profile(what, request, response);
@@ -208,4 +219,3 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     return { instance_id: config.instance_id, exit_code: exit.code, signal: exit.signal, last_lines: exit.lastLines };
   }
 }
-

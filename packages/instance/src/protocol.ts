@@ -12,7 +12,12 @@ const ViewportSize = checked(
     `width and height must be at most ${String(maxViewportPixels)}`,
   ),
 );
-const HostPath = checked(z.string(), z.minLength(1), z.maxLength(4096), z.refine((path) => !path.includes("\0"), "must not hold a NUL character"));
+const HostPath = checked(
+  z.string(),
+  z.minLength(1),
+  z.maxLength(4096),
+  z.refine((path) => !path.includes("\0"), "must not hold a NUL character"),
+);
 /** Longest text of authorities' certificates. The service takes 64 KiB, to which it may add line breaks. */
 const maxAuthoritiesCharacters = 81_920;
 const Pixels = checked(z.int(), z.minimum(1), z.maximum(maxViewportPixels));

@@ -106,7 +106,12 @@ describe("a call whose caller is lost", () => {
     await vi.advanceTimersByTimeAsync(callerGraceMs);
     expect(calls[0]?.signal.aborted).toBe(true);
     for (const again of [caller(), caller()]) {
-      await expect(handle(again.call)).rejects.toMatchObject({ status: 409, code: "call_cut_off", retryAfterSeconds: undefined, message: expect.stringMatching(/"k".*5 s.*new key/) as unknown });
+      await expect(handle(again.call)).rejects.toMatchObject({
+        status: 409,
+        code: "call_cut_off",
+        retryAfterSeconds: undefined,
+        message: expect.stringMatching(/"k".*5 s.*new key/) as unknown,
+      });
     }
     expect(calls).toHaveLength(1);
     void handle(caller("other").call);
@@ -115,7 +120,12 @@ describe("a call whose caller is lost", () => {
 
   it("tells the truth where it was done, or refused, all the same", async () => {
     const refusal = new ServiceError(409, "conflict", "a dialog is open");
-    const ends = [() => ({ watch_id: "done" }), () => { throw refusal; }];
+    const ends = [
+      () => ({ watch_id: "done" }),
+      () => {
+        throw refusal;
+      },
+    ];
     const handle = createIdempotencyMemory().wrap(startWatch, async ({ signal }) => {
       await new Promise((resolve) => {
         signal.addEventListener("abort", resolve);

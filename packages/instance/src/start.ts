@@ -39,13 +39,45 @@ function offerMemoryFirst(): void {
 /** Compiles the program into `directory`, for instances that can only read it. */
 async function fillCache(directory: string): Promise<void> {
   enableCompileCache(directory);
-  const [, { readAssign }, { createOperations }] = await Promise.all([import("./program.ts"), import("./session/read-assign.ts"), import("./operations.ts")]);
+  const [, { readAssign }, { createOperations }] = await Promise.all([
+    import("./program.ts"),
+    import("./session/read-assign.ts"),
+    import("./operations.ts"),
+  ]);
   // Only functions that have run are kept.
   readAssign(JSON.stringify({ session_id: "cache", timeout_seconds: 60, viewport: { width: 1, height: 1 } }));
   const none = new Promise<never>(() => undefined);
-  const config: InstanceConfig = { instance_id: "cache", listen_path: "", egress_path: "", root: "/", home: "/", session_dir: "/", chromium: { executable: "", kind: "headless_shell", inner_sandbox: true }, viewport: { width: 1, height: 1 } };
-  const logs = { add: () => undefined, of: () => { throw new Error("Nothing is ever asked."); }, close: () => undefined };
-  createOperations({ root: { directory: "/", home: "/" }, config, logs, browser: { cdp: () => none, endpoint: () => none, launch: firstLaunch(config), onBrowser: () => () => undefined, relaunch: () => none, restoreDownloads: () => undefined }, telemetry: { present: () => undefined, load: () => none } });
+  const config: InstanceConfig = {
+    instance_id: "cache",
+    listen_path: "",
+    egress_path: "",
+    root: "/",
+    home: "/",
+    session_dir: "/",
+    chromium: { executable: "", kind: "headless_shell", inner_sandbox: true },
+    viewport: { width: 1, height: 1 },
+  };
+  const logs = {
+    add: () => undefined,
+    of: () => {
+      throw new Error("Nothing is ever asked.");
+    },
+    close: () => undefined,
+  };
+  createOperations({
+    root: { directory: "/", home: "/" },
+    config,
+    logs,
+    browser: {
+      cdp: () => none,
+      endpoint: () => none,
+      launch: firstLaunch(config),
+      onBrowser: () => () => undefined,
+      relaunch: () => none,
+      restoreDownloads: () => undefined,
+    },
+    telemetry: { present: () => undefined, load: () => none },
+  });
   flushCompileCache();
 }
 

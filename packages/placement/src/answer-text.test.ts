@@ -4,7 +4,14 @@ import { answerText } from "./answer-text.ts";
 
 it("reads an answer, letters that are cut between pieces too", async () => {
   const bytes = Buffer.from('{"message":"Größe"}');
-  expect(await answerText(Readable.from([...bytes].map((byte) => Buffer.from([byte])), { objectMode: false }))).toBe('{"message":"Größe"}');
+  expect(
+    await answerText(
+      Readable.from(
+        [...bytes].map((byte) => Buffer.from([byte])),
+        { objectMode: false },
+      ),
+    ),
+  ).toBe('{"message":"Größe"}');
 });
 
 it("reads no more than a megabyte, and ends what goes on", async () => {

@@ -16,16 +16,23 @@ async function read(chunks: readonly Buffer[], maxBytes: number): Promise<[strin
 
 it("finds the same lines however the bytes are cut into chunks", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\n", "")), { minLength: 1 }), fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }), async (lines, sizes) => {
-      const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));
-      const chunks: Buffer[] = [];
-      for (let start = 0; start < bytes.length; ) {
-        const end = start + (sizes[chunks.length % sizes.length] ?? 1);
-        chunks.push(bytes.subarray(start, end));
-        start = end;
-      }
-      expect(await read(chunks, 10_000)).toEqual(lines.map((line) => [line, false]));
-    }),
+    fc.asyncProperty(
+      fc.array(
+        fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\n", "")),
+        { minLength: 1 },
+      ),
+      fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }),
+      async (lines, sizes) => {
+        const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+        const chunks: Buffer[] = [];
+        for (let start = 0; start < bytes.length;) {
+          const end = start + (sizes[chunks.length % sizes.length] ?? 1);
+          chunks.push(bytes.subarray(start, end));
+          start = end;
+        }
+        expect(await read(chunks, 10_000)).toEqual(lines.map((line) => [line, false]));
+      },
+    ),
   );
 });
 
@@ -34,10 +41,18 @@ it("gives the beginning of a line that is too long at once, and goes on with the
   const lines: [string, boolean][] = [];
   readBoundedLines(stream, 4, (line, cut) => lines.push([line, cut]));
   stream.write("123456");
-  await vi.waitFor(() => {
-    expect(lines).toEqual([["1234", true]]);
-  }, { timeout: 15_000 });
+  await vi.waitFor(
+    () => {
+      expect(lines).toEqual([["1234", true]]);
+    },
+    { timeout: 15_000 },
+  );
   stream.end("789\nnext\n\nlast");
   await once(stream, "end");
-  expect(lines).toEqual([["1234", true], ["next", false], ["", false], ["last", false]]);
+  expect(lines).toEqual([
+    ["1234", true],
+    ["next", false],
+    ["", false],
+    ["last", false],
+  ]);
 });

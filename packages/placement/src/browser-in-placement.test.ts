@@ -46,13 +46,28 @@ for (const kind of ["sandbox", "process"] as const satisfies PlacementKind[]) {
       const { placement } = await openPlacement({ kind });
       const page = await openPage(await placement.acquire(assign));
       const before = hits;
-      for (const host of ["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "localhost.", "foo.localhost", "169.254.169.254"]) {
+      for (const host of [
+        "127.0.0.1",
+        "localhost",
+        "[::1]",
+        "0.0.0.0",
+        "2130706433",
+        "0x7f.1",
+        "[::ffff:127.0.0.1]",
+        "localhost.",
+        "foo.localhost",
+        "169.254.169.254",
+      ]) {
         const { shown } = await page.open(`http://${host}:${port}/`);
         expect(shown, host).toMatch(/may not reach/);
       }
       expect((await page.open(`https://127.0.0.1:${port}/`)).error).toBe("net::ERR_TUNNEL_CONNECTION_FAILED");
       await page.open("about:blank");
-      expect(await page.evaluate(`new Promise((resolve) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onopen = () => resolve("open"); s.onerror = () => resolve("refused"); })`)).toBe("refused");
+      expect(
+        await page.evaluate(
+          `new Promise((resolve) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onopen = () => resolve("open"); s.onerror = () => resolve("refused"); })`,
+        ),
+      ).toBe("refused");
       expect(hits).toBe(before);
     });
 
@@ -60,7 +75,11 @@ for (const kind of ["sandbox", "process"] as const satisfies PlacementKind[]) {
       const { placement } = await openPlacement({ kind, allowPrivateHosts: [`127.0.0.1:${port}`] });
       const page = await openPage(await placement.acquire(assign));
       expect(await page.open(`http://127.0.0.1:${port}/`)).toEqual({ error: "", shown: "the host's page" });
-      expect(await page.evaluate(`new Promise((resolve) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onmessage = (m) => resolve(m.data); s.onerror = () => resolve("refused"); })`)).toBe("hello");
+      expect(
+        await page.evaluate(
+          `new Promise((resolve) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onmessage = (m) => resolve(m.data); s.onerror = () => resolve("refused"); })`,
+        ),
+      ).toBe("hello");
       expect((await page.open(`http://127.0.0.1:${port}/away`)).shown).toMatch(/may not reach "127.0.0.2"/);
     });
 
@@ -69,11 +88,17 @@ for (const kind of ["sandbox", "process"] as const satisfies PlacementKind[]) {
       const [http, socks] = await Promise.all([startHttpProxy(wanted), startSocksProxy(wanted)]);
       try {
         const { placement } = await openPlacement({ kind, allowPrivateHosts: [`127.0.0.1:${http.port}`, `127.0.0.1:${socks.port}`] });
-        const instance = await placement.acquire(assign, undefined, { upstream: { url: `http://user:p%40ss@127.0.0.1:${http.port}`, bypassHosts: ["near.localhost"] } });
+        const instance = await placement.acquire(assign, undefined, {
+          upstream: { url: `http://user:p%40ss@127.0.0.1:${http.port}`, bypassHosts: ["near.localhost"] },
+        });
         const page = await openPage(instance);
         // Of a domain that nobody has, so that only the proxy can have resolved it.
         expect(await page.open(`http://far.invalid:${port}/`)).toEqual({ error: "", shown: "the host's page" });
-        expect(await page.evaluate(`new Promise((resolve) => { const s = new WebSocket("ws://far.invalid:${port}/"); s.onmessage = (m) => resolve(m.data); s.onerror = () => resolve("refused"); })`)).toBe("hello");
+        expect(
+          await page.evaluate(
+            `new Promise((resolve) => { const s = new WebSocket("ws://far.invalid:${port}/"); s.onmessage = (m) => resolve(m.data); s.onerror = () => resolve("refused"); })`,
+          ),
+        ).toBe("hello");
         expect(http.asked).toEqual(expect.arrayContaining([`far.invalid:${port}`]));
         expect((await page.open(`http://near.localhost:${port}/`)).shown).toMatch(/may not reach/);
         expect((await page.open("http://169.254.169.254/")).shown).toMatch(/may not reach/);
@@ -105,7 +130,13 @@ describeWith(["chromium", "bubblewrap"], "in a box", () => {
     const seen = renderers.flatMap((renderer) => {
       const { pid } = renderer;
       try {
-        return [{ status: readFileSync(`/proc/${pid}/status`, "utf8"), user: readlinkSync(`/proc/${pid}/ns/user`), net: readlinkSync(`/proc/${pid}/ns/net`) }];
+        return [
+          {
+            status: readFileSync(`/proc/${pid}/status`, "utf8"),
+            user: readlinkSync(`/proc/${pid}/ns/user`),
+            net: readlinkSync(`/proc/${pid}/ns/net`),
+          },
+        ];
       } catch (error) {
         // A spare one may end meanwhile.
         if (stillRunning([renderer]).length > 0) throw error;
@@ -121,16 +152,19 @@ describeWith(["chromium", "bubblewrap"], "in a box", () => {
     }
   });
 
-  it.each(browsers.filter(() => browsers.some((path) => !path.includes("headless"))))("%s, or the full one beside it, keeps to the policies of its session", async (chromium) => {
-    const { placement } = await openPlacement({ kind: "sandbox", chromium, allowPrivateHosts: [`127.0.0.1:${port}`] });
-    const [first, second] = await Promise.all([
-      placement.acquire({ ...assign, launch: { full: true, again: true } }, undefined, { policies: { URLBlocklist: [`127.0.0.1:${port}`] } }),
-      placement.acquire({ ...assign, session_id: "s2", launch: { full: true } }),
-    ]);
-    const [held, free] = await Promise.all([openPage(first), openPage(second)]);
-    expect((await held.open(`http://127.0.0.1:${port}/`)).error).toBe("net::ERR_BLOCKED_BY_ADMINISTRATOR");
-    expect(await free.open(`http://127.0.0.1:${port}/`)).toEqual({ error: "", shown: "the host's page" });
-  });
+  it.each(browsers.filter(() => browsers.some((path) => !path.includes("headless"))))(
+    "%s, or the full one beside it, keeps to the policies of its session",
+    async (chromium) => {
+      const { placement } = await openPlacement({ kind: "sandbox", chromium, allowPrivateHosts: [`127.0.0.1:${port}`] });
+      const [first, second] = await Promise.all([
+        placement.acquire({ ...assign, launch: { full: true, again: true } }, undefined, { policies: { URLBlocklist: [`127.0.0.1:${port}`] } }),
+        placement.acquire({ ...assign, session_id: "s2", launch: { full: true } }),
+      ]);
+      const [held, free] = await Promise.all([openPage(first), openPage(second)]);
+      expect((await held.open(`http://127.0.0.1:${port}/`)).error).toBe("net::ERR_BLOCKED_BY_ADMINISTRATOR");
+      expect(await free.open(`http://127.0.0.1:${port}/`)).toEqual({ error: "", shown: "the host's page" });
+    },
+  );
 
   it("takes over what the host's fontconfig knows, read-only", async () => {
     const { placement } = await openPlacement({ kind: "sandbox", standIn: "fine" });

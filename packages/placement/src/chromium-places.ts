@@ -7,7 +7,12 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 /** Programs that distributions install, the browsers themselves and not the shell scripts around them, which add flags of their own. */
-const linuxShells = ["/usr/lib/chromium/chromium-headless-shell", "/usr/lib64/chromium-browser/headless_shell", "/usr/lib/chromium/headless_shell", "/opt/google/chrome-headless-shell/chrome-headless-shell"];
+const linuxShells = [
+  "/usr/lib/chromium/chromium-headless-shell",
+  "/usr/lib64/chromium-browser/headless_shell",
+  "/usr/lib/chromium/headless_shell",
+  "/opt/google/chrome-headless-shell/chrome-headless-shell",
+];
 const linuxBrowsers = [
   "/opt/google/chrome/chrome",
   "/usr/lib/chromium/chromium",
@@ -17,9 +22,27 @@ const linuxBrowsers = [
   "/opt/google/chrome-beta/chrome",
   "/opt/google/chrome-unstable/chrome",
 ];
-const macApplications = ["Google Chrome.app/Contents/MacOS/Google Chrome", "Chromium.app/Contents/MacOS/Chromium", "Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing", "Google Chrome Beta.app/Contents/MacOS/Google Chrome Beta"];
-const windowsPrograms = ["Google\\Chrome\\Application\\chrome.exe", "Chromium\\Application\\chrome.exe", "Google\\Chrome Beta\\Application\\chrome.exe"];
-const commands = ["chrome-headless-shell", "chromium-headless-shell", "headless_shell", "google-chrome-stable", "google-chrome", "chromium", "chromium-browser", "chrome"];
+const macApplications = [
+  "Google Chrome.app/Contents/MacOS/Google Chrome",
+  "Chromium.app/Contents/MacOS/Chromium",
+  "Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing",
+  "Google Chrome Beta.app/Contents/MacOS/Google Chrome Beta",
+];
+const windowsPrograms = [
+  "Google\\Chrome\\Application\\chrome.exe",
+  "Chromium\\Application\\chrome.exe",
+  "Google\\Chrome Beta\\Application\\chrome.exe",
+];
+const commands = [
+  "chrome-headless-shell",
+  "chromium-headless-shell",
+  "headless_shell",
+  "google-chrome-stable",
+  "google-chrome",
+  "chromium",
+  "chromium-browser",
+  "chrome",
+];
 
 /** Paths at which an installed browser may be, the wanted ones first; none of them needs to exist. */
 export function installedPlaces(): readonly string[] {
@@ -27,7 +50,9 @@ export function installedPlaces(): readonly string[] {
     case "darwin":
       return ["/Applications", join(homedir(), "Applications")].flatMap((folder) => macApplications.map((name) => join(folder, name)));
     case "win32":
-      return ["C:\\Program Files", "C:\\Program Files (x86)", join(homedir(), "AppData\\Local")].flatMap((folder) => windowsPrograms.map((name) => join(folder, name)));
+      return ["C:\\Program Files", "C:\\Program Files (x86)", join(homedir(), "AppData\\Local")].flatMap((folder) =>
+        windowsPrograms.map((name) => join(folder, name)),
+      );
     default:
       return [...linuxShells, ...linuxBrowsers];
   }
@@ -58,7 +83,8 @@ export async function fetchedPlaces(): Promise<readonly string[]> {
     for (const version of versions.sort(newestFirst)) {
       for (const inner of await readdir(join(cache, folder, version)).catch(() => [])) {
         for (const name of await readdir(join(cache, folder, version, inner)).catch(() => [])) {
-          if (file.test(name)) places.push(join(cache, folder, version, inner, name, ...(name.endsWith(".app") ? ["Contents", "MacOS", name.slice(0, -4)] : [])));
+          if (file.test(name))
+            places.push(join(cache, folder, version, inner, name, ...(name.endsWith(".app") ? ["Contents", "MacOS", name.slice(0, -4)] : [])));
         }
       }
     }

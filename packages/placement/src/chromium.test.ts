@@ -20,7 +20,12 @@ async function fakeBrowser(name: string, version: string): Promise<{ path: strin
 describe.skipIf(process.platform === "win32")("findChromium", () => {
   it("takes the program that it is given, and tells a headless shell by its name", async () => {
     const shell = await fakeBrowser("chrome-headless-shell", "150.0.1.2");
-    expect(await findChromium({ executable: shell.path })).toEqual({ executable: shell.path, kind: "headless_shell", source: "named", version: "150.0.1.2" });
+    expect(await findChromium({ executable: shell.path })).toEqual({
+      executable: shell.path,
+      kind: "headless_shell",
+      source: "named",
+      version: "150.0.1.2",
+    });
     const full = await fakeBrowser("chrome", "150.0.1.3");
     expect(await findChromium({ executable: full.path })).toMatchObject({ kind: "chrome", version: "150.0.1.3" });
   });
@@ -43,7 +48,10 @@ describe.skipIf(process.platform === "win32")("findChromium", () => {
   });
 
   it("names the program that it was given and cannot use", async () => {
-    await expect(findChromium({ executable: "/nonexistent/chrome" })).rejects.toMatchObject({ code: "no_chromium", message: expect.stringContaining("/nonexistent/chrome") as unknown });
+    await expect(findChromium({ executable: "/nonexistent/chrome" })).rejects.toMatchObject({
+      code: "no_chromium",
+      message: expect.stringContaining("/nonexistent/chrome") as unknown,
+    });
     await expect(findChromium({ executable: "/usr" })).rejects.toMatchObject({ code: "no_chromium" });
     const text = join(await temporaryDirectory(), "chrome");
     await writeFile(text, "no program");
@@ -52,14 +60,29 @@ describe.skipIf(process.platform === "win32")("findChromium", () => {
 
   it("names the library that a browser lacks, and its package", async () => {
     const path = join(await temporaryDirectory(), "chrome");
-    await writeFile(path, '#!/bin/sh\necho "chrome: error while loading shared libraries: libnss3.so: cannot open shared object file" >&2\nexit 127\n', { mode: 0o755 });
-    await expect(findChromium({ executable: path })).rejects.toMatchObject({ code: "no_chromium", message: expect.stringContaining("apt-get install libnss3") as unknown });
+    await writeFile(
+      path,
+      '#!/bin/sh\necho "chrome: error while loading shared libraries: libnss3.so: cannot open shared object file" >&2\nexit 127\n',
+      { mode: 0o755 },
+    );
+    await expect(findChromium({ executable: path })).rejects.toMatchObject({
+      code: "no_chromium",
+      message: expect.stringContaining("apt-get install libnss3") as unknown,
+    });
   });
 
   const installed = installedPlaces().find((place) => existsSync(place));
-  it.skipIf(installed === undefined && process.env.SHOAL_REQUIRE_ALL !== "1")("finds one that is installed, with its real version (needs an installed Chromium)", async () => {
-    expect(await findChromium()).toEqual({ executable: installed, kind: expect.stringMatching(/^(headless_shell|chrome)$/) as unknown, source: "installed", version: expect.stringMatching(/^\d+\.\d+\.\d+\.\d+$/) as unknown });
-  });
+  it.skipIf(installed === undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(
+    "finds one that is installed, with its real version (needs an installed Chromium)",
+    async () => {
+      expect(await findChromium()).toEqual({
+        executable: installed,
+        kind: expect.stringMatching(/^(headless_shell|chrome)$/) as unknown,
+        source: "installed",
+        version: expect.stringMatching(/^\d+\.\d+\.\d+\.\d+$/) as unknown,
+      });
+    },
+  );
 });
 
 describe.runIf(process.platform === "linux" && process.arch === "x64")("the browser that npm ships", () => {

@@ -56,7 +56,11 @@ const searches = [
 export async function locateChromium(executable?: string): Promise<LocatedChromium | undefined> {
   if (executable !== undefined) {
     const path = await programAt(executable);
-    if (path === undefined) throw new PlacementError("no_chromium", `chromium: ${executable} is not a program that this user may run. Name the browser's own executable, or leave the option out to have one searched for.`);
+    if (path === undefined)
+      throw new PlacementError(
+        "no_chromium",
+        `chromium: ${executable} is not a program that this user may run. Name the browser's own executable, or leave the option out to have one searched for.`,
+      );
     return { executable: path, kind: kindOf(path), source: "named" };
   }
   for (const [places, source] of searches) {
@@ -156,5 +160,8 @@ async function isSnap(path: string): Promise<boolean> {
 
 /** By its name: the one that npm ships is `chromium` in a folder named after its version. */
 function kindOf(executable: string): ChromiumKind {
-  return /headless[-_]?shell/i.test(basename(executable)) || (basename(executable) === "chromium" && /[/\\]chromium-[\d.]+$/.test(dirname(executable))) ? "headless_shell" : "chrome";
+  return /headless[-_]?shell/i.test(basename(executable)) ||
+    (basename(executable) === "chromium" && /[/\\]chromium-[\d.]+$/.test(dirname(executable)))
+    ? "headless_shell"
+    : "chrome";
 }

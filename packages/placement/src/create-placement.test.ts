@@ -44,7 +44,9 @@ for (const kind of kinds) {
       const { placement } = await openPlacement({ kind });
       const instance = await placement.acquire(assign("s1"));
       const socket = await instance.connect();
-      socket.write("GET /cdp HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+      socket.write(
+        "GET /cdp HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+      );
       const [head] = (await once(socket, "data")) as [Buffer];
       expect(head.toString()).toMatch(/^HTTP\/1\.1 101 /);
       const closed = once(socket, "close");
@@ -56,7 +58,11 @@ for (const kind of kinds) {
       const { placement, sessionsDir } = await openPlacement({ kind, warm: 2, standIn: "fine" });
       await placement.warmReady();
       expect(await sessionFolders(sessionsDir)).toHaveLength(2);
-      const [first, second, third] = await Promise.all([placement.acquire(assign("s1")), placement.acquire(assign("s2")), placement.acquire(assign("s3"))]);
+      const [first, second, third] = await Promise.all([
+        placement.acquire(assign("s1")),
+        placement.acquire(assign("s2")),
+        placement.acquire(assign("s3")),
+      ]);
       expect(new Set([first.id, second.id, third.id]).size).toBe(3);
       await placement.warmReady();
       expect(await sessionFolders(sessionsDir)).toHaveLength(5);
@@ -65,11 +71,14 @@ for (const kind of kinds) {
       const { pid } = familyOf(process.pid).find((each) => waiting.some((id) => commandLineOf(each.pid).includes(id))) ?? { pid: 0 };
       expect(pid).toBeGreaterThan(0);
       process.kill(pid, "SIGKILL");
-      await vi.waitFor(async () => {
-        const now = await sessionFolders(sessionsDir);
-        expect(now.filter((id) => waiting.includes(id))).toHaveLength(1);
-        expect(now).toHaveLength(5);
-      }, { timeout: 10_000 });
+      await vi.waitFor(
+        async () => {
+          const now = await sessionFolders(sessionsDir);
+          expect(now.filter((id) => waiting.includes(id))).toHaveLength(1);
+          expect(now).toHaveLength(5);
+        },
+        { timeout: 10_000 },
+      );
       await placement.warmReady();
     });
 
@@ -81,13 +90,25 @@ for (const kind of kinds) {
       instance.onEvent(() => {
         throw new Error("a listener's own");
       });
-      const sent: InstanceEvent[] = [{ type: "activity", idle_since_ms: 1 }, { type: "browser_restarted", exit_code: null, signal: "SIGSEGV" }, { type: "ready" }];
-      await instance.request({ method: "POST", path: "/event" }, sent.map((event) => `${JSON.stringify(event)}\n`).join("")).then((answer) => answer.resume());
-      await vi.waitFor(() => {
-        expect(events).toEqual(sent);
-      }, { timeout: 15_000 });
+      const sent: InstanceEvent[] = [
+        { type: "activity", idle_since_ms: 1 },
+        { type: "browser_restarted", exit_code: null, signal: "SIGSEGV" },
+        { type: "ready" },
+      ];
+      await instance
+        .request({ method: "POST", path: "/event" }, sent.map((event) => `${JSON.stringify(event)}\n`).join(""))
+        .then((answer) => answer.resume());
+      await vi.waitFor(
+        () => {
+          expect(events).toEqual(sent);
+        },
+        { timeout: 15_000 },
+      );
       forget();
-      await instance.request({ method: "POST", path: "/exit" }, JSON.stringify({ type: "ending", reason: "timeout", detail: "nobody came" })).then((answer) => answer.resume(), () => undefined);
+      await instance.request({ method: "POST", path: "/exit" }, JSON.stringify({ type: "ending", reason: "timeout", detail: "nobody came" })).then(
+        (answer) => answer.resume(),
+        () => undefined,
+      );
       expect(await instance.ended).toEqual({ reason: "timeout", detail: "nobody came" });
       expect(events).toEqual(sent);
       expect(await sessionFolders(sessionsDir)).toEqual([]);
@@ -102,36 +123,56 @@ for (const kind of kinds) {
     ])("ends an instance that sends %s", async (_what, sent) => {
       const { placement } = await openPlacement({ kind, standIn: "fine" });
       const instance = await placement.acquire(assign("s1"));
-      await instance.request({ method: "POST", path: "/event" }, sent).then((answer) => answer.resume(), () => undefined);
-      expect(await instance.ended).toMatchObject({ reason: "instance_lost", detail: expect.stringMatching(/^The instance was ended: it sent/) as unknown });
+      await instance.request({ method: "POST", path: "/event" }, sent).then(
+        (answer) => answer.resume(),
+        () => undefined,
+      );
+      expect(await instance.ended).toMatchObject({
+        reason: "instance_lost",
+        detail: expect.stringMatching(/^The instance was ended: it sent/) as unknown,
+      });
     });
 
     it("takes one that is killed for lost, although it has seen its parent go and said that it stops", async () => {
       const { placement } = await openPlacement({ kind, standIn: "fine" });
       const instance = await placement.acquire(assign("s1"));
       const told = new Promise((resolve) => instance.onEvent(resolve));
-      await instance.request({ method: "POST", path: "/event" }, '{"type":"ending","reason":"stopped","detail":"the parent is gone"}\n').then((answer) => answer.resume());
+      await instance
+        .request({ method: "POST", path: "/event" }, '{"type":"ending","reason":"stopped","detail":"the parent is gone"}\n')
+        .then((answer) => answer.resume());
       await told;
       process.kill(instance.pid, "SIGKILL");
-      expect(await instance.ended).toMatchObject({ reason: "instance_lost", detail: expect.stringMatching(/^The instance ended with (signal SIGKILL|exit code 137)/) as unknown });
+      expect(await instance.ended).toMatchObject({
+        reason: "instance_lost",
+        detail: expect.stringMatching(/^The instance ended with (signal SIGKILL|exit code 137)/) as unknown,
+      });
     });
 
     it("says with its last lines that an instance ended before it was ready, and leaves nothing", async () => {
       const { placement, sessionsDir } = await openPlacement({ kind, standIn: "exits" });
-      await expect(placement.acquire(assign("s1"))).rejects.toMatchObject({ code: "start_failed", message: expect.stringMatching(/ended before it was ready \(exit code 3\).*libwhatever\.so is missing/s) as unknown });
+      await expect(placement.acquire(assign("s1"))).rejects.toMatchObject({
+        code: "start_failed",
+        message: expect.stringMatching(/ended before it was ready \(exit code 3\).*libwhatever\.so is missing/s) as unknown,
+      });
       expect(await sessionFolders(sessionsDir)).toEqual([]);
     });
 
     it.each(["silent", "never ready"] as const)("gives up on one that is %s, says so, and leaves nothing", async (standIn) => {
       // Long enough for its first line on a machine that does other things.
       const { placement, sessionsDir } = await openPlacement({ kind, standIn, readyMs: 5_000 });
-      await expect(placement.acquire(assign("s1"))).rejects.toMatchObject({ code: "start_failed", message: expect.stringMatching(/was not ready within 5 s\. It printed last:\nthe stand-in starts\nRun `shoal doctor`/) as unknown });
+      await expect(placement.acquire(assign("s1"))).rejects.toMatchObject({
+        code: "start_failed",
+        message: expect.stringMatching(/was not ready within 5 s\. It printed last:\nthe stand-in starts\nRun `shoal doctor`/) as unknown,
+      });
       expect(await sessionFolders(sessionsDir)).toEqual([]);
     });
 
     it("passes an instance's refusal on, and ends it", async () => {
       const { placement, sessionsDir } = await openPlacement({ kind, standIn: "refuses" });
-      await expect(placement.acquire(assign("s1"))).rejects.toMatchObject({ code: "instance_lost", message: expect.stringContaining("status 409") as unknown });
+      await expect(placement.acquire(assign("s1"))).rejects.toMatchObject({
+        code: "instance_lost",
+        message: expect.stringContaining("status 409") as unknown,
+      });
       expect(await sessionFolders(sessionsDir)).toEqual([]);
     });
 
@@ -140,9 +181,12 @@ for (const kind of kinds) {
       const before = familyOf(process.pid);
       const waiting = new AbortController();
       const acquired = placement.acquire(assign("s1"), waiting.signal);
-      await vi.waitFor(async () => {
-        expect(await sessionFolders(sessionsDir)).toHaveLength(1);
-      }, { timeout: 15_000 });
+      await vi.waitFor(
+        async () => {
+          expect(await sessionFolders(sessionsDir)).toHaveLength(1);
+        },
+        { timeout: 15_000 },
+      );
       waiting.abort(new Error("the client went away"));
       await expect(acquired).rejects.toThrow("the client went away");
       expect(await sessionFolders(sessionsDir)).toEqual([]);
@@ -169,33 +213,50 @@ for (const kind of kinds) {
       const answer = await instance.request({ method: "GET", path: "/endless" });
       const sent = async (): Promise<number> => Number(await text(await instance.request({ method: "GET", path: "/sent" })));
       let before = -1;
-      await vi.waitFor(async () => {
-        const now = await sent();
-        const still = now === before;
-        before = now;
-        expect(still).toBe(true);
-      }, { interval: 100, timeout: 10_000 });
+      await vi.waitFor(
+        async () => {
+          const now = await sent();
+          const still = now === before;
+          before = now;
+          expect(still).toBe(true);
+        },
+        { interval: 100, timeout: 10_000 },
+      );
       expect(before).toBeLessThan(32 * 2 ** 20);
       answer.destroy();
 
       let taken = 0;
       const chunk = Buffer.alloc(2 ** 20);
-      const body = Readable.from((function* () { for (;;) { taken += chunk.length; yield chunk; } })(), { highWaterMark: 1 });
+      const body = Readable.from(
+        (function* () {
+          for (;;) {
+            taken += chunk.length;
+            yield chunk;
+          }
+        })(),
+        { highWaterMark: 1 },
+      );
       const given = new AbortController();
       const unread = instance.request({ method: "POST", path: "/unread", signal: given.signal }, body);
       unread.catch(() => undefined);
       let seen = -1;
-      await vi.waitFor(() => {
-        const still = taken === seen;
-        seen = taken;
-        expect(still).toBe(true);
-      }, { interval: 100, timeout: 10_000 });
+      await vi.waitFor(
+        () => {
+          const still = taken === seen;
+          seen = taken;
+          expect(still).toBe(true);
+        },
+        { interval: 100, timeout: 10_000 },
+      );
       expect(taken).toBeLessThan(32 * 2 ** 20);
       given.abort(new Error("enough"));
       await expect(unread).rejects.toThrow("enough");
-      await vi.waitFor(() => {
-        expect(body.destroyed).toBe(true);
-      }, { timeout: 15_000 });
+      await vi.waitFor(
+        () => {
+          expect(body.destroyed).toBe(true);
+        },
+        { timeout: 15_000 },
+      );
     });
 
     it("ends everything when it is closed, and hands out nothing after that", async () => {
@@ -219,11 +280,17 @@ for (const kind of kinds) {
 
 describeWith(["chromium"], "createPlacement", () => {
   it("names the option that it cannot use", async () => {
-    await expect(openPlacement({ kind: "process", chromium: "/nonexistent/chrome" })).rejects.toMatchObject({ code: "no_chromium", message: expect.stringContaining("/nonexistent/chrome") as unknown });
+    await expect(openPlacement({ kind: "process", chromium: "/nonexistent/chrome" })).rejects.toMatchObject({
+      code: "no_chromium",
+      message: expect.stringContaining("/nonexistent/chrome") as unknown,
+    });
     await expect(openPlacement({ kind: "process", allowPrivateHosts: ["http://x"] })).rejects.toMatchObject({ code: "bad_option" });
     const file = join(await temporaryDirectory(), "file");
     await writeFile(file, "");
-    await expect(openPlacement({ kind: "process", sessionsDir: file })).rejects.toMatchObject({ code: "bad_option", message: expect.stringMatching(/^sessionsDir: .*cannot be used/) as unknown });
+    await expect(openPlacement({ kind: "process", sessionsDir: file })).rejects.toMatchObject({
+      code: "bad_option",
+      message: expect.stringMatching(/^sessionsDir: .*cannot be used/) as unknown,
+    });
   });
 
   it("warns that plain processes isolate nothing", async () => {

@@ -51,11 +51,15 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
   const policy = createEgressPolicy(options.allowPrivateHosts, resolveName);
   const chromium = await locateChromium(options.chromium);
   if (chromium === undefined) {
-    throw new PlacementError("no_chromium", "No Chromium was found. Install one (apt-get install chromium-headless-shell, or Google Chrome), or fetch one: npx @puppeteer/browsers install chrome-headless-shell@stable.");
+    throw new PlacementError(
+      "no_chromium",
+      "No Chromium was found. Install one (apt-get install chromium-headless-shell, or Google Chrome), or fetch one: npx @puppeteer/browsers install chrome-headless-shell@stable.",
+    );
   }
   const full = chromium.kind === "chrome" ? undefined : await locateFullChromium();
   const support = options.kind === "process" ? undefined : await examineSandbox();
-  if (options.kind === "sandbox" && support?.works === false) throw new PlacementError("no_isolation", `placement: a sandbox cannot be made. ${support.reason} ${support.advice}`);
+  if (options.kind === "sandbox" && support?.works === false)
+    throw new PlacementError("no_isolation", `placement: a sandbox cannot be made. ${support.reason} ${support.advice}`);
 
   const folders = await openSessionFolders(options.sessionsDir, log);
   const parent = resolve(options.sessionsDir);
@@ -68,9 +72,14 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
       const etc = await makeSandboxEtc(join(folders.runtimeDir, "etc"), policiesInside);
       const memory = await findMemoryGroups(options.sessionMemoryBytes, log);
       hasGroups = memory !== undefined;
-      if (memory === undefined && options.sessionMemoryBytes !== undefined) log.info({ session_memory_bytes: options.sessionMemoryBytes }, "The memory of sessions is not limited: this process may not make control groups. Run Shoal as root, or as a service of systemd with Delegate=yes.");
+      if (memory === undefined && options.sessionMemoryBytes !== undefined)
+        log.info(
+          { session_memory_bytes: options.sessionMemoryBytes },
+          "The memory of sessions is not limited: this process may not make control groups. Run Shoal as root, or as a service of systemd with Delegate=yes.",
+        );
       maker = await createSandboxBoxes({ ...common, support, etc, chromium, full, memory, diskBytes: options.sessionDiskBytes });
-      if (!support.nestedUsers) log.warn({}, "This host lets no process in a box make user namespaces: Chromium runs without its inner sandbox. The box itself is in force.");
+      if (!support.nestedUsers)
+        log.warn({}, "This host lets no process in a box make user namespaces: Chromium runs without its inner sandbox. The box itself is in force.");
     } else {
       const innerSandbox = await processSandboxWorks(chromium.executable);
       maker = await createProcessBoxes({
@@ -82,7 +91,10 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
           ...(full && { full: { executable: full.executable, inner_sandbox: await processSandboxWorks(full.executable) } }),
         },
       });
-      log.warn({ reason: support?.reason, advice: support?.advice, inner_sandbox: innerSandbox }, "Sessions run as plain processes, which isolates nothing: who uses one can read this user's files and reach this host's network.");
+      log.warn(
+        { reason: support?.reason, advice: support?.advice, inner_sandbox: innerSandbox },
+        "Sessions run as plain processes, which isolates nothing: who uses one can read this user's files and reach this host's network.",
+      );
     }
   } catch (error) {
     await folders.close();
@@ -91,14 +103,28 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
 
   const sessions = new Set<InstanceHandle>();
   let closing: Promise<void> | undefined;
-  const pool = createWarmPool({ size: options.warm, maxStarting: Math.max(4, 2 * availableParallelism()), quietMs, log, start: (signal) => startInstance(maker, { log, readyMs }, signal) });
+  const pool = createWarmPool({
+    size: options.warm,
+    maxStarting: Math.max(4, 2 * availableParallelism()),
+    quietMs,
+    log,
+    start: (signal) => startInstance(maker, { log, readyMs }, signal),
+  });
 
   async function checkSpace(): Promise<void> {
     const { bavail, bsize } = await statfs(folders.sessionsDir);
-    if (bavail * bsize < leastFreeBytes) throw new PlacementError("no_space", `There are ${Math.floor((bavail * bsize) / 2 ** 20)} MB left on the disk of ${folders.sessionsDir}, and a session needs ${leastFreeBytes / 2 ** 20} MB. End sessions, or make room.`);
+    if (bavail * bsize < leastFreeBytes)
+      throw new PlacementError(
+        "no_space",
+        `There are ${Math.floor((bavail * bsize) / 2 ** 20)} MB left on the disk of ${folders.sessionsDir}, and a session needs ${leastFreeBytes / 2 ** 20} MB. End sessions, or make room.`,
+      );
   }
 
-  async function acquire(assign: AssignInstance, signal?: AbortSignal, { upstream, policies, privateHosts, memoryBytes }: SessionSurroundings = {}): Promise<InstanceHandle> {
+  async function acquire(
+    assign: AssignInstance,
+    signal?: AbortSignal,
+    { upstream, policies, privateHosts, memoryBytes }: SessionSurroundings = {},
+  ): Promise<InstanceHandle> {
     if (closing === undefined) await checkSpace();
     for (;;) {
       const wasWaiting = pool.hasWaiting;
@@ -139,7 +165,13 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
 
   return {
     kind: maker.kind,
-    abilities: { privateHosts: options.allowPrivateHosts.length > 0, fullChromium: chromium.kind === "chrome" || full !== undefined, policies: maker.kind === "sandbox", authorities: await canTrustAuthorities(), windows: (await findTool("Xvfb")) !== undefined },
+    abilities: {
+      privateHosts: options.allowPrivateHosts.length > 0,
+      fullChromium: chromium.kind === "chrome" || full !== undefined,
+      policies: maker.kind === "sandbox",
+      authorities: await canTrustAuthorities(),
+      windows: (await findTool("Xvfb")) !== undefined,
+    },
     memory: memoryOf(maker.kind, hasGroups, options.sessionMemoryBytes),
     acquire,
     traffic: () => gateway.traffic(),
@@ -156,6 +188,9 @@ function memoryOf(kind: PlacementKind, hasGroups: boolean, limitBytes: number | 
   const limit = process.constrainedMemory();
   const machineBytes = limit > 0 ? Math.min(totalmem(), limit) : totalmem();
   if (hasGroups) return { machineBytes, usualBytes: Math.min(limitBytes ?? machineBytes, machineBytes) };
-  const why = kind === "process" ? "Sessions are plain processes here, whose memory nothing limits: that takes the sandbox placement." : "The service may make no control groups here, and without them nothing limits the memory of a session: run it as root, or as a service of systemd with Delegate=yes.";
+  const why =
+    kind === "process"
+      ? "Sessions are plain processes here, whose memory nothing limits: that takes the sandbox placement."
+      : "The service may make no control groups here, and without them nothing limits the memory of a session: run it as root, or as a service of systemd with Delegate=yes.";
   return { machineBytes, usualBytes: machineBytes, unlimitedBecause: why };
 }

@@ -24,7 +24,10 @@ beforeEach(async () => {
   origin = createServer((request, response) => {
     requests.push(`${request.method ?? ""} ${request.url ?? ""} ${request.headers.host ?? ""}`);
     if (request.url === "/redirect") response.writeHead(302, { location: `http://127.0.0.2:${port}/secret` }).end();
-    else if (request.url === "/endless") Readable.from(endless(), { highWaterMark: 1 }).on("error", () => undefined).pipe(response);
+    else if (request.url === "/endless")
+      Readable.from(endless(), { highWaterMark: 1 })
+        .on("error", () => undefined)
+        .pipe(response);
     else if (request.url === "/upload") {
       let bytes = 0;
       request.on("data", (data: Buffer) => (bytes += data.length)).on("end", () => response.end(String(bytes)));
@@ -54,7 +57,10 @@ function* endless(): Generator<Buffer> {
 }
 
 /** An open door of a gateway. */
-async function openDoor(allow: readonly string[], resolveName: ResolveName = createNameResolver()): Promise<{ path: string; close: () => Promise<void> }> {
+async function openDoor(
+  allow: readonly string[],
+  resolveName: ResolveName = createNameResolver(),
+): Promise<{ path: string; close: () => Promise<void> }> {
   const path = join(await temporaryDirectory(), "egress.sock");
   const door = await createEgressGateway(silent).open(path, createEgressPolicy(allow, resolveName));
   closing.push(() => door.close());
@@ -63,7 +69,10 @@ async function openDoor(allow: readonly string[], resolveName: ResolveName = cre
 
 function get(path: string, url: string, init: { method?: string; body?: Readable } = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest({ socketPath: path, path: url, method: init.method ?? "GET", headers: { host: URL.parse(url)?.host ?? "" } }, resolve);
+    const request = httpRequest(
+      { socketPath: path, path: url, method: init.method ?? "GET", headers: { host: URL.parse(url)?.host ?? "" } },
+      resolve,
+    );
     request.on("error", reject);
     if (init.body) init.body.pipe(request);
     else request.end();
@@ -146,17 +155,27 @@ it("does not read on when the page does not, and streams uploads", async () => {
   const answer = await get(door.path, `http://127.0.0.1:${port}/endless`);
   let seen = -1;
   // Sockets and pipes hold some; then it stands still.
-  await vi.waitFor(() => {
-    const before = seen;
-    seen = sent;
-    expect(seen).toBe(before);
-  }, { interval: 100, timeout: 10_000 });
+  await vi.waitFor(
+    () => {
+      const before = seen;
+      seen = sent;
+      expect(seen).toBe(before);
+    },
+    { interval: 100, timeout: 10_000 },
+  );
   expect(seen).toBeLessThan(32 * chunk.length);
   let read = 0;
   for await (const data of answer) if ((read += (data as Buffer).length) > 64 * chunk.length) break;
   answer.destroy();
 
-  const upload = await get(door.path, `http://127.0.0.1:${port}/upload`, { method: "POST", body: Readable.from((function* () { for (let count = 0; count < 64; count++) yield chunk; })()) });
+  const upload = await get(door.path, `http://127.0.0.1:${port}/upload`, {
+    method: "POST",
+    body: Readable.from(
+      (function* () {
+        for (let count = 0; count < 64; count++) yield chunk;
+      })(),
+    ),
+  });
   expect(await text(upload)).toBe(String(64 * chunk.length));
 });
 
@@ -173,8 +192,17 @@ it("ends every connection when it is closed", async () => {
   const closed = once(socket, "close");
   await door.close();
   await closed;
-  await vi.waitFor(async () => {
-    expect(await new Promise<number>((resolve) => { origin.getConnections((_error, count) => { resolve(count); }); })).toBe(0);
-  }, { timeout: 15_000 });
+  await vi.waitFor(
+    async () => {
+      expect(
+        await new Promise<number>((resolve) => {
+          origin.getConnections((_error, count) => {
+            resolve(count);
+          });
+        }),
+      ).toBe(0);
+    },
+    { timeout: 15_000 },
+  );
   await expect(get(door.path, `http://127.0.0.1:${port}/`)).rejects.toThrow(/ENOENT|ECONNREFUSED/);
 });

@@ -59,7 +59,10 @@ interface Agents {
 /** @param upstream - what TLS connections lead to: Node would take the name of the page that a tunnel is asked for. Addresses have no server name. */
 function newAgents(upstream: ParsedUpstream | undefined): Agents {
   const isName = upstream !== undefined && isIP(upstream.hostname.replace(/^\[|\]$/g, "")) === 0;
-  return { httpAgent: new Agent({ keepAlive: true }), httpsAgent: new TlsAgent({ keepAlive: true, servername: isName ? upstream.hostname : "", ...trusting(upstream?.authorities) }) };
+  return {
+    httpAgent: new Agent({ keepAlive: true }),
+    httpsAgent: new TlsAgent({ keepAlive: true, servername: isName ? upstream.hostname : "", ...trusting(upstream?.authorities) }),
+  };
 }
 
 function destroyAgents({ httpAgent, httpsAgent }: Agents): void {

@@ -22,9 +22,37 @@ function decide(host: string, { port = 80, allow = [] }: { port?: number; allow?
 }
 
 it.each([
-  ...["127.0.0.1", "127.255.0.1", "0.0.0.0", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.0.1", "169.254.169.254", "100.64.0.1", "100.100.100.200", "168.63.129.16", "192.0.0.192"],
+  ...[
+    "127.0.0.1",
+    "127.255.0.1",
+    "0.0.0.0",
+    "10.0.0.1",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.0.1",
+    "169.254.169.254",
+    "100.64.0.1",
+    "100.100.100.200",
+    "168.63.129.16",
+    "192.0.0.192",
+  ],
   ...["224.0.0.1", "239.1.1.1", "240.0.0.1", "255.255.255.255", "198.18.0.1"],
-  ...["[::1]", "::1", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]", "[fe80::1]", "[fe80::1%25eth0]", "[fd00:ec2::254]", "[ff02::1]", "[2002:7f00:1::]", "[2001:0:1::1]", "[64:ff9b::7f00:1]", "[fec0::1]"],
+  ...[
+    "[::1]",
+    "::1",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[::127.0.0.1]",
+    "[fe80::1]",
+    "[fe80::1%25eth0]",
+    "[fd00:ec2::254]",
+    "[ff02::1]",
+    "[2002:7f00:1::]",
+    "[2001:0:1::1]",
+    "[64:ff9b::7f00:1]",
+    "[fec0::1]",
+  ],
   ...["2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "127.1", "127.0.0.1.", "017700000001", "%31%32%37.0.0.1"],
   ...["localhost", "LOCALHOST", "localhost.", "localhost..", "foo.localhost", "ｌｏｃａｌｈｏｓｔ", "①②⑦.0.0.1"],
   ...["intranet.example", "mapped.example", "nat64-private.example", "nothing.example"],
@@ -33,9 +61,12 @@ it.each([
   expect(await decide(host)).toMatchObject({ allowed: false, status: 403 });
 });
 
-it.each(["93.184.215.14", "8.8.8.8", "[2606:4700::1111]", "example.com", "EXAMPLE.com.", "nat64.example", "192.0.1.1", "172.32.0.1", "100.128.0.1"])("lets %s pass", async (host) => {
-  expect(await decide(host)).toMatchObject({ allowed: true });
-});
+it.each(["93.184.215.14", "8.8.8.8", "[2606:4700::1111]", "example.com", "EXAMPLE.com.", "nat64.example", "192.0.1.1", "172.32.0.1", "100.128.0.1"])(
+  "lets %s pass",
+  async (host) => {
+    expect(await decide(host)).toMatchObject({ allowed: true });
+  },
+);
 
 it("names only public addresses of a name that has private ones too", async () => {
   expect(await decide("mixed.example")).toEqual({ allowed: true, addresses: [{ address: "93.184.215.14", family: 4 }] });
@@ -43,12 +74,15 @@ it("names only public addresses of a name that has private ones too", async () =
 
 it("says why, and who can change it", async () => {
   const decision = await decide("intranet.example", { port: 8080 });
-  expect(decision).toMatchObject({ message: expect.stringMatching(/"intranet.example" on port 8080: 10.1.2.3 is a private network. Whoever runs the service can add it/) as unknown });
+  expect(decision).toMatchObject({
+    message: expect.stringMatching(/"intranet.example" on port 8080: 10.1.2.3 is a private network. Whoever runs the service can add it/) as unknown,
+  });
 });
 
 it("tells an unknown name and a host that is none from a private one", async () => {
   expect(await decide("unknown.example")).toMatchObject({ allowed: false, status: 502, message: expect.stringContaining("ENOTFOUND") as unknown });
-  for (const host of ["", "a b", "a/b", "user@example.com", "1.2.3.4.5", "a".repeat(300), "[::1", "exa:mple"]) expect(await decide(host)).toMatchObject({ allowed: false, status: 400 });
+  for (const host of ["", "a b", "a/b", "user@example.com", "1.2.3.4.5", "a".repeat(300), "[::1", "exa:mple"])
+    expect(await decide(host)).toMatchObject({ allowed: false, status: 400 });
 });
 
 it.each([
@@ -81,15 +115,33 @@ it.each([
   expect(await decide(host, { port, allow })).toMatchObject({ allowed: false });
 });
 
-it.each(["", "http://localhost", "10.0.0.0/99", "localhost:0", "localhost:99999", "[::1", "a b", "*"])("names the entry %j that it cannot read", (entry) => {
-  expect(() => createEgressPolicy(["example.com", entry], resolveName)).toThrow(expect.objectContaining({ code: "bad_option", message: expect.stringContaining(`allowPrivateHosts: ${JSON.stringify(entry)}`) as unknown }));
-});
+it.each(["", "http://localhost", "10.0.0.0/99", "localhost:0", "localhost:99999", "[::1", "a b", "*"])(
+  "names the entry %j that it cannot read",
+  (entry) => {
+    expect(() => createEgressPolicy(["example.com", entry], resolveName)).toThrow(
+      expect.objectContaining({ code: "bad_option", message: expect.stringContaining(`allowPrivateHosts: ${JSON.stringify(entry)}`) as unknown }),
+    );
+  },
+);
 
 it("never lets a loopback or private address pass, however it is written", async () => {
   const notations = (a: number, b: number, c: number, d: number): string[] => {
     const value = a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d;
     const hex = value.toString(16).padStart(8, "0");
-    return [`${a}.${b}.${c}.${d}`, String(value), `0x${hex}`, `0${value.toString(8)}`, `${a}.${b}.${c * 256 + d}`, `${a}.${b * 2 ** 16 + c * 256 + d}`, `0x${a.toString(16)}.${b}.0${c.toString(8)}.${d}`, `[::ffff:${a}.${b}.${c}.${d}]`, `[::ffff:${hex.slice(0, 4)}:${hex.slice(4)}]`, `[64:ff9b::${a}.${b}.${c}.${d}]`, `[::${a}.${b}.${c}.${d}]`, `${a}.${b}.${c}.${d}.`];
+    return [
+      `${a}.${b}.${c}.${d}`,
+      String(value),
+      `0x${hex}`,
+      `0${value.toString(8)}`,
+      `${a}.${b}.${c * 256 + d}`,
+      `${a}.${b * 2 ** 16 + c * 256 + d}`,
+      `0x${a.toString(16)}.${b}.0${c.toString(8)}.${d}`,
+      `[::ffff:${a}.${b}.${c}.${d}]`,
+      `[::ffff:${hex.slice(0, 4)}:${hex.slice(4)}]`,
+      `[64:ff9b::${a}.${b}.${c}.${d}]`,
+      `[::${a}.${b}.${c}.${d}]`,
+      `${a}.${b}.${c}.${d}.`,
+    ];
   };
   const byte = fc.integer({ min: 0, max: 255 });
   await fc.assert(

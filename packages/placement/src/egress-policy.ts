@@ -63,21 +63,39 @@ export function createEgressPolicy(allowPrivateHosts: readonly string[], resolve
 function policyOf(lists: readonly (readonly AllowedHost[])[], resolveName: ResolveName): EgressPolicy {
   function isAllowed(name: string, address: string, port: number): boolean {
     const ip = parseIpAddress(address);
-    return lists.every((hosts) => hosts.some((host) => (host.port === undefined || host.port === port) && (host.range === undefined ? host.matchesName(name) : ip !== undefined && isInRange(ip, host.range))));
+    return lists.every((hosts) =>
+      hosts.some(
+        (host) =>
+          (host.port === undefined || host.port === port) &&
+          (host.range === undefined ? host.matchesName(name) : ip !== undefined && isInRange(ip, host.range)),
+      ),
+    );
   }
 
   return {
     narrowed: (privateHosts) => policyOf([...lists, parseHosts("private_hosts", privateHosts)], resolveName),
     async decide(hostname, port) {
       const name = canonicalName(hostname);
-      if (name === undefined) return { allowed: false, status: 400, message: `${quoted(hostname)} is not a host name.\n`, because: "it is not a host name" };
-      if (ownTraffic.has(name)) return { allowed: false, status: 403, message: `The browser's own traffic to ${name} is switched off.\n`, because: "only the browser itself asks it" };
+      if (name === undefined)
+        return { allowed: false, status: 400, message: `${quoted(hostname)} is not a host name.\n`, because: "it is not a host name" };
+      if (ownTraffic.has(name))
+        return {
+          allowed: false,
+          status: 403,
+          message: `The browser's own traffic to ${name} is switched off.\n`,
+          because: "only the browser itself asks it",
+        };
       let found: readonly ResolvedAddress[];
       try {
         found = await addressesOf(name, resolveName);
       } catch (error) {
         const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-        return { allowed: false, status: 502, message: `The name ${quoted(name)} could not be resolved (${reason}).\n`, because: `its name could not be resolved (${reason})` };
+        return {
+          allowed: false,
+          status: 502,
+          message: `The name ${quoted(name)} could not be resolved (${reason}).\n`,
+          because: `its name could not be resolved (${reason})`,
+        };
       }
       let refused = "it has no address";
       const addresses = found.filter(({ address }) => {

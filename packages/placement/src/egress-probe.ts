@@ -43,7 +43,13 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 /** Makes what fetches pages as sessions would, to try a proxy. @throws {PlacementError} `bad_option` for an entry of `allowPrivateHosts` that cannot be read. */
-export function createEgressProbe({ allowPrivateHosts, log }: { readonly allowPrivateHosts: readonly string[]; readonly log: PlacementLog }): EgressProbe {
+export function createEgressProbe({
+  allowPrivateHosts,
+  log,
+}: {
+  readonly allowPrivateHosts: readonly string[];
+  readonly log: PlacementLog;
+}): EgressProbe {
   const policy = createEgressPolicy(allowPrivateHosts, createNameResolver());
   const gateway = createEgressGateway(log);
 
@@ -59,7 +65,11 @@ export function createEgressProbe({ allowPrivateHosts, log }: { readonly allowPr
     } catch (error) {
       if (error instanceof TunnelRefused) return failed(error.status, error.message, error.statusMessage);
       if (signal.aborted) return { outcome: "failed", reason: "no answer in time" };
-      if (isOfUnknownAuthority(error)) return { outcome: "failed", reason: `the certificate of ${url.host} is signed by an authority that nobody here knows; where the proxy opens TLS, create it with the certificate of its own authority as config.ca_bundle` };
+      if (isOfUnknownAuthority(error))
+        return {
+          outcome: "failed",
+          reason: `the certificate of ${url.host} is signed by an authority that nobody here knows; where the proxy opens TLS, create it with the certificate of its own authority as config.ca_bundle`,
+        };
       return { outcome: "failed", reason: error instanceof Error ? error.message : String(error) };
     }
   }
@@ -93,7 +103,12 @@ interface Way {
 }
 
 /** By OpenSSL's names for it. */
-const unknownAuthority: ReadonlySet<unknown> = new Set(["DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN", "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"]);
+const unknownAuthority: ReadonlySet<unknown> = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+]);
 
 function isOfUnknownAuthority(error: unknown): boolean {
   return error instanceof Error && "code" in error && unknownAuthority.has(error.code);
@@ -120,7 +135,9 @@ function failed(status: number, text: string, statusMessage = ""): EgressProbeRe
 
 function plainly(socketPath: string, url: URL, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    httpRequest({ socketPath, path: url.href, headers: { host: url.host, connection: "close" }, signal }, resolve).on("error", reject).end();
+    httpRequest({ socketPath, path: url.href, headers: { host: url.host, connection: "close" }, signal }, resolve)
+      .on("error", reject)
+      .end();
   });
 }
 
@@ -140,7 +157,9 @@ async function overTunnel({ path: socketPath, authorities }: Way, url: URL, sign
   });
   const socket = tlsConnect({ socket: tunnel, servername: url.hostname, ALPNProtocols: ["http/1.1"], ...trusting(authorities) });
   return new Promise((resolve, reject) => {
-    httpsRequest(url, { createConnection: () => socket, headers: { connection: "close" }, signal }, resolve).on("error", reject).end();
+    httpsRequest(url, { createConnection: () => socket, headers: { connection: "close" }, signal }, resolve)
+      .on("error", reject)
+      .end();
   });
 }
 

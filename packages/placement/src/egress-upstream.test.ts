@@ -60,7 +60,10 @@ afterEach(async () => {
 /** A door that may reach the proxies, and of this host's network nothing else. */
 async function openDoor(upstream?: EgressUpstream): Promise<{ path: string; door: EgressDoor }> {
   const path = join(await temporaryDirectory(), "egress.sock");
-  const policy = createEgressPolicy([...[httpProxy, httpsProxy, socksProxy].map((proxy) => `127.0.0.1:${String(proxy.port)}`), `near.example:${port}`], resolveName);
+  const policy = createEgressPolicy(
+    [...[httpProxy, httpsProxy, socksProxy].map((proxy) => `127.0.0.1:${String(proxy.port)}`), `near.example:${port}`],
+    resolveName,
+  );
   const door = await createEgressGateway(log).open(path, policy);
   closing.push(() => door.close());
   if (upstream !== undefined) door.setUpstream(upstream);
@@ -69,7 +72,9 @@ async function openDoor(upstream?: EgressUpstream): Promise<{ path: string; door
 
 function get(path: string, url: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    httpRequest({ socketPath: path, path: url, headers: { host: URL.parse(url)?.host ?? "" } }, resolve).on("error", reject).end();
+    httpRequest({ socketPath: path, path: url, headers: { host: URL.parse(url)?.host ?? "" } }, resolve)
+      .on("error", reject)
+      .end();
   });
 }
 
@@ -89,7 +94,11 @@ const kinds = [
 ] as const;
 
 describe.each(kinds)("through an %s proxy", (_name, protocol, proxy) => {
-  const upstream = (change: Partial<EgressUpstream> = {}): EgressUpstream => ({ url: `${protocol}://${credentials}@127.0.0.1:${String(proxy().port)}`, bypassHosts: [], ...change });
+  const upstream = (change: Partial<EgressUpstream> = {}): EgressUpstream => ({
+    url: `${protocol}://${credentials}@127.0.0.1:${String(proxy().port)}`,
+    bypassHosts: [],
+    ...change,
+  });
 
   it("carries requests and tunnels to names that only the proxy can resolve", async () => {
     const { path } = await openDoor(upstream());
@@ -111,7 +120,18 @@ describe.each(kinds)("through an %s proxy", (_name, protocol, proxy) => {
     expect(proxy().asked.length).toBe(before);
   });
 
-  it.each(["127.0.0.1", "[::1]", "localhost", "foo.localhost", "169.254.169.254", "[::ffff:169.254.169.254]", "[fd00:ec2::254]", "0x7f.1", "10.0.0.1", "metadata.example"])("asks it for nothing at %s", async (host) => {
+  it.each([
+    "127.0.0.1",
+    "[::1]",
+    "localhost",
+    "foo.localhost",
+    "169.254.169.254",
+    "[::ffff:169.254.169.254]",
+    "[fd00:ec2::254]",
+    "0x7f.1",
+    "10.0.0.1",
+    "metadata.example",
+  ])("asks it for nothing at %s", async (host) => {
     const { path } = await openDoor(upstream());
     const before = proxy().asked.length;
     expect((await get(path, `http://${host}:8080/`)).statusCode).toBe(403);
@@ -141,9 +161,12 @@ describe.each(kinds)("through an %s proxy", (_name, protocol, proxy) => {
     door.setUpstream(undefined);
     await closed;
     expect((await get(path, `http://far.example:${port}/`)).statusCode).toBe(502);
-    await vi.waitFor(() => {
-      expect(proxy().open()).toBe(0);
-    }, { timeout: 15_000 });
+    await vi.waitFor(
+      () => {
+        expect(proxy().open()).toBe(0);
+      },
+      { timeout: 15_000 },
+    );
   });
 
   it("leaves the page without an answer when the password is wrong, and logs none of it", async () => {
@@ -157,7 +180,12 @@ describe.each(kinds)("through an %s proxy", (_name, protocol, proxy) => {
     const probe = () => createEgressProbe({ allowPrivateHosts: [`127.0.0.1:${String(proxy().port)}`, `localhost:${String(port)}`], log });
 
     it("answers with the page and how long it took", async () => {
-      expect(await probe().probe(upstream({ bypassHosts: ["localhost"] }), new URL(`http://localhost:${port}/`), 10_000)).toEqual({ outcome: "answered", status: 200, text: `page of localhost:${port}`, latencyMs: expect.any(Number) as number });
+      expect(await probe().probe(upstream({ bypassHosts: ["localhost"] }), new URL(`http://localhost:${port}/`), 10_000)).toEqual({
+        outcome: "answered",
+        status: 200,
+        text: `page of localhost:${port}`,
+        latencyMs: expect.any(Number) as number,
+      });
     });
 
     it("says what is wrong with it", async () => {
@@ -166,8 +194,12 @@ describe.each(kinds)("through an %s proxy", (_name, protocol, proxy) => {
         const result = await probe().probe({ url, bypassHosts: [] }, target, 10_000);
         return result.outcome === "answered" ? "none" : `${result.outcome}: ${result.reason}`;
       };
-      expect(await reasonOf(`${protocol}://someone:wrong-secret@127.0.0.1:${String(proxy().port)}`)).toMatch(protocol !== "socks5" ? /user name (and|or) password/ : /failed: the proxy/);
-      expect(await reasonOf(`${protocol}://someone:wrong-secret@127.0.0.1:${String(proxy().port)}`, new URL(`https://localhost:${port}/`))).toMatch(/does not take this user name and password/);
+      expect(await reasonOf(`${protocol}://someone:wrong-secret@127.0.0.1:${String(proxy().port)}`)).toMatch(
+        protocol !== "socks5" ? /user name (and|or) password/ : /failed: the proxy/,
+      );
+      expect(await reasonOf(`${protocol}://someone:wrong-secret@127.0.0.1:${String(proxy().port)}`, new URL(`https://localhost:${port}/`))).toMatch(
+        /does not take this user name and password/,
+      );
       expect(await reasonOf(upstream().url, new URL(`https://localhost:${port}/`))).toMatch(/^failed: .*(SSL|wrong version|EPROTO|socket)/i);
       expect(await reasonOf(`${protocol}://10.1.2.3:1`)).toMatch(/^failed: .*private network/);
       expect(await reasonOf(upstream().url, new URL("http://169.254.169.254/"))).toMatch(/^refused: .*169.254.169.254/);
@@ -180,10 +212,18 @@ it("asks a proxy behind TLS for the certificate of its own name", async () => {
   const probe = createEgressProbe({ allowPrivateHosts: ["127.0.0.1", "localhost"], log });
   for (const page of [`http://localhost:${port}/`, `https://localhost:${port}/`]) {
     // The page speaks no TLS; getting as far as that is enough.
-    const reached = page.startsWith("https") ? { outcome: "failed", reason: expect.not.stringContaining("proxy") as unknown } : { outcome: "answered" };
-    for (const host of ["localhost", "127.0.0.1"]) expect(await probe.probe({ url: url(host), bypassHosts: [] }, new URL(page), 10_000), `${host} for ${page}`).toMatchObject(reached);
+    const reached = page.startsWith("https")
+      ? { outcome: "failed", reason: expect.not.stringContaining("proxy") as unknown }
+      : { outcome: "answered" };
+    for (const host of ["localhost", "127.0.0.1"])
+      expect(await probe.probe({ url: url(host), bypassHosts: [] }, new URL(page), 10_000), `${host} for ${page}`).toMatchObject(reached);
     // A name that the certificate is not for.
-    expect(await probe.probe({ url: url("proxy.localhost"), bypassHosts: [] }, new URL(page), 10_000)).toMatchObject({ outcome: "failed", reason: expect.stringMatching(page.startsWith("https") ? /proxy cannot be spoken to.*ERR_TLS_CERT_ALTNAME_INVALID/ : /proxy cannot be spoken to/) as unknown });
+    expect(await probe.probe({ url: url("proxy.localhost"), bypassHosts: [] }, new URL(page), 10_000)).toMatchObject({
+      outcome: "failed",
+      reason: expect.stringMatching(
+        page.startsWith("https") ? /proxy cannot be spoken to.*ERR_TLS_CERT_ALTNAME_INVALID/ : /proxy cannot be spoken to/,
+      ) as unknown,
+    });
   }
 });
 
@@ -211,12 +251,27 @@ it("trusts a proxy's own authority for the way to it and for the pages that it o
 });
 
 it("reads addresses, and says nothing of one that it cannot read", () => {
-  expect(parseUpstream({ url: "socks5://a:b@[2606:4700::1]", bypassHosts: [] })).toMatchObject({ hostname: "[2606:4700::1]", port: 1080, isSocks: true });
+  expect(parseUpstream({ url: "socks5://a:b@[2606:4700::1]", bypassHosts: [] })).toMatchObject({
+    hostname: "[2606:4700::1]",
+    port: 1080,
+    isSocks: true,
+  });
   expect(parseUpstream({ url: "socks5://a:b@name.example", bypassHosts: [] }).urlFor("2606:4700::1")).toBe("socks5h://a:b@[2606:4700::1]:1080");
   expect(parseUpstream({ url: "https://proxy.example", bypassHosts: [] }).urlFor("1.1.1.1")).toBe("https://proxy.example:443");
   const read = parseUpstream({ url: "http://p.example", bypassHosts: ["Exact.Example", "*.sub.example"] });
-  for (const [host, is] of [["exact.example", true], ["EXACT.example.", true], ["not.exact.example", false], ["a.sub.example", true], ["a.b.sub.example", true], ["sub.example", false], ["evilsub.example", false]] as const) expect(read.bypasses(host), host).toBe(is);
+  for (const [host, is] of [
+    ["exact.example", true],
+    ["EXACT.example.", true],
+    ["not.exact.example", false],
+    ["a.sub.example", true],
+    ["a.b.sub.example", true],
+    ["sub.example", false],
+    ["evilsub.example", false],
+  ] as const)
+    expect(read.bypasses(host), host).toBe(is);
   for (const url of ["ftp://u:secret@x", "socks4://u:secret@x", "u:secret@x:80", "http://", ""]) {
-    expect(() => parseUpstream({ url, bypassHosts: [] })).toThrow(expect.objectContaining({ code: "bad_option", message: expect.not.stringContaining("secret") as unknown }));
+    expect(() => parseUpstream({ url, bypassHosts: [] })).toThrow(
+      expect.objectContaining({ code: "bad_option", message: expect.not.stringContaining("secret") as unknown }),
+    );
   }
 });

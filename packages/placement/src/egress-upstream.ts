@@ -43,7 +43,8 @@ function plain(hostname: string): string {
 export function parseUpstream({ url, bypassHosts, authorities }: EgressUpstream): ParsedUpstream {
   const parsed = URL.parse(url);
   const defaultPort = defaultPorts[parsed?.protocol ?? ""];
-  if (!parsed || defaultPort === undefined || parsed.hostname === "") throw new PlacementError("bad_option", "A proxy's address must be an http://, https:// or socks5:// URL with a host.");
+  if (!parsed || defaultPort === undefined || parsed.hostname === "")
+    throw new PlacementError("bad_option", "A proxy's address must be an http://, https:// or socks5:// URL with a host.");
   const isSocks = parsed.protocol === "socks5:";
   const bypassed = bypassHosts.map(plain);
   const credentials = parsed.username === "" && parsed.password === "" ? "" : `${parsed.username}:${parsed.password}@`;

@@ -5,7 +5,12 @@ import { expect, it } from "vitest";
 it("has a finding with a sentence for each part, and never rejects", async () => {
   const report = await examineHost({ chromium: "/nonexistent/chrome" });
   expect(report.chromium).toBeUndefined();
-  expect(report.findings).toContainEqual({ name: "chromium", state: "missing", detail: expect.stringMatching(/\.$/) as unknown, advice: expect.stringContaining("/nonexistent/chrome") as unknown });
+  expect(report.findings).toContainEqual({
+    name: "chromium",
+    state: "missing",
+    detail: expect.stringMatching(/\.$/) as unknown,
+    advice: expect.stringContaining("/nonexistent/chrome") as unknown,
+  });
   for (const { detail, advice } of report.findings) {
     expect(detail).toMatch(/^\S.*\.$/);
     if (advice !== undefined) expect(advice).not.toContain("\n");
@@ -15,7 +20,12 @@ it("has a finding with a sentence for each part, and never rejects", async () =>
 describeWith(["chromium", "bubblewrap"], "where all is there", () => {
   it("tells browser, isolation and limits in force", async () => {
     const report = await examineHost();
-    expect(report).toMatchObject({ placement: "sandbox", userNamespaces: true, innerSandbox: true, bubblewrap: { version: expect.stringMatching(/^\d+\.\d+/) as unknown } });
+    expect(report).toMatchObject({
+      placement: "sandbox",
+      userNamespaces: true,
+      innerSandbox: true,
+      bubblewrap: { version: expect.stringMatching(/^\d+\.\d+/) as unknown },
+    });
     expect(report.chromium?.version).toMatch(/^\d+\./);
     expect(report.limits).toContain("at most 1024 processes and threads a session");
     expect(report.findings.filter(({ state }) => state !== "ok")).toEqual([]);

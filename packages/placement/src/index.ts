@@ -7,5 +7,17 @@ export { createOutboundRule, type OutboundDecision, type OutboundRule } from "./
 export type { EgressTraffic } from "./egress-gateway.ts";
 export type { EgressUpstream } from "./egress-upstream.ts";
 export { examineHost, type HostFinding, type HostReport } from "./examine-host.ts";
-export type { ChromePolicies, Instance, InstanceEnd, InstanceRequest, Placement, PlacementAbilities, PlacementKind, PlacementLog, PlacementMemory, PlacementOptions, SessionSurroundings } from "./placement.ts";
+export type {
+  ChromePolicies,
+  Instance,
+  InstanceEnd,
+  InstanceRequest,
+  Placement,
+  PlacementAbilities,
+  PlacementKind,
+  PlacementLog,
+  PlacementMemory,
+  PlacementOptions,
+  SessionSurroundings,
+} from "./placement.ts";
 export { PlacementError, type PlacementErrorCode } from "./placement-error.ts";

@@ -21,9 +21,12 @@ export interface InstalledProgram {
  */
 export async function installProgram(programPath: string, parent: string, beside: readonly string[] = []): Promise<InstalledProgram> {
   const files = await readFolder(dirname(programPath)).catch((error: unknown) => {
-    throw new PlacementError("start_failed", `The instance program ${programPath} cannot be read. In a checkout, build it first: pnpm build.`, { cause: error });
+    throw new PlacementError("start_failed", `The instance program ${programPath} cannot be read. In a checkout, build it first: pnpm build.`, {
+      cause: error,
+    });
   });
-  if (!files.has(basename(programPath))) throw new PlacementError("start_failed", `The instance program ${programPath} does not exist. In a checkout, build it first: pnpm build.`);
+  if (!files.has(basename(programPath)))
+    throw new PlacementError("start_failed", `The instance program ${programPath} does not exist. In a checkout, build it first: pnpm build.`);
   const executable = new Set(beside.map((path) => basename(path)));
   for (const path of beside) files.set(basename(path), await readFile(path));
   const sum = createHash("sha256");

@@ -68,7 +68,16 @@ export async function makeInstanceFiles(id: string, options: InstanceFilesOption
   try {
     const home = join(root, ...homePath.split("/"));
     const own = [sessionDir, root, join(root, "tmp"), home, join(home, "Downloads"), state, sockets];
-    await Promise.all([mkdir(sockets, { mode: 0o700 }), mkdir(sessionDir, { mode: 0o700 }).then(() => Promise.all([mkdir(state, { mode: 0o700 }), mkdir(join(home, "Downloads"), { recursive: true }), mkdir(join(root, "tmp"), { recursive: true })]))]);
+    await Promise.all([
+      mkdir(sockets, { mode: 0o700 }),
+      mkdir(sessionDir, { mode: 0o700 }).then(() =>
+        Promise.all([
+          mkdir(state, { mode: 0o700 }),
+          mkdir(join(home, "Downloads"), { recursive: true }),
+          mkdir(join(root, "tmp"), { recursive: true }),
+        ]),
+      ),
+    ]);
     opened = await options.gateway.open(egressSocket, options.policy);
     if (owner !== undefined) await Promise.all([...own, egressSocket].map((path) => chown(path, owner, owner)));
   } catch (error) {

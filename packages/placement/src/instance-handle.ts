@@ -216,7 +216,15 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
     },
     async assign(assign, signal) {
       const patience = AbortSignal.timeout(assign.launch === undefined && assign.authorities === undefined ? assignMs : assignWithLaunchMs);
-      const answer = await request({ method: "POST", path: "/_instance/assign", headers: { "content-type": "application/json" }, signal: signal === undefined ? patience : AbortSignal.any([signal, patience]) }, JSON.stringify(assign));
+      const answer = await request(
+        {
+          method: "POST",
+          path: "/_instance/assign",
+          headers: { "content-type": "application/json" },
+          signal: signal === undefined ? patience : AbortSignal.any([signal, patience]),
+        },
+        JSON.stringify(assign),
+      );
       const said = await answerText(answer);
       if (answer.statusCode !== 200) throw lost(new Error(`it refused the session with status ${String(answer.statusCode)}: ${said.slice(0, 500)}`));
     },

@@ -21,20 +21,31 @@ it.each(["", "localhost", "1.2.3", "1.2.3.4.5", "0x7f.0.0.1", "[::1]", "::1::", 
   expect(parseIpAddress(text)).toBeUndefined();
 });
 
-it.each(["10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/8/8", "10.0.0.0/-1", "10.0.0.0/a", "::ffff:10.0.0.0/8"])("does not read the range %j", (text) => {
-  expect(parseIpRange(text)).toBeUndefined();
-});
+it.each(["10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0.0/8/8", "10.0.0.0/-1", "10.0.0.0/a", "::ffff:10.0.0.0/8"])(
+  "does not read the range %j",
+  (text) => {
+    expect(parseIpRange(text)).toBeUndefined();
+  },
+);
 
 it("agrees with Node about what lies in a range", () => {
   fc.assert(
-    fc.property(fc.oneof(fc.tuple(fc.ipV4(), fc.ipV4(), fc.integer({ min: 0, max: 32 }), fc.constant("ipv4" as const)), fc.tuple(fc.ipV6(), fc.ipV6(), fc.integer({ min: 0, max: 128 }), fc.constant("ipv6" as const))), ([address, network, length, family]) => {
-      const parsed = parseIpAddress(address);
-      const range = parseIpRange(`${network}/${length}`);
-      // A mapped address is an IPv4 address here, and a range of one has to fit.
-      fc.pre(parsed !== undefined && range !== undefined && (family === "ipv6") === (parsed.family === 6) && parsed.family === range.address.family);
-      const list = new BlockList();
-      list.addSubnet(network, length, family);
-      expect(isInRange(parsed, range)).toBe(list.check(address, family));
-    }),
+    fc.property(
+      fc.oneof(
+        fc.tuple(fc.ipV4(), fc.ipV4(), fc.integer({ min: 0, max: 32 }), fc.constant("ipv4" as const)),
+        fc.tuple(fc.ipV6(), fc.ipV6(), fc.integer({ min: 0, max: 128 }), fc.constant("ipv6" as const)),
+      ),
+      ([address, network, length, family]) => {
+        const parsed = parseIpAddress(address);
+        const range = parseIpRange(`${network}/${length}`);
+        // A mapped address is an IPv4 address here, and a range of one has to fit.
+        fc.pre(
+          parsed !== undefined && range !== undefined && (family === "ipv6") === (parsed.family === 6) && parsed.family === range.address.family,
+        );
+        const list = new BlockList();
+        list.addSubnet(network, length, family);
+        expect(isInRange(parsed, range)).toBe(list.check(address, family));
+      },
+    ),
   );
 });

@@ -11,7 +11,11 @@ const silent = { debug: () => undefined, info: () => undefined, warn: () => unde
 const limit = 400 * 2 ** 20;
 const groups = await findMemoryGroups(limit, silent);
 // Where root may write control groups, CI wants them found.
-const isRequired = process.env.SHOAL_REQUIRE_ALL === "1" && process.getuid?.() === 0 && existsSync("/proc/mounts") && / cgroup rw,\S*\bmemory\b|\/sys\/fs\/cgroup cgroup2 rw/.test(readFileSync("/proc/mounts", "utf8"));
+const isRequired =
+  process.env.SHOAL_REQUIRE_ALL === "1" &&
+  process.getuid?.() === 0 &&
+  existsSync("/proc/mounts") &&
+  / cgroup rw,\S*\bmemory\b|\/sys\/fs\/cgroup cgroup2 rw/.test(readFileSync("/proc/mounts", "utf8"));
 const isSkipped = groups === undefined && !isRequired;
 const reason = isSkipped ? " (skipped: this process may make no control groups; root may, where /sys/fs/cgroup can be written)" : "";
 const pathsOf = (name: string) => globSync(`/sys/fs/cgroup/**/${name}`);
@@ -34,7 +38,12 @@ describeWith(["linux", "chromium", "bubblewrap"], `the memory of a box${reason}`
 
   it.skipIf(isSkipped)("is what the session asks for, in a box that waited with the usual limit, and in one that had none", async () => {
     for (const usual of [limit, undefined]) {
-      const { placement } = await openPlacement({ kind: "sandbox", standIn: "fine", warm: 1, ...(usual !== undefined && { sessionMemoryBytes: usual }) });
+      const { placement } = await openPlacement({
+        kind: "sandbox",
+        standIn: "fine",
+        warm: 1,
+        ...(usual !== undefined && { sessionMemoryBytes: usual }),
+      });
       await placement.warmReady();
       expect(placement.memory.unlimitedBecause).toBeUndefined();
       expect(placement.memory.usualBytes).toBe(usual ?? placement.memory.machineBytes);
@@ -79,6 +88,8 @@ describeWith(["chromium"], "the memory of a plain process", () => {
     const { placement } = await openPlacement({ kind: "process", standIn: "fine", sessionMemoryBytes: limit });
     expect(placement.memory.usualBytes).toBe(placement.memory.machineBytes);
     expect(placement.memory.unlimitedBecause).toContain("plain processes");
-    await expect(placement.acquire({ session_id: "s1", timeout_seconds: 60 }, undefined, { memoryBytes: limit })).rejects.toMatchObject({ code: "bad_option" });
+    await expect(placement.acquire({ session_id: "s1", timeout_seconds: 60 }, undefined, { memoryBytes: limit })).rejects.toMatchObject({
+      code: "bad_option",
+    });
   });
 });

@@ -74,7 +74,10 @@ export async function findMemoryGroups(limitBytes: number | undefined, log: Plac
 
 /** Where groups of this process are, most likely first. */
 async function candidates(): Promise<{ readonly parent: string; readonly version: Version }[]> {
-  const [own, mounts] = await Promise.all([readFile("/proc/self/cgroup", "utf8").catch(() => ""), readFile("/proc/self/mounts", "utf8").catch(() => "")]);
+  const [own, mounts] = await Promise.all([
+    readFile("/proc/self/cgroup", "utf8").catch(() => ""),
+    readFile("/proc/self/mounts", "utf8").catch(() => ""),
+  ]);
   const found: { parent: string; version: Version }[] = [];
   for (const line of mounts.split("\n")) {
     const [, mount = "", type, options = ""] = line.split(" ");

@@ -17,9 +17,12 @@ vi.setConfig({ testTimeout: 120_000 });
 const kinds: readonly PlacementKind[] = ["sandbox", "process"];
 const isBrowser = ({ name }: Known): boolean => name.startsWith("chrom") || name.startsWith("headless");
 const allGone = (family: readonly Known[]) =>
-  vi.waitFor(() => {
-    expect(stillRunning(family)).toEqual([]);
-  }, { timeout: 30_000, interval: 20 });
+  vi.waitFor(
+    () => {
+      expect(stillRunning(family)).toEqual([]);
+    },
+    { timeout: 30_000, interval: 20 },
+  );
 
 for (const kind of kinds) {
   describeWith(["linux", "chromium", ...(kind === "sandbox" ? (["bubblewrap"] as const) : [])], `after kill -9, a ${kind} placement`, () => {
@@ -65,7 +68,10 @@ for (const kind of kinds) {
       const family = familyOf(instance.pid);
       expect(family.some(isBrowser)).toBe(true);
       process.kill(victimOf(instance) ?? expect.unreachable("There is no such process."), "SIGKILL");
-      expect(await instance.ended).toMatchObject({ reason: "instance_lost", detail: expect.stringMatching(/The instance ended with (signal SIGKILL|exit code 137)/) as unknown });
+      expect(await instance.ended).toMatchObject({
+        reason: "instance_lost",
+        detail: expect.stringMatching(/The instance ended with (signal SIGKILL|exit code 137)/) as unknown,
+      });
       expect(stillRunning(family)).toEqual([]);
       expect(await sessionFolders(sessionsDir)).toEqual([]);
     });
@@ -78,9 +84,12 @@ for (const kind of kinds) {
       const family = [...familyOf(instance.pid)];
       const browser = (): number => familyOf(instance.pid).find(isBrowser)?.pid ?? expect.unreachable("There is no browser.");
       process.kill(browser(), "SIGKILL");
-      await vi.waitFor(() => {
-        expect(events).toEqual(expect.arrayContaining(["browser_restarted", "ready"]));
-      }, { timeout: 30_000 });
+      await vi.waitFor(
+        () => {
+          expect(events).toEqual(expect.arrayContaining(["browser_restarted", "ready"]));
+        },
+        { timeout: 30_000 },
+      );
       family.push(...familyOf(instance.pid));
       process.kill(browser(), "SIGKILL");
       expect(await instance.ended).toMatchObject({ reason: "browser_crashed" });
@@ -94,12 +103,17 @@ describeWith(["linux", "chromium"], "a process placement", () => {
   it("ends what a session started in sessions of its own", async () => {
     const { placement } = await openPlacement({ kind: "process", standIn: "fine" });
     const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
-    await instance.request({ method: "POST", path: "/run" }, "setsid sleep 60 >/dev/null 2>&1 & setsid setsid sleep 61 >/dev/null 2>&1 &").then((answer) => answer.resume());
-    const started = await vi.waitFor(() => {
-      const found = familyOf(1).filter(({ name, pid }) => name === "sleep" && readFileSync(`/proc/${pid}/environ`, "utf8").includes(instance.id));
-      expect(found).toHaveLength(2);
-      return found;
-    }, { timeout: 15_000 });
+    await instance
+      .request({ method: "POST", path: "/run" }, "setsid sleep 60 >/dev/null 2>&1 & setsid setsid sleep 61 >/dev/null 2>&1 &")
+      .then((answer) => answer.resume());
+    const started = await vi.waitFor(
+      () => {
+        const found = familyOf(1).filter(({ name, pid }) => name === "sleep" && readFileSync(`/proc/${pid}/environ`, "utf8").includes(instance.id));
+        expect(found).toHaveLength(2);
+        return found;
+      },
+      { timeout: 15_000 },
+    );
     await instance.stop();
     expect(stillRunning(started)).toEqual([]);
   });
@@ -112,25 +126,57 @@ describeWith(["linux", "bubblewrap"], "a sandbox placement", () => {
     const [living, dead] = ["server-living", "server-dead"].map((name) => join(sessionsDir, name, "abc")) as [string, string];
     for (const session of [living, dead]) mkdirSync(join(session, "root"), { recursive: true });
     const { served } = await startServer({ kind: "sandbox", sessionsDir: await temporaryDirectory(), warm: 0 });
-    const owner = { pid: served.pid, start_ticks: identityOf(served.pid).startTicks, host: hostname(), ...(await processNamespace()), runtime_dir: "" };
+    const owner = {
+      pid: served.pid,
+      start_ticks: identityOf(served.pid).startTicks,
+      host: hostname(),
+      ...(await processNamespace()),
+      runtime_dir: "",
+    };
     writeFileSync(join(living, "..", "owner.json"), JSON.stringify(owner));
     writeFileSync(join(dead, "..", "owner.json"), JSON.stringify({ ...owner, start_ticks: 1 }));
     // Without --die-with-parent, as when the server was killed before that was asked for.
     const left = [living, dead].map((session) =>
-      spawn("bwrap", ["--unshare-pid", "--bind", join(session, "root"), "/", "--ro-bind", "/usr", "/usr", "--ro-bind", "/lib", "/lib", "--ro-bind-try", "/lib64", "/lib64", "/usr/bin/sleep", "600"], { detached: true, stdio: "ignore" }),
+      spawn(
+        "bwrap",
+        [
+          "--unshare-pid",
+          "--bind",
+          join(session, "root"),
+          "/",
+          "--ro-bind",
+          "/usr",
+          "/usr",
+          "--ro-bind",
+          "/lib",
+          "/lib",
+          "--ro-bind-try",
+          "/lib64",
+          "/lib64",
+          "/usr/bin/sleep",
+          "600",
+        ],
+        { detached: true, stdio: "ignore" },
+      ),
     );
     const ended = new Map(left.map((child) => [child, once(child, "exit")]));
     try {
-      await vi.waitFor(() => {
-        for (const { pid } of left) expect(familyOf(pid ?? 0).map(({ name }) => name)).toContain("sleep");
-      }, { timeout: 30_000 });
+      await vi.waitFor(
+        () => {
+          for (const { pid } of left) expect(familyOf(pid ?? 0).map(({ name }) => name)).toContain("sleep");
+        },
+        { timeout: 30_000 },
+      );
       const family = familyOf(left[1]?.pid ?? 0);
       await openPlacement({ kind: "sandbox", sessionsDir });
       await allGone(family);
       // Seen by this process too.
-      await vi.waitFor(() => {
-        expect(left[1]?.signalCode).not.toBeNull();
-      }, { timeout: 30_000 });
+      await vi.waitFor(
+        () => {
+          expect(left[1]?.signalCode).not.toBeNull();
+        },
+        { timeout: 30_000 },
+      );
       expect(existsSync(join(dead, ".."))).toBe(false);
       expect(left.map(({ signalCode }) => signalCode)).toEqual([null, "SIGKILL"]);
       expect(existsSync(living)).toBe(true);

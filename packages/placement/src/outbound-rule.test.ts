@@ -1,10 +1,16 @@
 import { expect, it } from "vitest";
 import { createOutboundRule } from "./outbound-rule.ts";
 
-const answers: Record<string, string[]> = { "public.example": ["93.184.216.34"], "inside.example": ["10.1.2.3"], "both.example": ["10.1.2.3", "93.184.216.34"] };
+const answers: Record<string, string[]> = {
+  "public.example": ["93.184.216.34"],
+  "inside.example": ["10.1.2.3"],
+  "both.example": ["10.1.2.3", "93.184.216.34"],
+};
 const resolveName = (name: string) => {
   const found = answers[name];
-  return found === undefined ? Promise.reject(Object.assign(new Error("unknown"), { code: "ENOTFOUND" })) : Promise.resolve(found.map((address) => ({ address, family: 4 })));
+  return found === undefined
+    ? Promise.reject(Object.assign(new Error("unknown"), { code: "ENOTFOUND" }))
+    : Promise.resolve(found.map((address) => ({ address, family: 4 })));
 };
 const rule = createOutboundRule({ allowPrivateHosts: ["127.0.0.1:4318"], resolveName });
 
@@ -17,7 +23,20 @@ it("tells the addresses to connect to, and leaves private ones out", async () =>
 });
 
 it("refuses literal private addresses in any notation without looking a name up", async () => {
-  for (const host of ["127.0.0.1", "[::1]", "localhost", "x.localhost", "0x7f.1", "2130706433", "169.254.169.254", "[::ffff:10.0.0.1]", "[fd00::1]", "localhost."]) expect(await rule.literalProblem(host, 80), host).toContain("is ");
-  for (const host of ["public.example", "inside.example", "93.184.216.34", "[2606:4700::1111]"]) expect(await rule.literalProblem(host, 80), host).toBeUndefined();
+  for (const host of [
+    "127.0.0.1",
+    "[::1]",
+    "localhost",
+    "x.localhost",
+    "0x7f.1",
+    "2130706433",
+    "169.254.169.254",
+    "[::ffff:10.0.0.1]",
+    "[fd00::1]",
+    "localhost.",
+  ])
+    expect(await rule.literalProblem(host, 80), host).toContain("is ");
+  for (const host of ["public.example", "inside.example", "93.184.216.34", "[2606:4700::1111]"])
+    expect(await rule.literalProblem(host, 80), host).toBeUndefined();
   expect(await rule.literalProblem("127.0.0.1", 4318)).toBeUndefined();
 });

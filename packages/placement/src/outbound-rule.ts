@@ -22,7 +22,13 @@ export interface OutboundRule {
  * @param options.resolveName - as the host does when absent.
  * @throws {PlacementError} `bad_option` for an entry of `allowPrivateHosts` that cannot be read.
  */
-export function createOutboundRule({ allowPrivateHosts, resolveName = createNameResolver() }: { readonly allowPrivateHosts: readonly string[]; readonly resolveName?: ResolveName }): OutboundRule {
+export function createOutboundRule({
+  allowPrivateHosts,
+  resolveName = createNameResolver(),
+}: {
+  readonly allowPrivateHosts: readonly string[];
+  readonly resolveName?: ResolveName;
+}): OutboundRule {
   const policy = createEgressPolicy(allowPrivateHosts, resolveName);
   const literals = createEgressPolicy(allowPrivateHosts, () => Promise.reject(new Error("Names are not looked up.")));
   return {

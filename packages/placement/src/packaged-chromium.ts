@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-const script = 'const { default: chromium } = await import(process.argv[1]); console.log(await chromium.executablePath());';
+const script = "const { default: chromium } = await import(process.argv[1]); console.log(await chromium.executablePath());";
 
 /**
  * The headless shell that npm ships as `@sparticuz/chromium`, extracted at the first call (about a second, 210 MB) into `cache`, the user's own by default.

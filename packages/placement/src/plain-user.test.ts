@@ -20,16 +20,27 @@ describeWith(["root", "bubblewrap", "chromium"], `a server that runs as a plain 
     const home = await temporaryDirectory();
     await chown(home, nobody, nobody);
     const env = { PATH: process.env.PATH, HOME: home, TMPDIR: home };
-    const { served } = await startServer({ kind: "auto", sessionsDir: join(home, "sessions"), warm: 1 }, { wrapper: asNobody, node: await nodeFor(home), env });
+    const { served } = await startServer(
+      { kind: "auto", sessionsDir: join(home, "sessions"), warm: 1 },
+      { wrapper: asNobody, node: await nodeFor(home), env },
+    );
     expect(served).toMatchObject({ instance: { kind: "sandbox" }, warnings: [] });
   });
 
   it.runIf(canRead)("isolates them as root's are", async () => {
     const home = await temporaryDirectory();
-    await Promise.all([cp(join(import.meta.dirname, "testing/stand-in.mjs"), join(home, "stand-in.mjs")), writeFile(join(home, "behaviour"), "fine"), chmod(home, 0o700)]);
+    await Promise.all([
+      cp(join(import.meta.dirname, "testing/stand-in.mjs"), join(home, "stand-in.mjs")),
+      writeFile(join(home, "behaviour"), "fine"),
+      chmod(home, 0o700),
+    ]);
     for (const path of [home, join(home, "stand-in.mjs"), join(home, "behaviour")]) await chown(path, nobody, nobody);
-    const command = "id -u; grep -c . /proc/net/dev; grep -E 'Cap(Prm|Eff|Bnd)|NoNewPrivs' /proc/self/status; grep processes /proc/self/limits; (: >> /proc/sys/kernel/core_pattern) 2>&1; (: >> /usr/x) 2>&1; ls /home; unshare --user --map-root-user id -u; (i=0; while [ $i -lt 1200 ]; do sleep 60 & i=$((i+1)); done) >/dev/null 2>&1; set -- /proc/[0-9]*; echo $#";
-    const { served } = await startServer({ kind: "sandbox", sessionsDir: join(home, "sessions"), warm: 0, programPath: join(home, "stand-in.mjs"), command }, { wrapper: asNobody, node: await nodeFor(home), env: { PATH: process.env.PATH, HOME: home, TMPDIR: home } });
+    const command =
+      "id -u; grep -c . /proc/net/dev; grep -E 'Cap(Prm|Eff|Bnd)|NoNewPrivs' /proc/self/status; grep processes /proc/self/limits; (: >> /proc/sys/kernel/core_pattern) 2>&1; (: >> /usr/x) 2>&1; ls /home; unshare --user --map-root-user id -u; (i=0; while [ $i -lt 1200 ]; do sleep 60 & i=$((i+1)); done) >/dev/null 2>&1; set -- /proc/[0-9]*; echo $#";
+    const { served } = await startServer(
+      { kind: "sandbox", sessionsDir: join(home, "sessions"), warm: 0, programPath: join(home, "stand-in.mjs"), command },
+      { wrapper: asNobody, node: await nodeFor(home), env: { PATH: process.env.PATH, HOME: home, TMPDIR: home } },
+    );
     const { stdout } = JSON.parse(served.printed) as { stdout: string };
     expect(stdout.split("\n")).toEqual([
       "1000",

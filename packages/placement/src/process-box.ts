@@ -95,8 +95,17 @@ export async function createProcessBoxes(options: ProcessBoxOptions): Promise<Bo
         pinSocket: files.pinSocket,
         setUpstream: files.setUpstream,
         setPrivateHosts: files.setPrivateHosts,
-        setPolicies: () => Promise.reject(new PlacementError("bad_option", "policies: sessions of the process placement have none of their own, since Chromium reads them from a folder of the whole system.")),
-        setMemory: () => Promise.reject(new PlacementError("bad_option", "memory: sessions of the process placement are plain processes, whose memory nothing limits.")),
+        setPolicies: () =>
+          Promise.reject(
+            new PlacementError(
+              "bad_option",
+              "policies: sessions of the process placement have none of their own, since Chromium reads them from a folder of the whole system.",
+            ),
+          ),
+        setMemory: () =>
+          Promise.reject(
+            new PlacementError("bad_option", "memory: sessions of the process placement are plain processes, whose memory nothing limits."),
+          ),
         clear: files.clear,
       };
     },

@@ -36,13 +36,19 @@ export function parentOf(pid: number): number | undefined {
 /** What tells two boots, and two containers of one host, apart; `undefined` where there is no such thing. */
 export async function processNamespace(): Promise<{ readonly boot: string; readonly namespace: string } | undefined> {
   if (process.platform !== "linux") return undefined;
-  const [boot, namespace] = await Promise.all([readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => ""), readlink("/proc/self/ns/pid").catch(() => "")]);
+  const [boot, namespace] = await Promise.all([
+    readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => ""),
+    readlink("/proc/self/ns/pid").catch(() => ""),
+  ]);
   return { boot: boot.trim(), namespace };
 }
 
 /** What tells the bubblewrap of a session from those of others: its box's `/`, or its policies. */
 function boxArguments(sessionDir: string): readonly (readonly string[])[] {
-  return [["--bind", join(sessionDir, rootFolder), "/"], ["--ro-bind", join(sessionDir, "policies"), ""]];
+  return [
+    ["--bind", join(sessionDir, rootFolder), "/"],
+    ["--ro-bind", join(sessionDir, "policies"), ""],
+  ];
 }
 
 /** How long killed processes may take to go. */
@@ -68,7 +74,9 @@ export async function killStrays(sessionDir: string, since = 0): Promise<void> {
       const found = /^\d+$/.test(name) ? statOf(Number(name)) : undefined;
       return found !== undefined && found.startTicks >= since && found.pid !== process.pid ? [found] : [];
     });
-    const marked = young.filter(({ pid }) => contentOf(pid, "environ").includes(environment) || marks.some((mark) => contentOf(pid, "cmdline").includes(mark)));
+    const marked = young.filter(
+      ({ pid }) => contentOf(pid, "environ").includes(environment) || marks.some((mark) => contentOf(pid, "cmdline").includes(mark)),
+    );
     for (const { session } of marked) if (session !== own) sessions.add(session);
     const strays = young.filter((each) => marked.includes(each) || sessions.has(each.session));
     if (strays.length === 0 || performance.now() > until) return;

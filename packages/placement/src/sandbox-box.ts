@@ -77,7 +77,16 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
       const root = join(options.folders.runtimeDir, "compile");
       await mkdir(join(root, "home/shoal"), { recursive: true });
       if (owner !== undefined) await chown(folder, owner, owner);
-      return sandboxCommand({ tools: support.tools, etc, root, readOnly: runtime, writable: [{ from: folder, to: inside.cache }], owner, nestedUsers: support.nestedUsers, program: [...startProgram, "--fill-cache", inside.cache] });
+      return sandboxCommand({
+        tools: support.tools,
+        etc,
+        root,
+        readOnly: runtime,
+        writable: [{ from: folder, to: inside.cache }],
+        owner,
+        nestedUsers: support.nestedUsers,
+        program: [...startProgram, "--fill-cache", inside.cache],
+      });
     },
   });
   const fontCache = join(options.folders.runtimeDir, "fonts");
@@ -108,7 +117,12 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         root: "/",
         home: homePath,
         session_dir: inside.state,
-        chromium: { executable: browser.executable, kind: chromium.kind, inner_sandbox: support.nestedUsers, ...(full && { full: { executable: full.executable, inner_sandbox: support.nestedUsers } }) },
+        chromium: {
+          executable: browser.executable,
+          kind: chromium.kind,
+          inner_sandbox: support.nestedUsers,
+          ...(full && { full: { executable: full.executable, inner_sandbox: support.nestedUsers } }),
+        },
         viewport,
         ...(cacheDir !== undefined && { cache_dir: inside.cache }),
       };
@@ -142,7 +156,16 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         // Out of reach of a terminal's Ctrl-C: the service decides when its sessions end.
         detached: true,
         stdio: ["pipe", "pipe", "pipe", "pipe", "pipe"],
-        env: { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: homePath, USER: "shoal", LOGNAME: "shoal", SHELL: "/bin/sh", TMPDIR: "/tmp", LANG: "C.UTF-8", SHOAL_INSTANCE: JSON.stringify(config) },
+        env: {
+          PATH: "/usr/local/bin:/usr/bin:/bin",
+          HOME: homePath,
+          USER: "shoal",
+          LOGNAME: "shoal",
+          SHELL: "/bin/sh",
+          TMPDIR: "/tmp",
+          LANG: "C.UTF-8",
+          SHOAL_INSTANCE: JSON.stringify(config),
+        },
       });
       const { pid } = child;
       if (pid === undefined) {
@@ -205,10 +228,17 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
           return revision;
         },
         async setMemory(bytes) {
-          if (memory === undefined) throw new PlacementError("bad_option", "memory: this process may make no control groups, so nothing limits the memory of a session.");
+          if (memory === undefined)
+            throw new PlacementError("bad_option", "memory: this process may make no control groups, so nothing limits the memory of a session.");
           await memory.setLimit(bytes).catch((error: unknown) => {
             const isGone = error instanceof Error && "code" in error && error.code === "ENOENT";
-            throw isGone ? new PlacementError("instance_lost", `Instance ${id} has ended.`, { cause: error }) : new PlacementError("start_failed", `The kernel refuses to limit the memory of an instance to ${String(bytes)} bytes: ${String(error)}.`, { cause: error });
+            throw isGone
+              ? new PlacementError("instance_lost", `Instance ${id} has ended.`, { cause: error })
+              : new PlacementError(
+                  "start_failed",
+                  `The kernel refuses to limit the memory of an instance to ${String(bytes)} bytes: ${String(error)}.`,
+                  { cause: error },
+                );
           });
         },
         clear,
@@ -233,7 +263,10 @@ async function readChildPid(info: Readable): Promise<number | undefined> {
 }
 
 /** A browser of the system is in `/usr` anyway. Another one lies in a folder of its own with its libraries, or is a single file. */
-async function bindsOfChromium({ executable }: LocatedChromium, place: string): Promise<{ readonly executable: string; readonly binds: readonly Bind[] }> {
+async function bindsOfChromium(
+  { executable }: LocatedChromium,
+  place: string,
+): Promise<{ readonly executable: string; readonly binds: readonly Bind[] }> {
   if (executable.startsWith("/usr/")) return { executable, binds: [] };
   const folder = dirname(executable);
   const to = join(place, basename(executable));

@@ -46,7 +46,9 @@ export function sandboxCommand(command: SandboxCommand): readonly [program: stri
   const asRoot = owner !== undefined;
   return [
     tools.bwrap,
-    ...(asRoot ? ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"] : ["--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000"]),
+    ...(asRoot
+      ? ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+      : ["--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000"]),
     ...["--die-with-parent", "--new-session", "--hostname", "shoal", ...(command.infoFd === undefined ? [] : ["--info-fd", String(command.infoFd)])],
     ...(command.diskBytes === undefined ? ["--bind", root, "/"] : rootInMemory(command.diskBytes, command.folders ?? [])),
     ...["--ro-bind", "/usr", "/usr", ...systemFolders()],

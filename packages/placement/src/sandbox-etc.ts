@@ -2,9 +2,28 @@ import { copyFile, lstat, mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** Public parts of the host's `/etc` that are bound as they are. */
-const boundDirectories = ["alternatives", "ca-certificates", "crypto-policies", "fonts", "ld.so.conf.d", "pki/ca-trust/extracted", "pki/tls/certs", "ssl/certs"];
+const boundDirectories = [
+  "alternatives",
+  "ca-certificates",
+  "crypto-policies",
+  "fonts",
+  "ld.so.conf.d",
+  "pki/ca-trust/extracted",
+  "pki/tls/certs",
+  "ssl/certs",
+];
 /** Small public files, copied: each bind costs a mount at every start. */
-const copiedFiles = ["debian_version", "host.conf", "ld.so.cache", "ld.so.conf", "locale.alias", "mime.types", "protocols", "services", "ssl/openssl.cnf"];
+const copiedFiles = [
+  "debian_version",
+  "host.conf",
+  "ld.so.cache",
+  "ld.so.conf",
+  "locale.alias",
+  "mime.types",
+  "protocols",
+  "services",
+  "ssl/openssl.cnf",
+];
 
 const own: Readonly<Record<string, string>> = {
   passwd: "shoal:x:1000:1000:shoal:/home/shoal:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
@@ -28,7 +47,13 @@ export async function makeSandboxEtc(path: string, policies: string): Promise<Sa
   await mkdir(path, { mode: 0o755 });
   const bound: string[] = [];
   for (const name of boundDirectories) {
-    if (!(await lstat(join("/etc", name)).then((found) => found.isDirectory(), () => false))) continue;
+    if (
+      !(await lstat(join("/etc", name)).then(
+        (found) => found.isDirectory(),
+        () => false,
+      ))
+    )
+      continue;
     await mkdir(join(path, name), { recursive: true });
     bound.push(name);
   }

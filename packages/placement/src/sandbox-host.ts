@@ -54,7 +54,9 @@ export async function spareUserId(): Promise<number | undefined> {
     .map(([first = 0, , count = 0]) => ({ first, last: first + count - 1 }));
   // In a container with few ids, those above what services usually have.
   const few = ranges.find(({ first, last }) => last - Math.max(first, lowestId) > 10_000);
-  const range = ranges.some(({ first, last }) => first <= wantedIds.first && last >= wantedIds.last) ? wantedIds : few && { first: Math.max(few.first, lowestId), last: few.last };
+  const range = ranges.some(({ first, last }) => first <= wantedIds.first && last >= wantedIds.last)
+    ? wantedIds
+    : few && { first: Math.max(few.first, lowestId), last: few.last };
   if (range === undefined) return undefined;
   const id = range.first + Math.floor(Math.random() * (range.last - range.first));
   return id === 65_534 ? id - 1 : id;
@@ -64,7 +66,13 @@ export async function spareUserId(): Promise<number | undefined> {
 export async function findTool(name: string): Promise<string | undefined> {
   for (const folder of folders) {
     const path = `${folder}/${name}`;
-    if (await access(path, constants.X_OK).then(() => true, () => false)) return path;
+    if (
+      await access(path, constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+    )
+      return path;
   }
   return undefined;
 }

@@ -29,18 +29,41 @@ export function runsAsRoot(): boolean {
 
 /** Starts an empty box, and says whether that works here. */
 export async function examineSandbox(): Promise<SandboxSupport> {
-  if (process.platform !== "linux") return { works: false, tools: undefined, reason: `Bubblewrap is for Linux, and this is ${process.platform}.`, advice: "Run Shoal on Linux, or in a Linux virtual machine, to have sessions isolated." };
+  if (process.platform !== "linux")
+    return {
+      works: false,
+      tools: undefined,
+      reason: `Bubblewrap is for Linux, and this is ${process.platform}.`,
+      advice: "Run Shoal on Linux, or in a Linux virtual machine, to have sessions isolated.",
+    };
   const tools = await findSandboxTools();
-  if (tools === undefined) return { works: false, tools, reason: "Bubblewrap (bwrap) is not installed.", advice: "Install it: apt-get install bubblewrap, dnf install bubblewrap, apk add bubblewrap." };
+  if (tools === undefined)
+    return {
+      works: false,
+      tools,
+      reason: "Bubblewrap (bwrap) is not installed.",
+      advice: "Install it: apt-get install bubblewrap, dnf install bubblewrap, apk add bubblewrap.",
+    };
   if (runsAsRoot() && (tools.setpriv === undefined || tools.unshare === undefined)) {
-    return { works: false, tools, reason: "As root, setpriv and unshare are needed to start boxes as another user, and one is missing.", advice: "Install util-linux, or run Shoal as a plain user." };
+    return {
+      works: false,
+      tools,
+      reason: "As root, setpriv and unshare are needed to start boxes as another user, and one is missing.",
+      advice: "Install util-linux, or run Shoal as a plain user.",
+    };
   }
   const first = await tryBox(tools, true);
   if (first.started && !first.hostWritable) return { works: true, tools, nestedUsers: first.nested };
   // Without user namespaces for a plain user, root can still make a box, with one layer less inside.
   const second = runsAsRoot() && !first.started ? await tryBox(tools, false) : first;
   if (second.started && !second.hostWritable) return { works: true, tools, nestedUsers: false };
-  if (second.hostWritable) return { works: false, tools, reason: "A process in a box could write to the settings of this host's kernel.", advice: "Run Shoal as a plain user." };
+  if (second.hostWritable)
+    return {
+      works: false,
+      tools,
+      reason: "A process in a box could write to the settings of this host's kernel.",
+      advice: "Run Shoal as a plain user.",
+    };
   return { works: false, tools, reason: `Bubblewrap does not work here: ${second.printed}`, advice: await adviceFor(second.printed) };
 }
 
@@ -61,11 +84,27 @@ async function tryBox(tools: SandboxTools, nestedUsers: boolean): Promise<Attemp
     const root = join(folder, "root");
     const etc = join(folder, "etc");
     const owner = runsAsRoot() ? await spareUserId() : undefined;
-    if (owner === undefined && runsAsRoot()) return { started: false, nested: false, hostWritable: false, printed: "there is no user id to spare for a box" };
+    if (owner === undefined && runsAsRoot())
+      return { started: false, nested: false, hostWritable: false, printed: "there is no user id to spare for a box" };
     await Promise.all([mkdir(join(root, "home/shoal"), { recursive: true }), mkdir(etc)]);
     if (owner !== undefined) await chown(join(root, "home/shoal"), owner, owner);
-    const [program, ...rest] = sandboxCommand({ tools, etc: { path: etc, bound: [] }, root, readOnly: [], writable: [], owner, nestedUsers, program: ["/bin/sh", "-c", probe] });
-    const child = spawn(program, rest, { cwd: "/", env: { PATH: "/usr/bin:/bin" }, stdio: ["ignore", "pipe", "pipe"], timeout: 10_000, killSignal: "SIGKILL" });
+    const [program, ...rest] = sandboxCommand({
+      tools,
+      etc: { path: etc, bound: [] },
+      root,
+      readOnly: [],
+      writable: [],
+      owner,
+      nestedUsers,
+      program: ["/bin/sh", "-c", probe],
+    });
+    const child = spawn(program, rest, {
+      cwd: "/",
+      env: { PATH: "/usr/bin:/bin" },
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: 10_000,
+      killSignal: "SIGKILL",
+    });
     const [printed, complaint] = await Promise.all([text(child.stdout), text(child.stderr)]);
     return {
       started: printed.includes("started"),
@@ -85,6 +124,7 @@ async function adviceFor(printed: string): Promise<string> {
   if ((await kernelSetting("kernel.apparmor_restrict_unprivileged_userns")) === 1) {
     return "AppArmor keeps plain users from making user namespaces: give /usr/bin/bwrap a profile with the rule `userns,`, or sysctl -w kernel.apparmor_restrict_unprivileged_userns=0.";
   }
-  if (printed.includes("proc")) return "In a container, /proc is masked: start it with --security-opt systempaths=unconfined --security-opt seccomp=unconfined, or run Shoal on the host.";
+  if (printed.includes("proc"))
+    return "In a container, /proc is masked: start it with --security-opt systempaths=unconfined --security-opt seccomp=unconfined, or run Shoal on the host.";
   return "In a container, allow user namespaces and mounts: --security-opt seccomp=unconfined --security-opt apparmor=unconfined, or run Shoal on the host.";
 }

@@ -26,7 +26,11 @@ describeWith(["linux", "chromium", "bubblewrap"], "a box", () => {
     // User namespaces are there for Chromium, mounts in them are not for anybody.
     expect(await inside(box, "unshare --user --map-root-user sh -c 'id -u; mount -t tmpfs none /tmp' 2>&1")).toMatch(/^0\n.*permi/is);
     // Outside, nobody else's: not root's above all.
-    const outside = new Set(familyOf(box.pid).filter(({ name }) => name === "node" || name === "MainThread").map(({ pid }) => /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]));
+    const outside = new Set(
+      familyOf(box.pid)
+        .filter(({ name }) => name === "node" || name === "MainThread")
+        .map(({ pid }) => /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]),
+    );
     expect(outside.size).toBe(1);
     expect(outside).not.toContain("0");
   });
@@ -40,19 +44,45 @@ describeWith(["linux", "chromium", "bubblewrap"], "a box", () => {
     const names = (await inside(box, "env")).split("\n").map((line) => line.split("=")[0] ?? "");
     expect(names.sort()).toEqual(["HOME", "LANG", "LOGNAME", "PATH", "PWD", "SHELL", "SHOAL_INSTANCE", "TMPDIR", "USER"]);
     // No file or directory of the host came along as an open descriptor.
-    expect(await inside(box, "for fd in /proc/[0-9]*/fd/*; do readlink $fd; done | grep -v -e '^pipe:' -e '^socket:' -e '^anon_inode:' -e '^/dev/null' -e '^/proc/' | sort -u")).toBe("");
+    expect(
+      await inside(
+        box,
+        "for fd in /proc/[0-9]*/fd/*; do readlink $fd; done | grep -v -e '^pipe:' -e '^socket:' -e '^anon_inode:' -e '^/dev/null' -e '^/proc/' | sort -u",
+      ),
+    ).toBe("");
   });
 
   it("shows of the host's files /usr and public parts of /etc, read-only", async () => {
     const box = await acquireBox();
-    expect((await inside(box, "ls -A /")).split("\n").filter((name) => !["bin", "sbin", "lib", "lib32", "lib64"].includes(name))).toEqual(["dev", "etc", "home", "opt", "proc", "run", "tmp", "usr", "var"]);
+    expect((await inside(box, "ls -A /")).split("\n").filter((name) => !["bin", "sbin", "lib", "lib32", "lib64"].includes(name))).toEqual([
+      "dev",
+      "etc",
+      "home",
+      "opt",
+      "proc",
+      "run",
+      "tmp",
+      "usr",
+      "var",
+    ]);
     expect(await inside(box, "cat /etc/passwd | cut -d: -f1")).toBe("shoal\nnobody");
     expect(await inside(box, "readlink /etc/localtime; date +%Z")).toBe("../usr/share/zoneinfo/Etc/UTC\nUTC");
     expect(await inside(box, "ls /etc/shadow /etc/ssh /root /home/shoal/.. /sys /etc/machine-id 2>/dev/null")).toBe("/home/shoal/..:\nshoal");
-    for (const path of ["/usr/x", "/etc/x", "/etc/passwd", "/etc/fonts/x", "/opt/shoal/program/x", "/opt/shoal/node", "/dev/x", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger"]) {
+    for (const path of [
+      "/usr/x",
+      "/etc/x",
+      "/etc/passwd",
+      "/etc/fonts/x",
+      "/opt/shoal/program/x",
+      "/opt/shoal/node",
+      "/dev/x",
+      "/proc/sys/kernel/core_pattern",
+      "/proc/sysrq-trigger",
+    ]) {
       expect((await runInside(box, `: >> ${path}`)).code, path).not.toBe(0);
     }
-    for (const path of ["/x", "/tmp/x", "/home/shoal/x", "/home/shoal/Downloads/x", "/var/lib/shoal/x", "/dev/shm/x"]) expect((await runInside(box, `: >> ${path}`)).stderr, path).toBe("");
+    for (const path of ["/x", "/tmp/x", "/home/shoal/x", "/home/shoal/Downloads/x", "/var/lib/shoal/x", "/dev/shm/x"])
+      expect((await runInside(box, `: >> ${path}`)).stderr, path).toBe("");
     expect(await inside(box, "grep -v -e nosuid /proc/mounts")).toBe("");
   });
 

@@ -75,7 +75,8 @@ it("removes the sockets of dead servers whose sessions' folder is gone, and no o
 it("keeps its files from other users", async () => {
   const parent = join(await temporaryDirectory(), "new", "sessions");
   const folders = await openSessionFolders(parent, silent);
-  for (const path of [parent, folders.sessionsDir, folders.runtimeDir]) expect(execFileSync("stat", ["-c", "%a", path], { encoding: "utf8" })).toBe("700\n");
+  for (const path of [parent, folders.sessionsDir, folders.runtimeDir])
+    expect(execFileSync("stat", ["-c", "%a", path], { encoding: "utf8" })).toBe("700\n");
   await folders.close();
 });
 
@@ -89,7 +90,11 @@ it.skipIf(process.platform === "win32")("removes folders that cannot be entered,
   symlinkSync(join(outside, ".."), join(tree, "folder-link"));
   chmodSync(join(tree, "closed"), 0);
   // Deeper than any path may be long.
-  execFileSync(process.execPath, ["--eval", `for (let level = 0; level < 40; level++) { fs.mkdirSync("d".repeat(200)); process.chdir("d".repeat(200)); }`], { cwd: tree });
+  execFileSync(
+    process.execPath,
+    ["--eval", `for (let level = 0; level < 40; level++) { fs.mkdirSync("d".repeat(200)); process.chdir("d".repeat(200)); }`],
+    { cwd: tree },
+  );
   await removeTree(tree);
   expect(readdirSync(parent)).toEqual([]);
   expect(existsSync(outside)).toBe(true);

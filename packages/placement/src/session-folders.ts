@@ -83,7 +83,11 @@ export async function openSessionFolders(sessionsDir: string, log: PlacementLog)
   } catch (error) {
     await Promise.all([fresh, own, runtimeDir ?? fresh].map((path) => removeTree(path).catch(() => undefined)));
     if (PlacementError.isInstance(error)) throw error;
-    throw new PlacementError("bad_option", `sessionsDir: ${parent} cannot be used (${error instanceof Error ? error.message : String(error)}). Name a directory that this user may write to.`, { cause: error });
+    throw new PlacementError(
+      "bad_option",
+      `sessionsDir: ${parent} cannot be used (${error instanceof Error ? error.message : String(error)}). Name a directory that this user may write to.`,
+      { cause: error },
+    );
   }
 }
 
@@ -125,7 +129,8 @@ async function readOwner(folder: string): Promise<z.output<typeof Owner> | undef
 async function isAlive(owner: z.output<typeof Owner>, folder: string): Promise<boolean> {
   const here = await processNamespace();
   const sameHost = owner.host === hostname();
-  if (owner.boot === here?.boot && owner.namespace === here?.namespace && (here !== undefined || sameHost)) return isRunning({ pid: owner.pid, startTicks: owner.start_ticks });
+  if (owner.boot === here?.boot && owner.namespace === here?.namespace && (here !== undefined || sameHost))
+    return isRunning({ pid: owner.pid, startTicks: owner.start_ticks });
   if (sameHost && owner.boot !== here?.boot) return false;
   return isFresh(join(folder, ownerFile));
 }

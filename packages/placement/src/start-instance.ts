@@ -28,7 +28,9 @@ export async function startInstance(maker: BoxMaker, { log, readyMs }: StartOpti
   signal.throwIfAborted();
   const began = performance.now();
   const box = await maker.start(randomBytes(6).toString("hex"), waitingViewport).catch((error: unknown) => {
-    throw new PlacementError("start_failed", `An instance could not be started: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new PlacementError("start_failed", `An instance could not be started: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   });
   const lastLines = followLines(box, log);
   try {
@@ -45,8 +47,13 @@ export async function startInstance(maker: BoxMaker, { log, readyMs }: StartOpti
     signal.throwIfAborted();
     const lines = lastLines();
     const took = performance.now() - began;
-    const what = took >= readyMs ? `was not ready within ${readyMs / 1000} s` : `ended before it was ready (${exit.signal ?? `exit code ${String(exit.code)}`})`;
-    throw new PlacementError("start_failed", `An instance ${what}. ${lines === "" ? "It printed nothing." : `It printed last:\n${lines}`}\nRun \`shoal doctor\` to see what this host lacks.`, { cause: error });
+    const what =
+      took >= readyMs ? `was not ready within ${readyMs / 1000} s` : `ended before it was ready (${exit.signal ?? `exit code ${String(exit.code)}`})`;
+    throw new PlacementError(
+      "start_failed",
+      `An instance ${what}. ${lines === "" ? "It printed nothing." : `It printed last:\n${lines}`}\nRun \`shoal doctor\` to see what this host lacks.`,
+      { cause: error },
+    );
   }
 }
 

@@ -37,7 +37,14 @@ function openPool(options: Partial<WarmPoolOptions<Thing>> = {}) {
         alive.delete(number);
         resolve();
       };
-      return { number, ended, die, stop: async () => { die(); } };
+      return {
+        number,
+        ended,
+        die,
+        stop: async () => {
+          die();
+        },
+      };
     },
     ...options,
   });
@@ -112,7 +119,16 @@ it("tries again later and later where nothing can be started, and says so", asyn
         throw new Error("no luck");
       },
     });
-    for (const [afterMs, expected] of [[0, 1], [499, 1], [1, 2], [999, 2], [1, 3], [2_000, 4], [4_000, 5], [60_000, 8]] as const) {
+    for (const [afterMs, expected] of [
+      [0, 1],
+      [499, 1],
+      [1, 2],
+      [999, 2],
+      [1, 3],
+      [2_000, 4],
+      [4_000, 5],
+      [60_000, 8],
+    ] as const) {
       await vi.advanceTimersByTimeAsync(afterMs);
       expect(attempts, `after ${afterMs} ms more`).toBe(expected);
     }

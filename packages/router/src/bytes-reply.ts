@@ -44,12 +44,19 @@ export function whenReadable(stream: Readable, response: ServerResponse): Promis
 export function contentDisposition(fileName: string): string {
   const plain = fileName.replace(/[^\x20-\x7e]|["\\%]/g, "_");
   if (plain === fileName) return `attachment; filename="${plain}"`;
-  const encoded = encodeURIComponent(fileName.toWellFormed()).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  const encoded = encodeURIComponent(fileName.toWellFormed()).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }
 
 /** Pipes a stream into an answer. Whatever keeps the body from being whole destroys the connection, so that no client takes a part for the whole. */
-export function sendBytes(response: ServerResponse, reply: { readonly status: number; readonly headers: OutgoingHttpHeaders; readonly bytes: BytesReply }, report: (error: unknown) => void): void {
+export function sendBytes(
+  response: ServerResponse,
+  reply: { readonly status: number; readonly headers: OutgoingHttpHeaders; readonly bytes: BytesReply },
+  report: (error: unknown) => void,
+): void {
   const { sizeBytes, stream } = reply.bytes;
   let sent = 0;
   response.on("error", () => undefined);

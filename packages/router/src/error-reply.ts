@@ -9,7 +9,13 @@ export const jsonHeaders: OutgoingHttpHeaders = { "content-type": "application/j
 
 /** The answer to a request that failed. What is not a {@link ServiceError} becomes a 500 that says nothing of its cause. */
 export function errorReply(error: unknown, requestId: string): TextReply {
-  const known = ServiceError.isInstance(error) ? error : new ServiceError(500, "internal_error", `The service failed on this request. Its operator finds the cause in the log under request id ${requestId}.`);
+  const known = ServiceError.isInstance(error)
+    ? error
+    : new ServiceError(
+        500,
+        "internal_error",
+        `The service failed on this request. Its operator finds the cause in the log under request id ${requestId}.`,
+      );
   const headers: OutgoingHttpHeaders = { ...jsonHeaders };
   if (known.retryAfterSeconds !== undefined) headers["retry-after"] = String(Math.max(0, Math.ceil(known.retryAfterSeconds)));
   if (known.status === 401) headers["www-authenticate"] = "Bearer";

@@ -8,7 +8,9 @@ import { until } from "./testing/conditions.ts";
 import { answerOf, rawConnection } from "./testing/servers.ts";
 
 it("wants a server that was made with its options", () => {
-  expect(() => { configure(Fastify()); }).toThrow("Fastify({ ...fastifyOptions })");
+  expect(() => {
+    configure(Fastify());
+  }).toThrow("Fastify({ ...fastifyOptions })");
 });
 
 it("answers what other hooks and routes of the server throw as it answers everything", async () => {
@@ -20,8 +22,12 @@ it("answers what other hooks and routes of the server throw as it answers everyt
   app.get("/own", () => {
     throw new Error("secret");
   });
-  app.addHook("onSend", async (_request, reply) => { reply.header("x-own", "1"); });
-  app.addHook("onRequest", async (_request, reply) => { reply.header("x-early", "1"); });
+  app.addHook("onSend", async (_request, reply) => {
+    reply.header("x-own", "1");
+  });
+  app.addHook("onRequest", async (_request, reply) => {
+    reply.header("x-early", "1");
+  });
   mount(app, getProfile, ({ params }) => ({ id: params.id_or_name, created_at: "2026-01-01T00:00:00.000Z" }), { context: () => undefined });
   mount(app, readFile, () => ({ stream: Readable.from(["x"]) }), { context: () => undefined });
   const url = await app.listen({ port: 0, host: "127.0.0.1" });
@@ -49,7 +55,9 @@ it("answers what the program says an error means to a client", async () => {
       return error instanceof RangeError ? new ServiceError(503, "database_unavailable", "Come back.", { retryAfterSeconds: 2 }) : error;
     },
   });
-  const fail = (error: Error) => () => { throw error; };
+  const fail = (error: Error) => () => {
+    throw error;
+  };
   app.get("/own", fail(new RangeError("secret")));
   mount(app, getProfile, fail(new TypeError("secret")), { context: () => undefined });
   mount(app, readFile, () => ({ stream: Readable.from(["x"]) }), { context: fail(new RangeError("secret")) });
@@ -76,7 +84,9 @@ it.each([
   const { port } = new URL(await app.listen({ port: 0, host: "127.0.0.1" }));
   onTestFinished(() => app.close());
   const { received, socket } = await rawConnection(Number(port), request);
-  await until(() => { expect(socket.destroyed).toBe(true); });
+  await until(() => {
+    expect(socket.destroyed).toBe(true);
+  });
   expect(received()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   expect(received().toLowerCase()).toContain("\r\nx-request-id: ");
   expect(received()).toContain('{"code":"');

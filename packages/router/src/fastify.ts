@@ -60,7 +60,8 @@ const explaining = new WeakMap<FastifyInstance, NonNullable<ConfigureOptions["ex
  */
 export function configure(app: FastifyInstance, options: ConfigureOptions = {}): void {
   if (options.explain !== undefined) explaining.set(app, options.explain);
-  if ((app.initialConfig.routerOptions?.maxParamLength ?? 0) < maxParamLength) throw new Error("Make the server with Fastify({ ...fastifyOptions }) of @shoal/router/fastify.");
+  if ((app.initialConfig.routerOptions?.maxParamLength ?? 0) < maxParamLength)
+    throw new Error("Make the server with Fastify({ ...fastifyOptions }) of @shoal/router/fastify.");
   const known = knownPaths();
   app.addHook("onRoute", ({ method, url }) => {
     known.add([method].flat(), url);
@@ -73,11 +74,15 @@ export function configure(app: FastifyInstance, options: ConfigureOptions = {}):
   app.addHook("onRequest", (request: Answered, reply, done) => {
     request[replyOfRequest] = reply;
     reply.header("x-request-id", request.id);
-    if (request.headers.host === undefined && request.raw.httpVersion === "1.1") done(new ServiceError(400, "bad_request", "The request has no Host header, which HTTP/1.1 demands (RFC 9112, 3.2)."));
+    if (request.headers.host === undefined && request.raw.httpVersion === "1.1")
+      done(new ServiceError(400, "bad_request", "The request has no Host header, which HTTP/1.1 demands (RFC 9112, 3.2)."));
     else done();
   });
   app.server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
-    const { headers, status, text } = errorReply(new ServiceError(417, "bad_request", "Of the Expect header only 100-continue is known. Leave it out."), "");
+    const { headers, status, text } = errorReply(
+      new ServiceError(417, "bad_request", "Of the Expect header only 100-continue is known. Leave it out."),
+      "",
+    );
     response.writeHead(status, { ...headers, "x-request-id": requestIdOf(request.headers), connection: "close" }).end(text);
   });
   app.setErrorHandler((error, request, reply) => {
@@ -102,12 +107,22 @@ export function replyOf(request: FastifyRequest): FastifyReply {
 }
 
 /** Serves an endpoint. The server must have been through {@link configure}. */
-export function mount<E extends Endpoint, Context>(app: FastifyInstance, endpoint: E, handler: Handler<E, Context>, options: MountOptions<Context>): void {
+export function mount<E extends Endpoint, Context>(
+  app: FastifyInstance,
+  endpoint: E,
+  handler: Handler<E, Context>,
+  options: MountOptions<Context>,
+): void {
   add(app, endpoint, handler as AnyHandler<Context>, options);
 }
 
 /** Serves every operation of `contract`. */
-export function mountAll<C extends Contract, Context>(app: FastifyInstance, contract: C, handlers: Handlers<C, Context>, options: MountOptions<Context>): void {
+export function mountAll<C extends Contract, Context>(
+  app: FastifyInstance,
+  contract: C,
+  handlers: Handlers<C, Context>,
+  options: MountOptions<Context>,
+): void {
   for (const [name, endpoint] of Object.entries(contract)) add(app, endpoint, handlers[name] as AnyHandler<Context>, options);
 }
 
@@ -125,7 +140,12 @@ function add<Context>(app: FastifyInstance, endpoint: Endpoint, handler: AnyHand
   });
 }
 
-async function serve<Context>(operation: Operation<Context>, options: MountOptions<Context>, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function serve<Context>(
+  operation: Operation<Context>,
+  options: MountOptions<Context>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
   const { raw } = request;
   let answer: Reply;
   try {

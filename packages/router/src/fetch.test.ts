@@ -16,13 +16,20 @@ it("answers JSON, nothing, errors and unknown routes as a server does", async ()
   const router = serve();
   router.mount(fixture.create, ({ body, context, headers }) => ({ body, context, host: headers.host }));
   router.mount(fixture.remove, () => undefined);
-  router.mount(fixture.get, ({ params }) => { throw new ServiceError(409, "conflict", `Thing ${params.id} is taken.`); });
+  router.mount(fixture.get, ({ params }) => {
+    throw new ServiceError(409, "conflict", `Thing ${params.id} is taken.`);
+  });
   router.mount(fixture.list, ({ query }) => ({ items: [query.name], hasMore: true, nextOffset: 20 }));
 
-  const created = await answerOf(router.fetch(new Request(`${origin}/things`, send("POST", { name: "a" }, { "x-user": "me", "x-request-id": "r-1" }))));
+  const created = await answerOf(
+    router.fetch(new Request(`${origin}/things`, send("POST", { name: "a" }, { "x-user": "me", "x-request-id": "r-1" }))),
+  );
   expect(created).toMatchObject({ status: 201, body: { body: { name: "a", mode: "fast" }, context: "me", host: "shoal.test" } });
   expect([created.headers.get("x-request-id"), created.headers.get("content-length")]).toEqual(["r-1", String(JSON.stringify(created.body).length)]);
-  expect(await answerOf(router.fetch(new Request(`${origin}/things`, send("POST", { nam: "a" }))))).toMatchObject({ status: 400, body: { code: "bad_request" } });
+  expect(await answerOf(router.fetch(new Request(`${origin}/things`, send("POST", { nam: "a" }))))).toMatchObject({
+    status: 400,
+    body: { code: "bad_request" },
+  });
   const removed = await router.fetch(new Request(`${origin}/things/a`, { method: "DELETE" }));
   expect([removed.status, removed.body]).toEqual([204, null]);
   const refused = await answerOf(router.fetch(new Request(`${origin}/things/a%2Fb`)));
@@ -38,7 +45,12 @@ it("answers JSON, nothing, errors and unknown routes as a server does", async ()
 it("streams bodies in both directions, at the pace of the reader", async () => {
   let given = 0;
   const chunk = Buffer.alloc(64 * 1024, "x");
-  const source = new Readable({ read() { given += chunk.length; this.push(chunk); } });
+  const source = new Readable({
+    read() {
+      given += chunk.length;
+      this.push(chunk);
+    },
+  });
   const router = serve();
   router.mount(fixture.read, () => ({ stream: source }));
   router.mount(fixture.write, async ({ body }) => {
@@ -48,7 +60,8 @@ it("streams bodies in both directions, at the pace of the reader", async () => {
   });
   router.mount(fixture.upload, async ({ body }) => {
     const names: string[] = [];
-    for await (const part of body) names.push(part.kind === "file" ? `${part.name}=${String((await part.stream.toArray()).join("").length)}` : part.name);
+    for await (const part of body)
+      names.push(part.kind === "file" ? `${part.name}=${String((await part.stream.toArray()).join("").length)}` : part.name);
     return names;
   });
 
@@ -58,16 +71,27 @@ it("streams bodies in both directions, at the pace of the reader", async () => {
   await settled(() => given);
   expect(given).toBeLessThan(1024 * 1024);
   await reader?.cancel();
-  await until(() => { expect(source.destroyed).toBe(true); });
+  await until(() => {
+    expect(source.destroyed).toBe(true);
+  });
 
-  const sent = new ReadableStream({ start(controller) { controller.enqueue(new Uint8Array(3)); controller.enqueue(new Uint8Array(4)); controller.close(); } });
+  const sent = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new Uint8Array(3));
+      controller.enqueue(new Uint8Array(4));
+      controller.close();
+    },
+  });
   // The types of the page know no `duplex`, which Node demands for a body of this kind.
   const init: RequestInit & { duplex: "half" } = { method: "PUT", body: sent, duplex: "half" };
   expect(await answerOf(router.fetch(new Request(`${origin}/things/x/content`, init)))).toMatchObject({ status: 200, body: { bytes: 7 } });
   const form = new FormData();
   form.append("file", new Blob(["hello"]), "a.txt");
   form.append("more", "text");
-  expect(await answerOf(router.fetch(new Request(`${origin}/things/x/upload`, { method: "POST", body: form })))).toMatchObject({ status: 200, body: ["file=5", "more"] });
+  expect(await answerOf(router.fetch(new Request(`${origin}/things/x/upload`, { method: "POST", body: form })))).toMatchObject({
+    status: 200,
+    body: ["file=5", "more"],
+  });
 });
 
 it("ends a stream of events in order, and cuts one that fails after what was sent before", async () => {
@@ -95,13 +119,26 @@ it("ends a stream of events in order, and cuts one that fails after what was sen
 
 it("answers before the body is whole, and lets go of it", async () => {
   const router = serve();
-  router.mount(fixture.write, () => { throw new ServiceError(409, "conflict", "No."); });
-  router.mount(fixture.upload, () => { throw new ServiceError(409, "conflict", "No."); });
+  router.mount(fixture.write, () => {
+    throw new ServiceError(409, "conflict", "No.");
+  });
+  router.mount(fixture.upload, () => {
+    throw new ServiceError(409, "conflict", "No.");
+  });
   let cancelled = false;
-  const endless = new ReadableStream({ pull(controller) { controller.enqueue(new Uint8Array(1024)); }, cancel() { cancelled = true; } });
+  const endless = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(new Uint8Array(1024));
+    },
+    cancel() {
+      cancelled = true;
+    },
+  });
   const init: RequestInit & { duplex: "half" } = { method: "PUT", body: endless, duplex: "half" };
   expect((await router.fetch(new Request(`${origin}/things/x/content`, init))).status).toBe(409);
-  await until(() => { expect(cancelled).toBe(true); });
+  await until(() => {
+    expect(cancelled).toBe(true);
+  });
   const form = new FormData();
   for (let part = 0; part < 20; part++) form.append("file", new Blob(["x".repeat(100_000)]), "a.txt");
   expect((await router.fetch(new Request(`${origin}/things/x/upload`, { method: "POST", body: form }))).status).toBe(409);
@@ -110,12 +147,16 @@ it("answers before the body is whole, and lets go of it", async () => {
 it("gives up when the request is aborted, before the answer and in the middle of it", async () => {
   const reasons: unknown[] = [];
   const router = serve();
-  router.mount(fixture.get, ({ signal }) => new Promise((_, reject) => {
-    signal.addEventListener("abort", () => {
-      reasons.push(signal.reason);
-      reject(new Error("aborted"));
-    });
-  }));
+  router.mount(
+    fixture.get,
+    ({ signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => {
+          reasons.push(signal.reason);
+          reject(new Error("aborted"));
+        });
+      }),
+  );
   let returned = false;
   router.mount(fixture.follow, async function* () {
     try {
@@ -129,16 +170,26 @@ it("gives up when the request is aborted, before the answer and in the middle of
   });
   const first = new AbortController();
   const waiting = router.fetch(new Request(`${origin}/things/a`, { signal: first.signal }));
-  setImmediate(() => { first.abort(); });
+  setImmediate(() => {
+    first.abort();
+  });
   await expect(waiting).rejects.toMatchObject({ name: "AbortError" });
-  await until(() => { expect(reasons).toHaveLength(1); });
+  await until(() => {
+    expect(reasons).toHaveLength(1);
+  });
 
   const second = new AbortController();
   const response = await router.fetch(new Request(`${origin}/things/a/events`, { signal: second.signal }));
   const reader = response.body?.getReader();
   await reader?.read();
   second.abort();
-  await expect((async () => { while ((await reader?.read())?.done === false); })()).rejects.toMatchObject({ name: "AbortError" });
-  await until(() => { expect(returned).toBe(true); });
+  await expect(
+    (async () => {
+      while ((await reader?.read())?.done === false);
+    })(),
+  ).rejects.toMatchObject({ name: "AbortError" });
+  await until(() => {
+    expect(returned).toBe(true);
+  });
   await expect(router.fetch(new Request(`${origin}/things/a`, { signal: AbortSignal.abort(new Error("before")) }))).rejects.toThrow("before");
 });

@@ -4,7 +4,18 @@ import type { FileSystemEvent, Profile } from "@shoal/schemas";
 import type { Readable } from "node:stream";
 import { expectTypeOf } from "vitest";
 import * as z from "zod/mini";
-import { withStatus, type BytesReply, type Handler, type HandlerCall, type HandlerResult, type Handlers, type HandlersOrNotYet, type MultipartPart, type StatusReply, type StreamFrame } from "./index.ts";
+import {
+  withStatus,
+  type BytesReply,
+  type Handler,
+  type HandlerCall,
+  type HandlerResult,
+  type Handlers,
+  type HandlersOrNotYet,
+  type MultipartPart,
+  type StatusReply,
+  type StreamFrame,
+} from "./index.ts";
 
 interface Caller {
   readonly key: string;
@@ -38,7 +49,9 @@ const common = { area: "Test", plane: "control", method: "GET", summary: "Test."
 export const lease = defineEndpoint({ ...common, operationId: "a", path: "/a", responses: { 200: json(z.string()), 204: empty } });
 export const film = defineEndpoint({ ...common, operationId: "b", path: "/b", responses: { 200: bytes("video/mp4"), 202: empty } });
 export const log = defineEndpoint({ ...common, operationId: "c", path: "/c", responses: { 200: tokenPage(z.string()) } });
-expectTypeOf<HandlerResult<typeof lease>>().toEqualTypeOf<string | undefined | void | StatusReply<200, string> | StatusReply<204, undefined | void>>();
+expectTypeOf<HandlerResult<typeof lease>>().toEqualTypeOf<
+  string | undefined | void | StatusReply<200, string> | StatusReply<204, undefined | void>
+>();
 expectTypeOf<HandlerResult<typeof log>>().toEqualTypeOf<TokenPage<string>>();
 (() => withStatus(202, undefined, { retryAfterSeconds: 5 })) satisfies Handler<typeof film>;
 // @ts-expect-error not a status of it

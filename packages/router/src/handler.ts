@@ -1,4 +1,17 @@
-import type { BytesContent, CheckedRequestOf, Contract, EmptyContent, Endpoint, EventStreamContent, JsonContent, MultipartBody, Page, PageContent, TokenPage, TokenPageContent } from "@shoal/contract";
+import type {
+  BytesContent,
+  CheckedRequestOf,
+  Contract,
+  EmptyContent,
+  Endpoint,
+  EventStreamContent,
+  JsonContent,
+  MultipartBody,
+  Page,
+  PageContent,
+  TokenPage,
+  TokenPageContent,
+} from "@shoal/contract";
 import type * as z from "zod/mini";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
@@ -12,7 +25,11 @@ export type MultipartPart =
 /** What a handler receives. `Context` is whatever the program's `context` function made of the request, an authenticated key for instance. */
 export interface HandlerCall<E extends Endpoint, Context = undefined> extends Omit<CheckedRequestOf<E>, "body"> {
   /** JSON: the checked value. Bytes: the stream. Multipart: its parts, as they arrive. */
-  readonly body: E extends { readonly body: BytesContent } ? Readable : E extends { readonly body: MultipartBody } ? AsyncIterable<MultipartPart> : CheckedRequestOf<E>["body"];
+  readonly body: E extends { readonly body: BytesContent }
+    ? Readable
+    : E extends { readonly body: MultipartBody }
+      ? AsyncIterable<MultipartPart>
+      : CheckedRequestOf<E>["body"];
   readonly headers: IncomingHttpHeaders;
   readonly requestId: string;
   /** Aborted when the client goes away before the answer is complete. Made when it is first looked at. */
@@ -58,7 +75,10 @@ type ContentResult<Content> =
 type Statuses<E extends Endpoint> = keyof E["responses"] & number;
 /** Where there is one status, there is nothing to choose. */
 type IsOne<Union, Member = Union> = Member extends unknown ? ([Union] extends [Member] ? true : false) : never;
-type StatusResult<E extends Endpoint> = IsOne<Statuses<E>> extends true ? never : { readonly [Status in Statuses<E>]: StatusReply<Status, ContentResult<E["responses"][Status]>> }[Statuses<E>];
+type StatusResult<E extends Endpoint> =
+  IsOne<Statuses<E>> extends true
+    ? never
+    : { readonly [Status in Statuses<E>]: StatusReply<Status, ContentResult<E["responses"][Status]>> }[Statuses<E>];
 
 /**
  * What a handler returns: the value of the first status that has a body, or nothing for the first without one; of several statuses
@@ -76,4 +96,6 @@ export type Handlers<C extends Contract, Context = undefined> = { readonly [Name
  * The same for a contract that is not served whole: every operation has a handler or stands in `NotYet`, the names of those that answer 501.
  * A forgotten one and one that is both are compile errors.
  */
-export type HandlersOrNotYet<C extends Contract, NotYet extends keyof C, Context = undefined> = { readonly [Name in Exclude<keyof C, NotYet>]: Handler<C[Name], Context> } & Readonly<Partial<Record<NotYet, never>>>;
+export type HandlersOrNotYet<C extends Contract, NotYet extends keyof C, Context = undefined> = {
+  readonly [Name in Exclude<keyof C, NotYet>]: Handler<C[Name], Context>;
+} & Readonly<Partial<Record<NotYet, never>>>;

@@ -21,26 +21,37 @@ async function listen(router: HttpRouter<undefined>): Promise<string> {
 it("serves paths without the prefix, whose placeholders are given from outside", async () => {
   const stopped: unknown[] = [];
   const router = createHttpRouter({ stripPrefix: "/browsers/{id}", prefixParams: () => ({ id: "session-1" }), context: () => undefined });
-  router.mount(stopWatch, ({ params }) => { stopped.push(params); });
+  router.mount(stopWatch, ({ params }) => {
+    stopped.push(params);
+  });
   const url = await listen(router);
   expect((await fetch(`${url}/fs/watch/w1`, { method: "DELETE" })).status).toBe(204);
   expect(stopped).toEqual([{ id: "session-1", watch_id: "w1" }]);
   expect(await answerOf(fetch(`${url}/browsers/b/fs/watch/w1`, { method: "DELETE" }))).toMatchObject({ status: 404 });
-  expect(await answerOf(fetch(`${url}/fs/watch/${"x".repeat(256)}`, { method: "DELETE" }))).toMatchObject({ status: 400, body: { message: "params.watch_id: expected at most 255 characters" } });
+  expect(await answerOf(fetch(`${url}/fs/watch/${"x".repeat(256)}`, { method: "DELETE" }))).toMatchObject({
+    status: 400,
+    body: { message: "params.watch_id: expected at most 255 characters" },
+  });
 });
 
 it("gives an empty text for a placeholder that nobody gives", async () => {
   const router = createHttpRouter({ stripPrefix: "/browsers/{id}", context: () => undefined });
-  router.mount(watchEvents, async function* ({ params }) { yield { id: params.id, data: { type: "CREATE", path: params.watch_id } }; });
+  router.mount(watchEvents, async function* ({ params }) {
+    yield { id: params.id, data: { type: "CREATE", path: params.watch_id } };
+  });
   expect(await (await fetch(`${await listen(router)}/fs/watch/w1/events`)).text()).toBe('id: \ndata: {"type":"CREATE","path":"w1"}\n\n');
 });
 
 it("refuses an endpoint outside of its prefix, and a route that is taken", () => {
   const router = createHttpRouter({ stripPrefix: "/browsers/{id}/other", context: () => undefined });
-  expect(() => { router.mount(stopWatch, () => undefined); }).toThrow("browsers.fs.watch.stop: its path /browsers/{id}/fs/watch/{watch_id} does not begin with /browsers/{id}/other.");
+  expect(() => {
+    router.mount(stopWatch, () => undefined);
+  }).toThrow("browsers.fs.watch.stop: its path /browsers/{id}/fs/watch/{watch_id} does not begin with /browsers/{id}/other.");
   const other = createHttpRouter({ context: () => undefined });
   other.mount(stopWatch, () => undefined);
-  expect(() => { other.mount(stopWatch, () => undefined); }).toThrow("already declared");
+  expect(() => {
+    other.mount(stopWatch, () => undefined);
+  }).toThrow("already declared");
 });
 
 it("loads neither Fastify nor, before the first upload, the multipart parser", () => {
@@ -52,7 +63,10 @@ it("loads neither Fastify nor, before the first upload, the multipart parser", (
     console.log(JSON.stringify(loaded.map((url) => /node_modules\\/(?:\\.pnpm\\/[^/]+\\/node_modules\\/)?((?:@[^/]+\\/)?[^/]+)/.exec(url)?.[1]).filter(Boolean)));
   `;
   const cwd = fileURLToPath(new URL("..", import.meta.url));
-  const { stdout, stderr } = spawnSync(process.execPath, ["--conditions=@shoal/source", "--input-type=module", "-e", program], { cwd, encoding: "utf8" });
+  const { stdout, stderr } = spawnSync(process.execPath, ["--conditions=@shoal/source", "--input-type=module", "-e", program], {
+    cwd,
+    encoding: "utf8",
+  });
   expect(stderr).toBe("");
   const packages = new Set(JSON.parse(stdout) as string[]);
   expect([...packages]).toContain("find-my-way");

@@ -44,7 +44,8 @@ export function createHttpRouter<Context = undefined>(options: HttpRouterOptions
   const methods = new Set<createRouter.HTTPMethod>();
 
   function add(endpoint: Endpoint, handler: AnyHandler<Context>): void {
-    if (!endpoint.path.startsWith(stripPrefix)) throw new Error(`${endpoint.operationId}: its path ${endpoint.path} does not begin with ${stripPrefix}.`);
+    if (!endpoint.path.startsWith(stripPrefix))
+      throw new Error(`${endpoint.operationId}: its path ${endpoint.path} does not begin with ${stripPrefix}.`);
     const operation = createOperation(endpoint, handler, options, fixedParams);
     const handled: createRouter.HTTPMethod[] = operation.takesHead ? [endpoint.method, "HEAD"] : [endpoint.method];
     for (const method of handled) methods.add(method);
@@ -53,7 +54,12 @@ export function createHttpRouter<Context = undefined>(options: HttpRouterOptions
     });
   }
 
-  async function serve(operation: Operation<Context>, request: IncomingMessage, response: ServerResponse, pathParams: Readonly<Record<string, string | undefined>>): Promise<void> {
+  async function serve(
+    operation: Operation<Context>,
+    request: IncomingMessage,
+    response: ServerResponse,
+    pathParams: Readonly<Record<string, string | undefined>>,
+  ): Promise<void> {
     const requestId = requestIdOf(request.headers);
     options.onRequest?.(operation.endpoint, requestId, response);
     let reply: Reply;

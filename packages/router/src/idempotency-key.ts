@@ -25,5 +25,9 @@ export function readIdempotencyKey(header: string | readonly string[] | undefine
 
 /** The refusal of a key that came with another request before: 422 `idempotency_conflict`. */
 export function keyOfAnotherRequest(key: string): ServiceError {
-  return new ServiceError(422, "idempotency_conflict", `Idempotency-Key ${JSON.stringify(key)} was used for another request already. Use a new key for each new request.`);
+  return new ServiceError(
+    422,
+    "idempotency_conflict",
+    `Idempotency-Key ${JSON.stringify(key)} was used for another request already. Use a new key for each new request.`,
+  );
 }

@@ -33,7 +33,9 @@ export function problemsOf(root: string, issues: readonly z.core.$ZodIssue[]): P
       }
       case "invalid_key":
       case "invalid_element":
-        return [{ path, message: `${issue.code === "invalid_key" ? "invalid key" : "invalid element"}: ${issue.issues[0]?.message ?? issue.message}` }];
+        return [
+          { path, message: `${issue.code === "invalid_key" ? "invalid key" : "invalid element"}: ${issue.issues[0]?.message ?? issue.message}` },
+        ];
       default:
         return [{ path, message: issue.message }];
     }
@@ -43,7 +45,8 @@ export function problemsOf(root: string, issues: readonly z.core.$ZodIssue[]): P
 /** The branch of a union that was reached deepest, or failed in the fewest places, is most likely what the caller meant. */
 function closestBranch(issue: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined {
   // An unknown key is reported at the object that holds it.
-  const depth = (branch: readonly z.core.$ZodIssue[]) => Math.max(0, ...branch.map((inner) => inner.path.length + (inner.code === "unrecognized_keys" ? 1 : 0)));
+  const depth = (branch: readonly z.core.$ZodIssue[]) =>
+    Math.max(0, ...branch.map((inner) => inner.path.length + (inner.code === "unrecognized_keys" ? 1 : 0)));
   const best = issue.errors.toSorted((a, b) => depth(b) - depth(a) || a.length - b.length)[0];
   return best !== undefined && depth(best) > 0 ? best : undefined;
 }

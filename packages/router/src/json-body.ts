@@ -25,7 +25,13 @@ export function createLargeBodies(fromBytes: number): { place(): LargeBodyPlace 
       return {
         take(sizeBytes) {
           if (isHeld || sizeBytes <= fromBytes) return;
-          if (held >= maxLargeBodies) throw new ServiceError(503, "overloaded", `The server holds ${held} bodies of more than ${fromBytes} bytes for this operation already, as many as it takes at once. Send the request again in a moment.`, { retryAfterSeconds: 1 });
+          if (held >= maxLargeBodies)
+            throw new ServiceError(
+              503,
+              "overloaded",
+              `The server holds ${held} bodies of more than ${fromBytes} bytes for this operation already, as many as it takes at once. Send the request again in a moment.`,
+              { retryAfterSeconds: 1 },
+            );
           held += 1;
           isHeld = true;
         },
@@ -79,9 +85,14 @@ function checkJsonType(request: IncomingMessage): void {
   const type = request.headers["content-type"] ?? "";
   if (type !== "application/json") {
     const [media = "", ...parameters] = type.split(";").map((part) => part.trim().toLowerCase());
-    const charset = parameters.find((parameter) => parameter.startsWith("charset="))?.slice("charset=".length).replaceAll('"', "");
-    if (!/^application\/(?:[\w.-]+\+)?json$/.test(media)) throw unsupported(`Send the body with Content-Type: application/json${media === "" ? "" : `, not ${media.slice(0, 100)}`}.`);
-    if (charset !== undefined && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii") throw unsupported(`Send the body in UTF-8, not ${charset.slice(0, 100)}.`);
+    const charset = parameters
+      .find((parameter) => parameter.startsWith("charset="))
+      ?.slice("charset=".length)
+      .replaceAll('"', "");
+    if (!/^application\/(?:[\w.-]+\+)?json$/.test(media))
+      throw unsupported(`Send the body with Content-Type: application/json${media === "" ? "" : `, not ${media.slice(0, 100)}`}.`);
+    if (charset !== undefined && charset !== "utf-8" && charset !== "utf8" && charset !== "us-ascii")
+      throw unsupported(`Send the body in UTF-8, not ${charset.slice(0, 100)}.`);
   }
   refuseEncoding(request);
 }
@@ -89,7 +100,8 @@ function checkJsonType(request: IncomingMessage): void {
 /** Compressed bodies are not taken: their size could not be bounded. */
 export function refuseEncoding(request: IncomingMessage): void {
   const encoding = request.headers["content-encoding"];
-  if (encoding !== undefined && encoding.toLowerCase() !== "identity") throw unsupported(`Send the body without Content-Encoding (it says ${encoding.slice(0, 100)}).`);
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity")
+    throw unsupported(`Send the body without Content-Encoding (it says ${encoding.slice(0, 100)}).`);
 }
 
 /** 415 with a message that says what to send. */

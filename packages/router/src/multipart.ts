@@ -31,7 +31,8 @@ export class MultipartParts implements AsyncIterable<MultipartPart>, AsyncIterat
    */
   constructor(request: IncomingMessage, fieldLimitBytes: number) {
     const type = request.headers["content-type"] ?? "";
-    if (!/^multipart\/form-data(?:\s*;|$)/i.test(type)) throw unsupported(`Send the body with Content-Type: multipart/form-data${type === "" ? "" : `, not ${type.slice(0, 100)}`}.`);
+    if (!/^multipart\/form-data(?:\s*;|$)/i.test(type))
+      throw unsupported(`Send the body with Content-Type: multipart/form-data${type === "" ? "" : `, not ${type.slice(0, 100)}`}.`);
     refuseEncoding(request);
     this.#request = request;
     this.#fieldLimitBytes = fieldLimitBytes;

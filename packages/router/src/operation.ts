@@ -80,7 +80,12 @@ const nothing: Readonly<Record<string, never>> = Object.freeze({});
  *
  * @param fixedParams - names of placeholders that the server has already taken off the path; they are not checked.
  */
-export function createOperation<Context>(endpoint: Endpoint, handler: AnyHandler<Context>, options: OperationOptions = {}, fixedParams: readonly string[] = []): Operation<Context> {
+export function createOperation<Context>(
+  endpoint: Endpoint,
+  handler: AnyHandler<Context>,
+  options: OperationOptions = {},
+  fixedParams: readonly string[] = [],
+): Operation<Context> {
   const answers = Object.entries(endpoint.responses).map(([status, content]): Answer => ({ status: Number(status), content }));
   const bodiless = answers.find(({ content }) => content.kind === "empty");
   const main = answers.find(({ content }) => content.kind !== "empty") ?? bodiless;
@@ -99,14 +104,20 @@ export function createOperation<Context>(endpoint: Endpoint, handler: AnyHandler
       const problems: Problem[] = [];
       const checked = readers.params === undefined ? nothing : check("params", readers.params, exchange.params, problems);
       const params = exchange.fixedParams === undefined ? checked : { ...exchange.fixedParams, ...checked };
-      const query = readers.query === undefined || readers.readQuery === undefined ? nothing : checkQuery(readers.query, readers.readQuery(exchange.queryString), problems);
+      const query =
+        readers.query === undefined || readers.readQuery === undefined
+          ? nothing
+          : checkQuery(readers.query, readers.readQuery(exchange.queryString), problems);
       const { request } = exchange;
       const { body: declared } = endpoint;
       if (declared === undefined || declared.kind === "json") {
         const limitBytes = declared?.limitBytes ?? bodyLimitBytes;
         const place = limitBytes > bodyLimitBytes ? largeBodies.place() : undefined;
         try {
-          const body = declared === undefined || readers.body === undefined ? undefined : check("body", readers.body, await readJson(request, { optional: declared.optional, limitBytes, place }), problems);
+          const body =
+            declared === undefined || readers.body === undefined
+              ? undefined
+              : check("body", readers.body, await readJson(request, { optional: declared.optional, limitBytes, place }), problems);
           if (problems.length > 0) throw invalidRequest(problems);
           return await toReply(await handler(callOf(exchange, params, query, body)), query, exchange);
         } finally {
@@ -122,7 +133,10 @@ export function createOperation<Context>(endpoint: Endpoint, handler: AnyHandler
       } finally {
         // A streamed answer may still be made from the body.
         if (reply === undefined || reply.kind === "text") discard(stream);
-        else exchange.response.on("close", () => { discard(stream); });
+        else
+          exchange.response.on("close", () => {
+            discard(stream);
+          });
       }
     },
   };
@@ -133,10 +147,17 @@ export function createOperation<Context>(endpoint: Endpoint, handler: AnyHandler
     const chosen = answers.find(({ status }) => status === result.status);
     if (chosen === undefined) throw new TypeError(`${endpoint.operationId} declares no status ${String(result.status)}.`);
     const reply = await replyOf(chosen, value, query, exchange);
-    return retryAfterSeconds === undefined ? reply : { ...reply, headers: { ...reply.headers, "retry-after": String(Math.max(0, Math.ceil(retryAfterSeconds))) } };
+    return retryAfterSeconds === undefined
+      ? reply
+      : { ...reply, headers: { ...reply.headers, "retry-after": String(Math.max(0, Math.ceil(retryAfterSeconds))) } };
   }
 
-  async function replyOf({ content, status }: Answer, result: unknown, query: Readonly<Record<string, unknown>>, { request, response }: Exchange<Context>): Promise<Reply> {
+  async function replyOf(
+    { content, status }: Answer,
+    result: unknown,
+    query: Readonly<Record<string, unknown>>,
+    { request, response }: Exchange<Context>,
+  ): Promise<Reply> {
     // The types of `Handler` hold the result to the declared content.
     switch (content.kind) {
       case "json":
@@ -158,7 +179,14 @@ export function createOperation<Context>(endpoint: Endpoint, handler: AnyHandler
         return { kind: "bytes", status, headers, bytes };
       }
       case "events":
-        return { kind: "events", status, headers: eventHeaders, events: result as AsyncIterable<StreamFrame<unknown>>, gaps: asksForGaps(request), heartbeatMs };
+        return {
+          kind: "events",
+          status,
+          headers: eventHeaders,
+          events: result as AsyncIterable<StreamFrame<unknown>>,
+          gaps: asksForGaps(request),
+          heartbeatMs,
+        };
     }
   }
 }
@@ -221,11 +249,25 @@ const lazySignal: PropertyDescriptor & ThisType<{ readonly [responseOf]: ServerR
   },
 };
 
-function callOf<Context>(exchange: Exchange<Context>, params: Readonly<Record<string, unknown>>, query: Readonly<Record<string, unknown>>, body: unknown): AnyCall<Context> {
+function callOf<Context>(
+  exchange: Exchange<Context>,
+  params: Readonly<Record<string, unknown>>,
+  query: Readonly<Record<string, unknown>>,
+  body: unknown,
+): AnyCall<Context> {
   const { context, request, requestId, response } = exchange;
   const { headers } = request;
   const lastEventId = headers["last-event-id"];
-  const call = { params, query, body, headers, requestId, context, lastEventId: typeof lastEventId === "string" && lastEventId !== "" ? lastEventId : undefined, [responseOf]: response };
+  const call = {
+    params,
+    query,
+    body,
+    headers,
+    requestId,
+    context,
+    lastEventId: typeof lastEventId === "string" && lastEventId !== "" ? lastEventId : undefined,
+    [responseOf]: response,
+  };
   // `defineProperty` does not tell the compiler what it added.
   return Object.defineProperty(call, "signal", lazySignal) as typeof call & { readonly signal: AbortSignal };
 }
@@ -247,7 +289,11 @@ function textOf(value: unknown): string {
   return text;
 }
 
-function pageHeaders(query: { readonly limit?: unknown; readonly offset?: unknown }, hasMore: boolean, nextOffset: number | undefined): OutgoingHttpHeaders {
+function pageHeaders(
+  query: { readonly limit?: unknown; readonly offset?: unknown },
+  hasMore: boolean,
+  nextOffset: number | undefined,
+): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = { ...jsonHeaders, "x-has-more": hasMore ? "true" : "false" };
   if (typeof query.limit === "number") headers["x-limit"] = String(query.limit);
   if (typeof query.offset === "number") headers["x-offset"] = String(query.offset);
@@ -263,7 +309,10 @@ function tokenPageHeaders(query: { readonly limit?: unknown }, nextPageToken: st
 }
 
 /** @throws {TypeError} for a header that the endpoint does not declare. */
-function bytesHeaders({ contentType, headers: declared = [] }: BytesContent, { fileName, headers: further = {}, sizeBytes, stream }: BytesReply): OutgoingHttpHeaders {
+function bytesHeaders(
+  { contentType, headers: declared = [] }: BytesContent,
+  { fileName, headers: further = {}, sizeBytes, stream }: BytesReply,
+): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = { "content-type": contentType };
   if (sizeBytes !== undefined) headers["content-length"] = String(sizeBytes);
   if (fileName !== undefined) headers["content-disposition"] = contentDisposition(fileName);
@@ -281,4 +330,3 @@ function asksForGaps(request: IncomingMessage): boolean {
   const asked = request.headers["x-shoal-stream"];
   return typeof asked === "string" && asked.split(",").some((word) => word.trim() === "gaps");
 }
-

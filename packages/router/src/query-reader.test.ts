@@ -7,7 +7,10 @@ const read = createQueryReader(
   z.lazy(() =>
     z.object({
       text: z.optional(z.string()),
-      count: z._default(z.lazy(() => z.int()), 1),
+      count: z._default(
+        z.lazy(() => z.int()),
+        1,
+      ),
       share: z.optional(z.number()),
       deep: z.optional(z.nullable(z.boolean())),
       words: z.optional(z.array(z.string())),
@@ -29,7 +32,8 @@ function write(query: Readonly<Record<string, unknown>>): string {
   const pairs = Object.entries(query).flatMap(([key, value]) => {
     if (value === undefined) return [];
     if (Array.isArray(value)) return [[key, value.join(",")]];
-    if (typeof value === "object" && value !== null) return Object.entries(value as Record<string, unknown>).map(([inner, entry]) => [`${key}[${inner}]`, String(entry)]);
+    if (typeof value === "object" && value !== null)
+      return Object.entries(value as Record<string, unknown>).map(([inner, entry]) => [`${key}[${inner}]`, String(entry)]);
     return [[key, value === null ? "" : `${value as string | number | boolean}`]];
   });
   return pairs.map(([key = "", value = ""]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join("&");
@@ -68,19 +72,34 @@ describe("createQueryReader", () => {
 
   it("never throws, and never makes a value of a key that the shape does not know", () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.webQueryParameters(), fc.stringMatching(/^(?:(?:text|count|labels\[a\]|words|x)?[=&%[\]a0+,]{0,3}){0,8}$/)), (queryString) => {
-        const { problems, value } = read(queryString);
-        for (const key of Object.keys(value)) expect(["text", "count", "share", "deep", "words", "counts", "labels", "sizes", "level"]).toContain(key);
-        for (const { message, path } of problems) expect([path.startsWith("query"), message.length > 0]).toEqual([true, true]);
-      }),
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: "binary" }),
+          fc.webQueryParameters(),
+          fc.stringMatching(/^(?:(?:text|count|labels\[a\]|words|x)?[=&%[\]a0+,]{0,3}){0,8}$/),
+        ),
+        (queryString) => {
+          const { problems, value } = read(queryString);
+          for (const key of Object.keys(value))
+            expect(["text", "count", "share", "deep", "words", "counts", "labels", "sizes", "level"]).toContain(key);
+          for (const { message, path } of problems) expect([path.startsWith("query"), message.length > 0]).toEqual([true, true]);
+        },
+      ),
       { numRuns: 500 },
     );
   });
 
   it("leaves as text what is no number or boolean, for the schema to name", () => {
-    for (const odd of ["", " 1", "1 ", "0x10", "1_000", "--1", "+1", "1.", ".5", "Infinity", "NaN", "1e", "true"]) expect(read(`count=${encodeURIComponent(odd)}`).value).toEqual({ count: odd });
+    for (const odd of ["", " 1", "1 ", "0x10", "1_000", "--1", "+1", "1.", ".5", "Infinity", "NaN", "1e", "true"])
+      expect(read(`count=${encodeURIComponent(odd)}`).value).toEqual({ count: odd });
     for (const odd of ["True", "1", "yes", "0"]) expect(read(`deep=${odd}`).value).toEqual({ deep: odd });
-    for (const [good, value] of [["-0", -0], ["007", 7], ["1e3", 1000], ["-2.5E-1", -0.25]] as const) expect(read(`share=${good}`).value).toEqual({ share: value });
+    for (const [good, value] of [
+      ["-0", -0],
+      ["007", 7],
+      ["1e3", 1000],
+      ["-2.5E-1", -0.25],
+    ] as const)
+      expect(read(`share=${good}`).value).toEqual({ share: value });
   });
 
   it("refuses a key that is given twice, also inside a record", () => {
@@ -92,7 +111,11 @@ describe("createQueryReader", () => {
   it("keeps records free of a prototype", () => {
     const { value } = read("labels[__proto__]=x&labels[constructor]=y&labels[]=z");
     expect(Object.getPrototypeOf(value.labels)).toBeNull();
-    expect(Object.entries(value.labels as object)).toEqual([["__proto__", "x"], ["constructor", "y"], ["", "z"]]);
+    expect(Object.entries(value.labels as object)).toEqual([
+      ["__proto__", "x"],
+      ["constructor", "y"],
+      ["", "z"],
+    ]);
   });
 
   it("takes a key without a value as empty, and empty pairs as nothing", () => {

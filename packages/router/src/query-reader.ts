@@ -122,7 +122,11 @@ function scalarOf(schema: z.core.$ZodType): Scalar {
     case "boolean":
       return def.type;
     case "literal":
-      return def.values.every((value) => typeof value === "number") ? "number" : def.values.every((value) => typeof value === "boolean") ? "boolean" : "string";
+      return def.values.every((value) => typeof value === "number")
+        ? "number"
+        : def.values.every((value) => typeof value === "boolean")
+          ? "boolean"
+          : "string";
     default:
       return "string";
   }

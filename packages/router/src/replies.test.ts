@@ -23,17 +23,26 @@ function endless(): { stream: Readable; readonly givenBytes: () => number } {
 
 describe.each(adapters)("replies over $name", ({ start }) => {
   it("sends a page with its place in the list", async () => {
-    const { url } = await start({ list: ({ query }) => (query.offset === 0 ? { items: [1, 2], hasMore: true, nextOffset: 2 } : { items: [3], hasMore: false, nextOffset: undefined }) });
+    const { url } = await start({
+      list: ({ query }) =>
+        query.offset === 0 ? { items: [1, 2], hasMore: true, nextOffset: 2 } : { items: [3], hasMore: false, nextOffset: undefined },
+    });
     const headersOf = (headers: Headers) => ["x-limit", "x-offset", "x-has-more", "x-next-offset"].map((name) => headers.get(name));
     const first = await answerOf(fetch(`${url}/things?limit=2`));
-    expect([first.body, headersOf(first.headers)]).toEqual([[1, 2], ["2", "0", "true", "2"]]);
+    expect([first.body, headersOf(first.headers)]).toEqual([
+      [1, 2],
+      ["2", "0", "true", "2"],
+    ]);
     const last = await answerOf(fetch(`${url}/things?limit=2&offset=2`));
     expect([last.body, headersOf(last.headers)]).toEqual([[3], ["2", "2", "false", null]]);
   });
 
   it("sends nothing at all where nothing is declared, with the declared status", async () => {
     const { url } = await start({ remove: () => undefined, touch: () => undefined });
-    for (const [path, method, status, length] of [[id, "DELETE", 204, null], [`${id}/touch`, "POST", 201, "0"]] as const) {
+    for (const [path, method, status, length] of [
+      [id, "DELETE", 204, null],
+      [`${id}/touch`, "POST", 201, "0"],
+    ] as const) {
       const { headers, status: got } = await fetch(url + path, { method });
       expect([got, headers.get("content-length"), headers.get("content-type")]).toEqual([status, length, null]);
     }
@@ -49,7 +58,9 @@ describe.each(adapters)("replies over $name", ({ start }) => {
   describe("bytes", () => {
     it("come whole, with length and name", async () => {
       const content = Buffer.from("hello".repeat(100_000));
-      const { url } = await start({ read: () => ({ stream: Readable.from([content.subarray(0, 7), content.subarray(7)]), sizeBytes: content.length, fileName: 'a"b/ü.txt' }) });
+      const { url } = await start({
+        read: () => ({ stream: Readable.from([content.subarray(0, 7), content.subarray(7)]), sizeBytes: content.length, fileName: 'a"b/ü.txt' }),
+      });
       const response = await fetch(`${url}${id}/content`);
       expect(response.headers.get("content-length")).toBe(String(content.length));
       expect(response.headers.get("content-type")).toBe("application/octet-stream");
@@ -68,14 +79,23 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       const { url } = await start({ read: () => ({ stream, sizeBytes: 10 ** 12 }) });
       const { headers, status } = await fetch(`${url}${id}/content`, { method: "HEAD" });
       expect([status, headers.get("content-length")]).toEqual([200, String(10 ** 12)]);
-      await until(() => { expect(stream.destroyed).toBe(true); });
+      await until(() => {
+        expect(stream.destroyed).toBe(true);
+      });
       expect(givenBytes()).toBeLessThan(10 * chunk.length);
     });
 
     it("that fail before the first one are a proper error", async () => {
       const { faults, url } = await start({
         read: ({ params }) => ({
-          stream: params.id === "missing" ? createReadStream("/nonexistent/file") : new Readable({ read() { this.destroy(new ServiceError(404, "not_found", "Gone.")); } }),
+          stream:
+            params.id === "missing"
+              ? createReadStream("/nonexistent/file")
+              : new Readable({
+                  read() {
+                    this.destroy(new ServiceError(404, "not_found", "Gone."));
+                  },
+                }),
         }),
       });
       expect(await answerOf(fetch(`${url}${id}/content`))).toMatchObject({ status: 404, body: { message: "Gone." } });
@@ -85,14 +105,29 @@ describe.each(adapters)("replies over $name", ({ start }) => {
     });
 
     it.each([
-      ["fail in the middle", undefined, async function* () { yield chunk; throw new Error("broken"); }],
-      ["end too early for their length", 10 * chunk.length, async function* () { yield chunk; }],
+      [
+        "fail in the middle",
+        undefined,
+        async function* () {
+          yield chunk;
+          throw new Error("broken");
+        },
+      ],
+      [
+        "end too early for their length",
+        10 * chunk.length,
+        async function* () {
+          yield chunk;
+        },
+      ],
     ])("that %s cut the connection, so that nobody takes a part for the whole", async (_what, sizeBytes, generate: () => AsyncGenerator<Buffer>) => {
       const { faults, url } = await start({ read: () => ({ stream: Readable.from(generate()), ...(sizeBytes !== undefined && { sizeBytes }) }) });
       const response = await fetch(`${url}${id}/content`);
       expect(response.status).toBe(200);
       await expect(response.arrayBuffer()).rejects.toThrow();
-      await until(() => { expect(faults).toHaveLength(1); });
+      await until(() => {
+        expect(faults).toHaveLength(1);
+      });
     });
 
     it("beyond the announced length are left out", async () => {
@@ -123,9 +158,13 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       expect(held).toBeGreaterThan(0);
       expect(held).toBeLessThan(32 * 1024 * 1024);
       socket.resume();
-      await until(() => { expect(givenBytes()).toBeGreaterThan(held + 4 * 1024 * 1024); });
+      await until(() => {
+        expect(givenBytes()).toBeGreaterThan(held + 4 * 1024 * 1024);
+      });
       socket.destroy();
-      await until(() => { expect(stream.destroyed).toBe(true); });
+      await until(() => {
+        expect(stream.destroyed).toBe(true);
+      });
       expect(faults).toEqual([]);
     });
 
@@ -133,7 +172,9 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       const stream = new Readable({ read: () => undefined });
       const { faults, port } = await start({ read: () => ({ stream }) });
       const { socket } = await rawConnection(port, `GET ${id}/content HTTP/1.1\r\nHost: x\r\n\r\n`);
-      await until(() => { expect(stream.listenerCount("readable")).toBe(1); });
+      await until(() => {
+        expect(stream.listenerCount("readable")).toBe(1);
+      });
       socket.destroy();
       await once(stream, "close");
       expect(faults).toEqual([]);
@@ -141,12 +182,19 @@ describe.each(adapters)("replies over $name", ({ start }) => {
   });
 
   describe("events", () => {
-    const frames = (...list: StreamFrame<unknown>[]) => async function* () { yield* list; };
+    const frames = (...list: StreamFrame<unknown>[]) =>
+      async function* () {
+        yield* list;
+      };
 
     it("are frames with an id, and end", async () => {
       const { url } = await start({ follow: frames({ id: "1", data: { a: "line\nbreak" } }, { id: "2\n3", data: null }) });
       const response = await fetch(`${url}${id}/events`);
-      expect(Object.fromEntries(response.headers)).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store", "x-sse-content-type": "application/json" });
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        "content-type": "text/event-stream",
+        "cache-control": "no-store",
+        "x-sse-content-type": "application/json",
+      });
       expect(response.headers.get("x-request-id")).toMatch(/./);
       expect(await response.text()).toBe('id: 1\ndata: {"a":"line\\nbreak"}\n\nid: 23\ndata: null\n\n');
     });
@@ -159,7 +207,11 @@ describe.each(adapters)("replies over $name", ({ start }) => {
     });
 
     it("resume where the reader says", async () => {
-      const { url } = await start({ follow: async function* ({ lastEventId }) { yield { id: "1", data: { lastEventId } }; } });
+      const { url } = await start({
+        follow: async function* ({ lastEventId }) {
+          yield { id: "1", data: { lastEventId } };
+        },
+      });
       const textOf = async (headers: Record<string, string>) => (await fetch(`${url}${id}/events`, { headers })).text();
       expect(await textOf({ "last-event-id": "42" })).toContain('"lastEventId":"42"');
       expect(await textOf({})).toContain("data: {}");
@@ -187,7 +239,12 @@ describe.each(adapters)("replies over $name", ({ start }) => {
     });
 
     it("are cut where the handler's iterator fails, so that the reader comes back, and it is reported", async () => {
-      const { faults, url } = await start({ follow: async function* () { yield { id: "1", data: 1 }; throw new Error("broken"); } });
+      const { faults, url } = await start({
+        follow: async function* () {
+          yield { id: "1", data: 1 };
+          throw new Error("broken");
+        },
+      });
       const reader = (await fetch(`${url}${id}/events`)).body?.pipeThrough(new TextDecoderStream()).getReader();
       // What was written in the same turn still arrives.
       expect((await reader?.read())?.value).toBe("id: 1\ndata: 1\n\n");
@@ -220,7 +277,9 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       const { socket } = await rawConnection(port, `GET ${id}/events HTTP/1.1\r\nHost: x\r\n\r\n`);
       await asked.promise;
       socket.destroy();
-      await until(() => { expect(returned).toHaveBeenCalledTimes(1); });
+      await until(() => {
+        expect(returned).toHaveBeenCalledTimes(1);
+      });
       expect(faults).toEqual([]);
     });
 
@@ -230,14 +289,20 @@ describe.each(adapters)("replies over $name", ({ start }) => {
         follow: async function* ({ signal }) {
           try {
             yield { id: "1", data: 1 };
-            await new Promise<void>((resolve) => { signal.addEventListener("abort", () => { resolve(); }); });
+            await new Promise<void>((resolve) => {
+              signal.addEventListener("abort", () => {
+                resolve();
+              });
+            });
           } finally {
             ended.resolve(undefined);
           }
         },
       });
       const { received, socket } = await rawConnection(port, `GET ${id}/events HTTP/1.1\r\nHost: x\r\n\r\n`);
-      await until(() => { expect(received()).toContain("data: 1"); });
+      await until(() => {
+        expect(received()).toContain("data: 1");
+      });
       socket.destroy();
       await ended.promise;
       expect(faults).toEqual([]);
@@ -247,7 +312,11 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       const total = 2000;
       let given = 0;
       const text = "x".repeat(10_000);
-      const { port } = await start({ follow: async function* () { for (; given < total; given += 1) yield { id: String(given), data: text }; } });
+      const { port } = await start({
+        follow: async function* () {
+          for (; given < total; given += 1) yield { id: String(given), data: text };
+        },
+      });
       const { received, socket } = await rawConnection(port, `GET ${id}/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
       socket.pause();
       expect(await settled(() => given)).toBeLessThan(total);

@@ -16,7 +16,14 @@ export interface TextReply {
 
 export type StreamedReply =
   | { readonly kind: "bytes"; readonly status: number; readonly headers: OutgoingHttpHeaders; readonly bytes: BytesReply }
-  | { readonly kind: "events"; readonly status: number; readonly headers: OutgoingHttpHeaders; readonly events: AsyncIterable<StreamFrame<unknown>>; readonly gaps: boolean; readonly heartbeatMs: number };
+  | {
+      readonly kind: "events";
+      readonly status: number;
+      readonly headers: OutgoingHttpHeaders;
+      readonly events: AsyncIterable<StreamFrame<unknown>>;
+      readonly gaps: boolean;
+      readonly heartbeatMs: number;
+    };
 
 /** Told of what goes wrong after the headers are sent. */
 export type ReportError = (error: unknown) => void;

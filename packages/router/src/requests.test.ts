@@ -11,12 +11,18 @@ describe.each(adapters)("requests over $name", ({ start }) => {
   describe("path", () => {
     it("gives the handler every name of up to 255 characters as it was meant", async () => {
       const { url } = await start(echo);
-      const names = fc.oneof(fc.string({ unit: "binary", minLength: 1, maxLength: 255 }), fc.string({ unit: fc.constantFrom("/", "%", "?", "#", "😀", "€", ".", " ", "+"), minLength: 1, maxLength: 127 }));
+      const names = fc.oneof(
+        fc.string({ unit: "binary", minLength: 1, maxLength: 255 }),
+        fc.string({ unit: fc.constantFrom("/", "%", "?", "#", "😀", "€", ".", " ", "+"), minLength: 1, maxLength: 127 }),
+      );
       await fc.assert(
-        fc.asyncProperty(names.filter((name) => name.isWellFormed() && name.length <= 255 && name !== "." && name !== ".."), async (name) => {
-          const { body, status } = await answerOf(fetch(`${url}/things/${encodeURIComponent(name)}`));
-          expect([status, body]).toEqual([200, { id: name }]);
-        }),
+        fc.asyncProperty(
+          names.filter((name) => name.isWellFormed() && name.length <= 255 && name !== "." && name !== ".."),
+          async (name) => {
+            const { body, status } = await answerOf(fetch(`${url}/things/${encodeURIComponent(name)}`));
+            expect([status, body]).toEqual([200, { id: name }]);
+          },
+        ),
         { numRuns: 60 },
       );
       for (const name of ["/".repeat(255), "%".repeat(255), "€".repeat(255), "a".repeat(255)]) {
@@ -26,7 +32,9 @@ describe.each(adapters)("requests over $name", ({ start }) => {
 
     it("names the limit that a longer one exceeds", async () => {
       const { url } = await start(echo);
-      expect(await problemsOf(fetch(`${url}/things/${"€".repeat(256).replaceAll("€", "%E2%82%AC")}`))).toEqual(["params.id: expected at most 255 characters"]);
+      expect(await problemsOf(fetch(`${url}/things/${"€".repeat(256).replaceAll("€", "%E2%82%AC")}`))).toEqual([
+        "params.id: expected at most 255 characters",
+      ]);
     });
 
     it.each(["/things/%zz", "/things/%E2%82", "/things/%"])("refuses %s, which cannot be decoded", async (path) => {
@@ -51,14 +59,19 @@ describe.each(adapters)("requests over $name", ({ start }) => {
     it("answers HEAD as GET without a body", async () => {
       const { url } = await start(echo);
       const response = await fetch(url + id, { method: "HEAD" });
-      expect([response.status, response.headers.get("content-length"), await response.text()]).toEqual([200, String(JSON.stringify({ id: "x" }).length), ""]);
+      expect([response.status, response.headers.get("content-length"), await response.text()]).toEqual([
+        200,
+        String(JSON.stringify({ id: "x" }).length),
+        "",
+      ]);
     });
   });
 
   describe("request id", () => {
     it("is the caller's where it fits, a new one otherwise, on every answer", async () => {
       const { url } = await start({ get: ({ requestId }) => ({ requestId }) });
-      const idOf = async (given?: string) => (await fetch(url + id, given === undefined ? {} : { headers: { "x-request-id": given } })).headers.get("x-request-id");
+      const idOf = async (given?: string) =>
+        (await fetch(url + id, given === undefined ? {} : { headers: { "x-request-id": given } })).headers.get("x-request-id");
       expect(await idOf("Mine-1.2_3")).toBe("Mine-1.2_3");
       expect(await idOf("x".repeat(64))).toBe("x".repeat(64));
       for (const bad of ["x".repeat(65), "a b", "ü", ""]) expect(await idOf(bad)).toMatch(/^[a-f0-9]{24}$/);
@@ -83,8 +96,11 @@ describe.each(adapters)("requests over $name", ({ start }) => {
         name: "a b",
         viewport: { width: "1", zzz: 1 },
         mode: "other",
-        items: [{ width: 0, height: 1 }, { width: 1, height: 1.5, zzz: {} }],
-        tags: { "ä": "x", ok: 1 },
+        items: [
+          { width: 0, height: 1 },
+          { width: 1, height: 1.5, zzz: {} },
+        ],
+        tags: { ä: "x", ok: 1 },
         target: { kind: "page", url: "x", zzz: 1 },
         either: { a: { deep: 1 } },
       };
@@ -117,14 +133,19 @@ describe.each(adapters)("requests over $name", ({ start }) => {
 
     it("refuses keys that would reach a prototype, and lets free objects through as they are", async () => {
       const { url } = await start(create);
-      expect(await problemsOf(fetch(`${url}/things`, send("POST", '{"__proto__":{"admin":true}}')))).toEqual([expect.stringMatching(/^body\.__proto__: unknown field/)]);
+      expect(await problemsOf(fetch(`${url}/things`, send("POST", '{"__proto__":{"admin":true}}')))).toEqual([
+        expect.stringMatching(/^body\.__proto__: unknown field/),
+      ]);
       const anything = { constructor: 1, nested: { deep: [1, null, "x"] } };
       expect(await answerOf(fetch(`${url}/things`, send("POST", { anything })))).toMatchObject({ body: { anything } });
     });
 
     it.each(["", "null", "{}"])("takes %j for an optional body as an empty object", async (text) => {
       const { url } = await start(create);
-      expect(await answerOf(fetch(url + id, text === "" ? { method: "PATCH" } : send("PATCH", text)))).toMatchObject({ status: 200, body: { mode: "fast" } });
+      expect(await answerOf(fetch(url + id, text === "" ? { method: "PATCH" } : send("PATCH", text)))).toMatchObject({
+        status: 200,
+        body: { mode: "fast" },
+      });
     });
 
     it.each([
@@ -135,7 +156,10 @@ describe.each(adapters)("requests over $name", ({ start }) => {
       ['"\ud800"', "body: expected an object"],
     ])("answers 400 to %j where a body is required", async (text, message) => {
       const { url } = await start(create);
-      expect(await answerOf(fetch(`${url}/things`, text === "" ? { method: "POST" } : send("POST", text)))).toMatchObject({ status: 400, body: { code: "bad_request", message } });
+      expect(await answerOf(fetch(`${url}/things`, text === "" ? { method: "POST" } : send("POST", text)))).toMatchObject({
+        status: 400,
+        body: { code: "bad_request", message },
+      });
     });
 
     it("answers 400 to bytes that are not UTF-8", async () => {
@@ -144,15 +168,24 @@ describe.each(adapters)("requests over $name", ({ start }) => {
       expect(await answerOf(fetch(`${url}/things`, init))).toMatchObject({ status: 400, body: { message: "body: not valid UTF-8" } });
     });
 
-    it.each(["text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "nonsense", "application/jsonx"])("answers 415 to %s", async (type) => {
-      const { url } = await start(create);
-      expect(await answerOf(fetch(`${url}/things`, send("POST", {}, { "content-type": type })))).toMatchObject({ status: 415, body: { code: "unsupported_media_type" } });
-    });
+    it.each(["text/plain", "application/x-www-form-urlencoded", "application/json; charset=latin1", "nonsense", "application/jsonx"])(
+      "answers 415 to %s",
+      async (type) => {
+        const { url } = await start(create);
+        expect(await answerOf(fetch(`${url}/things`, send("POST", {}, { "content-type": type })))).toMatchObject({
+          status: 415,
+          body: { code: "unsupported_media_type" },
+        });
+      },
+    );
 
     it("answers 415 to a body without a type, or compressed", async () => {
       const { url } = await start(create);
       expect(await answerOf(fetch(`${url}/things`, { method: "POST", body: new Uint8Array([0x7b, 0x7d]) }))).toMatchObject({ status: 415 });
-      expect(await answerOf(fetch(`${url}/things`, send("POST", {}, { "content-encoding": "gzip" })))).toMatchObject({ status: 415, body: { message: expect.stringContaining("gzip") as string } });
+      expect(await answerOf(fetch(`${url}/things`, send("POST", {}, { "content-encoding": "gzip" })))).toMatchObject({
+        status: 415,
+        body: { message: expect.stringContaining("gzip") as string },
+      });
     });
 
     it.each(["application/json; charset=UTF-8", "application/merge-patch+json", 'application/json;charset="utf-8"'])("takes %s", async (type) => {
@@ -166,7 +199,10 @@ describe.each(adapters)("requests over $name", ({ start }) => {
       const streamed = (text: string) => ({ ...send("POST", text), body: new Blob([text]).stream(), duplex: "half" });
       expect((await fetch(`${url}/things`, send("POST", ofSize(1000)))).status).toBe(201);
       for (const init of [send("POST", ofSize(1001)), streamed(ofSize(1001)), streamed(ofSize(3_000_000))]) {
-        expect(await answerOf(fetch(`${url}/things`, init))).toMatchObject({ status: 413, body: { code: "payload_too_large", message: "The body is larger than 1000 bytes, the most that is taken." } });
+        expect(await answerOf(fetch(`${url}/things`, init))).toMatchObject({
+          status: 413,
+          body: { code: "payload_too_large", message: "The body is larger than 1000 bytes, the most that is taken." },
+        });
       }
     });
   });
@@ -182,7 +218,10 @@ describe.each(adapters)("requests over $name", ({ start }) => {
         expect((await fetch(`${url}/things`, send("POST", ofSize(1001)))).status).toBe(413);
       }
       for (const init of [send("POST", ofSize(3001)), streamed(ofSize(3001))]) {
-        expect(await answerOf(fetch(`${url}/large-things`, init))).toMatchObject({ status: 413, body: { code: "payload_too_large", message: "The body is larger than 3000 bytes, the most that is taken." } });
+        expect(await answerOf(fetch(`${url}/large-things`, init))).toMatchObject({
+          status: 413,
+          body: { code: "payload_too_large", message: "The body is larger than 3000 bytes, the most that is taken." },
+        });
       }
     });
 
@@ -191,13 +230,21 @@ describe.each(adapters)("requests over $name", ({ start }) => {
       let held = 0;
       const { url } = await start({ createLarge: () => ((held += 1), gate.promise) }, { bodyLimitBytes: 1000 });
       const first = Array.from({ length: 8 }, () => fetch(`${url}/large-things`, send("POST", ofSize(1001))));
-      await until(() => { expect(held).toBe(8); });
+      await until(() => {
+        expect(held).toBe(8);
+      });
       for (const init of [send("POST", ofSize(1001)), streamed(ofSize(3000))]) {
         const refused = await fetch(`${url}/large-things`, init);
-        expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toEqual([503, "1", { code: "overloaded", message: expect.stringContaining("8 bodies of more than 1000 bytes") as unknown }]);
+        expect([refused.status, refused.headers.get("retry-after"), await refused.json()]).toEqual([
+          503,
+          "1",
+          { code: "overloaded", message: expect.stringContaining("8 bodies of more than 1000 bytes") as unknown },
+        ]);
       }
       const usual = fetch(`${url}/large-things`, send("POST", ofSize(1000)));
-      await until(() => { expect(held).toBe(9); });
+      await until(() => {
+        expect(held).toBe(9);
+      });
       gate.resolve({});
       expect((await Promise.all([...first, usual])).map(({ status }) => status)).toEqual(Array.from({ length: 9 }, () => 201));
       // Whatever became of a large one, its place is free again.
@@ -217,7 +264,9 @@ describe.each(adapters)("requests over $name", ({ start }) => {
 
     it("names everything that is wrong with it", async () => {
       const { url } = await start(list);
-      expect(await problemsOf(fetch(`${url}/things?limit=1&limit=2&offset=x&deep=1&kinds=a,q&tags=a&zzz=1&__proto__=1&name=%zz&limit%5Ba%5D=1`))).toEqual([
+      expect(
+        await problemsOf(fetch(`${url}/things?limit=1&limit=2&offset=x&deep=1&kinds=a,q&tags=a&zzz=1&__proto__=1&name=%zz&limit%5Ba%5D=1`)),
+      ).toEqual([
         "query.limit: given more than once",
         "query.tags: expected tags[name]=value",
         expect.stringMatching(/^query\.zzz: unknown parameter; known are limit, offset,/),
@@ -233,7 +282,10 @@ describe.each(adapters)("requests over $name", ({ start }) => {
 
   describe("failure", () => {
     it("carries what a ServiceError says", async () => {
-      const error = new ServiceError(429, "too_many_requests", "Slow down.", { retryAfterSeconds: 1.2, details: [{ code: "invalid_input", message: "one" }] });
+      const error = new ServiceError(429, "too_many_requests", "Slow down.", {
+        retryAfterSeconds: 1.2,
+        details: [{ code: "invalid_input", message: "one" }],
+      });
       const { faults, url } = await start({ get: () => Promise.reject(error) });
       const { body, headers, status } = await answerOf(fetch(url + id));
       expect([status, body, headers.get("retry-after"), headers.get("x-should-retry")]).toEqual([
@@ -259,7 +311,11 @@ describe.each(adapters)("requests over $name", ({ start }) => {
     });
 
     it("says nothing of what else a handler throws, and reports it with the request's id", async () => {
-      const { faults, url } = await start({ get: () => { throw new Error("secret"); } });
+      const { faults, url } = await start({
+        get: () => {
+          throw new Error("secret");
+        },
+      });
       const { body, status } = await answerOf(fetch(url + id, { headers: { "x-request-id": "r1" } }));
       expect([status, (body as { code: string }).code]).toEqual([500, "internal_error"]);
       expect(JSON.stringify(body)).not.toContain("secret");
@@ -284,13 +340,18 @@ describe.each(adapters)("requests over $name", ({ start }) => {
         },
       );
       expect(await answerOf(fetch(`${url}/things`, send("POST", "{", { "content-type": "text/plain" })))).toMatchObject({ status: 401 });
-      expect(await answerOf(fetch(`${url}/things`, send("POST", {}, { authorization: "Bearer key" })))).toMatchObject({ status: 201, body: { user: "me" } });
+      expect(await answerOf(fetch(`${url}/things`, send("POST", {}, { authorization: "Bearer key" })))).toMatchObject({
+        status: 201,
+        body: { user: "me" },
+      });
     });
 
     it("answers what is no HTTP with the usual body, and closes the connection", async () => {
       const { port } = await start(echo);
       const { received, socket } = await rawConnection(port, "NONSENSE\r\n\r\n");
-      await until(() => { expect(socket.destroyed).toBe(true); });
+      await until(() => {
+        expect(socket.destroyed).toBe(true);
+      });
       expect(received()).toMatch(/^HTTP\/1\.1 400 /);
       expect(received()).toMatch(/\r\nX-Request-Id: [a-f0-9]{24}\r\n/);
       expect(received()).toContain('{"code":"bad_request"');
@@ -303,14 +364,20 @@ describe.each(adapters)("requests over $name", ({ start }) => {
       get: async ({ params, signal }) => {
         if (params.id === "second") return { signal: signal.aborted };
         seen.resolve(signal);
-        await new Promise((_resolve, reject) => { signal.addEventListener("abort", () => { reject(signal.reason as Error); }); });
+        await new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            reject(signal.reason as Error);
+          });
+        });
       },
     });
     const { socket } = await rawConnection(port, "GET /things/x HTTP/1.1\r\nHost: x\r\n\r\n");
     const signal = await seen.promise;
     expect(signal.aborted).toBe(false);
     socket.destroy();
-    await until(() => { expect(signal.aborted).toBe(true); });
+    await until(() => {
+      expect(signal.aborted).toBe(true);
+    });
     expect(await answerOf(fetch(`${url}/things/second`))).toMatchObject({ body: { signal: false } });
     expect(faults).toEqual([]);
   });

@@ -14,7 +14,12 @@ export class ServiceError extends Error {
   /** What the body says beside the common fields, where the endpoint declares a body of its own for the status. */
   readonly fields: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(status: number, code: ErrorCode, message: string, options: ErrorOptions & { details?: readonly ErrorDetail[]; retryAfterSeconds?: number; fields?: Readonly<Record<string, unknown>> } = {}) {
+  constructor(
+    status: number,
+    code: ErrorCode,
+    message: string,
+    options: ErrorOptions & { details?: readonly ErrorDetail[]; retryAfterSeconds?: number; fields?: Readonly<Record<string, unknown>> } = {},
+  ) {
     super(message, options);
     this.status = status;
     this.code = code;

@@ -15,7 +15,11 @@ export interface StatusReply<Status extends number = number, Value = unknown> {
  * @param value - what that status answers with; `undefined` where it has no body.
  * @param options - `retryAfterSeconds`: when to come back, for a 202 that is to be asked for again.
  */
-export function withStatus<const Status extends number, Value>(status: Status, value: Value, options: { readonly retryAfterSeconds?: number } = {}): StatusReply<Status, Value> {
+export function withStatus<const Status extends number, Value>(
+  status: Status,
+  value: Value,
+  options: { readonly retryAfterSeconds?: number } = {},
+): StatusReply<Status, Value> {
   return { [marker]: true, status, value, retryAfterSeconds: options.retryAfterSeconds };
 }
 

@@ -22,7 +22,9 @@ describe.each(adapters)("answers with several successes over $name", ({ start })
   });
 
   it("take the status that the handler chooses, the first one when it does not", async () => {
-    const { url } = await start({ run: ({ headers }) => (headers["x-later"] === undefined ? { state: "done" } : withStatus(202, { state: "queued" })) });
+    const { url } = await start({
+      run: ({ headers }) => (headers["x-later"] === undefined ? { state: "done" } : withStatus(202, { state: "queued" })),
+    });
     expect(await answerOf(fetch(`${url}/runs`, post))).toMatchObject({ status: 200, body: { state: "done" } });
     expect(await answerOf(fetch(`${url}/runs`, { ...post, headers: { "x-later": "1" } }))).toMatchObject({ status: 202, body: { state: "queued" } });
   });
@@ -34,9 +36,16 @@ describe.each(adapters)("answers with several successes over $name", ({ start })
       made.push(stream);
       return stream;
     };
-    const { faults, url } = await start({ render: ({ headers }) => ({ stream: bytes(), headers: { [headers["x-wrong"] === undefined ? "x-row-count" : "set-cookie"]: "7" } }) });
+    const { faults, url } = await start({
+      render: ({ headers }) => ({ stream: bytes(), headers: { [headers["x-wrong"] === undefined ? "x-row-count" : "set-cookie"]: "7" } }),
+    });
     const response = await fetch(url + film);
-    expect([response.status, response.headers.get("x-row-count"), response.headers.get("content-type"), await response.text()]).toEqual([200, "7", "video/mp4", "film"]);
+    expect([response.status, response.headers.get("x-row-count"), response.headers.get("content-type"), await response.text()]).toEqual([
+      200,
+      "7",
+      "video/mp4",
+      "film",
+    ]);
     expect(await answerOf(fetch(url + film, { headers: { "x-wrong": "1" } }))).toMatchObject({ status: 500 });
     expect(faults).toHaveLength(1);
     expect(made.map(({ destroyed }) => destroyed)).toEqual([true, true]);
@@ -49,16 +58,29 @@ describe.each(adapters)("answers with several successes over $name", ({ start })
   });
 
   it("come page by page, each with the token of the next", async () => {
-    const { url } = await start({ listByToken: ({ query }) => (query.page_token === undefined ? { items: [1, 2], nextPageToken: "t+/=" } : { items: [3], nextPageToken: undefined }) });
+    const { url } = await start({
+      listByToken: ({ query }) =>
+        query.page_token === undefined ? { items: [1, 2], nextPageToken: "t+/=" } : { items: [3], nextPageToken: undefined },
+    });
     const headersOf = (headers: Headers) => ["x-limit", "x-has-more", "x-next-page-token"].map((name) => headers.get(name));
     const first = await answerOf(fetch(`${url}/log`));
-    expect([first.body, headersOf(first.headers)]).toEqual([[1, 2], ["2", "true", "t+/="]]);
+    expect([first.body, headersOf(first.headers)]).toEqual([
+      [1, 2],
+      ["2", "true", "t+/="],
+    ]);
     const last = await answerOf(fetch(`${url}/log?page_token=${encodeURIComponent("t+/=")}`));
     expect([last.body, headersOf(last.headers)]).toEqual([[3], ["2", "false", null]]);
   });
 
   it("fail with what the error says beside its code and message", async () => {
-    const { url } = await start({ lease: () => { throw new ServiceError(409, "conflict", "There is one already.", { fields: { existing_id: "c1", code: "other" } }); } });
-    expect(await answerOf(fetch(`${url}/leases`, post))).toMatchObject({ status: 409, body: { code: "conflict", message: "There is one already.", existing_id: "c1" } });
+    const { url } = await start({
+      lease: () => {
+        throw new ServiceError(409, "conflict", "There is one already.", { fields: { existing_id: "c1", code: "other" } });
+      },
+    });
+    expect(await answerOf(fetch(`${url}/leases`, post))).toMatchObject({
+      status: 409,
+      body: { code: "conflict", message: "There is one already.", existing_id: "c1" },
+    });
   });
 });

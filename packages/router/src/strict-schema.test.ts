@@ -19,10 +19,28 @@ const wrappers: [name: string, schema: z.ZodMiniType, value: (inner: object) => 
   ["tuple", z.tuple([z.string(), Inner]), (inner) => ["x", inner]],
   ["rest of a tuple", z.tuple([z.string()], Inner), (inner) => ["x", {}, inner]],
   ["union", z.union([z.string(), Inner]), (inner) => inner],
-  ["discriminated union", z.discriminatedUnion("kind", [z.object({ kind: z.literal("k"), a: z.optional(z.number()) })]), (inner) => ({ kind: "k", ...inner })],
+  [
+    "discriminated union",
+    z.discriminatedUnion("kind", [z.object({ kind: z.literal("k"), a: z.optional(z.number()) })]),
+    (inner) => ({ kind: "k", ...inner }),
+  ],
   ["record", z.record(z.string(), Inner), (inner) => ({ key: inner })],
-  ["front of a pipe", z.pipe(Inner, z.transform((value) => value)), (inner) => inner],
-  ["end of a preprocessing pipe", z.pipe(z.transform((value: unknown) => value), Inner), (inner) => inner],
+  [
+    "front of a pipe",
+    z.pipe(
+      Inner,
+      z.transform((value) => value),
+    ),
+    (inner) => inner,
+  ],
+  [
+    "end of a preprocessing pipe",
+    z.pipe(
+      z.transform((value: unknown) => value),
+      Inner,
+    ),
+    (inner) => inner,
+  ],
 ];
 
 describe("strict", () => {
@@ -35,7 +53,8 @@ describe("strict", () => {
   });
 
   it("leaves objects alone that say what becomes of unknown keys", () => {
-    for (const schema of [z.looseObject({ a: z.number() }), z.catchall(z.object({}), z.number())]) expect(z.safeParse(strict(schema), { a: 1, b: 2 })).toEqual({ success: true, data: { a: 1, b: 2 } });
+    for (const schema of [z.looseObject({ a: z.number() }), z.catchall(z.object({}), z.number())])
+      expect(z.safeParse(strict(schema), { a: 1, b: 2 })).toEqual({ success: true, data: { a: 1, b: 2 } });
   });
 
   it("keeps checks and defaults", () => {
@@ -59,7 +78,12 @@ describe("strict", () => {
     for (const schema of [byGetter, byLazy]) {
       const copy = strict(schema);
       expect(z.safeParse(copy, { name: "a", children: [{ name: "b", children: [] }] }).success).toBe(true);
-      expect(z.safeParse(copy, { name: "a", children: [{ name: "b", children: [{ name: "c", zzz: 1 }] }] }).error?.issues[0]?.path).toEqual(["children", 0, "children", 0]);
+      expect(z.safeParse(copy, { name: "a", children: [{ name: "b", children: [{ name: "c", zzz: 1 }] }] }).error?.issues[0]?.path).toEqual([
+        "children",
+        0,
+        "children",
+        0,
+      ]);
     }
   });
 });

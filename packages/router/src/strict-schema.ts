@@ -20,7 +20,10 @@ export function strict(schema: AnyType, memo = new Map<AnyType, AnyType>()): Any
 /** The schema with a part of its definition changed. As `z.core.clone` does it, which would bring the whole of zod into a bundle. */
 function withDefinition(schema: AnyType, changed: object): AnyType {
   // Descriptors, not values: shapes are getters, and reading them here would end their laziness.
-  const definition: unknown = Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(schema._zod.def), ...Object.getOwnPropertyDescriptors(changed) });
+  const definition: unknown = Object.defineProperties(
+    {},
+    { ...Object.getOwnPropertyDescriptors(schema._zod.def), ...Object.getOwnPropertyDescriptors(changed) },
+  );
   return new schema._zod.constr(definition);
 }
 

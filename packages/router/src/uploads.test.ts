@@ -33,7 +33,8 @@ function written(...parts: [headers: string, content: string][]): string {
 }
 
 const disposition = (rest: string) => `Content-Disposition: form-data; ${rest}`;
-const rawUpload = (url: string, body: string | Uint8Array<ArrayBuffer>, contentType = type) => fetch(`${url}${id}/upload`, { method: "POST", headers: { "content-type": contentType }, body });
+const rawUpload = (url: string, body: string | Uint8Array<ArrayBuffer>, contentType = type) =>
+  fetch(`${url}${id}/upload`, { method: "POST", headers: { "content-type": contentType }, body });
 
 describe.each(adapters)("uploads over $name", ({ start }) => {
   describe("bytes", () => {
@@ -47,7 +48,10 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
         },
       });
       for (const headers of [{ "content-type": "application/octet-stream" }, { "content-type": "application/json" }, {}]) {
-        expect(await answerOf(fetch(`${url}${id}/content`, { method: "PUT", headers, body: content }))).toMatchObject({ status: 200, body: { sha: digest(content) } });
+        expect(await answerOf(fetch(`${url}${id}/content`, { method: "PUT", headers, body: content }))).toMatchObject({
+          status: 200,
+          body: { sha: digest(content) },
+        });
       }
     });
 
@@ -80,7 +84,10 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
         },
       });
       const total = 64 * 1024 * 1024;
-      const { received, socket } = await rawConnection(port, `PUT ${id}/content HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${total}\r\n\r\n`);
+      const { received, socket } = await rawConnection(
+        port,
+        `PUT ${id}/content HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${total}\r\n\r\n`,
+      );
       let accepted = 0;
       const chunk = Buffer.alloc(64 * 1024);
       const fill = () => {
@@ -95,16 +102,27 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
       fill();
       expect(await settled(() => socket.bytesWritten - socket.writableLength)).toBeLessThan(32 * 1024 * 1024);
       gate.resolve(undefined);
-      await until(() => { expect(received()).toContain(`{"size":${total}}`); });
+      await until(() => {
+        expect(received()).toContain(`{"size":${total}}`);
+      });
     });
 
     it("that break off are an error for the handler, and none for the server", async () => {
       const failed = Promise.withResolvers<Error>();
-      const { faults, port } = await start({ write: async ({ body }) => { await body.toArray().catch((error: unknown) => { failed.resolve(error as Error); throw error; }); } });
+      const { faults, port } = await start({
+        write: async ({ body }) => {
+          await body.toArray().catch((error: unknown) => {
+            failed.resolve(error as Error);
+            throw error;
+          });
+        },
+      });
       const { socket } = await rawConnection(port, `PUT ${id}/content HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nonly this`);
       socket.end();
       expect((await failed.promise).name).toBe("ClientGone");
-      await until(() => { expect(socket.destroyed).toBe(true); });
+      await until(() => {
+        expect(socket.destroyed).toBe(true);
+      });
       expect(faults).toEqual([]);
     });
   });
@@ -133,10 +151,20 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
 
     it("arrives whole in whatever pieces it is sent", async () => {
       const { port } = await start({ upload: ({ body }) => readParts(body) });
-      const body = written([disposition('name="a"'), "1"], [disposition('name="f"; filename="x"'), "--b\r\n-not a boundary\r\n"], [disposition('name="c"'), "2"]);
-      const { received, socket } = await rawConnection(port, `POST ${id}/upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: ${type}\r\nContent-Length: ${body.replace("--b\r\n-not", "--c\r\n-not").length}\r\n\r\n`);
-      for (const character of body.replace("--b\r\n-not", "--c\r\n-not")) if (!socket.write(character)) await new Promise((resolve) => socket.once("drain", resolve));
-      await until(() => { expect(received()).toContain(`[["a","1"],["f","x","text/plain","${digest(Buffer.from("--c\r\n-not a boundary\r\n"))}"],["c","2"]]`); });
+      const body = written(
+        [disposition('name="a"'), "1"],
+        [disposition('name="f"; filename="x"'), "--b\r\n-not a boundary\r\n"],
+        [disposition('name="c"'), "2"],
+      );
+      const { received, socket } = await rawConnection(
+        port,
+        `POST ${id}/upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: ${type}\r\nContent-Length: ${body.replace("--b\r\n-not", "--c\r\n-not").length}\r\n\r\n`,
+      );
+      for (const character of body.replace("--b\r\n-not", "--c\r\n-not"))
+        if (!socket.write(character)) await new Promise((resolve) => socket.once("drain", resolve));
+      await until(() => {
+        expect(received()).toContain(`[["a","1"],["f","x","text/plain","${digest(Buffer.from("--c\r\n-not a boundary\r\n"))}"],["c","2"]]`);
+      });
     });
 
     it("lets a handler leave files unread, destroy them, or stop early", async () => {
@@ -148,7 +176,8 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
             if (params.id === "destroy" && part.kind === "file") part.stream.destroy();
             if (params.id === "stop") break;
             if (params.id === "fail") throw new ServiceError(400, "bad_request", "No.");
-            if (params.id === "pipe" && part.kind === "file") await pipeline(part.stream, createWriteStream("/nonexistent/directory/file")).catch(() => undefined);
+            if (params.id === "pipe" && part.kind === "file")
+              await pipeline(part.stream, createWriteStream("/nonexistent/directory/file")).catch(() => undefined);
           }
           return names;
         },
@@ -192,22 +221,40 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
       ["with a name of 256 characters", written([disposition(`name="${"n".repeat(256)}"`), "1"]), type],
     ])("%s is refused", async (_what, body, contentType) => {
       const { faults, url } = await start({ upload: ({ body: parts }) => readParts(parts) });
-      expect(await answerOf(rawUpload(url, body, contentType))).toMatchObject({ status: 400, body: { code: "bad_request", message: expect.stringMatching(/^body: /) as string } });
+      expect(await answerOf(rawUpload(url, body, contentType))).toMatchObject({
+        status: 400,
+        body: { code: "bad_request", message: expect.stringMatching(/^body: /) as string },
+      });
       expect(faults).toEqual([]);
     });
 
     it("gives hostile names as they are, and of a file's name the last part", async () => {
       const { url } = await start({ upload: ({ body }) => readParts(body) });
-      const body = written([disposition('name="__proto__"'), "1"], [disposition('name="constructor"; filename="../../etc/passwd"'), "x"], [disposition('name="c"; filename="C:\\\\windows\\\\x.exe"'), "x"]);
+      const body = written(
+        [disposition('name="__proto__"'), "1"],
+        [disposition('name="constructor"; filename="../../etc/passwd"'), "x"],
+        [disposition('name="c"; filename="C:\\\\windows\\\\x.exe"'), "x"],
+      );
       const answer = await answerOf(rawUpload(url, body));
-      expect(answer).toMatchObject({ status: 200, body: [["__proto__", "1"], ["constructor", "passwd"], ["c", "x.exe"]].map(([name, value]) => expect.arrayContaining([name, value]) as unknown) });
+      expect(answer).toMatchObject({
+        status: 200,
+        body: [
+          ["__proto__", "1"],
+          ["constructor", "passwd"],
+          ["c", "x.exe"],
+        ].map(([name, value]) => expect.arrayContaining([name, value]) as unknown),
+      });
     });
 
     it("has a limit on the text of its fields, one by one and in sum, and none on its files", async () => {
       const { url } = await start({ upload: ({ body }) => readParts(body) }, { bodyLimitBytes: 1000 });
-      const fields = (count: number, size: number) => written(...Array.from({ length: count }, (_, index): [string, string] => [disposition(`name="f${index}"`), "x".repeat(size)]));
+      const fields = (count: number, size: number) =>
+        written(...Array.from({ length: count }, (_, index): [string, string] => [disposition(`name="f${index}"`), "x".repeat(size)]));
       expect(await answerOf(rawUpload(url, fields(10, 100)))).toMatchObject({ status: 200 });
-      const refusal = { status: 413, body: { code: "payload_too_large", message: "The text of the multipart fields is larger than 1000 bytes, the most that is taken." } };
+      const refusal = {
+        status: 413,
+        body: { code: "payload_too_large", message: "The text of the multipart fields is larger than 1000 bytes, the most that is taken." },
+      };
       expect(await answerOf(rawUpload(url, fields(11, 100)))).toMatchObject(refusal);
       expect(await answerOf(rawUpload(url, fields(1, 1001)))).toMatchObject(refusal);
       expect(await answerOf(rawUpload(url, written([disposition('name="f"; filename="x"'), "x".repeat(100_000)])))).toMatchObject({ status: 200 });
@@ -217,13 +264,25 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
       const { url } = await start({ upload: ({ body }) => readParts(body) });
       const parts = (count: number) => written(...Array.from({ length: count }, (): [string, string] => [disposition('name="f"'), ""]));
       expect(await answerOf(rawUpload(url, parts(10_000)))).toMatchObject({ status: 200 });
-      expect(await answerOf(rawUpload(url, parts(10_001)))).toMatchObject({ status: 413, body: { message: "body: more than 10000 parts, the most that are taken" } });
+      expect(await answerOf(rawUpload(url, parts(10_001)))).toMatchObject({
+        status: 413,
+        body: { message: "body: more than 10000 parts, the most that are taken" },
+      });
     });
 
     it("that breaks off is an error for the handler, and none for the server", async () => {
       const failed = Promise.withResolvers<Error>();
-      const { faults, port } = await start({ upload: ({ body }) => readParts(body).catch((error: unknown) => { failed.resolve(error as Error); throw error; }) });
-      const { socket } = await rawConnection(port, `POST ${id}/upload HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: 100000\r\n\r\n--b\r\n${disposition('name="f"; filename="x"')}\r\n\r\nhalf`);
+      const { faults, port } = await start({
+        upload: ({ body }) =>
+          readParts(body).catch((error: unknown) => {
+            failed.resolve(error as Error);
+            throw error;
+          }),
+      });
+      const { socket } = await rawConnection(
+        port,
+        `POST ${id}/upload HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\nContent-Length: 100000\r\n\r\n--b\r\n${disposition('name="f"; filename="x"')}\r\n\r\nhalf`,
+      );
       socket.end();
       expect((await failed.promise).name).toBe("ClientGone");
       expect(faults).toEqual([]);
@@ -236,7 +295,7 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
           const sizes: number[] = [];
           for await (const part of body) {
             await gate.promise;
-            if (part.kind === "file") sizes.push((await part.stream.toArray() as Buffer[]).reduce((sum, chunk) => sum + chunk.length, 0));
+            if (part.kind === "file") sizes.push(((await part.stream.toArray()) as Buffer[]).reduce((sum, chunk) => sum + chunk.length, 0));
           }
           return sizes;
         },
@@ -256,7 +315,9 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
           }
         },
       });
-      const answer = answerOf(fetch(`${url}${id}/upload`, { method: "POST", headers: { "content-type": type }, body: content, ...{ duplex: "half" } }));
+      const answer = answerOf(
+        fetch(`${url}${id}/upload`, { method: "POST", headers: { "content-type": type }, body: content, ...{ duplex: "half" } }),
+      );
       expect(await settled(() => taken)).toBeLessThan(30_000_000);
       gate.resolve(undefined);
       expect(await answer).toMatchObject({ status: 200, body: [total] });

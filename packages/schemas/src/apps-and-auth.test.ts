@@ -1,6 +1,20 @@
 import * as z from "zod/mini";
 import { describe, expect, it } from "vitest";
-import { AuthConnection, CreateAuthConnection, CreateDeployment, CreateInvocation, CredentialRef, DeploymentEvent, ListDeployments, ManagedAuthEvent, ProxyRef, Since, StartLogin, SubmitLogin, UpdateAuthConnection } from "./index.ts";
+import {
+  AuthConnection,
+  CreateAuthConnection,
+  CreateDeployment,
+  CreateInvocation,
+  CredentialRef,
+  DeploymentEvent,
+  ListDeployments,
+  ManagedAuthEvent,
+  ProxyRef,
+  Since,
+  StartLogin,
+  SubmitLogin,
+  UpdateAuthConnection,
+} from "./index.ts";
 
 const accepts = (schema: z.ZodMiniType, value: unknown) => z.safeParse(schema, value).success;
 const file = new File(["PK"], "a.zip");
@@ -10,13 +24,61 @@ const invocation = { app_name: "shop", action_name: "price" };
 
 describe("what goes together", () => {
   it.each<[string, z.ZodMiniType, unknown[], unknown[]]>([
-    ["CredentialRef", CredentialRef, [{ name: "n" }, { provider: "p", path: "v/i" }, { provider: "p", auto: true }], [{}, { name: "n", provider: "p" }, { provider: "p" }, { provider: "p", auto: false }, { provider: "p", path: "v/i", auto: true }, { name: "n", path: "v/i" }]],
+    [
+      "CredentialRef",
+      CredentialRef,
+      [{ name: "n" }, { provider: "p", path: "v/i" }, { provider: "p", auto: true }],
+      [
+        {},
+        { name: "n", provider: "p" },
+        { provider: "p" },
+        { provider: "p", auto: false },
+        { provider: "p", path: "v/i", auto: true },
+        { name: "n", path: "v/i" },
+      ],
+    ],
     ["ProxyRef", ProxyRef, [{ id: "a" }, { name: "a" }], [{}, { id: "a", name: "a" }, { id: "" }]],
-    ["CreateDeployment", CreateDeployment, [{ file, entrypoint_rel_path: "index.ts" }, { source }, { source, env_vars: { A: "" } }], [{}, { file }, { file, entrypoint_rel_path: "index.ts", source }, { source: { ...source, type: "gitlab" } }, { source, env_vars: { "": "" } }, { source, region: "moon" }]],
+    [
+      "CreateDeployment",
+      CreateDeployment,
+      [{ file, entrypoint_rel_path: "index.ts" }, { source }, { source, env_vars: { A: "" } }],
+      [
+        {},
+        { file },
+        { file, entrypoint_rel_path: "index.ts", source },
+        { source: { ...source, type: "gitlab" } },
+        { source, env_vars: { "": "" } },
+        { source, region: "moon" },
+      ],
+    ],
     ["ListDeployments", ListDeployments, [{}, { app_name: "a" }, { app_name: "a", app_version: "v" }], [{ app_version: "v" }]],
-    ["SubmitLogin", SubmitLogin, [{ interaction_id: "i", field_values: { f: "" } }, { sso_provider: "google" }], [{ sso_provider: "google", sso_button_selector: "//a" }, { field_values: { f: 1 } }]],
-    ["CreateAuthConnection", CreateAuthConnection, [connection, { ...connection, browser: { proxy: { mode: "direct" } }, browser_telemetry: null }, { ...connection, login_url: "https://example.com/login" }], [{ ...connection, browser: { proxy: { id: "p" } }, proxy: { id: "p" } }, { ...connection, browser: { telemetry: null }, browser_telemetry: null }, { ...connection, login_url: "" }, { ...connection, login_url: "javascript:alert(1)" }]],
-    ["UpdateAuthConnection", UpdateAuthConnection, [{}, { login_url: "" }], [{ login_url: "example.com" }, { browser: { proxy: { id: "p" } }, proxy: { id: "p" } }]],
+    [
+      "SubmitLogin",
+      SubmitLogin,
+      [{ interaction_id: "i", field_values: { f: "" } }, { sso_provider: "google" }],
+      [{ sso_provider: "google", sso_button_selector: "//a" }, { field_values: { f: 1 } }],
+    ],
+    [
+      "CreateAuthConnection",
+      CreateAuthConnection,
+      [
+        connection,
+        { ...connection, browser: { proxy: { mode: "direct" } }, browser_telemetry: null },
+        { ...connection, login_url: "https://example.com/login" },
+      ],
+      [
+        { ...connection, browser: { proxy: { id: "p" } }, proxy: { id: "p" } },
+        { ...connection, browser: { telemetry: null }, browser_telemetry: null },
+        { ...connection, login_url: "" },
+        { ...connection, login_url: "javascript:alert(1)" },
+      ],
+    ],
+    [
+      "UpdateAuthConnection",
+      UpdateAuthConnection,
+      [{}, { login_url: "" }],
+      [{ login_url: "example.com" }, { browser: { proxy: { id: "p" } }, proxy: { id: "p" } }],
+    ],
     ["StartLogin", StartLogin, [{}, { browser: { stealth: false } }], [{ browser: { telemetry: {} }, browser_telemetry: {} }]],
   ])("%s", (_name, schema, good, bad) => {
     expect(good.filter((value) => !accepts(schema, value))).toEqual([]);
@@ -35,27 +97,64 @@ function healthCheck(health_check_interval: number) {
 }
 
 it("takes moments and durations for the beginning of a log", () => {
-  const good = ["5m", "1h30m", "1.5s", "250ms", "2026-01-31", "2026-01-31T12:00", "2026-01-31T12:00:00", "2026-01-31T12:00:00.123Z", "2026-01-31T12:00:00+02:00"];
+  const good = [
+    "5m",
+    "1h30m",
+    "1.5s",
+    "250ms",
+    "2026-01-31",
+    "2026-01-31T12:00",
+    "2026-01-31T12:00:00",
+    "2026-01-31T12:00:00.123Z",
+    "2026-01-31T12:00:00+02:00",
+  ];
   const bad = ["", "5", "m", "5 m", "-5m", "yesterday", "2026-1-31", "2026-01-31 12:00", "1h".repeat(33)];
   expect(good.filter((text) => !accepts(Since, text))).toEqual([]);
   expect(bad.filter((text) => accepts(Since, text))).toEqual([]);
 });
 
 it("wants a payload that is JSON, and fills in an invocation's defaults", () => {
-  expect(z.parse(CreateInvocation, { ...invocation, payload: "null" })).toEqual({ ...invocation, payload: "null", version: "latest", async: false, async_timeout_seconds: 900 });
+  expect(z.parse(CreateInvocation, { ...invocation, payload: "null" })).toEqual({
+    ...invocation,
+    payload: "null",
+    version: "latest",
+    async: false,
+    async_timeout_seconds: 900,
+  });
   expect(accepts(CreateInvocation, { ...invocation, payload: "{" })).toBe(false);
-  expect([9, 10, 3600, 3601].map((async_timeout_seconds) => accepts(CreateInvocation, { ...invocation, async_timeout_seconds }))).toEqual([false, true, true, false]);
+  expect([9, 10, 3600, 3601].map((async_timeout_seconds) => accepts(CreateInvocation, { ...invocation, async_timeout_seconds }))).toEqual([
+    false,
+    true,
+    true,
+    false,
+  ]);
 });
 
 it("checks events of known kinds and passes others", () => {
   const timestamp = "2026-01-31T12:00:00Z";
-  expect([{ event: "log", message: "m", timestamp }, { event: "new" }, { event: "sse_heartbeat", timestamp, more: 1 }].every((event) => accepts(DeploymentEvent, event))).toBe(true);
+  expect(
+    [{ event: "log", message: "m", timestamp }, { event: "new" }, { event: "sse_heartbeat", timestamp, more: 1 }].every((event) =>
+      accepts(DeploymentEvent, event),
+    ),
+  ).toBe(true);
   expect(accepts(DeploymentEvent, { event: "log", timestamp })).toBe(false);
   expect(accepts(ManagedAuthEvent, { event: "managed_auth_state", timestamp, flow_status: "A_NEW_ONE", flow_step: "COMPLETED" })).toBe(true);
   expect(accepts(ManagedAuthEvent, { event: "managed_auth_state", timestamp })).toBe(false);
 });
 
 it("takes a connection whose login is over, with null for all that it was about", () => {
-  const answer = { id: "c", ...connection, status: "AUTHENTICATED", save_credentials: true, record_session: false, flow_status: null, flow_step: null, flow_type: null, fields: null, choices: null, hosted_url: null };
+  const answer = {
+    id: "c",
+    ...connection,
+    status: "AUTHENTICATED",
+    save_credentials: true,
+    record_session: false,
+    flow_status: null,
+    flow_step: null,
+    flow_type: null,
+    fields: null,
+    choices: null,
+    hosted_url: null,
+  };
   expect(accepts(AuthConnection, answer)).toBe(true);
 });

@@ -199,7 +199,10 @@ export const CreateAuditLogExportDestinationShape = lazyObject(() => ({
 }));
 /** What `auditLogs.exportDestinations.create` takes. */
 export interface CreateAuditLogExportDestination extends z.input<typeof CreateAuditLogExportDestinationShape> {}
-export const CreateAuditLogExportDestination: Schema<z.output<typeof CreateAuditLogExportDestinationShape>, CreateAuditLogExportDestination> = CreateAuditLogExportDestinationShape;
+export const CreateAuditLogExportDestination: Schema<
+  z.output<typeof CreateAuditLogExportDestinationShape>,
+  CreateAuditLogExportDestination
+> = CreateAuditLogExportDestinationShape;
 
 export const UpdateAuditLogExportDestinationShape = lazyObject(() => ({
   /** Name of the bucket, 3 to 63 lower-case letters, digits, hyphens and dots. The export goes on there with the entries that come next; what was written stays where it is. */
@@ -217,12 +220,18 @@ export const UpdateAuditLogExportDestinationShape = lazyObject(() => ({
 }));
 /** What `auditLogs.exportDestinations.update` takes. */
 export interface UpdateAuditLogExportDestination extends z.input<typeof UpdateAuditLogExportDestinationShape> {}
-export const UpdateAuditLogExportDestination: Schema<z.output<typeof UpdateAuditLogExportDestinationShape>, UpdateAuditLogExportDestination> = UpdateAuditLogExportDestinationShape;
+export const UpdateAuditLogExportDestination: Schema<
+  z.output<typeof UpdateAuditLogExportDestinationShape>,
+  UpdateAuditLogExportDestination
+> = UpdateAuditLogExportDestinationShape;
 
 export const ListAuditLogExportDestinationsShape = lazyObject(() => ({ ...pageFields }));
 /** What `auditLogs.exportDestinations.list` takes. */
 export interface ListAuditLogExportDestinations extends z.input<typeof ListAuditLogExportDestinationsShape> {}
-export const ListAuditLogExportDestinations: Schema<z.output<typeof ListAuditLogExportDestinationsShape>, ListAuditLogExportDestinations> = ListAuditLogExportDestinationsShape;
+export const ListAuditLogExportDestinations: Schema<
+  z.output<typeof ListAuditLogExportDestinationsShape>,
+  ListAuditLogExportDestinations
+> = ListAuditLogExportDestinationsShape;
 
 export const AuditLogExportDestinationTestResultShape = lazyObject(() => ({
   /** Whether an object could be written. */

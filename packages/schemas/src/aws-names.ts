@@ -31,11 +31,16 @@ export const KeyPrefix: Schema<string> = z.lazy(() =>
 );
 
 /** Name of an AWS region: `eu-central-1`. */
-export const AwsRegion: Schema<string> = z.lazy(() => form(/^[a-z]{2}(?:-[a-z]{2,12}){1,2}-\d{1,2}$/, "must be the name of an AWS region, such as eu-central-1"));
+export const AwsRegion: Schema<string> = z.lazy(() =>
+  form(/^[a-z]{2}(?:-[a-z]{2,12}){1,2}-\d{1,2}$/, "must be the name of an AWS region, such as eu-central-1"),
+);
 
 /** ARN of an IAM role: `arn:aws:iam::123456789012:role/audit`. */
 export const RoleArn: Schema<string> = z.lazy(() =>
-  form(/^arn:aws(?:-cn|-us-gov)?:iam::\d{12}:role\/[\w+=,.@/-]{1,576}$/, "must be the ARN of an IAM role, such as arn:aws:iam::123456789012:role/audit"),
+  form(
+    /^arn:aws(?:-cn|-us-gov)?:iam::\d{12}:role\/[\w+=,.@/-]{1,576}$/,
+    "must be the ARN of an IAM role, such as arn:aws:iam::123456789012:role/audit",
+  ),
 );
 
 const kmsArn = String.raw`arn:aws(?:-cn|-us-gov)?:kms:[a-z]{2}(?:-[a-z]{2,12}){1,2}-\d{1,2}:\d{12}:`;

@@ -14,7 +14,10 @@ export const StreamBrowserLogsShape = z.lazy(() =>
       /** What the session runs: `chromium`, or `instance`, the program beside it; needed with `source=supervisor`. */
       supervisor_process: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
     }),
-    z.refine(({ source, path, supervisor_process }) => (source === "path" ? path : supervisor_process) !== undefined, "source=path needs path, source=supervisor needs supervisor_process"),
+    z.refine(
+      ({ source, path, supervisor_process }) => (source === "path" ? path : supervisor_process) !== undefined,
+      "source=path needs path, source=supervisor needs supervisor_process",
+    ),
   ),
 );
 /** What `browsers.logs.stream` takes. */

@@ -2,7 +2,9 @@ import * as z from "zod/mini";
 import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
 
 /** Where a session runs, by the operator's name for the place, `us-east` or `rack-7`: 1 to 63 letters, digits and hyphens. */
-export const BrowserRegionName: Schema<string> = z.lazy(() => checked(z.string(), z.regex(/^[A-Za-z0-9-]{1,63}$/, "1 to 63 letters, digits and hyphens")));
+export const BrowserRegionName: Schema<string> = z.lazy(() =>
+  checked(z.string(), z.regex(/^[A-Za-z0-9-]{1,63}$/, "1 to 63 letters, digits and hyphens")),
+);
 
 /** Where a session runs: the region of its server, `default` where nobody has named it. */
 export const BrowserRegion = openEnum("default", "us-east", "eu-west");
@@ -31,7 +33,10 @@ export const BrowserProxyConfigShape = z.lazy(() =>
       /** `direct`: no proxy. `default`: what the service does where nothing is said. */
       mode: z.optional(z.enum(["direct", "default"])),
     }),
-    z.refine((proxy) => [proxy.id, proxy.name, proxy.mode].filter((choice) => choice !== undefined).length === 1, "give exactly one of id, name and mode"),
+    z.refine(
+      (proxy) => [proxy.id, proxy.name, proxy.mode].filter((choice) => choice !== undefined).length === 1,
+      "give exactly one of id, name and mode",
+    ),
   ),
 );
 /** What a session's traffic is to leave by: a proxy by id or by name, or a way of doing without. */

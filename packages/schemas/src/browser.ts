@@ -1,5 +1,13 @@
 import * as z from "zod/mini";
-import { BrowserMemory, BrowserNetworkConfigShape, BrowserProxyConfigShape, BrowserProxyShape, BrowserRegion, BrowserRegionName, memorySizes } from "./browser-network.ts";
+import {
+  BrowserMemory,
+  BrowserNetworkConfigShape,
+  BrowserProxyConfigShape,
+  BrowserProxyShape,
+  BrowserRegion,
+  BrowserRegionName,
+  memorySizes,
+} from "./browser-network.ts";
 import { DeletionStatus, pageFields, SlugName, Tags, Timestamp } from "./common.ts";
 import { ProfileShape } from "./profile.ts";
 import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
@@ -287,7 +295,10 @@ export const UpdateBrowserShape = z.lazy(() =>
       /** What telemetry is to capture from now on. */
       telemetry: z.optional(z.nullable(BrowserTelemetryRequestShape)),
     }),
-    z.refine((change) => change.proxy === undefined || (change.proxy_id === undefined && change.disable_default_proxy === undefined), "give proxy alone, without proxy_id and disable_default_proxy"),
+    z.refine(
+      (change) => change.proxy === undefined || (change.proxy_id === undefined && change.disable_default_proxy === undefined),
+      "give proxy alone, without proxy_id and disable_default_proxy",
+    ),
   ),
 );
 /** What `browsers.update` takes. */

@@ -142,7 +142,10 @@ export const ComputerActionShape = z.lazy(() =>
       /** With `type: "sleep"`. */
       sleep: z.optional(SleepShape),
     }),
-    z.refine((action) => actionTypes.every((type) => (action[type] !== undefined) === (type === action.type)), "give exactly the one field that type names"),
+    z.refine(
+      (action) => actionTypes.every((type) => (action[type] !== undefined) === (type === action.type)),
+      "give exactly the one field that type names",
+    ),
   ),
 );
 /** One action of a batch: `type`, and the field of that name. */

@@ -21,7 +21,8 @@ import {
 } from "./index.ts";
 
 const accepts = (schema: z.ZodMiniType, value: unknown) => z.safeParse(schema, value).success;
-const problems = (schema: z.ZodMiniType, value: unknown) => z.safeParse(schema, value).error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`) ?? [];
+const problems = (schema: z.ZodMiniType, value: unknown) =>
+  z.safeParse(schema, value).error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`) ?? [];
 
 describe("a new proxy", () => {
   const server = { host: "proxy.example", port: 3128 };
@@ -67,17 +68,22 @@ describe("the time of an audit log", () => {
     ["export", ExportAuditLogs],
   ])("is at most 30 days and not empty: %s", (_name, schema) => {
     fc.assert(
-      fc.property(fc.date({ min: new Date("2000-01-01"), max: new Date("2100-01-01"), noInvalidDate: true }), fc.integer({ min: -2 * day, max: 40 * day }), (from, length) => {
-        const query = { start: from.toISOString(), end: new Date(from.getTime() + length).toISOString() };
-        expect(accepts(schema, query)).toBe(length > 0 && length <= 30 * day);
-      }),
+      fc.property(
+        fc.date({ min: new Date("2000-01-01"), max: new Date("2100-01-01"), noInvalidDate: true }),
+        fc.integer({ min: -2 * day, max: 40 * day }),
+        (from, length) => {
+          const query = { start: from.toISOString(), end: new Date(from.getTime() + length).toISOString() };
+          expect(accepts(schema, query)).toBe(length > 0 && length <= 30 * day);
+        },
+      ),
     );
   });
 
   it("may be told in any zone, but must be one", () => {
     expect(accepts(ListAuditLogs, { start: "2026-01-01T00:00:00+02:00", end: "2026-01-01T00:00:00Z" })).toBe(true);
     expect(problems(ListAuditLogs, { start: "2026-01-01T00:00:00Z", end: "2026-01-01T01:00:00+02:00" })).toEqual(["end: must be later than start"]);
-    for (const start of ["2026-01-01", "yesterday", "2026-01-01T00:00:00"]) expect(accepts(ListAuditLogs, { start, end: "2026-01-02T00:00:00Z" })).toBe(false);
+    for (const start of ["2026-01-01", "yesterday", "2026-01-01T00:00:00"])
+      expect(accepts(ListAuditLogs, { start, end: "2026-01-02T00:00:00Z" })).toBe(false);
   });
 
   it("has bounds on pages, chunks and filters", () => {
@@ -94,42 +100,85 @@ describe("the time of an audit log", () => {
 
 describe("a pool", () => {
   it("has defaults, and bounds", () => {
-    expect(z.parse(CreateBrowserPool, { size: 1 })).toEqual({ size: 1, fill_rate_per_minute: 25, timeout_seconds: 600, stealth: false, kiosk_mode: false });
+    expect(z.parse(CreateBrowserPool, { size: 1 })).toEqual({
+      size: 1,
+      fill_rate_per_minute: 25,
+      timeout_seconds: 600,
+      stealth: false,
+      kiosk_mode: false,
+    });
     const create = (pool: object) => accepts(CreateBrowserPool, { size: 1, ...pool });
     expect([0, 1, 1.5].map((size) => create({ size }))).toEqual([false, true, false]);
     expect([-1, 0, 100].map((fill_rate_per_minute) => create({ fill_rate_per_minute }))).toEqual([false, true, true]);
     expect([9, 10, 259_200, 259_201].map((timeout_seconds) => create({ timeout_seconds }))).toEqual([false, true, true, false]);
     expect([20, 21].map((length) => create({ extensions: Array.from({ length }, () => ({ id: "e" })) }))).toEqual([true, false]);
     expect([2048, 2049].map((length) => create({ start_url: "u".repeat(length) }))).toEqual([true, false]);
-    expect([0, 3600, -1, 3601].map((acquire_timeout_seconds) => accepts(AcquireBrowser, { acquire_timeout_seconds }))).toEqual([true, true, false, false]);
+    expect([0, 3600, -1, 3601].map((acquire_timeout_seconds) => accepts(AcquireBrowser, { acquire_timeout_seconds }))).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
   });
 
   it("changes only what is named: no default of its creation is laid over it", () => {
     expect(z.parse(UpdateBrowserPool, { name: "" })).toEqual({ name: "", discard_all_idle: false });
-    expect(accepts(UpdateBrowserPool, { profile: { id: "" }, proxy_id: "", start_url: "", telemetry: null, chrome_policy: {}, network: {} })).toBe(true);
+    expect(accepts(UpdateBrowserPool, { profile: { id: "" }, proxy_id: "", start_url: "", telemetry: null, chrome_policy: {}, network: {} })).toBe(
+      true,
+    );
     for (const profile of [{}, { id: "a", name: "b" }]) expect(accepts(UpdateBrowserPool, { profile })).toBe(false);
     expect(["a b", "n".repeat(256)].some((name) => accepts(UpdateBrowserPool, { name }))).toBe(false);
   });
 
   it("is read whatever a newer service adds", () => {
-    const pool = { id: "p", available_count: 1, acquired_count: 0, created_at: "2026-01-01T00:00:00Z", browser_pool_config: { size: 1, colour: "blue" }, extension_ids: [], region: "moon" };
+    const pool = {
+      id: "p",
+      available_count: 1,
+      acquired_count: 0,
+      created_at: "2026-01-01T00:00:00Z",
+      browser_pool_config: { size: 1, colour: "blue" },
+      extension_ids: [],
+      region: "moon",
+    };
     expect(accepts(BrowserPool, pool)).toBe(true);
   });
 });
 
 describe("limits and names", () => {
   it("counts a project's name by characters, not by halves of them", () => {
-    expect(["p", "😀".repeat(255), "", "😀".repeat(256), "a\nb"].map((name) => accepts(CreateProject, { name }))).toEqual([true, true, false, false, false]);
+    expect(["p", "😀".repeat(255), "", "😀".repeat(256), "a\nb"].map((name) => accepts(CreateProject, { name }))).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it("takes limits from 0 on, and null", () => {
     const limits = [null, 0, 1, -1, 1.5];
-    expect(limits.map((max_concurrent_sessions) => accepts(UpdateProjectLimits, { max_concurrent_sessions }))).toEqual([true, true, true, false, false]);
-    expect(limits.map((default_project_max_concurrent_sessions) => accepts(UpdateOrgLimits, { default_project_max_concurrent_sessions }))).toEqual([true, true, true, false, false]);
+    expect(limits.map((max_concurrent_sessions) => accepts(UpdateProjectLimits, { max_concurrent_sessions }))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(limits.map((default_project_max_concurrent_sessions) => accepts(UpdateOrgLimits, { default_project_max_concurrent_sessions }))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ]);
   });
 
   it("takes up to 32 private hosts", () => {
-    expect([0, 32, 33].map((length) => accepts(BrowserNetworkConfig, { private_hosts: Array.from({ length }, () => "10.0.0.0/8") }))).toEqual([true, true, false]);
+    expect([0, 32, 33].map((length) => accepts(BrowserNetworkConfig, { private_hosts: Array.from({ length }, () => "10.0.0.0/8") }))).toEqual([
+      true,
+      true,
+      false,
+    ]);
   });
 
   it("asks for an extension for Linux unless it says otherwise", () => {
@@ -138,7 +187,12 @@ describe("limits and names", () => {
 
   it("knows who calls, also when a newer service knows further ways", () => {
     const scope = { project_id: null };
-    const context = { authentication: { method: "passkey", source: "moon", credential_id: null }, authorization: { credential_scope: scope, effective_scope: scope }, organization: { id: "o" }, principal: { id: "k", type: "robot" } };
+    const context = {
+      authentication: { method: "passkey", source: "moon", credential_id: null },
+      authorization: { credential_scope: scope, effective_scope: scope },
+      organization: { id: "o" },
+      principal: { id: "k", type: "robot" },
+    };
     expect(accepts(AuthContext, context)).toBe(true);
   });
 });
@@ -149,13 +203,23 @@ describe("a telemetry destination", () => {
   it.each(["http://collector.example:4318", "https://otel.example/base/path"])("is a base address: %s", (endpoint) => {
     expect(create({ endpoint })).toEqual([]);
   });
-  it.each(["ftp://otel.example", "otel.example", "https://otel.example/v1/logs", "https://otel.example/v1/traces/", "https://otel.example/?a=b", "https://otel.example/#a", ""])("is not %j", (endpoint) => {
+  it.each([
+    "ftp://otel.example",
+    "otel.example",
+    "https://otel.example/v1/logs",
+    "https://otel.example/v1/traces/",
+    "https://otel.example/?a=b",
+    "https://otel.example/#a",
+    "",
+  ])("is not %j", (endpoint) => {
     expect(create({ endpoint })).not.toEqual([]);
   });
 
   it("has headers of bounded size, each name once", () => {
     expect([8191, 8192].map((length) => create({ headers: { k: "v".repeat(length) } }).length)).toEqual([0, 1]);
-    expect(create({ headers: { Authorization: "a", authorization: "b" } })).toEqual(["headers: has one name twice: upper and lower case make no difference"]);
+    expect(create({ headers: { Authorization: "a", authorization: "b" } })).toEqual([
+      "headers: has one name twice: upper and lower case make no difference",
+    ]);
     for (const headers of [{ "a b": "v" }, { a: "v\r\nx: y" }, { a: "€" }]) expect(create({ headers })).not.toEqual([]);
     expect(accepts(UpdateOtlpDestination, { headers: { authorization: null, "x-team": "a" } })).toBe(true);
     expect(create({ headers: { authorization: null } })).not.toEqual([]);

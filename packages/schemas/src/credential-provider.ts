@@ -38,7 +38,10 @@ export const CreateCredentialProviderShape = lazyObject(() => ({
 }));
 /** What `credentialProviders.create` takes. */
 export interface CreateCredentialProvider extends z.input<typeof CreateCredentialProviderShape> {}
-export const CreateCredentialProvider: Schema<z.output<typeof CreateCredentialProviderShape>, CreateCredentialProvider> = CreateCredentialProviderShape;
+export const CreateCredentialProvider: Schema<
+  z.output<typeof CreateCredentialProviderShape>,
+  CreateCredentialProvider
+> = CreateCredentialProviderShape;
 
 export const UpdateCredentialProviderShape = lazyObject(() => ({
   /** The new name, unique in the organisation, 1 to 255 characters. */
@@ -54,7 +57,10 @@ export const UpdateCredentialProviderShape = lazyObject(() => ({
 }));
 /** What `credentialProviders.update` takes. */
 export interface UpdateCredentialProvider extends z.input<typeof UpdateCredentialProviderShape> {}
-export const UpdateCredentialProvider: Schema<z.output<typeof UpdateCredentialProviderShape>, UpdateCredentialProvider> = UpdateCredentialProviderShape;
+export const UpdateCredentialProvider: Schema<
+  z.output<typeof UpdateCredentialProviderShape>,
+  UpdateCredentialProvider
+> = UpdateCredentialProviderShape;
 
 export const ListCredentialProvidersShape = lazyObject(() => ({
   ...pageFields,

@@ -4,7 +4,12 @@ import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
 
 /** An absolute path in the browser's filesystem: begins with `/`, at most 4096 characters, no NUL. */
 export const AbsolutePath: Schema<string> = z.lazy(() =>
-  checked(z.string(), z.maxLength(4096), z.regex(/^\/.*/s, "must be absolute, beginning with /"), z.refine((path) => !path.includes("\0"), "must not hold a NUL character")),
+  checked(
+    z.string(),
+    z.maxLength(4096),
+    z.regex(/^\/.*/s, "must be absolute, beginning with /"),
+    z.refine((path) => !path.includes("\0"), "must not hold a NUL character"),
+  ),
 );
 
 /** Three or four octal digits, as for chmod: `644`, `0755`. */
@@ -124,7 +129,6 @@ export const FileSystemEventShape = lazyObject(() => ({
 /** A change below a watched directory. */
 export interface FileSystemEvent extends z.output<typeof FileSystemEventShape> {}
 export const FileSystemEvent: Schema<FileSystemEvent> = FileSystemEventShape;
-
 
 export const UploadFilesShape = lazyObject(() => ({
   /** The files, each with the absolute path that it is written to. */

@@ -19,7 +19,8 @@ describe("names", () => {
 it("bounds tags in number, keys and values", () => {
   const tags = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`key ${index}`, "v"]));
   for (const good of [{}, tags(50), { ["k".repeat(128)]: "v".repeat(256) }, { "a:b/c=d+e@f-g": "" }]) expect(accepts(Tags, good)).toBe(true);
-  for (const bad of [tags(51), { ["k".repeat(129)]: "" }, { k: "v".repeat(257) }, { "": "v" }, { ü: "v" }, { k: 1 }, []]) expect(accepts(Tags, bad)).toBe(false);
+  for (const bad of [tags(51), { ["k".repeat(129)]: "" }, { k: "v".repeat(257) }, { "": "v" }, { ü: "v" }, { k: 1 }, []])
+    expect(accepts(Tags, bad)).toBe(false);
 });
 
 it("wants exactly one of a profile's id and name", () => {
@@ -34,11 +35,25 @@ it("takes a session's name away with null and with an empty text alike", () => {
 });
 
 it("holds a session's timeout between ten seconds and three days", () => {
-  expect([9, 10, 259_200, 259_201, 10.5].map((timeout_seconds) => accepts(CreateBrowser, { timeout_seconds }))).toEqual([false, true, true, false, false]);
+  expect([9, 10, 259_200, 259_201, 10.5].map((timeout_seconds) => accepts(CreateBrowser, { timeout_seconds }))).toEqual([
+    false,
+    true,
+    true,
+    false,
+    false,
+  ]);
 });
 
 it("accepts answers of a newer service: more fields, and values that it does not know yet", () => {
-  const browser = { created_at: "2026-01-01T00:00:00Z", cdp_ws_url: "", webdriver_ws_url: "", headless: true, stealth: false, session_id: "a", timeout_seconds: 60 };
+  const browser = {
+    created_at: "2026-01-01T00:00:00Z",
+    cdp_ws_url: "",
+    webdriver_ws_url: "",
+    headless: true,
+    stealth: false,
+    session_id: "a",
+    timeout_seconds: 60,
+  };
   expect(accepts(Browser, { ...browser, ended_reason: "a new reason", placement: "moon", new_field: { a: 1 } })).toBe(true);
   expect(accepts(Browser, { ...browser, ended_reason: 5 })).toBe(false);
 });

@@ -72,7 +72,10 @@ export const SubmitLoginShape = z.lazy(() =>
       /** The account, by its `id`, of older clients; prefer `selected_choice_id`. */
       sign_in_option_id: z.optional(text(255)),
     }),
-    z.refine((answer) => answer.sso_provider === undefined || answer.sso_button_selector === undefined, "give at most one of sso_provider and sso_button_selector"),
+    z.refine(
+      (answer) => answer.sso_provider === undefined || answer.sso_button_selector === undefined,
+      "give at most one of sso_provider and sso_button_selector",
+    ),
   ),
 );
 /** What `auth.connections.submit` takes. */
@@ -126,7 +129,18 @@ export const TimelineEventShape = lazyObject(() => ({
   /** Of a check: what was known before it. */
   previous_status: z.optional(openEnum("AUTHENTICATED", "NEEDS_AUTH")),
   /** Of a login: what it does, or did last. */
-  step: z.optional(openEnum("INITIALIZED", "DISCOVERING", "AWAITING_INPUT", "AWAITING_EXTERNAL_ACTION", "AWAITING_HUMAN_INTERVENTION", "SUBMITTING", "COMPLETED", "EXPIRED")),
+  step: z.optional(
+    openEnum(
+      "INITIALIZED",
+      "DISCOVERING",
+      "AWAITING_INPUT",
+      "AWAITING_EXTERNAL_ACTION",
+      "AWAITING_HUMAN_INTERVENTION",
+      "SUBMITTING",
+      "COMPLETED",
+      "EXPIRED",
+    ),
+  ),
   /** Why it failed, for programs. */
   error_code: z.optional(z.string()),
   /** Why it failed, for people. */
@@ -190,7 +204,9 @@ export const ManagedAuthStateEventShape = lazyObject(() => ({
 export interface ManagedAuthStateEvent extends z.output<typeof ManagedAuthStateEventShape> {}
 export const ManagedAuthStateEvent: Schema<ManagedAuthStateEvent> = ManagedAuthStateEventShape;
 
-export const ManagedAuthEventShape = z.lazy(() => openUnion("event", { managed_auth_state: ManagedAuthStateEventShape, error: ErrorEventShape, sse_heartbeat: HeartbeatEventShape }));
+export const ManagedAuthEventShape = z.lazy(() =>
+  openUnion("event", { managed_auth_state: ManagedAuthStateEventShape, error: ErrorEventShape, sse_heartbeat: HeartbeatEventShape }),
+);
 /** What is heard of a login, by its `event`. */
 export type ManagedAuthEvent = ManagedAuthStateEvent | ErrorEvent | HeartbeatEvent;
 export const ManagedAuthEvent: Schema<ManagedAuthEvent> = ManagedAuthEventShape;

@@ -13,7 +13,10 @@ const webAddress = (empty: "" | undefined) =>
   checked(
     z.string(),
     z.maxLength(2048),
-    z.refine((address) => address === empty || (URL.canParse(address) && /^https?:/i.test(address)), "expected an address that begins with http:// or https://"),
+    z.refine(
+      (address) => address === empty || (URL.canParse(address) && /^https?:/i.test(address)),
+      "expected an address that begins with http:// or https://",
+    ),
   );
 
 /** How far a login is. */
@@ -50,7 +53,10 @@ export const CredentialRefShape = z.lazy(() =>
   checked(
     z.object(credentialFields()),
     z.refine(({ name, provider }) => (name === undefined) !== (provider === undefined), "give exactly one of name and provider"),
-    z.refine(({ auto, path, provider }) => (provider !== undefined) === ((path !== undefined) !== (auto === true)), "provider takes exactly one of path and auto, name neither"),
+    z.refine(
+      ({ auto, path, provider }) => (provider !== undefined) === ((path !== undefined) !== (auto === true)),
+      "provider takes exactly one of path and auto, name neither",
+    ),
   ),
 );
 /** The credential that a connection signs in with: `{ name }`, `{ provider, path }` or `{ provider, auto: true }`. */
@@ -81,7 +87,10 @@ export const ManagedAuthBrowserConfigShape = lazyObject(() => ({
 }));
 /** How the browser sessions of a connection are to start. */
 export interface ManagedAuthBrowserConfig extends z.input<typeof ManagedAuthBrowserConfigShape> {}
-export const ManagedAuthBrowserConfig: Schema<z.output<typeof ManagedAuthBrowserConfigShape>, ManagedAuthBrowserConfig> = ManagedAuthBrowserConfigShape;
+export const ManagedAuthBrowserConfig: Schema<
+  z.output<typeof ManagedAuthBrowserConfigShape>,
+  ManagedAuthBrowserConfig
+> = ManagedAuthBrowserConfigShape;
 
 export const ConnectionBrowserShape = lazyObject(() => ({
   /** What its traffic leaves by. */
@@ -103,7 +112,8 @@ interface SaidTwice {
 /** `browser` says what older clients say beside it. */
 export const saidOnce = <Value extends SaidTwice>() =>
   z.refine<Value>(
-    ({ browser, browser_telemetry, proxy }) => (browser?.proxy === undefined || proxy === undefined) && (browser?.telemetry === undefined || browser_telemetry === undefined),
+    ({ browser, browser_telemetry, proxy }) =>
+      (browser?.proxy === undefined || proxy === undefined) && (browser?.telemetry === undefined || browser_telemetry === undefined),
     "browser.proxy and browser.telemetry take the place of proxy and browser_telemetry: give one of each",
   );
 

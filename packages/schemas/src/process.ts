@@ -92,7 +92,11 @@ export const ProcessStatus: Schema<ProcessStatus> = ProcessStatusShape;
 
 export const WriteStdinShape = lazyObject(() => ({
   /** What to write, in base64: at most 512 KiB before that. */
-  data_b64: checked(z.string(), z.maxLength(699_052), z.regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/, "must be base64")),
+  data_b64: checked(
+    z.string(),
+    z.maxLength(699_052),
+    z.regex(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/, "must be base64"),
+  ),
   /** Close it afterwards, so that the program sees the end of its input; a terminal is sent Ctrl-D instead. `false` when absent. */
   close: z.optional(z.boolean()),
 }));

@@ -3,7 +3,9 @@ import { pageFields, Timestamp } from "./common.ts";
 import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
 
 /** 1 to 255 characters, counted as people see them (code points), none of them a control character. */
-const ProjectName: Schema<string> = z.lazy(() => checked(z.string(), z.regex(/^\P{Cc}{1,255}$/u, "1 to 255 characters, none of them a control character")));
+const ProjectName: Schema<string> = z.lazy(() =>
+  checked(z.string(), z.regex(/^\P{Cc}{1,255}$/u, "1 to 255 characters, none of them a control character")),
+);
 
 export const ProjectShape = lazyObject(() => ({
   /** Stable identifier. */

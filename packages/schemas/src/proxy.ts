@@ -127,16 +127,26 @@ export const CreateProxyShape = z.lazy(() =>
       /** Where it is to leave, or which server it is; which of the forms follows from `type`. `custom` needs it. */
       config: z.optional(z.union([CreateCustomProxyConfigShape, ResidentialProxyConfigShape, MobileProxyConfigShape, CountryProxyConfigShape])),
     }),
-    z.refine(({ type, config }) => type !== "custom" || (config !== undefined && "host" in config), { path: ["config"], error: "a custom proxy needs host and port" }),
+    z.refine(({ type, config }) => type !== "custom" || (config !== undefined && "host" in config), {
+      path: ["config"],
+      error: "a custom proxy needs host and port",
+    }),
     ({ value: { type, config }, issues }) => {
       for (const key of Object.keys(config ?? {})) {
-        if (!configKeys[type].includes(key)) issues.push({ code: "custom", input: config, path: ["config", key], message: `is not taken by a ${type} proxy` });
+        if (!configKeys[type].includes(key))
+          issues.push({ code: "custom", input: config, path: ["config", key], message: `is not taken by a ${type} proxy` });
       }
     },
     // Answers share the shape and must take systems of tomorrow.
     // eslint-disable-next-line @typescript-eslint/no-deprecated -- checking it is no use of it
-    z.refine(({ config }) => config === undefined || !("os" in config) || exitSystems.some((system) => system === config.os), { path: ["config", "os"], error: `expected one of ${exitSystems.join(", ")}` }),
-    z.refine(({ type, config }) => type !== "residential" || config === undefined || !("city" in config) || config.country !== undefined, { path: ["config", "city"], error: "needs country" }),
+    z.refine(({ config }) => config === undefined || !("os" in config) || exitSystems.some((system) => system === config.os), {
+      path: ["config", "os"],
+      error: `expected one of ${exitSystems.join(", ")}`,
+    }),
+    z.refine(({ type, config }) => type !== "residential" || config === undefined || !("city" in config) || config.country !== undefined, {
+      path: ["config", "city"],
+      error: "needs country",
+    }),
   ),
 );
 /** What `proxies.create` takes. */

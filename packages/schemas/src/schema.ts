@@ -43,8 +43,14 @@ type VariantShapes = Readonly<Record<string, z.core.$ZodTypeDiscriminable & z.Zo
  * @param variants - the shapes by the kind that each declares; a shape that declares several stands under each of them.
  */
 // @__NO_SIDE_EFFECTS__
-export function openUnion<const Variants extends VariantShapes>(discriminator: string, variants: Variants): Schema<z.output<Variants[keyof Variants]>> {
-  const schema = z.discriminatedUnion(discriminator, [...new Set<z.core.$ZodTypeDiscriminable>(Object.values(variants))] as [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]]);
+export function openUnion<const Variants extends VariantShapes>(
+  discriminator: string,
+  variants: Variants,
+): Schema<z.output<Variants[keyof Variants]>> {
+  const schema = z.discriminatedUnion(discriminator, [...new Set<z.core.$ZodTypeDiscriminable>(Object.values(variants))] as [
+    z.core.$ZodTypeDiscriminable,
+    ...z.core.$ZodTypeDiscriminable[],
+  ]);
   const internals = schema._zod;
   const parse = internals.parse.bind(internals);
   // As a member of a plain union, a shape for the unknown kinds would pass a broken known one too.

@@ -28,16 +28,23 @@ const Endpoint: Schema<string> = z.lazy(() =>
     z.string(),
     z.maxLength(2048),
     z.regex(/^https?:\/\/[^\s?#]+$/i, "must be an http or https address without query and fragment"),
-    z.refine((endpoint) => !/\/v1\/(?:logs|traces|metrics)\/?$/.test(endpoint), "must be the base address, without /v1/logs, /v1/traces or /v1/metrics"),
+    z.refine(
+      (endpoint) => !/\/v1\/(?:logs|traces|metrics)\/?$/.test(endpoint),
+      "must be the base address, without /v1/logs, /v1/traces or /v1/metrics",
+    ),
   ),
 );
 const Description: Schema<string> = z.lazy(() => checked(z.string(), z.maxLength(1024)));
 const HeaderName: Schema<string> = z.lazy(() => checked(z.string(), z.regex(/^[\w!#$%&'*+.^`|~-]+$/, "must be a header's name")));
-const HeaderValue: Schema<string> = z.lazy(() => checked(z.string(), z.regex(/^[\t\x20-\x7e\x80-\xff]*$/, "must be a header's value: no line breaks, no characters beyond Latin-1")));
+const HeaderValue: Schema<string> = z.lazy(() =>
+  checked(z.string(), z.regex(/^[\t\x20-\x7e\x80-\xff]*$/, "must be a header's value: no line breaks, no characters beyond Latin-1")),
+);
 
 const maxHeaderBytes = 8192;
-const headerBytes = (headers: Readonly<Record<string, string | null>>): number => Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + (value?.length ?? 0), 0);
-const haveOneCase = (headers: Readonly<Record<string, unknown>>): boolean => new Set(Object.keys(headers).map((name) => name.toLowerCase())).size === Object.keys(headers).length;
+const headerBytes = (headers: Readonly<Record<string, string | null>>): number =>
+  Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + (value?.length ?? 0), 0);
+const haveOneCase = (headers: Readonly<Record<string, unknown>>): boolean =>
+  new Set(Object.keys(headers).map((name) => name.toLowerCase())).size === Object.keys(headers).length;
 
 export const CreateOtlpDestinationShape = lazyObject(() => ({
   /** Unique in the project: 1 to 255 letters, digits, dots, underscores and hyphens. */

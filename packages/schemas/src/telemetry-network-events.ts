@@ -73,7 +73,15 @@ export const NetworkIdleEvent: Schema<NetworkIdleEvent> = NetworkIdleEventShape;
 export const ProxyErrorEventShape = telemetryEvent("proxy_error", "network", () => ({
   ...contextFields(),
   /** What went wrong. */
-  code: openEnum("destination_blocked", "provider_blacklisted", "provider_unreachable", "proxy_unavailable", "upstream_timeout", "upstream_dns_failure", "upstream_connect_failed"),
+  code: openEnum(
+    "destination_blocked",
+    "provider_blacklisted",
+    "provider_unreachable",
+    "proxy_unavailable",
+    "upstream_timeout",
+    "upstream_dns_failure",
+    "upstream_connect_failed",
+  ),
   /** Names the request in all of its events. */
   request_id: z.string(),
   /** 502: no answer of the site. */

@@ -102,12 +102,14 @@ export const PageLayoutShiftEventShape = telemetryEvent("page_layout_shift", "pa
   /** Always 0. */
   duration: z.optional(z.number()),
   /** How much moved. */
-  layout_shift_details: z.optional(z.object({
+  layout_shift_details: z.optional(
+    z.object({
       /** Score of this shift. */
       value: z.optional(z.number()),
       /** Whether the user had acted within 500 ms before; such shifts do not count. */
       had_recent_input: z.optional(z.boolean()),
-    })),
+    }),
+  ),
 }));
 /** Elements of a page moved without being asked to. */
 export interface PageLayoutShiftEvent extends z.output<typeof PageLayoutShiftEventShape> {}
@@ -120,7 +122,8 @@ export const PageLcpEventShape = telemetryEvent("page_lcp", "page", () => ({
   /** Milliseconds on the page's own clock. */
   time: z.optional(z.number()),
   /** The element. */
-  lcp_details: z.optional(z.object({
+  lcp_details: z.optional(
+    z.object({
       /** Milliseconds until it was painted; 0 where another origin does not let it be known. */
       render_time: z.optional(z.number()),
       /** Milliseconds until it was loaded. */
@@ -133,7 +136,8 @@ export const PageLcpEventShape = telemetryEvent("page_lcp", "page", () => ({
       url: z.optional(z.string()),
       /** CDP node. */
       node_id: z.optional(z.int()),
-    })),
+    }),
+  ),
 }));
 /** The largest element so far was painted (largest contentful paint). */
 export interface PageLcpEvent extends z.output<typeof PageLcpEventShape> {}

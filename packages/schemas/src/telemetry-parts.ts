@@ -36,7 +36,11 @@ export const contextFields = () => ({
 
 /** A kind of event. @param data - the fields of `data`. */
 // @__NO_SIDE_EFFECTS__
-export function telemetryEvent<const Type extends string, const Category extends string, Data extends z.core.$ZodShape>(type: Type, category: Category, data: () => Data) {
+export function telemetryEvent<const Type extends string, const Category extends string, Data extends z.core.$ZodShape>(
+  type: Type,
+  category: Category,
+  data: () => Data,
+) {
   return lazyObject(() => ({
     /** When it happened, in microseconds since 1970 (UTC). */
     ts: z.int(),

@@ -129,7 +129,8 @@ export const SystemOomKillEventShape = telemetryEvent("system_oom_kill", "system
   /** KiB of memory that were free. */
   mem_free_kb: z.optional(z.int()),
   /** Up to five processes that held the most. */
-  top_tasks: z.optional(z.array(
+  top_tasks: z.optional(
+    z.array(
       z.object({
         /** Number of the process. */
         pid: z.int(),
@@ -138,7 +139,8 @@ export const SystemOomKillEventShape = telemetryEvent("system_oom_kill", "system
         /** KiB of memory that it held. */
         rss_kb: z.int(),
       }),
-    )),
+    ),
+  ),
 }));
 /** The kernel killed a process because memory ran out. */
 export interface SystemOomKillEvent extends z.output<typeof SystemOomKillEventShape> {}

@@ -91,7 +91,18 @@ export interface TelemetryEnvelope extends z.output<typeof TelemetryEnvelopeShap
 export const TelemetryEnvelope: Schema<TelemetryEnvelope> = TelemetryEnvelopeShape;
 
 /** Kinds of telemetry that a session can capture, each on or off by itself. */
-export const telemetryCategories = ["console", "network", "page", "interaction", "control", "connection", "system", "screenshot", "captcha", "monitor"] as const;
+export const telemetryCategories = [
+  "console",
+  "network",
+  "page",
+  "interaction",
+  "control",
+  "connection",
+  "system",
+  "screenshot",
+  "captcha",
+  "monitor",
+] as const;
 
 export const ListTelemetryEventsShape = lazyObject(() => ({
   /** Only events of these categories; all when absent. A page may then be empty though others follow. */

@@ -33,12 +33,22 @@ export function authenticate(store: Store, headers: Headers): Access {
   if (key.expiresAt !== null && key.expiresAt <= Date.now()) throw unauthorized(`The API key expired at ${new Date(key.expiresAt).toISOString()}.`);
   key.lastUsedAt = new Date().toISOString();
   const namedProjectId = namedProjectIdOf(store, key, headers);
-  return { key, projectId: namedProjectId ?? ownProjectId(store, key), namedProjectId, baseUrl: `http://${typeof headers.host === "string" ? headers.host : "shoal.test"}` };
+  return {
+    key,
+    projectId: namedProjectId ?? ownProjectId(store, key),
+    namedProjectId,
+    baseUrl: `http://${typeof headers.host === "string" ? headers.host : "shoal.test"}`,
+  };
 }
 
 function ownProjectId(store: Store, key: ApiKeyRow): string {
   const project = key.projectId === null ? store.defaultProject : store.findProject(key.projectId);
-  if (project?.status !== "active") throw new ServiceError(404, "project_not_found", `The project of this API key was ${project === undefined ? "deleted" : `archived: reopen ${project.name} with projects.update and a key of the whole organisation`}.`);
+  if (project?.status !== "active")
+    throw new ServiceError(
+      404,
+      "project_not_found",
+      `The project of this API key was ${project === undefined ? "deleted" : `archived: reopen ${project.name} with projects.update and a key of the whole organisation`}.`,
+    );
   return project.id;
 }
 
@@ -46,7 +56,17 @@ function namedProjectIdOf(store: Store, key: ApiKeyRow, headers: Headers): strin
   const named = [headers["x-shoal-project"] ?? headers["x-kernel-project-id"] ?? headers["x-kernel-project"]].flat()[0];
   if (named === undefined || named === "") return undefined;
   const project = store.findProject(named);
-  if (project?.status !== "active") throw new ServiceError(404, "project_not_found", `Project ${named} ${project === undefined ? "was not found" : "is archived"}. Leave the project header away for the ${key.projectId === null ? "default project" : "key's own project"}.`);
-  if (key.projectId !== null && key.projectId !== project.id) throw new ServiceError(403, "forbidden", `This API key opens only its own project, not ${named}. Leave the project header away, or use a key of that project.`);
+  if (project?.status !== "active")
+    throw new ServiceError(
+      404,
+      "project_not_found",
+      `Project ${named} ${project === undefined ? "was not found" : "is archived"}. Leave the project header away for the ${key.projectId === null ? "default project" : "key's own project"}.`,
+    );
+  if (key.projectId !== null && key.projectId !== project.id)
+    throw new ServiceError(
+      403,
+      "forbidden",
+      `This API key opens only its own project, not ${named}. Leave the project header away, or use a key of that project.`,
+    );
   return project.id;
 }

@@ -57,7 +57,10 @@ export function recordCall(request: IncomingMessage, response: ServerResponse): 
     closed() {
       const controller = new AbortController();
       if (open === undefined) controller.abort();
-      else response.on("close", () => { controller.abort(); });
+      else
+        response.on("close", () => {
+          controller.abort();
+        });
       return controller.signal;
     },
   };

@@ -17,7 +17,10 @@ function startOnce(): { fake: FakeShoal; shoal: Shoal } {
 }
 
 async function refusalOf(call: Promise<unknown>): Promise<string> {
-  const outcome: unknown = await call.then(() => "it succeeded", (reason: unknown) => reason);
+  const outcome: unknown = await call.then(
+    () => "it succeeded",
+    (reason: unknown) => reason,
+  );
   return ApiError.isInstance(outcome) ? `${outcome.status} ${outcome.code}` : String(outcome);
 }
 
@@ -31,9 +34,21 @@ it("plays the service for a client, in memory", async () => {
   expect(await fs.readText(id, { path: "/home/shoal/new/a.txt" })).toBe("hello");
   const events = fs.watch.events(id, watch_id);
   await fs.watch.stop(id, watch_id).catch(() => undefined);
-  expect(await refusalOf((async () => { for await (const _ of events); })())).toBe("404 not_found");
+  expect(
+    await refusalOf(
+      (async () => {
+        for await (const _ of events);
+      })(),
+    ),
+  ).toBe("404 not_found");
   expect((await shoal.browsers.list({ tags: { team: "a" } })).items.map(({ name }) => name)).toEqual(["shop"]);
-  expect(fake.calls[0]).toMatchObject({ operationId: "browsers.create", method: "POST", path: "/browsers", body: { name: "shop", tags: { team: "a" } }, status: 200 });
+  expect(fake.calls[0]).toMatchObject({
+    operationId: "browsers.create",
+    method: "POST",
+    path: "/browsers",
+    body: { name: "shop", tags: { team: "a" } },
+    status: 200,
+  });
 });
 
 describe("calls", () => {
@@ -43,7 +58,13 @@ describe("calls", () => {
     await shoal.profiles.get("no/where").catch(() => undefined);
     await fake.fetch(`${fake.baseUrl}/nowhere`);
     expect(fake.calls.map(({ headers: _, ...call }) => ({ ...call, status: call.status }))).toMatchObject([
-      { operationId: "profiles.list", method: "GET", path: "/profiles?limit=5&query=%C3%BC", query: { limit: 5, offset: 0, query: "ü" }, status: 200 },
+      {
+        operationId: "profiles.list",
+        method: "GET",
+        path: "/profiles?limit=5&query=%C3%BC",
+        query: { limit: 5, offset: 0, query: "ü" },
+        status: 200,
+      },
       { operationId: "profiles.get", path: "/profiles/no%2Fwhere", params: { id_or_name: "no/where" }, status: 404 },
       { operationId: undefined, method: "GET", path: "/nowhere", status: 404 },
     ]);
@@ -60,9 +81,13 @@ describe("failNext", () => {
     expect(await refusalOf(shoal.profiles.list())).toBe("503 shutting_down");
     await expect(shoal.profiles.list()).rejects.toMatchObject({ status: 409, code: "name_taken", message: "Taken." });
     expect((await shoal.profiles.list()).items).toEqual([]);
-    // @ts-expect-error -- a typing error is one of the compiler already
-    expect(() => { fake.failNext("profiles.lst", {}); }).toThrow("There is no operation profiles.lst");
-    expect(() => { fake.failNext("profiles.list", { status: 200 }); }).toThrow("400 to 599");
+    expect(() => {
+      // @ts-expect-error -- a typing error is one of the compiler already
+      fake.failNext("profiles.lst", {});
+    }).toThrow("There is no operation profiles.lst");
+    expect(() => {
+      fake.failNext("profiles.list", { status: 200 });
+    }).toThrow("400 to 599");
   });
 
   it("lets a client's retries be seen", async () => {
@@ -100,7 +125,9 @@ describe("failNext", () => {
     const seen: unknown[] = [];
     for await (const { name } of fs.watch.events(id, watch_id)) if (seen.push(name) === 3) break;
     expect(seen).toEqual(["a", "b", "c"]);
-    expect(fake.calls.filter(({ operationId }) => operationId === "browsers.fs.watch.events").map(({ headers }) => headers["last-event-id"])).toEqual([undefined, "2"]);
+    expect(fake.calls.filter(({ operationId }) => operationId === "browsers.fs.watch.events").map(({ headers }) => headers["last-event-id"])).toEqual(
+      [undefined, "2"],
+    );
     fake.failNext("browsers.fs.readFile", { cut: { afterBytes: 10 } });
     await expect(fs.readText(id, { path: "/tmp/a" })).rejects.toThrow();
   });
@@ -114,23 +141,49 @@ describe("failNext", () => {
 
 it("says of an operation or an option without behaviour that it has none", async () => {
   const { shoal } = startOnce();
-  await expect(shoal.proxies.list()).rejects.toMatchObject({ status: 501, code: "not_implemented", message: expect.stringContaining("proxies.list") as string });
-  await expect(shoal.browsers.create({ proxy_id: "p" })).rejects.toMatchObject({ status: 501, message: expect.stringContaining("body.proxy_id") as string });
+  await expect(shoal.proxies.list()).rejects.toMatchObject({
+    status: 501,
+    code: "not_implemented",
+    message: expect.stringContaining("proxies.list") as string,
+  });
+  await expect(shoal.browsers.create({ proxy_id: "p" })).rejects.toMatchObject({
+    status: 501,
+    message: expect.stringContaining("body.proxy_id") as string,
+  });
   // Who may not see the session is told so first, as by the service.
   await expect(shoal.browsers.process.exec("nowhere", { command: "true" })).rejects.toMatchObject({ status: 404 });
   const { session_id } = await shoal.browsers.create();
-  await expect(shoal.browsers.process.exec(session_id, { command: "true" })).rejects.toMatchObject({ status: 501, message: expect.stringContaining("browsers.process.exec") as string });
+  await expect(shoal.browsers.process.exec(session_id, { command: "true" })).rejects.toMatchObject({
+    status: 501,
+    message: expect.stringContaining("browsers.process.exec") as string,
+  });
 });
 
 it("lets a test answer for itself, operations of an extension among them", async () => {
   const { fake, shoal } = startOnce();
-  fake.handle(listProxies, ({ query, context }) => ({ items: [{ id: context.projectId, type: "datacenter", name: String(query.limit) }], hasMore: false, nextOffset: undefined }));
+  fake.handle(listProxies, ({ query, context }) => ({
+    items: [{ id: context.projectId, type: "datacenter", name: String(query.limit) }],
+    hasMore: false,
+    nextOffset: undefined,
+  }));
   expect((await shoal.proxies.list({ limit: 7 })).items).toEqual([{ id: expect.any(String) as string, type: "datacenter", name: "7" }]);
   await expect(shoal.proxies.list({ limit: 0 })).rejects.toMatchObject({ status: 400 });
-  const greet = defineEndpoint({ operationId: "greetings.create", area: "Greetings", plane: "control", method: "POST", path: "/greetings", summary: "Greet.", body: json(CreateProfile), responses: { 201: json(CreateProfile) }, errors: [400, 401] });
+  const greet = defineEndpoint({
+    operationId: "greetings.create",
+    area: "Greetings",
+    plane: "control",
+    method: "POST",
+    path: "/greetings",
+    summary: "Greet.",
+    body: json(CreateProfile),
+    responses: { 201: json(CreateProfile) },
+    errors: [400, 401],
+  });
   fake.handle(greet, ({ body }) => ({ name: `Hello ${body.name ?? "you"}` }));
   expect(await shoal.transport.call(greet, { body: { name: "Ada" } })).toEqual({ name: "Hello Ada" });
-  fake.handle(greet, () => { throw new ServiceError(418, "teapot", "No."); });
+  fake.handle(greet, () => {
+    throw new ServiceError(418, "teapot", "No.");
+  });
   await expect(shoal.transport.call(greet, { body: {} })).rejects.toMatchObject({ status: 418, code: "teapot" });
   fake.reset();
   await expect(shoal.proxies.list()).rejects.toMatchObject({ status: 501 });
@@ -140,19 +193,26 @@ it("lets a test answer for itself, operations of an extension among them", async
 it("answers at the old paths of projects too", async () => {
   const { fake, shoal } = start();
   const { id } = await shoal.projects.create({ name: "old" });
-  expect(await (await fake.fetch(`${fake.baseUrl}/projects/old`, { headers: { authorization: `Bearer ${fake.apiKey}` } })).json()).toMatchObject({ id, name: "old" });
+  expect(await (await fake.fetch(`${fake.baseUrl}/projects/old`, { headers: { authorization: `Bearer ${fake.apiKey}` } })).json()).toMatchObject({
+    id,
+    name: "old",
+  });
 });
 
 it("ends sessions as the service does by itself", async () => {
   const { fake, shoal } = start();
   const { session_id: id } = await shoal.browsers.create({ name: "a" });
   const { watch_id } = await shoal.browsers.fs.watch.start(id, { path: "/tmp" });
-  const ended = (async () => { for await (const _ of shoal.browsers.fs.watch.events(id, watch_id)); })();
+  const ended = (async () => {
+    for await (const _ of shoal.browsers.fs.watch.events(id, watch_id));
+  })();
   fake.endBrowser("a", "browser_crashed");
   await ended.catch(() => undefined);
   expect(await shoal.browsers.get(id, { include_deleted: true })).toMatchObject({ ended_reason: "browser_crashed" });
   expect(await refusalOf(shoal.browsers.fs.listFiles(id, { path: "/" }))).toBe("404 not_found");
-  expect(() => { fake.endBrowser("a"); }).toThrow("No browser a runs");
+  expect(() => {
+    fake.endBrowser("a");
+  }).toThrow("No browser a runs");
 });
 
 it("keeps projects apart", async () => {
@@ -185,7 +245,11 @@ it("serves the same state on a port", async () => {
   await remote.browsers.fs.writeFile(session_id, new Blob(["x".repeat(1_000_000)]), { path: "/tmp/large" });
   expect((await shoal.browsers.fs.readBytes(session_id, { path: "/tmp/large" })).length).toBe(1_000_000);
   fake.failNext("profiles.list", { cut: "before" });
-  await expect(new Shoal({ apiKey: fake.apiKey, baseUrl: listener.baseUrl, maxRetries: 0 }).profiles.list()).rejects.toMatchObject({ name: "ConnectionError" });
+  await expect(new Shoal({ apiKey: fake.apiKey, baseUrl: listener.baseUrl, maxRetries: 0 }).profiles.list()).rejects.toMatchObject({
+    name: "ConnectionError",
+  });
   await listener.close();
-  await expect(new Shoal({ apiKey: fake.apiKey, baseUrl: listener.baseUrl, maxRetries: 0 }).profiles.list()).rejects.toMatchObject({ name: "ConnectionError" });
+  await expect(new Shoal({ apiKey: fake.apiKey, baseUrl: listener.baseUrl, maxRetries: 0 }).profiles.list()).rejects.toMatchObject({
+    name: "ConnectionError",
+  });
 });

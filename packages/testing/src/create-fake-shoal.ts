@@ -133,7 +133,17 @@ export function createFakeShoal(): FakeShoal {
     call.operationId = endpoint.operationId;
     const fault = faults.take(endpoint.operationId);
     if (fault !== undefined) await failEarly(fault, endpoint.operationId, recorded);
-    if (endpoint.auth === "none") return { key: store.adminKey, keyId: store.adminKey.id, projectId: store.defaultProject.id, namedProjectId: undefined, baseUrl: "", recorded, fault, session: undefined };
+    if (endpoint.auth === "none")
+      return {
+        key: store.adminKey,
+        keyId: store.adminKey.id,
+        projectId: store.defaultProject.id,
+        namedProjectId: undefined,
+        baseUrl: "",
+        recorded,
+        fault,
+        session: undefined,
+      };
     const access = authenticate(store, request.headers);
     // As the service does: the session is looked for before anything else of the request is checked.
     const session = endpoint.plane === "instance" ? runningSession(store, access.projectId, sessionNameIn(call.path)) : undefined;
@@ -154,9 +164,15 @@ export function createFakeShoal(): FakeShoal {
       const handler = ownHandlers.get(endpoint.operationId) ?? handlers.get(name);
       if (handler === undefined) throw notInFake(endpoint);
       const idempotencyKey = isRepeatable ? readIdempotencyKey(given.headers["idempotency-key"]) : undefined;
-      const result: unknown = await memory.answer(idempotencyKey, { operationId: endpoint.operationId, scope: session?.id ?? key.id, params, query, body }, () => handler(given));
+      const result: unknown = await memory.answer(
+        idempotencyKey,
+        { operationId: endpoint.operationId, scope: session?.id ?? key.id, params, query, body },
+        () => handler(given),
+      );
       // What is cut is of the kind that was there before.
-      return cutLate(result, fault, () => { recorded.drop(); }) as undefined;
+      return cutLate(result, fault, () => {
+        recorded.drop();
+      }) as undefined;
     };
   }
 
@@ -183,7 +199,8 @@ export function createFakeShoal(): FakeShoal {
     fetch: async (input, init) => answerFetch(handle, input instanceof Request && init === undefined ? input : new Request(input, init)),
     calls,
     failNext(operationId, fault) {
-      if (!Object.values<Endpoint>(contract).some((endpoint) => endpoint.operationId === operationId)) throw new TypeError(`There is no operation ${operationId}. Name one as the client does, profiles.get for instance.`);
+      if (!Object.values<Endpoint>(contract).some((endpoint) => endpoint.operationId === operationId))
+        throw new TypeError(`There is no operation ${operationId}. Name one as the client does, profiles.get for instance.`);
       faults.add(operationId, fault);
     },
     handle(endpoint, handler) {
@@ -223,5 +240,9 @@ function sessionNameIn(path: string): string {
 }
 
 function notInFake({ operationId }: Endpoint): ServiceError {
-  return new ServiceError(501, "not_implemented", `The fake of @shoal/testing has no behaviour for ${operationId}. Give it one with fake.handle(), or run this test against a real service.`);
+  return new ServiceError(
+    501,
+    "not_implemented",
+    `The fake of @shoal/testing has no behaviour for ${operationId}. Give it one with fake.handle(), or run this test against a real service.`,
+  );
 }

@@ -45,7 +45,8 @@ export class Faults {
 
   /** @throws {RangeError} for a status that is no error. */
   add(operationId: string, fault: Fault): void {
-    if (fault.status !== undefined && (!Number.isInteger(fault.status) || fault.status < 400 || fault.status > 599)) throw new RangeError(`fault.status: expected 400 to 599, got ${fault.status}`);
+    if (fault.status !== undefined && (!Number.isInteger(fault.status) || fault.status < 400 || fault.status > 599))
+      throw new RangeError(`fault.status: expected 400 to 599, got ${fault.status}`);
     const queue = this.#waiting.get(operationId) ?? [];
     queue.push({ fault, left: fault.times ?? 1 });
     this.#waiting.set(operationId, queue);
@@ -70,7 +71,12 @@ export async function failEarly(fault: Fault, operationId: string, { closed, dro
   if (fault.delayMs !== undefined) await sleep(fault.delayMs, undefined, { signal: closed() });
   if (fault.status !== undefined) {
     const { message = `${operationId} was told to fail (failNext).`, retryAfterSeconds, status } = fault;
-    throw new ServiceError(status, fault.code ?? codes[status] ?? (status >= 500 ? "internal_error" : "bad_request"), message, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+    throw new ServiceError(
+      status,
+      fault.code ?? codes[status] ?? (status >= 500 ? "internal_error" : "bad_request"),
+      message,
+      retryAfterSeconds === undefined ? {} : { retryAfterSeconds },
+    );
   }
   if (fault.cut === "before") {
     drop();

@@ -17,7 +17,10 @@ export interface FakeListener extends AsyncDisposable {
 }
 
 /** Serves a handler of Node's requests. @throws {Error} of the system when the port is taken. */
-export async function listen(handle: (request: IncomingMessage, response: ServerResponse) => void, { host = "127.0.0.1", port = 0 }: ListenOptions = {}): Promise<FakeListener> {
+export async function listen(
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+  { host = "127.0.0.1", port = 0 }: ListenOptions = {},
+): Promise<FakeListener> {
   // Loaded by those who listen: whoever uses `fetch` alone opens no socket.
   const { createServer } = await import("node:http");
   const { answerClientError, requestIdOf } = await import("@shoal/router/http");
@@ -34,10 +37,16 @@ export async function listen(handle: (request: IncomingMessage, response: Server
   const close = async (): Promise<void> => {
     if (!server.listening) return;
     const closed = new Promise<void>((resolve) => {
-      server.close(() => { resolve(); });
+      server.close(() => {
+        resolve();
+      });
     });
     server.closeAllConnections();
     await closed;
   };
-  return { baseUrl: `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`, close, [Symbol.asyncDispose]: close };
+  return {
+    baseUrl: `http://${address.family === "IPv6" ? `[${address.address}]` : address.address}:${address.port}`,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }

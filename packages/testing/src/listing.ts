@@ -1,7 +1,11 @@
 import type { Page } from "@shoal/contract";
 
 /** One page of a list that is in memory. */
-export function pageOf<Row, Item>(rows: readonly Row[], { limit, offset }: { readonly limit: number; readonly offset: number }, toItem: (row: Row) => Item): Page<Item> {
+export function pageOf<Row, Item>(
+  rows: readonly Row[],
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+  toItem: (row: Row) => Item,
+): Page<Item> {
   const hasMore = rows.length > offset + limit;
   return { items: rows.slice(offset, offset + limit).map(toItem), hasMore, nextOffset: hasMore ? offset + limit : undefined };
 }

@@ -74,7 +74,10 @@ export class Store {
     const now = new Date().toISOString();
     this.defaultProject = { id: createId(), name: "default", status: "active", createdAt: now, updatedAt: now, limits: {} };
     this.projects.push(this.defaultProject);
-    this.adminKey = createKey({ name: "admin", projectId: null, lifetimeDays: null, createdBy: { id: "shoal", email: "admin@localhost", name: "Shoal" } }, adminSecret);
+    this.adminKey = createKey(
+      { name: "admin", projectId: null, lifetimeDays: null, createdBy: { id: "shoal", email: "admin@localhost", name: "Shoal" } },
+      adminSecret,
+    );
     this.apiKeys.push(this.adminKey);
   }
 
@@ -96,7 +99,10 @@ export class Store {
 }
 
 /** A new key, not stored yet. @param secret - made by chance when absent. */
-export function createKey(about: Pick<ApiKeyRow, "name" | "projectId" | "lifetimeDays" | "createdBy">, secret = `sk_shoal_${randomBytes(32).toString("base64url")}`): ApiKeyRow {
+export function createKey(
+  about: Pick<ApiKeyRow, "name" | "projectId" | "lifetimeDays" | "createdBy">,
+  secret = `sk_shoal_${randomBytes(32).toString("base64url")}`,
+): ApiKeyRow {
   const { lifetimeDays } = about;
   return {
     ...about,

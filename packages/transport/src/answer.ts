@@ -8,7 +8,11 @@ import type { Plan, Settings } from "./plan.ts";
 /** Says that an answer does not fit, in the way the caller wants it. */
 export function contractError(plan: Plan, response: Response, path: string, problem: string): ContractError {
   const requestId = response.headers.get("x-request-id") ?? undefined;
-  return new ContractError(`${plan.bounds.operation}: the answer does not fit the contract at ${path}: ${problem}. The service may be of another version than this client.`, path, requestId);
+  return new ContractError(
+    `${plan.bounds.operation}: the answer does not fit the contract at ${path}: ${problem}. The service may be of another version than this client.`,
+    path,
+    requestId,
+  );
 }
 
 /** Checks a value that came from the service. @throws {ContractError} unless the caller does not want that. */
@@ -33,7 +37,12 @@ export async function readBody(settings: Settings, plan: Plan, response: Respons
   const known = declared !== null && Number(declared) <= maxAnswerBytes && !headers.has("content-encoding");
   // Reading it piece by piece takes longer, so that is for answers that do not say how long they are.
   const reading = known || body === null ? response.text() : textOf(body);
-  const text = await onConnection(settings, clock, `${plan.bounds.operation} lost the connection to ${settings.baseUrl} in the middle of the answer`, reading);
+  const text = await onConnection(
+    settings,
+    clock,
+    `${plan.bounds.operation} lost the connection to ${settings.baseUrl} in the middle of the answer`,
+    reading,
+  );
   if (text === undefined) throw contractError(plan, response, "body", `longer than ${maxAnswerBytes} bytes`);
   return text;
 }
@@ -64,6 +73,11 @@ export async function readJson(settings: Settings, plan: Plan, response: Respons
     return value;
   } catch {
     const type = response.headers.get("content-type") ?? "no content type";
-    throw contractError(plan, response, "body", text === "" ? `expected JSON, got an empty body (status ${response.status})` : `expected JSON, got something else (${type})`);
+    throw contractError(
+      plan,
+      response,
+      "body",
+      text === "" ? `expected JSON, got an empty body (status ${response.status})` : `expected JSON, got something else (${type})`,
+    );
   }
 }

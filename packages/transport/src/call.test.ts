@@ -56,10 +56,13 @@ describe("request", () => {
     expect(server.seen).toHaveLength(0);
   });
 
-  it.each(["not an address", "ftp://host", "http://user:p4ss@host", "http://host/?a=b"])("refuses the base address %j without repeating it", (baseUrl) => {
-    expect(() => createTransport({ baseUrl, apiKey })).toThrow(/^baseUrl must/);
-    expect(() => createTransport({ baseUrl, apiKey })).not.toThrow(/p4ss/);
-  });
+  it.each(["not an address", "ftp://host", "http://user:p4ss@host", "http://host/?a=b"])(
+    "refuses the base address %j without repeating it",
+    (baseUrl) => {
+      expect(() => createTransport({ baseUrl, apiKey })).toThrow(/^baseUrl must/);
+      expect(() => createTransport({ baseUrl, apiKey })).not.toThrow(/p4ss/);
+    },
+  );
 
   it("refuses a key and a header that cannot be sent, without repeating them", async () => {
     expect(() => createTransport({ baseUrl: "http://host", apiKey: `${apiKey}\n` })).toThrow(/apiKey/);
@@ -78,7 +81,9 @@ describe("request", () => {
     const transport = make(server);
     expect(() => transport.stream(getProfile, { params })).toThrow("use call instead of stream");
     expect(String(await failureOf(transport.download(getProfile, { params })))).toContain("use call instead of download");
-    expect(String(await failureOf(transport.call(readFile, { params: { id: "b" }, query: { path: "/x" } })))).toContain("use download instead of call");
+    expect(String(await failureOf(transport.call(readFile, { params: { id: "b" }, query: { path: "/x" } })))).toContain(
+      "use download instead of call",
+    );
     expect(String(await failureOf(transport.call(watchEvents, { params: { id: "b", watch_id: "w" } })))).toContain("use stream instead of call");
     expect(server.seen).toHaveLength(0);
   });
@@ -149,10 +154,26 @@ describe("answer", () => {
 describe("error", () => {
   it("carries what the service said", async () => {
     await using server = await serve((_, response) => {
-      reply(response, 404, { code: "not_found", message: "Profile p1 was not found.", details: [{ code: "x", message: "y" }], existing_id: "p0", left: 0, more: null, list: [1] });
+      reply(response, 404, {
+        code: "not_found",
+        message: "Profile p1 was not found.",
+        details: [{ code: "x", message: "y" }],
+        existing_id: "p0",
+        left: 0,
+        more: null,
+        list: [1],
+      });
     });
     const error = await failureOf(make(server).call(getProfile, { params }));
-    expect(ApiError.isInstance(error) && error).toMatchObject({ name: "ApiError", code: "not_found", status: 404, requestId: "req_test", retryable: false, message: "Profile p1 was not found.", details: [{ code: "x", message: "y" }] });
+    expect(ApiError.isInstance(error) && error).toMatchObject({
+      name: "ApiError",
+      code: "not_found",
+      status: 404,
+      requestId: "req_test",
+      retryable: false,
+      message: "Profile p1 was not found.",
+      details: [{ code: "x", message: "y" }],
+    });
     expect(ApiError.isInstance(error) && error.fields).toEqual({ existing_id: "p0", left: 0, more: null });
   });
 

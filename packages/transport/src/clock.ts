@@ -60,7 +60,12 @@ export class AttemptClock implements Deadline {
   late(): void {
     const what = typeof this.#doing === "string" ? this.#doing : this.#doing();
     const limit = `after ${this.#limitMs} ms${this.#total ? " in all" : ""}`;
-    this.abort(new TimeoutError(`${this.#bounds.operation} timed out ${limit}: ${what}. Raise ${this.#total ? "totalTimeoutMs" : "timeoutMs"} if it needs longer.`, this.#limitMs));
+    this.abort(
+      new TimeoutError(
+        `${this.#bounds.operation} timed out ${limit}: ${what}. Raise ${this.#total ? "totalTimeoutMs" : "timeoutMs"} if it needs longer.`,
+        this.#limitMs,
+      ),
+    );
   }
   /** Stops the timer; the caller's signal still counts. */
   unlimited(): void {

@@ -5,19 +5,25 @@ import { clearDeadline, moveDeadline, setDeadline } from "./deadlines.ts";
 describe("deadlines", () => {
   it("come in the order of their time, not before it, and not when they were cleared", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.record({ ms: fc.integer({ min: 0, max: 40 }), cleared: fc.boolean() }), { minLength: 1, maxLength: 30 }), async (wanted) => {
-        const came: { ms: number; afterMs: number }[] = [];
-        for (const { ms, cleared } of wanted) {
-          const begun = performance.now();
-          const deadline = setDeadline(ms, () => came.push({ ms, afterMs: performance.now() - begun }));
-          if (cleared) clearDeadline(deadline);
-        }
-        const left = wanted.filter(({ cleared }) => !cleared).length;
-        await vi.waitFor(() => {
-          expect(came).toHaveLength(left);
-        }, { interval: 5 });
-        expect(came.every(({ ms, afterMs }) => afterMs >= ms)).toBe(true);
-      }),
+      fc.asyncProperty(
+        fc.array(fc.record({ ms: fc.integer({ min: 0, max: 40 }), cleared: fc.boolean() }), { minLength: 1, maxLength: 30 }),
+        async (wanted) => {
+          const came: { ms: number; afterMs: number }[] = [];
+          for (const { ms, cleared } of wanted) {
+            const begun = performance.now();
+            const deadline = setDeadline(ms, () => came.push({ ms, afterMs: performance.now() - begun }));
+            if (cleared) clearDeadline(deadline);
+          }
+          const left = wanted.filter(({ cleared }) => !cleared).length;
+          await vi.waitFor(
+            () => {
+              expect(came).toHaveLength(left);
+            },
+            { interval: 5 },
+          );
+          expect(came.every(({ ms, afterMs }) => afterMs >= ms)).toBe(true);
+        },
+      ),
       { numRuns: 30 },
     );
   });
@@ -44,14 +50,20 @@ describe("deadlines", () => {
       setDeadline(30, resolve);
     });
     moveDeadline(again, 50);
-    await vi.waitFor(() => {
-      expect(came.map(({ name }) => name).sort()).toEqual(["again", "later"]);
-    }, { interval: 5 });
+    await vi.waitFor(
+      () => {
+        expect(came.map(({ name }) => name).sort()).toEqual(["again", "later"]);
+      },
+      { interval: 5 },
+    );
     expect(came.every(({ afterMs }) => afterMs >= 60)).toBe(true);
     // One that came may be set once more.
     moveDeadline(later, 5);
-    await vi.waitFor(() => {
-      expect(came).toHaveLength(3);
-    }, { interval: 5 });
+    await vi.waitFor(
+      () => {
+        expect(came).toHaveLength(3);
+      },
+      { interval: 5 },
+    );
   });
 });

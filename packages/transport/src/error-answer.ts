@@ -40,7 +40,10 @@ function detailsIn(settings: Settings, value: unknown): ErrorDetail[] | undefine
   if (!Array.isArray(value)) return undefined;
   return value
     .filter((detail): detail is Record<string, unknown> => typeof detail === "object" && detail !== null)
-    .map(({ code, message }) => ({ ...(typeof code === "string" && { code }), ...(typeof message === "string" && { message: settings.redact(message) }) }));
+    .map(({ code, message }) => ({
+      ...(typeof code === "string" && { code }),
+      ...(typeof message === "string" && { message: settings.redact(message) }),
+    }));
 }
 
 function fieldsIn(settings: Settings, body: Record<string, unknown>): ApiError["fields"] {

@@ -28,7 +28,10 @@ export class ApiError extends Error {
   /** What the error's body says beyond code, message and details, as far as it is no list or object: the `existing_id` of a conflict. */
   readonly fields: Readonly<Record<string, string | number | boolean | null>>;
 
-  constructor(message: string, init: Pick<ApiError, "code" | "status" | "requestId" | "retryable"> & Partial<Pick<ApiError, "details" | "retryAfterMs" | "fields">>) {
+  constructor(
+    message: string,
+    init: Pick<ApiError, "code" | "status" | "requestId" | "retryable"> & Partial<Pick<ApiError, "details" | "retryAfterMs" | "fields">>,
+  ) {
     super(message);
     this.code = init.code;
     this.status = init.status;

@@ -144,7 +144,8 @@ export class EventReader<T> {
     const plan = await this.#source.plan(this.#parsedId, { signal: this.#signal, ...(again && { maxRetries: 0 }) });
     return exchange(settings, plan, async (response, clock) => {
       const type = response.headers.get("content-type") ?? "no content type";
-      if (response.status !== 204 && !type.startsWith("text/event-stream")) throw contractError(plan, response, "headers.content-type", `expected text/event-stream, got ${type}`);
+      if (response.status !== 204 && !type.startsWith("text/event-stream"))
+        throw contractError(plan, response, "headers.content-type", `expected text/event-stream, got ${type}`);
       const reader = (response.body ?? new Response("").body)?.getReader();
       if (reader === undefined) throw contractError(plan, response, "body", "expected a body");
       const parser = createParser({
@@ -153,7 +154,8 @@ export class EventReader<T> {
           this.#receive(plan, response, message);
         },
         onError: (error) => {
-          if (error.type === "max-buffer-size-exceeded") throw contractError(plan, response, "body", `an event is longer than ${maxEventLength} characters`);
+          if (error.type === "max-buffer-size-exceeded")
+            throw contractError(plan, response, "body", `an event is longer than ${maxEventLength} characters`);
         },
       });
       return { reader, response, clock, parser, decoder: new TextDecoder(), openedAt: performance.now() };
@@ -212,7 +214,9 @@ export class EventReader<T> {
     const first = this.#parsed === 0 && this.#losses === 0 && connection === undefined;
     if (first || !isShoalError(error) || ContractError.isInstance(error) || !error.retryable) this.#fail(error);
     if (this.#parsed > 0 && this.#parsedId === undefined) {
-      this.#fail(new ConnectionError(`${error.message} It cannot be resumed without repeating or losing events, for they carry no ids.`, { cause: error }));
+      this.#fail(
+        new ConnectionError(`${error.message} It cannot be resumed without repeating or losing events, for they carry no ids.`, { cause: error }),
+      );
     }
     // A quiet stream that some proxy cuts every minute gets on as well.
     if (connection !== undefined && performance.now() - connection.openedAt > heartbeatMs) this.#losses = 0;

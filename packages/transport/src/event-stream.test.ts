@@ -39,7 +39,10 @@ describe("event stream", () => {
     expect(server.seen).toHaveLength(0);
     expect(await namesOf(stream)).toEqual(["ä", "two", "3"]);
     expect(stream.lastEventId).toBe("3");
-    expect(server.seen[0]).toMatchObject({ url: "/browsers/b1/fs/watch/w1/events", headers: { accept: "text/event-stream", "x-shoal-stream": "gaps" } });
+    expect(server.seen[0]).toMatchObject({
+      url: "/browsers/b1/fs/watch/w1/events",
+      headers: { accept: "text/event-stream", "x-shoal-stream": "gaps" },
+    });
     expect(server.seen[0]?.headers).not.toHaveProperty("last-event-id");
     expect(await stream.next()).toEqual({ done: true, value: undefined });
   });
@@ -195,7 +198,12 @@ describe("event stream", () => {
 
   describe("of telemetry", () => {
     const console_log = { ts: 1, type: "console_log", category: "console", source: { kind: "cdp" }, data: { level: "log", text: "hi" } };
-    const follow = (server: TestServer, validate?: Validation) => createTransport({ baseUrl: server.baseUrl, apiKey: "sk_secret_0123456789" }).stream(streamTelemetry, { params: { id: "b1" } }, { ...(validate && { validate }) });
+    const follow = (server: TestServer, validate?: Validation) =>
+      createTransport({ baseUrl: server.baseUrl, apiKey: "sk_secret_0123456789" }).stream(
+        streamTelemetry,
+        { params: { id: "b1" } },
+        { ...(validate && { validate }) },
+      );
     const sending = (...events: unknown[]) =>
       serve((_, response) => {
         begin(response);
@@ -311,11 +319,14 @@ describe("event stream", () => {
     await stream.next();
     let before = -1;
     await expect
-      .poll(() => {
-        const still = written === before;
-        before = written;
-        return still;
-      }, { interval: 100 })
+      .poll(
+        () => {
+          const still = written === before;
+          before = written;
+          return still;
+        },
+        { interval: 100 },
+      )
       .toBe(true);
     expect(written).toBeLessThan(32 * 2 ** 20);
     await stream.close();

@@ -55,7 +55,12 @@ export function onConnection<T>(settings: Settings, clock: AttemptClock, failed:
   });
 }
 
-async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt: number): Promise<{ response: Response; upload: OpenUpload | undefined }> {
+async function send(
+  settings: Settings,
+  plan: Plan,
+  clock: AttemptClock,
+  attempt: number,
+): Promise<{ response: Response; upload: OpenUpload | undefined }> {
   const { endpoint, url, body, options, timeoutMs } = plan;
   const { fetch: custom } = settings;
   let { headers } = plan;
@@ -66,7 +71,8 @@ async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt
     headers = Object.fromEntries(info.headers);
   }
   // Set last, so that no hook sees it.
-  const wire: Record<string, string> = settings.apiKey === undefined || endpoint.auth === "none" ? { ...headers } : { ...headers, authorization: `Bearer ${settings.apiKey}` };
+  const wire: Record<string, string> =
+    settings.apiKey === undefined || endpoint.auth === "none" ? { ...headers } : { ...headers, authorization: `Bearer ${settings.apiKey}` };
 
   const waiting = "no answer came";
   clock.limit(timeoutMs, waiting);
@@ -97,7 +103,16 @@ async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt
     const response = await onConnection(settings, clock, `${endpoint.operationId} could not reach ${settings.baseUrl}`, request);
     answered = true;
     const durationMs = performance.now() - startedAt;
-    settings.logger?.debug({ operation: endpoint.operationId, attempt, status: response.status, duration_ms: Math.round(durationMs), request_id: response.headers.get("x-request-id") }, "shoal answered");
+    settings.logger?.debug(
+      {
+        operation: endpoint.operationId,
+        attempt,
+        status: response.status,
+        duration_ms: Math.round(durationMs),
+        request_id: response.headers.get("x-request-id"),
+      },
+      "shoal answered",
+    );
     if (info !== undefined) await settings.hooks?.onResponse?.({ ...info, status: response.status, responseHeaders: response.headers, durationMs });
     return { response, upload };
   } catch (error) {
@@ -112,7 +127,9 @@ async function send(settings: Settings, plan: Plan, clock: AttemptClock, attempt
 function failureOf(settings: Settings, plan: Plan, upload: OpenUpload | undefined, error: unknown): unknown {
   const failure = upload?.failure();
   if (failure !== undefined) return failure.error;
-  return upload !== undefined && ConnectionError.isInstance(error) && reasonOf(error).includes("unexpected redirect") ? redirected(settings, plan) : error;
+  return upload !== undefined && ConnectionError.isInstance(error) && reasonOf(error).includes("unexpected redirect")
+    ? redirected(settings, plan)
+    : error;
 }
 
 async function tellFailure(settings: Settings, failure: FailureInfo): Promise<void> {
@@ -150,7 +167,13 @@ export async function exchange<T>(settings: Settings, plan: Plan, consume: Consu
       const sent = await send(settings, plan, clock, attempt);
       const { response } = sent;
       upload = sent.upload;
-      if (response.ok || (raw && nextTry(plan, attempt, { retryable: isRetryable(response.status, response.headers), retryAfterMs: retryAfterMs(response.headers) }) === undefined)) return await consume(response, clock);
+      if (
+        response.ok ||
+        (raw &&
+          nextTry(plan, attempt, { retryable: isRetryable(response.status, response.headers), retryAfterMs: retryAfterMs(response.headers) }) ===
+            undefined)
+      )
+        return await consume(response, clock);
       failure = await errorAnswer(settings, plan, response, clock);
       clock.end();
     } catch (error) {
@@ -164,7 +187,10 @@ export async function exchange<T>(settings: Settings, plan: Plan, consume: Consu
       upload?.close();
       settings.gate.leave();
     }
-    const wait = nextTry(plan, attempt, { retryable: failure.retryable, retryAfterMs: ApiError.isInstance(failure) ? failure.retryAfterMs : undefined });
+    const wait = nextTry(plan, attempt, {
+      retryable: failure.retryable,
+      retryAfterMs: ApiError.isInstance(failure) ? failure.retryAfterMs : undefined,
+    });
     if (wait === undefined) throw failure;
     settings.logger?.warn({ operation, attempt, delay_ms: Math.round(wait), code: failure.code }, "shoal call failed, trying again");
     await settings.hooks?.onRetry?.({ operationId: operation, attempt, delayMs: wait, error: failure });

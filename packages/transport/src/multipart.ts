@@ -34,12 +34,14 @@ function partsOf(schema: z.core.$ZodType | undefined, name: string, value: unkno
   const def = unwrapped(schema);
   const isFile = def?.type === "file" || isBytes(value);
   if (isFile) return [{ name, value: value as BytesInput, isFile: true }];
-  if (Array.isArray(value)) return value.flatMap((item, index) => partsOf(def?.type === "array" ? def.element : undefined, `${name}[${index}]`, item));
+  if (Array.isArray(value))
+    return value.flatMap((item, index) => partsOf(def?.type === "array" ? def.element : undefined, `${name}[${index}]`, item));
   if (typeof value !== "object") return [{ name, value: typeof value === "string" ? value : JSON.stringify(value), isFile: false }];
   const shape = def?.type === "object" ? def.shape : undefined;
   const takesFile = shape !== undefined && Object.values(shape).some((field) => unwrapped(field)?.type === "file");
   // A map is spread like an object that holds a file: `env_vars[KEY]`.
-  if (name !== "" && !takesFile && def?.type !== "record" && !holdsFile(value)) return [{ name, value: JSON.stringify(value), isFile: false, contentType: "application/json" }];
+  if (name !== "" && !takesFile && def?.type !== "record" && !holdsFile(value))
+    return [{ name, value: JSON.stringify(value), isFile: false, contentType: "application/json" }];
   return (
     Object.entries(value)
       .map(([key, item]) => partsOf(shape?.[key], name === "" ? key : `${name}[${key}]`, item))
@@ -70,6 +72,9 @@ function headOf(part: Part): string {
 export function multipartUpload(schema: Schema, body: unknown): Upload {
   const boundary = `shoal-${crypto.randomUUID()}`;
   const parts = partsOf(schema, "", body);
-  const sources = parts.flatMap((part, index) => [sourceOf(`${index === 0 ? "" : "\r\n"}--${boundary}\r\n${headOf(part)}\r\n\r\n`), sourceOf(part.value)]);
+  const sources = parts.flatMap((part, index) => [
+    sourceOf(`${index === 0 ? "" : "\r\n"}--${boundary}\r\n${headOf(part)}\r\n\r\n`),
+    sourceOf(part.value),
+  ]);
   return uploadOf(`multipart/form-data; boundary=${boundary}`, [...sources, sourceOf(`${parts.length === 0 ? "" : "\r\n"}--${boundary}--\r\n`)]);
 }

@@ -23,7 +23,11 @@ describe("page", () => {
     const ids: string[] = [];
     for await (const item of page) ids.push(item.id);
     expect(ids).toEqual(all.map((item) => item.id));
-    expect(server.seen.map((request) => request.url)).toEqual(["/profiles?limit=3&query=p", "/profiles?limit=3&query=p&offset=3", "/profiles?limit=3&query=p&offset=6"]);
+    expect(server.seen.map((request) => request.url)).toEqual([
+      "/profiles?limit=3&query=p",
+      "/profiles?limit=3&query=p&offset=3",
+      "/profiles?limit=3&query=p&offset=6",
+    ]);
     const second = await page.nextPage();
     expect(second?.items).toEqual(all.slice(3, 6));
     expect(await (await second?.nextPage())?.nextPage()).toBeUndefined();
@@ -50,16 +54,18 @@ describe("page", () => {
     expect((await make(server).call(listProfiles)).nextOffset).toBe(next);
   });
 
-  it.each([{ "x-has-more": "true" }, { "x-has-more": "true", "x-next-offset": "3" }, { "x-has-more": "true", "x-next-offset": "-1" }, { "x-has-more": "true", "x-next-offset": "abc" }])(
-    "refuses %j, which would never end",
-    async (headers) => {
-      await using server = await serve((_, response) => {
-        reply(response, 200, all.slice(0, 3), headers);
-      });
-      const error = await failureOf(make(server).call(listProfiles, { query: { offset: 3 } }));
-      expect(ContractError.isInstance(error) && error.path).toBe("headers.x-next-offset");
-    },
-  );
+  it.each([
+    { "x-has-more": "true" },
+    { "x-has-more": "true", "x-next-offset": "3" },
+    { "x-has-more": "true", "x-next-offset": "-1" },
+    { "x-has-more": "true", "x-next-offset": "abc" },
+  ])("refuses %j, which would never end", async (headers) => {
+    await using server = await serve((_, response) => {
+      reply(response, 200, all.slice(0, 3), headers);
+    });
+    const error = await failureOf(make(server).call(listProfiles, { query: { offset: 3 } }));
+    expect(ContractError.isInstance(error) && error.path).toBe("headers.x-next-offset");
+  });
 
   it("names the item that does not fit, and a body that is no list", async () => {
     await using server = await serve((_, response, count) => {

@@ -16,7 +16,11 @@ export class ItemPage<Item> implements Page<Item>, TokenPage<Item>, AsyncIterabl
   readonly #fetchNext: (() => Promise<ItemPage<Item>>) | undefined;
 
   /** @internal */
-  constructor(items: Item[], next: Partial<Pick<ItemPage<Item>, "nextOffset" | "nextPageToken">>, fetchNext: (() => Promise<ItemPage<Item>>) | undefined) {
+  constructor(
+    items: Item[],
+    next: Partial<Pick<ItemPage<Item>, "nextOffset" | "nextPageToken">>,
+    fetchNext: (() => Promise<ItemPage<Item>>) | undefined,
+  ) {
     this.items = items;
     this.hasMore = fetchNext !== undefined;
     this.nextOffset = next.nextOffset;
@@ -43,11 +47,17 @@ export class ItemPage<Item> implements Page<Item>, TokenPage<Item>, AsyncIterabl
  * @param page - `value`: the body; `item`: schema of one item; `offset`: where the page begins; `fetch`: gets the page that begins elsewhere.
  * @throws {ContractError} for what is no list, and for headers that tell of a next page that is not further on: it would be fetched for ever.
  */
-export function pageOf(settings: Settings, plan: Plan, response: Response, page: { item: Schema; value: unknown; offset: number; fetch(offset: number): Promise<ItemPage<unknown>> }): ItemPage<unknown> {
+export function pageOf(
+  settings: Settings,
+  plan: Plan,
+  response: Response,
+  page: { item: Schema; value: unknown; offset: number; fetch(offset: number): Promise<ItemPage<unknown>> },
+): ItemPage<unknown> {
   const { offset } = page;
   const items = itemsOf(settings, plan, response, page);
   const { next, wrong } = nextOffsetIn(response.headers, offset, items.length);
-  if (wrong !== undefined) throw contractError(plan, response, "headers.x-next-offset", `expected a number above the page's own offset, got ${wrong}`);
+  if (wrong !== undefined)
+    throw contractError(plan, response, "headers.x-next-offset", `expected a number above the page's own offset, got ${wrong}`);
   return new ItemPage(items, { nextOffset: next }, next === undefined ? undefined : () => page.fetch(next));
 }
 
@@ -57,13 +67,24 @@ export function pageOf(settings: Settings, plan: Plan, response: Response, page:
  * @param page - `value`: the body; `item`: schema of one item; `token`: that of the page itself; `fetch`: gets the page of another one.
  * @throws {ContractError} for what is no list, and for headers that lead to no further page, or to this one again: it would be fetched for ever.
  */
-export function tokenPageOf(settings: Settings, plan: Plan, response: Response, page: { item: Schema; value: unknown; token: string | undefined; fetch(token: string): Promise<ItemPage<unknown>> }): ItemPage<unknown> {
+export function tokenPageOf(
+  settings: Settings,
+  plan: Plan,
+  response: Response,
+  page: { item: Schema; value: unknown; token: string | undefined; fetch(token: string): Promise<ItemPage<unknown>> },
+): ItemPage<unknown> {
   const items = itemsOf(settings, plan, response, page);
   const { headers } = response;
   const more = headers.get("x-has-more");
   const next = headers.get("x-next-page-token") ?? "";
   if ((more !== null && more !== "true") || (more === null && next === "")) return new ItemPage(items, {}, undefined);
-  if (next === "" || next === page.token) throw contractError(plan, response, "headers.x-next-page-token", `expected the token of a further page, got ${next === "" ? "nothing" : "that of this page"}`);
+  if (next === "" || next === page.token)
+    throw contractError(
+      plan,
+      response,
+      "headers.x-next-page-token",
+      `expected the token of a further page, got ${next === "" ? "nothing" : "that of this page"}`,
+    );
   return new ItemPage(items, { nextPageToken: next }, () => page.fetch(next));
 }
 

@@ -41,7 +41,9 @@ const defaultMaxRetries = 2;
 function setHeader(headers: Record<string, string>, name: string, value: string): void {
   // The runtime's own message repeats the value, which may be a secret.
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-    throw new TypeError(`The header ${JSON.stringify(name)} has a name or a value that cannot be sent: a line break, perhaps, or a character beyond Latin-1.`);
+    throw new TypeError(
+      `The header ${JSON.stringify(name)} has a name or a value that cannot be sent: a line break, perhaps, or a character beyond Latin-1.`,
+    );
   }
   headers[name.toLowerCase()] = value;
 }
@@ -66,7 +68,13 @@ function bodyOf({ body: content }: Endpoint, body: unknown): string | undefined 
   return content.kind === "json" ? JSON.stringify(body ?? {}) : uploadFor(content, body);
 }
 
-const accepted: Record<Exclude<ResponseContent["kind"], "bytes">, string> = { json: "application/json", page: "application/json", tokenPage: "application/json", events: "text/event-stream", empty: "*/*" };
+const accepted: Record<Exclude<ResponseContent["kind"], "bytes">, string> = {
+  json: "application/json",
+  page: "application/json",
+  tokenPage: "application/json",
+  events: "text/event-stream",
+  empty: "*/*",
+};
 
 /** What success looks like: the content declared for the status, or else the first that is declared and not empty. */
 export function contentOf(endpoint: Endpoint, status?: number): ResponseContent {
@@ -88,7 +96,8 @@ export async function planOf(settings: Settings, endpoint: Endpoint, request: An
   if (settings.project !== undefined) setHeader(headers, "x-shoal-project", settings.project);
   for (const name in settings.headers) setHeader(headers, name, settings.headers[name] ?? "");
   for (const name in options.headers) setHeader(headers, name, options.headers[name] ?? "");
-  if (endpoint.method === "POST" && options.idempotencyKey !== false) setHeader(headers, "idempotency-key", options.idempotencyKey ?? crypto.randomUUID());
+  if (endpoint.method === "POST" && options.idempotencyKey !== false)
+    setHeader(headers, "idempotency-key", options.idempotencyKey ?? crypto.randomUUID());
   const repeatable = (endpoint.method !== "POST" || options.idempotencyKey !== false) && (typeof body !== "object" || body.repeatable);
   return {
     endpoint,

@@ -13,7 +13,9 @@ function allTextOf(value: unknown, seen = new Set<unknown>()): string {
   if (typeof value !== "object" || value === null) return String(value);
   if (seen.has(value)) return "";
   seen.add(value);
-  const keys = Reflect.ownKeys(value).filter((key) => key === "message" || key === "stack" || key === "cause" || Object.getOwnPropertyDescriptor(value, key)?.enumerable === true);
+  const keys = Reflect.ownKeys(value).filter(
+    (key) => key === "message" || key === "stack" || key === "cause" || Object.getOwnPropertyDescriptor(value, key)?.enumerable === true,
+  );
   const headers = value instanceof Headers ? JSON.stringify([...value]) : "";
   return keys.map((key) => `${String(key)}=${allTextOf(Reflect.get(value, key), seen)}`).join("\n") + headers;
 }
@@ -30,11 +32,20 @@ describe("secrets", () => {
       else if (count === 6) reply(response, 503, { code: "x", message: leak }, quick);
     });
     const logger = { debug: (...line: unknown[]) => printed.push(line), warn: (...line: unknown[]) => printed.push(line) };
-    const hooks = { onRequest: (info: unknown) => void printed.push(info), onResponse: ({ responseHeaders: _, ...info }: ResponseInfo) => void printed.push(info), onRetry: (info: unknown) => void printed.push(info) };
+    const hooks = {
+      onRequest: (info: unknown) => void printed.push(info),
+      onResponse: ({ responseHeaders: _, ...info }: ResponseInfo) => void printed.push(info),
+      onRetry: (info: unknown) => void printed.push(info),
+    };
     const transport = make(server, { maxRetries: 0, timeoutMs: 2_000, logger, hooks });
     for (let count = 0; count < 5; count++) printed.push(await failureOf(transport.call(getProfile, { params })));
     printed.push(await failureOf(transport.call(getProfile, { params }, { maxRetries: 1 })));
-    const leaking = createTransport({ baseUrl: server.baseUrl, apiKey, maxRetries: 0, fetch: (request) => Promise.reject(new Error(`cannot send ${request.headers.get("authorization") ?? ""}`)) });
+    const leaking = createTransport({
+      baseUrl: server.baseUrl,
+      apiKey,
+      maxRetries: 0,
+      fetch: (request) => Promise.reject(new Error(`cannot send ${request.headers.get("authorization") ?? ""}`)),
+    });
     printed.push(await failureOf(leaking.call(getProfile, { params })));
     expect(server.seen).toHaveLength(7);
     expect(printed.length).toBeGreaterThan(20);
@@ -47,9 +58,17 @@ describe("secrets", () => {
 describe("secret headers", () => {
   it("are in no error either", async () => {
     await using server = await serve((request, response) => {
-      reply(response, 409, { code: "conflict", message: `seen: ${JSON.stringify(request.headers)}`, existing_id: "p7", echo: request.headers.cookie });
+      reply(response, 409, {
+        code: "conflict",
+        message: `seen: ${JSON.stringify(request.headers)}`,
+        existing_id: "p7",
+        echo: request.headers.cookie,
+      });
     });
-    const transport = make(server, { maxRetries: 0, headers: { cookie: "session=abcdef", "x-gateway-token": "tok_12345678", "x-team": "visible-team" } });
+    const transport = make(server, {
+      maxRetries: 0,
+      headers: { cookie: "session=abcdef", "x-gateway-token": "tok_12345678", "x-team": "visible-team" },
+    });
     const error = await failureOf(transport.call(getProfile, { params }));
     expect(ApiError.isInstance(error) && error.fields).toMatchObject({ existing_id: "p7", echo: "[cookie]" });
     expect(String(error)).toContain("visible-team");
@@ -79,7 +98,14 @@ describe("hooks", () => {
     ]);
     const mine = new Error("not today");
     const failures: unknown[] = [];
-    const failing = createTransport({ baseUrl: "http://127.0.0.1:9", maxRetries: 0, hooks: [{ onFailure: ({ operationId, error }) => void failures.push([operationId, error]) }, { onFailure: () => Promise.reject(new Error("lost")) }] });
+    const failing = createTransport({
+      baseUrl: "http://127.0.0.1:9",
+      maxRetries: 0,
+      hooks: [
+        { onFailure: ({ operationId, error }) => void failures.push([operationId, error]) },
+        { onFailure: () => Promise.reject(new Error("lost")) },
+      ],
+    });
     const failure = await failureOf(failing.call(getProfile, { params }));
     expect(failures).toEqual([["profiles.get", failure]]);
     const refusing = make(server, {

@@ -61,7 +61,9 @@ describe("retry", () => {
       }
     });
     const retries: RetryInfo[] = [];
-    const error = await failureOf(make(server, { maxRetries: 1, hooks: { onRetry: (retry) => void retries.push(retry) } }).call(getProfile, { params }));
+    const error = await failureOf(
+      make(server, { maxRetries: 1, hooks: { onRetry: (retry) => void retries.push(retry) } }).call(getProfile, { params }),
+    );
     expect(ConnectionError.isInstance(error)).toBe(true);
     expect(String(error)).toContain(server.baseUrl);
     expect(server.seen).toHaveLength(2);
@@ -76,13 +78,16 @@ describe("retry", () => {
     });
     await server[Symbol.asyncDispose]();
     const error = await failureOf(make(server, { maxRetries: 0 }).call(getProfile, { params }));
-    expect(ConnectionError.isInstance(error) && error.message).toBe(`profiles.get could not reach ${server.baseUrl}: connect ECONNREFUSED ${server.baseUrl.slice(7)}.`);
+    expect(ConnectionError.isInstance(error) && error.message).toBe(
+      `profiles.get could not reach ${server.baseUrl}: connect ECONNREFUSED ${server.baseUrl.slice(7)}.`,
+    );
   });
 
   it("waits as long as the service asks, but not longer than a minute", async () => {
     await using server = await serve((_, response, count) => {
       if (count === 1) reply(response, 429, { code: "too_many_requests", message: "Slow down." }, { "retry-after": "0" });
-      else if (count === 2) reply(response, 429, { code: "too_many_requests", message: "Slow down." }, { "retry-after": new Date(Date.now() - 1000).toUTCString() });
+      else if (count === 2)
+        reply(response, 429, { code: "too_many_requests", message: "Slow down." }, { "retry-after": new Date(Date.now() - 1000).toUTCString() });
       else reply(response, 429, { code: "too_many_requests", message: "Slow down." }, { "retry-after": "3600" });
     });
     const error = await failureOf(make(server, { maxRetries: 9 }).call(getProfile, { params }));
@@ -103,7 +108,9 @@ describe("time", () => {
       });
     });
     const silent = await failureOf(make(server, { maxRetries: 0, timeoutMs: 60 }).call(getProfile, { params }));
-    expect(TimeoutError.isInstance(silent) && silent.message).toBe("profiles.get timed out after 60 ms: no answer came. Raise timeoutMs if it needs longer.");
+    expect(TimeoutError.isInstance(silent) && silent.message).toBe(
+      "profiles.get timed out after 60 ms: no answer came. Raise timeoutMs if it needs longer.",
+    );
     isSilent = false;
     const dripping = await failureOf(make(server, { maxRetries: 0, timeoutMs: 1_500 }).call(getProfile, { params }));
     expect(TimeoutError.isInstance(dripping) && dripping.message).toContain("the answer did not end");
@@ -130,24 +137,33 @@ describe("time", () => {
     expect(server.seen.length).toBeLessThanOrEqual(2);
   });
 
-  it.each(["before", "waiting for", "reading", "between tries of"])("ends with the caller's own reason when it aborts %s the answer", async (when) => {
-    const controller = new AbortController();
-    const reason = { mine: true };
-    const abort = () => {
-      controller.abort(reason);
-    };
-    await using server = await serve((_, response) => {
-      if (when === "reading") response.writeHead(200).write("{");
-      if (when === "between tries of") reply(response, 503, { code: "x", message: "x" }, { "retry-after-ms": "30000" });
-      else setImmediate(abort);
-    });
-    if (when === "before") abort();
-    const transport = make(server, { hooks: when === "between tries of" ? { onRetry: () => void setImmediate(abort) } : {} });
-    expect(await failureOf(transport.call(getProfile, { params }, { signal: controller.signal }))).toBe(reason);
-  });
+  it.each(["before", "waiting for", "reading", "between tries of"])(
+    "ends with the caller's own reason when it aborts %s the answer",
+    async (when) => {
+      const controller = new AbortController();
+      const reason = { mine: true };
+      const abort = () => {
+        controller.abort(reason);
+      };
+      await using server = await serve((_, response) => {
+        if (when === "reading") response.writeHead(200).write("{");
+        if (when === "between tries of") reply(response, 503, { code: "x", message: "x" }, { "retry-after-ms": "30000" });
+        else setImmediate(abort);
+      });
+      if (when === "before") abort();
+      const transport = make(server, { hooks: when === "between tries of" ? { onRetry: () => void setImmediate(abort) } : {} });
+      expect(await failureOf(transport.call(getProfile, { params }, { signal: controller.signal }))).toBe(reason);
+    },
+  );
 
   it("ends too when a given fetch does not listen to the signal", async () => {
-    const transport = createTransport({ baseUrl: "http://host", apiKey, timeoutMs: 20, maxRetries: 0, fetch: () => new Promise<never>(() => undefined) });
+    const transport = createTransport({
+      baseUrl: "http://host",
+      apiKey,
+      timeoutMs: 20,
+      maxRetries: 0,
+      fetch: () => new Promise<never>(() => undefined),
+    });
     expect(TimeoutError.isInstance(await failureOf(transport.call(getProfile, { params })))).toBe(true);
   });
 });

@@ -24,10 +24,13 @@ function isSeveral(hooks: TransportHooks | readonly TransportHooks[]): hooks is 
 /** @throws {TypeError} when `baseUrl`, `apiKey` or `maxConcurrency` cannot be what they should be. */
 export function settingsOf(options: TransportOptions): Settings {
   const { apiKey, hooks, headers = {} } = options;
-  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey is empty or holds characters that no key has: a line break or a space, perhaps.");
+  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
+    throw new TypeError("apiKey is empty or holds characters that no key has: a line break or a space, perhaps.");
   const { maxConcurrency = defaultMaxConcurrency } = options;
   if (!(maxConcurrency >= 1)) throw new TypeError("maxConcurrency must be 1 or more.");
-  const secrets = Object.entries(headers).flatMap(([name, value]) => (secretName.test(name) ? [{ text: value, shown: `[${name.toLowerCase()}]` }] : []));
+  const secrets = Object.entries(headers).flatMap(([name, value]) =>
+    secretName.test(name) ? [{ text: value, shown: `[${name.toLowerCase()}]` }] : [],
+  );
   if (apiKey !== undefined) secrets.unshift({ text: apiKey, shown: "[api key]" });
   const known = secrets.filter(({ text }) => text.length >= minSecretLength);
   return {

@@ -6,15 +6,40 @@ import { failureOf, reply, serve, type TestServer } from "./node/testing/misbeha
 
 const common = { area: "Test", plane: "control", method: "GET", summary: "Test.", errors: [500] } as const;
 const Run = z.object({ state: z.string() });
-const lease = defineEndpoint({ ...common, operationId: "leases.acquire", method: "POST", path: "/leases", responses: { 200: json(Run), 204: empty } });
-const run = defineEndpoint({ ...common, operationId: "runs.create", method: "POST", path: "/runs", responses: { 200: json(Run), 202: json(z.object({ id: z.string() })) } });
-const film = defineEndpoint({ ...common, operationId: "films.download", path: "/film", responses: { 200: bytes("video/mp4", { headers: ["X-Row-Count"] }), 202: empty } });
-const log = defineEndpoint({ ...common, operationId: "log.list", path: "/log", query: z.object({ page_token: z.optional(z.string()), search: z.optional(z.string()) }), responses: { 200: tokenPage(z.number()) } });
+const lease = defineEndpoint({
+  ...common,
+  operationId: "leases.acquire",
+  method: "POST",
+  path: "/leases",
+  responses: { 200: json(Run), 204: empty },
+});
+const run = defineEndpoint({
+  ...common,
+  operationId: "runs.create",
+  method: "POST",
+  path: "/runs",
+  responses: { 200: json(Run), 202: json(z.object({ id: z.string() })) },
+});
+const film = defineEndpoint({
+  ...common,
+  operationId: "films.download",
+  path: "/film",
+  responses: { 200: bytes("video/mp4", { headers: ["X-Row-Count"] }), 202: empty },
+});
+const log = defineEndpoint({
+  ...common,
+  operationId: "log.list",
+  path: "/log",
+  query: z.object({ page_token: z.optional(z.string()), search: z.optional(z.string()) }),
+  responses: { 200: tokenPage(z.number()) },
+});
 const make = (server: TestServer) => createTransport({ baseUrl: server.baseUrl, apiKey: "sk_secret_0123456789", maxRetries: 0 });
 
 describe("several successes", () => {
   it("give nothing for the status without a body", async () => {
-    await using server = await serve((_, response, count) => { reply(response, count === 1 ? 204 : 200, count === 1 ? undefined : { state: "there" }); });
+    await using server = await serve((_, response, count) => {
+      reply(response, count === 1 ? 204 : 200, count === 1 ? undefined : { state: "there" });
+    });
     const transport = make(server);
     expect(await transport.call(lease)).toBeUndefined();
     expect(await transport.call(lease)).toEqual({ state: "there" });
@@ -22,7 +47,9 @@ describe("several successes", () => {
   });
 
   it("are checked by the schema of the status that came", async () => {
-    await using server = await serve((_, response, count) => { reply(response, count === 1 ? 202 : 200, { id: "r1" }); });
+    await using server = await serve((_, response, count) => {
+      reply(response, count === 1 ? 202 : 200, { id: "r1" });
+    });
     expect(await make(server).call(run)).toEqual({ id: "r1" });
     const error = await failureOf(make(server).call(run));
     expect(ContractError.isInstance(error) && error.path).toBe("body.state");
@@ -67,9 +94,12 @@ describe("pages by token", () => {
     expect((await make(server).call(log)).hasMore).toBe(false);
   });
 
-  it.each([{ "x-has-more": "true" }, { "x-has-more": "true", "x-next-page-token": "t" }])("refuse %j after the token t, which would never end", async (headers) => {
-    await using server = await pages(() => headers);
-    const error = await failureOf(make(server).call(log, { query: { page_token: "t" } }));
-    expect(ContractError.isInstance(error) && error.path).toBe("headers.x-next-page-token");
-  });
+  it.each([{ "x-has-more": "true" }, { "x-has-more": "true", "x-next-page-token": "t" }])(
+    "refuse %j after the token t, which would never end",
+    async (headers) => {
+      await using server = await pages(() => headers);
+      const error = await failureOf(make(server).call(log, { query: { page_token: "t" } }));
+      expect(ContractError.isInstance(error) && error.path).toBe("headers.x-next-page-token");
+    },
+  );
 });

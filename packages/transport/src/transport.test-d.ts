@@ -1,4 +1,19 @@
-import { bytes, createProfile, defineEndpoint, deleteProfile, empty, getHealth, getProfile, listProfiles, json, readFile, tokenPage, watchEvents, writeFile, type Endpoint } from "@shoal/contract";
+import {
+  bytes,
+  createProfile,
+  defineEndpoint,
+  deleteProfile,
+  empty,
+  getHealth,
+  getProfile,
+  listProfiles,
+  json,
+  readFile,
+  tokenPage,
+  watchEvents,
+  writeFile,
+  type Endpoint,
+} from "@shoal/contract";
 import type { FileSystemEvent, Health, Profile } from "@shoal/schemas";
 import { expectTypeOf } from "vitest";
 import * as z from "zod/mini";

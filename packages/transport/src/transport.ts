@@ -1,4 +1,14 @@
-import type { EmptyContent, Endpoint, EventOf, EventStreamContent, JsonContent, PageContent, RequestOf, ResponseContent, TokenPageContent } from "@shoal/contract";
+import type {
+  EmptyContent,
+  Endpoint,
+  EventOf,
+  EventStreamContent,
+  JsonContent,
+  PageContent,
+  RequestOf,
+  ResponseContent,
+  TokenPageContent,
+} from "@shoal/contract";
 import type * as z from "zod/mini";
 import { checkValue, contractError, readBody, readJson } from "./answer.ts";
 import type { Download } from "./download.ts";
@@ -10,16 +20,27 @@ import { contentOf, planOf, type AnyRequest, type Settings } from "./plan.ts";
 import { settingsOf } from "./settings.ts";
 
 type SuccessOf<E extends Endpoint> = E["responses"][keyof E["responses"]];
-type ResultOfContent<Content> = Content extends PageContent<infer S> | TokenPageContent<infer S> ? ItemPage<z.output<S>> : Content extends JsonContent<infer S> ? z.output<S> : Content extends EmptyContent ? undefined : never;
+type ResultOfContent<Content> = Content extends PageContent<infer S> | TokenPageContent<infer S>
+  ? ItemPage<z.output<S>>
+  : Content extends JsonContent<infer S>
+    ? z.output<S>
+    : Content extends EmptyContent
+      ? undefined
+      : never;
 
 /** What `call` gives: the JSON value, a page, or nothing. Of an endpoint that is only known as `Endpoint`, `unknown`. */
 export type CallResult<E extends Endpoint> = Endpoint extends E ? unknown : ResultOfContent<SuccessOf<E>>;
 
 /** What `download` gives: nothing where the endpoint may answer without a body. */
-export type DownloadResult<E extends Endpoint> = Endpoint extends E ? Download | undefined : Extract<SuccessOf<E>, EmptyContent> extends never ? Download : Download | undefined;
+export type DownloadResult<E extends Endpoint> = Endpoint extends E
+  ? Download | undefined
+  : Extract<SuccessOf<E>, EmptyContent> extends never
+    ? Download
+    : Download | undefined;
 
 /** `request` may be left out where nothing in it is required. */
-export type CallArguments<E extends Endpoint, Options> = object extends RequestOf<E> ? [request?: RequestOf<E>, options?: Options] : [request: RequestOf<E>, options?: Options];
+export type CallArguments<E extends Endpoint, Options> =
+  object extends RequestOf<E> ? [request?: RequestOf<E>, options?: Options] : [request: RequestOf<E>, options?: Options];
 
 /** Runs any endpoint. */
 export interface Transport {

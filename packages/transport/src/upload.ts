@@ -51,7 +51,12 @@ export function uploadOf(contentType: string, sources: readonly Source[]): Uploa
       sizeBytes += source instanceof Blob ? source.size : source.byteLength;
     }
   }
-  return { contentType, sizeBytes, repeatable: sizeBytes !== undefined, open: async (onProgress) => (inBrowser ? blobOf(sources) : openStream(sources, onProgress)) };
+  return {
+    contentType,
+    sizeBytes,
+    repeatable: sizeBytes !== undefined,
+    open: async (onProgress) => (inBrowser ? blobOf(sources) : openStream(sources, onProgress)),
+  };
 }
 
 /** In pages a body must be a Blob: most browsers cannot send a stream, and the others only over HTTP/2. */

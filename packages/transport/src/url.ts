@@ -9,7 +9,8 @@ export function parseBaseUrl(baseUrl: string | URL): string {
     throw new TypeError("baseUrl must be an absolute address, such as http://127.0.0.1:7777.");
   }
   if (!/^https?:$/.test(url.protocol)) throw new TypeError("baseUrl must begin with http:// or https://.");
-  if (url.username + url.password + url.search + url.hash !== "") throw new TypeError("baseUrl must not hold a user name, a password, a query (?…) or a fragment (#…); give the key as apiKey.");
+  if (url.username + url.password + url.search + url.hash !== "")
+    throw new TypeError("baseUrl must not hold a user name, a password, a query (?…) or a fragment (#…); give the key as apiKey.");
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 

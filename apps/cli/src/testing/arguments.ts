@@ -7,7 +7,8 @@ import { sampleOf, type SampleSchema } from "./sample-values.ts";
 
 /** The tables of the built command. */
 export function builtTable(): CommandSpec[] {
-  const read = (name: string): unknown => JSON.parse(readFileSync(fileURLToPath(new URL(`../../dist/commands/${name}.json`, import.meta.url)), "utf8"));
+  const read = (name: string): unknown =>
+    JSON.parse(readFileSync(fileURLToPath(new URL(`../../dist/commands/${name}.json`, import.meta.url)), "utf8"));
   const { roots, tables } = read("index") as { roots: CommandSpec[]; tables: string[] };
   return [...roots, ...tables.flatMap((word) => read(`of-${word}`) as CommandSpec[])];
 }
@@ -22,7 +23,8 @@ function schemaOf(spec: CommandSpec, field: string): SampleSchema {
   const operation = (paths[spec.path]?.[spec.method.toLowerCase()] ?? {}) as DocumentOperation;
   const parameter = operation.parameters?.find(({ name, in: where }) => where === "query" && name === field);
   const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
-  const resolve = (schema: SampleSchema | undefined): SampleSchema => (schema?.$ref === undefined ? (schema ?? {}) : resolve(components.schemas[schema.$ref.split("/").at(-1) ?? ""]));
+  const resolve = (schema: SampleSchema | undefined): SampleSchema =>
+    schema?.$ref === undefined ? (schema ?? {}) : resolve(components.schemas[schema.$ref.split("/").at(-1) ?? ""]);
   const find = (schema: SampleSchema | undefined, name: string): SampleSchema | undefined => {
     const { properties, anyOf = [], oneOf = [], allOf = [] } = resolve(schema);
     return properties?.[name] ?? [...anyOf, ...oneOf, ...allOf].map((part) => find(part, name)).find((found) => found !== undefined);

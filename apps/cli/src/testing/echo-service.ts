@@ -9,7 +9,20 @@ import { Readable } from "node:stream";
 import { sampleOf, type SampleSchema } from "./sample-values.ts";
 
 interface EchoDocument {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string; readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: SampleSchema }>> }>> }>>>>;
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<
+        Record<
+          string,
+          {
+            readonly operationId: string;
+            readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: SampleSchema }>> }>>;
+          }
+        >
+      >
+    >
+  >;
   readonly components: { readonly schemas: Readonly<Record<string, SampleSchema>> };
 }
 /** The contract's own document, as samples are made from it. */
@@ -94,7 +107,10 @@ export async function startEchoService(): Promise<EchoService> {
 }
 
 function isListOf(operationId: string): boolean {
-  for (const methods of Object.values(paths)) for (const operation of Object.values(methods)) if (operation.operationId === operationId) return Object.values(operation.responses).some(({ content }) => Object.values(content ?? {})[0]?.schema?.type === "array");
+  for (const methods of Object.values(paths))
+    for (const operation of Object.values(methods))
+      if (operation.operationId === operationId)
+        return Object.values(operation.responses).some(({ content }) => Object.values(content ?? {})[0]?.schema?.type === "array");
   return false;
 }
 

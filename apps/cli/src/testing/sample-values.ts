@@ -39,7 +39,11 @@ const texts: Readonly<Record<string, string>> = {
 };
 
 /** Makes a value that fits a schema: of an object, what it requires, or with `all` every field. Always the same for the same schema. */
-export function sampleOf(schema: SampleSchema, schemas: Readonly<Record<string, SampleSchema>>, options: { readonly name?: string; readonly all?: boolean; readonly depth?: number } = {}): unknown {
+export function sampleOf(
+  schema: SampleSchema,
+  schemas: Readonly<Record<string, SampleSchema>>,
+  options: { readonly name?: string; readonly all?: boolean; readonly depth?: number } = {},
+): unknown {
   const { name = "", all = false, depth = 0 } = options;
   if (schema.$ref !== undefined) return sampleOf(schemas[schema.$ref.split("/").at(-1) ?? ""] ?? {}, schemas, options);
   if (schema.const !== undefined) return schema.const;
@@ -50,7 +54,14 @@ export function sampleOf(schema: SampleSchema, schemas: Readonly<Record<string, 
   if (variant && schema.properties === undefined) return sampleOf(variant, schemas, options);
   switch (type) {
     case "string":
-      return texts[name] ?? (schema.format === "date-time" ? "2026-01-01T00:00:00Z" : schema.format === "uri" ? "https://example.com/" : "x".repeat(Math.max(1, schema.minLength ?? 1)));
+      return (
+        texts[name] ??
+        (schema.format === "date-time"
+          ? "2026-01-01T00:00:00Z"
+          : schema.format === "uri"
+            ? "https://example.com/"
+            : "x".repeat(Math.max(1, schema.minLength ?? 1)))
+      );
     case "integer":
     case "number":
       return Math.max(1, schema.minimum ?? 1);
@@ -59,9 +70,12 @@ export function sampleOf(schema: SampleSchema, schemas: Readonly<Record<string, 
     case "null":
       return null;
     case "array":
-      return depth > 4 ? [] : Array.from({ length: Math.max(1, schema.minItems ?? 1) }, () => sampleOf(schema.items ?? {}, schemas, { ...options, depth: depth + 1 }));
+      return depth > 4
+        ? []
+        : Array.from({ length: Math.max(1, schema.minItems ?? 1) }, () => sampleOf(schema.items ?? {}, schemas, { ...options, depth: depth + 1 }));
     default: {
-      if (schema.properties === undefined && schema.allOf === undefined) return typeof schema.additionalProperties === "object" ? { a: sampleOf(schema.additionalProperties, schemas, { depth: depth + 1 }) } : {};
+      if (schema.properties === undefined && schema.allOf === undefined)
+        return typeof schema.additionalProperties === "object" ? { a: sampleOf(schema.additionalProperties, schemas, { depth: depth + 1 }) } : {};
       const parts = (schema.allOf ?? []).map((part) => sampleOf(part, schemas, { ...options, depth: depth + 1 }) as object);
       const required = new Set(schema.required ?? []);
       const own = Object.entries(schema.properties ?? {})

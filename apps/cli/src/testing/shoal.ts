@@ -46,7 +46,10 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
 }
 
 /** Runs the command to its end. */
-export async function shoal(args: readonly string[], options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string } = {}): Promise<Outcome> {
+export async function shoal(
+  args: readonly string[],
+  options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string } = {},
+): Promise<Outcome> {
   const run = start(args, options.env);
   run.stdin.end(options.input ?? "");
   return run.outcome;
@@ -54,7 +57,10 @@ export async function shoal(args: readonly string[], options: { readonly env?: R
 
 /** Why sessions cannot run here, or `undefined`. With SHOAL_REQUIRE_ALL=1 that is a failure instead of a reason to skip. */
 export async function noChromium(): Promise<string | undefined> {
-  const { state, detail } = (await examine({ env: process.env })).find(({ name }) => name === "chromium") ?? { state: "missing", detail: "No Chromium was found." };
+  const { state, detail } = (await examine({ env: process.env })).find(({ name }) => name === "chromium") ?? {
+    state: "missing",
+    detail: "No Chromium was found.",
+  };
   if (state !== "missing") return undefined;
   if (process.env.SHOAL_REQUIRE_ALL === "1") throw new Error(`SHOAL_REQUIRE_ALL is set, but: ${detail}`);
   return detail;
@@ -77,7 +83,11 @@ export async function startTestService(): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), "shoal-cli-"));
   const dataDir = join(folder, "data");
   // The machine that tests run on may be busy with other things: no reason to refuse their requests.
-  const service = await startService(dataDir, ["--warm", "0", "--placement", "process", "--log-level", "warn", "--max-event-loop-delay-ms", "0"], bareEnv());
+  const service = await startService(
+    dataDir,
+    ["--warm", "0", "--placement", "process", "--log-level", "warn", "--max-event-loop-delay-ms", "0"],
+    bareEnv(),
+  );
   const env = { SHOAL_DATA_DIR: dataDir };
   const run = (...args: string[]) => shoal(args, { env });
   return {

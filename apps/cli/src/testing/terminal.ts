@@ -4,7 +4,9 @@ import { bareEnv, shoalPath } from "./shoal.ts";
 
 /** Why there is no pseudo-terminal here, or `undefined`. util-linux's `script` makes one; that of other systems takes other flags. */
 export function noScript(): string | undefined {
-  const missing = spawnSync("sh", ["-c", "script --version"], { encoding: "utf8" }).stdout.includes("util-linux") ? undefined : "there is no script command of util-linux";
+  const missing = spawnSync("sh", ["-c", "script --version"], { encoding: "utf8" }).stdout.includes("util-linux")
+    ? undefined
+    : "there is no script command of util-linux";
   if (missing !== undefined && process.env.SHOAL_REQUIRE_ALL === "1") throw new Error(`SHOAL_REQUIRE_ALL is set, but ${missing}.`);
   return missing;
 }
@@ -17,9 +19,14 @@ export interface TerminalRun {
   readonly status: Promise<number | null>;
 }
 
-export function onTerminal(args: readonly string[], { columns = 100, env = {} }: { readonly columns?: number; readonly env?: Readonly<Record<string, string>> } = {}): TerminalRun {
+export function onTerminal(
+  args: readonly string[],
+  { columns = 100, env = {} }: { readonly columns?: number; readonly env?: Readonly<Record<string, string>> } = {},
+): TerminalRun {
   const command = [process.execPath, shoalPath, ...args].map((word) => `'${word}'`).join(" ");
-  const child = spawn("script", ["-qec", `stty cols ${String(columns)} rows 40; exec ${command}`, "/dev/null"], { env: bareEnv({ TERM: "xterm-256color", ...env }) });
+  const child = spawn("script", ["-qec", `stty cols ${String(columns)} rows 40; exec ${command}`, "/dev/null"], {
+    env: bareEnv({ TERM: "xterm-256color", ...env }),
+  });
   let screen = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (screen += text));
   // What is typed after its end is lost.

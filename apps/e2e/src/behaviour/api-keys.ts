@@ -13,7 +13,15 @@ export function describeApiKeys(test: ServiceUnderTest): void {
       const name = test.unique("key");
       const { key, ...made } = await apiKeys.create({ name });
       expect(key).toMatch(/^sk_shoal_[\w-]{43}$/);
-      expect(made).toMatchObject({ name, expires_at: null, deleted_at: null, project_id: null, project_name: null, masked_key: `${key.slice(0, 13)}...${key.slice(-4)}`, created_by: { email: "admin@localhost", name: "admin" } });
+      expect(made).toMatchObject({
+        name,
+        expires_at: null,
+        deleted_at: null,
+        project_id: null,
+        project_name: null,
+        masked_key: `${key.slice(0, 13)}...${key.slice(-4)}`,
+        created_by: { email: "admin@localhost", name: "admin" },
+      });
       const client = test.clientWith({ apiKey: key });
       expect(await client.apiKeys.get(made.id)).toMatchObject(made);
       expect(JSON.stringify(await apiKeys.get(made.id))).not.toContain(key);
@@ -63,10 +71,16 @@ export function describeApiKeys(test: ServiceUnderTest): void {
     it("are listed in the order that was asked for", async () => {
       const { apiKeys } = test.shoal;
       const series = test.unique("listed");
-      for (const [name, days_to_expire] of [["b", 5], ["a", null], ["c", 2]] as const) await apiKeys.create({ name: `${series} ${name}`, days_to_expire });
+      for (const [name, days_to_expire] of [
+        ["b", 5],
+        ["a", null],
+        ["c", 2],
+      ] as const)
+        await apiKeys.create({ name: `${series} ${name}`, days_to_expire });
       const { id } = await apiKeys.create({ name: `${series} gone` });
       await apiKeys.delete(id);
-      const listed = async (query: Parameters<typeof apiKeys.list>[0]) => (await apiKeys.list({ query: series, ...query })).items.map(({ name }) => name.split(" ").at(-1)).join(" ");
+      const listed = async (query: Parameters<typeof apiKeys.list>[0]) =>
+        (await apiKeys.list({ query: series, ...query })).items.map(({ name }) => name.split(" ").at(-1)).join(" ");
       expect(await listed({})).toBe("c a b");
       expect(await listed({ sort_direction: "asc" })).toBe("b a c");
       expect(await listed({ sort_by: "name", sort_direction: "asc" })).toBe("a b c");

@@ -9,11 +9,29 @@ export function describeBrowsers(test: ServiceUnderTest): void {
     it("are shown as they were asked for, changed and ended", async () => {
       const { browsers } = test.shoal;
       const name = test.unique("session");
-      const made = await browsers.create({ name, tags: { team: "a b", empty: "" }, timeout_seconds: 600, viewport: { width: 800, height: 600 }, start_url: "about:blank" });
+      const made = await browsers.create({
+        name,
+        tags: { team: "a b", empty: "" },
+        timeout_seconds: 600,
+        viewport: { width: 800, height: 600 },
+        start_url: "about:blank",
+      });
       const id = made.session_id;
-      expect(made).toMatchObject({ name, tags: { team: "a b", empty: "" }, timeout_seconds: 600, viewport: { width: 800, height: 600 }, start_url: "about:blank", headless: true, stealth: false, browser_restarts: 0, region: "default", memory: expect.stringMatching(/^\d+[GM]iB$/) as unknown });
+      expect(made).toMatchObject({
+        name,
+        tags: { team: "a b", empty: "" },
+        timeout_seconds: 600,
+        viewport: { width: 800, height: 600 },
+        start_url: "about:blank",
+        headless: true,
+        stealth: false,
+        browser_restarts: 0,
+        region: "default",
+        memory: expect.stringMatching(/^\d+[GM]iB$/) as unknown,
+      });
       expect(id).toMatch(/^[a-z][a-z0-9]{23}$/);
-      for (const address of [made.cdp_ws_url, made.webdriver_ws_url]) expect(address.startsWith(`${test.baseUrl.replace("http", "ws")}/browsers/${id}/`)).toBe(true);
+      for (const address of [made.cdp_ws_url, made.webdriver_ws_url])
+        expect(address.startsWith(`${test.baseUrl.replace("http", "ws")}/browsers/${id}/`)).toBe(true);
       expect([made.deleted_at, made.ended_reason]).toEqual([undefined, undefined]);
       expect(await browsers.get(name)).toMatchObject({ session_id: id, timeout_seconds: 600, usage: { uptime_ms: expect.any(Number) as unknown } });
       expect(await codeOf(browsers.create({ name }))).toBe("409 name_taken");
@@ -29,17 +47,29 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       expect(await codeOf(browsers.get(id))).toBe("404 not_found");
       expect(await codeOf(browsers.delete(id))).toBe("404 not_found");
       expect(await codeOf(browsers.update(id, { tags: {} }))).toBe("404 not_found");
-      expect(await browsers.get(id, { include_deleted: true })).toMatchObject({ session_id: id, ended_reason: "deleted", deleted_at: expect.stringMatching(/Z$/) as unknown });
-      expect(await refusalOf(browsers.fs.listFiles(id, { path: "/" }))).toMatchObject({ status: 404, code: "not_found", message: expect.stringContaining("deleted") as unknown });
+      expect(await browsers.get(id, { include_deleted: true })).toMatchObject({
+        session_id: id,
+        ended_reason: "deleted",
+        deleted_at: expect.stringMatching(/Z$/) as unknown,
+      });
+      expect(await refusalOf(browsers.fs.listFiles(id, { path: "/" }))).toMatchObject({
+        status: 404,
+        code: "not_found",
+        message: expect.stringContaining("deleted") as unknown,
+      });
     });
 
     it("are listed by state, labels and name", async () => {
       const { browsers } = test.shoal;
       const series = test.unique("list");
       const ids: string[] = [];
-      for (const colour of ["red", "red", "blue"]) ids.push((await browsers.create({ name: test.unique(series), tags: { series, colour }, timeout_seconds: 600 })).session_id);
+      for (const colour of ["red", "red", "blue"])
+        ids.push((await browsers.create({ name: test.unique(series), tags: { series, colour }, timeout_seconds: 600 })).session_id);
       await browsers.delete(ids[0] ?? "");
-      const listed = async (query: Parameters<typeof browsers.list>[0]) => (await allOf(await browsers.list({ limit: 1, ...query, tags: { series, ...query?.tags } }))).map(({ session_id }) => ids.indexOf(session_id)).join(" ");
+      const listed = async (query: Parameters<typeof browsers.list>[0]) =>
+        (await allOf(await browsers.list({ limit: 1, ...query, tags: { series, ...query?.tags } })))
+          .map(({ session_id }) => ids.indexOf(session_id))
+          .join(" ");
       expect(await listed({})).toBe("2 1");
       expect(await listed({ status: "deleted" })).toBe("0");
       expect(await listed({ status: "all" })).toBe("2 1 0");
@@ -56,7 +86,11 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       const { browsers } = test.shoal;
       await using session = await browsers.create({ region: "default" });
       expect(session.region).toBe("default");
-      expect(await refusalOf(browsers.create({ region: "us-east" }))).toMatchObject({ status: 400, code: "bad_request", message: expect.stringContaining("body.region: this service has no server in region us-east now; there is: default.") as unknown });
+      expect(await refusalOf(browsers.create({ region: "us-east" }))).toMatchObject({
+        status: 400,
+        code: "bad_request",
+        message: expect.stringContaining("body.region: this service has no server in region us-east now; there is: default.") as unknown,
+      });
     });
 
     it("have an end where they were given one, and get more time", async () => {

@@ -18,10 +18,20 @@ export function describeFiles(test: ServiceUnderTest): void {
       const home = await session.freshDirectory();
       await fs.writeFile(id, "hällo", { path: `${home}/new/dir/a.txt` });
       expect(await fs.readText(id, { path: `${home}/new/dir/a.txt` })).toBe("hällo");
-      expect(await fs.fileInfo(id, { path: `${home}/new/dir/a.txt` })).toEqual({ name: "a.txt", path: `${home}/new/dir/a.txt`, size_bytes: 6, is_dir: false, mode: "-rw-r--r--", mod_time: expect.stringMatching(/Z$/) as unknown });
+      expect(await fs.fileInfo(id, { path: `${home}/new/dir/a.txt` })).toEqual({
+        name: "a.txt",
+        path: `${home}/new/dir/a.txt`,
+        size_bytes: 6,
+        is_dir: false,
+        mode: "-rw-r--r--",
+        mod_time: expect.stringMatching(/Z$/) as unknown,
+      });
       expect(await fs.fileInfo(id, { path: `${home}/new` })).toMatchObject({ name: "new", size_bytes: 0, is_dir: true, mode: "drwxr-xr-x" });
       await fs.move(id, { src_path: `${home}/new/dir/a.txt`, dest_path: `${home}/b` });
-      expect((await fs.listFiles(id, { path: home })).map(({ name, path }) => [name, path])).toEqual([["b", `${home}/b`], ["new", `${home}/new`]]);
+      expect((await fs.listFiles(id, { path: home })).map(({ name, path }) => [name, path])).toEqual([
+        ["b", `${home}/b`],
+        ["new", `${home}/new`],
+      ]);
       await fs.deleteFile(id, { path: `${home}/b` });
       await fs.deleteDirectory(id, { path: `${home}/new` });
       expect(await fs.listFiles(id, { path: home })).toEqual([]);
@@ -50,7 +60,13 @@ export function describeFiles(test: ServiceUnderTest): void {
       expect((await fs.listFiles(id, { path: "/home/shoal" })).map(({ name }) => name)).toContain("Downloads");
     });
 
-    it.each([["600", "-rw-------"], ["0755", "-rwxr-xr-x"], ["4711", "-rws--x--x"], ["1777", "-rwxrwxrwt"], ["000", "----------"]])("have the mode %s", async (mode, text) => {
+    it.each([
+      ["600", "-rw-------"],
+      ["0755", "-rwxr-xr-x"],
+      ["4711", "-rws--x--x"],
+      ["1777", "-rwxrwxrwt"],
+      ["000", "----------"],
+    ])("have the mode %s", async (mode, text) => {
       const { fs, id } = session;
       const home = await session.freshDirectory();
       const path = `${home}/file`;
@@ -76,7 +92,10 @@ export function describeFiles(test: ServiceUnderTest): void {
       }
       await fs.setFilePermissions(id, { path, mode: "600" });
       expect(await fs.readText(id, { path })).toBe("1");
-      expect(await refusalOf(fs.setFilePermissions(id, { path, mode: "600", owner: "nobody-of-that-name" }))).toMatchObject({ status: 400, message: expect.stringContaining("body.owner") as unknown });
+      expect(await refusalOf(fs.setFilePermissions(id, { path, mode: "600", owner: "nobody-of-that-name" }))).toMatchObject({
+        status: 400,
+        message: expect.stringContaining("body.owner") as unknown,
+      });
       for (const mode of ["8", "99", "rwx", "", "77777", "-1"]) expect((await refusalOf(fs.setFilePermissions(id, { path, mode }))).status).toBe(400);
     });
 
@@ -84,16 +103,32 @@ export function describeFiles(test: ServiceUnderTest): void {
       const { fs, id } = session;
       const home = await session.freshDirectory();
       await fs.writeFile(id, "1", { path: `${home}/file` });
-      const wrong = { "relative/path": "absolute", "": "absolute", "~/file": "absolute", "/nul\0l": "NUL", [`/${"x/".repeat(2048)}y`]: "4096", [`/${"n".repeat(256)}`]: "255" };
+      const wrong = {
+        "relative/path": "absolute",
+        "": "absolute",
+        "~/file": "absolute",
+        "/nul\0l": "NUL",
+        [`/${"x/".repeat(2048)}y`]: "4096",
+        [`/${"n".repeat(256)}`]: "255",
+      };
       for (const [path, text] of Object.entries(wrong)) {
         const refused = await refusalOf(call(fs, id, path));
         expect([name, path.slice(0, 20), refused.status, refused.code]).toEqual([name, path.slice(0, 20), 400, "bad_request"]);
         expect(refused.message).toContain(field);
         expect(refused.message).toContain(text);
       }
-      expect(await refusalOf(call(fs, id, `${home}/file/below`))).toMatchObject({ status: 400, code: "not_a_directory", message: expect.stringContaining(`${home}/file`) as unknown });
+      expect(await refusalOf(call(fs, id, `${home}/file/below`))).toMatchObject({
+        status: 400,
+        code: "not_a_directory",
+        message: expect.stringContaining(`${home}/file`) as unknown,
+      });
       const missing = `${home}/missing ü\n`;
-      if (makes === undefined) expect(await refusalOf(call(fs, id, missing))).toMatchObject({ status: 404, code: "not_found", message: expect.stringContaining(missing) as unknown });
+      if (makes === undefined)
+        expect(await refusalOf(call(fs, id, missing))).toMatchObject({
+          status: 404,
+          code: "not_found",
+          message: expect.stringContaining(missing) as unknown,
+        });
     });
 
     it("are no directories, nor these files", async () => {
@@ -139,8 +174,14 @@ export function describeFiles(test: ServiceUnderTest): void {
       const { fs, id } = session;
       const home = await session.freshDirectory();
       const files = (...paths: string[]) => ({ files: paths.map((path) => ({ dest_path: `${home}/${path}`, file: blob(path) })) });
-      expect(await refusalOf(fs.upload(id, files("a", "a")))).toMatchObject({ status: 400, message: expect.stringContaining("body.files[1][dest_path]") as unknown });
-      expect(await refusalOf(fs.upload(id, files("a", "a/b")))).toMatchObject({ status: 400, message: expect.stringContaining("files[1]") as unknown });
+      expect(await refusalOf(fs.upload(id, files("a", "a")))).toMatchObject({
+        status: 400,
+        message: expect.stringContaining("body.files[1][dest_path]") as unknown,
+      });
+      expect(await refusalOf(fs.upload(id, files("a", "a/b")))).toMatchObject({
+        status: 400,
+        message: expect.stringContaining("files[1]") as unknown,
+      });
       expect(await refusalOf(fs.upload(id, { files: [] }))).toMatchObject({ status: 400, message: expect.stringContaining("body.files") as unknown });
       expect(await fs.listFiles(id, { path: home })).toEqual([]);
       await fs.upload(id, files("ü/1", "ü/2", "3"));
@@ -152,7 +193,14 @@ export function describeFiles(test: ServiceUnderTest): void {
       ["an unknown part", [["colour", "red"]], "body.colour"],
       ["a path without a file", [["files[0][dest_path]", "/tmp/a"]], "body.files[0][file]"],
       ["a file without a path", [["files[0][file]", blob("x")]], "body.files[0][dest_path]"],
-      ["a path twice", [["files[0][dest_path]", "/tmp/a"], ["files[0][dest_path]", "/tmp/b"]], "body.files[0][dest_path]"],
+      [
+        "a path twice",
+        [
+          ["files[0][dest_path]", "/tmp/a"],
+          ["files[0][dest_path]", "/tmp/b"],
+        ],
+        "body.files[0][dest_path]",
+      ],
       ["a file as text", [["files[0][file]", "x"]], "body.files[0][file]"],
       ["a path as a file", [["files[0][dest_path]", blob("/tmp/a")]], "body.files[0][dest_path]"],
     ] as const)("are refused with %s", async (_, parts, field) => {
@@ -161,8 +209,15 @@ export function describeFiles(test: ServiceUnderTest): void {
         if (typeof value === "string") form.append(name, value);
         else form.append(name, value, "file");
       }
-      const answer = await test.fetch(`${test.baseUrl}/browsers/${session.id}/fs/upload`, { method: "POST", headers: { authorization: `Bearer ${test.apiKey}` }, body: form });
-      expect([answer.status, await answer.json()]).toEqual([400, expect.objectContaining({ code: "bad_request", message: expect.stringContaining(field) as unknown })]);
+      const answer = await test.fetch(`${test.baseUrl}/browsers/${session.id}/fs/upload`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${test.apiKey}` },
+        body: form,
+      });
+      expect([answer.status, await answer.json()]).toEqual([
+        400,
+        expect.objectContaining({ code: "bad_request", message: expect.stringContaining(field) as unknown }),
+      ]);
     });
 
     it("go through archives and come back the same", async () => {
@@ -180,15 +235,27 @@ export function describeFiles(test: ServiceUnderTest): void {
       expect(namesIn(archive)).toEqual(["a/", "a/b/", "a/b/ü 𝒳.txt", "a/link", "empty/", "plain", "run.sh"]);
       await fs.uploadZip(id, { dest_path: `${home}/to`, zip_file: archive });
       for (const path of ["", "/a", "/a/b"]) {
-        const [from, to] = await Promise.all(["from", "to"].map(async (side) => (await fs.listFiles(id, { path: `${home}/${side}${path}` })).map(({ name, mode, size_bytes }) => ({ name, mode, size_bytes }))));
+        const [from, to] = await Promise.all(
+          ["from", "to"].map(async (side) =>
+            (await fs.listFiles(id, { path: `${home}/${side}${path}` })).map(({ name, mode, size_bytes }) => ({ name, mode, size_bytes })),
+          ),
+        );
         expect(to).toEqual(from);
       }
       expect(await fs.readText(id, { path: `${home}/to/a/link` })).toBe("ü".repeat(100_000));
       expect((await fs.fileInfo(id, { path: `${home}/to/run.sh` })).mode).toBe("-rwxr-xr-x");
-      await fs.uploadZip(id, { dest_path: `${home}/to`, zip_file: await zipOf([{ name: "plain", content: "2" }, { name: "a/more", content: "3" }]) });
+      await fs.uploadZip(id, {
+        dest_path: `${home}/to`,
+        zip_file: await zipOf([
+          { name: "plain", content: "2" },
+          { name: "a/more", content: "3" },
+        ]),
+      });
       expect(await fs.readText(id, { path: `${home}/to/plain` })).toBe("2");
       expect((await fs.listFiles(id, { path: `${home}/to/a` })).map(({ name }) => name)).toEqual(["b", "link", "more"]);
-      expect(await codeOf(fs.uploadZip(id, { dest_path: `${home}/to`, zip_file: await zipOf([{ name: "plain/x", content: "" }]) }))).toBe("400 not_a_directory");
+      expect(await codeOf(fs.uploadZip(id, { dest_path: `${home}/to`, zip_file: await zipOf([{ name: "plain/x", content: "" }]) }))).toBe(
+        "400 not_a_directory",
+      );
       expect(await codeOf(fs.uploadZip(id, { dest_path: `${home}/to`, zip_file: await zipOf([{ name: "a", content: "" }]) }))).toBe("400 not_a_file");
     });
 
@@ -207,7 +274,8 @@ export function describeFiles(test: ServiceUnderTest): void {
         "a device": await zipOf([innocent, { name: "device", content: "", mode: 0o020644 }]),
         "a bomb": await zipOf([innocent, { name: "zeros", content: "\0".repeat(80 * 1024 * 1024) }]),
       };
-      for (const [what, zip_file] of Object.entries(hostile)) expect([what, await codeOf(fs.uploadZip(id, { dest_path: `${home}/unpacked`, zip_file }))]).toEqual([what, "400 unsafe_archive"]);
+      for (const [what, zip_file] of Object.entries(hostile))
+        expect([what, await codeOf(fs.uploadZip(id, { dest_path: `${home}/unpacked`, zip_file }))]).toEqual([what, "400 unsafe_archive"]);
       expect(await codeOf(fs.uploadZip(id, { dest_path: `${home}/unpacked`, zip_file: "no archive" }))).toBe("400 bad_request");
       expect(await fs.listFiles(id, { path: home })).toEqual([]);
     });

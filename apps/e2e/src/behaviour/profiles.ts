@@ -10,7 +10,11 @@ export function describeProfiles(test: ServiceUnderTest): void {
       const { profiles } = test.shoal;
       const name = test.unique("Ünique name");
       const made = await profiles.create({ name });
-      expect(made).toEqual({ id: expect.stringMatching(/^[a-z][a-z0-9]{23}$/) as unknown, name, created_at: expect.stringMatching(/^\d{4}-.*Z$/) as unknown });
+      expect(made).toEqual({
+        id: expect.stringMatching(/^[a-z][a-z0-9]{23}$/) as unknown,
+        name,
+        created_at: expect.stringMatching(/^\d{4}-.*Z$/) as unknown,
+      });
       expect(await profiles.get(made.id)).toEqual(made);
       expect(await profiles.get(name)).toEqual(made);
       const renamed = await profiles.update(name, { name: `${name} 2` });
@@ -49,10 +53,18 @@ export function describeProfiles(test: ServiceUnderTest): void {
       const { id, name } = await profiles.create({ name: test.unique("written") });
       const profile = { id, save_changes: true };
       const writer = await browsers.create({ profile });
-      expect(await refusalOf(browsers.create({ profile }))).toMatchObject({ status: 409, code: "profile_in_use", message: expect.stringContaining(writer.session_id) as unknown });
+      expect(await refusalOf(browsers.create({ profile }))).toMatchObject({
+        status: 409,
+        code: "profile_in_use",
+        message: expect.stringContaining(writer.session_id) as unknown,
+      });
       const reader = await browsers.create({ profile: { id } });
       await browsers.delete(writer.session_id);
-      expect(await refusalOf(profiles.delete(name ?? ""))).toMatchObject({ status: 409, code: "profile_in_use", message: expect.stringContaining(reader.session_id) as unknown });
+      expect(await refusalOf(profiles.delete(name ?? ""))).toMatchObject({
+        status: 409,
+        code: "profile_in_use",
+        message: expect.stringContaining(reader.session_id) as unknown,
+      });
       const next = await browsers.create({ profile });
       for (const { session_id } of [reader, next]) await browsers.delete(session_id);
       await profiles.delete(id);

@@ -15,7 +15,11 @@ type Step =
   | { readonly do: "chmod"; readonly path: string; readonly mode: string }
   | { readonly do: "move"; readonly path: string; readonly to: string }
   | { readonly do: "upload"; readonly paths: readonly string[] }
-  | { readonly do: "unzip"; readonly path: string; readonly entries: readonly { readonly name: string; readonly content: string; readonly mode?: number }[] };
+  | {
+      readonly do: "unzip";
+      readonly path: string;
+      readonly entries: readonly { readonly name: string; readonly content: string; readonly mode?: number }[];
+    };
 
 // Few names, so that paths meet: `l` and `m` are mostly links.
 const path = fc.array(fc.constantFrom("a", "b", "c", "l", "m"), { minLength: 1, maxLength: 3 }).map((names) => names.join("/"));
@@ -25,12 +29,19 @@ const mode = fc.constantFrom("700", "755", "0777", "1777", "744");
 const entry = fc.oneof(
   fc.record({ name: path, content }),
   path.map((name) => ({ name: `${name}/`, content: "" })),
-  fc.record({ name: fc.constantFrom("l", "m", "a/l", "b/m"), content: fc.constantFrom("a", "b/c", "c", "l", "m", "../a", "./b"), mode: fc.constant(linkMode) }),
+  fc.record({
+    name: fc.constantFrom("l", "m", "a/l", "b/m"),
+    content: fc.constantFrom("a", "b/c", "c", "l", "m", "../a", "./b"),
+    mode: fc.constant(linkMode),
+  }),
 );
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant("write" as const), path, content, mode: fc.option(mode, { nil: undefined }) }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("makeDirectory" as const), path, mode: fc.option(mode, { nil: undefined }) }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("read" as const, "list" as const, "info" as const, "delete" as const, "zip" as const), path }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constantFrom("read" as const, "list" as const, "info" as const, "delete" as const, "zip" as const), path }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("deleteDirectory" as const), path, missingOk: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("chmod" as const), path, mode }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("move" as const), path, to: path }) },

@@ -24,7 +24,11 @@ const sessions: Refused = async function* ({ shoal }, name) {
   yield ["to delete a profile in use", profiles.delete(profileName)];
   yield ["a name that is taken", browsers.create({ name: sessionName })];
   yield ["a name that is taken, later on", browsers.update(other.session_id, { name: sessionName })];
-  for (const viewport of [{ width: 16_385, height: 10 }, { width: 10, height: 16_385 }, { width: 20_000, height: 20_000 }]) {
+  for (const viewport of [
+    { width: 16_385, height: 10 },
+    { width: 10, height: 16_385 },
+    { width: 20_000, height: 20_000 },
+  ]) {
     yield [`a viewport of ${JSON.stringify(viewport)}`, browsers.create({ viewport })];
     yield [`a viewport of ${JSON.stringify(viewport)}, later on`, browsers.update(other.session_id, { viewport })];
   }
@@ -121,7 +125,9 @@ const files: Refused = async function* ({ shoal }) {
         continue;
       }
       // As it was, where it could be done.
-      await fs.deleteFile(id, { path: "/home/shoal/missing" }).catch(() => fs.deleteDirectory(id, { path: "/home/shoal/missing" }, { missing_ok: true }));
+      await fs
+        .deleteFile(id, { path: "/home/shoal/missing" })
+        .catch(() => fs.deleteDirectory(id, { path: "/home/shoal/missing" }, { missing_ok: true }));
       await fs.deleteDirectory(id, { path: directory }, { missing_ok: true });
       await fs.createDirectory(id, { path: directory });
       await fs.deleteFile(id, { path: file }).catch(() => undefined);

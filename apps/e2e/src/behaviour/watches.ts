@@ -26,7 +26,8 @@ export function describeWatches(test: ServiceUnderTest): void {
       await fs.watch.stop(id, watch_id);
       return lines;
     }
-    const lineOf = (home: string, { dest_path, is_dir, path, type }: FileSystemEvent) => `${type} ${path.slice(home.length + 1)}${is_dir === true ? "/" : ""}${dest_path === undefined ? "" : ` -> ${dest_path.slice(home.length + 1)}`}`;
+    const lineOf = (home: string, { dest_path, is_dir, path, type }: FileSystemEvent) =>
+      `${type} ${path.slice(home.length + 1)}${is_dir === true ? "/" : ""}${dest_path === undefined ? "" : ` -> ${dest_path.slice(home.length + 1)}`}`;
 
     it("tell of files that are written, moved and deleted", async () => {
       const { fs, id } = session;
@@ -77,7 +78,14 @@ export function describeWatches(test: ServiceUnderTest): void {
         await fs.move(id, { src_path: `${home}/out`, dest_path: `${elsewhere}/out` });
         await fs.writeFile(id, "1", { path: `${elsewhere}/out/unseen` });
       });
-      expect(lines.slice().sort()).toEqual(["CREATE in/", "CREATE in/deep/", "CREATE in/deep/f", "DELETE out/", "DELETE out/deep/", "DELETE out/deep/f"]);
+      expect(lines.slice().sort()).toEqual([
+        "CREATE in/",
+        "CREATE in/deep/",
+        "CREATE in/deep/f",
+        "DELETE out/",
+        "DELETE out/deep/",
+        "DELETE out/deep/f",
+      ]);
     });
 
     it("end with their directory, and are kept for those who come late", async () => {
@@ -121,7 +129,10 @@ export function describeWatches(test: ServiceUnderTest): void {
       const path = await session.freshDirectory();
       const start = () => test.send("POST", `/browsers/${id}/fs/watch`, { body: { path }, headers: { "idempotency-key": "watch-once" } });
       expect((await start()).body).toEqual((await start()).body);
-      expect((await test.send("POST", `/browsers/${id}/fs/watch`, { body: { path, recursive: true }, headers: { "idempotency-key": "watch-once" } })).status).toBe(422);
+      expect(
+        (await test.send("POST", `/browsers/${id}/fs/watch`, { body: { path, recursive: true }, headers: { "idempotency-key": "watch-once" } }))
+          .status,
+      ).toBe(422);
     });
   });
 }

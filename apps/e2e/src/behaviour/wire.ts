@@ -4,10 +4,18 @@ import { errorIn, type ServiceUnderTest } from "./open-service.ts";
 const noKey = { authorization: "" };
 
 /** Requests that are refused, whatever the service remembers. */
-const refusals: readonly { readonly what: string; readonly request: readonly [method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>]; readonly answer: readonly [status: number, code: string] }[] = [
+const refusals: readonly {
+  readonly what: string;
+  readonly request: readonly [method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>];
+  readonly answer: readonly [status: number, code: string];
+}[] = [
   { what: "no key", request: ["GET", "/profiles", undefined, noKey], answer: [401, "unauthorized"] },
   { what: "a key of no form", request: ["GET", "/profiles", undefined, { authorization: "Bearer nonsense" }], answer: [401, "unauthorized"] },
-  { what: "an unknown key", request: ["GET", "/profiles", undefined, { authorization: `Bearer sk_shoal_${"x".repeat(43)}` }], answer: [401, "unauthorized"] },
+  {
+    what: "an unknown key",
+    request: ["GET", "/profiles", undefined, { authorization: `Bearer sk_shoal_${"x".repeat(43)}` }],
+    answer: [401, "unauthorized"],
+  },
   { what: "another scheme", request: ["GET", "/profiles", undefined, { authorization: "Basic eDp5" }], answer: [401, "unauthorized"] },
   { what: "no key, with a body that does not fit", request: ["POST", "/profiles", { nam: 1 }, noKey], answer: [401, "unauthorized"] },
   { what: "an unknown project", request: ["GET", "/profiles", undefined, { "x-shoal-project": "nowhere" }], answer: [404, "project_not_found"] },
@@ -18,7 +26,11 @@ const refusals: readonly { readonly what: string; readonly request: readonly [me
   { what: "a field of another type", request: ["POST", "/profiles", { name: 1 }], answer: [400, "bad_request"] },
   { what: "a name that is too long", request: ["POST", "/profiles", { name: "n".repeat(256) }], answer: [400, "bad_request"] },
   { what: "broken JSON", request: ["POST", "/profiles", '{"name":'], answer: [400, "bad_request"] },
-  { what: "another content type", request: ["POST", "/profiles", "name=a", { "content-type": "application/x-www-form-urlencoded" }], answer: [415, "unsupported_media_type"] },
+  {
+    what: "another content type",
+    request: ["POST", "/profiles", "name=a", { "content-type": "application/x-www-form-urlencoded" }],
+    answer: [415, "unsupported_media_type"],
+  },
   { what: "a body above the limit", request: ["POST", "/profiles", { name: "n".repeat(1_100_000) }], answer: [413, "payload_too_large"] },
   { what: "a limit of 0", request: ["GET", "/profiles?limit=0"], answer: [400, "bad_request"] },
   { what: "a limit of 101", request: ["GET", "/profiles?limit=101"], answer: [400, "bad_request"] },
@@ -41,13 +53,20 @@ export function describeWire(test: ServiceUnderTest): void {
     });
 
     it("names the field that does not fit, and all of them", async () => {
-      const { body } = await test.send("POST", "/browsers", { body: { timeout_seconds: 1, viewport: { width: 0, height: 10 }, tags: { "a b!": "x" } } });
+      const { body } = await test.send("POST", "/browsers", {
+        body: { timeout_seconds: 1, viewport: { width: 0, height: 10 }, tags: { "a b!": "x" } },
+      });
       const { details } = body as { details: { message: string }[] };
-      expect(details.map(({ message }) => message.split(":")[0]).sort()).toEqual(['body.tags["a b!"]', "body.timeout_seconds", "body.viewport.width"]);
+      expect(details.map(({ message }) => message.split(":")[0]).sort()).toEqual([
+        'body.tags["a b!"]',
+        "body.timeout_seconds",
+        "body.viewport.width",
+      ]);
     });
 
     it("keeps its id", async () => {
-      for (const path of ["/profiles", "/nowhere", "/health"]) expect((await test.send("GET", path, { headers: { "x-request-id": "my.id-1" } })).headers.get("x-request-id")).toBe("my.id-1");
+      for (const path of ["/profiles", "/nowhere", "/health"])
+        expect((await test.send("GET", path, { headers: { "x-request-id": "my.id-1" } })).headers.get("x-request-id")).toBe("my.id-1");
       expect((await test.send("GET", "/profiles", { headers: { "x-request-id": "not an id" } })).headers.get("x-request-id")).not.toBe("not an id");
     });
 

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 
 /** Files of `tools/certificates`, whose `make.sh` says what they are. For tests alone. */
-type CertificateFile = "authority.pem" | "expired.pem" | "foreign.pem" | "leaf.key" | "localhost.key" | "localhost.pem" | "other-authority.pem" | "site.pem";
+type CertificateFile =
+  "authority.pem" | "expired.pem" | "foreign.pem" | "leaf.key" | "localhost.key" | "localhost.pem" | "other-authority.pem" | "site.pem";
 
 /** A certificate or a key, PEM. */
 export function readCertificate(file: CertificateFile): string {

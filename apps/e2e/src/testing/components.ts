@@ -18,7 +18,8 @@ export const placements = (["sandbox", "process"] as const).map((placement) => {
 
 /** The same for sessions that need a full Chromium. */
 export const fullChromiumPlacements = placements.map(({ placement, skip, title }) => {
-  const isMissing = process.env.SHOAL_REQUIRE_ALL !== "1" && host.findings.some(({ name, advice }) => name === "windows" && advice?.includes(" chromium") === true);
+  const isMissing =
+    process.env.SHOAL_REQUIRE_ALL !== "1" && host.findings.some(({ name, advice }) => name === "windows" && advice?.includes(" chromium") === true);
   return isMissing ? { placement, skip: true, title: `${placement} (skipped, no full Chromium: apt install chromium)` } : { placement, skip, title };
 });
 
@@ -26,7 +27,9 @@ const windows = process.env.SHOAL_REQUIRE_ALL === "1" ? undefined : host.finding
 
 /** The same for sessions with a window. */
 export const windowPlacements = placements.map(({ placement, skip, title }) =>
-  windows === undefined || windows.state === "ok" ? { placement, skip, title } : { placement, skip: true, title: `${placement} (skipped, no windows: ${windows.advice ?? ""})` },
+  windows === undefined || windows.state === "ok"
+    ? { placement, skip, title }
+    : { placement, skip: true, title: `${placement} (skipped, no windows: ${windows.advice ?? ""})` },
 );
 
 /** What is missing for sessions with a window; `undefined` when nothing is. */

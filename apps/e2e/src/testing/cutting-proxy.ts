@@ -18,7 +18,10 @@ export async function startCuttingProxy(baseUrl: string): Promise<CuttingProxy> 
     const far = connect(Number(port), hostname);
     const pair = [near, far] as const;
     pairs.add(pair);
-    for (const [from, to] of [[near, far], [far, near]] as const) {
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       from.pipe(to);
       from.on("error", () => undefined);
       from.once("close", () => {

@@ -19,7 +19,12 @@ export interface GuideProgram {
 }
 
 /** Pages whose programs are tried, relative to the repository: the guide, and of packages that other programs are made with. */
-export const guidePages: readonly string[] = ["README.md", ...globSync(["docs/guide/*.md", "packages/{client,contract,router,schemas,testing,transport}/README.md", "apps/cli/README.md"], { cwd: root }).map((page) => page.split(sep).join(posix.sep)).sort()];
+export const guidePages: readonly string[] = [
+  "README.md",
+  ...globSync(["docs/guide/*.md", "packages/{client,contract,router,schemas,testing,transport}/README.md", "apps/cli/README.md"], { cwd: root })
+    .map((page) => page.split(sep).join(posix.sep))
+    .sort(),
+];
 
 const isGuide = (page: string) => page.startsWith("docs/guide/");
 

@@ -6,7 +6,13 @@ export function anonymousBytes(pid: number): number {
 }
 
 /** Follows the memory of processes while something runs. */
-export async function memoryDuring<T>(pids: Readonly<Record<string, number>>, work: () => Promise<T>): Promise<{ readonly result: T; /** By name, the highest value above that at the beginning, in bytes. */ readonly growth: Readonly<Record<string, number>> }> {
+export async function memoryDuring<T>(
+  pids: Readonly<Record<string, number>>,
+  work: () => Promise<T>,
+): Promise<{
+  readonly result: T;
+  /** By name, the highest value above that at the beginning, in bytes. */ readonly growth: Readonly<Record<string, number>>;
+}> {
   const entries = Object.entries(pids);
   const before = new Map(entries.map(([name, pid]) => [name, anonymousBytes(pid)]));
   const growth: Record<string, number> = Object.fromEntries(entries.map(([name]) => [name, 0]));

@@ -30,7 +30,9 @@ export async function startOpeningProxy({ tls = false } = {}): Promise<OpeningPr
   const asked: string[] = [];
   const sockets = new Set<Duplex>();
   const answer: RequestListener = (request, response) => {
-    response.writeHead(200, { "content-type": "text/html; charset=utf-8", "set-cookie": "opened=yes; Max-Age=1000" }).end(`<!doctype html><title>${request.headers.host ?? ""}</title>`);
+    response
+      .writeHead(200, { "content-type": "text/html; charset=utf-8", "set-cookie": "opened=yes; Max-Age=1000" })
+      .end(`<!doctype html><title>${request.headers.host ?? ""}</title>`);
   };
   const sites = createServer(answer);
   const proxy = tls ? createTlsServer({ cert: signed, key }) : createServer();

@@ -56,13 +56,17 @@ export async function packedProject(): Promise<PackedProject> {
   await writeFile(join(folder, "package.json"), JSON.stringify({ name: "consumer", version: "1.0.0", private: true, type: "module" }));
   await run("npm", [...install, ...tarballs, "zod@4.6.7", "@types/node@24", "commander@15"], { ...options, cwd: folder });
   // Their names end in .txt here: nothing of this checkout may resolve what they import.
-  for (const name of await readdir(join(import.meta.dirname, "packed"))) await cp(join(import.meta.dirname, "packed", name), join(folder, name.replace(/\.txt$/, "")));
+  for (const name of await readdir(join(import.meta.dirname, "packed")))
+    await cp(join(import.meta.dirname, "packed", name), join(folder, name.replace(/\.txt$/, "")));
   return {
     folder,
-    run: async (program, args, env) => (await run(program, [...args], { ...options, env: { ...plainEnvironment, ...env }, shell: false, cwd: folder })).stdout,
+    run: async (program, args, env) =>
+      (await run(program, [...args], { ...options, env: { ...plainEnvironment, ...env }, shell: false, cwd: folder })).stdout,
     typeErrors: async (tsconfig) => {
       try {
-        return (await run(process.execPath, [join(root, "node_modules/typescript-7/bin/tsc"), "-p", tsconfig], { ...options, shell: false, cwd: folder })).stdout;
+        return (
+          await run(process.execPath, [join(root, "node_modules/typescript-7/bin/tsc"), "-p", tsconfig], { ...options, shell: false, cwd: folder })
+        ).stdout;
       } catch (error) {
         const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
         return stdout + stderr || String(error);

@@ -8,10 +8,14 @@ export function play(page: Page, film: Buffer): Promise<{ seconds: number; width
     video.src = `data:video/mp4;base64,${base64}`;
     await new Promise((resolve, reject) => {
       video.onloadedmetadata = resolve;
-      video.onerror = () => { reject(new Error(video.error?.message)); };
+      video.onerror = () => {
+        reject(new Error(video.error?.message));
+      };
     });
     // A film in fragments does not say how long it is; a jump beyond its end finds out.
-    const sought = new Promise((resolve) => { video.onseeked = resolve; });
+    const sought = new Promise((resolve) => {
+      video.onseeked = resolve;
+    });
     video.currentTime = 100_000;
     await sought;
     const seconds = video.currentTime;
@@ -20,7 +24,12 @@ export function play(page: Page, film: Buffer): Promise<{ seconds: number; width
     const last = [...(context?.getImageData(0, 0, 1, 1).data ?? [])];
     video.currentTime = 0;
     await video.play();
-    if (!video.ended) await new Promise((resolve) => { video.onended = video.ontimeupdate = () => { if (video.currentTime > 0) resolve(undefined); }; });
+    if (!video.ended)
+      await new Promise((resolve) => {
+        video.onended = video.ontimeupdate = () => {
+          if (video.currentTime > 0) resolve(undefined);
+        };
+      });
     return { seconds, width: video.videoWidth, height: video.videoHeight, last };
   }, film.toString("base64"));
 }

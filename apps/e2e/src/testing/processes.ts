@@ -12,7 +12,9 @@ export function allProcesses(): ProcessEntry[] {
   return readdirSync("/proc").flatMap((entry) => {
     if (!/^\d+$/.test(entry)) return [];
     try {
-      const [state, parent] = readFileSync(`/proc/${entry}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+      const [state, parent] = readFileSync(`/proc/${entry}/stat`, "utf8")
+        .replace(/^.*\) /s, "")
+        .split(" ");
       if (state === "Z" || state === "X") return [];
       return [{ pid: Number(entry), parent: Number(parent), command: readFileSync(`/proc/${entry}/cmdline`, "utf8").replaceAll("\0", " ").trim() }];
     } catch {

@@ -75,7 +75,7 @@ export function parseAnswer(text: string): RawAnswer | undefined {
 
 function unchunk(raw: string): string {
   let body = "";
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const end = raw.indexOf("\r\n", at);
     const size = Number.parseInt(raw.slice(at, end), 16);
     if (!(size > 0)) return body;

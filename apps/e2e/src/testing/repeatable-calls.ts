@@ -24,11 +24,21 @@ export function repeatableCalls(id: string, value: () => Promise<string>): reado
   const code = `const { appendFileSync, existsSync } = await import("node:fs");
 appendFileSync("code", "run");
 while (!existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 50));`;
-  const traceIn = (file: string) => async ({ browsers }: Shoal) => (await browsers.process.run(id, { command: "cat", args: [file] })).stdout;
-  const calls: readonly (Omit<RepeatableCall, "isUnderWay" | "send"> & { readonly fetch: (shoal: Shoal, options: CallOptions) => Promise<Response> })[] = [
+  const traceIn =
+    (file: string) =>
+    async ({ browsers }: Shoal) =>
+      (await browsers.process.run(id, { command: "cat", args: [file] })).stdout;
+  const calls: readonly (Omit<RepeatableCall, "isUnderWay" | "send"> & {
+    readonly fetch: (shoal: Shoal, options: CallOptions) => Promise<Response>;
+  })[] = [
     {
       name: "exec",
-      fetch: ({ transport }, options) => transport.fetch(browserProcess.execProcess, { params, body: { command: "printf run >> exec; until [ -e go ]; do sleep 0.05; done" } }, options),
+      fetch: ({ transport }, options) =>
+        transport.fetch(
+          browserProcess.execProcess,
+          { params, body: { command: "printf run >> exec; until [ -e go ]; do sleep 0.05; done" } },
+          options,
+        ),
       trace: traceIn("exec"),
       expected: "run",
     },

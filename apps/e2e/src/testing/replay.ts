@@ -5,7 +5,8 @@ import { join } from "node:path";
 /** Every path below a directory of the host, as the API names it, with whether it is a directory. */
 export function treeOf(onHost: string, path: string): Map<string, boolean> {
   const found = new Map<string, boolean>();
-  for (const entry of readdirSync(onHost, { recursive: true, withFileTypes: true })) found.set(path + join(entry.parentPath, entry.name).slice(onHost.length), entry.isDirectory());
+  for (const entry of readdirSync(onHost, { recursive: true, withFileTypes: true }))
+    found.set(path + join(entry.parentPath, entry.name).slice(onHost.length), entry.isDirectory());
   return found;
 }
 

@@ -17,7 +17,10 @@ export interface ReverseProxy extends AsyncDisposable {
  * @param options.strips - whether the proxy takes the prefix off before it passes a request on, and says so.
  * @param options.headers - what it says beside that.
  */
-export async function startReverseProxy(upstream: string, options: { readonly prefix: string; readonly strips: boolean; readonly headers?: Readonly<Record<string, string>> }): Promise<ReverseProxy> {
+export async function startReverseProxy(
+  upstream: string,
+  options: { readonly prefix: string; readonly strips: boolean; readonly headers?: Readonly<Record<string, string>> },
+): Promise<ReverseProxy> {
   const { prefix, strips } = options;
   const { hostname, port } = new URL(upstream);
   const sockets = new Set<Duplex>();
@@ -55,7 +58,11 @@ export async function startReverseProxy(upstream: string, options: { readonly pr
     onward.on("error", () => socket.destroy());
     onward.on("response", () => socket.destroy());
     onward.on("upgrade", (answer, inner, innerHead) => {
-      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${Object.entries(answer.headers).map(([name, value]) => `${name}: ${String(value)}\r\n`).join("")}\r\n`);
+      socket.write(
+        `HTTP/1.1 101 Switching Protocols\r\n${Object.entries(answer.headers)
+          .map(([name, value]) => `${name}: ${String(value)}\r\n`)
+          .join("")}\r\n`,
+      );
       inner.on("error", () => inner.destroy());
       inner.write(head);
       socket.write(innerHead);

@@ -17,7 +17,10 @@ export interface TestService {
  *
  * @param given.dataDir - the folder of an earlier service.
  */
-export async function runService(flags: readonly string[] = [], given: { readonly dataDir?: string; readonly env?: NodeJS.ProcessEnv } = {}): Promise<TestService & { end(): Promise<void> }> {
+export async function runService(
+  flags: readonly string[] = [],
+  given: { readonly dataDir?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<TestService & { end(): Promise<void> }> {
   const dataDir = given.dataDir ?? mkdtempSync(join(tmpdir(), "shoal-e2e-"));
   // The machine that tests run on may be busy with other things: no reason to refuse their requests.
   const service = await startService(dataDir, ["--warm", "0", "--log-level", "warn", "--max-event-loop-delay-ms", "0", ...flags], given.env);

@@ -35,7 +35,9 @@ function findBelow(folder: string, ending: string): string | undefined {
 /** The folders that the servers of a data folder have for sessions; normally one server. */
 function serverFolders(dataDir: string): string[] {
   const sessions = join(dataDir, "sessions");
-  return readdirSync(sessions).filter((name) => name.startsWith("server-")).map((name) => join(sessions, name));
+  return readdirSync(sessions)
+    .filter((name) => name.startsWith("server-"))
+    .map((name) => join(sessions, name));
 }
 
 /** Names of the folders of sessions, of running ones and of those that wait. */

@@ -14,7 +14,9 @@ export async function serveSite(listener?: RequestListener): Promise<Site> {
   const server = createServer(
     listener ??
       ((request, response) => {
-        response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(`<!doctype html><title>${(request.url ?? "").replace(/[^\w/-]/g, "")}</title><h1>hello</h1>`);
+        response
+          .writeHead(200, { "content-type": "text/html; charset=utf-8" })
+          .end(`<!doctype html><title>${(request.url ?? "").replace(/[^\w/-]/g, "")}</title><h1>hello</h1>`);
       }),
   );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -18,7 +18,8 @@ let runnable: string | undefined;
 /** Node's program where every user may run it: the one that runs this may lie in a folder that only root enters. */
 function nodeForEverybody(): string {
   if (runnable !== undefined) return runnable;
-  if (process.geteuid?.() !== 0 || spawnSync(process.execPath, ["-e", "0"], { uid: 65_534, gid: 65_534, cwd: "/" }).status === 0) return (runnable = process.execPath);
+  if (process.geteuid?.() !== 0 || spawnSync(process.execPath, ["-e", "0"], { uid: 65_534, gid: 65_534, cwd: "/" }).status === 0)
+    return (runnable = process.execPath);
   const folder = mkdtempSync(join(tmpdir(), "shoal-node-"));
   process.on("exit", () => {
     rmSync(folder, { recursive: true, force: true });

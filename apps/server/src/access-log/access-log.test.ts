@@ -25,7 +25,11 @@ interface Line {
   readonly request_id: string;
   readonly [name: string]: unknown;
 }
-const linesIn = (path: string) => readFileSync(path, "utf8").split("\n").filter((text) => text !== "").map((text) => JSON.parse(text) as Line);
+const linesIn = (path: string) =>
+  readFileSync(path, "utf8")
+    .split("\n")
+    .filter((text) => text !== "")
+    .map((text) => JSON.parse(text) as Line);
 
 async function lineOf(requestId: string): Promise<Line | undefined> {
   const find = () => linesIn(file).find(({ request_id }) => request_id === requestId);
@@ -34,19 +38,35 @@ async function lineOf(requestId: string): Promise<Line | undefined> {
 }
 
 it("has a line for each request, and no secret in it", async () => {
-  await server.request("POST", "/profiles?", { body: { name: "logged", ignored: "body-secret" }, headers: { "x-request-id": "line-1", "user-agent": "agent/1", "x-forwarded-for": "203.0.113.5", cookie: "cookie-secret" } });
+  await server.request("POST", "/profiles?", {
+    body: { name: "logged", ignored: "body-secret" },
+    headers: { "x-request-id": "line-1", "user-agent": "agent/1", "x-forwarded-for": "203.0.113.5", cookie: "cookie-secret" },
+  });
   expect(await lineOf("line-1")).toEqual({
-    time: expect.stringMatching(/^\d{4}-.*Z$/) as unknown, request_id: "line-1", client_ip: "203.0.113.5", method: "POST", path: "/profiles", operation: "profiles.create", status: 400,
-    duration_ms: expect.any(Number) as unknown, key_id: expect.any(String) as unknown, project_id: expect.any(String) as unknown, user_agent: "agent/1",
+    time: expect.stringMatching(/^\d{4}-.*Z$/) as unknown,
+    request_id: "line-1",
+    client_ip: "203.0.113.5",
+    method: "POST",
+    path: "/profiles",
+    operation: "profiles.create",
+    status: 400,
+    duration_ms: expect.any(Number) as unknown,
+    key_id: expect.any(String) as unknown,
+    project_id: expect.any(String) as unknown,
+    user_agent: "agent/1",
   });
   await server.request("GET", "/browsers/nobody/fs/read_file?path=%2Fsecret-path&jwt=secret-token", { headers: { "x-request-id": "line-2" } });
   expect(await lineOf("line-2")).toMatchObject({ path: "/browsers/nobody/fs/read_file", operation: "browsers.fs.readFile", status: 401 });
-  await server.request("GET", `/profiles/${server.key}`, { key: "sk_shoal_invalid-key", headers: { "x-request-id": "line-3", "user-agent": `leaks/${server.key}` } });
+  await server.request("GET", `/profiles/${server.key}`, {
+    key: "sk_shoal_invalid-key",
+    headers: { "x-request-id": "line-3", "user-agent": `leaks/${server.key}` },
+  });
   expect(await lineOf("line-3")).toMatchObject({ status: 401 });
   await server.request("GET", "/no/such", { headers: { "x-request-id": "line-4" } });
   expect(await lineOf("line-4")).toMatchObject({ operation: "none", status: 404 });
   const text = readFileSync(file, "utf8");
-  for (const secret of [server.key.slice(9), "body-secret", "cookie-secret", "secret-path", "secret-token", "invalid-key"]) expect(text).not.toContain(secret);
+  for (const secret of [server.key.slice(9), "body-secret", "cookie-secret", "secret-path", "secret-token", "invalid-key"])
+    expect(text).not.toContain(secret);
 });
 
 it("goes on in a new file after the old one was moved away", async () => {
@@ -58,7 +78,15 @@ it("goes on in a new file after the old one was moved away", async () => {
   await expect.poll(() => linesIn(target).length).toBe(1);
   renameSync(target, `${target}.1`);
   log.reopen();
-  await expect.poll(() => { log.requestEnded(request, response, 1); return linesIn(target).length; }, { interval: 300 }).toBeGreaterThan(0);
+  await expect
+    .poll(
+      () => {
+        log.requestEnded(request, response, 1);
+        return linesIn(target).length;
+      },
+      { interval: 300 },
+    )
+    .toBeGreaterThan(0);
   await log.close();
   expect(linesIn(`${target}.1`)).not.toHaveLength(0);
 });

@@ -33,12 +33,17 @@ export function openAccessLog(target: string, clientIpOf: (request: IncomingMess
     // A mistake is to show at the start, and not with the first request.
     if (target !== "-") closeSync(openSync(target, "a", mode));
   } catch (error) {
-    throw new StartError(`The access log ${target} cannot be written: ${error instanceof Error ? error.message : String(error)}.`, { hint: "Name a file in a folder that exists and is writable with --access-log, or - for the standard output.", cause: error });
+    throw new StartError(`The access log ${target} cannot be written: ${error instanceof Error ? error.message : String(error)}.`, {
+      hint: "Name a file in a folder that exists and is writable with --access-log, or - for the standard output.",
+      cause: error,
+    });
   }
   const out = destination({ dest: target === "-" ? 1 : target, sync: false, minLength: bufferBytes, maxLength: maxWaitingBytes, mode });
   // A disk that is full must not end the service; the lines are lost.
   out.on("error", () => undefined);
-  const timer = setInterval(() => { out.flush(); }, flushMs).unref();
+  const timer = setInterval(() => {
+    out.flush();
+  }, flushMs).unref();
 
   return {
     requestEnded(request, response, durationMs) {

@@ -49,9 +49,19 @@ export function createApiKeyStore({ query }: Database) {
       .leftJoin("projects", "projects.id", "api_keys.project_id")
       .leftJoin("api_key_uses", "api_key_uses.key_id", "api_keys.id")
       .select([
-        "api_keys.id", "api_keys.name", "api_keys.masked_key", "api_keys.project_id", "projects.name as project_name",
-        "api_keys.created_by_id", "api_keys.created_by_email", "api_keys.created_by_name",
-        "api_keys.created_at", "api_keys.expires_at", "api_keys.deleted_at", "api_keys.lifetime_days", "api_key_uses.last_used_at",
+        "api_keys.id",
+        "api_keys.name",
+        "api_keys.masked_key",
+        "api_keys.project_id",
+        "projects.name as project_name",
+        "api_keys.created_by_id",
+        "api_keys.created_by_email",
+        "api_keys.created_by_name",
+        "api_keys.created_at",
+        "api_keys.expires_at",
+        "api_keys.deleted_at",
+        "api_keys.lifetime_days",
+        "api_key_uses.last_used_at",
       ]);
 
   return {
@@ -104,7 +114,9 @@ export function createApiKeyStore({ query }: Database) {
       }
       const found = await rows
         // Keys that never expire come last in either direction: they are the answer to no question about expiry.
-        .orderBy(filter.sort_by === "name" ? "api_keys.name_folded" : `api_keys.${filter.sort_by}`, (order) => (filter.sort_direction === "asc" ? order.asc() : order.desc()).nullsLast())
+        .orderBy(filter.sort_by === "name" ? "api_keys.name_folded" : `api_keys.${filter.sort_by}`, (order) =>
+          (filter.sort_direction === "asc" ? order.asc() : order.desc()).nullsLast(),
+        )
         .orderBy("api_keys.id", filter.sort_direction)
         .limit(limit + 1)
         .offset(offset)
@@ -125,7 +137,19 @@ export function createApiKeyStore({ query }: Database) {
         .where("id", "=", id)
         .where("deleted_at", "is", null)
         .$if(projectId !== null, (rows) => rows.where("project_id", "=", projectId))
-        .returning(["id", "name", "masked_key", "project_id", "created_by_id", "created_by_email", "created_by_name", "created_at", "expires_at", "deleted_at", "lifetime_days"])
+        .returning([
+          "id",
+          "name",
+          "masked_key",
+          "project_id",
+          "created_by_id",
+          "created_by_email",
+          "created_by_name",
+          "created_at",
+          "expires_at",
+          "deleted_at",
+          "lifetime_days",
+        ])
         .returning((row) => row.selectFrom("projects").select("projects.name").whereRef("projects.id", "=", "api_keys.project_id").as("project_name"))
         .returning((row) => row.selectFrom("api_key_uses").select("last_used_at").whereRef("key_id", "=", "api_keys.id").as("last_used_at"))
         .executeTakeFirst();
@@ -133,7 +157,12 @@ export function createApiKeyStore({ query }: Database) {
 
     /** Marks a key as deleted. @returns whether there was one that was not. */
     async delete(id: string): Promise<boolean> {
-      const { numUpdatedRows } = await query.updateTable("api_keys").set({ deleted_at: new Date().toISOString() }).where("id", "=", id).where("deleted_at", "is", null).executeTakeFirst();
+      const { numUpdatedRows } = await query
+        .updateTable("api_keys")
+        .set({ deleted_at: new Date().toISOString() })
+        .where("id", "=", id)
+        .where("deleted_at", "is", null)
+        .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
 

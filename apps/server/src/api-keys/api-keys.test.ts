@@ -29,7 +29,14 @@ async function idOf(key: string): Promise<string> {
 it("shows a key's secret once", async () => {
   const made = await create({ name: "once" });
   expect(made.key).toMatch(/^sk_shoal_[\w-]{43}$/);
-  expect(made).toMatchObject({ name: "once", project_id: null, project_name: null, expires_at: null, deleted_at: null, masked_key: `sk_shoal_${made.key.slice(9, 13)}...${made.key.slice(-4)}` });
+  expect(made).toMatchObject({
+    name: "once",
+    project_id: null,
+    project_name: null,
+    expires_at: null,
+    deleted_at: null,
+    masked_key: `sk_shoal_${made.key.slice(9, 13)}...${made.key.slice(-4)}`,
+  });
   expect(made.created_by).toEqual({ id: await idOf(server.key), email: "admin@localhost", name: "admin" });
   const { key: _, ...shown } = made;
   expect((await server.request("GET", `/org/api_keys/${made.id}`)).body).toEqual(shown);
@@ -63,7 +70,9 @@ describe("authentication", () => {
       .where("id", "=", made.id)
       .execute();
     await expect.poll(() => works(made.key), { interval: 20 }).toBe(false);
-    expect((await server.request("GET", "/profiles", { key: made.key })).body).toMatchObject({ message: expect.stringContaining("expired at") as unknown });
+    expect((await server.request("GET", "/profiles", { key: made.key })).body).toMatchObject({
+      message: expect.stringContaining("expired at") as unknown,
+    });
   });
 
   it("stops a key that another server deleted", async () => {
@@ -102,7 +111,8 @@ describe("projects", () => {
     const made = await create({ name: "inherits" }, { key: project.key });
     expect(made).toMatchObject({ project_id: project.id, project_name: "bound" });
     expect(await create({ name: "explicit", project_id: project.id }, { key: project.key })).toMatchObject({ project_id: project.id });
-    for (const project_id of [other.id, createId()]) expect(await server.request("POST", "/org/api_keys", { key: project.key, body: { name: "x", project_id } })).toMatchObject({ status: 403 });
+    for (const project_id of [other.id, createId()])
+      expect(await server.request("POST", "/org/api_keys", { key: project.key, body: { name: "x", project_id } })).toMatchObject({ status: 403 });
     const { body } = await server.request("GET", "/org/api_keys", { key: project.key });
     expect((body as ApiKey[]).map(({ name }) => name)).toEqual(["explicit", "inherits", "key of bound"]);
     expect((await server.request("GET", `/org/api_keys/${await idOf(server.key)}`, { key: project.key })).status).toBe(404);
@@ -113,12 +123,24 @@ describe("projects", () => {
     expect(await create({ name: "k", project_id: project.id })).toMatchObject({ project_id: project.id, project_name: "by id only" });
     expect(await create({ name: "k", project_id: null })).toMatchObject({ project_id: null });
     expect(await server.request("POST", "/org/api_keys", { body: { name: "k", project_id: "" } })).toMatchObject({ status: 400 });
-    for (const project_id of [createId(), "by id only"]) expect(await server.request("POST", "/org/api_keys", { body: { name: "k", project_id } })).toMatchObject({ status: 404, body: { code: "project_not_found" } });
+    for (const project_id of [createId(), "by id only"])
+      expect(await server.request("POST", "/org/api_keys", { body: { name: "k", project_id } })).toMatchObject({
+        status: 404,
+        body: { code: "project_not_found" },
+      });
   });
 });
 
 describe("create and update", () => {
-  it.each([{ name: "" }, { name: "x".repeat(256) }, {}, { name: "k", days_to_expire: 0 }, { name: "k", days_to_expire: 3651 }, { name: "k", days_to_expire: 1.5 }, { name: "k", color: "red" }])("refuse %j", async (body) => {
+  it.each([
+    { name: "" },
+    { name: "x".repeat(256) },
+    {},
+    { name: "k", days_to_expire: 0 },
+    { name: "k", days_to_expire: 3651 },
+    { name: "k", days_to_expire: 1.5 },
+    { name: "k", color: "red" },
+  ])("refuse %j", async (body) => {
     expect((await server.request("POST", "/org/api_keys", { body })).status).toBe(400);
   });
 
@@ -136,14 +158,19 @@ describe("create and update", () => {
 it("deletes a key: it stops at once, and is found with include_deleted only", async () => {
   const made = await create({ name: "short-lived" });
   expect(await works(made.key)).toBe(true);
-  expect(await server.request("DELETE", `/org/api_keys/${made.id}`, { key: made.key })).toMatchObject({ status: 400, body: { message: expect.stringContaining("cannot delete itself") as unknown } });
+  expect(await server.request("DELETE", `/org/api_keys/${made.id}`, { key: made.key })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining("cannot delete itself") as unknown },
+  });
   expect((await server.request("DELETE", `/org/api_keys/${made.id}`)).status).toBe(204);
   expect(await works(made.key)).toBe(false);
   expect((await server.request("DELETE", `/org/api_keys/${made.id}`)).status).toBe(404);
   expect((await server.request("PATCH", `/org/api_keys/${made.id}`, { body: { name: "x" } })).status).toBe(404);
   expect((await server.request("POST", `/org/api_keys/${made.id}/rotate`)).status).toBe(404);
   expect((await server.request("GET", `/org/api_keys/${made.id}`)).status).toBe(404);
-  expect((await server.request("GET", `/org/api_keys/${made.id}?include_deleted=true`)).body).toMatchObject({ deleted_at: expect.any(String) as unknown });
+  expect((await server.request("GET", `/org/api_keys/${made.id}?include_deleted=true`)).body).toMatchObject({
+    deleted_at: expect.any(String) as unknown,
+  });
 });
 
 describe("rotate", () => {

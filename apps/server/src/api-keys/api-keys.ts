@@ -43,7 +43,10 @@ export function createApiKeys(store: ApiKeyStore, projects: ProjectLookup, forge
     return key;
   }
 
-  function mint(about: { name: string; days: number | null; projectId: string | null }, creator: Pick<StoredKey, "created_by_id" | "created_by_email" | "created_by_name">) {
+  function mint(
+    about: { name: string; days: number | null; projectId: string | null },
+    creator: Pick<StoredKey, "created_by_id" | "created_by_email" | "created_by_name">,
+  ) {
     const secret = createKeySecret();
     return {
       secret,
@@ -69,12 +72,21 @@ export function createApiKeys(store: ApiKeyStore, projects: ProjectLookup, forge
     const id = requested ?? caller.project_id;
     if (id === null) return null;
     if (caller.project_id !== null && id !== caller.project_id) {
-      throw new ServiceError(403, "forbidden", `This API key makes keys of its own project only, not of ${id}. Leave project_id away, or use an organisation-wide key.`);
+      throw new ServiceError(
+        403,
+        "forbidden",
+        `This API key makes keys of its own project only, not of ${id}. Leave project_id away, or use an organisation-wide key.`,
+      );
     }
     const project = await projects.find(id);
     // A name is no id: a key must not end up in another project because one was renamed.
     if (project?.id !== id) throw new ServiceError(404, "project_not_found", `Project ${id} was not found; project_id takes the id of a project.`);
-    if (project.status === "archived") throw new ServiceError(404, "project_not_found", `Project ${id} is archived, so no keys can be made for it. Reopen it with projects.update first.`);
+    if (project.status === "archived")
+      throw new ServiceError(
+        404,
+        "project_not_found",
+        `Project ${id} is archived, so no keys can be made for it. Reopen it with projects.update first.`,
+      );
     return project;
   }
 
@@ -102,7 +114,12 @@ export function createApiKeys(store: ApiKeyStore, projects: ProjectLookup, forge
 
     async delete(caller, id) {
       await existing(caller, id);
-      if (id === caller.id) throw new ServiceError(400, "bad_request", "An API key cannot delete itself. Delete it with another key, or rotate it with expire_in_days 0.");
+      if (id === caller.id)
+        throw new ServiceError(
+          400,
+          "bad_request",
+          "An API key cannot delete itself. Delete it with another key, or rotate it with expire_in_days 0.",
+        );
       try {
         if (!(await store.delete(id))) throw notFound(id);
       } finally {
@@ -114,7 +131,8 @@ export function createApiKeys(store: ApiKeyStore, projects: ProjectLookup, forge
       const old = await existing(caller, id);
       const days = request.days_to_expire === undefined ? old.lifetime_days : request.days_to_expire;
       // A short-lived key can be rotated without saying anything: only a lifetime that was asked for can contradict the grace period.
-      const graceDays = request.expire_in_days ?? (request.days_to_expire === undefined && days !== null ? Math.min(defaultGraceDays, days) : defaultGraceDays);
+      const graceDays =
+        request.expire_in_days ?? (request.days_to_expire === undefined && days !== null ? Math.min(defaultGraceDays, days) : defaultGraceDays);
       if (days !== null && days < graceDays) {
         throw badInput(
           `body.days_to_expire: must not be below expire_in_days (${String(graceDays)}): the new key would live ${String(days)} days, the old one ${String(graceDays)} (expire_in_days, ${String(defaultGraceDays)} when absent). Set expire_in_days to ${String(days)} or less, or days_to_expire higher`,
@@ -130,7 +148,10 @@ export function createApiKeys(store: ApiKeyStore, projects: ProjectLookup, forge
     },
 
     async createAdmin() {
-      const { secret, row } = mint({ name: "admin", days: null, projectId: null }, { created_by_id: "shoal", created_by_email: "admin@localhost", created_by_name: "Shoal" });
+      const { secret, row } = mint(
+        { name: "admin", days: null, projectId: null },
+        { created_by_id: "shoal", created_by_email: "admin@localhost", created_by_name: "Shoal" },
+      );
       await store.insert(row);
       return secret;
     },

@@ -28,7 +28,10 @@ it("finds AWS's own hosts by bucket and region", () => {
 });
 
 it("leads nowhere else, whatever is taken as a bucket, a region and a prefix", () => {
-  const rough = fc.string({ unit: fc.constantFrom("a", "b", "1", ".", "-", "/", "@", ":", "#", "?", "%", "\\", "_", " ", "\n", "=", "A"), maxLength: 12 });
+  const rough = fc.string({
+    unit: fc.constantFrom("a", "b", "1", ".", "-", "/", "@", ":", "#", "?", "%", "\\", "_", " ", "\n", "=", "A"),
+    maxLength: 12,
+  });
   // Near what is taken, with something else at its end.
   const near = (good: string) => fc.tuple(fc.constantFrom("", good), fc.oneof(fc.constant(""), rough)).map((parts) => parts.join(""));
   const bucket = fc.oneof(near("bucket"), fc.stringMatching(/^[a-z0-9.-]{3,20}$/));

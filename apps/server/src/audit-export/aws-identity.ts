@@ -19,7 +19,8 @@ export function readAwsIdentity(value: string): AwsIdentity | string {
   } catch {
     return "has a % that is not followed by two hexadecimal digits: write %25 for one within the secret";
   }
-  if (identity.accessKey.startsWith("ASIA")) return "has a temporary access key, which ends while the service runs: use one of a user, which begins with AKIA";
+  if (identity.accessKey.startsWith("ASIA"))
+    return "has a temporary access key, which ends while the service runs: use one of a user, which begins with AKIA";
   return identity;
 }
 

@@ -92,7 +92,10 @@ export function elementIn(xml: string, name: string): string | undefined {
 
 /** For people, one line. */
 function clean(text: string): string {
-  return text.replaceAll(/[\p{Cc}\s]+/gu, " ").trim().slice(0, 500);
+  return text
+    .replaceAll(/[\p{Cc}\s]+/gu, " ")
+    .trim()
+    .slice(0, 500);
 }
 
 function describe(error: unknown): string {
@@ -112,18 +115,36 @@ export async function sendSigned(request: AwsRequest, keys: AwsKeys): Promise<Aw
   const signer = new SignatureV4({
     service,
     region,
-    credentials: { accessKeyId: keys.accessKey, secretAccessKey: keys.secretKey, ...(keys.sessionToken !== undefined && { sessionToken: keys.sessionToken }) },
+    credentials: {
+      accessKeyId: keys.accessKey,
+      secretAccessKey: keys.secretKey,
+      ...(keys.sessionToken !== undefined && { sessionToken: keys.sessionToken }),
+    },
     sha256: Sha256,
     // S3 alone takes the path as it is sent.
     uriEscapePath: service !== "s3",
   });
-  const { headers: signed } = await signer.sign({ method, protocol: url.protocol, hostname: url.hostname, path: url.pathname, query: {}, headers: { host: url.host, ...headers }, body });
+  const { headers: signed } = await signer.sign({
+    method,
+    protocol: url.protocol,
+    hostname: url.hostname,
+    path: url.pathname,
+    query: {},
+    headers: { host: url.host, ...headers },
+    body,
+  });
   const who = service === "s3" ? "The store" : "AWS STS";
   let answer: AwsAnswer;
   try {
     const { host: _host, ...sent } = signed;
     // Elsewhere the signature would not hold, and only this host was chosen by the operator or by rule.
-    const response = await fetch(url, { method, headers: sent, body: new Uint8Array(body), redirect: "manual", signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) });
+    const response = await fetch(url, {
+      method,
+      headers: sent,
+      body: new Uint8Array(body),
+      redirect: "manual",
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
     answer = { status: response.status, text: await textOf(response) };
   } catch (error) {
     signal.throwIfAborted();
@@ -133,5 +154,8 @@ export async function sendSigned(request: AwsRequest, keys: AwsKeys): Promise<Aw
   if (answer.status >= 200 && answer.status < 300) return answer;
   const code = elementIn(answer.text, "Code");
   const message = elementIn(answer.text, "Message") ?? "";
-  throw new AwsFailure(clean(`${who} answered ${String(answer.status)}${code === undefined ? "" : ` ${code}`}${message === "" ? "." : `: ${message}`}`), { status: answer.status });
+  throw new AwsFailure(
+    clean(`${who} answered ${String(answer.status)}${code === undefined ? "" : ` ${code}`}${message === "" ? "." : `: ${message}`}`),
+    { status: answer.status },
+  );
 }

@@ -13,5 +13,12 @@ export interface BucketPlace {
 
 /** Where a destination's objects go. */
 export function placeOf(row: DestinationRow): BucketPlace {
-  return { bucket: row.bucket, prefix: row.prefix, region: row.region, roleArn: row.role_arn, externalId: row.external_id, kmsKeyId: row.kms_key_id ?? undefined };
+  return {
+    bucket: row.bucket,
+    prefix: row.prefix,
+    region: row.region,
+    roleArn: row.role_arn,
+    externalId: row.external_id,
+    kmsKeyId: row.kms_key_id ?? undefined,
+  };
 }

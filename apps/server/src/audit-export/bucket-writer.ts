@@ -20,7 +20,11 @@ export interface BucketWriter {
    * @param object.keepPresent - leaves one of that name as it is.
    * @throws {AwsFailure} when the store does not take it.
    */
-  put(place: BucketPlace, keys: AwsKeys, object: { readonly name: string; readonly bytes: Buffer; readonly type: string; readonly keepPresent?: boolean; readonly signal: AbortSignal }): Promise<void>;
+  put(
+    place: BucketPlace,
+    keys: AwsKeys,
+    object: { readonly name: string; readonly bytes: Buffer; readonly type: string; readonly keepPresent?: boolean; readonly signal: AbortSignal },
+  ): Promise<void>;
 }
 
 /** Who the service is, and where it asks. */
@@ -43,7 +47,10 @@ const maxKept = 100;
 
 function encoded(key: string): string {
   // As S3 writes it when it checks the signature: letters, digits, - _ . ~ and slashes alone stand for themselves.
-  return key.split("/").map((part) => encodeURIComponent(part).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)).join("/");
+  return key
+    .split("/")
+    .map((part) => encodeURIComponent(part).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`))
+    .join("/");
 }
 
 export function createBucketWriter({ identity, ...urls }: BucketWriterOptions): BucketWriter {
@@ -56,15 +63,32 @@ export function createBucketWriter({ identity, ...urls }: BucketWriterOptions): 
       const known = kept.get(id);
       if (!fresh && known !== undefined && known.endsAtMs - renewBeforeMs > Date.now()) return known.keys;
       kept.delete(id);
-      const form = new URLSearchParams({ Action: "AssumeRole", Version: "2011-06-15", RoleArn: place.roleArn, RoleSessionName: "shoal-audit-export", ExternalId: place.externalId, DurationSeconds: String(keysHoldSeconds) });
+      const form = new URLSearchParams({
+        Action: "AssumeRole",
+        Version: "2011-06-15",
+        RoleArn: place.roleArn,
+        RoleSessionName: "shoal-audit-export",
+        ExternalId: place.externalId,
+        DurationSeconds: String(keysHoldSeconds),
+      });
       const url = new URL(urls.stsUrl ?? stsUrl(identity.region));
       const { text } = await sendSigned(
-        { service: "sts", region: identity.region, method: "POST", url, headers: { "content-type": "application/x-www-form-urlencoded; charset=utf-8" }, body: Buffer.from(form.toString()), signal, timeoutMs: assumeWithinMs },
+        {
+          service: "sts",
+          region: identity.region,
+          method: "POST",
+          url,
+          headers: { "content-type": "application/x-www-form-urlencoded; charset=utf-8" },
+          body: Buffer.from(form.toString()),
+          signal,
+          timeoutMs: assumeWithinMs,
+        },
         identity,
       );
       const [accessKey, secretKey, sessionToken] = ["AccessKeyId", "SecretAccessKey", "SessionToken"].map((name) => elementIn(text, name));
       const endsAtMs = Date.parse(elementIn(text, "Expiration") ?? "");
-      if (accessKey === undefined || secretKey === undefined || sessionToken === undefined || Number.isNaN(endsAtMs)) throw new AwsFailure(`AWS STS at ${url.host} gave an answer without keys.`);
+      if (accessKey === undefined || secretKey === undefined || sessionToken === undefined || Number.isNaN(endsAtMs))
+        throw new AwsFailure(`AWS STS at ${url.host} gave an answer without keys.`);
       const keys = { accessKey, secretKey, sessionToken };
       if (kept.size >= maxKept) kept.clear();
       kept.set(id, { keys, endsAtMs });
@@ -78,11 +102,26 @@ export function createBucketWriter({ identity, ...urls }: BucketWriterOptions): 
         "x-amz-content-sha256": createHash("sha256").update(bytes).digest("hex"),
         // Buckets whose objects are locked ask for a checksum.
         "x-amz-checksum-sha256": createHash("sha256").update(bytes).digest("base64"),
-        ...(place.kmsKeyId !== undefined && { "x-amz-server-side-encryption": "aws:kms", "x-amz-server-side-encryption-aws-kms-key-id": place.kmsKeyId }),
+        ...(place.kmsKeyId !== undefined && {
+          "x-amz-server-side-encryption": "aws:kms",
+          "x-amz-server-side-encryption-aws-kms-key-id": place.kmsKeyId,
+        }),
         ...(keepPresent && { "if-none-match": "*" }),
       };
       try {
-        await sendSigned({ service: "s3", region: place.region, method: "PUT", url: new URL(`${base}/${encoded(place.prefix + name)}`), headers, body: bytes, signal, timeoutMs: putWithinMs }, keys);
+        await sendSigned(
+          {
+            service: "s3",
+            region: place.region,
+            method: "PUT",
+            url: new URL(`${base}/${encoded(place.prefix + name)}`),
+            headers,
+            body: bytes,
+            signal,
+            timeoutMs: putWithinMs,
+          },
+          keys,
+        );
       } catch (error) {
         if (keepPresent && error instanceof AwsFailure && error.status === 412) return;
         // They may have ended, or the role may be another by now.

@@ -16,7 +16,10 @@ export interface PendingObject {
 /** Destinations as rows: what people do with them, and what those who export note of their steps. */
 export interface DestinationStore {
   /** @returns `undefined` when there are `max` already. */
-  insert(row: Pick<DestinationRow, "id" | "bucket" | "prefix" | "region" | "role_arn" | "kms_key_id" | "external_id">, max: number): Promise<DestinationRow | undefined>;
+  insert(
+    row: Pick<DestinationRow, "id" | "bucket" | "prefix" | "region" | "role_arn" | "kms_key_id" | "external_id">,
+    max: number,
+  ): Promise<DestinationRow | undefined>;
   find(id: string): Promise<DestinationRow | undefined>;
   /** Newest first; one more than asked for when there are more. */
   list(window: { readonly limit: number; readonly offset: number }): Promise<DestinationRow[]>;
@@ -50,7 +53,13 @@ const inMs = (ms: number) => sql<string>`clock_timestamp() + make_interval(secs 
 
 export function createDestinationStore({ query }: Database, serverId: string): DestinationStore {
   /** The row as this server holds it, and as people left it. */
-  const mine = (row: DestinationRow) => query.updateTable("audit_export_destinations").where("id", "=", row.id).where("revision", "=", row.revision).where("status", "=", "active").where("lease_server", "=", serverId);
+  const mine = (row: DestinationRow) =>
+    query
+      .updateTable("audit_export_destinations")
+      .where("id", "=", row.id)
+      .where("revision", "=", row.revision)
+      .where("status", "=", "active")
+      .where("lease_server", "=", serverId);
   /** The same, for whoever goes on from it. */
   const held = (row: DestinationRow) => mine(row).where("exported_sequence", "=", row.exported_sequence);
   const free = { lease_server: null, lease_until: null };
@@ -59,7 +68,10 @@ export function createDestinationStore({ query }: Database, serverId: string): D
     async insert(row, max) {
       return query.transaction().execute(async (transaction) => {
         await adding.execute(transaction);
-        const { count } = await transaction.selectFrom("audit_export_destinations").select(({ fn }) => fn.countAll<number>().as("count")).executeTakeFirstOrThrow();
+        const { count } = await transaction
+          .selectFrom("audit_export_destinations")
+          .select(({ fn }) => fn.countAll<number>().as("count"))
+          .executeTakeFirstOrThrow();
         if (count >= max) return undefined;
         return transaction.insertInto("audit_export_destinations").values(row).returningAll().executeTakeFirstOrThrow();
       });
@@ -71,14 +83,21 @@ export function createDestinationStore({ query }: Database, serverId: string): D
 
     async update(row, changes) {
       const now = sql<string>`clock_timestamp()`;
-      return query
-        .updateTable("audit_export_destinations")
-        // Whoever changes it has perhaps mended it.
-        .set({ ...changes, revision: sql<number>`revision + 1`, updated_at: now, next_attempt_at: (changes.status ?? row.status) === "active" ? now : null })
-        .where("id", "=", row.id)
-        .where("revision", "=", row.revision)
-        .returningAll()
-        .executeTakeFirst();
+      return (
+        query
+          .updateTable("audit_export_destinations")
+          // Whoever changes it has perhaps mended it.
+          .set({
+            ...changes,
+            revision: sql<number>`revision + 1`,
+            updated_at: now,
+            next_attempt_at: (changes.status ?? row.status) === "active" ? now : null,
+          })
+          .where("id", "=", row.id)
+          .where("revision", "=", row.revision)
+          .returningAll()
+          .executeTakeFirst()
+      );
     },
 
     async delete(id) {
@@ -107,22 +126,42 @@ export function createDestinationStore({ query }: Database, serverId: string): D
         .executeTakeFirst();
     },
 
-    begin: (row, { first, last, name }) => held(row).set({ pending_first: first, pending_last: last, pending_name: name, lease_until: inMs(leaseMs) }).returningAll().executeTakeFirst(),
+    begin: (row, { first, last, name }) =>
+      held(row)
+        .set({ pending_first: first, pending_last: last, pending_name: name, lease_until: inMs(leaseMs) })
+        .returningAll()
+        .executeTakeFirst(),
 
     advance: (row, { last }) =>
       held(row)
         .where("pending_last", "=", last)
-        .set({ exported_sequence: last, pending_first: null, pending_last: null, pending_name: null, consecutive_failures: 0, last_success_at: sql<string>`clock_timestamp()`, lease_until: inMs(leaseMs) })
+        .set({
+          exported_sequence: last,
+          pending_first: null,
+          pending_last: null,
+          pending_name: null,
+          consecutive_failures: 0,
+          last_success_at: sql<string>`clock_timestamp()`,
+          lease_until: inMs(leaseMs),
+        })
         .returningAll()
         .executeTakeFirst(),
 
     async finish(row, afterMs) {
-      await mine(row).set({ ...free, next_attempt_at: inMs(afterMs) }).execute();
+      await mine(row)
+        .set({ ...free, next_attempt_at: inMs(afterMs) })
+        .execute();
     },
 
     async fail(row, { afterMs, message }) {
       await mine(row)
-        .set({ ...free, consecutive_failures: sql<number>`consecutive_failures + 1`, last_error: message, last_error_at: sql<string>`clock_timestamp()`, next_attempt_at: inMs(afterMs) })
+        .set({
+          ...free,
+          consecutive_failures: sql<number>`consecutive_failures + 1`,
+          last_error: message,
+          last_error_at: sql<string>`clock_timestamp()`,
+          next_attempt_at: inMs(afterMs),
+        })
         .execute();
     },
 

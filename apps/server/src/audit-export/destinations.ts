@@ -1,6 +1,12 @@
 import type { Page } from "@shoal/contract";
 import { ServiceError } from "@shoal/router";
-import type { AuditLogExportDestination, AuditLogExportDestinationTestResult, CreateAuditLogExportDestination, ListAuditLogExportDestinations, UpdateAuditLogExportDestination } from "@shoal/schemas";
+import type {
+  AuditLogExportDestination,
+  AuditLogExportDestinationTestResult,
+  CreateAuditLogExportDestination,
+  ListAuditLogExportDestinations,
+  UpdateAuditLogExportDestination,
+} from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { KeyRow } from "../auth/access.ts";
 import { isUniqueViolation } from "../database-errors.ts";
@@ -37,14 +43,19 @@ const maxDestinations = 10;
 /** Of the object that a test writes, after the prefix. */
 const testName = "shoal-export-test.txt";
 
-const notConfigured = "This service has no identity of its own at AWS, so it cannot export the audit log. Its operator sets audit_export_identity and audit_export_role_arn; until then, fetch the log with auditLogs.download.";
+const notConfigured =
+  "This service has no identity of its own at AWS, so it cannot export the audit log. Its operator sets audit_export_identity and audit_export_role_arn; until then, fetch the log with auditLogs.download.";
 
 function notFound(id: string): ServiceError {
   return new ServiceError(404, "not_found", `Export destination ${id} was not found. List the destinations with auditLogs.exportDestinations.list.`);
 }
 
 function placeTaken({ bucket, prefix }: Pick<DestinationRow, "bucket" | "prefix">): ServiceError {
-  return new ServiceError(409, "conflict", `Another export destination writes to bucket ${bucket} with the prefix ${JSON.stringify(prefix)} already. Choose another prefix, or use that destination.`);
+  return new ServiceError(
+    409,
+    "conflict",
+    `Another export destination writes to bucket ${bucket} with the prefix ${JSON.stringify(prefix)} already. Choose another prefix, or use that destination.`,
+  );
 }
 
 function changesOf(request: z.output<typeof UpdateAuditLogExportDestination>): DestinationChanges {
@@ -89,7 +100,9 @@ export function createExportDestinations(store: DestinationStore, means: ExportM
     return means;
   }
 
-  const refuse = (caller: KeyRow) => { refuseProjectKey(caller, "manage exports of the organisation's audit log"); };
+  const refuse = (caller: KeyRow) => {
+    refuseProjectKey(caller, "manage exports of the organisation's audit log");
+  };
 
   return {
     async create(caller, { bucket, kms_key_id, prefix, region, role_arn }) {
@@ -97,11 +110,19 @@ export function createExportDestinations(store: DestinationStore, means: ExportM
       requireMeans();
       let row: DestinationRow | undefined;
       try {
-        row = await store.insert({ id: createId(), bucket, prefix, region, role_arn, kms_key_id: kms_key_id ?? null, external_id: `shoal-${createId()}` }, maxDestinations);
+        row = await store.insert(
+          { id: createId(), bucket, prefix, region, role_arn, kms_key_id: kms_key_id ?? null, external_id: `shoal-${createId()}` },
+          maxDestinations,
+        );
       } catch (error) {
         throw isUniqueViolation(error) ? placeTaken({ bucket, prefix }) : error;
       }
-      if (row === undefined) throw new ServiceError(409, "conflict", `There are ${String(maxDestinations)} export destinations, and that is as many as there may be. Delete one first.`);
+      if (row === undefined)
+        throw new ServiceError(
+          409,
+          "conflict",
+          `There are ${String(maxDestinations)} export destinations, and that is as many as there may be. Delete one first.`,
+        );
       return toDestination(row);
     },
 
@@ -129,7 +150,11 @@ export function createExportDestinations(store: DestinationStore, means: ExportM
       }
       if (changed === undefined) {
         await existing(id);
-        throw new ServiceError(409, "conflict", `Export destination ${id} was changed by somebody else at the same time, and nothing of this request was done. Look at it with auditLogs.exportDestinations.get, and repeat the request if it still holds.`);
+        throw new ServiceError(
+          409,
+          "conflict",
+          `Export destination ${id} was changed by somebody else at the same time, and nothing of this request was done. Look at it with auditLogs.exportDestinations.get, and repeat the request if it still holds.`,
+        );
       }
       means?.stop(id, changed.revision);
       return toDestination(changed);
@@ -144,7 +169,11 @@ export function createExportDestinations(store: DestinationStore, means: ExportM
     async test(caller, id) {
       refuse(caller);
       const place = placeOf(await existing(id));
-      const failed = (stage: "assume_role" | "put_object", message: string): AuditLogExportDestinationTestResult => ({ success: false, stage, error: { code: `${stage}_failed`, message } });
+      const failed = (stage: "assume_role" | "put_object", message: string): AuditLogExportDestinationTestResult => ({
+        success: false,
+        stage,
+        error: { code: `${stage}_failed`, message },
+      });
       if (means === undefined) return failed("assume_role", notConfigured);
       const { signal } = new AbortController();
       let keys: AwsKeys;
@@ -155,7 +184,12 @@ export function createExportDestinations(store: DestinationStore, means: ExportM
         throw error;
       }
       try {
-        await means.writer.put(place, keys, { name: testName, bytes: Buffer.from(`Shoal can write audit logs here. Written at ${new Date().toISOString()} by a test of destination ${id}.\n`), type: "text/plain; charset=utf-8", signal });
+        await means.writer.put(place, keys, {
+          name: testName,
+          bytes: Buffer.from(`Shoal can write audit logs here. Written at ${new Date().toISOString()} by a test of destination ${id}.\n`),
+          type: "text/plain; charset=utf-8",
+          signal,
+        });
       } catch (error) {
         if (error instanceof AwsFailure) return failed("put_object", error.message);
         throw error;

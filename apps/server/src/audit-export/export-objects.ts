@@ -38,12 +38,18 @@ function nameOf(first: AuditLogRow, last: number): string {
 
 export function createExportObjects({ query }: Database): ExportObjects {
   /** @param until - the last one at most; `undefined` = as many as an object takes. */
-  async function read(after: number, until: number | undefined): Promise<{ readonly rows: readonly AuditLogRow[]; readonly lines: readonly string[]; readonly hasMore: boolean }> {
+  async function read(
+    after: number,
+    until: number | undefined,
+  ): Promise<{ readonly rows: readonly AuditLogRow[]; readonly lines: readonly string[]; readonly hasMore: boolean }> {
     const rows: AuditLogRow[] = [];
     const lines: string[] = [];
     let length = 0;
     for (;;) {
-      let select = query.selectFrom("audit_logs").selectAll().where("sequence", ">", rows.at(-1)?.sequence ?? after);
+      let select = query
+        .selectFrom("audit_logs")
+        .selectAll()
+        .where("sequence", ">", rows.at(-1)?.sequence ?? after);
       if (until !== undefined) select = select.where("sequence", "<=", until);
       const found = await select.orderBy("sequence").limit(batch).execute();
       for (const row of found) {

@@ -44,11 +44,16 @@ beforeEach(async () => {
 /** What happens to objects of this test's destination, and not to those who read them. */
 const putting = (fault: "lost" | "unanswered") => (asked: string) => (asked.startsWith(`PUT /shoal/${prefix}`) ? fault : undefined);
 const get = async () => AuditLogExportDestination.parse((await server.request("GET", `${path}/${id}`)).body);
-const patch = async (body: object) => { expect((await server.request("PATCH", `${path}/${id}`, { body })).status).toBe(200); };
+const patch = async (body: object) => {
+  expect((await server.request("PATCH", `${path}/${id}`, { body })).status).toBe(200);
+};
 const log = async (): Promise<AuditLogEntry[]> => {
   const entries: AuditLogEntry[] = [];
-  for (let token: string | null = ""; token !== null; ) {
-    const reply = await server.request("GET", `/audit-logs?start=${new Date(Date.now() - 86_400_000 * 20).toISOString()}&end=${new Date(Date.now() + 86_400_000).toISOString()}${token === "" ? "" : `&page_token=${token}`}`);
+  for (let token: string | null = ""; token !== null;) {
+    const reply = await server.request(
+      "GET",
+      `/audit-logs?start=${new Date(Date.now() - 86_400_000 * 20).toISOString()}&end=${new Date(Date.now() + 86_400_000).toISOString()}${token === "" ? "" : `&page_token=${token}`}`,
+    );
     entries.push(...(reply.body as AuditLogEntry[]));
     token = reply.headers.get("x-next-page-token");
   }
@@ -61,7 +66,12 @@ async function change(times: number): Promise<void> {
     await fetch(`${base}/profiles/nothing`, { method: "DELETE", headers: { authorization: `Bearer ${server.key}` } });
   }
 }
-const last = () => server.database.query.selectFrom("audit_chain").select("last_sequence").executeTakeFirstOrThrow().then(({ last_sequence }) => last_sequence);
+const last = () =>
+  server.database.query
+    .selectFrom("audit_chain")
+    .select("last_sequence")
+    .executeTakeFirstOrThrow()
+    .then(({ last_sequence }) => last_sequence);
 /** Waits until everything that is in the log now was exported. */
 async function whole(): Promise<void> {
   // What both servers have noted is written.
@@ -71,7 +81,12 @@ async function whole(): Promise<void> {
   await expect.poll(async () => Number((await get()).last_exported_cursor ?? 0), patience).toBeGreaterThanOrEqual(wanted);
 }
 /** The try after a failure is due now, rather than after its time. */
-const due = () => server.database.query.updateTable("audit_export_destinations").set({ next_attempt_at: sql<string>`clock_timestamp()` }).where("id", "=", id).execute();
+const due = () =>
+  server.database.query
+    .updateTable("audit_export_destinations")
+    .set({ next_attempt_at: sql<string>`clock_timestamp()` })
+    .where("id", "=", id)
+    .execute();
 /** Objects begin where the one before ends; together they are the log as the API shows it, each entry once. */
 async function expectExact(from = 1): Promise<void> {
   const names = [...(await target.objects(prefix)).keys()];
@@ -83,7 +98,9 @@ async function expectExact(from = 1): Promise<void> {
   }
   const lines = await target.lines(prefix);
   const entries = await log();
-  expect(lines.map(({ hash: _hash, previous_hash: _previous, ...entry }) => entry)).toEqual(entries.filter(({ sequence = 0 }) => sequence >= from && sequence < next));
+  expect(lines.map(({ hash: _hash, previous_hash: _previous, ...entry }) => entry)).toEqual(
+    entries.filter(({ sequence = 0 }) => sequence >= from && sequence < next),
+  );
   expect(new Set(lines.map(({ sequence }) => sequence)).size).toBe(lines.length);
 }
 
@@ -96,7 +113,12 @@ it("writes the log from its beginning, then what comes, in order and as the API 
   await whole();
   await expectExact();
   const row = await get();
-  expect(row).toMatchObject({ status: "active", consecutive_failures: 0, last_success_at: expect.any(String) as unknown, next_attempt_at: expect.any(String) as unknown });
+  expect(row).toMatchObject({
+    status: "active",
+    consecutive_failures: 0,
+    last_success_at: expect.any(String) as unknown,
+    next_attempt_at: expect.any(String) as unknown,
+  });
   expect(row).not.toHaveProperty("last_error");
   // Whoever has the objects can check the chain without the service.
   let previous: Uint8Array = new Uint8Array(32);
@@ -154,8 +176,12 @@ it("writes the same object again when it does not know that it was written", asy
 
 it("writes the same object again when the database did not take note of it", async () => {
   const { query } = server.database;
-  await sql`create function refuse_advance() returns trigger language plpgsql as $$ begin raise exception 'the database is away'; end $$`.execute(query);
-  await sql`create trigger refuse_advance before update of exported_sequence on audit_export_destinations for each row execute function refuse_advance()`.execute(query);
+  await sql`create function refuse_advance() returns trigger language plpgsql as $$ begin raise exception 'the database is away'; end $$`.execute(
+    query,
+  );
+  await sql`create trigger refuse_advance before update of exported_sequence on audit_export_destinations for each row execute function refuse_advance()`.execute(
+    query,
+  );
   await patch({ status: "active" });
   await expect.poll(async () => (await target.objects(prefix)).size, patience).toBe(1);
   await change(4);
@@ -180,13 +206,17 @@ it("stops at once when it is paused or deleted, and goes on from there", async (
   const asked = () => target.s3.requests.filter((request) => request.startsWith(`PUT /shoal/${prefix}`)).length;
   await expect.poll(asked, patience).toBe(1);
   await patch({ status: "paused" });
-  const lease = async () => (await server.database.query.selectFrom("audit_export_destinations").select("lease_server").where("id", "=", id).executeTakeFirst())?.lease_server;
+  const lease = async () =>
+    (await server.database.query.selectFrom("audit_export_destinations").select("lease_server").where("id", "=", id).executeTakeFirst())
+      ?.lease_server;
   await expect.poll(lease, patience).toBeNull();
   target.s3.fault = undefined;
   await change(3);
   await due();
   // Whoever looked for something to do has found another destination, and not this one.
-  const other = AuditLogExportDestination.parse((await server.request("POST", path, { body: { ...targetDestination, prefix: `${prefix}other/`, bucket: "shoal" } })).body);
+  const other = AuditLogExportDestination.parse(
+    (await server.request("POST", path, { body: { ...targetDestination, prefix: `${prefix}other/`, bucket: "shoal" } })).body,
+  );
   await server.request("PATCH", `${path}/${other.id}`, { body: { status: "active" } });
   await expect.poll(async () => (await target.objects(`${prefix}other/`)).size, patience).toBeGreaterThan(0);
   await server.request("DELETE", `${path}/${other.id}`);
@@ -195,7 +225,9 @@ it("stops at once when it is paused or deleted, and goes on from there", async (
 
   target.s3.fault = putting("unanswered");
   await patch({ status: "active" });
-  await expect.poll(() => target.s3.requests.filter((request) => request.startsWith(`PUT /shoal/${prefix}`) && !request.includes("other")).length, patience).toBe(2);
+  await expect
+    .poll(() => target.s3.requests.filter((request) => request.startsWith(`PUT /shoal/${prefix}`) && !request.includes("other")).length, patience)
+    .toBe(2);
   target.s3.fault = undefined;
   await patch({ prefix: `${prefix}moved/` });
   prefix += "moved/";
@@ -222,7 +254,11 @@ it("is one server's at a time: whoever took too long can do nothing more", async
   // In one transaction, or the servers that run here might find it first.
   const claim = (serverId: string, changes: { lease_until?: Date } = {}) =>
     query.transaction().execute(async (transaction) => {
-      await transaction.updateTable("audit_export_destinations").set({ status: "active", next_attempt_at: sql<string>`clock_timestamp()`, ...changes }).where("id", "=", id).execute();
+      await transaction
+        .updateTable("audit_export_destinations")
+        .set({ status: "active", next_attempt_at: sql<string>`clock_timestamp()`, ...changes })
+        .where("id", "=", id)
+        .execute();
       return createDestinationStore({ ...server.database, query: transaction }, serverId).claim();
     });
   const object = { first: 1, last: 2, name: "x" };
@@ -247,7 +283,10 @@ it("is one server's at a time: whoever took too long can do nothing more", async
   await patch({ status: "paused" });
   expect(await quick.begin(done ?? taken, { ...object, first: 3, last: 4 })).toBeUndefined();
   await quick.releaseAll();
-  expect(await query.selectFrom("audit_export_destinations").select(["lease_server", "last_error"]).where("id", "=", id).executeTakeFirst()).toEqual({ lease_server: null, last_error: null });
+  expect(await query.selectFrom("audit_export_destinations").select(["lease_server", "last_error"]).where("id", "=", id).executeTakeFirst()).toEqual({
+    lease_server: null,
+    last_error: null,
+  });
 });
 
 it("is due at once when it was changed, wherever between two milliseconds that was", async () => {
@@ -256,7 +295,9 @@ it("is due at once when it was changed, wherever between two milliseconds that w
   try {
     const store = createDestinationStore({ ...server.database, query: transaction }, "any");
     await sql`create schema standing`.execute(transaction);
-    await sql`create function standing.clock_timestamp() returns timestamptz language sql as $$ select timestamptz '2026-01-01T00:00:00.0006Z' $$`.execute(transaction);
+    await sql`create function standing.clock_timestamp() returns timestamptz language sql as $$ select timestamptz '2026-01-01T00:00:00.0006Z' $$`.execute(
+      transaction,
+    );
     await sql`set local search_path to standing, public, pg_catalog`.execute(transaction);
     const paused = await store.find(id);
     expect(await store.update(paused ?? expect.unreachable(), { status: "active" })).toMatchObject({ next_attempt_at: "2026-01-01T00:00:00.001Z" });
@@ -270,14 +311,32 @@ it("writes a long log in objects that are bounded, each entry once although two 
   const chain = createAuditChain(server.database, createSecrets(sharedSecret));
   const at = new Date(Date.now() - 1000).toISOString();
   const note = (index: number, user_agent = "test") => ({
-    id: createId(), at, project_id: null, auth_strategy: "api_key", user_id: "u", email: "u@localhost", method: "POST", path: `/${String(index)}`, route: "/x", operation: "x.create",
-    status: 200, duration_ms: 1, domain: "localhost", client_ip: "127.0.0.1", user_agent, request_id: "r",
+    id: createId(),
+    at,
+    project_id: null,
+    auth_strategy: "api_key",
+    user_id: "u",
+    email: "u@localhost",
+    method: "POST",
+    path: `/${String(index)}`,
+    route: "/x",
+    operation: "x.create",
+    status: 200,
+    duration_ms: 1,
+    domain: "localhost",
+    client_ip: "127.0.0.1",
+    user_agent,
+    request_id: "r",
   });
   const from = (await last()) + 1;
   await chain.append(Array.from({ length: maxEntries + 500 }, (_, index) => note(index)));
   // Longer than any that come by HTTP: it is the bytes that count here.
   await chain.append(Array.from({ length: 20 }, (_, index) => note(index, "x".repeat(2 ** 20))));
-  await server.database.query.updateTable("audit_export_destinations").set({ exported_sequence: from - 1 }).where("id", "=", id).execute();
+  await server.database.query
+    .updateTable("audit_export_destinations")
+    .set({ exported_sequence: from - 1 })
+    .where("id", "=", id)
+    .execute();
   await patch({ status: "active" });
   await Promise.all([change(20), whole()]);
   await whole();
@@ -302,7 +361,11 @@ it("leaves a whole object in its place when the log has lost a part of it since,
   await patch({ status: "active" });
   await expect.poll(async () => (await get()).consecutive_failures, patience).toBe(1);
   const [[name, bytes] = ["", Buffer.alloc(0)]] = await target.objects(prefix);
-  const row = await server.database.query.selectFrom("audit_export_destinations").select(["pending_first", "pending_last"]).where("id", "=", id).executeTakeFirstOrThrow();
+  const row = await server.database.query
+    .selectFrom("audit_export_destinations")
+    .select(["pending_first", "pending_last"])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
   const pending = { first: row.pending_first ?? 0, last: row.pending_last ?? 0, name };
   expect((await objects.again(pending))?.bytes).toEqual(bytes);
   // Retention takes the first of them.

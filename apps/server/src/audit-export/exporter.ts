@@ -52,11 +52,17 @@ export function startExporter({ database, everyMs, log, objects, store, writer }
     if (row.pending_first !== null && row.pending_last !== null && row.pending_name !== null) {
       const again = await objects.again({ first: row.pending_first, last: row.pending_last, name: row.pending_name });
       if (again !== undefined) return again;
-      log.warn({ destination: row.id, first: row.pending_first, last: row.pending_last }, "entries of the audit log became too old before it was certain that they were exported");
+      log.warn(
+        { destination: row.id, first: row.pending_first, last: row.pending_last },
+        "entries of the audit log became too old before it was certain that they were exported",
+      );
     }
     const object = await objects.after(row.exported_sequence);
     if (object !== undefined && row.exported_sequence > 0 && object.first > row.exported_sequence + 1) {
-      log.warn({ destination: row.id, first: row.exported_sequence + 1, last: object.first - 1 }, "entries of the audit log became too old before they were exported");
+      log.warn(
+        { destination: row.id, first: row.exported_sequence + 1, last: object.first - 1 },
+        "entries of the audit log became too old before they were exported",
+      );
     }
     return object;
   }
@@ -87,7 +93,10 @@ export function startExporter({ database, everyMs, log, objects, store, writer }
         if (isStopped()) return;
         if (!(error instanceof AwsFailure)) throw error;
         const afterMs = backoffMs(row.consecutive_failures + 1);
-        log.warn({ destination: row.id, bucket: row.bucket, failures: row.consecutive_failures + 1, err: error }, "the audit log could not be exported; it is tried again");
+        log.warn(
+          { destination: row.id, bucket: row.bucket, failures: row.consecutive_failures + 1, err: error },
+          "the audit log could not be exported; it is tried again",
+        );
         await store.fail(row, { message: error.message, afterMs });
         return;
       }
@@ -136,7 +145,9 @@ export function startExporter({ database, everyMs, log, objects, store, writer }
     looking ??= (async () => {
       while (lookAgain) {
         lookAgain = false;
-        await lookOnce().catch((error: unknown) => { log.warn({ err: error }, "destinations of the audit log could not be looked for"); });
+        await lookOnce().catch((error: unknown) => {
+          log.warn({ err: error }, "destinations of the audit log could not be looked for");
+        });
       }
     })().finally(() => {
       looking = undefined;
@@ -157,7 +168,13 @@ export function startExporter({ database, everyMs, log, objects, store, writer }
     }
     void (async () => {
       // What it hears of may be what it has begun with.
-      stop(id, await store.find(id).then((row) => row?.revision, () => undefined));
+      stop(
+        id,
+        await store.find(id).then(
+          (row) => row?.revision,
+          () => undefined,
+        ),
+      );
       await active.done;
       look();
     })();

@@ -21,7 +21,11 @@ afterAll(async () => {
 }, 60_000);
 
 async function send(server: ServerProcess, method: string, at: string, body?: object): Promise<unknown> {
-  const response = await fetch(server.baseUrl + at, { method, headers: { authorization: `Bearer ${servers.key}`, ...(body && { "content-type": "application/json" }) }, ...(body && { body: JSON.stringify(body) }) });
+  const response = await fetch(server.baseUrl + at, {
+    method,
+    headers: { authorization: `Bearer ${servers.key}`, ...(body && { "content-type": "application/json" }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
   const text = await response.text();
   return text === "" ? undefined : JSON.parse(text);
 }
@@ -55,10 +59,16 @@ it("leaves no gap and writes nothing twice when servers are killed between the o
   const other = await servers.start("other", settings);
   await change(other, 3);
   expect(AuditLogExportDestination.parse(await send(other, "GET", `${path}/${id}`))).not.toHaveProperty("last_exported_cursor");
-  await servers.database.query.updateTable("audit_export_destinations").set({ lease_until: new Date(Date.now() - 1000) }).where("id", "=", id).execute();
+  await servers.database.query
+    .updateTable("audit_export_destinations")
+    .set({ lease_until: new Date(Date.now() - 1000) })
+    .where("id", "=", id)
+    .execute();
   await send(other, "GET", "/audit-logs/verify");
   const { last_sequence } = await servers.database.query.selectFrom("audit_chain").select("last_sequence").executeTakeFirstOrThrow();
-  await expect.poll(async () => Number(AuditLogExportDestination.parse(await send(other, "GET", `${path}/${id}`)).last_exported_cursor ?? 0), patience).toBeGreaterThanOrEqual(last_sequence);
+  await expect
+    .poll(async () => Number(AuditLogExportDestination.parse(await send(other, "GET", `${path}/${id}`)).last_exported_cursor ?? 0), patience)
+    .toBeGreaterThanOrEqual(last_sequence);
   const lines = await target.lines(prefix);
   expect(lines.length).toBeGreaterThanOrEqual(last_sequence);
   expect(lines.map(({ sequence }) => sequence)).toEqual(Array.from({ length: lines.length }, (_, index) => 1 + index));

@@ -19,7 +19,16 @@ afterAll(() => server.close());
 
 /** Opens a WebSocket and closes it. */
 async function visit(url: string, headers: Readonly<Record<string, string>> = {}): Promise<void> {
-  const asking = request(url.replace(/^ws/, "http"), { headers: { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==", "user-agent": "visitor/1", ...headers } });
+  const asking = request(url.replace(/^ws/, "http"), {
+    headers: {
+      connection: "Upgrade",
+      upgrade: "websocket",
+      "sec-websocket-version": "13",
+      "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+      "user-agent": "visitor/1",
+      ...headers,
+    },
+  });
   asking.end();
   const [response, socket] = (await once(asking, "upgrade")) as [{ statusCode?: number }, { destroy(): void }];
   expect(response.statusCode).toBe(101);
@@ -30,7 +39,10 @@ async function visit(url: string, headers: Readonly<Record<string, string>> = {}
 async function entries(operation: string): Promise<AuditLogEntry[]> {
   const window = `start=${new Date(Date.now() - 3_600_000).toISOString()}&end=${new Date(Date.now() + 3_600_000).toISOString()}`;
   const { body } = await server.request("GET", `/audit-logs?${window}&service=browsers`, { key: project.key });
-  return z.array(AuditLogEntry).parse(body).filter((entry) => entry.operation === operation);
+  return z
+    .array(AuditLogEntry)
+    .parse(body)
+    .filter((entry) => entry.operation === operation);
 }
 
 /** What is common to all: whose session, from where, with what. */
@@ -40,7 +52,9 @@ it("notes each CDP client once, and not what it sends", async () => {
   const path = `/browsers/${browser.session_id}/cdp`;
   const client = await connectCdp(browser.cdp_ws_url);
   for (let times = 0; times < 5; times += 1) await client.send("Browser.getVersion");
-  await expect.poll(() => entries("browsers.cdp.connect")).toMatchObject([{ ...common(), auth_strategy: "session_token", user_id: "", path, route: "/browsers/{id}/cdp", status: 101 }]);
+  await expect
+    .poll(() => entries("browsers.cdp.connect"))
+    .toMatchObject([{ ...common(), auth_strategy: "session_token", user_id: "", path, route: "/browsers/{id}/cdp", status: 101 }]);
   client.close();
   await client.closed;
   await visit(browser.cdp_ws_url);
@@ -51,20 +65,38 @@ it("notes each CDP client once, and not what it sends", async () => {
 
 it("notes WebDriver clients", async () => {
   await visit(browser.webdriver_ws_url);
-  await expect.poll(() => entries("browsers.webdriver.connect")).toMatchObject([{ ...common(), auth_strategy: "session_token", path: `/browsers/${browser.session_id}/webdriver`, status: 101 }]);
+  await expect
+    .poll(() => entries("browsers.webdriver.connect"))
+    .toMatchObject([{ ...common(), auth_strategy: "session_token", path: `/browsers/${browser.session_id}/webdriver`, status: 101 }]);
 });
 
 it("notes who takes a terminal, by token or by key, and who finds none", async () => {
-  const spawned = z.object({ process_id: z.string() }).parse((await server.request("POST", `/browsers/${browser.session_id}/process/spawn`, { key: project.key, body: { command: "cat", allocate_tty: true } })).body);
+  const spawned = z.object({ process_id: z.string() }).parse(
+    (
+      await server.request("POST", `/browsers/${browser.session_id}/process/spawn`, {
+        key: project.key,
+        body: { command: "cat", allocate_tty: true },
+      })
+    ).body,
+  );
   const path = (id: string) => `/browsers/${browser.session_id}/process/${id}/attach`;
   await visit(browser.cdp_ws_url.replace("/cdp?", `/process/${spawned.process_id}/attach?`));
   await visit(server.baseUrl + path(spawned.process_id), { authorization: `Bearer ${project.key}` });
   expect(await refusedUpgrade(server.baseUrl + path("none"), { authorization: `Bearer ${project.key}` })).toMatchObject({ status: 404 });
-  await expect.poll(() => entries("browsers.process.attach")).toMatchObject([
-    { ...common(), auth_strategy: "api_key", email: "test@localhost", path: path("none"), status: 404 },
-    { ...common(), auth_strategy: "api_key", email: "test@localhost", path: path(spawned.process_id), route: "/browsers/{id}/process/{process_id}/attach", status: 101 },
-    { ...common(), auth_strategy: "session_token", email: "", path: path(spawned.process_id), status: 101 },
-  ]);
+  await expect
+    .poll(() => entries("browsers.process.attach"))
+    .toMatchObject([
+      { ...common(), auth_strategy: "api_key", email: "test@localhost", path: path("none"), status: 404 },
+      {
+        ...common(),
+        auth_strategy: "api_key",
+        email: "test@localhost",
+        path: path(spawned.process_id),
+        route: "/browsers/{id}/process/{process_id}/attach",
+        status: 101,
+      },
+      { ...common(), auth_strategy: "session_token", email: "", path: path(spawned.process_id), status: 101 },
+    ]);
 });
 
 it("notes who opens a live view, whether to watch or to act, and not its address", async () => {
@@ -72,8 +104,12 @@ it("notes who opens a live view, whether to watch or to act, and not its address
   await visit(`${control}/socket`);
   await visit(`${watch}/socket`);
   const path = (what: string) => `/browsers/${browser.session_id}/live-view/${what}`;
-  await expect.poll(() => entries("browsers.liveView.control")).toMatchObject([{ ...common(), auth_strategy: "live_view", path: path("control"), status: 101 }]);
-  await expect.poll(() => entries("browsers.liveView.watch")).toMatchObject([{ ...common(), auth_strategy: "live_view", path: path("watch"), status: 101 }]);
+  await expect
+    .poll(() => entries("browsers.liveView.control"))
+    .toMatchObject([{ ...common(), auth_strategy: "live_view", path: path("control"), status: 101 }]);
+  await expect
+    .poll(() => entries("browsers.liveView.watch"))
+    .toMatchObject([{ ...common(), auth_strategy: "live_view", path: path("watch"), status: 101 }]);
 });
 
 it("notes none that has no right to be there", async () => {
@@ -93,5 +129,7 @@ it("notes the reading of cookies and local storage of a profile", async () => {
   expect((await server.request("GET", "/profiles/kept/storage_state", { key: project.key })).status).toBe(202);
   const window = `start=${new Date(Date.now() - 3_600_000).toISOString()}&end=${new Date(Date.now() + 3_600_000).toISOString()}`;
   const { body } = await server.request("GET", `/audit-logs?${window}&service=profiles&method=GET`, { key: project.key });
-  expect(body).toMatchObject([{ ...common(), auth_strategy: "api_key", operation: "profiles.storageState.get", path: "/profiles/kept/storage_state", status: 202 }]);
+  expect(body).toMatchObject([
+    { ...common(), auth_strategy: "api_key", operation: "profiles.storageState.get", path: "/profiles/kept/storage_state", status: 202 },
+  ]);
 });

@@ -23,7 +23,8 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const dayMs = 86_400_000;
-const window = (from = -1, to = 1, nowMs = Date.now()) => `start=${new Date(nowMs + from * dayMs).toISOString()}&end=${new Date(nowMs + to * dayMs).toISOString()}`;
+const window = (from = -1, to = 1, nowMs = Date.now()) =>
+  `start=${new Date(nowMs + from * dayMs).toISOString()}&end=${new Date(nowMs + to * dayMs).toISOString()}`;
 
 async function list(filter = "", request?: TestRequest): Promise<AuditLogEntry[]> {
   const reply = await server.request("GET", `/audit-logs?${window()}&${filter}`, request);
@@ -33,8 +34,23 @@ async function list(filter = "", request?: TestRequest): Promise<AuditLogEntry[]
 
 function note(changes: Partial<AuditNote> = {}): AuditNote {
   return {
-    id: createId(), at: new Date().toISOString(), project_id: null, auth_strategy: "api_key", user_id: "u", email: "u@localhost", method: "POST", path: "/x", route: "/x", operation: "x.create",
-    status: 200, duration_ms: 1, domain: "localhost", client_ip: "127.0.0.1", user_agent: "test", request_id: "r", ...changes,
+    id: createId(),
+    at: new Date().toISOString(),
+    project_id: null,
+    auth_strategy: "api_key",
+    user_id: "u",
+    email: "u@localhost",
+    method: "POST",
+    path: "/x",
+    route: "/x",
+    operation: "x.create",
+    status: 200,
+    duration_ms: 1,
+    domain: "localhost",
+    client_ip: "127.0.0.1",
+    user_agent: "test",
+    request_id: "r",
+    ...changes,
   };
 }
 
@@ -44,8 +60,18 @@ describe("an entry", () => {
     const reply = await server.request("POST", "/profiles?", { key, body: { name: "audited" }, headers: { "user-agent": "agent/1" } });
     const [entry] = await list("search=/profiles&limit=1");
     expect(entry).toMatchObject({
-      auth_strategy: "api_key", email: "test@localhost", status: 201, method: "POST", path: "/profiles", route: "/profiles", operation: "profiles.create", domain: new URL(server.baseUrl).host,
-      client_ip: "127.0.0.1", user_agent: "agent/1", request_id: reply.headers.get("x-request-id"), project_id: id,
+      auth_strategy: "api_key",
+      email: "test@localhost",
+      status: 201,
+      method: "POST",
+      path: "/profiles",
+      route: "/profiles",
+      operation: "profiles.create",
+      domain: new URL(server.baseUrl).host,
+      client_ip: "127.0.0.1",
+      user_agent: "agent/1",
+      request_id: reply.headers.get("x-request-id"),
+      project_id: id,
     });
     expect(Math.abs(Date.parse(entry?.timestamp ?? "") - Date.now())).toBeLessThan(10_000);
   });
@@ -64,7 +90,11 @@ describe("an entry", () => {
 
   it("is there for operations beside the browser too", async () => {
     await server.request("POST", "/browsers/none/process/exec", { body: { command: "true" } });
-    expect((await list("service=browsers&limit=1"))[0]).toMatchObject({ operation: "browsers.process.exec", status: 404, path: "/browsers/none/process/exec" });
+    expect((await list("service=browsers&limit=1"))[0]).toMatchObject({
+      operation: "browsers.process.exec",
+      status: 404,
+      path: "/browsers/none/process/exec",
+    });
   });
 });
 
@@ -78,10 +108,12 @@ describe("reading", () => {
     expect(await methods("service=organization")).toEqual(["PATCH"]);
     expect((await list("auth_strategy=oauth")).length).toBe(0);
     expect((await list("auth_strategy=api_key&service=organization")).length).toBe(1);
-    for (const search of ["/ORG/limits", user_id, "admin@", "127.0.0", "200"]) expect((await list(`search=${search}`)).map(({ path }) => path)).toContain("/org/limits");
+    for (const search of ["/ORG/limits", user_id, "admin@", "127.0.0", "200"])
+      expect((await list(`search=${search}`)).map(({ path }) => path)).toContain("/org/limits");
     // A part of a status is none. An id has digits too: one of the parts that this one does not have.
     const part = ["20", "00"].find((digits) => !user_id.includes(digits)) ?? "%";
-    for (const search of [part, "%", "_", "nothing", "%00"]) expect((await list(`search=${encodeURIComponent(search)}`)).map(({ path }) => path)).not.toContain("/org/limits");
+    for (const search of [part, "%", "_", "nothing", "%00"])
+      expect((await list(`search=${encodeURIComponent(search)}`)).map(({ path }) => path)).not.toContain("/org/limits");
     expect((await list(`search=nothing&search_user_id=x,${user_id}`)).every((entry) => entry.user_id === user_id)).toBe(true);
     expect((await list(`search_user_id=${user_id}`)).length).toBeGreaterThan(0);
     expect((await server.request("GET", `/audit-logs?${window(-2, -1)}`)).body).toEqual([]);
@@ -96,7 +128,10 @@ describe("reading", () => {
     ["a page token of its own", `${window()}&page_token=abc`, "query.page_token"],
     ["11 methods", `${window()}&exclude_method=${Array.from({ length: 11 }, () => "GET").join(",")}`, "query.exclude_method"],
   ])("refuses %s", async (_what, query, field) => {
-    expect((await server.request("GET", `/audit-logs?${query}`)).body).toMatchObject({ code: "bad_request", message: expect.stringContaining(field) as unknown });
+    expect((await server.request("GET", `/audit-logs?${query}`)).body).toMatchObject({
+      code: "bad_request",
+      message: expect.stringContaining(field) as unknown,
+    });
   });
 
   it("takes 30 days", async () => {
@@ -108,7 +143,9 @@ describe("reading", () => {
     for (const { key } of [one, other]) await server.request("POST", "/profiles", { key, body: {} });
     const seen = await list("", { key: one.key });
     expect(seen.map(({ project_id }) => project_id)).toEqual([one.id]);
-    const chunk = await fetch(`${server.baseUrl}/audit-logs/export/chunk?${window()}&format=jsonl`, { headers: { authorization: `Bearer ${other.key}` } });
+    const chunk = await fetch(`${server.baseUrl}/audit-logs/export/chunk?${window()}&format=jsonl`, {
+      headers: { authorization: `Bearer ${other.key}` },
+    });
     expect(await chunk.text()).not.toContain(one.id);
     expect((await server.request("GET", "/audit-logs/verify", { key: one.key })).status).toBe(403);
   });
@@ -121,12 +158,16 @@ describe("pages and chunks", () => {
   beforeAll(async () => {
     chain = createAuditChain(server.database, createSecrets("x".repeat(32)));
     // Many of one millisecond: only the sequence tells them apart.
-    await chain.append(Array.from({ length: 57 }, (_, index) => note({ at: index % 3 === 0 ? moment : new Date(Date.parse(moment) + index).toISOString(), path: `/${String(index)}` })));
+    await chain.append(
+      Array.from({ length: 57 }, (_, index) =>
+        note({ at: index % 3 === 0 ? moment : new Date(Date.parse(moment) + index).toISOString(), path: `/${String(index)}` }),
+      ),
+    );
   });
 
   async function pages(limit: number): Promise<string[]> {
     const paths: string[] = [];
-    for (let token: string | null = ""; token !== null; ) {
+    for (let token: string | null = ""; token !== null;) {
       const reply = await server.request("GET", `/audit-logs?${past}&limit=${String(limit)}${token === "" ? "" : `&page_token=${token}`}`);
       paths.push(...(reply.body as AuditLogEntry[]).map(({ path }) => path));
       token = reply.headers.get("x-next-page-token");
@@ -151,8 +192,10 @@ describe("pages and chunks", () => {
   async function chunks(query: string): Promise<{ bytes: Buffer; count: number }> {
     const parts: Buffer[] = [];
     const cursors = new Set<string>();
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const reply: Response = await fetch(`${server.baseUrl}/audit-logs/export/chunk?${past}&${query}${cursor === "" ? "" : `&cursor=${cursor}`}`, { headers: { authorization: `Bearer ${server.key}` } });
+    for (let cursor: string | null = ""; cursor !== null;) {
+      const reply: Response = await fetch(`${server.baseUrl}/audit-logs/export/chunk?${past}&${query}${cursor === "" ? "" : `&cursor=${cursor}`}`, {
+        headers: { authorization: `Bearer ${server.key}` },
+      });
       const bytes = Buffer.from(await reply.arrayBuffer());
       expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "application/octet-stream"]);
       expect(reply.headers.get("x-content-sha256")).toBe(createHash("sha256").update(bytes).digest("hex"));
@@ -171,16 +214,36 @@ describe("pages and chunks", () => {
     expect(plain.count).toBe(1);
     expect(zipped.count).toBe(4);
     expect(gunzipSync(zipped.bytes).toString()).toBe(plain.bytes.toString());
-    const lines = plain.bytes.toString().trimEnd().split("\n").map((line) => JSON.parse(line) as AuditLogEntry & { previous_hash: string; hash: string });
+    const lines = plain.bytes
+      .toString()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as AuditLogEntry & { previous_hash: string; hash: string });
     expect(lines).toHaveLength(11);
     // Whoever has the export alone can check each line.
-    for (const { event_id = "", hash, previous_hash, project_id = null, request_id = "", operation = "", sequence = 0, timestamp, ...rest } of lines) {
-      expect(hashOf(Buffer.from(previous_hash, "hex"), { ...rest, id: event_id, at: timestamp, project_id, operation, request_id, sequence }).toString("hex")).toBe(hash);
+    for (const {
+      event_id = "",
+      hash,
+      previous_hash,
+      project_id = null,
+      request_id = "",
+      operation = "",
+      sequence = 0,
+      timestamp,
+      ...rest
+    } of lines) {
+      expect(
+        hashOf(Buffer.from(previous_hash, "hex"), { ...rest, id: event_id, at: timestamp, project_id, operation, request_id, sequence }).toString(
+          "hex",
+        ),
+      ).toBe(hash);
     }
   });
 
   it("are empty where nothing was done, and still a gzip file", async () => {
-    const reply = await fetch(`${server.baseUrl}/audit-logs/export/chunk?start=2018-01-01T00:00:00Z&end=2018-01-02T00:00:00Z`, { headers: { authorization: `Bearer ${server.key}` } });
+    const reply = await fetch(`${server.baseUrl}/audit-logs/export/chunk?start=2018-01-01T00:00:00Z&end=2018-01-02T00:00:00Z`, {
+      headers: { authorization: `Bearer ${server.key}` },
+    });
     expect([reply.headers.get("x-row-count"), reply.headers.get("x-has-more"), reply.headers.get("x-next-cursor")]).toEqual(["0", "false", null]);
     expect(gunzipSync(Buffer.from(await reply.arrayBuffer())).length).toBe(0);
   });
@@ -197,7 +260,8 @@ describe("the chain", () => {
     for (let index = 0; index < 5; index += 1) await own.request("POST", "/profiles", { body: { name: `p${String(index)}` } });
   });
   afterAll(() => own.close());
-  const check = async (head?: string) => (await own.request("GET", `/audit-logs/verify${head === undefined ? "" : `?known_head=${head}`}`)).body as AuditLogVerification;
+  const check = async (head?: string) =>
+    (await own.request("GET", `/audit-logs/verify${head === undefined ? "" : `?known_head=${head}`}`)).body as AuditLogVerification;
 
   /** Does something in the database, looks, and puts everything back. */
   async function tampered(harm: () => Promise<unknown>, head?: string): Promise<AuditLogVerification> {
@@ -223,29 +287,52 @@ describe("the chain", () => {
   });
 
   it.each<[string, () => Promise<unknown>, object]>([
-    ["a changed field", () => database.query.updateTable("audit_logs").set({ user_id: "somebody else" }).where("sequence", "=", 3).execute(), { kind: "changed", sequence: 3 }],
-    ["a changed moment", () => database.query.updateTable("audit_logs").set({ at: "2020-01-01T00:00:00.000Z" }).where("sequence", "=", 2).execute(), { kind: "changed", sequence: 2 }],
+    [
+      "a changed field",
+      () => database.query.updateTable("audit_logs").set({ user_id: "somebody else" }).where("sequence", "=", 3).execute(),
+      { kind: "changed", sequence: 3 },
+    ],
+    [
+      "a changed moment",
+      () => database.query.updateTable("audit_logs").set({ at: "2020-01-01T00:00:00.000Z" }).where("sequence", "=", 2).execute(),
+      { kind: "changed", sequence: 2 },
+    ],
     ["a removed entry", () => database.query.deleteFrom("audit_logs").where("sequence", "=", 3).execute(), { kind: "missing", sequence: 3 }],
     ["removed first entries", () => database.query.deleteFrom("audit_logs").where("sequence", "<", 3).execute(), { kind: "missing", sequence: 1 }],
     ["removed last entries", () => database.query.deleteFrom("audit_logs").where("sequence", ">", 4).execute(), { kind: "missing", sequence: 5 }],
     ["an emptied log", () => database.query.deleteFrom("audit_logs").execute(), { kind: "missing", sequence: 1 }],
-    ["an end that was set back", async () => {
-      await database.query.deleteFrom("audit_logs").where("sequence", ">", 4).execute();
-      const last = await database.query.selectFrom("audit_logs").select("hash").where("sequence", "=", 4).executeTakeFirstOrThrow();
-      await database.query.updateTable("audit_chain").set({ last_sequence: 4, last_hash: last.hash }).execute();
-    }, { kind: "head", sequence: 5 }],
-    ["a chain that was made up anew", async () => {
-      await database.query.deleteFrom("audit_logs").execute();
-      await database.query.updateTable("audit_chain").set({ last_sequence: 0, last_hash: Buffer.alloc(32) }).execute();
-      await createAuditChain(database, createSecrets("another secret, as the first is unknown")).append([note()]);
-    }, { kind: "head", sequence: 1 }],
-    ["a false end, although the service went on writing behind it", async () => {
-      await database.query.deleteFrom("audit_logs").where("sequence", ">", 4).execute();
-      const last = await database.query.selectFrom("audit_logs").select("hash").where("sequence", "=", 4).executeTakeFirstOrThrow();
-      await database.query.updateTable("audit_chain").set({ last_sequence: 4, last_hash: last.hash }).execute();
-      await createAuditChain(database, createSecrets(secretKey)).append([note()]);
-      await createAuditChain(database, createSecrets(secretKey)).append([note()]);
-    }, { kind: "head", sequence: 5 }],
+    [
+      "an end that was set back",
+      async () => {
+        await database.query.deleteFrom("audit_logs").where("sequence", ">", 4).execute();
+        const last = await database.query.selectFrom("audit_logs").select("hash").where("sequence", "=", 4).executeTakeFirstOrThrow();
+        await database.query.updateTable("audit_chain").set({ last_sequence: 4, last_hash: last.hash }).execute();
+      },
+      { kind: "head", sequence: 5 },
+    ],
+    [
+      "a chain that was made up anew",
+      async () => {
+        await database.query.deleteFrom("audit_logs").execute();
+        await database.query
+          .updateTable("audit_chain")
+          .set({ last_sequence: 0, last_hash: Buffer.alloc(32) })
+          .execute();
+        await createAuditChain(database, createSecrets("another secret, as the first is unknown")).append([note()]);
+      },
+      { kind: "head", sequence: 1 },
+    ],
+    [
+      "a false end, although the service went on writing behind it",
+      async () => {
+        await database.query.deleteFrom("audit_logs").where("sequence", ">", 4).execute();
+        const last = await database.query.selectFrom("audit_logs").select("hash").where("sequence", "=", 4).executeTakeFirstOrThrow();
+        await database.query.updateTable("audit_chain").set({ last_sequence: 4, last_hash: last.hash }).execute();
+        await createAuditChain(database, createSecrets(secretKey)).append([note()]);
+        await createAuditChain(database, createSecrets(secretKey)).append([note()]);
+      },
+      { kind: "head", sequence: 5 },
+    ],
   ])("shows %s", async (_what, harm, problem) => {
     expect(await tampered(harm)).toMatchObject({ valid: false, problem });
     expect(await check()).toMatchObject({ valid: true });
@@ -277,7 +364,18 @@ describe("the chain", () => {
   });
 
   it("is one, whoever of several servers writes at once", async () => {
-    const second = await startServer(completeConfig({ data_dir: join(own.dataDir, "..", "second"), secret_key: secretKey, port: 0, placement: "process", warm: 0, log_level: "silent", ...unlimited }), { database: { ...database, close: () => Promise.resolve() } });
+    const second = await startServer(
+      completeConfig({
+        data_dir: join(own.dataDir, "..", "second"),
+        secret_key: secretKey,
+        port: 0,
+        placement: "process",
+        warm: 0,
+        log_level: "silent",
+        ...unlimited,
+      }),
+      { database: { ...database, close: () => Promise.resolve() } },
+    );
     const { entries } = await check();
     const make = (baseUrl: string) => fetch(`${baseUrl}/profiles`, { method: "POST", headers: { authorization: `Bearer ${own.key}` } });
     await Promise.all(Array.from({ length: 40 }, (_, index) => make(index % 2 === 0 ? own.baseUrl : second.baseUrl)));
@@ -309,7 +407,12 @@ describe("the recorder", () => {
     await recorder.flush();
     expect(written).toEqual([]);
     isAway = false;
-    await vi.waitFor(() => { expect(written).toEqual(notes); }, { timeout: 15_000 });
+    await vi.waitFor(
+      () => {
+        expect(written).toEqual(notes);
+      },
+      { timeout: 15_000 },
+    );
     recorder.note(note({ id: "last" }));
     await recorder.close();
     expect(written.at(-1)?.id).toBe("last");

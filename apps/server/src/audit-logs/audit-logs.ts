@@ -85,7 +85,11 @@ export function createAuditLogs(parts: { readonly database: Database; readonly c
   async function read(caller: KeyRow, filter: Filter, after: Place | undefined, count: number): Promise<Row[]> {
     const { search, search_user_id: users = [], exclude_method: excluded = [] } = filter;
     if (![search, filter.method, filter.auth_strategy, filter.service, ...users, ...excluded].every(isStorable)) return [];
-    let rows = query.selectFrom("audit_logs").selectAll().where("at", ">=", new Date(filter.start).toISOString()).where("at", "<", new Date(filter.end).toISOString());
+    let rows = query
+      .selectFrom("audit_logs")
+      .selectAll()
+      .where("at", ">=", new Date(filter.start).toISOString())
+      .where("at", "<", new Date(filter.end).toISOString());
     if (caller.project_id !== null) rows = rows.where("project_id", "=", caller.project_id);
     if (filter.auth_strategy !== undefined) rows = rows.where("auth_strategy", "=", filter.auth_strategy);
     if (filter.service !== undefined) rows = rows.where(sql<boolean>`split_part(operation, '.', 1) = ${filter.service}`);
@@ -97,7 +101,10 @@ export function createAuditLogs(parts: { readonly database: Database; readonly c
           ...(users.length > 0 ? [sql<boolean>`user_id = any(${users}::text[])`] : []),
           ...(search === undefined
             ? []
-            : [...(["path", "user_id", "email", "client_ip"] as const).map((column) => where(column, "ilike", containing(search))), sql<boolean>`status::text = ${search}`]),
+            : [
+                ...(["path", "user_id", "email", "client_ip"] as const).map((column) => where(column, "ilike", containing(search))),
+                sql<boolean>`status::text = ${search}`,
+              ]),
         ]),
       );
     }

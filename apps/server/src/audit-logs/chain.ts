@@ -25,7 +25,10 @@ const sealPurpose = "audit log";
 const batch = 2000;
 
 function readEnds(transaction: Transaction<Tables>) {
-  return transaction.selectFrom("audit_chain").select(["first_sequence", "first_previous_hash", "last_sequence", "last_hash", "broken_at", "seal"]).executeTakeFirstOrThrow();
+  return transaction
+    .selectFrom("audit_chain")
+    .select(["first_sequence", "first_previous_hash", "last_sequence", "last_hash", "broken_at", "seal"])
+    .executeTakeFirstOrThrow();
 }
 
 function textOf({ broken_at, first_previous_hash, first_sequence, last_hash, last_sequence }: Ends): string {
@@ -39,7 +42,10 @@ function problem(kind: Problem["kind"], sequence: number, message: string): Prob
 /** @param secrets - seal both ends of the chain, so that whoever can write to the database alone cannot make up another one. */
 export function createAuditChain({ query }: Database, secrets: Secrets): AuditChain {
   async function setEnds(transaction: Transaction<Tables>, ends: Ends): Promise<void> {
-    await transaction.updateTable("audit_chain").set({ ...ends, seal: secrets.seal(textOf(ends), sealPurpose) }).execute();
+    await transaction
+      .updateTable("audit_chain")
+      .set({ ...ends, seal: secrets.seal(textOf(ends), sealPurpose) })
+      .execute();
   }
 
   function isSealed({ seal, ...ends }: SealedEnds): boolean {
@@ -60,10 +66,18 @@ export function createAuditChain({ query }: Database, secrets: Secrets): AuditCh
         const last = rows.at(-1);
         if (last === undefined) return;
         // One parameter, whatever the number of rows: the statement is prepared once.
-        const json = JSON.stringify(rows.map((row) => ({ ...row, previous_hash: `\\x${row.previous_hash.toString("hex")}`, hash: `\\x${row.hash.toString("hex")}` })));
+        const json = JSON.stringify(
+          rows.map((row) => ({ ...row, previous_hash: `\\x${row.previous_hash.toString("hex")}`, hash: `\\x${row.hash.toString("hex")}` })),
+        );
         await sql`insert into audit_logs select * from json_populate_recordset(null::audit_logs, ${json}::json)`.execute(transaction);
         const { first_previous_hash, first_sequence } = ends;
-        await setEnds(transaction, { first_sequence, first_previous_hash, last_sequence: last.sequence, last_hash: last.hash, broken_at: brokenAt(ends) });
+        await setEnds(transaction, {
+          first_sequence,
+          first_previous_hash,
+          last_sequence: last.sequence,
+          last_hash: last.hash,
+          broken_at: brokenAt(ends),
+        });
       });
     },
 
@@ -82,11 +96,22 @@ export function createAuditChain({ query }: Database, secrets: Secrets): AuditCh
             found.problem ??= what;
           };
           for (;;) {
-            const rows = await transaction.selectFrom("audit_logs").selectAll().where("sequence", ">=", expected).orderBy("sequence").limit(batch).execute();
+            const rows = await transaction
+              .selectFrom("audit_logs")
+              .selectAll()
+              .where("sequence", ">=", expected)
+              .orderBy("sequence")
+              .limit(batch)
+              .execute();
             for (const row of rows) {
-              if (row.sequence !== expected) note(problem("missing", expected, `Entries ${String(expected)} to ${String(row.sequence - 1)} are missing.`));
-              else if (!row.previous_hash.equals(previous)) note(problem("changed", row.sequence, `Entry ${String(row.sequence)} does not follow the one before it: one of the two was changed.`));
-              if (!row.hash.equals(hashOf(row.previous_hash, row))) note(problem("changed", row.sequence, `Entry ${String(row.sequence)} (${row.id}) is not as it was written.`));
+              if (row.sequence !== expected)
+                note(problem("missing", expected, `Entries ${String(expected)} to ${String(row.sequence - 1)} are missing.`));
+              else if (!row.previous_hash.equals(previous))
+                note(
+                  problem("changed", row.sequence, `Entry ${String(row.sequence)} does not follow the one before it: one of the two was changed.`),
+                );
+              if (!row.hash.equals(hashOf(row.previous_hash, row)))
+                note(problem("changed", row.sequence, `Entry ${String(row.sequence)} (${row.id}) is not as it was written.`));
               if (String(row.sequence) === knownSequence) found.known = row.hash.toString("hex");
               previous = row.hash;
               expected = row.sequence + 1;
@@ -94,11 +119,25 @@ export function createAuditChain({ query }: Database, secrets: Secrets): AuditCh
             }
             if (rows.length < batch) break;
           }
-          if (expected !== ends.last_sequence + 1) note(problem(expected > ends.last_sequence ? "head" : "missing", expected, `The log ends before entry ${String(expected)}, and should end with ${String(ends.last_sequence)}.`));
-          else if (!previous.equals(ends.last_hash)) note(problem("head", ends.last_sequence, `Entry ${String(ends.last_sequence)} is not the one that the log was closed with.`));
+          if (expected !== ends.last_sequence + 1)
+            note(
+              problem(
+                expected > ends.last_sequence ? "head" : "missing",
+                expected,
+                `The log ends before entry ${String(expected)}, and should end with ${String(ends.last_sequence)}.`,
+              ),
+            );
+          else if (!previous.equals(ends.last_hash))
+            note(problem("head", ends.last_sequence, `Entry ${String(ends.last_sequence)} is not the one that the log was closed with.`));
           const broken = brokenAt(ends);
           if (broken !== null) {
-            note(problem("head", broken, `Before entry ${String(broken)}, the seal of the log's ends was not the service's own: they were changed in the database, or secret_key was another one.`));
+            note(
+              problem(
+                "head",
+                broken,
+                `Before entry ${String(broken)}, the seal of the log's ends was not the service's own: they were changed in the database, or secret_key was another one.`,
+              ),
+            );
           }
           if (knownSequence !== undefined && knownHash !== found.known && Number(knownSequence) >= ends.first_sequence) {
             note(problem("known_head", Number(knownSequence), `The log does not hold entry ${knownSequence} as it was noted.`));
@@ -112,12 +151,24 @@ export function createAuditChain({ query }: Database, secrets: Secrets): AuditCh
       await query.transaction().execute(async (transaction) => {
         await writing.execute(transaction);
         const ends = await readEnds(transaction);
-        const kept = await transaction.selectFrom("audit_logs").select(["sequence", "previous_hash"]).where("at", ">=", moment.toISOString()).orderBy("sequence").limit(1).executeTakeFirst();
+        const kept = await transaction
+          .selectFrom("audit_logs")
+          .select(["sequence", "previous_hash"])
+          .where("at", ">=", moment.toISOString())
+          .orderBy("sequence")
+          .limit(1)
+          .executeTakeFirst();
         const first = kept ?? { sequence: ends.last_sequence + 1, previous_hash: ends.last_hash };
         if (first.sequence <= ends.first_sequence) return;
         const broken = brokenAt(ends);
         await transaction.deleteFrom("audit_logs").where("sequence", "<", first.sequence).execute();
-        await setEnds(transaction, { first_sequence: first.sequence, first_previous_hash: first.previous_hash, last_sequence: ends.last_sequence, last_hash: ends.last_hash, broken_at: broken !== null && broken < first.sequence ? null : broken });
+        await setEnds(transaction, {
+          first_sequence: first.sequence,
+          first_previous_hash: first.previous_hash,
+          last_sequence: ends.last_sequence,
+          last_hash: ends.last_hash,
+          broken_at: broken !== null && broken < first.sequence ? null : broken,
+        });
       });
     },
   };

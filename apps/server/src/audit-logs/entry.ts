@@ -35,8 +35,23 @@ export interface AuditRow extends AuditNote {
  */
 export function hashOf(previous: Uint8Array, entry: AuditNote & { readonly sequence: number }): Buffer {
   const fields = [
-    entry.sequence, entry.id, entry.at, entry.project_id, entry.auth_strategy, entry.user_id, entry.email, entry.method, entry.path,
-    entry.route, entry.operation, entry.status, entry.duration_ms, entry.domain, entry.client_ip, entry.user_agent, entry.request_id,
+    entry.sequence,
+    entry.id,
+    entry.at,
+    entry.project_id,
+    entry.auth_strategy,
+    entry.user_id,
+    entry.email,
+    entry.method,
+    entry.path,
+    entry.route,
+    entry.operation,
+    entry.status,
+    entry.duration_ms,
+    entry.domain,
+    entry.client_ip,
+    entry.user_agent,
+    entry.request_id,
   ];
   return createHash("sha256").update(previous).update(JSON.stringify(fields)).digest();
 }

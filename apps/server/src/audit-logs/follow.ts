@@ -103,7 +103,17 @@ const ways = {
  * @param outcome.status - 101 where it was taken.
  * @param outcome.projectId - of the session, where that is known.
  */
-export function attachNoteOf(request: IncomingMessage, { access, sessionId, way }: Entrant, outcome: { readonly status: number; readonly projectId: string | undefined; readonly durationMs: number; readonly clientIp: string; readonly requestId: string }): AuditNote {
+export function attachNoteOf(
+  request: IncomingMessage,
+  { access, sessionId, way }: Entrant,
+  outcome: {
+    readonly status: number;
+    readonly projectId: string | undefined;
+    readonly durationMs: number;
+    readonly clientIp: string;
+    readonly requestId: string;
+  },
+): AuditNote {
   const isLive = way.startsWith("browsers.liveView.");
   return {
     ...senderOf(request, access, outcome.durationMs),

@@ -98,7 +98,11 @@ export function createAuthenticator({ keys, projects, origins, limits, onUse }: 
 
   function inOwn(key: KeyRow, project: ProjectEntry | undefined, request: RequestHead): Access {
     if (project?.status !== "active") {
-      throw new ServiceError(404, "project_not_found", `The project of this API key was ${project === undefined ? "deleted" : `archived: reopen ${project.name} with projects.update and a key of the whole organisation`}.`);
+      throw new ServiceError(
+        404,
+        "project_not_found",
+        `The project of this API key was ${project === undefined ? "deleted" : `archived: reopen ${project.name} with projects.update and a key of the whole organisation`}.`,
+      );
     }
     return new RequestAccess(key, project.id, undefined, { request, origins });
   }
@@ -106,10 +110,18 @@ export function createAuthenticator({ keys, projects, origins, limits, onUse }: 
   async function inNamed(key: KeyRow, named: string, request: RequestHead): Promise<Access> {
     const project = isStorable(named) ? await projects.find(named) : undefined;
     if (project?.status !== "active") {
-      throw new ServiceError(404, "project_not_found", `Project ${named} ${project === undefined ? "was not found" : "is archived"}. Leave the project header away for the ${key.project_id === null ? "default project" : "key's own project"}.`);
+      throw new ServiceError(
+        404,
+        "project_not_found",
+        `Project ${named} ${project === undefined ? "was not found" : "is archived"}. Leave the project header away for the ${key.project_id === null ? "default project" : "key's own project"}.`,
+      );
     }
     if (key.project_id !== null && key.project_id !== project.id) {
-      throw new ServiceError(403, "forbidden", `This API key opens only its own project, not ${named}. Leave the project header away, or use a key of that project.`);
+      throw new ServiceError(
+        403,
+        "forbidden",
+        `This API key opens only its own project, not ${named}. Leave the project header away, or use a key of that project.`,
+      );
     }
     return new RequestAccess(key, project.id, project.id, { request, origins });
   }
@@ -135,7 +147,12 @@ class RequestAccess implements Access {
   readonly namedProjectId: string | undefined;
   readonly #sent: { readonly request: RequestHead; readonly origins: Pick<RequestOrigins, "baseUrlOf"> };
 
-  constructor(key: KeyRow, projectId: string, namedProjectId: string | undefined, sent: { readonly request: RequestHead; readonly origins: Pick<RequestOrigins, "baseUrlOf"> }) {
+  constructor(
+    key: KeyRow,
+    projectId: string,
+    namedProjectId: string | undefined,
+    sent: { readonly request: RequestHead; readonly origins: Pick<RequestOrigins, "baseUrlOf"> },
+  ) {
     this.key = key;
     this.projectId = projectId;
     this.namedProjectId = namedProjectId;

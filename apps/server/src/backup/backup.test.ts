@@ -29,9 +29,14 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const start = (data_dir: string) => startServer(completeConfig({ data_dir, port: 0, placement: "process", warm: 0, ...unlimited }), { logTo: new PassThrough().resume() });
+const start = (data_dir: string) =>
+  startServer(completeConfig({ data_dir, port: 0, placement: "process", warm: 0, ...unlimited }), { logTo: new PassThrough().resume() });
 
-async function run(args: readonly string[], stdin: Readable = Readable.from([]), env: NodeJS.ProcessEnv = {}): Promise<{ status: number; stdout: Buffer; stderr: string }> {
+async function run(
+  args: readonly string[],
+  stdin: Readable = Readable.from([]),
+  env: NodeJS.ProcessEnv = {},
+): Promise<{ status: number; stdout: Buffer; stderr: string }> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const said = Promise.all([buffer(stdout), text(stderr)]);
   const status = await shoalServer(args, env, { stdin, stdout, stderr });
@@ -44,7 +49,10 @@ async function run(args: readonly string[], stdin: Readable = Readable.from([]),
 async function ask(server: RunningServer, method: string, path: string, body?: object | FormData): Promise<{ status: number; body: unknown }> {
   const response = await fetch(server.baseUrl + path, {
     method,
-    headers: { authorization: `Bearer ${server.apiKey ?? ""}`, ...(body !== undefined && !(body instanceof FormData) && { "content-type": "application/json" }) },
+    headers: {
+      authorization: `Bearer ${server.apiKey ?? ""}`,
+      ...(body !== undefined && !(body instanceof FormData) && { "content-type": "application/json" }),
+    },
     ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
   });
   const answer = await response.text();
@@ -58,7 +66,15 @@ it("saves a service while it works, and brings it back elsewhere", { timeout: 12
   form.set("name", "kept");
   form.set("file", new Blob([new Uint8Array(zip)]), "kept.zip");
   expect((await ask(server, "POST", "/extensions", form)).status).toBeLessThan(300);
-  expect((await ask(server, "POST", "/proxies", { type: "custom", name: "kept", config: { host: "proxy.example", port: 8080, username: "u", password: "hidden-password" } })).status).toBeLessThan(300);
+  expect(
+    (
+      await ask(server, "POST", "/proxies", {
+        type: "custom",
+        name: "kept",
+        config: { host: "proxy.example", port: 8080, username: "u", password: "hidden-password" },
+      })
+    ).status,
+  ).toBeLessThan(300);
   const key = (await ask(server, "POST", "/org/api_keys", { name: "kept" })).body as { key: string };
   const session = (await ask(server, "POST", "/browsers", { name: "running", tags: { team: "qa" } })).body as { session_id: string };
   for (let index = 0; index < 60; index += 1) await ask(server, "POST", "/profiles", { name: `before-${String(index)}` });
@@ -95,7 +111,10 @@ it("saves a service while it works, and brings it back elsewhere", { timeout: 12
     const download = await fetch(`${restored.baseUrl}/extensions/kept`, { headers: { authorization: `Bearer ${key.key}` } });
     expect(Buffer.from(await download.arrayBuffer()).equals(zip)).toBe(true);
     expect((await ask(restored, "GET", "/browsers")).body).toEqual([]);
-    expect((await ask(restored, "GET", `/browsers/${session.session_id}?include_deleted=true`)).body).toMatchObject({ ended_reason: "instance_lost", tags: { team: "qa" } });
+    expect((await ask(restored, "GET", `/browsers/${session.session_id}?include_deleted=true`)).body).toMatchObject({
+      ended_reason: "instance_lost",
+      tags: { team: "qa" },
+    });
     // The seal of the audit log is made with the secret, over every row.
     expect((await ask(restored, "GET", "/audit-logs/verify?")).body).toMatchObject({ valid: true });
     expect((await ask(restored, "POST", "/profiles", { name: "goes on" })).status).toBe(201);
@@ -108,7 +127,10 @@ it("saves a service that does not run, to the standard output and without its se
   const saved = await run(["backup", "-", "--data-dir", dataDir, "--without-secrets"]);
   expect(saved.status).toBe(0);
   const third = join(folder, "third");
-  expect(await run(["restore", "-", "--data-dir", third], Readable.from([saved.stdout]))).toMatchObject({ status: 0, stderr: expect.stringContaining("secret.key") as unknown });
+  expect(await run(["restore", "-", "--data-dir", third], Readable.from([saved.stdout]))).toMatchObject({
+    status: 0,
+    stderr: expect.stringContaining("secret.key") as unknown,
+  });
   expect(existsSync(join(third, "secret.key"))).toBe(false);
   writeFileSync(join(third, "secret.key"), readFileSync(join(dataDir, "secret.key")));
   const server = await start(third);
@@ -117,26 +139,38 @@ it("saves a service that does not run, to the standard output and without its se
 
 it("says that a bucket is not in it", { timeout: 60_000 }, async () => {
   const saved = await run(["backup", "-", "--data-dir", dataDir], undefined, { SHOAL_BLOB_STORE_URL: "s3://key:topsecret@s3.example/bucket" });
-  expect(saved).toMatchObject({ status: 0, stderr: expect.stringMatching(/ and 0 files of .+ they lie in the bucket of blob_store_url/s) as unknown });
+  expect(saved).toMatchObject({
+    status: 0,
+    stderr: expect.stringMatching(/ and 0 files of .+ they lie in the bucket of blob_store_url/s) as unknown,
+  });
   expect(saved.stderr).not.toContain("topsecret");
 });
 
 describe("a restore", () => {
   it("writes over nothing, and not beside a running service", { timeout: 60_000 }, async () => {
-    expect(await run(["restore", file, "--data-dir", dataDir])).toMatchObject({ status: 2, stderr: expect.stringContaining("There is data already") as unknown });
+    expect(await run(["restore", file, "--data-dir", dataDir])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("There is data already") as unknown,
+    });
     const server = await start(join(folder, "third"));
-    expect(await run(["restore", file, "--data-dir", join(folder, "third")])).toMatchObject({ status: 1, stderr: expect.stringContaining("in use") as unknown });
+    expect(await run(["restore", file, "--data-dir", join(folder, "third")])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("in use") as unknown,
+    });
     await server.close();
   });
 
   it.each<[string, () => Buffer]>([
     ["that was cut off", () => archive.subarray(0, Math.floor(archive.length * 0.6))],
-    ["that was changed", () => {
-      const changed = Buffer.from(archive);
-      const at = Math.floor(changed.length * 0.7);
-      changed[at] = (changed[at] ?? 0) ^ 0xff;
-      return changed;
-    }],
+    [
+      "that was changed",
+      () => {
+        const changed = Buffer.from(archive);
+        const at = Math.floor(changed.length * 0.7);
+        changed[at] = (changed[at] ?? 0) ^ 0xff;
+        return changed;
+      },
+    ],
     ["that is none", () => Buffer.from("not a backup")],
     ["that is empty", () => Buffer.alloc(0)],
   ])("keeps nothing of a backup %s", { timeout: 60_000 }, async (_case, content) => {
@@ -147,9 +181,27 @@ describe("a restore", () => {
   });
 
   it.each<[string, readonly (readonly [string, string])[], string]>([
-    ["of a newer version", [["manifest.json", JSON.stringify({ shoal_backup: 1, version: "9", created_at: "", migrations: ["9999_future"], secrets: false })]], "newer Shoal"],
-    ["that reaches out of its folder", [["manifest.json", JSON.stringify({ shoal_backup: 1, version: "0", created_at: "", migrations: ["0001_foundation"], secrets: false })], ["blobs/../../escaped", "x"]], "outside"],
-    ["with a table that is none", [["manifest.json", JSON.stringify({ shoal_backup: 1, version: "0", created_at: "", migrations: ["0001_foundation"], secrets: false })], ["database/pg_authid/1.jsonl", "{}\n"]], "pg_authid"],
+    [
+      "of a newer version",
+      [["manifest.json", JSON.stringify({ shoal_backup: 1, version: "9", created_at: "", migrations: ["9999_future"], secrets: false })]],
+      "newer Shoal",
+    ],
+    [
+      "that reaches out of its folder",
+      [
+        ["manifest.json", JSON.stringify({ shoal_backup: 1, version: "0", created_at: "", migrations: ["0001_foundation"], secrets: false })],
+        ["blobs/../../escaped", "x"],
+      ],
+      "outside",
+    ],
+    [
+      "with a table that is none",
+      [
+        ["manifest.json", JSON.stringify({ shoal_backup: 1, version: "0", created_at: "", migrations: ["0001_foundation"], secrets: false })],
+        ["database/pg_authid/1.jsonl", "{}\n"],
+      ],
+      "pg_authid",
+    ],
   ])("refuses one %s", { timeout: 60_000 }, async (_case, entries, expected) => {
     const pack = tar.pack();
     for (const [name, content] of entries) pack.entry({ name }, content);
@@ -166,7 +218,9 @@ describe("a restore", () => {
     const target = join(folder, "killed");
     mkdirSync(target);
     const program = new URL("../bin/shoal-server.ts", import.meta.url).pathname;
-    const child = spawn(process.execPath, ["--conditions=@shoal/source", program, "restore", "-", "--data-dir", target], { stdio: ["pipe", "ignore", "inherit"] });
+    const child = spawn(process.execPath, ["--conditions=@shoal/source", program, "restore", "-", "--data-dir", target], {
+      stdio: ["pipe", "ignore", "inherit"],
+    });
     const ended = once(child, "exit");
     child.stdin.on("error", () => undefined);
     child.stdin.write(archive.subarray(0, archive.length - 100));
@@ -184,7 +238,11 @@ describe("a restore", () => {
 });
 
 it("says how it is called", async () => {
-  for (const args of [[], ["backup"], ["restore", "a", "b"], ["nonsense", "x"], ["backup", "x", "--nonsense"]]) expect(await run(args)).toMatchObject({ status: 2, stderr: expect.stringContaining("--help") as unknown });
+  for (const args of [[], ["backup"], ["restore", "a", "b"], ["nonsense", "x"], ["backup", "x", "--nonsense"]])
+    expect(await run(args)).toMatchObject({ status: 2, stderr: expect.stringContaining("--help") as unknown });
   expect((await run(["--help"])).stdout.toString()).toContain("backup <file>");
-  expect(await run(["backup", "x", "--data-dir", join(folder, "nothing")])).toMatchObject({ status: 1, stderr: expect.stringContaining("no embedded database") as unknown });
+  expect(await run(["backup", "x", "--data-dir", join(folder, "nothing")])).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining("no embedded database") as unknown,
+  });
 });

@@ -33,7 +33,10 @@ export function blobsDirectory(config: BackupConfig): string {
 /** @throws {StartError} where the database is not the embedded one. */
 export function refuseExternal({ database_url }: BackupConfig): void {
   if (database_url === undefined) return;
-  throw new StartError("This service has an external database, given by database_url.", { hint: "Save that with pg_dump and restore it with pg_restore; beside it save the blobs folder or the bucket, and the secret key, which every server must have.", exitCode: 2 });
+  throw new StartError("This service has an external database, given by database_url.", {
+    hint: "Save that with pg_dump and restore it with pg_restore; beside it save the blobs folder or the bucket, and the secret key, which every server must have.",
+    exitCode: 2,
+  });
 }
 
 async function* filesBelow(folder: string, prefix = ""): AsyncGenerator<string> {
@@ -53,7 +56,11 @@ async function* filesBelow(folder: string, prefix = ""): AsyncGenerator<string> 
  *
  * @throws {StartError} and DatabaseError, when there is nothing to save or it cannot be read.
  */
-export async function makeBackup(config: BackupConfig, out: Writable, options: { readonly secrets: boolean; readonly log: Log; readonly signal?: AbortSignal }): Promise<BackupReport> {
+export async function makeBackup(
+  config: BackupConfig,
+  out: Writable,
+  options: { readonly secrets: boolean; readonly log: Log; readonly signal?: AbortSignal },
+): Promise<BackupReport> {
   refuseExternal(config);
   const source = await openBackupSource({ dataDir: join(config.data_dir, "database"), log: options.log });
   const pack = tar.pack();
@@ -61,12 +68,18 @@ export async function makeBackup(config: BackupConfig, out: Writable, options: {
 
   async function add(name: string, content: string | Buffer): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      pack.entry({ name, mode: 0o600 }, content, (error) => { if (error == null) resolve(); else reject(error); });
+      pack.entry({ name, mode: 0o600 }, content, (error) => {
+        if (error == null) resolve();
+        else reject(error);
+      });
     });
   }
 
   async function addFile(path: string, name: string): Promise<void> {
-    const size = await stat(path).then((found) => found.size, () => undefined);
+    const size = await stat(path).then(
+      (found) => found.size,
+      () => undefined,
+    );
     if (size === undefined) {
       report.missing += 1;
       return;
@@ -74,8 +87,12 @@ export async function makeBackup(config: BackupConfig, out: Writable, options: {
     const stream = createReadStream(path);
     // Opened first: from then on it can be read although somebody removes it.
     const opened = await new Promise<boolean>((resolve) => {
-      stream.once("open", () => { resolve(true); });
-      stream.once("error", () => { resolve(false); });
+      stream.once("open", () => {
+        resolve(true);
+      });
+      stream.once("error", () => {
+        resolve(false);
+      });
     });
     if (!opened) {
       report.missing += 1;
@@ -87,7 +104,13 @@ export async function makeBackup(config: BackupConfig, out: Writable, options: {
   }
 
   async function fill(): Promise<void> {
-    const manifest: Manifest = { shoal_backup: 1, version, created_at: new Date().toISOString(), migrations: [...source.migrations], secrets: options.secrets };
+    const manifest: Manifest = {
+      shoal_backup: 1,
+      version,
+      created_at: new Date().toISOString(),
+      migrations: [...source.migrations],
+      secrets: options.secrets,
+    };
     await add(names.manifest, JSON.stringify(manifest));
     const rows: Record<string, number> = {};
     let part = 0;
@@ -135,10 +158,17 @@ export async function makeBackup(config: BackupConfig, out: Writable, options: {
  */
 export async function makeBackupFile(config: BackupConfig, path: string, options: Parameters<typeof makeBackup>[2]): Promise<BackupReport> {
   const part = `${path}.${String(process.pid)}.part`;
-  const taken = new StartError(`There is a file ${path} already.`, { hint: "Choose another name, or move that file away: a backup is never written over.", exitCode: 2 });
+  const taken = new StartError(`There is a file ${path} already.`, {
+    hint: "Choose another name, or move that file away: a backup is never written over.",
+    exitCode: 2,
+  });
   if ((await stat(path).catch(() => undefined)) !== undefined) throw taken;
   const file = await open(part, "wx", 0o600).catch((error: unknown) => {
-    throw new StartError(`${part} cannot be written: ${error instanceof Error ? error.message : String(error)}.`, { hint: "Name a file in a folder that exists and is writable.", exitCode: 2, cause: error });
+    throw new StartError(`${part} cannot be written: ${error instanceof Error ? error.message : String(error)}.`, {
+      hint: "Name a file in a folder that exists and is writable.",
+      exitCode: 2,
+      cause: error,
+    });
   });
   try {
     const report = await makeBackup(config, file.createWriteStream({ flush: true }), options);

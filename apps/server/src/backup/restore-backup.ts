@@ -45,7 +45,10 @@ function refuseToOverwrite(config: BackupConfig): void {
   const { files, folders } = placesOf(config);
   const present = [...folders.filter(holdsAnything), ...files.filter((file) => existsSync(file))];
   if (present.length === 0) return;
-  throw new StartError(`There is data already: ${present.join(", ")}.`, { hint: "A restore never writes over anything. Name an empty folder with --data-dir, or move the present one away.", exitCode: 2 });
+  throw new StartError(`There is data already: ${present.join(", ")}.`, {
+    hint: "A restore never writes over anything. Name an empty folder with --data-dir, or move the present one away.",
+    exitCode: 2,
+  });
 }
 
 /** Reads the entries in their order and puts each where it belongs. */
@@ -72,14 +75,16 @@ class Restoration {
     else if (name === names.closing) this.#closing = this.#parse(Closing, await this.#textOf(name, sizeBytes, content), name);
     else if (name.startsWith(names.database)) await this.#takeRows(name, await this.#textOf(name, sizeBytes, content));
     else if (name.startsWith(names.blobs)) await this.#takeBlob(name.slice(names.blobs.length), sizeBytes, content);
-    else if (secretFiles.some((file) => name === names.secrets + file)) writePrivateFile(join(this.#config.data_dir, name.slice(names.secrets.length)), await this.#textOf(name, sizeBytes, content));
+    else if (secretFiles.some((file) => name === names.secrets + file))
+      writePrivateFile(join(this.#config.data_dir, name.slice(names.secrets.length)), await this.#textOf(name, sizeBytes, content));
     else throw damaged(`there is an unknown part ${name.slice(0, 200)} in it`);
   }
 
   async finish(): Promise<RestoreReport> {
     if (this.#manifest === undefined || this.#target === undefined) throw damaged("it is empty");
     if (this.#closing === undefined) throw damaged("it was cut off");
-    if (this.#closing.files !== this.#files || this.#closing.file_bytes !== this.#fileBytes) throw damaged(`it has ${String(this.#files)} files, and should have ${String(this.#closing.files)}`);
+    if (this.#closing.files !== this.#files || this.#closing.file_bytes !== this.#fileBytes)
+      throw damaged(`it has ${String(this.#files)} files, and should have ${String(this.#closing.files)}`);
     await this.#target.finish(this.#closing.rows);
     return { manifest: this.#manifest, rows: this.#rows, files: this.#files, secrets: this.#manifest.secrets };
   }
@@ -159,7 +164,9 @@ export async function restoreBackup(config: BackupConfig, from: Readable, log: L
       await restoration.close();
       clear(config);
       rmSync(marker, { force: true });
-      throw StartError.isInstance(error) || DatabaseError.isInstance(error) ? error : damaged(error instanceof Error ? error.message : String(error), error);
+      throw StartError.isInstance(error) || DatabaseError.isInstance(error)
+        ? error
+        : damaged(error instanceof Error ? error.message : String(error), error);
     }
   } finally {
     dataDir.release();

@@ -66,7 +66,14 @@ function read(args: readonly string[]) {
 
 function configOf(values: { readonly config?: string; readonly "data-dir"?: string; readonly "blobs-dir"?: string }, env: NodeJS.ProcessEnv): Config {
   const { config, "data-dir": dataDir, "blobs-dir": blobsDir } = values;
-  return loadConfig({ env, flags: { ...(config !== undefined && { config }), ...(dataDir !== undefined && { data_dir: dataDir }), ...(blobsDir !== undefined && { blobs_dir: blobsDir }) } });
+  return loadConfig({
+    env,
+    flags: {
+      ...(config !== undefined && { config }),
+      ...(dataDir !== undefined && { data_dir: dataDir }),
+      ...(blobsDir !== undefined && { blobs_dir: blobsDir }),
+    },
+  });
 }
 
 async function perform(args: readonly string[], env: NodeJS.ProcessEnv, { stderr, stdin, stdout }: Streams): Promise<void> {
@@ -80,21 +87,32 @@ async function perform(args: readonly string[], env: NodeJS.ProcessEnv, { stderr
     return;
   }
   const [command, file, ...more] = positionals;
-  if (command !== "backup" && command !== "restore") throw usage(command === undefined ? "A command is missing: backup or restore." : `There is no command ${command}.`);
-  if (file === undefined || more.length > 0) throw usage(`${command} needs one file, or - for the standard ${command === "backup" ? "output" : "input"}.`);
+  if (command !== "backup" && command !== "restore")
+    throw usage(command === undefined ? "A command is missing: backup or restore." : `There is no command ${command}.`);
+  if (file === undefined || more.length > 0)
+    throw usage(`${command} needs one file, or - for the standard ${command === "backup" ? "output" : "input"}.`);
   const config = configOf(values, env);
   const log = await createLog({ log_level: "warn", log_format: config.log_format });
   if (command === "backup") {
     const how = { secrets: values["without-secrets"] !== true, log };
     const report = file === "-" ? await makeBackup(config, stdout, how) : await makeBackupFile(config, file, how);
-    stderr.write(`Saved ${String(report.rows)} rows and ${String(report.files)} files of ${config.data_dir}${how.secrets ? ", and its secrets: keep the backup as you keep a password" : ", without its secrets"}.\n`);
-    if (config.blob_store_url !== undefined) stderr.write("Extensions and saved profiles are not in it: they lie in the bucket of blob_store_url. Copy that after this.\n");
-    if (report.missing > 0) stderr.write(`${String(report.missing)} files went meanwhile: what they belonged to was deleted after the backup began.\n`);
+    stderr.write(
+      `Saved ${String(report.rows)} rows and ${String(report.files)} files of ${config.data_dir}${how.secrets ? ", and its secrets: keep the backup as you keep a password" : ", without its secrets"}.\n`,
+    );
+    if (config.blob_store_url !== undefined)
+      stderr.write("Extensions and saved profiles are not in it: they lie in the bucket of blob_store_url. Copy that after this.\n");
+    if (report.missing > 0)
+      stderr.write(`${String(report.missing)} files went meanwhile: what they belonged to was deleted after the backup began.\n`);
   } else {
     if (values["without-secrets"] === true) throw usage("--without-secrets belongs to backup.");
     const report = await restoreBackup(config, file === "-" ? stdin : createReadStream(file), log);
-    stderr.write(`Restored ${String(report.rows)} rows and ${String(report.files)} files, as they were at ${report.manifest.created_at}, into ${config.data_dir}.\n`);
-    if (!report.secrets) stderr.write("The backup has no secrets: put secret.key into that folder, or set secret_key, before the service starts; `shoal serve --new-admin-key` makes another admin key.\n");
+    stderr.write(
+      `Restored ${String(report.rows)} rows and ${String(report.files)} files, as they were at ${report.manifest.created_at}, into ${config.data_dir}.\n`,
+    );
+    if (!report.secrets)
+      stderr.write(
+        "The backup has no secrets: put secret.key into that folder, or set secret_key, before the service starts; `shoal serve --new-admin-key` makes another admin key.\n",
+      );
   }
 }
 

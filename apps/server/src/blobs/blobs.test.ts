@@ -18,7 +18,11 @@ const files = () => readdir(join(folder, "made", "when needed"));
 const of = (...chunks: string[]) => Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
 
 it("sweeps what no row names, once it is old, and what was never finished", async () => {
-  const [named, orphan, young] = await Promise.all([blobs.put(of("1"), { maxBytes: 1 }), blobs.put(of("2"), { maxBytes: 1 }), blobs.put(of("3"), { maxBytes: 1 })]);
+  const [named, orphan, young] = await Promise.all([
+    blobs.put(of("1"), { maxBytes: 1 }),
+    blobs.put(of("2"), { maxBytes: 1 }),
+    blobs.put(of("3"), { maxBytes: 1 }),
+  ]);
   const old = new Date(Date.now() - 7 * 60 * 60 * 1000);
   const pathOf = (name: string) => join(folder, "made", "when needed", name);
   const unfinished = `${createId()}.part`;

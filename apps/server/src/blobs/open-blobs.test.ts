@@ -43,7 +43,14 @@ it("reads addresses", () => {
     accessKey: "key",
     secretKey: "se/cr@et",
   });
-  expect(readS3Address("s3://minio:9000/bucket?tls=false")).toEqual({ endpoint: "http://minio:9000/bucket", bucket: "bucket", prefix: "", region: "us-east-1", accessKey: undefined, secretKey: undefined });
+  expect(readS3Address("s3://minio:9000/bucket?tls=false")).toEqual({
+    endpoint: "http://minio:9000/bucket",
+    bucket: "bucket",
+    prefix: "",
+    region: "us-east-1",
+    accessKey: undefined,
+    secretKey: undefined,
+  });
   expect(readS3Address("s3://key:secret@[::1]:9000/bucket/")).toMatchObject({ endpoint: "https://[::1]:9000/bucket", prefix: "" });
 });
 
@@ -69,7 +76,10 @@ it.each([
 });
 
 it("takes credentials from the environment", async () => {
-  const config = loadConfig({ env: { SHOAL_BLOB_STORE_URL: `s3://${s3.host}/shoal?tls=false`, AWS_ACCESS_KEY_ID: s3.accessKey, AWS_SECRET_ACCESS_KEY: s3.secretKey }, cwd: folder });
+  const config = loadConfig({
+    env: { SHOAL_BLOB_STORE_URL: `s3://${s3.host}/shoal?tls=false`, AWS_ACCESS_KEY_ID: s3.accessKey, AWS_SECRET_ACCESS_KEY: s3.secretKey },
+    cwd: folder,
+  });
   const blobs = (await openBlobs(config, folder))("profiles");
   const { name } = await blobs.put(content(), { maxBytes: 3 });
   expect(s3.requests.at(-1)).toBe(`PUT /shoal/profiles/${name}`);
@@ -77,15 +87,20 @@ it("takes credentials from the environment", async () => {
 
 it("says what is wrong at the start, and no secret", async () => {
   const url = (credentials: string, bucket = "shoal") => `s3://${credentials}@${s3.host}/${bucket}?tls=false`;
-  expect(await refusal({ blob_store_url: url("S3RVER:topsecret") })).toMatch(/bucket shoal at 127.+ 403 SignatureDoesNotMatch.+ The secret is not the access key's/);
+  expect(await refusal({ blob_store_url: url("S3RVER:topsecret") })).toMatch(
+    /bucket shoal at 127.+ 403 SignatureDoesNotMatch.+ The secret is not the access key's/,
+  );
   expect(await refusal({ blob_store_url: url("somebody:topsecret") })).toMatch(/403 InvalidAccessKeyId.+ does not know the access key/);
-  expect(await refusal({ blob_store_url: url("S3RVER:S3RVER", "not-there") })).toMatch(/bucket not-there .+ 404 NoSuchBucket.+ Make the bucket first/);
+  expect(await refusal({ blob_store_url: url("S3RVER:S3RVER", "not-there") })).toMatch(
+    /bucket not-there .+ 404 NoSuchBucket.+ Make the bucket first/,
+  );
   expect(await refusal({ blob_store_url: "s3://key:topsecret@127.0.0.1:1/shoal?tls=false" })).toMatch(/ECONNREFUSED|bad port/);
   expect(await refusal({ blob_store_url: `s3://key:topsecret@${s3.host}/shoal` })).toContain("&tls=false");
   expect(await refusal({ blob_store_url: url("S3RVER:S3RVER"), blobs_dir: folder })).toContain("Both blobs_dir and blob_store_url");
   expect(await refusal({ blob_store_url: `s3://${s3.host}/shoal` })).toContain("AWS_ACCESS_KEY_ID");
   expect(await refusal({ blob_store_url: url("ASIA123:topsecret") })).toContain("temporary");
-  for (const credentials of ["S3RVER:topsecret", "somebody:topsecret"]) expect(await refusal({ blob_store_url: url(credentials) })).not.toContain("topsecret");
+  for (const credentials of ["S3RVER:topsecret", "somebody:topsecret"])
+    expect(await refusal({ blob_store_url: url(credentials) })).not.toContain("topsecret");
 });
 
 it("asks again when the store has too much to do, and says 503 when that goes on", async () => {

@@ -23,13 +23,21 @@ export function readS3Address(value: string): S3Address | string {
   }
   let parts: { readonly path: string[]; readonly accessKey: string; readonly secretKey: string };
   try {
-    parts = { path: url.pathname.split("/").filter((part) => part !== "").map(decodeURIComponent), accessKey: decodeURIComponent(url.username), secretKey: decodeURIComponent(url.password) };
+    parts = {
+      path: url.pathname
+        .split("/")
+        .filter((part) => part !== "")
+        .map(decodeURIComponent),
+      accessKey: decodeURIComponent(url.username),
+      secretKey: decodeURIComponent(url.password),
+    };
   } catch {
     return "has a % that is not followed by two hexadecimal digits: write %25 for one within the secret";
   }
   const [bucket, ...prefix] = parts.path;
   if (url.hostname === "" || bucket === undefined) return form;
-  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) return "names a bucket that cannot be: 3 to 63 lower-case letters, digits, dots and hyphens";
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
+    return "names a bucket that cannot be: 3 to 63 lower-case letters, digits, dots and hyphens";
   if (prefix.some((part) => !/^[\w-][\w.-]*$/.test(part))) return "has a prefix of other than letters, digits, dots, underscores and hyphens";
   if ((parts.accessKey === "") !== (parts.secretKey === "")) return "has a key without a secret, or a secret without a key";
   return {

@@ -36,16 +36,24 @@ async function asking<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    throw new ServiceError(503, "blob_store_unavailable", "The store of the service's extensions and profiles cannot be used now; nothing was changed. Repeat the request in a moment. If this goes on, the service's operator must look at the store.", {
-      // Without the answer itself, which tells of the request.
-      cause: new Error(`the store at blob_store_url: ${describe(error)}`),
-      retryAfterSeconds: 5,
-    });
+    throw new ServiceError(
+      503,
+      "blob_store_unavailable",
+      "The store of the service's extensions and profiles cannot be used now; nothing was changed. Repeat the request in a moment. If this goes on, the service's operator must look at the store.",
+      {
+        // Without the answer itself, which tells of the request.
+        cause: new Error(`the store at blob_store_url: ${describe(error)}`),
+        retryAfterSeconds: 5,
+      },
+    );
   }
 }
 
 /** Pieces of a stream, put together to parts of one size; only the last may be smaller, and it may be empty. */
-async function* partsOf(source: AsyncIterable<Buffer>, partBytes: number): AsyncGenerator<{ readonly bytes: Buffer; readonly last: boolean }, void, undefined> {
+async function* partsOf(
+  source: AsyncIterable<Buffer>,
+  partBytes: number,
+): AsyncGenerator<{ readonly bytes: Buffer; readonly last: boolean }, void, undefined> {
   let pieces: Buffer[] = [];
   let length = 0;
   for await (let piece of source) {
@@ -174,8 +182,10 @@ function createArea(client: S3mini, prefix: string, scratch: string): Blobs {
 
 const hints: Readonly<Record<string, string>> = {
   InvalidAccessKeyId: "The store does not know the access key. Check it in blob_store_url, or in AWS_ACCESS_KEY_ID.",
-  SignatureDoesNotMatch: "The secret is not the access key's. Check it in blob_store_url, where : / @ % and # are written as %3A %2F %40 %25 and %23, or in AWS_SECRET_ACCESS_KEY.",
-  AccessDenied: "Let the access key put, get, delete and list objects of the bucket: s3:PutObject, s3:GetObject, s3:DeleteObject, s3:AbortMultipartUpload and s3:ListBucket.",
+  SignatureDoesNotMatch:
+    "The secret is not the access key's. Check it in blob_store_url, where : / @ % and # are written as %3A %2F %40 %25 and %23, or in AWS_SECRET_ACCESS_KEY.",
+  AccessDenied:
+    "Let the access key put, get, delete and list objects of the bucket: s3:PutObject, s3:GetObject, s3:DeleteObject, s3:AbortMultipartUpload and s3:ListBucket.",
   NoSuchBucket: "Make the bucket first; the service makes none.",
   AuthorizationHeaderMalformed: "The bucket is probably in another region: say which with ?region=.",
   PermanentRedirect: "The bucket is in another region: name that region's host, and the region with ?region=.",

@@ -6,7 +6,9 @@ const waitsMs = [200, 1000] as const;
 
 async function once(input: Parameters<typeof fetch>[0], init: Parameters<typeof fetch>[1]): Promise<Response> {
   const patience = new AbortController();
-  const timer = setTimeout(() => { patience.abort(new Error(`no answer within ${String(answerWithinMs / 1000)} s`)); }, answerWithinMs);
+  const timer = setTimeout(() => {
+    patience.abort(new Error(`no answer within ${String(answerWithinMs / 1000)} s`));
+  }, answerWithinMs);
   try {
     // Elsewhere a signature does not hold.
     return await fetch(input, { ...init, redirect: "manual", signal: patience.signal });

@@ -30,7 +30,10 @@ const download = async (id: string) => {
   return { status: response.status, headers: response.headers, content: Buffer.from(await response.arrayBuffer()) };
 };
 
-const state = (value: string) => ({ cookies: [{ name: "a", value, domain: "example.test", path: "/", expires: -1, httpOnly: false, secure: false, sameSite: "Lax" }], origins: [] });
+const state = (value: string) => ({
+  cookies: [{ name: "a", value, domain: "example.test", path: "/", expires: -1, httpOnly: false, secure: false, sameSite: "Lax" }],
+  origins: [],
+});
 const cookie = async (profile: string) => {
   const { body, status } = await server.request("GET", `/profiles/${profile}/storage_state`);
   return status === 200 ? (body as { cookies: { value: string }[] }).cookies[0]?.value : status;
@@ -40,7 +43,8 @@ it("keeps extensions and saved profiles in the store", async () => {
   const extension = Extension.parse((await upload("kept")).body);
   expect((await download(extension.id)).content).toEqual(await zipOf({ "manifest.json": manifest }));
   const profile = Profile.parse((await server.request("POST", "/profiles", { body: { name: "saved" } })).body);
-  for (const value of ["one", "two"]) expect((await server.request("PUT", "/profiles/saved/storage_state", { body: state(value) })).status).toBeLessThan(300);
+  for (const value of ["one", "two"])
+    expect((await server.request("PUT", "/profiles/saved/storage_state", { body: state(value) })).status).toBeLessThan(300);
   expect(await cookie(profile.id)).toBe("two");
   expect((await server.request("POST", "/profiles/saved/rollback", { body: { version: 1 } })).status).toBeLessThan(300);
   expect(await cookie(profile.id)).toBe("one");
@@ -54,7 +58,12 @@ it("says 503 while the store is away, loses nothing, and goes on with it", async
   await server.request("POST", "/profiles", { body: { name: "away" } });
   await server.request("PUT", "/profiles/away/storage_state", { body: state("kept") });
   s3.fault = () => "away";
-  for (const answer of [await upload("lost"), await server.request("GET", `/extensions/${extension.id}`), await server.request("PUT", "/profiles/away/storage_state", { body: state("lost") }), await server.request("GET", "/profiles/away/storage_state")]) {
+  for (const answer of [
+    await upload("lost"),
+    await server.request("GET", `/extensions/${extension.id}`),
+    await server.request("PUT", "/profiles/away/storage_state", { body: state("lost") }),
+    await server.request("GET", "/profiles/away/storage_state"),
+  ]) {
     expect([answer.status, ErrorBody.parse(answer.body).code, answer.headers.get("retry-after")]).toEqual([503, "blob_store_unavailable", "5"]);
     expect(JSON.stringify(answer.body)).not.toContain(s3.host);
   }

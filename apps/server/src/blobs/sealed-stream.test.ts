@@ -52,14 +52,25 @@ it("notices every change, whatever is left away, and another key", async () => {
     changed.writeUInt8(changed.readUInt8(place) ^ 1, place);
     await expect(opened(changed)).rejects.toThrow(SealBroken);
   }
-  for (const length of [0, 3, 38, 38 + stored, 38 + 2 * stored, whole.length - 1]) await expect(opened(whole.subarray(0, length))).rejects.toThrow(SealBroken);
-  const swapped = Buffer.concat([whole.subarray(0, 38), whole.subarray(38 + stored, 38 + 2 * stored), whole.subarray(38, 38 + stored), whole.subarray(38 + 2 * stored)]);
+  for (const length of [0, 3, 38, 38 + stored, 38 + 2 * stored, whole.length - 1])
+    await expect(opened(whole.subarray(0, length))).rejects.toThrow(SealBroken);
+  const swapped = Buffer.concat([
+    whole.subarray(0, 38),
+    whole.subarray(38 + stored, 38 + 2 * stored),
+    whole.subarray(38, 38 + stored),
+    whole.subarray(38 + 2 * stored),
+  ]);
   await expect(opened(swapped)).rejects.toThrow(SealBroken);
   await expect(opened(whole, 1000, otherKeyOf)).rejects.toThrow(SealBroken);
 });
 
 it("fails with its source, and lets it go when it is not read to the end", async () => {
-  const broken = Readable.from((function* () { yield Buffer.alloc(100); throw new Error("cut off"); })());
+  const broken = Readable.from(
+    (function* () {
+      yield Buffer.alloc(100);
+      throw new Error("cut off");
+    })(),
+  );
   await expect(buffer(sealStream(broken, keyOf))).rejects.toThrow("cut off");
   const source = Readable.from(cut(await sealed([Buffer.alloc(3 * segment)]), 5000));
   for await (const piece of openStream(source, keyOf)) {

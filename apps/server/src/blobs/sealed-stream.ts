@@ -23,7 +23,10 @@ function nonceOf(index: number, isLast: boolean): Buffer {
 }
 
 /** Cuts a stream into pieces of one size, the last of them shorter or empty, and says which is the last. */
-async function* pieces(source: AsyncIterable<Uint8Array>, sizeBytes: number): AsyncGenerator<{ readonly piece: Buffer; readonly isLast: boolean }, void, undefined> {
+async function* pieces(
+  source: AsyncIterable<Uint8Array>,
+  sizeBytes: number,
+): AsyncGenerator<{ readonly piece: Buffer; readonly isLast: boolean }, void, undefined> {
   let held: Uint8Array[] = [];
   let heldBytes = 0;
   for await (const chunk of source) {

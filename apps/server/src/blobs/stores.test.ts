@@ -100,7 +100,12 @@ describe.each(["files", "an S3-compatible store", "an S3-compatible store that c
 
   it("shows the whole content to who checks it", async () => {
     let seen = "";
-    const { name } = await blobs.put(of("123", "4"), { maxBytes: 4, check: async (path) => { seen = await readFile(path, "utf8"); } });
+    const { name } = await blobs.put(of("123", "4"), {
+      maxBytes: 4,
+      check: async (path) => {
+        seen = await readFile(path, "utf8");
+      },
+    });
     const found = await blobs.get(name);
     expect([seen, found && (await text(found.stream))]).toEqual(["1234", "1234"]);
     await blobs.delete(name);
@@ -123,7 +128,18 @@ describe.each(["files", "an S3-compatible store", "an S3-compatible store that c
   it("takes no name for a path", async () => {
     const { name } = await others.put(of("x"), { maxBytes: 1 });
     const asked = s3?.requests.length;
-    for (const hostile of [`../extensions/${name}`, `..%2Fextensions%2F${name}`, "../../secret", "", ".", "/", `${name}/`, `${name}?versionId=1`, "a".repeat(10_000), "\0"]) {
+    for (const hostile of [
+      `../extensions/${name}`,
+      `..%2Fextensions%2F${name}`,
+      "../../secret",
+      "",
+      ".",
+      "/",
+      `${name}/`,
+      `${name}?versionId=1`,
+      "a".repeat(10_000),
+      "\0",
+    ]) {
       expect(await blobs.get(hostile)).toBeUndefined();
       await blobs.delete(hostile);
     }
@@ -151,7 +167,8 @@ describe.each(["files", "an S3-compatible store", "an S3-compatible store that c
     const client = new S3mini({ accessKeyId: s3.accessKey, secretAccessKey: s3.secretKey, endpoint: `http://${s3.host}/shoal`, region: "us-east-1" });
     for await (const name of blobs.listOlderThan(soon())) await blobs.delete(name);
     const names = Array.from({ length: 1001 }, () => createId());
-    for (let start = 0; start < names.length; start += 50) await Promise.all(names.slice(start, start + 50).map((name) => client.putObject(`kept/profiles/${name}`, "x")));
+    for (let start = 0; start < names.length; start += 50)
+      await Promise.all(names.slice(start, start + 50).map((name) => client.putObject(`kept/profiles/${name}`, "x")));
     await client.putObject("kept/profiles/README.txt", "x");
     await client.putObject(`kept/profiles/sub/${createId()}`, "x");
     await client.putObject(`elsewhere/${createId()}`, "x");

@@ -28,8 +28,10 @@ async function create(body: object, request: TestRequest = {}): Promise<BrowserP
 }
 
 const get = async (idOrName: string) => BrowserPool.parse((await server.request("GET", `/browser_pools/${idOrName}`)).body);
-const acquire = (id: string, body: object = {}, request: TestRequest = {}) => server.request("POST", `/browser_pools/${id}/acquire`, { ...request, body });
-const release = (id: string, session_id: string, reuse = true) => server.request("POST", `/browser_pools/${id}/release`, { body: { session_id, reuse } });
+const acquire = (id: string, body: object = {}, request: TestRequest = {}) =>
+  server.request("POST", `/browser_pools/${id}/acquire`, { ...request, body });
+const release = (id: string, session_id: string, reuse = true) =>
+  server.request("POST", `/browser_pools/${id}/release`, { body: { session_id, reuse } });
 const counts = async (id: string) => {
   const { available_count, acquired_count } = await get(id);
   return [available_count, acquired_count];
@@ -43,22 +45,59 @@ async function lease(id: string, body: object = { acquire_timeout_seconds: 30 })
 
 describe("a pool", () => {
   it("is made, found by id and name, listed, changed and deleted", async () => {
-    const pool = await create({ name: "Search", size: 1, fill_rate_per_minute: 0, viewport: { width: 800, height: 600 }, start_url: "about:blank", telemetry: { enabled: true } });
+    const pool = await create({
+      name: "Search",
+      size: 1,
+      fill_rate_per_minute: 0,
+      viewport: { width: 800, height: 600 },
+      start_url: "about:blank",
+      telemetry: { enabled: true },
+    });
     expect(pool).toMatchObject({ name: "Search", available_count: 0, acquired_count: 0, extension_ids: [] });
-    expect(pool.browser_pool_config).toMatchObject({ size: 1, name: "Search", fill_rate_per_minute: 0, timeout_seconds: 600, stealth: false, headless: true, viewport: { width: 800, height: 600 }, start_url: "about:blank", telemetry: { browser: { control: { enabled: true } } } });
+    expect(pool.browser_pool_config).toMatchObject({
+      size: 1,
+      name: "Search",
+      fill_rate_per_minute: 0,
+      timeout_seconds: 600,
+      stealth: false,
+      headless: true,
+      viewport: { width: 800, height: 600 },
+      start_url: "about:blank",
+      telemetry: { browser: { control: { enabled: true } } },
+    });
     for (const path of [pool.id, "Search"]) expect(await get(path)).toEqual(pool);
     const listed = async (query: string) => ((await server.request("GET", `/browser_pools?${query}`)).body as BrowserPool[]).map(({ id }) => id);
     for (const query of ["", "query=sea", `query=${pool.id}`, "name=SEARCH"]) expect(await listed(query)).toEqual([pool.id]);
     for (const query of ["query=nothing", "name=sea", "region=eu-west", `query=${pool.id.slice(1)}`]) expect(await listed(query)).toEqual([]);
-    expect(await server.request("POST", "/browser_pools", { body: { name: "Search", size: 1 } })).toMatchObject({ status: 409, body: { code: "name_taken" } });
+    expect(await server.request("POST", "/browser_pools", { body: { name: "Search", size: 1 } })).toMatchObject({
+      status: 409,
+      body: { code: "name_taken" },
+    });
 
-    const changed = await server.request("PATCH", "/browser_pools/Search", { body: { name: "", size: 2, timeout_seconds: 20, start_url: "", telemetry: { browser: { control: { enabled: false } } } } });
-    expect(changed).toMatchObject({ status: 200, body: { name: "Search", browser_pool_config: { size: 2, timeout_seconds: 20, fill_rate_per_minute: 0, telemetry: { browser: { control: { enabled: false }, system: { enabled: true } } } } } });
+    const changed = await server.request("PATCH", "/browser_pools/Search", {
+      body: { name: "", size: 2, timeout_seconds: 20, start_url: "", telemetry: { browser: { control: { enabled: false } } } },
+    });
+    expect(changed).toMatchObject({
+      status: 200,
+      body: {
+        name: "Search",
+        browser_pool_config: {
+          size: 2,
+          timeout_seconds: 20,
+          fill_rate_per_minute: 0,
+          telemetry: { browser: { control: { enabled: false }, system: { enabled: true } } },
+        },
+      },
+    });
     expect(BrowserPool.parse(changed.body).browser_pool_config).not.toHaveProperty("start_url");
     const other = await create({ size: 1, fill_rate_per_minute: 0 });
-    expect(await server.request("PATCH", `/browser_pools/${other.id}`, { body: { name: "Search" } })).toMatchObject({ status: 409, body: { code: "name_taken" } });
+    expect(await server.request("PATCH", `/browser_pools/${other.id}`, { body: { name: "Search" } })).toMatchObject({
+      status: 409,
+      body: { code: "name_taken" },
+    });
     expect(await server.request("DELETE", "/browser_pools/Search")).toMatchObject({ status: 204 });
-    for (const method of ["GET", "DELETE"]) expect(await server.request(method, "/browser_pools/Search")).toMatchObject({ status: 404, body: { code: "not_found" } });
+    for (const method of ["GET", "DELETE"])
+      expect(await server.request(method, "/browser_pools/Search")).toMatchObject({ status: 404, body: { code: "not_found" } });
     expect(await acquire("Search")).toMatchObject({ status: 404 });
   });
 
@@ -75,16 +114,25 @@ describe("a pool", () => {
     ["network.private_hosts", { network: { private_hosts: ["a b"] } }, 400],
     ["chrome_policy", { chrome_policy: { HomepageLocation: "x" } }, 400],
   ])("names body.%s when it cannot have it: %j", async (field, body, status) => {
-    expect(await server.request("POST", "/browser_pools", { body: { size: 1, ...body } })).toMatchObject({ status, body: { message: expect.stringContaining(`body.${field}`) as unknown } });
+    expect(await server.request("POST", "/browser_pools", { body: { size: 1, ...body } })).toMatchObject({
+      status,
+      body: { message: expect.stringContaining(`body.${field}`) as unknown },
+    });
   });
 
   it("needs extensions that exist", async () => {
-    expect(await server.request("POST", "/browser_pools", { body: { size: 1, extensions: [{ name: "nowhere" }] } })).toMatchObject({ status: 404, body: { message: expect.stringContaining("Extension nowhere") as unknown } });
+    expect(await server.request("POST", "/browser_pools", { body: { size: 1, extensions: [{ name: "nowhere" }] } })).toMatchObject({
+      status: 404,
+      body: { message: expect.stringContaining("Extension nowhere") as unknown },
+    });
   });
 
   it("needs a proxy that exists, and room in the limits for all of its browsers", async () => {
     expect(await server.request("POST", "/browser_pools", { body: { size: 1, proxy_id: "none" } })).toMatchObject({ status: 404 });
-    expect(await server.request("POST", "/browser_pools", { body: { size: 7 } })).toMatchObject({ status: 429, body: { limit: 6, used: 0, remaining: 6 } });
+    expect(await server.request("POST", "/browser_pools", { body: { size: 7 } })).toMatchObject({
+      status: 429,
+      body: { limit: 6, used: 0, remaining: 6 },
+    });
     const pool = await create({ size: 4, fill_rate_per_minute: 0 });
     expect(await server.request("PATCH", `/browser_pools/${pool.id}`, { body: { size: 7 } })).toMatchObject({ status: 429 });
     expect(await server.request("PATCH", `/browser_pools/${pool.id}`, { body: { size: 6 } })).toMatchObject({ status: 200 });
@@ -125,7 +173,14 @@ describe("a lease", () => {
     expect((await server.request("GET", `/browsers/${warm}/fs/list_files?path=/`)).status).toBe(404);
 
     const browser = await lease(id, { name: "mine", tags: { team: "a" }, telemetry: { enabled: true } });
-    expect(browser).toMatchObject({ session_id: warm, name: "mine", tags: { team: "a" }, timeout_seconds: 77, pool: { id, name: "named" }, telemetry: { browser: { system: { enabled: true } } } });
+    expect(browser).toMatchObject({
+      session_id: warm,
+      name: "mine",
+      tags: { team: "a" },
+      timeout_seconds: 77,
+      pool: { id, name: "named" },
+      telemetry: { browser: { system: { enabled: true } } },
+    });
     expect((await server.request("GET", "/browsers/mine")).body).toMatchObject({ session_id: warm, pool: { id } });
     expect((await server.request("GET", "/browsers?query=named")).body).toMatchObject([{ session_id: warm }]);
     expect(await acquire(id, { name: "mine" })).toMatchObject({ status: 409, body: { code: "name_taken" } });
@@ -152,20 +207,33 @@ describe("a lease", () => {
       const targets = (await cdp.send("Target.getTargets")) as { targetInfos: { type: string; url: string }[] };
       const { targetId } = (await cdp.send("Target.createTarget", { url: origin })) as { targetId: string };
       const { sessionId } = (await cdp.send("Target.attachToTarget", { targetId, flatten: true })) as { sessionId: string };
-      const evaluate = async (code: string) => ((await cdp.send("Runtime.evaluate", { expression: code, awaitPromise: true, returnByValue: true }, sessionId)) as { result: { value?: unknown } }).result.value;
+      const evaluate = async (code: string) =>
+        (
+          (await cdp.send("Runtime.evaluate", { expression: code, awaitPromise: true, returnByValue: true }, sessionId)) as {
+            result: { value?: unknown };
+          }
+        ).result.value;
       await expect.poll(() => evaluate("location.origin + document.readyState")).toBe(`${origin}complete`);
       const value = await evaluate(expression);
       cdp.close();
       await cdp.closed;
       return { value, pages: targets.targetInfos.filter(({ type }) => type === "page").map(({ url }) => url) };
     };
-    await inPage(first, `document.cookie = "who=me; max-age=9999"; localStorage.who = "me"; indexedDB.open("who"); caches.open("who").then(() => true)`);
-    expect((await server.request("PUT", `/browsers/${first.session_id}/fs/create_directory`, { body: { path: "/home/shoal/left" } })).status).toBe(201);
+    await inPage(
+      first,
+      `document.cookie = "who=me; max-age=9999"; localStorage.who = "me"; indexedDB.open("who"); caches.open("who").then(() => true)`,
+    );
+    expect((await server.request("PUT", `/browsers/${first.session_id}/fs/create_directory`, { body: { path: "/home/shoal/left" } })).status).toBe(
+      201,
+    );
 
     expect((await release(id, first.session_id)).status).toBe(204);
     const second = await lease(id);
     expect(second.session_id).not.toBe(first.session_id);
-    const { value, pages } = await inPage(second, `Promise.all([indexedDB.databases(), caches.keys()]).then(([databases, keys]) => JSON.stringify([document.cookie, localStorage.length, databases.length, keys.length]))`);
+    const { value, pages } = await inPage(
+      second,
+      `Promise.all([indexedDB.databases(), caches.keys()]).then(([databases, keys]) => JSON.stringify([document.cookie, localStorage.length, databases.length, keys.length]))`,
+    );
     expect(value).toBe('["",0,0,0]');
     expect(pages).not.toContain(`${origin}/`);
     expect((await server.request("GET", `/browsers/${second.session_id}/fs/file_info?path=/home/shoal/left`)).status).toBe(404);
@@ -190,7 +258,10 @@ describe("a lease", () => {
     const second = await lease(id);
     expect(second.start_url).toBe("data:text/html,<title>of the pool</title>");
     await expect.poll(() => pagesOf(second)).toEqual(["of the pool"]);
-    expect(await acquire(id, { start_url: "nul\0" })).toMatchObject({ status: 400, body: { message: expect.stringContaining("body.start_url") as unknown } });
+    expect(await acquire(id, { start_url: "nul\0" })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining("body.start_url") as unknown },
+    });
   });
 
   it("waits its turn, and is handed out in the order in which it was asked for", async () => {
@@ -252,20 +323,34 @@ describe("a lease", () => {
     const { session_id } = await lease(id);
     await server.request("DELETE", `/browsers/${session_id}`);
     await expect.poll(() => counts(id), { timeout: 20_000 }).toEqual([2, 0]);
-    for (const discard of [() => server.request("POST", `/browser_pools/${id}/flush`), () => server.request("PATCH", `/browser_pools/${id}`, { body: { discard_all_idle: true } })]) {
+    for (const discard of [
+      () => server.request("POST", `/browser_pools/${id}/flush`),
+      () => server.request("PATCH", `/browser_pools/${id}`, { body: { discard_all_idle: true } }),
+    ]) {
       const { rows: before } = await warmOf(id);
       expect(before).toHaveLength(2);
       await discard();
-      await expect.poll(async () => (await warmOf(id)).rows, { timeout: 20_000 }).toSatisfy((now: string[]) => now.length === 2 && !now.some((one) => before.includes(one)));
+      await expect
+        .poll(async () => (await warmOf(id)).rows, { timeout: 20_000 })
+        .toSatisfy((now: string[]) => now.length === 2 && !now.some((one) => before.includes(one)));
     }
   });
 
   it("is refused before it is given where it asks for what cannot be", async () => {
     const { id } = await create({ size: 1, fill_rate_per_minute: 0 });
-    expect(await acquire(id, { telemetry: { enabled: false, browser: { console: { enabled: true } } } })).toMatchObject({ status: 400, body: { message: expect.stringContaining("body.telemetry") as unknown } });
-    expect(await acquire(id, { telemetry: { export: { otlp: { destination: { name: "d" } } } } })).toMatchObject({ status: 404, body: { message: expect.stringContaining("body.telemetry.export.otlp.destination") as unknown } });
+    expect(await acquire(id, { telemetry: { enabled: false, browser: { console: { enabled: true } } } })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining("body.telemetry") as unknown },
+    });
+    expect(await acquire(id, { telemetry: { export: { otlp: { destination: { name: "d" } } } } })).toMatchObject({
+      status: 404,
+      body: { message: expect.stringContaining("body.telemetry.export.otlp.destination") as unknown },
+    });
     for (const body of [{ acquire_timeout_seconds: 3601 }, { acquire_timeout_seconds: -1 }, { start_url: "x".repeat(2049) }, { name: "a b" }]) {
-      expect(await acquire(id, body)).toMatchObject({ status: 400, body: { message: expect.stringContaining(`body.${Object.keys(body)[0] ?? ""}`) as unknown } });
+      expect(await acquire(id, body)).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining(`body.${Object.keys(body)[0] ?? ""}`) as unknown },
+      });
     }
   });
 
@@ -282,7 +367,10 @@ it("keeps nothing warm in a project that is archived", async () => {
   const made = await server.request("POST", "/browser_pools", { key, body: { size: 1, ...atOnce } });
   const { id } = BrowserPool.parse(made.body);
   await expect.poll(async () => (await warmOf(id)).rows.length, { timeout: 20_000 }).toBe(1);
-  expect((await server.request("DELETE", `/org/projects/${project}`)).body).toMatchObject({ code: "project_not_empty", message: expect.stringContaining("browser pools") as unknown });
+  expect((await server.request("DELETE", `/org/projects/${project}`)).body).toMatchObject({
+    code: "project_not_empty",
+    message: expect.stringContaining("browser pools") as unknown,
+  });
   expect((await server.request("PATCH", `/org/projects/${project}`, { body: { status: "archived" } })).status).toBe(200);
   await expect.poll(async () => (await warmOf(id)).rows.length, { timeout: 20_000 }).toBe(0);
 });
@@ -310,7 +398,13 @@ it("hands many callers each a browser of their own, and loses none", async () =>
 }, 240_000);
 
 async function warmOf(id: string): Promise<{ rows: string[] }> {
-  const rows = await server.database.query.selectFrom("sessions").select("id").where("pool_id", "=", id).where("ended_at", "is", null).where("pool_state", "=", "warm").execute();
+  const rows = await server.database.query
+    .selectFrom("sessions")
+    .select("id")
+    .where("pool_id", "=", id)
+    .where("ended_at", "is", null)
+    .where("pool_state", "=", "warm")
+    .execute();
   return { rows: rows.map((row) => row.id) };
 }
 

@@ -11,7 +11,16 @@ let first: TestServer;
 let second: RunningServer;
 beforeAll(async () => {
   first = await startTestServer({ secret_key: secretKey, max_sessions: 20 });
-  const config = completeConfig({ data_dir: join(first.dataDir, "..", "second"), secret_key: secretKey, port: 0, placement: "process", warm: 0, max_sessions: 20, log_level: "silent", ...unlimited });
+  const config = completeConfig({
+    data_dir: join(first.dataDir, "..", "second"),
+    secret_key: secretKey,
+    port: 0,
+    placement: "process",
+    warm: 0,
+    max_sessions: 20,
+    log_level: "silent",
+    ...unlimited,
+  });
   second = await startServer(config, { database: { ...first.database, close: () => Promise.resolve() } });
 });
 afterAll(async () => {
@@ -22,7 +31,11 @@ afterAll(async () => {
 it("gives 200 callers of two servers each a browser of their own from a pool of 10, and loses none", async () => {
   const servers = [first.baseUrl, second.baseUrl];
   async function send(server: number, path: string, body: object): Promise<Response> {
-    return fetch(`${servers[server] ?? ""}/browser_pools${path}`, { method: "POST", headers: { authorization: `Bearer ${first.key}`, "content-type": "application/json" }, body: JSON.stringify(body) });
+    return fetch(`${servers[server] ?? ""}/browser_pools${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${first.key}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
   }
   const { id } = BrowserPool.parse(await (await send(0, "", { size: 10, fill_rate_per_minute: 100_000 })).json());
   const held = new Set<string>();
@@ -37,7 +50,9 @@ it("gives 200 callers of two servers each a browser of their own from a pool of 
       seen.add(session_id);
       held.add(session_id);
       expect(held.size).toBeLessThanOrEqual(10);
-      const files = await fetch(`${servers[server] ?? ""}/browsers/${session_id}/fs/list_files?path=/`, { headers: { authorization: `Bearer ${first.key}` } });
+      const files = await fetch(`${servers[server] ?? ""}/browsers/${session_id}/fs/list_files?path=/`, {
+        headers: { authorization: `Bearer ${first.key}` },
+      });
       expect(files.status).toBe(200);
       await files.arrayBuffer();
       held.delete(session_id);

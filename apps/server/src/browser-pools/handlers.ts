@@ -5,9 +5,23 @@ import { type SessionSigner, toBrowser } from "../browsers/handlers.ts";
 import type { Regions } from "../replicas/regions.ts";
 import type { BrowserPools } from "./pools.ts";
 
-type BrowserPoolEndpoints = Pick<typeof endpoints, "createBrowserPool" | "listBrowserPools" | "getBrowserPool" | "updateBrowserPool" | "deleteBrowserPool" | "acquireBrowser" | "releaseBrowser" | "flushBrowserPool">;
+type BrowserPoolEndpoints = Pick<
+  typeof endpoints,
+  | "createBrowserPool"
+  | "listBrowserPools"
+  | "getBrowserPool"
+  | "updateBrowserPool"
+  | "deleteBrowserPool"
+  | "acquireBrowser"
+  | "releaseBrowser"
+  | "flushBrowserPool"
+>;
 
-export function browserPoolHandlers(pools: BrowserPools, signer: SessionSigner, regions: Pick<Regions, "answer">): Handlers<BrowserPoolEndpoints, Access> {
+export function browserPoolHandlers(
+  pools: BrowserPools,
+  signer: SessionSigner,
+  regions: Pick<Regions, "answer">,
+): Handlers<BrowserPoolEndpoints, Access> {
   return {
     createBrowserPool: (call) => regions.answer(call, () => pools.create(call.context.projectId, call.body)),
     listBrowserPools: ({ query, context }) => pools.list(context.projectId, query),

@@ -29,7 +29,14 @@ export interface Keeper {
   close(): Promise<void>;
 }
 
-export function createKeeper(parts: { readonly database: Database; readonly store: PoolStore; readonly sessions: Sessions; readonly serverId: string; readonly region: string; readonly log: Log }): Keeper {
+export function createKeeper(parts: {
+  readonly database: Database;
+  readonly store: PoolStore;
+  readonly sessions: Sessions;
+  readonly serverId: string;
+  readonly region: string;
+  readonly log: Log;
+}): Keeper {
   const { database, store, sessions, serverId, region, log } = parts;
   const { pooled } = sessions;
   const expected = new Map<string, (granted: Granted) => void>();
@@ -68,10 +75,13 @@ export function createKeeper(parts: { readonly database: Database; readonly stor
     if (timers.has(poolId) || closed) return;
     timers.set(
       poolId,
-      setTimeout(() => {
-        timers.delete(poolId);
-        void look(poolId);
-      }, Math.max(1, atMs - Date.now())),
+      setTimeout(
+        () => {
+          timers.delete(poolId);
+          void look(poolId);
+        },
+        Math.max(1, atMs - Date.now()),
+      ),
     );
   }
 
@@ -102,9 +112,19 @@ export function createKeeper(parts: { readonly database: Database; readonly stor
       // A row of this server's that nothing runs for: its end, or its start, got lost.
       const here = new Set(pooled.of(poolId));
       const lost = browsers.filter(({ id, server }) => server === serverId && !here.has(id));
-      const stale = browsers.filter(({ server, state, created_at }) => server === serverId && state === "warm" && Date.parse(created_at) < Date.now() - staleMs);
-      await underLock.end(transaction, lost.map(({ id }) => id), "instance_lost");
-      await underLock.end(transaction, stale.map(({ id }) => id), "deleted");
+      const stale = browsers.filter(
+        ({ server, state, created_at }) => server === serverId && state === "warm" && Date.parse(created_at) < Date.now() - staleMs,
+      );
+      await underLock.end(
+        transaction,
+        lost.map(({ id }) => id),
+        "instance_lost",
+      );
+      await underLock.end(
+        transaction,
+        stale.map(({ id }) => id),
+        "deleted",
+      );
       const outdated = await underLock.outdated(transaction, pool);
       await underLock.end(transaction, outdated, "deleted");
       // Those that take their place need not wait for the fill rate.
@@ -113,7 +133,11 @@ export function createKeeper(parts: { readonly database: Database; readonly stor
       const present = browsers
         .filter(({ id }) => !gone.has(id))
         // One that is just ending is nobody's any more; its row tells so in a moment.
-        .map((browser) => (browser.server === serverId && browser.state === "warm" && !pooled.isRunning(browser.id) ? { ...browser, state: "leased" as const } : browser));
+        .map((browser) =>
+          browser.server === serverId && browser.state === "warm" && !pooled.isRunning(browser.id)
+            ? { ...browser, state: "leased" as const }
+            : browser,
+        );
 
       const waiters = await underLock.waiters(transaction, poolId);
       const size = isOpen ? pool.size : 0;
@@ -131,11 +155,16 @@ export function createKeeper(parts: { readonly database: Database; readonly stor
 
       const mayStart = Math.min(plan.start, room - replace.length);
       const byCredit = Math.min(mayStart, credits);
-      const byRate = takeFromRate({ size: pool.size, percentPerMinute: pool.config.fill_rate_per_minute, fillAtMs: Date.parse(pool.fill_at) }, mayStart - byCredit, Date.now());
+      const byRate = takeFromRate(
+        { size: pool.size, percentPerMinute: pool.config.fill_rate_per_minute, fillAtMs: Date.parse(pool.fill_at) },
+        mayStart - byCredit,
+        Date.now(),
+      );
       const count = replace.length + byCredit + byRate.count;
       const rows = Array.from({ length: count }, () => pooled.rowFor(pool, pool.config));
       for (const row of rows) await underLock.insertStarting(transaction, row);
-      if (byCredit > 0 || byRate.count > 0 || credits !== pool.credits) await underLock.setFill(transaction, poolId, { credits: credits - byCredit, fillAtMs: byRate.fillAtMs });
+      if (byCredit > 0 || byRate.count > 0 || credits !== pool.credits)
+        await underLock.setFill(transaction, poolId, { credits: credits - byCredit, fillAtMs: byRate.fillAtMs });
       const kept = new Set(present.map(({ id }) => id));
       for (const id of [...plan.discard, ...replace]) kept.delete(id);
       return { pool, grants, rows, kept, nextAtMs: byRate.nextAtMs };
@@ -154,7 +183,13 @@ export function createKeeper(parts: { readonly database: Database; readonly stor
       expected.delete(waiter);
       if (grant !== undefined) grant({ row, pool: done.pool });
       // Nobody is there any more to take it.
-      else follow(giveBack(store, poolId, row.id).then(() => look(poolId), () => undefined));
+      else
+        follow(
+          giveBack(store, poolId, row.id).then(
+            () => look(poolId),
+            () => undefined,
+          ),
+        );
     }
     if (done.nextAtMs !== undefined) lookAt(poolId, done.nextAtMs);
   }

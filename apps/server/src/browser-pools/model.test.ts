@@ -24,8 +24,10 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const patch = (id: string, body: object) => server.request("PATCH", `/browser_pools/${id}`, { body });
-const acquire = (id: string, seconds: number) => server.request("POST", `/browser_pools/${id}/acquire`, { body: { acquire_timeout_seconds: seconds } });
-const release = (id: string, session_id: string, reuse: boolean) => server.request("POST", `/browser_pools/${id}/release`, { body: { session_id, reuse } });
+const acquire = (id: string, seconds: number) =>
+  server.request("POST", `/browser_pools/${id}/acquire`, { body: { acquire_timeout_seconds: seconds } });
+const release = (id: string, session_id: string, reuse: boolean) =>
+  server.request("POST", `/browser_pools/${id}/release`, { body: { session_id, reuse } });
 
 async function pool(id: string): Promise<BrowserPool> {
   return BrowserPool.parse((await server.request("GET", `/browser_pools/${id}`)).body);
@@ -104,7 +106,8 @@ class Release implements Command {
   check = (model: Readonly<Model>): boolean => model.leased > 0;
   async run(model: Model, real: Real): Promise<void> {
     const session = heldAt(real, this.index);
-    const reply = this.how === "delete" ? await server.request("DELETE", `/browsers/${session}`) : await release(real.id, session, this.how === "reuse");
+    const reply =
+      this.how === "delete" ? await server.request("DELETE", `/browsers/${session}`) : await release(real.id, session, this.how === "reuse");
     expect(reply.status).toBe(204);
     expect((await release(real.id, session, true)).status).toBe(404);
     model.leased -= 1;
@@ -155,15 +158,20 @@ it("is what a simple model says, whatever is done to it in whatever order", asyn
         await fc.asyncModelRun(() => ({ model, real }), steps);
         // In the end it is full again.
         await expect
-          .poll(async () => {
-            const { acquired_count, available_count } = await pool(real.id);
-            return available_count + acquired_count;
-          }, { timeout: 30_000 })
+          .poll(
+            async () => {
+              const { acquired_count, available_count } = await pool(real.id);
+              return available_count + acquired_count;
+            },
+            { timeout: 30_000 },
+          )
           .toBe(Math.max(model.size, model.leased));
       } finally {
         expect((await server.request("DELETE", `/browser_pools/${real.id}`, { body: { force: true } })).status).toBe(204);
       }
-      await expect.poll(async () => (await server.database.query.selectFrom("sessions").select("id").where("ended_at", "is", null).execute()).length).toBe(0);
+      await expect
+        .poll(async () => (await server.database.query.selectFrom("sessions").select("id").where("ended_at", "is", null).execute()).length)
+        .toBe(0);
     }),
     { numRuns: 8, endOnFailure: true },
   );

@@ -5,8 +5,16 @@ import { planFor, type PoolBrowser, type PoolState, takeFromRate } from "./plan.
 const servers = ["a", "b", "c"];
 const browser = fc.record({ server: fc.constantFrom(...servers), state: fc.constantFrom("starting" as const, "warm" as const, "leased" as const) });
 const state: fc.Arbitrary<PoolState> = fc
-  .record({ size: fc.integer({ min: 0, max: 6 }), browsers: fc.array(browser, { maxLength: 8 }), waiting: fc.array(fc.constantFrom(...servers), { maxLength: 8 }) })
-  .map(({ size, browsers, waiting }) => ({ size, browsers: browsers.map((one, index) => ({ ...one, id: `s${String(index)}` })), waiters: waiting.map((server, index) => ({ id: `w${String(index)}`, server })) }));
+  .record({
+    size: fc.integer({ min: 0, max: 6 }),
+    browsers: fc.array(browser, { maxLength: 8 }),
+    waiting: fc.array(fc.constantFrom(...servers), { maxLength: 8 }),
+  })
+  .map(({ size, browsers, waiting }) => ({
+    size,
+    browsers: browsers.map((one, index) => ({ ...one, id: `s${String(index)}` })),
+    waiters: waiting.map((server, index) => ({ id: `w${String(index)}`, server })),
+  }));
 
 /** The pool after a server has done what its plan says. */
 function after(server: string, pool: PoolState, newId: () => string): PoolState {
@@ -40,7 +48,9 @@ describe("a plan", () => {
         for (const id of plan.replace) expect(byId.get(id)?.state).toBe("warm");
         for (const { browser: id } of plan.lease) expect(byId.get(id)?.server).toBe(server);
         for (const id of plan.replace) expect(byId.get(id)?.server).not.toBe(server);
-        expect(after(server, pool, () => "new").browsers.length).toBeLessThanOrEqual(Math.max(pool.size, pool.browsers.filter((one) => one.state === "leased").length));
+        expect(after(server, pool, () => "new").browsers.length).toBeLessThanOrEqual(
+          Math.max(pool.size, pool.browsers.filter((one) => one.state === "leased").length),
+        );
       }),
     );
   });
@@ -72,18 +82,23 @@ describe("a plan", () => {
 describe("the fill rate", () => {
   it("allows a minute's worth at once, and no more than that beside its pace in any time", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 400 }), fc.array(fc.record({ waitMs: fc.integer({ min: 0, max: 30_000 }), wanted: fc.integer({ min: 1, max: 50 }) }), { maxLength: 30 }), (size, percentPerMinute, asks) => {
-        const perMinute = (size * percentPerMinute) / 100;
-        let [now, fillAtMs, started] = [1_000_000, 0, 0];
-        for (const { waitMs, wanted } of asks) {
-          now += waitMs;
-          const taken = takeFromRate({ size, percentPerMinute, fillAtMs }, wanted, now);
-          fillAtMs = taken.fillAtMs;
-          started += taken.count;
-          expect(started).toBeLessThanOrEqual(Math.max(1, Math.floor(perMinute)) + ((now - 1_000_000) / 60_000) * perMinute + 0.01);
-          if (taken.count < wanted) expect(takeFromRate({ size, percentPerMinute, fillAtMs }, 1, Math.ceil(taken.nextAtMs ?? 0)).count).toBe(1);
-        }
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 50 }),
+        fc.integer({ min: 1, max: 400 }),
+        fc.array(fc.record({ waitMs: fc.integer({ min: 0, max: 30_000 }), wanted: fc.integer({ min: 1, max: 50 }) }), { maxLength: 30 }),
+        (size, percentPerMinute, asks) => {
+          const perMinute = (size * percentPerMinute) / 100;
+          let [now, fillAtMs, started] = [1_000_000, 0, 0];
+          for (const { waitMs, wanted } of asks) {
+            now += waitMs;
+            const taken = takeFromRate({ size, percentPerMinute, fillAtMs }, wanted, now);
+            fillAtMs = taken.fillAtMs;
+            started += taken.count;
+            expect(started).toBeLessThanOrEqual(Math.max(1, Math.floor(perMinute)) + ((now - 1_000_000) / 60_000) * perMinute + 0.01);
+            if (taken.count < wanted) expect(takeFromRate({ size, percentPerMinute, fillAtMs }, 1, Math.ceil(taken.nextAtMs ?? 0)).count).toBe(1);
+          }
+        },
+      ),
     );
   });
 

@@ -35,7 +35,9 @@ export interface Plan {
 export function planFor(server: string, { size, browsers: all, waiters }: PoolState): Plan {
   const excess = Math.max(0, all.length - size);
   const unleased = all.filter(({ state }) => state !== "leased");
-  const discard = [...unleased.filter(({ state }) => state === "starting"), ...unleased.filter(({ state }) => state === "warm")].slice(0, excess).map(({ id }) => id);
+  const discard = [...unleased.filter(({ state }) => state === "starting"), ...unleased.filter(({ state }) => state === "warm")]
+    .slice(0, excess)
+    .map(({ id }) => id);
   const browsers = all.filter(({ id }) => !discard.includes(id));
 
   const warmHere = browsers.filter((browser) => browser.server === server && browser.state === "warm").map(({ id }) => id);
@@ -77,7 +79,11 @@ export interface FillRate {
  *
  * @returns the new `fillAtMs`, and when the next one may start; `undefined` = never, or nothing is left to start.
  */
-export function takeFromRate(rate: FillRate, wanted: number, nowMs: number): { readonly count: number; readonly fillAtMs: number; readonly nextAtMs: number | undefined } {
+export function takeFromRate(
+  rate: FillRate,
+  wanted: number,
+  nowMs: number,
+): { readonly count: number; readonly fillAtMs: number; readonly nextAtMs: number | undefined } {
   const perMinute = (rate.size * rate.percentPerMinute) / 100;
   if (perMinute <= 0) return { count: 0, fillAtMs: rate.fillAtMs, nextAtMs: undefined };
   const everyMs = 60_000 / perMinute;

@@ -40,17 +40,29 @@ function asSession({ profile, ...body }: Create | Update): Parameters<Sessions["
 type Found = Pick<PooledRequest, "extension_ids" | "profile_id" | "telemetry_destination_id">;
 
 /** What a body says of the profile; `undefined` = nothing new. */
-function profileOf(body: Create | Update, found: Found, before?: PoolConfig): Pick<PoolConfig, "profile" | "profile_id" | "refresh_on_profile_update"> {
+function profileOf(
+  body: Create | Update,
+  found: Found,
+  before?: PoolConfig,
+): Pick<PoolConfig, "profile" | "profile_id" | "refresh_on_profile_update"> {
   const { profile, refresh_on_profile_update: refresh } = body;
-  if (profile === undefined) return before?.profile_id === undefined ? {} : { profile: before.profile, profile_id: before.profile_id, refresh_on_profile_update: refresh ?? before.refresh_on_profile_update };
+  if (profile === undefined)
+    return before?.profile_id === undefined
+      ? {}
+      : { profile: before.profile, profile_id: before.profile_id, refresh_on_profile_update: refresh ?? before.refresh_on_profile_update };
   // `{ "id": "" }` detaches it.
   if (profile.id === "") return {};
-  return { profile: { ...(profile.id !== undefined && { id: profile.id }), ...(profile.name !== undefined && { name: profile.name }) }, profile_id: found.profile_id, refresh_on_profile_update: refresh ?? true };
+  return {
+    profile: { ...(profile.id !== undefined && { id: profile.id }), ...(profile.name !== undefined && { name: profile.name }) },
+    profile_id: found.profile_id,
+    refresh_on_profile_update: refresh ?? true,
+  };
 }
 
 /** @throws {ServiceError} for what cannot be, 400 or 404, and 501 for what sessions cannot do yet. */
 export async function checkConfig(sessions: Sessions, projectId: string, body: Create | Update, before?: PoolConfig): Promise<Found> {
-  if (body.refresh_on_profile_update === true && (body.profile === undefined ? before?.profile_id === undefined : body.profile.id === "")) throw badField("refresh_on_profile_update", "needs a profile, and this pool has none");
+  if (body.refresh_on_profile_update === true && (body.profile === undefined ? before?.profile_id === undefined : body.profile.id === ""))
+    throw badField("refresh_on_profile_update", "needs a profile, and this pool has none");
   if (!Number.isSafeInteger(body.size ?? 1)) throw badField("size", "expected a whole number of browsers");
   return sessions.pooled.check(projectId, asSession(body), before?.telemetry_destination_id);
 }
@@ -58,14 +70,40 @@ export async function checkConfig(sessions: Sessions, projectId: string, body: C
 /** Drops what asks for nothing, so that an answer shows what holds. */
 function tidy(config: PoolConfig): PoolConfig {
   const { chrome_policy, extensions, extension_ids, headless, kiosk_mode, network, proxy_id, start_url, stealth, telemetry, ...rest } = config;
-  return { ...rest, ...(headless === false && { headless }), ...(stealth && { stealth }), ...(kiosk_mode && { kiosk_mode }), ...(network?.private_hosts && { network }), ...(extensions?.length && { extensions, extension_ids: extension_ids ?? [] }), ...(chrome_policy && Object.keys(chrome_policy).length > 0 && { chrome_policy }), ...(proxy_id && { proxy_id }), ...(start_url && { start_url }), ...(telemetry && { telemetry }) };
+  return {
+    ...rest,
+    ...(headless === false && { headless }),
+    ...(stealth && { stealth }),
+    ...(kiosk_mode && { kiosk_mode }),
+    ...(network?.private_hosts && { network }),
+    ...(extensions?.length && { extensions, extension_ids: extension_ids ?? [] }),
+    ...(chrome_policy && Object.keys(chrome_policy).length > 0 && { chrome_policy }),
+    ...(proxy_id && { proxy_id }),
+    ...(start_url && { start_url }),
+    ...(telemetry && { telemetry }),
+  };
 }
 
 /** The configuration of a new pool. */
 export function configOf(body: Create, found: Found): PoolConfig {
   const { chrome_policy, extensions, fill_rate_per_minute, headless, kiosk_mode, network, stealth, timeout_seconds, viewport } = body;
   const captured = selectCategories(body.telemetry, undefined);
-  return tidy({ ...found, ...profileOf(body, found), fill_rate_per_minute, timeout_seconds, chrome_policy, extensions, headless, kiosk_mode, network, stealth, proxy_id: body.proxy_id, start_url: body.start_url, ...(viewport && { viewport }), telemetry: captured && { browser: shownCategories(captured).browser } });
+  return tidy({
+    ...found,
+    ...profileOf(body, found),
+    fill_rate_per_minute,
+    timeout_seconds,
+    chrome_policy,
+    extensions,
+    headless,
+    kiosk_mode,
+    network,
+    stealth,
+    proxy_id: body.proxy_id,
+    start_url: body.start_url,
+    ...(viewport && { viewport }),
+    telemetry: captured && { browser: shownCategories(captured).browser },
+  });
 }
 
 /** The configuration after a change: fields that are absent stay as they are. */
@@ -83,7 +121,9 @@ export function changedConfig(config: PoolConfig, body: Update, found: Found): P
     network: body.network ?? config.network,
     stealth: body.stealth ?? config.stealth,
     ...profileOf(body, found, config),
-    ...(body.extensions === undefined ? { extensions: config.extensions, extension_ids: config.extension_ids ?? [] } : { extensions: body.extensions, extension_ids: found.extension_ids ?? [] }),
+    ...(body.extensions === undefined
+      ? { extensions: config.extensions, extension_ids: config.extension_ids ?? [] }
+      : { extensions: body.extensions, extension_ids: found.extension_ids ?? [] }),
     ...(viewport && { viewport }),
     telemetry: captured && { browser: shownCategories(captured).browser },
     ...(found.telemetry_destination_id !== undefined && { telemetry_destination_id: found.telemetry_destination_id }),
@@ -103,9 +143,21 @@ export function toPool({ id, name, created_at, size, config, available, acquired
     ...rest,
     ...(profile && { profile }),
     ...(viewport && { viewport }),
-    ...((captured ?? destination) !== undefined && { telemetry: { ...(captured && shownCategories(captured)), ...(destination !== undefined && shownExport(destination)) } }),
+    ...((captured ?? destination) !== undefined && {
+      telemetry: { ...(captured && shownCategories(captured)), ...(destination !== undefined && shownExport(destination)) },
+    }),
   };
-  return { id, ...(profile_id !== undefined && { profile_id }), ...(name !== null && { name }), available_count: available, acquired_count: acquired, created_at, browser_pool_config: shown, extension_ids: [...(extension_ids ?? [])], region };
+  return {
+    id,
+    ...(profile_id !== undefined && { profile_id }),
+    ...(name !== null && { name }),
+    available_count: available,
+    acquired_count: acquired,
+    created_at,
+    browser_pool_config: shown,
+    extension_ids: [...(extension_ids ?? [])],
+    region,
+  };
 }
 
 /** How long `acquire` waits when it is not told: as long as the pool takes to fill, 10 s at least, for a browser takes its time to start, and an hour at most. */

@@ -50,12 +50,14 @@ export interface LockedPool {
 /** The queries behind pools. */
 export function createPoolStore({ query }: Database) {
   const counted = (isList = false) =>
-    query.selectFrom("browser_pools").select([
-      ...otherColumns,
-      isList ? withoutLargePolicies<"config", Record<string, unknown>>("config") : "config",
-      sql<number>`(select count(*) from sessions where pool_id = browser_pools.id and ended_at is null and pool_state = 'warm')`.as("available"),
-      sql<number>`(select count(*) from sessions where pool_id = browser_pools.id and ended_at is null and pool_state = 'leased')`.as("acquired"),
-    ]);
+    query
+      .selectFrom("browser_pools")
+      .select([
+        ...otherColumns,
+        isList ? withoutLargePolicies<"config", Record<string, unknown>>("config") : "config",
+        sql<number>`(select count(*) from sessions where pool_id = browser_pools.id and ended_at is null and pool_state = 'warm')`.as("available"),
+        sql<number>`(select count(*) from sessions where pool_id = browser_pools.id and ended_at is null and pool_state = 'leased')`.as("acquired"),
+      ]);
 
   return {
     /** @throws {ServiceError} 429 when the limits have no room. */
@@ -64,7 +66,11 @@ export function createPoolStore({ query }: Database) {
         .transaction()
         .execute(async (transaction) => {
           await admit(transaction, row.project_id, limits, row.size);
-          const inserted = await transaction.insertInto("browser_pools").values({ ...row, config: JSON.stringify(row.config) }).returning(columns).executeTakeFirstOrThrow();
+          const inserted = await transaction
+            .insertInto("browser_pools")
+            .values({ ...row, config: JSON.stringify(row.config) })
+            .returning(columns)
+            .executeTakeFirstOrThrow();
           return { ...toRow(inserted), available: 0, acquired: 0 };
         })
         .catch((error: unknown) => {
@@ -101,7 +107,17 @@ export function createPoolStore({ query }: Database) {
         .updateTable("browser_pools")
         .set({ region })
         .where("region", "=", defaultRegion)
-        .where((where) => where.not(where.exists(where.selectFrom("servers").select("id").where("id", "<>", serverId).where(sql<boolean>`coalesce(servers.region, ${defaultRegion}) = ${defaultRegion}`))))
+        .where((where) =>
+          where.not(
+            where.exists(
+              where
+                .selectFrom("servers")
+                .select("id")
+                .where("id", "<>", serverId)
+                .where(sql<boolean>`coalesce(servers.region, ${defaultRegion}) = ${defaultRegion}`),
+            ),
+          ),
+        )
         .execute();
     },
 
@@ -124,7 +140,11 @@ export function createPoolStore({ query }: Database) {
     },
 
     /** Changes a pool. @throws {ServiceError} 429 when it is to be larger than the limits allow. @returns `undefined` when it is gone. */
-    async update(id: string, limits: SessionLimits, change: (row: PoolRow) => Pick<PoolRow, "name" | "size" | "config">): Promise<PoolRow | undefined> {
+    async update(
+      id: string,
+      limits: SessionLimits,
+      change: (row: PoolRow) => Pick<PoolRow, "name" | "size" | "config">,
+    ): Promise<PoolRow | undefined> {
       return query
         .transaction()
         .execute(async (transaction) => {
@@ -176,7 +196,11 @@ export function createPoolStore({ query }: Database) {
         const found = await transaction.selectFrom("browser_pools").select(columns).where("id", "=", id).forUpdate().executeTakeFirst();
         if (found === undefined) return undefined;
         const pool = toRow(found);
-        const project = await transaction.selectFrom("projects").select(["status", "deleted_at"]).where("id", "=", pool.project_id).executeTakeFirst();
+        const project = await transaction
+          .selectFrom("projects")
+          .select(["status", "deleted_at"])
+          .where("id", "=", pool.project_id)
+          .executeTakeFirst();
         const browsers = await transaction
           .selectFrom("sessions")
           .select(["id", "server_id as server", "pool_state as state", "created_at"])
@@ -194,7 +218,9 @@ export function createPoolStore({ query }: Database) {
 export type PoolStore = ReturnType<typeof createPoolStore>;
 
 async function admit(transaction: Transaction<Tables>, projectId: string, limits: SessionLimits, wanted: number): Promise<void> {
-  await sql`select shoal_admit_sessions(${projectId}::text, ${limits.perProject}::int, ${limits.perOrganization}::int, ${wanted}::bigint)`.execute(transaction);
+  await sql`select shoal_admit_sessions(${projectId}::text, ${limits.perProject}::int, ${limits.perOrganization}::int, ${wanted}::bigint)`.execute(
+    transaction,
+  );
 }
 
 /** What is done to a pool under its lock. */
@@ -228,7 +254,12 @@ export const underLock = {
 
   async end(transaction: Transaction<Tables>, ids: readonly string[], reason: "deleted" | "instance_lost"): Promise<void> {
     if (ids.length === 0) return;
-    await transaction.updateTable("sessions").set({ ended_at: new Date(), ended_reason: reason }).where("id", "in", ids).where("ended_at", "is", null).execute();
+    await transaction
+      .updateTable("sessions")
+      .set({ ended_at: new Date(), ended_reason: reason })
+      .where("id", "in", ids)
+      .where("ended_at", "is", null)
+      .execute();
   },
 
   /** Warm browsers whose profile has changed since they started with it, where the pool wants them replaced. */
@@ -247,14 +278,23 @@ export const underLock = {
   },
 
   async setFill(transaction: Transaction<Tables>, poolId: string, fill: { readonly credits: number; readonly fillAtMs: number }): Promise<void> {
-    await transaction.updateTable("browser_pools").set({ credits: fill.credits, fill_at: new Date(fill.fillAtMs) }).where("id", "=", poolId).execute();
+    await transaction
+      .updateTable("browser_pools")
+      .set({ credits: fill.credits, fill_at: new Date(fill.fillAtMs) })
+      .where("id", "=", poolId)
+      .execute();
   },
 
   async insertStarting(transaction: Transaction<Tables>, row: SessionRow): Promise<void> {
     const { ended_at: _endedAt, ended_reason: _reason, proxy: _proxy, ...stored } = row;
     await transaction
       .insertInto("sessions")
-      .values({ ...stored, options: sql`${JSON.stringify(row.options)}::jsonb`, tags: sql`${JSON.stringify(row.tags)}::jsonb`, viewport: row.viewport && sql`${JSON.stringify(row.viewport)}::jsonb` })
+      .values({
+        ...stored,
+        options: sql`${JSON.stringify(row.options)}::jsonb`,
+        tags: sql`${JSON.stringify(row.tags)}::jsonb`,
+        viewport: row.viewport && sql`${JSON.stringify(row.viewport)}::jsonb`,
+      })
       .execute();
   },
 
@@ -265,6 +305,12 @@ export const underLock = {
 
 /** A started browser can be leased from now on. @returns whether it still runs. */
 export async function markWarm({ query }: Database, sessionId: string): Promise<boolean> {
-  const { numUpdatedRows } = await query.updateTable("sessions").set({ pool_state: "warm" }).where("id", "=", sessionId).where("ended_at", "is", null).where("pool_state", "=", "starting").executeTakeFirst();
+  const { numUpdatedRows } = await query
+    .updateTable("sessions")
+    .set({ pool_state: "warm" })
+    .where("id", "=", sessionId)
+    .where("ended_at", "is", null)
+    .where("pool_state", "=", "starting")
+    .executeTakeFirst();
   return numUpdatedRows > 0n;
 }

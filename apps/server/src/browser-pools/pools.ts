@@ -41,11 +41,19 @@ export interface BrowserPools {
 const waiterSlackMs = 30_000;
 
 function notFound(idOrName: string): ServiceError {
-  return new ServiceError(404, "not_found", `Browser pool ${idOrName} was not found in this project. List the pools with browserPools.list, or create it with browserPools.create.`);
+  return new ServiceError(
+    404,
+    "not_found",
+    `Browser pool ${idOrName} was not found in this project. List the pools with browserPools.list, or create it with browserPools.create.`,
+  );
 }
 
 function nameTaken(name: string): ServiceError {
-  return new ServiceError(409, "name_taken", `A browser pool named ${JSON.stringify(name)} exists in this project already. Choose another name, or use that pool.`);
+  return new ServiceError(
+    409,
+    "name_taken",
+    `A browser pool named ${JSON.stringify(name)} exists in this project already. Choose another name, or use that pool.`,
+  );
 }
 
 function sessionNameTaken(name: string): ServiceError {
@@ -56,7 +64,15 @@ function stopping(): ServiceError {
   return new ServiceError(503, "shutting_down", "The server is stopping. Repeat the request in a moment.", { retryAfterSeconds: 2 });
 }
 
-export async function createBrowserPools(parts: { readonly database: Database; readonly sessions: Sessions; readonly sessionStore: SessionStore; readonly serverId: string; readonly region: string; readonly limits: SessionLimits; readonly log: Log }): Promise<BrowserPools> {
+export async function createBrowserPools(parts: {
+  readonly database: Database;
+  readonly sessions: Sessions;
+  readonly sessionStore: SessionStore;
+  readonly serverId: string;
+  readonly region: string;
+  readonly limits: SessionLimits;
+  readonly log: Log;
+}): Promise<BrowserPools> {
   const { database, sessions, sessionStore, serverId, region, limits, log } = parts;
   const store = createPoolStore(database);
   await store.forgetWaiters(serverId);
@@ -72,7 +88,13 @@ export async function createBrowserPools(parts: { readonly database: Database; r
 
   /** Ends warm browsers, and those that are becoming so, wherever they run: their servers hear of it. */
   async function discardWarm(id: string): Promise<void> {
-    await store.locked(id, ({ browsers }, transaction) => underLock.end(transaction, browsers.filter(({ state }) => state !== "leased").map((browser) => browser.id), "deleted"));
+    await store.locked(id, ({ browsers }, transaction) =>
+      underLock.end(
+        transaction,
+        browsers.filter(({ state }) => state !== "leased").map((browser) => browser.id),
+        "deleted",
+      ),
+    );
     await keeper.look(id);
   }
 
@@ -107,9 +129,17 @@ export async function createBrowserPools(parts: { readonly database: Database; r
 
   return {
     async create(projectId, request) {
-      if (request.region !== undefined && request.region !== region) throw new RegionElsewhere({ region: request.region, path: "/browser_pools", isAsked: true });
+      if (request.region !== undefined && request.region !== region)
+        throw new RegionElsewhere({ region: request.region, path: "/browser_pools", isAsked: true });
       const foundNow = await checkConfig(sessions, projectId, request);
-      const row = { id: createId(), project_id: projectId, name: request.name ?? null, region, size: request.size, config: configOf(request, foundNow) };
+      const row = {
+        id: createId(),
+        project_id: projectId,
+        name: request.name ?? null,
+        region,
+        size: request.size,
+        config: configOf(request, foundNow),
+      };
       try {
         const pool = await store.insert(row, limits);
         await database.afterwards(() => void keeper.look(pool.id));
@@ -130,7 +160,11 @@ export async function createBrowserPools(parts: { readonly database: Database; r
       const foundNow = await checkConfig(sessions, projectId, request, config);
       const name = request.name === "" ? undefined : request.name;
       try {
-        const row = await store.update(id, limits, (before) => ({ name: name ?? before.name, size: request.size ?? before.size, config: changedConfig(before.config, request, foundNow) }));
+        const row = await store.update(id, limits, (before) => ({
+          name: name ?? before.name,
+          size: request.size ?? before.size,
+          config: changedConfig(before.config, request, foundNow),
+        }));
         if (row === undefined) throw notFound(idOrName);
       } catch (error) {
         throw name !== undefined && isUniqueViolation(error) ? nameTaken(name) : explainDestination(error);
@@ -145,12 +179,21 @@ export async function createBrowserPools(parts: { readonly database: Database; r
       const leased = await store.locked(id, async ({ browsers }, transaction) => {
         const count = browsers.filter(({ state }) => state === "leased").length;
         if (count > 0 && !force) return count;
-        await underLock.end(transaction, browsers.map((browser) => browser.id), "deleted");
+        await underLock.end(
+          transaction,
+          browsers.map((browser) => browser.id),
+          "deleted",
+        );
         await underLock.remove(transaction, id);
         return 0;
       });
       if (leased === undefined) throw notFound(idOrName);
-      if (leased > 0) throw new ServiceError(409, "pool_in_use", `${String(leased)} ${leased === 1 ? "browser" : "browsers"} of pool ${idOrName} ${leased === 1 ? "is" : "are"} leased. Release them first with browserPools.release, or end them too with force: true.`);
+      if (leased > 0)
+        throw new ServiceError(
+          409,
+          "pool_in_use",
+          `${String(leased)} ${leased === 1 ? "browser" : "browsers"} of pool ${idOrName} ${leased === 1 ? "is" : "are"} leased. Release them first with browserPools.release, or end them too with force: true.`,
+        );
       await keeper.look(id);
     },
 
@@ -168,7 +211,7 @@ export async function createBrowserPools(parts: { readonly database: Database; r
         return other !== undefined && other.name === name;
       };
       if (name !== undefined && (await taken())) throw sessionNameTaken(name);
-      for (const deadline = Date.now() + (request.acquire_timeout_seconds ?? fillSeconds(pool.config)) * 1000; ; ) {
+      for (const deadline = Date.now() + (request.acquire_timeout_seconds ?? fillSeconds(pool.config)) * 1000; ;) {
         const granted = await waitForBrowser(pool.id, Math.max(0, (deadline - Date.now()) / 1000), signal);
         if (granted === undefined) {
           if (closing.signal.aborted) throw stopping();
@@ -187,7 +230,10 @@ export async function createBrowserPools(parts: { readonly database: Database; r
         }
         try {
           const leased = await sessions.pooled.lease(granted.row, { telemetry, ...(start_url && { start_url }) });
-          const row = name === undefined && tags === undefined ? leased : await sessionStore.update(granted.row.id, { ...(name !== undefined && { name }), ...(tags && { tags }) });
+          const row =
+            name === undefined && tags === undefined
+              ? leased
+              : await sessionStore.update(granted.row.id, { ...(name !== undefined && { name }), ...(tags && { tags }) });
           if (row !== undefined) {
             sessions.pooled.rename(row);
             return sessions.pooled.show(row);
@@ -205,7 +251,11 @@ export async function createBrowserPools(parts: { readonly database: Database; r
     async release(projectId, idOrName, { session_id, reuse }) {
       const { id } = await existing(projectId, idOrName);
       if (!isStorable(session_id) || !(await giveBack(store, id, session_id, reuse))) {
-        throw new ServiceError(404, "not_found", `Browser ${session_id} is not leased from pool ${idOrName}. It may have been released, or have ended with its timeout.`);
+        throw new ServiceError(
+          404,
+          "not_found",
+          `Browser ${session_id} is not leased from pool ${idOrName}. It may have been released, or have ended with its timeout.`,
+        );
       }
       sessions.pooled.end(session_id, "deleted");
       void keeper.look(id);

@@ -50,7 +50,8 @@ const placeOf = async (session: string) => {
 };
 /** Whether the session answers to that server. */
 const answers = async (server: number, session: string) => (await send(server, "GET", `/browsers/${session}/fs/list_files?path=/`)).status;
-const waiters = async (id: string) => (await first.database.query.selectFrom("browser_pool_waiters").select("id").where("pool_id", "=", id).execute()).length;
+const waiters = async (id: string) =>
+  (await first.database.query.selectFrom("browser_pool_waiters").select("id").where("pool_id", "=", id).execute()).length;
 
 it("hands out a browser of the server that is asked, in the place of one that waits elsewhere", async () => {
   const id = await create(2);
@@ -64,7 +65,11 @@ it("hands out a browser of the server that is asked, in the place of one that wa
   expect([await answers(0, here), await answers(1, here), await answers(1, there), await answers(0, there)]).toEqual([200, 200, 200, 200]);
   expect(await counts(id)).toEqual([0, 2]);
   // Given back through the other server, it ends where it runs.
-  for (const [server, session] of [[1, here], [0, there]] as const) expect((await release(server, id, session)).status).toBe(204);
+  for (const [server, session] of [
+    [1, here],
+    [0, there],
+  ] as const)
+    expect((await release(server, id, session)).status).toBe(204);
   await expect.poll(() => answers(0, here)).toBe(404);
   await expect.poll(() => answers(1, there)).toBe(404);
   await expect.poll(() => counts(id), { timeout: 20_000 }).toEqual([2, 0]);

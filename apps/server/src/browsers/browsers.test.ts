@@ -34,37 +34,88 @@ const shown = async (id: string) => Browser.parse((await get(id, "?include_delet
 
 describe("fields that are not there yet", () => {
   it("answer 501 and are named", async () => {
-    expect(await server.request("POST", "/browsers", { body: { invocation_id: "i" } })).toMatchObject({ status: 501, body: { code: "not_implemented", details: [{ message: "body.invocation_id: not implemented yet" }] } });
+    expect(await server.request("POST", "/browsers", { body: { invocation_id: "i" } })).toMatchObject({
+      status: 501,
+      body: { code: "not_implemented", details: [{ message: "body.invocation_id: not implemented yet" }] },
+    });
   });
 
   it("pass while they ask for nothing", async () => {
-    const browser = await create({ stealth: false, headless: true, gpu: false, kiosk_mode: false, extensions: [], chrome_policy: {}, proxy_id: "", telemetry: null, tags: {} });
+    const browser = await create({
+      stealth: false,
+      headless: true,
+      gpu: false,
+      kiosk_mode: false,
+      extensions: [],
+      chrome_policy: {},
+      proxy_id: "",
+      telemetry: null,
+      tags: {},
+    });
     expect(browser).toMatchObject({ headless: true, stealth: false });
     const { session_id: id } = browser;
-    for (const telemetry of [{}, { export: {} }, { export: { otlp: {} } }, { export: { otlp: { enabled: false } } }, { enabled: false }, { browser: { console: { enabled: false } } }, null]) expect((await server.request("PATCH", `/browsers/${id}`, { body: { telemetry, proxy_id: null, disable_default_proxy: true } })).status).toBe(200);
+    for (const telemetry of [
+      {},
+      { export: {} },
+      { export: { otlp: {} } },
+      { export: { otlp: { enabled: false } } },
+      { enabled: false },
+      { browser: { console: { enabled: false } } },
+      null,
+    ])
+      expect((await server.request("PATCH", `/browsers/${id}`, { body: { telemetry, proxy_id: null, disable_default_proxy: true } })).status).toBe(
+        200,
+      );
     const refused = await server.request("PATCH", `/browsers/${id}`, { body: { telemetry: { export: { otlp: { destination: { name: "d" } } } } } });
     expect(refused).toMatchObject({ status: 404, body: { message: expect.stringContaining("body.telemetry.export.otlp.destination") as unknown } });
   });
 });
 
 it("refuses what this server cannot give, and says what it lacks", async () => {
-  expect(await server.request("POST", "/browsers", { body: { gpu: true } })).toMatchObject({ status: 400, body: { message: expect.stringContaining("body.gpu") as unknown } });
+  expect(await server.request("POST", "/browsers", { body: { gpu: true } })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining("body.gpu") as unknown },
+  });
   // Sessions of these tests are plain processes.
-  expect(await server.request("POST", "/browsers", { body: { headless: false, memory: "8GiB" } })).toMatchObject({ status: 400, body: { message: expect.stringMatching(/^body\.(memory|headless): /) as unknown } });
-  expect(await server.request("POST", "/browsers", { body: { region: "us-east" } })).toMatchObject({ status: 400, body: { code: "bad_request", message: expect.stringMatching(/^body\.region: .*no server in region us-east now; there is: default\./) as unknown } });
-  expect(await server.request("POST", "/browsers", { body: { chrome_policy: { HomepageLocation: "x" } } })).toMatchObject({ status: 400, body: { message: expect.stringContaining("body.chrome_policy") as unknown } });
+  expect(await server.request("POST", "/browsers", { body: { headless: false, memory: "8GiB" } })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringMatching(/^body\.(memory|headless): /) as unknown },
+  });
+  expect(await server.request("POST", "/browsers", { body: { region: "us-east" } })).toMatchObject({
+    status: 400,
+    body: { code: "bad_request", message: expect.stringMatching(/^body\.region: .*no server in region us-east now; there is: default\./) as unknown },
+  });
+  expect(await server.request("POST", "/browsers", { body: { chrome_policy: { HomepageLocation: "x" } } })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining("body.chrome_policy") as unknown },
+  });
 });
 
 describe("a session", () => {
   it("starts, is found by id and name, and is driven over CDP", async () => {
-    const browser = await create({ name: "first", tags: { team: "a b" }, viewport: { width: 800, height: 600 }, timeout_seconds: 120, start_url: "data:text/html,<title>Hello</title>" });
+    const browser = await create({
+      name: "first",
+      tags: { team: "a b" },
+      viewport: { width: 800, height: 600 },
+      timeout_seconds: 120,
+      start_url: "data:text/html,<title>Hello</title>",
+    });
     expect(isId(browser.session_id)).toBe(true);
-    expect(browser).toMatchObject({ name: "first", tags: { team: "a b" }, viewport: { width: 800, height: 600 }, timeout_seconds: 120, headless: true, placement: "process", browser_restarts: 0 });
+    expect(browser).toMatchObject({
+      name: "first",
+      tags: { team: "a b" },
+      viewport: { width: 800, height: 600 },
+      timeout_seconds: 120,
+      headless: true,
+      placement: "process",
+      browser_restarts: 0,
+    });
     expect(browser.cdp_ws_url).toMatch(new RegExp(`^${server.baseUrl.replace("http", "ws")}/browsers/${browser.session_id}/cdp\\?jwt=`));
     expect(browser).not.toHaveProperty("deleted_at");
     // Nothing limits a plain process but the machine.
     expect([browser.region, browser.memory]).toEqual(["default", expect.stringMatching(/^\d+(GiB|MiB)$/)]);
-    for (const path of [browser.session_id, "first"]) expect((await get(path)).body).toMatchObject({ session_id: browser.session_id, cdp_ws_url: browser.cdp_ws_url });
+    for (const path of [browser.session_id, "first"])
+      expect((await get(path)).body).toMatchObject({ session_id: browser.session_id, cdp_ws_url: browser.cdp_ws_url });
 
     const cdp = await connectCdp(browser.cdp_ws_url);
     expect(await cdp.send("Browser.getVersion")).toMatchObject({ protocolVersion: "1.3" });
@@ -82,7 +133,10 @@ describe("a session", () => {
     const { session_id } = await create({ name: "by-name" });
     const path = "/browsers/by-name/fs";
     expect(await server.request("PUT", `${path}/create_directory`, { body: { path: "/home/shoal/named" } })).toMatchObject({ status: 201 });
-    expect(await server.request("GET", `/browsers/${session_id}/fs/file_info?path=/home/shoal/named`)).toMatchObject({ status: 200, body: { is_dir: true } });
+    expect(await server.request("GET", `/browsers/${session_id}/fs/file_info?path=/home/shoal/named`)).toMatchObject({
+      status: 200,
+      body: { is_dir: true },
+    });
     const elsewhere = await server.addProject("other-names");
     expect(await server.request("GET", `${path}/list_files?path=/`, elsewhere)).toMatchObject({ status: 404, body: { code: "not_found" } });
     await server.request("DELETE", `/browsers/${session_id}`);
@@ -94,7 +148,10 @@ describe("a session", () => {
     const [one, two] = await Promise.all([repeat(), repeat()]);
     const browser = Browser.parse(one.body);
     made.add(browser.session_id);
-    expect([two, await repeat()]).toMatchObject([{ status: 200, body: one.body }, { status: 200, body: one.body }]);
+    expect([two, await repeat()]).toMatchObject([
+      { status: 200, body: one.body },
+      { status: 200, body: one.body },
+    ]);
     const cdp = await connectCdp(browser.cdp_ws_url);
     cdp.close();
     await cdp.closed;
@@ -130,7 +187,10 @@ describe("a session", () => {
     expect(ended).toMatchObject({ ended_reason: "deleted", deleted_at: expect.any(String) as unknown, name: "brief" });
     expect(ended).not.toHaveProperty("expires_at");
     expect((await server.request("PATCH", `/browsers/${browser.session_id}`, { body: { name: "x" } })).status).toBe(404);
-    expect(await server.request("GET", `/browsers/${browser.session_id}/fs/list_files?path=/`)).toMatchObject({ status: 404, body: { message: expect.stringContaining("it was deleted") as unknown } });
+    expect(await server.request("GET", `/browsers/${browser.session_id}/fs/list_files?path=/`)).toMatchObject({
+      status: 404,
+      body: { message: expect.stringContaining("it was deleted") as unknown },
+    });
     expect(await create({ name: "brief" })).not.toMatchObject({ session_id: browser.session_id });
   });
 
@@ -156,7 +216,10 @@ describe("a session", () => {
     expect(await patch({ name: "again" })).toMatchObject({ name: "again" });
     expect(await patch({ name: null })).not.toHaveProperty("name");
     await create({ name: "taken" });
-    expect(await server.request("PATCH", `/browsers/${id}`, { body: { name: "taken" } })).toMatchObject({ status: 409, body: { code: "name_taken" } });
+    expect(await server.request("PATCH", `/browsers/${id}`, { body: { name: "taken" } })).toMatchObject({
+      status: 409,
+      body: { code: "name_taken" },
+    });
   });
 });
 
@@ -181,11 +244,21 @@ it("lists sessions by state, name, id and labels, newest first", async () => {
 describe("limits", () => {
   it("answer 429 for the project and 529 for the server, and say which", async () => {
     // It has a place of the server's until its time is over.
-    await expect.poll(async () => (await server.database.query.selectFrom("sessions").select("ended_at").where("id", "=", idle.session_id).executeTakeFirstOrThrow()).ended_at, { timeout: 60_000 }).not.toBeNull();
+    await expect
+      .poll(
+        async () =>
+          (await server.database.query.selectFrom("sessions").select("ended_at").where("id", "=", idle.session_id).executeTakeFirstOrThrow())
+            .ended_at,
+        { timeout: 60_000 },
+      )
+      .not.toBeNull();
     for (let index = 0; index < 3; index += 1) await create();
     const full = await server.addProject("full");
     const fourth = await create({}, full);
-    expect(await server.request("POST", "/browsers", {})).toMatchObject({ status: 529, body: { code: "capacity_exhausted", message: expect.stringContaining("max_sessions") as unknown } });
+    expect(await server.request("POST", "/browsers", {})).toMatchObject({
+      status: 529,
+      body: { code: "capacity_exhausted", message: expect.stringContaining("max_sessions") as unknown },
+    });
     const [first = ""] = made;
     await server.request("DELETE", `/browsers/${first}`);
     await server.request("DELETE", `/browsers/${fourth.session_id}`, full);
@@ -196,16 +269,41 @@ describe("limits", () => {
 
   it("answer 429 when the project has its share", async () => {
     const id = createId();
-    const row = { project_id: "", server_id: createId(), placement: "process", timeout_seconds: 60, headless: true, stealth: false, viewport: null, start_url: null };
+    const row = {
+      project_id: "",
+      server_id: createId(),
+      placement: "process",
+      timeout_seconds: 60,
+      headless: true,
+      stealth: false,
+      viewport: null,
+      start_url: null,
+    };
     const project = await server.addProject("share");
-    await server.database.query.insertInto("sessions").values([1, 2, 3].map((index) => ({ ...row, project_id: project.id, id: `${id.slice(0, 23)}${String(index)}` }))).execute();
+    await server.database.query
+      .insertInto("sessions")
+      .values([1, 2, 3].map((index) => ({ ...row, project_id: project.id, id: `${id.slice(0, 23)}${String(index)}` })))
+      .execute();
     const reply = await server.request("POST", "/browsers", { key: project.key });
-    expect(reply).toMatchObject({ status: 429, body: { code: "too_many_requests", message: expect.stringContaining("max_sessions_per_project") as unknown } });
+    expect(reply).toMatchObject({
+      status: 429,
+      body: { code: "too_many_requests", message: expect.stringContaining("max_sessions_per_project") as unknown },
+    });
     expect(reply.headers.get("retry-after")).toBe("5");
     await expect.poll(async () => (await server.request("GET", "/browsers", { key: project.key })).body).toHaveLength(3);
   });
 
-  it.each([{ timeout_seconds: 9 }, { timeout_seconds: 259_201 }, { viewport: { width: 0, height: 1 } }, { viewport: { width: 1, height: 100_000 } }, { start_url: "a\0b" }, { name: "a b" }, { name: "" }, { tags: { "": "x" } }, { colour: "red" }])("refuse %j", async (body) => {
+  it.each([
+    { timeout_seconds: 9 },
+    { timeout_seconds: 259_201 },
+    { viewport: { width: 0, height: 1 } },
+    { viewport: { width: 1, height: 100_000 } },
+    { start_url: "a\0b" },
+    { name: "a b" },
+    { name: "" },
+    { tags: { "": "x" } },
+    { colour: "red" },
+  ])("refuse %j", async (body) => {
     expect((await server.request("POST", "/browsers", { body })).status).toBe(400);
   });
 });
@@ -216,13 +314,20 @@ describe("WebSockets", () => {
     const two = await create();
     const token = new URL(two.cdp_ws_url).searchParams.get("jwt") ?? "";
     const own = one.cdp_ws_url.split("?")[0] ?? "";
-    for (const url of [own, `${own}?jwt=`, `${own}?jwt=x.y.z`, `${own}?jwt=${token}`]) expect(await refusedUpgrade(url)).toMatchObject({ status: 401, body: { code: "unauthorized" } });
+    for (const url of [own, `${own}?jwt=`, `${own}?jwt=x.y.z`, `${own}?jwt=${token}`])
+      expect(await refusedUpgrade(url)).toMatchObject({ status: 401, body: { code: "unauthorized" } });
     expect(await refusedUpgrade(own, { authorization: `Bearer ${server.key}` })).toMatchObject({ status: 401 });
-    expect(await refusedUpgrade(`${one.webdriver_ws_url.split("?")[0] ?? ""}?jwt=${token}`)).toMatchObject({ status: 401, body: { code: "unauthorized" } });
+    expect(await refusedUpgrade(`${one.webdriver_ws_url.split("?")[0] ?? ""}?jwt=${token}`)).toMatchObject({
+      status: 401,
+      body: { code: "unauthorized" },
+    });
     expect(await refusedUpgrade(one.cdp_ws_url.replace("/cdp", "/elsewhere"))).toMatchObject({ status: 404 });
     expect(await refusedUpgrade(`${server.baseUrl}/profiles`, { "x-request-id": "up-1" })).toMatchObject({ status: 404, requestId: "up-1" });
     await server.request("DELETE", `/browsers/${one.session_id}`);
-    expect(await refusedUpgrade(one.cdp_ws_url)).toMatchObject({ status: 404, body: { code: "not_found", message: expect.stringContaining("it was deleted") as unknown } });
+    expect(await refusedUpgrade(one.cdp_ws_url)).toMatchObject({
+      status: 404,
+      body: { code: "not_found", message: expect.stringContaining("it was deleted") as unknown },
+    });
     expect(server.log()).not.toContain(token);
   });
 
@@ -248,22 +353,42 @@ describe("an instance that ends by itself", () => {
     };
     await crash();
     await expect.poll(async () => (await shown(browser.session_id)).browser_restarts).toBe(1);
-    await expect.poll(async () => crash().then(() => true, () => false)).toBe(true);
+    await expect
+      .poll(async () =>
+        crash().then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true);
     await expect.poll(async () => (await shown(browser.session_id)).ended_reason).toBe("browser_crashed");
     expect((await get("crashing")).status).toBe(404);
-    const rows = await server.database.query.selectFrom("sessions").select(["browser_restarts", "ended_reason"]).where("id", "=", browser.session_id).execute();
+    const rows = await server.database.query
+      .selectFrom("sessions")
+      .select(["browser_restarts", "ended_reason"])
+      .where("id", "=", browser.session_id)
+      .execute();
     expect(rows).toEqual([{ browser_restarts: 1, ended_reason: "browser_crashed" }]);
   });
 
   it("is reported as lost when it is killed", async () => {
     const browser = await create();
-    const line = server.log().split("\n").find((text) => text.includes(browser.session_id) && text.includes("session started")) ?? "{}";
+    const line =
+      server
+        .log()
+        .split("\n")
+        .find((text) => text.includes(browser.session_id) && text.includes("session started")) ?? "{}";
     process.kill((JSON.parse(line) as { pid: number }).pid, "SIGKILL");
     await expect.poll(async () => (await shown(browser.session_id)).ended_reason).toBe("instance_lost");
   });
 
   it("ends when nobody uses it", async () => {
-    const row = () => server.database.query.selectFrom("sessions").select(["ended_reason", "ended_at", "created_at"]).where("id", "=", idle.session_id).executeTakeFirstOrThrow();
+    const row = () =>
+      server.database.query
+        .selectFrom("sessions")
+        .select(["ended_reason", "ended_at", "created_at"])
+        .where("id", "=", idle.session_id)
+        .executeTakeFirstOrThrow();
     await expect.poll(async () => (await row()).ended_reason, { timeout: 55_000, interval: 200 }).toBe("timeout");
     const { created_at, ended_at } = await row();
     const lifeMs = Date.parse(ended_at ?? "") - Date.parse(created_at);

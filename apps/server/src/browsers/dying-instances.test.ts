@@ -10,7 +10,8 @@ import { manifest, zipOf } from "../testing/zip.ts";
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const { findings } = await examineHost();
-const isFullMissing = process.env.SHOAL_REQUIRE_ALL !== "1" && findings.some(({ advice, name }) => name === "windows" && advice?.includes(" chromium") === true);
+const isFullMissing =
+  process.env.SHOAL_REQUIRE_ALL !== "1" && findings.some(({ advice, name }) => name === "windows" && advice?.includes(" chromium") === true);
 
 const instances = doomedInstances();
 let server: TestServer;
@@ -28,12 +29,15 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const profile = { name: "kept", save_changes: true };
-const rowsOf = (name: string) => server.database.query.selectFrom("sessions").select(["id", "ended_at", "ended_reason"]).where("name", "=", name).execute();
+const rowsOf = (name: string) =>
+  server.database.query.selectFrom("sessions").select(["id", "ended_at", "ended_reason"]).where("name", "=", name).execute();
 
 /** What the sessions of the server have on its disk; beside the folder with those lies what all share. */
 function sessionFolders(): readonly string[] {
   const sessions = join(server.dataDir, "sessions");
-  return readdirSync(sessions).filter((folder) => folder.startsWith("server-")).flatMap((folder) => readdirSync(join(sessions, folder)).filter((name) => name !== "owner.json"));
+  return readdirSync(sessions)
+    .filter((folder) => folder.startsWith("server-"))
+    .flatMap((folder) => readdirSync(join(sessions, folder)).filter((name) => name !== "owner.json"));
 }
 
 /** Nothing of it holds anything: neither its name, nor the profile, nor a file. */
@@ -54,10 +58,21 @@ const steps: readonly (readonly [string, string, object])[] = [
 const missing = isFullMissing ? " (without extensions: they need a full Chromium)" : "";
 
 // After one step is before the next.
-it.each(steps.flatMap(([step, at, more], index) => (["before", "during", ...(index === steps.length - 1 ? ["after" as const] : [])] as const).map((when) => ({ step, when, doom: { at, when } satisfies Doom, more }))))(`leaves nothing of a session whose instance dies $when $step${missing}`, async ({ doom, more, step, when }) => {
+it.each(
+  steps.flatMap(([step, at, more], index) =>
+    (["before", "during", ...(index === steps.length - 1 ? ["after" as const] : [])] as const).map((when) => ({
+      step,
+      when,
+      doom: { at, when } satisfies Doom,
+      more,
+    })),
+  ),
+)(`leaves nothing of a session whose instance dies $when $step${missing}`, async ({ doom, more, step, when }) => {
   const name = `${step} ${when}`.replaceAll(" ", "-");
   instances.doom(doom);
-  const { body, status } = await server.request("POST", "/browsers", { body: { name, profile, start_url: "data:text/html,x", telemetry: { browser: { console: { enabled: true } } }, ...more } });
+  const { body, status } = await server.request("POST", "/browsers", {
+    body: { name, profile, start_url: "data:text/html,x", telemetry: { browser: { console: { enabled: true } } }, ...more },
+  });
   expect(instances.isDone()).toBe(true);
   if (status === 200) {
     // It had been told all.

@@ -19,7 +19,10 @@ beforeAll(async () => {
   broken = join(folder, "broken");
   held = join(folder, "held");
   const chromium = join(folder, found.kind === "headless_shell" ? "chrome-headless-shell" : "chromium");
-  writeFileSync(chromium, `#!/bin/sh\nif [ "$1" != --version ]; then\n  [ ! -e '${broken}' ] || exit 1\n  while [ -e '${held}' ]; do sleep 0.1; done\nfi\nexec '${found.executable}' "$@"\n`);
+  writeFileSync(
+    chromium,
+    `#!/bin/sh\nif [ "$1" != --version ]; then\n  [ ! -e '${broken}' ] || exit 1\n  while [ -e '${held}' ]; do sleep 0.1; done\nfi\nexec '${found.executable}' "$@"\n`,
+  );
   chmodSync(chromium, 0o755);
   server = await startTestServer({ chromium });
 });
@@ -31,16 +34,23 @@ afterAll(async () => {
 
 const rows = () => server.database.query.selectFrom("sessions").select(["name", "ended_at"]).execute();
 
-it.skipIf(windows)("leaves no session behind when its browser does not start, and its name is free (needs a POSIX shell)", { timeout: 60_000 }, async () => {
-  writeFileSync(broken, "");
-  for (const body of [{ name: "phoenix" }, {}]) {
-    expect(await server.request("POST", "/browsers", { body })).toMatchObject({ status: 500, body: { code: "internal_error", message: expect.stringContaining("did not start") as unknown } });
-  }
-  expect(await rows()).toEqual([]);
-  rmSync(broken);
-  expect((await server.request("POST", "/browsers", { body: { name: "phoenix" } })).status).toBe(200);
-  expect((await server.request("DELETE", "/browsers/phoenix")).status).toBe(204);
-});
+it.skipIf(windows)(
+  "leaves no session behind when its browser does not start, and its name is free (needs a POSIX shell)",
+  { timeout: 60_000 },
+  async () => {
+    writeFileSync(broken, "");
+    for (const body of [{ name: "phoenix" }, {}]) {
+      expect(await server.request("POST", "/browsers", { body })).toMatchObject({
+        status: 500,
+        body: { code: "internal_error", message: expect.stringContaining("did not start") as unknown },
+      });
+    }
+    expect(await rows()).toEqual([]);
+    rmSync(broken);
+    expect((await server.request("POST", "/browsers", { body: { name: "phoenix" } })).status).toBe(200);
+    expect((await server.request("DELETE", "/browsers/phoenix")).status).toBe(204);
+  },
+);
 
 it.skipIf(windows)("leaves no session behind when the client goes away while it starts (needs a POSIX shell)", async () => {
   const before = (await rows()).length;

@@ -20,7 +20,11 @@ export interface SessionSigner {
 }
 
 /** @param baseUrl - where the client reaches the service; the session's addresses stand below it. */
-export async function toBrowser({ row, expiresAt, captured }: SessionView, baseUrl: string, { profiles, secrets, liveViews }: SessionSigner): Promise<Browser> {
+export async function toBrowser(
+  { row, expiresAt, captured }: SessionView,
+  baseUrl: string,
+  { profiles, secrets, liveViews }: SessionSigner,
+): Promise<Browser> {
   const profile = row.profile_id === null ? undefined : await profileOf(profiles, row.project_id, row.profile_id);
   const token = secrets.signSession(row.id);
   const address = `${baseUrl}/browsers/${row.id}`;
@@ -61,7 +65,8 @@ export async function toBrowser({ row, expiresAt, captured }: SessionView, baseU
     if (row.proxy.id !== undefined) browser.proxy_id = row.proxy.id;
   }
   if (captured) browser.telemetry = shownCategories(captured);
-  if (row.ended_at === null && row.telemetry_destination_id !== null) browser.telemetry = { ...browser.telemetry, ...shownExport(row.telemetry_destination_id) };
+  if (row.ended_at === null && row.telemetry_destination_id !== null)
+    browser.telemetry = { ...browser.telemetry, ...shownExport(row.telemetry_destination_id) };
   if (expiresAt) browser.expires_at = expiresAt.toISOString();
   if (row.max_duration_seconds !== null) browser.max_duration_seconds = row.max_duration_seconds;
   if (row.ends_at !== null) browser.ends_at = row.ends_at;

@@ -33,7 +33,19 @@ let server: RunningServer;
 async function start(): Promise<void> {
   // Nobody reads the log.
   const log = new PassThrough().resume();
-  server = await startServer(completeConfig({ data_dir: join(folder, "data"), port: 0, placement: "process", warm: 0, drain_seconds: 5, max_sessions: most, max_sessions_per_project: most, ...unlimited }), { logTo: log });
+  server = await startServer(
+    completeConfig({
+      data_dir: join(folder, "data"),
+      port: 0,
+      placement: "process",
+      warm: 0,
+      drain_seconds: 5,
+      max_sessions: most,
+      max_sessions_per_project: most,
+      ...unlimited,
+    }),
+    { logTo: log },
+  );
 }
 
 beforeAll(async () => {
@@ -46,7 +58,11 @@ afterAll(async () => {
 });
 
 async function send(method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> {
-  const response = await fetch(server.baseUrl + path, { method, headers: { authorization: `Bearer ${server.apiKey ?? ""}`, ...(body && { "content-type": "application/json" }) }, ...(body && { body: JSON.stringify(body) }) });
+  const response = await fetch(server.baseUrl + path, {
+    method,
+    headers: { authorization: `Bearer ${server.apiKey ?? ""}`, ...(body && { "content-type": "application/json" }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
   const text = await response.text();
   return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
 }
@@ -63,7 +79,12 @@ async function check(model: Model, real: Real): Promise<void> {
   for (const [index, session] of model.sessions.entries()) {
     const id = real.ids[index] ?? "";
     const shown = mine.get(id);
-    expect([shown?.name, shown?.tags ?? {}, shown?.ended_reason, shown?.deleted_at === undefined]).toEqual([session.name, session.tags, session.ended, session.ended === undefined]);
+    expect([shown?.name, shown?.tags ?? {}, shown?.ended_reason, shown?.deleted_at === undefined]).toEqual([
+      session.name,
+      session.tags,
+      session.ended,
+      session.ended === undefined,
+    ]);
     expect((await send("GET", `/browsers/${id}`)).status).toBe(session.ended === undefined ? 200 : 404);
     expect((await send("GET", `/browsers/${id}?include_deleted=true`)).status).toBe(200);
   }
@@ -93,7 +114,11 @@ class Create implements Command {
   }
   check = (): boolean => true;
   async run(model: Model, real: Real): Promise<void> {
-    const { body, status } = await send("POST", "/browsers", { timeout_seconds: 3600, tags: this.tags, ...(this.name !== undefined && { name: this.name }) });
+    const { body, status } = await send("POST", "/browsers", {
+      timeout_seconds: 3600,
+      tags: this.tags,
+      ...(this.name !== undefined && { name: this.name }),
+    });
     if (live(model).length >= most) expect([429, 529]).toContain(status);
     else if (this.name !== undefined && live(model).some(({ name }) => name === this.name)) expect([status, code(body)]).toEqual([409, "name_taken"]);
     else {
@@ -117,7 +142,8 @@ class Rename implements Command {
   async run(model: Model, real: Real): Promise<void> {
     const index = liveAt(model, this.which);
     const { body, status } = await send("PATCH", `/browsers/${real.ids[index] ?? ""}`, { name: this.name });
-    const isTaken = this.name !== null && model.sessions.some(({ ended, name }, other) => other !== index && ended === undefined && name === this.name);
+    const isTaken =
+      this.name !== null && model.sessions.some(({ ended, name }, other) => other !== index && ended === undefined && name === this.name);
     if (isTaken) expect([status, code(body)]).toEqual([409, "name_taken"]);
     else {
       expect(status, JSON.stringify(body)).toBe(200);
@@ -183,7 +209,9 @@ class TimeOut {
     const { body } = await send("POST", "/browsers", { timeout_seconds: 10 });
     const { session_id } = Browser.parse(body);
     real.ids.push(session_id);
-    await expect.poll(async () => Browser.parse((await send("GET", `/browsers/${session_id}?include_deleted=true`)).body).ended_reason, { timeout: 60_000 }).toBe("timeout");
+    await expect
+      .poll(async () => Browser.parse((await send("GET", `/browsers/${session_id}?include_deleted=true`)).body).ended_reason, { timeout: 60_000 })
+      .toBe("timeout");
     model.sessions.push({ name: undefined, tags: {}, ended: "timeout" });
     await check(model, real);
   }

@@ -15,7 +15,11 @@ const longestTimeoutSeconds = 259_200;
 /** Sessions that wait in a pool, on this server. Their rows are the pool's. */
 export interface PooledSessions {
   /** @param destination - where the pool's telemetry is sent now. @returns what was found for what it names. @throws {ServiceError} as `create` does for what cannot be, or cannot be yet. */
-  check(projectId: string, request: z.output<typeof CreateBrowser>, destination?: string): Promise<Pick<PooledRequest, "extension_ids" | "profile_id" | "telemetry_destination_id">>;
+  check(
+    projectId: string,
+    request: z.output<typeof CreateBrowser>,
+    destination?: string,
+  ): Promise<Pick<PooledRequest, "extension_ids" | "profile_id" | "telemetry_destination_id">>;
   /** Whether a lease may ask for this. @param destination - where the pool's telemetry is sent. @throws {ServiceError} 400 or 404. */
   checkTelemetry(projectId: string, request: PooledRequest["telemetry"], destination?: string): Promise<void>;
   /** How many more may run on this server. */
@@ -27,7 +31,10 @@ export interface PooledSessions {
   /** Whether it runs here and nothing has begun to end it. */
   isRunning(id: string): boolean;
   /** Hands it to whoever leased it: from now on it is seen, and its timeout counts. @returns its row. @throws {ServiceError} 409 when it has just ended. */
-  lease(row: SessionRow, wishes: { readonly start_url?: string | undefined; readonly telemetry?: z.output<typeof UpdateBrowser>["telemetry"] }): Promise<SessionRow>;
+  lease(
+    row: SessionRow,
+    wishes: { readonly start_url?: string | undefined; readonly telemetry?: z.output<typeof UpdateBrowser>["telemetry"] },
+  ): Promise<SessionRow>;
   /** It got a name or labels. */
   rename(row: SessionRow): void;
   show(row: SessionRow): SessionView;
@@ -51,10 +58,19 @@ export function createPooledSessions(runner: SessionRunner, store: SessionStore)
       await chooseProxy(projectId, request, createId());
       const profile = request.profile && (await runner.chooseProfile(projectId, request.profile));
       const to = await runner.destinationFor(projectId, request.telemetry, destination ?? null);
-      return { ...(await runner.chooseExtensions(projectId, request)), ...(profile?.profile_id && { profile_id: profile.profile_id }), ...(to !== null && { telemetry_destination_id: to }) };
+      return {
+        ...(await runner.chooseExtensions(projectId, request)),
+        ...(profile?.profile_id && { profile_id: profile.profile_id }),
+        ...(to !== null && { telemetry_destination_id: to }),
+      };
     },
     room,
-    rowFor: (pool, request) => ({ ...emptyRow(createId(), pool.project_id, request), timeout_seconds: longestTimeoutSeconds, pool_id: pool.id, pool_state: "starting" }),
+    rowFor: (pool, request) => ({
+      ...emptyRow(createId(), pool.project_id, request),
+      timeout_seconds: longestTimeoutSeconds,
+      pool_id: pool.id,
+      pool_state: "starting",
+    }),
     async start(row, request) {
       const session = newSession(row, request.telemetry);
       // At once: whoever looks for it must find it.
@@ -79,14 +95,20 @@ export function createPooledSessions(runner: SessionRunner, store: SessionStore)
       const instance = instanceHere(session);
       // First, so that the page is seen from its first request on.
       if (wishes.telemetry) await switchTelemetry(row, wishes.telemetry);
-      const refusal = await assignAgain(instance, { session_id: row.id, timeout_seconds: row.timeout_seconds, ...(wishes.start_url !== undefined && { start_url: wishes.start_url }) });
+      const refusal = await assignAgain(instance, {
+        session_id: row.id,
+        timeout_seconds: row.timeout_seconds,
+        ...(wishes.start_url !== undefined && { start_url: wishes.start_url }),
+      });
       if (refusal !== undefined) throw new ServiceError(409, "conflict", `Browser ${row.id} ended before it could be handed out.`);
       session.row = { ...row, telemetry_destination_id: session.row.telemetry_destination_id };
       session.idleSinceMs ??= Date.now();
       if (wishes.start_url !== undefined) session.row = (await store.update(row.id, { start_url: wishes.start_url })) ?? session.row;
       return session.row;
     },
-    rename: (row) => { runner.rename(row); },
+    rename: (row) => {
+      runner.rename(row);
+    },
     show: view,
     end(id, reason) {
       const session = sessions.get(id);

@@ -29,8 +29,12 @@ it.each<[string, Parameters<typeof refuseUnable>[0]]>([
 
 it("refuses what a server has not", () => {
   expect(refusal({ gpu: true })).toMatch(/^400 body\.gpu/);
-  expect(refusal({ chrome_policy: { URLBlocklist: [] } }, { policies: false })).toMatch(/^400 body\.chrome_policy: needs sessions that run in a sandbox.*bubblewrap/);
-  expect(refusal({ network: { private_hosts: ["10.0.0.1"] } }, { privateHosts: false })).toMatch(/^403 body\.network\.private_hosts: this service lets no session reach private hosts.*allow_private_hosts/);
+  expect(refusal({ chrome_policy: { URLBlocklist: [] } }, { policies: false })).toMatch(
+    /^400 body\.chrome_policy: needs sessions that run in a sandbox.*bubblewrap/,
+  );
+  expect(refusal({ network: { private_hosts: ["10.0.0.1"] } }, { privateHosts: false })).toMatch(
+    /^403 body\.network\.private_hosts: this service lets no session reach private hosts.*allow_private_hosts/,
+  );
   expect(refusal({ network: { private_hosts: ["10.0.0.1", "a b"] } })).toMatch(/^400 body\.network\.private_hosts: "a b" is not a host/);
 });
 
@@ -44,23 +48,40 @@ it("refuses a proxy whose authority its browsers cannot be told of, and says wha
     }
   };
   expect(refusalOf({}, true)).toBeUndefined();
-  expect(refusalOf({}, false)).toMatch(/^400 body\.proxy_id: this proxy has certificates of its own.*needs Linux and the program certutil.*apt-get install libnss3-tools.*without ca_bundle/);
+  expect(refusalOf({}, false)).toMatch(
+    /^400 body\.proxy_id: this proxy has certificates of its own.*needs Linux and the program certutil.*apt-get install libnss3-tools.*without ca_bundle/,
+  );
   expect(refusalOf({ proxy: { name: "office" } }, false)).toMatch(/^400 body\.proxy: /);
 });
 
 it("lets pass what asks for nothing, wherever it is", () => {
   const nothing: PlacementAbilities = { fullChromium: false, windows: false, privateHosts: false, policies: false, authorities: false };
-  expect(refusal({ gpu: false, stealth: false, headless: true, kiosk_mode: true, extensions: [], chrome_policy: {}, network: { private_hosts: [] } }, nothing)).toBeUndefined();
+  expect(
+    refusal(
+      { gpu: false, stealth: false, headless: true, kiosk_mode: true, extensions: [], chrome_policy: {}, network: { private_hosts: [] } },
+      nothing,
+    ),
+  ).toBeUndefined();
 });
 
 it("keeps policies to those that are a session's to set", () => {
-  for (const own of ["ProxyMode", "ExtensionInstallForcelist", "DeveloperToolsAvailability", "RemoteDebuggingAllowed", "DownloadDirectory", "UserDataDir"]) {
+  for (const own of [
+    "ProxyMode",
+    "ExtensionInstallForcelist",
+    "DeveloperToolsAvailability",
+    "RemoteDebuggingAllowed",
+    "DownloadDirectory",
+    "UserDataDir",
+  ]) {
     expect(refusal({ chrome_policy: { [own]: "x", BookmarkBarEnabled: true } }), own).toContain(`${own} is the service's own`);
   }
-  for (const free of ["URLBlocklist", "BookmarkBarEnabled", "HomepageLocation", "DownloadRestrictions", "ManagedBookmarks"]) expect(refusal({ chrome_policy: { [free]: {} } }), free).toBeUndefined();
+  for (const free of ["URLBlocklist", "BookmarkBarEnabled", "HomepageLocation", "DownloadRestrictions", "ManagedBookmarks"])
+    expect(refusal({ chrome_policy: { [free]: {} } }), free).toBeUndefined();
   expect(refusal({ chrome_policy: { "../x": 1 } })).toContain("is no name of a policy");
   expect(refusal({ chrome_policy: { Big: "x".repeat(5 * 2 ** 20) } })).toContain("at most 5242880 are taken");
-  expect(refusal({ chrome_policy: Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`P${String(index)}`, 1])) })).toContain("at most 1000 are taken");
+  expect(refusal({ chrome_policy: Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`P${String(index)}`, 1])) })).toContain(
+    "at most 1000 are taken",
+  );
 });
 
 it("lets only what the database can store pass, at any depth", () => {

@@ -50,7 +50,10 @@ export interface SessionView {
 }
 
 /** What a session of a pool is made of. */
-export type PooledRequest = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "network" | "proxy_id" | "start_url" | "stealth" | "telemetry" | "viewport"> & {
+export type PooledRequest = Pick<
+  z.output<typeof CreateBrowser>,
+  "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "network" | "proxy_id" | "start_url" | "stealth" | "telemetry" | "viewport"
+> & {
   /** The extensions that were found for `extensions`. */
   readonly extension_ids?: readonly string[];
   /** The profile that was found for what the request names. */

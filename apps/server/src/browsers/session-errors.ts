@@ -6,7 +6,11 @@ import { isStorable } from "../paging.ts";
 import type { SessionRow } from "./session-store.ts";
 
 export function notFound(idOrName: string): ServiceError {
-  return new ServiceError(404, "not_found", `Browser ${idOrName} was not found among the running sessions of this project. It may have ended; list them with browsers.list, ended ones with status=all.`);
+  return new ServiceError(
+    404,
+    "not_found",
+    `Browser ${idOrName} was not found among the running sessions of this project. It may have ended; list them with browsers.list, ended ones with status=all.`,
+  );
 }
 
 const endings: Readonly<Record<string, string>> = {
@@ -20,13 +24,22 @@ const endings: Readonly<Record<string, string>> = {
 
 export function hasEnded(id: string, reason: string | null, at: string | null): ServiceError {
   const because = reason === null ? "" : ` (${reason}): ${endings[reason] ?? reason}`;
-  return new ServiceError(404, "not_found", `Browser ${id} has ended${at === null ? "" : ` at ${at}`}${because}. Create a new session with browsers.create.`);
+  return new ServiceError(
+    404,
+    "not_found",
+    `Browser ${id} has ended${at === null ? "" : ` at ${at}`}${because}. Create a new session with browsers.create.`,
+  );
 }
 
 /** What a request to an instance fails with that got no answer. @param id - of its session, where that is known. */
 export function noAnswer(cause: unknown, id?: string): ServiceError {
   const whose = id === undefined ? "this browser" : `browser ${id}`;
-  return new ServiceError(500, "browser_not_running", `The instance of ${whose} did not answer: it may be ending. Look at the session with browsers.get, include_deleted=true, and repeat the request if it still runs.`, { cause });
+  return new ServiceError(
+    500,
+    "browser_not_running",
+    `The instance of ${whose} did not answer: it may be ending. Look at the session with browsers.get, include_deleted=true, and repeat the request if it still runs.`,
+    { cause },
+  );
 }
 
 export function isSeen({ pool_state }: SessionRow): boolean {
@@ -37,13 +50,18 @@ export function isSeen({ pool_state }: SessionRow): boolean {
 export function refuseImpossible({ viewport, start_url }: Pick<z.output<typeof CreateBrowser>, "viewport" | "start_url">): void {
   let problem: string | undefined;
   if (viewport !== undefined && viewport.width > maxViewportPixels) problem = `body.viewport.width: expected at most ${String(maxViewportPixels)}`;
-  else if (viewport !== undefined && viewport.height > maxViewportPixels) problem = `body.viewport.height: expected at most ${String(maxViewportPixels)}`;
+  else if (viewport !== undefined && viewport.height > maxViewportPixels)
+    problem = `body.viewport.height: expected at most ${String(maxViewportPixels)}`;
   else if (!isStorable(start_url)) problem = "body.start_url: must not hold a NUL character";
   if (problem !== undefined) throw badInput(problem);
 }
 
 export function nameTaken(name: string): ServiceError {
-  return new ServiceError(409, "name_taken", `A running session of this project is named ${name} already. Choose another name, or delete that session.`);
+  return new ServiceError(
+    409,
+    "name_taken",
+    `A running session of this project is named ${name} already. Choose another name, or delete that session.`,
+  );
 }
 
 /** What only a server of another region can answer. Whoever can hands the request over to one. */
@@ -67,7 +85,12 @@ export class SessionElsewhere extends ServiceError {
   readonly serverId: string;
 
   constructor({ id, server_id }: Pick<SessionRow, "id" | "server_id">) {
-    super(503, "server_unreachable", `Browser ${id} is on another server of this installation (${server_id}), which does not run now, or is not known to this one yet.`, { retryAfterSeconds: 2 });
+    super(
+      503,
+      "server_unreachable",
+      `Browser ${id} is on another server of this installation (${server_id}), which does not run now, or is not known to this one yet.`,
+      { retryAfterSeconds: 2 },
+    );
     this.serverId = server_id;
   }
 }

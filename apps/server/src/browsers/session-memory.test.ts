@@ -27,12 +27,20 @@ it("is told in GiB where it is whole ones, and in MiB otherwise", () => {
 it("is refused where it cannot be had, with the reason and what there is instead", () => {
   expect(refusal({})).toBeUndefined();
   expect(refusal({ headless: false, memory: "16GiB" })).toBeUndefined();
-  for (const headless of [true, undefined]) expect(refusal({ ...(headless && { headless }), memory: "8GiB" })).toMatch(/^400 body\.memory: is for sessions with a window.*headless: false.*4GiB$/);
+  for (const headless of [true, undefined])
+    expect(refusal({ ...(headless && { headless }), memory: "8GiB" })).toMatch(
+      /^400 body\.memory: is for sessions with a window.*headless: false.*4GiB$/,
+    );
   expect(refusal({ headless: false, memory: "8GiB" }, { unlimitedBecause: "There is no box." })).toMatch(/^400 body\.memory: .*There is no box\./);
-  expect(refusal({ headless: false, memory: "16GiB" }, { machineBytes: 15.6 * gib })).toMatch(/^400 body\.memory: 16GiB is more than this server has, which is 15974MiB/);
-  expect(refusal({ headless: false, memory: "16GiB" }, {}, 8 * gib)).toMatch(/^400 body\.memory: 16GiB is more than a session.*8GiB \(session_memory_max_mb\)/);
+  expect(refusal({ headless: false, memory: "16GiB" }, { machineBytes: 15.6 * gib })).toMatch(
+    /^400 body\.memory: 16GiB is more than this server has, which is 15974MiB/,
+  );
+  expect(refusal({ headless: false, memory: "16GiB" }, {}, 8 * gib)).toMatch(
+    /^400 body\.memory: 16GiB is more than a session.*8GiB \(session_memory_max_mb\)/,
+  );
   expect(refusal({ headless: false, memory: "8GiB" }, {}, 8 * gib)).toBeUndefined();
-  for (const memory of ["1GiB", "2GiB", "6GiB"] as const) expect(refusal({ headless: false, memory })).toBe("400 body.memory: can be 8GiB or 16GiB. Leave the field away: the session may then take 4GiB");
+  for (const memory of ["1GiB", "2GiB", "6GiB"] as const)
+    expect(refusal({ headless: false, memory })).toBe("400 body.memory: can be 8GiB or 16GiB. Leave the field away: the session may then take 4GiB");
 });
 
 describe("of a session on this machine", () => {
@@ -54,22 +62,35 @@ describe("of a session on this machine", () => {
     const isLimited = usual.memory === "1536MiB";
     expect(limits().includes(String(1536 * 2 ** 20))).toBe(isLimited);
 
-    const asked = await server.request("POST", "/browsers", { body: { name: "asked", headless: false, memory: "8GiB", viewport: { width: 800, height: 600 } } });
+    const asked = await server.request("POST", "/browsers", {
+      body: { name: "asked", headless: false, memory: "8GiB", viewport: { width: 800, height: 600 } },
+    });
     if (asked.status === 200) {
       expect(isLimited).toBe(true);
       expect(asked.body).toMatchObject({ memory: "8GiB" });
       expect(limits()).toContain(String(8 * gib));
       expect((await server.request("GET", "/browsers/asked")).body).toMatchObject({ memory: "8GiB" });
       expect((await server.request("DELETE", "/browsers/asked")).status).toBe(204);
-      expect((await server.request("GET", `/browsers/${Browser.parse(asked.body).session_id}?include_deleted=true`)).body).toMatchObject({ memory: "8GiB" });
+      expect((await server.request("GET", `/browsers/${Browser.parse(asked.body).session_id}?include_deleted=true`)).body).toMatchObject({
+        memory: "8GiB",
+      });
     } else {
       // No window, no control groups, or less memory than that.
       const limit = process.constrainedMemory();
       const machine = limit > 0 ? Math.min(totalmem(), limit) : totalmem();
-      expect([asked.status, isLimited && machine >= 8 * gib && (asked.body as { message: string }).message.startsWith("body.memory")]).toEqual([400, false]);
+      expect([asked.status, isLimited && machine >= 8 * gib && (asked.body as { message: string }).message.startsWith("body.memory")]).toEqual([
+        400,
+        false,
+      ]);
     }
-    expect(await server.request("POST", "/browsers", { body: { memory: "8GiB" } })).toMatchObject({ status: 400, body: { message: expect.stringMatching(/^body\.memory: is for sessions with a window/) as unknown } });
-    expect(await server.request("POST", "/browsers", { body: { headless: false, memory: "3GiB" } })).toMatchObject({ status: 400, body: { message: expect.stringContaining("body.memory") as unknown } });
+    expect(await server.request("POST", "/browsers", { body: { memory: "8GiB" } })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringMatching(/^body\.memory: is for sessions with a window/) as unknown },
+    });
+    expect(await server.request("POST", "/browsers", { body: { headless: false, memory: "3GiB" } })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining("body.memory") as unknown },
+    });
     await server.request("DELETE", "/browsers/usual");
     await expect.poll(() => limits().filter((limit) => limit === String(8 * gib)), { timeout: 30_000 }).toEqual([]);
   }, 120_000);

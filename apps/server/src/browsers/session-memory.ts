@@ -28,7 +28,11 @@ export function bytesOfMemory(size: RequestedMemory): number {
  * @param maxBytes - the most that the operator allows.
  * @throws {ServiceError} 400 naming the reason.
  */
-export function refuseMemory({ memory: size, headless }: Pick<z.output<typeof CreateBrowser>, "headless" | "memory">, memory: PlacementMemory, maxBytes: number): void {
+export function refuseMemory(
+  { memory: size, headless }: Pick<z.output<typeof CreateBrowser>, "headless" | "memory">,
+  memory: PlacementMemory,
+  maxBytes: number,
+): void {
   if (size === undefined) return;
   const without = `Leave the field away: the session may then take ${memoryText(memory.usualBytes)}`;
   const bytes = bytesOfMemory(size);
@@ -37,7 +41,8 @@ export function refuseMemory({ memory: size, headless }: Pick<z.output<typeof Cr
   else if (!choices.has(size)) problem = `can be 8GiB or 16GiB. ${without}`;
   else if (memory.unlimitedBecause !== undefined) problem = `no session of this server has a limit of its own. ${memory.unlimitedBecause} ${without}`;
   else if (bytes > memory.machineBytes) problem = `${size} is more than this server has, which is ${memoryText(memory.machineBytes)}. ${without}`;
-  else if (bytes > maxBytes) problem = `${size} is more than a session of this server may ask for, which is ${memoryText(maxBytes)} (session_memory_max_mb). ${without}`;
+  else if (bytes > maxBytes)
+    problem = `${size} is more than a session of this server may ask for, which is ${memoryText(maxBytes)} (session_memory_max_mb). ${without}`;
   if (problem === undefined) return;
   throw badField("memory", problem);
 }

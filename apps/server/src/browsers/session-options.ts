@@ -18,10 +18,19 @@ export interface SessionOptions {
 }
 
 /** What a request asks for beyond a headless browser. */
-export type RequestedOptions = Pick<z.output<typeof CreateBrowser>, "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "memory" | "network" | "stealth" | "viewport">;
+export type RequestedOptions = Pick<
+  z.output<typeof CreateBrowser>,
+  "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "memory" | "network" | "stealth" | "viewport"
+>;
 
 /** What of a request is stored with the session. @param request.extension_ids - the extensions that were found for it. */
-export function optionsOf({ kiosk_mode, chrome_policy, extension_ids, memory, network }: RequestedOptions & { readonly extension_ids?: readonly string[] }): SessionOptions {
+export function optionsOf({
+  kiosk_mode,
+  chrome_policy,
+  extension_ids,
+  memory,
+  network,
+}: RequestedOptions & { readonly extension_ids?: readonly string[] }): SessionOptions {
   return {
     ...(extension_ids !== undefined && extension_ids.length > 0 && { extensions: extension_ids }),
     ...(kiosk_mode === true && { kiosk_mode: true }),

@@ -103,7 +103,10 @@ export function createSessionRunner(parts: SessionRunnerParts) {
   }
 
   /** What its telemetry has just seen is on its way, and the end of its recordings: that is waited for, and then for its profile. */
-  function stopInstance({ row, collector, instance }: RunningSession, savesProfile: boolean): { readonly saved: Promise<void> | undefined; readonly stopped: Promise<void> | undefined } {
+  function stopInstance(
+    { row, collector, instance }: RunningSession,
+    savesProfile: boolean,
+  ): { readonly saved: Promise<void> | undefined; readonly stopped: Promise<void> | undefined } {
     if (instance === undefined) return { saved: undefined, stopped: collector?.finish() };
     const recordings = replays.finish(row.id, instance);
     if (collector === undefined && recordings === undefined && !savesProfile) return { saved: undefined, stopped: instance.stop() };
@@ -160,7 +163,8 @@ export function createSessionRunner(parts: SessionRunnerParts) {
       }
     });
     void instance.ended.then(({ reason, detail }) => {
-      if (session.ending === undefined && reason !== "timeout") log.warn({ session_id: session.row.id, reason, detail }, "the session's instance ended by itself");
+      if (session.ending === undefined && reason !== "timeout")
+        log.warn({ session_id: session.row.id, reason, detail }, "the session's instance ended by itself");
       return end(session, reason === "stopped" ? "instance_lost" : reason).done;
     });
   }
@@ -181,7 +185,14 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     const launch = launchOf(row);
     const { chrome_policy: policies, memory, private_hosts: privateHosts } = row.options;
     const surroundings = { upstream, policies, privateHosts, memoryBytes: memory && bytesOfMemory(memory) };
-    const first = { session_id: row.id, timeout_seconds: row.timeout_seconds, viewport: row.viewport ?? defaultViewport, ...(launch && { launch }), ...(row.profile_save_changes && { saves_profile: true }), ...(upstream?.authorities !== undefined && { authorities: upstream.authorities }) };
+    const first = {
+      session_id: row.id,
+      timeout_seconds: row.timeout_seconds,
+      viewport: row.viewport ?? defaultViewport,
+      ...(launch && { launch }),
+      ...(row.profile_save_changes && { saves_profile: true }),
+      ...(upstream?.authorities !== undefined && { authorities: upstream.authorities }),
+    };
     const seen = { ...(captured !== undefined && { telemetry: namesOf(captured) }), ...(row.start_url !== null && { start_url: row.start_url }) };
     const { extensions: ids } = row.options;
     if (ids === undefined && row.profile_id === null) return placement.acquire({ ...first, ...seen }, signal, surroundings);
@@ -210,7 +221,8 @@ export function createSessionRunner(parts: SessionRunnerParts) {
   async function adoptProfile(session: RunningSession, profile: ChosenProfile): Promise<SessionRow | undefined> {
     const instance = instanceHere(session);
     const { id, profile_id: present, timeout_seconds } = session.row;
-    if (present !== null) throw new ServiceError(409, "conflict", `Browser ${id} has profile ${present} already; only a session without one can load another.`);
+    if (present !== null)
+      throw new ServiceError(409, "conflict", `Browser ${id} has profile ${present} already; only a session without one can load another.`);
     const signal = AbortSignal.any([session.abort.signal, AbortSignal.timeout(startTimeoutMs)]);
     const none = { profile_id: null, profile_version: null, profile_save_changes: false };
     try {
@@ -236,7 +248,9 @@ export function createSessionRunner(parts: SessionRunnerParts) {
   /** What an error of the database says of a session's profile. */
   async function explainProfile(profileId: string | null, error: unknown): Promise<unknown> {
     if (profileId !== null && isUniqueViolation(error, "sessions_profile_writer")) return profiles.explainWriter(profileId);
-    return profileId !== null && isForeignKeyViolation(error) ? new ServiceError(404, "not_found", `Profile ${profileId} was deleted meanwhile.`) : error;
+    return profileId !== null && isForeignKeyViolation(error)
+      ? new ServiceError(404, "not_found", `Profile ${profileId} was deleted meanwhile.`)
+      : error;
   }
 
   /** Gives the session its instance, or leaves nothing of it. @param isStored - its row is there already. */
@@ -271,11 +285,20 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     const cause: unknown = acquiring.status === "rejected" ? acquiring.reason : undefined;
     if (ServiceError.isInstance(cause)) throw cause;
     log.error({ session_id: row.id, err: cause }, "the browser did not start");
-    throw new ServiceError(500, "internal_error", `The browser did not start: ${cause instanceof Error ? cause.message : String(cause)}. Try again; \`shoal doctor\` examines the machine.`, { cause });
+    throw new ServiceError(
+      500,
+      "internal_error",
+      `The browser did not start: ${cause instanceof Error ? cause.message : String(cause)}. Try again; \`shoal doctor\` examines the machine.`,
+      { cause },
+    );
   }
 
   /** What a request chooses for a session's traffic; `undefined` = it says nothing, `null` = nothing any more. */
-  async function chooseProxy(projectId: string, { proxy, proxy_id }: Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id">, sessionId: string): Promise<Partial<ChosenProxy> | null | undefined> {
+  async function chooseProxy(
+    projectId: string,
+    { proxy, proxy_id }: Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id">,
+    sessionId: string,
+  ): Promise<Partial<ChosenProxy> | null | undefined> {
     // There is no default proxy, so both modes are the same.
     if (proxy?.mode !== undefined) return { shown: { mode: proxy.mode } };
     if (proxy === undefined && (proxy_id === null || proxy_id === "")) return null;
@@ -291,7 +314,10 @@ export function createSessionRunner(parts: SessionRunnerParts) {
   }
 
   /** What a request names, as it is found now. */
-  async function chooseExtensions(projectId: string, { extensions }: Pick<PooledRequest, "extensions">): Promise<{ readonly extension_ids?: readonly string[] }> {
+  async function chooseExtensions(
+    projectId: string,
+    { extensions }: Pick<PooledRequest, "extensions">,
+  ): Promise<{ readonly extension_ids?: readonly string[] }> {
     return extensions === undefined || extensions.length === 0 ? {} : { extension_ids: await parts.extensions.choose(projectId, extensions) };
   }
 
@@ -336,17 +362,31 @@ export function createSessionRunner(parts: SessionRunnerParts) {
 
   /** While the other servers may have given this one up, what it runs may be ended in the database already. */
   function refuseDoubtful(): void {
-    if (parts.isDoubtful()) throw new ServiceError(503, "server_unreachable", "This server has stood still for some seconds, and asks whether its sessions are still its own. Repeat the request in a moment.", { retryAfterSeconds: 1 });
+    if (parts.isDoubtful())
+      throw new ServiceError(
+        503,
+        "server_unreachable",
+        "This server has stood still for some seconds, and asks whether its sessions are still its own. Repeat the request in a moment.",
+        { retryAfterSeconds: 1 },
+      );
   }
 
   function instanceHere(session: RunningSession): Instance {
     refuseDoubtful();
     if (session.ending !== undefined) throw hasEnded(session.row.id, session.ending.reason, session.ending.at);
-    if (session.instance === undefined) throw new ServiceError(409, "browser_not_running", `Browser ${session.row.id} is still starting.`, { retryAfterSeconds: 1 });
+    if (session.instance === undefined)
+      throw new ServiceError(409, "browser_not_running", `Browser ${session.row.id} is still starting.`, { retryAfterSeconds: 1 });
     return session.instance;
   }
 
-  const sessionTelemetry = createSessionTelemetry({ sessions, store, telemetry, destinations: parts.destinations, exports: parts.exports, instanceHere });
+  const sessionTelemetry = createSessionTelemetry({
+    sessions,
+    store,
+    telemetry,
+    destinations: parts.destinations,
+    exports: parts.exports,
+    instanceHere,
+  });
 
   return {
     /** Those that run here, are about to, or have not quite gone, by id. */

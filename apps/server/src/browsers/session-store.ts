@@ -52,12 +52,51 @@ export interface SessionRow {
 
 /** Every column but `options`, which lists read in another way. */
 const plainColumns = [
-  "id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "proxy", "pool_id", "pool_name", "pool_state",
-  "profile_id", "profile_version", "profile_save_changes", "browser_restarts", "max_duration_seconds", "ends_at", "telemetry_destination_id", "region", "memory", "ended_at", "ended_reason",
+  "id",
+  "project_id",
+  "name",
+  "tags",
+  "placement",
+  "server_id",
+  "created_at",
+  "timeout_seconds",
+  "headless",
+  "stealth",
+  "viewport",
+  "start_url",
+  "proxy",
+  "pool_id",
+  "pool_name",
+  "pool_state",
+  "profile_id",
+  "profile_version",
+  "profile_save_changes",
+  "browser_restarts",
+  "max_duration_seconds",
+  "ends_at",
+  "telemetry_destination_id",
+  "region",
+  "memory",
+  "ended_at",
+  "ended_reason",
 ] as const;
 
 /** What may change of a running session. */
-export type SessionChanges = Partial<Pick<SessionRow, "name" | "tags" | "options" | "start_url" | "viewport" | "proxy" | "telemetry_destination_id" | "profile_id" | "profile_version" | "profile_save_changes">>;
+export type SessionChanges = Partial<
+  Pick<
+    SessionRow,
+    | "name"
+    | "tags"
+    | "options"
+    | "start_url"
+    | "viewport"
+    | "proxy"
+    | "telemetry_destination_id"
+    | "profile_id"
+    | "profile_version"
+    | "profile_save_changes"
+  >
+>;
 
 /** Browsers that wait in a pool are nobody's session. */
 const isSeen = sql<boolean>`(pool_state is null or pool_state = 'leased')`;
@@ -69,7 +108,30 @@ export function createSessionStore({ query }: Database) {
     async insert(row: SessionRow, limits: SessionLimits): Promise<void> {
       await query
         .insertInto("sessions")
-        .columns(["id", "project_id", "name", "tags", "placement", "server_id", "created_at", "timeout_seconds", "headless", "stealth", "viewport", "start_url", "proxy", "profile_id", "profile_save_changes", "browser_restarts", "telemetry_destination_id", "options", "max_duration_seconds", "ends_at", "region", "memory"])
+        .columns([
+          "id",
+          "project_id",
+          "name",
+          "tags",
+          "placement",
+          "server_id",
+          "created_at",
+          "timeout_seconds",
+          "headless",
+          "stealth",
+          "viewport",
+          "start_url",
+          "proxy",
+          "profile_id",
+          "profile_save_changes",
+          "browser_restarts",
+          "telemetry_destination_id",
+          "options",
+          "max_duration_seconds",
+          "ends_at",
+          "region",
+          "memory",
+        ])
         .expression(
           query
             .selectNoFrom([
@@ -130,11 +192,25 @@ export function createSessionStore({ query }: Database) {
       if (!isStorable(part) || labels.some(([key, value]) => !isStorable(key) || !isStorable(value))) return [];
       // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated for callers, who may still send it
       const status = filter.include_deleted ? "all" : filter.status;
-      let rows = query.selectFrom("sessions").select(plainColumns).select(withoutLargePolicies<"options", SessionOptions>("options")).where("project_id", "=", projectId).where(isSeen);
+      let rows = query
+        .selectFrom("sessions")
+        .select(plainColumns)
+        .select(withoutLargePolicies<"options", SessionOptions>("options"))
+        .where("project_id", "=", projectId)
+        .where(isSeen);
       if (status !== "all") rows = rows.where("ended_at", status === "active" ? "is" : "is not", null);
       if (region !== undefined) rows = rows.where("region", "=", region);
       if (labels.length > 0) rows = rows.where(sql<boolean>`tags @> ${JSON.stringify(Object.fromEntries(labels))}::jsonb`);
-      if (part !== undefined) rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("pool_name", "ilike", containing(part)), where("id", "ilike", containing(part)), where("profile_id", "ilike", containing(part)), where(where.ref("proxy", "->>").key("id"), "ilike", containing(part))]));
+      if (part !== undefined)
+        rows = rows.where((where) =>
+          where.or([
+            containsFolded("name_folded", part),
+            where("pool_name", "ilike", containing(part)),
+            where("id", "ilike", containing(part)),
+            where("profile_id", "ilike", containing(part)),
+            where(where.ref("proxy", "->>").key("id"), "ilike", containing(part)),
+          ]),
+        );
       return newestFirst(rows, { limit, offset }).execute();
     },
 
@@ -152,17 +228,37 @@ export function createSessionStore({ query }: Database) {
 
     /** Moves the end of a running session. @returns its row; `undefined` when it has ended. */
     async extend(id: string, seconds: number, endsAt: string): Promise<SessionRow | undefined> {
-      return query.updateTable("sessions").set({ max_duration_seconds: seconds, ends_at: endsAt }).where("id", "=", id).where("ended_at", "is", null).returningAll().executeTakeFirst();
+      return query
+        .updateTable("sessions")
+        .set({ max_duration_seconds: seconds, ends_at: endsAt })
+        .where("id", "=", id)
+        .where("ended_at", "is", null)
+        .returningAll()
+        .executeTakeFirst();
     },
 
     /** Gives a running session a profile, or takes it away again. @returns its row; `undefined` when it has ended. */
-    async setProfile(id: string, { profile_id, profile_save_changes, profile_version }: Pick<SessionRow, "profile_id" | "profile_version" | "profile_save_changes">): Promise<SessionRow | undefined> {
-      return query.updateTable("sessions").set({ profile_id, profile_save_changes, profile_version }).where("id", "=", id).where("ended_at", "is", null).returningAll().executeTakeFirst();
+    async setProfile(
+      id: string,
+      { profile_id, profile_save_changes, profile_version }: Pick<SessionRow, "profile_id" | "profile_version" | "profile_save_changes">,
+    ): Promise<SessionRow | undefined> {
+      return query
+        .updateTable("sessions")
+        .set({ profile_id, profile_save_changes, profile_version })
+        .where("id", "=", id)
+        .where("ended_at", "is", null)
+        .returningAll()
+        .executeTakeFirst();
     },
 
     /** Sends a running session's telemetry elsewhere. @returns whether it still runs. */
     async setTelemetryDestination(id: string, destinationId: string | null): Promise<boolean> {
-      const { numUpdatedRows } = await query.updateTable("sessions").set({ telemetry_destination_id: destinationId }).where("id", "=", id).where("ended_at", "is", null).executeTakeFirst();
+      const { numUpdatedRows } = await query
+        .updateTable("sessions")
+        .set({ telemetry_destination_id: destinationId })
+        .where("id", "=", id)
+        .where("ended_at", "is", null)
+        .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
 
@@ -171,7 +267,12 @@ export function createSessionStore({ query }: Database) {
     },
 
     async end(id: string, endedAt: string, reason: EndedReason): Promise<void> {
-      await query.updateTable("sessions").set({ ended_at: endedAt, ended_reason: reason }).where("id", "=", id).where("ended_at", "is", null).execute();
+      await query
+        .updateTable("sessions")
+        .set({ ended_at: endedAt, ended_reason: reason })
+        .where("id", "=", id)
+        .where("ended_at", "is", null)
+        .execute();
     },
 
     /** Ends what a former life of this server left as running. @returns how many there were. */

@@ -25,12 +25,16 @@ interface SessionTelemetryParts {
 
 /** What is captured of the sessions of this server, and where it is sent. */
 export function createSessionTelemetry({ sessions, store, telemetry, destinations, exports, instanceHere }: SessionTelemetryParts) {
-  const destinationFor = (projectId: string, request: PooledRequest["telemetry"], current: string | null) => chooseDestination(destinations, projectId, request, current);
+  const destinationFor = (projectId: string, request: PooledRequest["telemetry"], current: string | null) =>
+    chooseDestination(destinations, projectId, request, current);
 
   /** Begins to send what is captured to where the session's row says. */
   function send(session: RunningSession): void {
     const { collector, row } = session;
-    session.exporting = collector === undefined || row.telemetry_destination_id === null ? undefined : exports.open(row.telemetry_destination_id, collector, () => session.row);
+    session.exporting =
+      collector === undefined || row.telemetry_destination_id === null
+        ? undefined
+        : exports.open(row.telemetry_destination_id, collector, () => session.row);
   }
 
   /** Sends it to another destination, or nowhere, from now on. */

@@ -24,11 +24,14 @@ const extend = async (id: string, body: object = {}) => Browser.parse((await ser
 const ms = (moment: string | undefined) => Date.parse(moment ?? "");
 
 async function ended(id: string): Promise<Browser> {
-  return vi.waitFor(async () => {
-    const browser = await get(id);
-    expect(browser.ended_reason).toBeDefined();
-    return browser;
-  }, { timeout: 90_000, interval: 100 });
+  return vi.waitFor(
+    async () => {
+      const browser = await get(id);
+      expect(browser.ended_reason).toBeDefined();
+      return browser;
+    },
+    { timeout: 90_000, interval: 100 },
+  );
 }
 /** A second early at most, and not much later than a busy machine makes it: how exact it is on a quiet one, `npm run bench -- idle` measures. */
 function expectMoment(actual: string | undefined, expectedMs: number): void {
@@ -41,7 +44,12 @@ it.concurrent("ends when its timeout is over, counted from the end of its last u
   await delay(3_000);
   await use(id);
   const usedMs = Date.now();
-  await vi.waitFor(async () => { expectMoment((await get(id)).expires_at, usedMs + 10_000); }, { timeout: 15_000 });
+  await vi.waitFor(
+    async () => {
+      expectMoment((await get(id)).expires_at, usedMs + 10_000);
+    },
+    { timeout: 15_000 },
+  );
   const { expires_at } = await get(id);
   const browser = await ended(id);
   expect(browser.ended_reason).toBe("timeout");
@@ -59,7 +67,10 @@ it.concurrent("ends when its longest duration is over although it is used, and s
   const after = await ended(browser.session_id);
   expect(after.ended_reason).toBe("max_duration");
   expectMoment(after.deleted_at, ms(browser.ends_at));
-  expect(await use(browser.session_id)).toMatchObject({ status: 404, body: { message: expect.stringContaining("max_duration_seconds were over") as unknown } });
+  expect(await use(browser.session_id)).toMatchObject({
+    status: 404,
+    body: { message: expect.stringContaining("max_duration_seconds were over") as unknown },
+  });
 });
 
 it.concurrent("gets more time when it is extended", async () => {
@@ -68,16 +79,27 @@ it.concurrent("gets more time when it is extended", async () => {
   const idle = await create({ timeout_seconds: 20 });
   const unlimited = await create({ timeout_seconds: 600 });
   await delay(5_000);
-  const [moved, same, still] = [await extend(limited.session_id, { max_duration_seconds: 300 }), await extend(idle.session_id), await extend(unlimited.session_id)];
+  const [moved, same, still] = [
+    await extend(limited.session_id, { max_duration_seconds: 300 }),
+    await extend(idle.session_id),
+    await extend(unlimited.session_id),
+  ];
   expect(moved.max_duration_seconds).toBe(300);
   expectMoment(moved.ends_at, Date.now() + 300_000);
   expect([same.ends_at, still.ends_at, still.max_duration_seconds]).toEqual([undefined, undefined, undefined]);
   const given = await extend(unlimited.session_id, { max_duration_seconds: 10 });
   expectMoment(given.ends_at, Date.now() + 10_000);
   // Past what it had at first.
-  await vi.waitFor(() => { expect(Date.now() - ms(limited.created_at)).toBeGreaterThan(32_000); }, { timeout: 60_000 });
+  await vi.waitFor(
+    () => {
+      expect(Date.now() - ms(limited.created_at)).toBeGreaterThan(32_000);
+    },
+    { timeout: 60_000 },
+  );
   expect((await get(limited.session_id)).ended_reason).toBeUndefined();
-  expect((await server.request("GET", "/browsers")).body).toEqual(expect.arrayContaining([expect.objectContaining({ session_id: limited.session_id })]));
+  expect((await server.request("GET", "/browsers")).body).toEqual(
+    expect.arrayContaining([expect.objectContaining({ session_id: limited.session_id })]),
+  );
   const afterIdle = await ended(idle.session_id);
   expect(afterIdle.ended_reason).toBe("timeout");
   expect(ms(afterIdle.deleted_at) - ms(idle.created_at)).toBeGreaterThan(24_000);
@@ -87,7 +109,10 @@ it.concurrent("gets more time when it is extended", async () => {
 
 it.concurrent("refuses to extend what has ended, is not there, or would last too long", async () => {
   const { session_id: id } = await create({ max_duration_seconds: 604_800 });
-  expect(await server.request("POST", `/browsers/${id}/extend`, { body: { max_duration_seconds: 604_801 } })).toMatchObject({ status: 400, body: { message: expect.stringContaining("body.max_duration_seconds") as unknown } });
+  expect(await server.request("POST", `/browsers/${id}/extend`, { body: { max_duration_seconds: 604_801 } })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining("body.max_duration_seconds") as unknown },
+  });
   expect((await extend(id)).max_duration_seconds).toBe(604_800);
   await server.request("DELETE", `/browsers/${id}`);
   expect(await server.request("POST", `/browsers/${id}/extend`)).toMatchObject({ status: 404 });

@@ -66,7 +66,9 @@ export interface Sessions {
 }
 
 function endOf(seconds: number | undefined): Pick<SessionRow, "max_duration_seconds" | "ends_at"> {
-  return seconds === undefined ? { max_duration_seconds: null, ends_at: null } : { max_duration_seconds: seconds, ends_at: new Date(Date.now() + seconds * 1000).toISOString() };
+  return seconds === undefined
+    ? { max_duration_seconds: null, ends_at: null }
+    : { max_duration_seconds: seconds, ends_at: new Date(Date.now() + seconds * 1000).toISOString() };
 }
 
 export function createSessions(parts: SessionRunnerParts): Sessions {
@@ -113,16 +115,28 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
 
   return {
     async create(projectId, request, signal) {
-      if (request.region !== undefined && request.region !== parts.region) throw new RegionElsewhere({ region: request.region, path: "/browsers", isAsked: true });
+      if (request.region !== undefined && request.region !== parts.region)
+        throw new RegionElsewhere({ region: request.region, path: "/browsers", isAsked: true });
       refuseNotYet(request);
       refuseImpossible(request);
       runner.refuseUnable(request);
       const id = createId();
-      const [chosen, found, profile, destination] = await Promise.all([chooseProxy(projectId, request, id), runner.chooseExtensions(projectId, request), request.profile && parts.profiles.choose(projectId, request.profile), runner.destinationFor(projectId, request.telemetry, null)]);
-      if (runner.isClosed()) throw new ServiceError(503, "shutting_down", "The server is stopping and takes no new sessions.", { retryAfterSeconds: 5 });
+      const [chosen, found, profile, destination] = await Promise.all([
+        chooseProxy(projectId, request, id),
+        runner.chooseExtensions(projectId, request),
+        request.profile && parts.profiles.choose(projectId, request.profile),
+        runner.destinationFor(projectId, request.telemetry, null),
+      ]);
+      if (runner.isClosed())
+        throw new ServiceError(503, "shutting_down", "The server is stopping and takes no new sessions.", { retryAfterSeconds: 5 });
       runner.refuseDoubtful();
       if (room() === 0) {
-        throw new ServiceError(529, "capacity_exhausted", `This server runs ${String(rules.maxSessions)} sessions, its limit (max_sessions). Wait until one ends, or raise the limit if the machine has memory to spare.`, { retryAfterSeconds: 5 });
+        throw new ServiceError(
+          529,
+          "capacity_exhausted",
+          `This server runs ${String(rules.maxSessions)} sessions, its limit (max_sessions). Wait until one ends, or raise the limit if the machine has memory to spare.`,
+          { retryAfterSeconds: 5 },
+        );
       }
       const row: SessionRow = {
         ...emptyRow(id, projectId, { ...request, ...found, ...(destination !== null && { telemetry_destination_id: destination }) }),
@@ -165,7 +179,12 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
       // Before a browser has loaded its profile, what it keeps is none of that.
       await updates.settled((await existing(projectId, idOrName)).id);
       const row = await existing(projectId, idOrName);
-      if (row.profile_id === null || !row.profile_save_changes) throw new ServiceError(409, "conflict", `Browser ${row.id} writes to no profile. Give it one with browsers.update and profile.save_changes, or make it with one.`);
+      if (row.profile_id === null || !row.profile_save_changes)
+        throw new ServiceError(
+          409,
+          "conflict",
+          `Browser ${row.id} writes to no profile. Give it one with browsers.update and profile.save_changes, or make it with one.`,
+        );
       await parts.profiles.checkpoint(row, await instanceByName(projectId, row.id));
       return row.profile_id;
     },
@@ -173,7 +192,8 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     async extend(projectId, idOrName, request) {
       const present = await existing(projectId, idOrName);
       const instance = await instanceByName(projectId, present.id);
-      if ((await assignAgain(instance, { session_id: present.id, timeout_seconds: present.timeout_seconds })) !== undefined) throw new ServiceError(409, "browser_not_running", `Browser ${present.id} is ending, and gets no more time.`);
+      if ((await assignAgain(instance, { session_id: present.id, timeout_seconds: present.timeout_seconds })) !== undefined)
+        throw new ServiceError(409, "browser_not_running", `Browser ${present.id} is ending, and gets no more time.`);
       const { max_duration_seconds: seconds, ends_at: endsAt } = endOf(request.max_duration_seconds ?? present.max_duration_seconds ?? undefined);
       if (seconds === null || endsAt === null) return view(present);
       const row = await store.extend(present.id, seconds, endsAt);
@@ -195,7 +215,12 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
 
     async idHere(projectId, idOrName) {
       const row = await store.find(projectId, idOrName, true);
-      if (row === undefined) throw new ServiceError(404, "not_found", `Browser ${idOrName} was not found in this project, neither among its running sessions nor among those that ended. Ended ones are found by their id only.`);
+      if (row === undefined)
+        throw new ServiceError(
+          404,
+          "not_found",
+          `Browser ${idOrName} was not found in this project, neither among its running sessions nor among those that ended. Ended ones are found by their id only.`,
+        );
       if (row.server_id !== serverId) refuse(row);
       return row.id;
     },
@@ -217,7 +242,8 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
 
     instanceOf(projectId, idOrName) {
       const session = sessions.get(idOrName);
-      if (session === undefined || !isSeen(session.row) || (projectId !== undefined && session.row.project_id !== projectId)) return instanceByName(projectId, idOrName);
+      if (session === undefined || !isSeen(session.row) || (projectId !== undefined && session.row.project_id !== projectId))
+        return instanceByName(projectId, idOrName);
       return instanceHere(session);
     },
     pooled: createPooledSessions(runner, store),

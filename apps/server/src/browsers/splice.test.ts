@@ -21,7 +21,13 @@ async function pair(allowHalfOpen: boolean): Promise<{ near: Socket; far: Socket
 async function spliced() {
   const [client, instance] = await Promise.all([pair(true), pair(false)]);
   splice(client.far, instance.far);
-  const closed = () => vi.waitFor(() => { expect([client.far.closed, instance.far.closed]).toEqual([true, true]); }, { timeout: 15_000 });
+  const closed = () =>
+    vi.waitFor(
+      () => {
+        expect([client.far.closed, instance.far.closed]).toEqual([true, true]);
+      },
+      { timeout: 15_000 },
+    );
   return { client: client.near, instance: instance.near, closed };
 }
 
@@ -39,21 +45,50 @@ it("carries bytes both ways, and each half's end", async () => {
 });
 
 it.each([
-  ["closes after the instance has", (client: Socket) => { client.on("end", () => client.end()).resume(); }],
-  ["goes on sending to an instance that has closed", (client: Socket) => { client.on("end", () => { client.write(Buffer.alloc(1_000_000)); client.end(); }).resume(); }],
-  ["resets the connection", (client: Socket) => { client.on("end", () => client.resetAndDestroy()).resume(); }],
-  ["never closes its side", (client: Socket) => { client.resume(); }],
-])("keeps no socket of a client that %s", async (_, behave) => {
-  const { client, instance, closed } = await spliced();
-  behave(client);
-  // Both its halves end in order, as those of an instance that is told to stop.
-  instance.on("end", () => undefined).resume();
-  instance.end("last words");
-  client.write("x");
-  await once(client, "data");
-  instance.destroy();
-  await closed();
-}, 15_000);
+  [
+    "closes after the instance has",
+    (client: Socket) => {
+      client.on("end", () => client.end()).resume();
+    },
+  ],
+  [
+    "goes on sending to an instance that has closed",
+    (client: Socket) => {
+      client
+        .on("end", () => {
+          client.write(Buffer.alloc(1_000_000));
+          client.end();
+        })
+        .resume();
+    },
+  ],
+  [
+    "resets the connection",
+    (client: Socket) => {
+      client.on("end", () => client.resetAndDestroy()).resume();
+    },
+  ],
+  [
+    "never closes its side",
+    (client: Socket) => {
+      client.resume();
+    },
+  ],
+])(
+  "keeps no socket of a client that %s",
+  async (_, behave) => {
+    const { client, instance, closed } = await spliced();
+    behave(client);
+    // Both its halves end in order, as those of an instance that is told to stop.
+    instance.on("end", () => undefined).resume();
+    instance.end("last words");
+    client.write("x");
+    await once(client, "data");
+    instance.destroy();
+    await closed();
+  },
+  15_000,
+);
 
 it("cuts one when the other is cut", async () => {
   const { client, instance, closed } = await spliced();

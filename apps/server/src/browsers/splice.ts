@@ -5,7 +5,10 @@ const lingerMs = 5_000;
 
 /** Joins two sockets: bytes at the pace of the slower one, each half-close passed on, and neither survives the other. */
 export function splice(one: Duplex, other: Duplex): void {
-  for (const [from, to] of [[one, other], [other, one]] as const) {
+  for (const [from, to] of [
+    [one, other],
+    [other, one],
+  ] as const) {
     from.on("error", () => {
       to.destroy();
     });

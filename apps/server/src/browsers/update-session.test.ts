@@ -36,7 +36,12 @@ beforeAll(async () => {
   server = await startTestServer();
   await server.request("POST", "/profiles", { body: { name: "held" } });
   await create({ name: "taken", profile: { name: "held", save_changes: true } });
-  session = await create({ name: "mine", tags: { team: "a" }, viewport: { width: 800, height: 600 }, telemetry: { browser: { console: { enabled: true } } } });
+  session = await create({
+    name: "mine",
+    tags: { team: "a" },
+    viewport: { width: 800, height: 600 },
+    telemetry: { browser: { console: { enabled: true } } },
+  });
   id = session.session_id;
 }, 60_000);
 afterAll(() => server.close());
@@ -51,7 +56,9 @@ async function seen() {
     const { targetInfos } = (await client.send("Target.getTargets")) as { targetInfos: readonly { targetId: string; type: string }[] };
     const page = targetInfos.find(({ type }) => type === "page");
     const { sessionId } = (await client.send("Target.attachToTarget", { targetId: page?.targetId, flatten: true })) as { sessionId: string };
-    const { result } = (await client.send("Runtime.evaluate", { expression: "[innerWidth, innerHeight]", returnByValue: true }, sessionId)) as { result: { value: unknown } };
+    const { result } = (await client.send("Runtime.evaluate", { expression: "[innerWidth, innerHeight]", returnByValue: true }, sessionId)) as {
+      result: { value: unknown };
+    };
     return { name, tags, viewport, profile, telemetry, proxy, inside: result.value };
   } finally {
     client.close();
@@ -72,7 +79,12 @@ describe("a change that is refused changes nothing", () => {
     ["a profile that another session writes to", { ...others, name: "new", profile: { name: "held", save_changes: true } }, 409, "profile_in_use"],
     ["a profile that is not there", { ...others, name: "new", profile: { name: "missing" } }, 404, "not_found"],
     ["a proxy that is not there", { ...others, name: "new", proxy: { id: "missing" } }, 404, "not_found"],
-    ["a telemetry destination that is not there", { ...others, name: "new", telemetry: { export: { otlp: { destination: { name: "missing" } } } } }, 404, "not_found"],
+    [
+      "a telemetry destination that is not there",
+      { ...others, name: "new", telemetry: { export: { otlp: { destination: { name: "missing" } } } } },
+      404,
+      "not_found",
+    ],
   ])("%s", async (_what, body, status, code) => {
     expect(await patch(body)).toMatchObject({ status, body: { code } });
     expect(await seen()).toEqual(before);
@@ -98,9 +110,18 @@ describe("a change that is refused changes nothing", () => {
 
 it("makes all of a change that is not refused, one after the other", async () => {
   await profileWithState("good");
-  const [first, second] = await Promise.all([patch({ name: "one", tags: { turn: "1" } }), patch({ name: "two", viewport: { width: 900, height: 500 }, profile: { name: "good" } })]);
+  const [first, second] = await Promise.all([
+    patch({ name: "one", tags: { turn: "1" } }),
+    patch({ name: "two", viewport: { width: 900, height: 500 }, profile: { name: "good" } }),
+  ]);
   expect([first.status, second.status]).toEqual([200, 200]);
-  expect(await seen()).toMatchObject({ name: "two", tags: { turn: "1" }, viewport: { width: 900, height: 500 }, profile: { name: "good" }, inside: [900, 500] });
+  expect(await seen()).toMatchObject({
+    name: "two",
+    tags: { turn: "1" },
+    viewport: { width: 900, height: 500 },
+    profile: { name: "good" },
+    inside: [900, 500],
+  });
   expect(await patch({ name: "three", profile: { name: "held" } })).toMatchObject({ status: 409, body: { code: "conflict" } });
   expect(await seen()).toMatchObject({ name: "two" });
 });

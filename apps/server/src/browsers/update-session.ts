@@ -56,8 +56,16 @@ export function createSessionUpdates({ existing, log, refuse, replays, runner, s
   /** Finds out everything that can be refused without having done anything. */
   async function plan(present: SessionRow, request: Request) {
     const { id, project_id } = present;
-    const [profile, chosen] = await Promise.all([request.profile && runner.chooseProfile(project_id, request.profile), chooseProxy(project_id, request, id)]);
-    if (profile && present.profile_id !== null) throw new ServiceError(409, "conflict", `Browser ${id} has profile ${present.profile_id} already; only a session without one can load another.`);
+    const [profile, chosen] = await Promise.all([
+      request.profile && runner.chooseProfile(project_id, request.profile),
+      chooseProxy(project_id, request, id),
+    ]);
+    if (profile && present.profile_id !== null)
+      throw new ServiceError(
+        409,
+        "conflict",
+        `Browser ${id} has profile ${present.profile_id} already; only a session without one can load another.`,
+      );
     const options = optionsWith(request.chrome_policy, present.options);
     let running: { readonly session: RunningSession; readonly instance: Instance } | undefined;
     if (chosen !== undefined || options !== undefined || profile || request.telemetry || request.viewport) {

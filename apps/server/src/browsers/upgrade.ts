@@ -78,12 +78,28 @@ export interface UpgradeRoutes {
   close(): void;
 }
 
-export function serveUpgrades(server: Server, parts: { readonly sessions: Sessions; readonly secrets: Secrets; readonly authenticator: Authenticator; readonly origins: RequestOrigins; readonly liveViews: LiveViewAddresses; readonly replicas: ReplicaForwarding; readonly recorder: Pick<AuditRecorder, "note">; readonly log: Log }): UpgradeRoutes {
+export function serveUpgrades(
+  server: Server,
+  parts: {
+    readonly sessions: Sessions;
+    readonly secrets: Secrets;
+    readonly authenticator: Authenticator;
+    readonly origins: RequestOrigins;
+    readonly liveViews: LiveViewAddresses;
+    readonly replicas: ReplicaForwarding;
+    readonly recorder: Pick<AuditRecorder, "note">;
+    readonly log: Log;
+  },
+): UpgradeRoutes {
   const { sessions, secrets, authenticator, origins, liveViews, replicas, recorder, log } = parts;
   const open = new Set<Duplex>();
 
   /** Looks for the session's instance here, or else has the server that has it take the connection. */
-  async function reach(request: IncomingMessage, session: { readonly projectId?: string; readonly id: string; readonly access?: Access }, path: string): Promise<Inner> {
+  async function reach(
+    request: IncomingMessage,
+    session: { readonly projectId?: string; readonly id: string; readonly access?: Access },
+    path: string,
+  ): Promise<Inner> {
     let instance: Instance;
     try {
       instance = await sessions.instanceOf(session.projectId, session.id);
@@ -100,7 +116,10 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
       enter({ way: live.isControl ? "browsers.liveView.control" : "browsers.liveView.watch", sessionId: live.sessionId, access: undefined });
       return { ...(await reach(request, { id: live.sessionId }, live.path)), untilMs: live.untilMs };
     }
-    const [, id, target] = /^\/browsers\/([^/]+)\/(cdp|webdriver|devtools\/(?:browser(?:\/[\w-]{1,100})?|page\/\w{1,100})|process\/[\w-]{1,255}\/attach)$/.exec(url.pathname) ?? [];
+    const [, id, target] =
+      /^\/browsers\/([^/]+)\/(cdp|webdriver|devtools\/(?:browser(?:\/[\w-]{1,100})?|page\/\w{1,100})|process\/[\w-]{1,255}\/attach)$/.exec(
+        url.pathname,
+      ) ?? [];
     if (id === undefined || target === undefined) {
       throw new ServiceError(404, "not_found", `There is no WebSocket at ${url.pathname}. Connect to the cdp_ws_url of a session.`);
     }
@@ -115,7 +134,11 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
     const session = token === null ? undefined : await secrets.verifySession(token);
     if (session === undefined || session !== id) {
       authenticator.countRefused(request);
-      throw new ServiceError(401, "unauthorized", `The address carries no valid token for browser ${id}. Use cdp_ws_url as browsers.create or browsers.get returned it.`);
+      throw new ServiceError(
+        401,
+        "unauthorized",
+        `The address carries no valid token for browser ${id}. Use cdp_ws_url as browsers.create or browsers.get returned it.`,
+      );
     }
     enter({ way, sessionId: id, access: undefined });
     return reach(request, { id }, `/${target}`);
@@ -141,11 +164,17 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
     if (head.length > 0) inner.write(head);
     splice(socket, inner);
     // What the instance says to it: 101, or why not.
-    inner.once("data", (chunk: Buffer) => { note(Number(/^HTTP\/1\.1 (\d{3})/.exec(chunk.toString("latin1", 0, 12))?.[1] ?? badAnswer)); });
-    inner.once("close", () => { note(clientGone); });
+    inner.once("data", (chunk: Buffer) => {
+      note(Number(/^HTTP\/1\.1 (\d{3})/.exec(chunk.toString("latin1", 0, 12))?.[1] ?? badAnswer));
+    });
+    inner.once("close", () => {
+      note(clientGone);
+    });
     if (untilMs === undefined) return;
     const expiry = setTimeout(() => socket.destroy(), untilMs - Date.now()).unref();
-    socket.once("close", () => { clearTimeout(expiry); });
+    socket.once("close", () => {
+      clearTimeout(expiry);
+    });
   }
 
   function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -161,14 +190,28 @@ export function serveUpgrades(server: Server, parts: { readonly sessions: Sessio
       const who = entrant;
       entrant = undefined;
       if (who === undefined || replicas.isForwarded(request)) return;
-      recorder.note(attachNoteOf(request, who, { status, projectId: sessions.projectOf(who.sessionId), durationMs: performance.now() - beganMs, clientIp: origins.clientIpOf(request), requestId }));
+      recorder.note(
+        attachNoteOf(request, who, {
+          status,
+          projectId: sessions.projectOf(who.sessionId),
+          durationMs: performance.now() - beganMs,
+          clientIp: origins.clientIpOf(request),
+          requestId,
+        }),
+      );
     };
     const enter = (who: Entrant): void => {
       entrant = who;
     };
     upgrade({ enter, head, note, request, requestId, socket }).catch((failure: unknown) => {
       const error = explainOutage(failure);
-      const known = ServiceError.isInstance(error) ? error : new ServiceError(500, "browser_not_running", "The session's browser could not be reached; it may be ending. Try again, or look at the session with browsers.get.");
+      const known = ServiceError.isInstance(error)
+        ? error
+        : new ServiceError(
+            500,
+            "browser_not_running",
+            "The session's browser could not be reached; it may be ending. Try again, or look at the session with browsers.get.",
+          );
       log.debug({ request_id: requestId, status: known.status, code: known.code, ...(known !== error && { err: error }) }, "upgrade refused");
       note(socket.destroyed ? clientGone : known.status);
       if (socket.destroyed) return;

@@ -37,7 +37,11 @@ export function effectiveViewport({ width, height, refresh_rate }: BrowserViewpo
  * @returns the recordings that have begun where others had to end.
  * @throws {ServiceError} 409 while a recording runs or somebody watches, unless it is forced.
  */
-export async function changeViewport(instance: Instance, viewport: BrowserViewport, force: BrowserViewportUpdate["force"]): Promise<readonly Replay[]> {
+export async function changeViewport(
+  instance: Instance,
+  viewport: BrowserViewport,
+  force: BrowserViewportUpdate["force"],
+): Promise<readonly Replay[]> {
   let said: string;
   let status: number | undefined;
   try {
@@ -52,7 +56,12 @@ export async function changeViewport(instance: Instance, viewport: BrowserViewpo
   }
   const parsed: unknown = JSON.parse(said);
   // Their ids name files, and what runs in a box is not trusted.
-  if (status === 200) return ViewportChanged.parse(parsed).replays.filter(({ replay_id }) => isReplayId(replay_id)).map(({ replay_id, started_at }) => ({ replay_id, started_at, finished_at: null }));
+  if (status === 200)
+    return ViewportChanged.parse(parsed)
+      .replays.filter(({ replay_id }) => isReplayId(replay_id))
+      .map(({ replay_id, started_at }) => ({ replay_id, started_at, finished_at: null }));
   const refusal = ErrorBody.safeParse(parsed);
-  throw refusal.success ? new ServiceError(status ?? 500, refusal.data.code, refusal.data.message) : new ServiceError(500, "internal_error", `The instance answered ${String(status)}.`);
+  throw refusal.success
+    ? new ServiceError(status ?? 500, refusal.data.code, refusal.data.message)
+    : new ServiceError(500, "internal_error", `The instance answered ${String(status)}.`);
 }

@@ -33,19 +33,35 @@ function file(name: string, content: string): string {
 
 describe("sources", () => {
   it("has defaults for a laptop", () => {
-    expect(load({})).toMatchObject({ host: "127.0.0.1", port: 7777, placement: "auto", warm: 1, idle_timeout_seconds: 60, max_sessions_per_project: 50, log_level: "info" });
+    expect(load({})).toMatchObject({
+      host: "127.0.0.1",
+      port: 7777,
+      placement: "auto",
+      warm: 1,
+      idle_timeout_seconds: 60,
+      max_sessions_per_project: 50,
+      log_level: "info",
+    });
   });
 
   it("takes flags before environment before file before defaults", () => {
     const config = file("order.yaml", "port: 1\nwarm: 2\nhost: 127.0.0.2\n");
-    expect(load({ flags: { config, port: "3" }, env: { SHOAL_PORT: "4", SHOAL_WARM: "5" } })).toMatchObject({ port: 3, warm: 5, host: "127.0.0.2", placement: "auto" });
+    expect(load({ flags: { config, port: "3" }, env: { SHOAL_PORT: "4", SHOAL_WARM: "5" } })).toMatchObject({
+      port: 3,
+      warm: 5,
+      host: "127.0.0.2",
+      placement: "auto",
+    });
   });
 
   it("finds shoal.config.yaml in the working folder, and reads JSON too", () => {
     const path = file("shoal.config.yaml", "port: 4321\n");
     expect(load({}).port).toBe(4321);
     rmSync(path);
-    expect(load({ env: { SHOAL_CONFIG: file("other.json", '{"port": 4322, "allow_private_hosts": ["10.0.0.0/8"]}') } })).toMatchObject({ port: 4322, allow_private_hosts: ["10.0.0.0/8"] });
+    expect(load({ env: { SHOAL_CONFIG: file("other.json", '{"port": 4322, "allow_private_hosts": ["10.0.0.0/8"]}') } })).toMatchObject({
+      port: 4322,
+      allow_private_hosts: ["10.0.0.0/8"],
+    });
   });
 
   it("spells a flag in any of the usual ways", () => {
@@ -53,7 +69,16 @@ describe("sources", () => {
   });
 
   it("turns text into numbers, switches, lists and absolute paths", () => {
-    expect(load({ env: { SHOAL_UNSAFE_NO_ISOLATION: "yes", SHOAL_ALLOW_PRIVATE_HOSTS: "localhost:3000, 10.0.0.0/8", SHOAL_READY_FILE: "r.json", SHOAL_WARM: "0" } })).toMatchObject({
+    expect(
+      load({
+        env: {
+          SHOAL_UNSAFE_NO_ISOLATION: "yes",
+          SHOAL_ALLOW_PRIVATE_HOSTS: "localhost:3000, 10.0.0.0/8",
+          SHOAL_READY_FILE: "r.json",
+          SHOAL_WARM: "0",
+        },
+      }),
+    ).toMatchObject({
       unsafe_no_isolation: true,
       allow_private_hosts: ["localhost:3000", "10.0.0.0/8"],
       ready_file: join(folder, "r.json"),
@@ -84,13 +109,25 @@ describe("mistakes", () => {
     ["a port that is no number", { flags: { port: "abc" } }, '--port is "abc", but must be a whole number'],
     ["a port that is too large", { env: { SHOAL_PORT: "70000" } }, 'SHOAL_PORT is "70000", but must be at most 65535'],
     ["a placement that does not exist", { flags: { placement: "docker" } }, '--placement is "docker", but must be one of auto, sandbox, process'],
-    ["a switch that is neither on nor off", { env: { SHOAL_UNSAFE_NO_ISOLATION: "maybe" } }, 'SHOAL_UNSAFE_NO_ISOLATION is "maybe", but must be true or false'],
+    [
+      "a switch that is neither on nor off",
+      { env: { SHOAL_UNSAFE_NO_ISOLATION: "maybe" } },
+      'SHOAL_UNSAFE_NO_ISOLATION is "maybe", but must be true or false',
+    ],
     ["an unknown flag", { flags: { prot: "1" } }, "--prot is no setting. Did you mean --port?"],
     ["an unknown flag that resembles nothing", { flags: { frobnicate: "1" } }, "--frobnicate is no setting."],
     ["a variable that is nearly a setting", { env: { SHOAL_DATADIR: "x" } }, "SHOAL_DATADIR is no setting. Did you mean SHOAL_DATA_DIR?"],
-    ["an address of another database", { env: { DATABASE_URL: "mysql://root:hunter2@db/x" } }, "DATABASE_URL is mysql://***@db/x, but must be a postgres:// address"],
+    [
+      "an address of another database",
+      { env: { DATABASE_URL: "mysql://root:hunter2@db/x" } },
+      "DATABASE_URL is mysql://***@db/x, but must be a postgres:// address",
+    ],
     ["a secret that is too short", { env: { SHOAL_SECRET_KEY: "hunter2" } }, "SHOAL_SECRET_KEY is ***, but must have at least 32 characters"],
-    ["a public address that is none", { flags: { public_url: "shoal.example" } }, '--public-url is "shoal.example", but must be an http:// or https:// address'],
+    [
+      "a public address that is none",
+      { flags: { public_url: "shoal.example" } },
+      '--public-url is "shoal.example", but must be an http:// or https:// address',
+    ],
     ["a file that is not there", { flags: { config: "nowhere.yaml" } }, "nowhere.yaml cannot be read"],
   ])("names %s", (_what, sources, message) => {
     const error = failure(sources);
@@ -125,7 +162,12 @@ it("suggests the setting that one slip turned into something else", () => {
     fc.property(fc.constantFrom(...Object.keys(settings)), fc.nat(), fc.constantFrom("drop", "double", "swap"), (name, at, slip) => {
       const index = at % (name.length - 1);
       const before = name.slice(0, index);
-      const wrong = slip === "drop" ? before + name.slice(index + 1) : slip === "double" ? before + name.charAt(index) + name.slice(index) : before + name.charAt(index + 1) + name.charAt(index) + name.slice(index + 2);
+      const wrong =
+        slip === "drop"
+          ? before + name.slice(index + 1)
+          : slip === "double"
+            ? before + name.charAt(index) + name.slice(index)
+            : before + name.charAt(index + 1) + name.charAt(index) + name.slice(index + 2);
       if (!Object.hasOwn(settings, wrong)) expect(nearMatch(wrong, Object.keys(settings))).toBe(name);
     }),
   );

@@ -52,7 +52,9 @@ type Required =
   | "new_admin_key";
 
 /** Checked settings with their defaults filled in; paths are absolute. */
-export type Config = { readonly [Name in Required]-?: NonNullable<Settings[Name]> } & { readonly [Name in Exclude<SettingName, Required>]?: NonNullable<Settings[Name]> };
+export type Config = { readonly [Name in Required]-?: NonNullable<Settings[Name]> } & {
+  readonly [Name in Exclude<SettingName, Required>]?: NonNullable<Settings[Name]>;
+};
 
 /** Where settings come from: flags win over the environment, the environment over the file. */
 export interface ConfigSources {
@@ -73,7 +75,11 @@ interface Given {
 
 const names = Object.keys(settings).filter((name): name is SettingName => name in settings);
 const isSetting = (name: string): name is SettingName => Object.hasOwn(settings, name);
-const toName = (flag: string) => flag.replace(/^--/, "").replaceAll("-", "_").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const toName = (flag: string) =>
+  flag
+    .replace(/^--/, "")
+    .replaceAll("-", "_")
+    .replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function shown(name: SettingName, value: unknown): string {
   if (settings[name].secret) {
@@ -101,7 +107,10 @@ function fromText(name: SettingName, value: unknown, base: string): unknown {
       if (/^(1|true|yes|on)$/i.test(value)) return true;
       return /^(0|false|no|off)$/i.test(value) ? false : value;
     case "list":
-      return value.split(",").map((item) => item.trim()).filter((item) => item !== "");
+      return value
+        .split(",")
+        .map((item) => item.trim())
+        .filter((item) => item !== "");
     case "text":
       return value;
   }
@@ -140,15 +149,21 @@ function readConfigFile(path: string, named: boolean): Record<string, unknown> {
     // YAML 1.2 is a superset of JSON, so one parser reads both.
     parsed = parseYaml(content);
   } catch (error) {
-    throw new StartError(`The config file ${path} is neither YAML nor JSON: ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}`, {
-      hint: "Each line is `name: value`, for example `port: 8080`.",
-      exitCode: 2,
-      cause: error,
-    });
+    throw new StartError(
+      `The config file ${path} is neither YAML nor JSON: ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}`,
+      {
+        hint: "Each line is `name: value`, for example `port: 8080`.",
+        exitCode: 2,
+        cause: error,
+      },
+    );
   }
   if (parsed === null || parsed === undefined) return {};
   if (typeof parsed !== "object" || Array.isArray(parsed)) {
-    throw new StartError(`The config file ${path} must hold settings by name.`, { hint: "Each line is `name: value`, for example `port: 8080`.", exitCode: 2 });
+    throw new StartError(`The config file ${path} must hold settings by name.`, {
+      hint: "Each line is `name: value`, for example `port: 8080`.",
+      exitCode: 2,
+    });
   }
   return { ...parsed };
 }
@@ -205,7 +220,8 @@ export function loadConfig(sources: ConfigSources = {}): Config {
     for (const issue of parsed.error.issues) {
       const name = String(issue.path[0]);
       const origin = isSetting(name) ? given.get(name) : undefined;
-      if (isSetting(name) && origin !== undefined) problems.push(`${origin.source} is ${shown(name, origin.value)}, but ${expectation(name, issue)}.`);
+      if (isSetting(name) && origin !== undefined)
+        problems.push(`${origin.source} is ${shown(name, origin.value)}, but ${expectation(name, issue)}.`);
     }
   }
   if (problems.length > 0 || !parsed.success) {

@@ -59,7 +59,18 @@ describe.skipIf(isMissing)(`the unit for systemd${isMissing ? " (skipped: needs 
   it("leaves out what keeps bubblewrap from making boxes", () => {
     const unit = read("docs/service/shoal.service");
     const set = [...unit.matchAll(/^(\w+)=/gm)].map(([, name]) => name);
-    const harmful = ["ProtectKernelTunables", "ProtectKernelLogs", "ProtectProc", "ProcSubset", "ProtectControlGroups", "ProtectHostname", "PrivateUsers", "RestrictNamespaces", "SystemCallFilter", "MemoryDenyWriteExecute"];
+    const harmful = [
+      "ProtectKernelTunables",
+      "ProtectKernelLogs",
+      "ProtectProc",
+      "ProcSubset",
+      "ProtectControlGroups",
+      "ProtectHostname",
+      "PrivateUsers",
+      "RestrictNamespaces",
+      "SystemCallFilter",
+      "MemoryDenyWriteExecute",
+    ];
     expect(harmful.filter((name) => set.includes(name))).toEqual([]);
     // It says so itself, to whoever would add them.
     expect(harmful.filter((name) => !unit.includes(name))).toEqual([]);

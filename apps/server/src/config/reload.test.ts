@@ -11,11 +11,26 @@ import { type Settings, settings } from "./settings.ts";
 let folder: string;
 let server: RunningServer;
 let logged = "";
-const configOf = (changes: Settings = {}) => completeConfig({ data_dir: folder, port: 0, placement: "process", warm: 0, log_format: "json", rate_limit_per_key: 1000, max_event_loop_delay_ms: 0, ...changes }, {});
+const configOf = (changes: Settings = {}) =>
+  completeConfig(
+    {
+      data_dir: folder,
+      port: 0,
+      placement: "process",
+      warm: 0,
+      log_format: "json",
+      rate_limit_per_key: 1000,
+      max_event_loop_delay_ms: 0,
+      ...changes,
+    },
+    {},
+  );
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "shoal-reload-"));
   const log = new PassThrough();
-  log.on("data", (chunk: Buffer) => { logged += chunk.toString(); });
+  log.on("data", (chunk: Buffer) => {
+    logged += chunk.toString();
+  });
   server = await startServer(configOf(), { logTo: log });
 });
 afterAll(async () => {
@@ -24,12 +39,18 @@ afterAll(async () => {
 });
 
 const ask = (method: string, path: string, body?: object) =>
-  fetch(server.baseUrl + path, { method, headers: { authorization: `Bearer ${server.apiKey ?? ""}`, ...(body && { "content-type": "application/json" }) }, ...(body && { body: JSON.stringify(body) }) });
+  fetch(server.baseUrl + path, {
+    method,
+    headers: { authorization: `Bearer ${server.apiKey ?? ""}`, ...(body && { "content-type": "application/json" }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
 
 it("puts other limits and another log level in force, and tells what needs a restart", async () => {
   expect((await ask("GET", "/profiles")).headers.get("x-ratelimit-limit")).toBe("1000");
   expect(logged).not.toContain('"msg":"request"');
-  const report = server.reload(configOf({ rate_limit_per_key: 500, log_level: "debug", max_sessions: 1, idle_timeout_seconds: 300, port: 1, warm: 3 }));
+  const report = server.reload(
+    configOf({ rate_limit_per_key: 500, log_level: "debug", max_sessions: 1, idle_timeout_seconds: 300, port: 1, warm: 3 }),
+  );
   expect(report).toEqual({ applied: ["idle_timeout_seconds", "log_level", "max_sessions", "rate_limit_per_key"], needRestart: ["port", "warm"] });
   expect((await ask("GET", "/profiles")).headers.get("x-ratelimit-limit")).toBe("500");
   await expect.poll(() => logged).toContain('"msg":"request"');

@@ -34,7 +34,10 @@ export function readIfPresent(path: string): string | undefined {
 function kept(path: string, isValid: (content: string) => boolean, create: () => string): string {
   const present = readIfPresent(path)?.trim();
   if (present !== undefined && isValid(present)) return present;
-  if (present !== undefined) throw new StartError(`${path} is damaged.`, { hint: "Restore it from a backup, or remove it: it is then made anew, and what depended on it is lost." });
+  if (present !== undefined)
+    throw new StartError(`${path} is damaged.`, {
+      hint: "Restore it from a backup, or remove it: it is then made anew, and what depended on it is lost.",
+    });
   const made = create();
   writePrivateFile(path, `${made}\n`);
   return made;
@@ -53,7 +56,11 @@ export interface DataDir {
 /** When the process with this id began, to tell it from a later one with the same id; empty where the system does not say. */
 function processStart(pid: number): string {
   // Field 22, counted behind the program's name, which may hold spaces and parentheses.
-  return readIfPresent(`/proc/${String(pid)}/stat`)?.replace(/^.*\) /s, "").split(" ")[19] ?? "";
+  return (
+    readIfPresent(`/proc/${String(pid)}/stat`)
+      ?.replace(/^.*\) /s, "")
+      .split(" ")[19] ?? ""
+  );
 }
 
 function isRunning(pid: number, started: string): boolean {
@@ -139,5 +146,12 @@ export function refuseUnfinishedRestore(path: string): void {
 
 /** The secret behind session tokens and stored answers: from the settings, or made once in `secret.key` (mode 0600). */
 export function readServerSecret(dataDir: string, configured: string | undefined): string {
-  return configured ?? kept(join(dataDir, "secret.key"), (content) => content.length >= 32, () => randomBytes(32).toString("base64url"));
+  return (
+    configured ??
+    kept(
+      join(dataDir, "secret.key"),
+      (content) => content.length >= 32,
+      () => randomBytes(32).toString("base64url"),
+    )
+  );
 }

@@ -33,14 +33,18 @@ export async function checkExtensionArchive(path: string): Promise<void> {
   try {
     zip = await openPromise(path, { autoClose: false, decodeStrings: true, validateEntrySizes: true, strictFileNames: false });
   } catch (error) {
-    throw unusable(`is no ZIP archive that can be read: ${error instanceof Error ? error.message : String(error)}. Zip the folder of the unpacked extension`, error);
+    throw unusable(
+      `is no ZIP archive that can be read: ${error instanceof Error ? error.message : String(error)}. Zip the folder of the unpacked extension`,
+      error,
+    );
   }
   try {
     await checkEntries(zip);
   } catch (error) {
     if (ServiceError.isInstance(error) || !(error instanceof Error) || "syscall" in error) throw error;
     // What the library itself says of paths: absolute ones, "..", drive letters.
-    if (/absolute path|relative path|invalid characters in fileName/.test(error.message)) throw new ServiceError(400, "unsafe_archive", `body.file: ${error.message}. Every path must stay inside the archive`, { cause: error });
+    if (/absolute path|relative path|invalid characters in fileName/.test(error.message))
+      throw new ServiceError(400, "unsafe_archive", `body.file: ${error.message}. Every path must stay inside the archive`, { cause: error });
     throw unusable(`is a damaged ZIP archive: ${error.message}`, error);
   } finally {
     zip.close();
@@ -48,7 +52,8 @@ export async function checkExtensionArchive(path: string): Promise<void> {
 }
 
 async function checkEntries(zip: ZipFile): Promise<void> {
-  if (zip.entryCount > maxEntries) throw new ServiceError(413, "payload_too_large", `body.file: holds ${String(zip.entryCount)} entries; at most ${String(maxEntries)} are taken.`);
+  if (zip.entryCount > maxEntries)
+    throw new ServiceError(413, "payload_too_large", `body.file: holds ${String(zip.entryCount)} entries; at most ${String(maxEntries)} are taken.`);
   const seen = new Set<string>();
   const tops = new Set<string>();
   const manifests = new Map<string, Entry>();
@@ -61,9 +66,11 @@ async function checkEntries(zip: ZipFile): Promise<void> {
     const mode = entry.versionMadeBy >> 8 === unix ? entry.externalFileAttributes >>> 16 : 0;
     if ((mode & typeMask) === linkType) throw unsafe(name, "is a symbolic link, which extensions must not hold");
     if (entry.isEncrypted()) throw unusable(`the entry ${JSON.stringify(name)} is encrypted. Zip the folder without a password`);
-    if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8) throw unusable(`the entry ${JSON.stringify(name)} is packed in a way (${String(entry.compressionMethod)}) that is not known. Zip with deflate`);
+    if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)
+      throw unusable(`the entry ${JSON.stringify(name)} is packed in a way (${String(entry.compressionMethod)}) that is not known. Zip with deflate`);
     unpackedBytes += entry.uncompressedSize;
-    if (unpackedBytes > maxUnpackedBytes) throw new ServiceError(413, "payload_too_large", `body.file: unpacks to more than ${String(maxUnpackedBytes / 2 ** 20)} MiB.`);
+    if (unpackedBytes > maxUnpackedBytes)
+      throw new ServiceError(413, "payload_too_large", `body.file: unpacks to more than ${String(maxUnpackedBytes / 2 ** 20)} MiB.`);
     // What macOS adds is no part of the extension.
     if (!name.startsWith("__MACOSX/")) tops.add(name.split("/", 1)[0] ?? "");
     if (/^(?:[^/]+\/)?manifest\.json$/.test(name)) manifests.set(name, entry);
@@ -78,7 +85,9 @@ async function contentOf(zip: ZipFile, entry: Entry): Promise<string> {
   if (entry.uncompressedSize > maxManifestBytes) throw unusable(`its manifest.json is larger than ${String(maxManifestBytes / 2 ** 20)} MiB`);
   const chunks: Buffer[] = [];
   for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8").replace(/^\uFEFF/, "");
+  return Buffer.concat(chunks)
+    .toString("utf8")
+    .replace(/^\uFEFF/, "");
 }
 
 function checkManifest(text: string): void {
@@ -92,5 +101,6 @@ function checkManifest(text: string): void {
   const { manifest_version, name, version } = manifest as Readonly<Record<string, unknown>>;
   if (manifest_version !== 2 && manifest_version !== 3) throw unusable("its manifest.json must have a manifest_version of 3 (or 2)");
   if (typeof name !== "string" || name === "") throw unusable("its manifest.json must have a name");
-  if (typeof version !== "string" || !/^\d+(?:\.\d+){0,3}$/.test(version)) throw unusable('its manifest.json must have a version of one to four numbers, such as "1.0"');
+  if (typeof version !== "string" || !/^\d+(?:\.\d+){0,3}$/.test(version))
+    throw unusable('its manifest.json must have a version of one to four numbers, such as "1.0"');
 }

@@ -17,7 +17,8 @@ interface Signer {
 }
 
 function signer(type: "rsa" | "ec"): Signer {
-  const { publicKey, privateKey } = type === "rsa" ? generateKeyPairSync("rsa", { modulusLength: 2048 }) : generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const { publicKey, privateKey } =
+    type === "rsa" ? generateKeyPairSync("rsa", { modulusLength: 2048 }) : generateKeyPairSync("ec", { namedCurve: "P-256" });
   return { publicKey: publicKey.export({ format: "der", type: "spki" }), privateKey, field: type === "rsa" ? 2 : 3 };
 }
 
@@ -41,7 +42,9 @@ const hashOf = (key: Buffer) => createHash("sha256").update(key).digest();
 function crxOf(archive: Buffer, signers: readonly Signer[], idOf: Buffer): Buffer {
   const signed = field(1, hashOf(idOf).subarray(0, 16));
   const content = Buffer.concat([Buffer.from("CRX3 SignedData\0"), uint32(signed.length), signed, archive]);
-  const proofs = signers.map(({ privateKey, publicKey, field: number }) => field(number, Buffer.concat([field(1, publicKey), field(2, sign("sha256", content, privateKey))])));
+  const proofs = signers.map(({ privateKey, publicKey, field: number }) =>
+    field(number, Buffer.concat([field(1, publicKey), field(2, sign("sha256", content, privateKey))])),
+  );
   const header = Buffer.concat([...proofs, field(4, Buffer.from("verified contents")), field(10_000, signed)]);
   return Buffer.concat([Buffer.from("Cr24"), uint32(3), uint32(header.length), header, archive]);
 }
@@ -78,7 +81,9 @@ afterAll(async () => {
 });
 
 async function download(url: string, more = ""): Promise<{ status: number; bytes: Buffer; text: string }> {
-  const response = await fetch(`${server.baseUrl}/extensions/from_chrome_store?url=${encodeURIComponent(url)}${more}`, { headers: { authorization: `Bearer ${server.key}` } });
+  const response = await fetch(`${server.baseUrl}/extensions/from_chrome_store?url=${encodeURIComponent(url)}${more}`, {
+    headers: { authorization: `Bearer ${server.key}` },
+  });
   const bytes = Buffer.from(await response.arrayBuffer());
   return { status: response.status, bytes, text: bytes.toString() };
 }
@@ -87,7 +92,12 @@ const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith("
 
 it("hands on the archive inside the store's package, and leaves nothing behind", async () => {
   answer = { status: 200, body: crxOf(archive, [developer, publisher], developer.publicKey) };
-  for (const address of [page, `${page}?hl=de`, `https://chromewebstore.google.com/detail/${id}`, `https://chrome.google.com/webstore/detail/name/${id}/reviews`]) {
+  for (const address of [
+    page,
+    `${page}?hl=de`,
+    `https://chromewebstore.google.com/detail/${id}`,
+    `https://chrome.google.com/webstore/detail/name/${id}/reviews`,
+  ]) {
     const { status, bytes } = await download(address);
     expect(status).toBe(200);
     expect(bytes.equals(archive)).toBe(true);
@@ -103,10 +113,19 @@ it("gives what can be uploaded as it is", async () => {
   answer = { status: 200, body: crxOf(archive, [developer], developer.publicKey) };
   const form = new FormData();
   form.append("file", new Blob([new Uint8Array((await download(page)).bytes)]), "extension.zip");
-  expect((await fetch(`${server.baseUrl}/extensions`, { method: "POST", headers: { authorization: `Bearer ${server.key}` }, body: form })).status).toBe(201);
+  expect(
+    (await fetch(`${server.baseUrl}/extensions`, { method: "POST", headers: { authorization: `Bearer ${server.key}` }, body: form })).status,
+  ).toBe(201);
 });
 
-it.each(["https://example.com/detail/name/" + id, "nonsense", `https://chromewebstore.google.com/detail/${"z".repeat(32)}`, `https://chromewebstore.google.com/detail/${id}x`, "https://chromewebstore.google.com/", `file:///${id}`])("answers 400 for %s", async (url) => {
+it.each([
+  "https://example.com/detail/name/" + id,
+  "nonsense",
+  `https://chromewebstore.google.com/detail/${"z".repeat(32)}`,
+  `https://chromewebstore.google.com/detail/${id}x`,
+  "https://chromewebstore.google.com/",
+  `file:///${id}`,
+])("answers 400 for %s", async (url) => {
   const { status, text } = await download(url);
   expect([status, text]).toEqual([400, expect.stringContaining("query.url")]);
 });
@@ -128,7 +147,11 @@ describe("answers 502 for", () => {
     ["a changed archive", () => changed(5), "signature does not fit"],
     ["a package of another extension", () => crxOf(archive, [publisher], publisher.publicKey), "another extension"],
     ["a package that another signed in its name", () => crxOf(archive, [publisher], developer.publicKey), "own key"],
-    ["a package with one false signature among good ones", () => crxOf(archive, [developer, { ...publisher, privateKey: signer("ec").privateKey }], developer.publicKey), "signature does not fit"],
+    [
+      "a package with one false signature among good ones",
+      () => crxOf(archive, [developer, { ...publisher, privateKey: signer("ec").privateKey }], developer.publicKey),
+      "signature does not fit",
+    ],
     ["a package without signatures", () => crxOf(archive, [], developer.publicKey), "own key"],
     ["a bare archive", () => archive, "no CRX file"],
     ["nothing", () => Buffer.alloc(0), "no CRX file"],

@@ -26,9 +26,12 @@ const storeHosts = new Set(["chromewebstore.google.com", "chrome.google.com"]);
 /** @throws {ServiceError} 400. */
 function idIn(address: string): string {
   const url = URL.parse(address);
-  const id = url !== null && /^https?:$/.test(url.protocol) && storeHosts.has(url.hostname) ? /\/([a-p]{32})(?:\/|$)/.exec(url.pathname)?.[1] : undefined;
+  const id =
+    url !== null && /^https?:$/.test(url.protocol) && storeHosts.has(url.hostname) ? /\/([a-p]{32})(?:\/|$)/.exec(url.pathname)?.[1] : undefined;
   if (id !== undefined) return id;
-  throw badInput("query.url: is no address of an extension in the Chrome Web Store. Copy it from the extension's page: https://chromewebstore.google.com/detail/<name>/<id of 32 letters>");
+  throw badInput(
+    "query.url: is no address of an extension in the Chrome Web Store. Copy it from the extension's page: https://chromewebstore.google.com/detail/<name>/<id of 32 letters>",
+  );
 }
 
 function badGateway(problem: string, cause?: unknown): ServiceError {
@@ -39,7 +42,18 @@ function badGateway(problem: string, cause?: unknown): ServiceError {
 export function createChromeStore(baseUrl: string): ChromeStore {
   async function fetchPackage(id: string, os: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const url = new URL(baseUrl);
-    const wanted = { response: "redirect", os, arch: "x86-64", os_arch: "x86_64", nacl_arch: "x86-64", prod: "chromiumcrx", prodchannel: "stable", prodversion: "9999.0.9999.0", acceptformat: "crx3", x: `id=${id}&installsource=ondemand&uc` };
+    const wanted = {
+      response: "redirect",
+      os,
+      arch: "x86-64",
+      os_arch: "x86_64",
+      nacl_arch: "x86-64",
+      prod: "chromiumcrx",
+      prodchannel: "stable",
+      prodversion: "9999.0.9999.0",
+      acceptformat: "crx3",
+      x: `id=${id}&installsource=ondemand&uc`,
+    };
     for (const [name, value] of Object.entries(wanted)) url.searchParams.set(name, value);
     let response: Response;
     try {
@@ -50,7 +64,12 @@ export function createChromeStore(baseUrl: string): ChromeStore {
     const { body, status } = response;
     if (status === 200 && body !== null) return body;
     await body?.cancel();
-    if (status === 204 || status === 404) throw new ServiceError(404, "not_found", `The Chrome Web Store has no extension ${id} for this system. Check its address; it may have been removed from the store.`);
+    if (status === 204 || status === 404)
+      throw new ServiceError(
+        404,
+        "not_found",
+        `The Chrome Web Store has no extension ${id} for this system. Check its address; it may have been removed from the store.`,
+      );
     throw badGateway(`answered with status ${String(status)}`);
   }
 
@@ -60,7 +79,12 @@ export function createChromeStore(baseUrl: string): ChromeStore {
     try {
       for await (const chunk of body) {
         size += chunk.length;
-        if (size > maxCrxBytes) throw new ServiceError(400, "bad_request", `query.url: the extension has more than ${String(maxArchiveBytes / 2 ** 20)} MiB, the most that can be uploaded.`);
+        if (size > maxCrxBytes)
+          throw new ServiceError(
+            400,
+            "bad_request",
+            `query.url: the extension has more than ${String(maxArchiveBytes / 2 ** 20)} MiB, the most that can be uploaded.`,
+          );
         await file.writeFile(chunk);
       }
     } catch (error) {

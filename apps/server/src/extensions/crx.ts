@@ -55,7 +55,10 @@ function field(fields: readonly { readonly number: number; readonly value: Buffe
 
 /** The id of an extension whose key has this hash: 32 letters from a to p. */
 export function idOfHash(hash: Buffer): string {
-  return hash.subarray(0, 16).toString("hex").replaceAll(/./g, (digit) => String.fromCharCode(97 + Number.parseInt(digit, 16)));
+  return hash
+    .subarray(0, 16)
+    .toString("hex")
+    .replaceAll(/./g, (digit) => String.fromCharCode(97 + Number.parseInt(digit, 16)));
 }
 
 async function readHeader(path: string): Promise<{ header: Buffer; offset: number }> {
@@ -94,9 +97,14 @@ export async function verifyCrx(path: string, id: string): Promise<number> {
   for (const { number, value } of fields) {
     if (number !== rsaProof && number !== ecdsaProof) continue;
     const parts = bytesFields(value);
-    proofs.push({ key: field(parts, proofKey), signature: field(parts, proofSignature), verify: createVerify("sha256").update(signatureContext).update(signedLength).update(signed) });
+    proofs.push({
+      key: field(parts, proofKey),
+      signature: field(parts, proofSignature),
+      verify: createVerify("sha256").update(signatureContext).update(signedLength).update(signed),
+    });
   }
-  if (!proofs.some(({ key }) => idOfHash(createHash("sha256").update(key).digest()) === id)) throw new CrxError("it is not signed with the extension's own key");
+  if (!proofs.some(({ key }) => idOfHash(createHash("sha256").update(key).digest()) === id))
+    throw new CrxError("it is not signed with the extension's own key");
   for await (const chunk of createReadStream(path, { start: offset })) for (const { verify } of proofs) verify.update(chunk as Buffer);
   for (const { key, signature, verify } of proofs) {
     if (!holds(verify, key, signature)) throw new CrxError("a signature does not fit: it was changed on its way");

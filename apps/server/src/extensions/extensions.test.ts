@@ -40,8 +40,16 @@ async function download(idOrName: string): Promise<Response> {
 const stored = () => readdir(join(server.dataDir, "blobs", "extensions")).catch(() => []);
 
 it("keeps an archive byte by byte, with its checksum, under id and name", async () => {
-  const extension = await made([["name", "first.one"], ["file", archive]]);
-  expect(extension).toMatchObject({ name: "first.one", size_bytes: archive.length, checksum: createHash("sha256").update(archive).digest("hex"), last_used_at: null });
+  const extension = await made([
+    ["name", "first.one"],
+    ["file", archive],
+  ]);
+  expect(extension).toMatchObject({
+    name: "first.one",
+    size_bytes: archive.length,
+    checksum: createHash("sha256").update(archive).digest("hex"),
+    last_used_at: null,
+  });
   for (const path of [extension.id, "first.one"]) {
     expect((await server.request("GET", `/extensions/${path}/metadata`)).body).toEqual(extension);
     const response = await download(path);
@@ -52,35 +60,75 @@ it("keeps an archive byte by byte, with its checksum, under id and name", async 
 });
 
 it("takes the parts in any order, no name, and a manifest in the only folder", async () => {
-  expect(await made([["file", archive], ["name", "late-name"]])).toMatchObject({ name: "late-name" });
-  expect(await made([["file", await zipOf({ "folder/manifest.json": `\uFEFF${manifest}`, "folder/a.js": "", "__MACOSX/folder/._a.js": "" })]])).toMatchObject({ name: null });
+  expect(
+    await made([
+      ["file", archive],
+      ["name", "late-name"],
+    ]),
+  ).toMatchObject({ name: "late-name" });
+  expect(
+    await made([["file", await zipOf({ "folder/manifest.json": `\uFEFF${manifest}`, "folder/a.js": "", "__MACOSX/folder/._a.js": "" })]]),
+  ).toMatchObject({ name: null });
 });
 
 it("gives a name to one of many in a project, and keeps no archive of the others", async () => {
   const before = (await stored()).length;
-  const replies = await Promise.all(Array.from({ length: 4 }, () => upload([["name", "race"], ["file", archive]])));
+  const replies = await Promise.all(
+    Array.from({ length: 4 }, () =>
+      upload([
+        ["name", "race"],
+        ["file", archive],
+      ]),
+    ),
+  );
   expect(replies.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
   expect(replies.find(({ status }) => status === 409)?.body).toMatchObject({ code: "name_taken" });
   await expect.poll(async () => (await stored()).length).toBe(before + 1);
   const { key } = await server.addProject("another");
-  expect((await upload([["name", "race"], ["file", archive]], key)).status).toBe(201);
+  expect(
+    (
+      await upload(
+        [
+          ["name", "race"],
+          ["file", archive],
+        ],
+        key,
+      )
+    ).status,
+  ).toBe(201);
 });
 
 it("deletes an extension with its archive, once, and frees its name", async () => {
-  const { id } = await made([["name", "short-lived"], ["file", archive]]);
+  const { id } = await made([
+    ["name", "short-lived"],
+    ["file", archive],
+  ]);
   const before = (await stored()).length;
   expect((await server.request("DELETE", "/extensions/short-lived")).status).toBe(204);
   expect((await stored()).length).toBe(before - 1);
   for (const path of [id, "short-lived"]) {
     expect((await download(path)).status).toBe(404);
-    expect(await server.request("DELETE", `/extensions/${path}`)).toMatchObject({ status: 404, body: { code: "not_found", message: expect.stringContaining("extensions.list") as unknown } });
+    expect(await server.request("DELETE", `/extensions/${path}`)).toMatchObject({
+      status: 404,
+      body: { code: "not_found", message: expect.stringContaining("extensions.list") as unknown },
+    });
   }
-  await made([["name", "short-lived"], ["file", archive]]);
+  await made([
+    ["name", "short-lived"],
+    ["file", archive],
+  ]);
 });
 
 it("lists newest first, by part of a name and by whole names", async () => {
   const { key } = await server.addProject("lists");
-  for (const name of ["Ublock", "ublock.2", "under_score"]) await upload([["name", name], ["file", archive]], key);
+  for (const name of ["Ublock", "ublock.2", "under_score"])
+    await upload(
+      [
+        ["name", name],
+        ["file", archive],
+      ],
+      key,
+    );
   const names = async (query: string) => ((await server.request("GET", `/extensions${query}`, { key })).body as Extension[]).map(({ name }) => name);
   expect(await names("")).toEqual(["under_score", "ublock.2", "Ublock"]);
   expect(await names("?query=BLOCK")).toEqual(["ublock.2", "Ublock"]);
@@ -92,19 +140,69 @@ it("lists newest first, by part of a name and by whole names", async () => {
 describe("refuses", () => {
   const file = (files: Record<string, string>) => async (): Promise<Parts> => [["file", await zipOf(files)]];
   /** Writes over the names of an archive, which the writing library would not take. */
-  const renamed = (from: string, to: string) => async (): Promise<Parts> => [["file", Buffer.from((await zipOf({ "manifest.json": manifest, [from]: "x" })).toString("latin1").replaceAll(from, to), "latin1")]];
+  const renamed = (from: string, to: string) => async (): Promise<Parts> => [
+    ["file", Buffer.from((await zipOf({ "manifest.json": manifest, [from]: "x" })).toString("latin1").replaceAll(from, to), "latin1")],
+  ];
 
   it.each<[string, () => Promise<Parts>, string, string]>([
     ["what is no archive", async () => [["file", Buffer.from("no archive")]], "400 bad_request", "body.file: is no ZIP archive"],
     ["an archive that is cut off", async () => [["file", archive.subarray(0, archive.length - 30)]], "400 bad_request", "body.file"],
     ["nothing", async () => [["name", "nothing"]], "400 bad_request", "body.file: required"],
     ["a text for a file", async () => [["file", "text"]], "400 bad_request", "body.file: must be a file"],
-    ["two files", async () => [["file", archive], ["file", archive]], "400 bad_request", "body.file: is there twice"],
-    ["an unknown part", async () => [["file", archive], ["colour", "blue"]], "400 bad_request", "body.colour: unknown part"],
-    ["a name with a slash", async () => [["file", archive], ["name", "a/b"]], "400 bad_request", "body.name"],
-    ["an empty name", async () => [["name", ""], ["file", archive]], "400 bad_request", "body.name"],
-    ["a name of 256 letters", async () => [["name", "x".repeat(256)], ["file", archive]], "400 bad_request", "body.name"],
-    ["the name of another operation", async () => [["name", "from_chrome_store"], ["file", archive]], "400 bad_request", "body.name"],
+    [
+      "two files",
+      async () => [
+        ["file", archive],
+        ["file", archive],
+      ],
+      "400 bad_request",
+      "body.file: is there twice",
+    ],
+    [
+      "an unknown part",
+      async () => [
+        ["file", archive],
+        ["colour", "blue"],
+      ],
+      "400 bad_request",
+      "body.colour: unknown part",
+    ],
+    [
+      "a name with a slash",
+      async () => [
+        ["file", archive],
+        ["name", "a/b"],
+      ],
+      "400 bad_request",
+      "body.name",
+    ],
+    [
+      "an empty name",
+      async () => [
+        ["name", ""],
+        ["file", archive],
+      ],
+      "400 bad_request",
+      "body.name",
+    ],
+    [
+      "a name of 256 letters",
+      async () => [
+        ["name", "x".repeat(256)],
+        ["file", archive],
+      ],
+      "400 bad_request",
+      "body.name",
+    ],
+    [
+      "the name of another operation",
+      async () => [
+        ["name", "from_chrome_store"],
+        ["file", archive],
+      ],
+      "400 bad_request",
+      "body.name",
+    ],
     ["an archive without a manifest", file({ "a/manifest.json": manifest, "b/x": "" }), "400 bad_request", "no manifest.json"],
     ["a manifest that is no JSON", file({ "manifest.json": "{" }), "400 bad_request", "not JSON"],
     ["a manifest that is a list", file({ "manifest.json": "[]" }), "400 bad_request", "must be a JSON object"],
@@ -115,13 +213,34 @@ describe("refuses", () => {
     ["an absolute path", renamed("a/etc/passwd", "//etc/passwd"), "400 unsafe_archive", "/etc/passwd"],
     ["a path of Windows", renamed("C--windows", "C:\\windows"), "400 unsafe_archive", "body.file"],
     ["a path that is there twice", renamed("manifest.jsom", "manifest.json"), "400 unsafe_archive", "twice"],
-    ["a symbolic link", async () => [["file", await zipOf({ "manifest.json": "/etc/passwd" }, { mode: 0o120777 })]], "400 unsafe_archive", "symbolic link"],
-    ["an archive that unpacks to more than 512 MiB", async () => [["file", await zipOf({ "manifest.json": manifest, ...Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`zeros-${String(index)}`, zeros])) })]], "413 payload_too_large", "512 MiB"],
+    [
+      "a symbolic link",
+      async () => [["file", await zipOf({ "manifest.json": "/etc/passwd" }, { mode: 0o120777 })]],
+      "400 unsafe_archive",
+      "symbolic link",
+    ],
+    [
+      "an archive that unpacks to more than 512 MiB",
+      async () => [
+        [
+          "file",
+          await zipOf({
+            "manifest.json": manifest,
+            ...Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`zeros-${String(index)}`, zeros])),
+          }),
+        ],
+      ],
+      "413 payload_too_large",
+      "512 MiB",
+    ],
     ["more than 50 MiB", async () => [["file", randomBytes(maxArchiveBytes + 1)]], "413 payload_too_large", "50 MiB"],
   ])("%s", async (_what, parts, outcome, message) => {
     const [status, code] = outcome.split(" ");
     const before = (await stored()).length;
-    expect(await upload(await parts())).toMatchObject({ status: Number(status), body: { code, message: expect.stringContaining(message) as unknown } });
+    expect(await upload(await parts())).toMatchObject({
+      status: Number(status),
+      body: { code, message: expect.stringContaining(message) as unknown },
+    });
     expect((await stored()).length).toBe(before);
   });
 

@@ -43,11 +43,22 @@ const columns = ["id", "name", "blob", "size_bytes", "checksum", "created_at", "
 const reservedName = "from_chrome_store";
 
 function toExtension(row: ExtensionRow): Extension {
-  return { id: row.id, name: row.name, created_at: row.created_at, size_bytes: row.size_bytes, checksum: row.checksum, last_used_at: row.last_used_at };
+  return {
+    id: row.id,
+    name: row.name,
+    created_at: row.created_at,
+    size_bytes: row.size_bytes,
+    checksum: row.checksum,
+    last_used_at: row.last_used_at,
+  };
 }
 
 function notFound(idOrName: string): ServiceError {
-  return new ServiceError(404, "not_found", `Extension ${idOrName} was not found in this project. List the extensions with extensions.list, or upload it with extensions.upload.`);
+  return new ServiceError(
+    404,
+    "not_found",
+    `Extension ${idOrName} was not found in this project. List the extensions with extensions.list, or upload it with extensions.upload.`,
+  );
 }
 
 function checkName(value: string): string {
@@ -80,7 +91,12 @@ export function createExtensions(parts: { readonly database: Database; readonly 
       return await blobs.put(stream, { maxBytes: maxArchiveBytes, check: checkExtensionArchive });
     } catch (error) {
       if (!(error instanceof BlobTooLarge)) throw error;
-      throw new ServiceError(413, "payload_too_large", `body.file: an extension's archive may have ${String(maxArchiveBytes / 2 ** 20)} MiB. Leave away what the extension does not need.`, { cause: error });
+      throw new ServiceError(
+        413,
+        "payload_too_large",
+        `body.file: an extension's archive may have ${String(maxArchiveBytes / 2 ** 20)} MiB. Leave away what the extension does not need.`,
+        { cause: error },
+      );
     }
   }
 
@@ -117,14 +133,27 @@ export function createExtensions(parts: { readonly database: Database; readonly 
   return {
     async upload(projectId, incoming) {
       const { name, blob } = await take(incoming);
-      const row = { id: createId(), project_id: projectId, name: name ?? null, blob: blob.name, size_bytes: blob.sizeBytes, checksum: blob.sha256, created_at: new Date().toISOString(), last_used_at: null };
+      const row = {
+        id: createId(),
+        project_id: projectId,
+        name: name ?? null,
+        blob: blob.name,
+        size_bytes: blob.sizeBytes,
+        checksum: blob.sha256,
+        created_at: new Date().toISOString(),
+        last_used_at: null,
+      };
       try {
         await query.insertInto("extensions").values(row).execute();
       } catch (error) {
         // A connection that broke may have stored the row: then the archive is kept, and swept if no row names it.
         if (outageOf(error) === undefined) await blobs.delete(blob.name);
         if (name === undefined || !isUniqueViolation(error)) throw error;
-        throw new ServiceError(409, "name_taken", `An extension named ${name} exists in this project already. Choose another name, or delete that extension first.`);
+        throw new ServiceError(
+          409,
+          "name_taken",
+          `An extension named ${name} exists in this project already. Choose another name, or delete that extension first.`,
+        );
       }
       return toExtension(row);
     },

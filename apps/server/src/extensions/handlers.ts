@@ -4,7 +4,10 @@ import type { Access } from "../auth/access.ts";
 import type { ChromeStore } from "./chrome-store.ts";
 import type { Extensions } from "./extensions.ts";
 
-type ExtensionEndpoints = Pick<typeof endpoints, "uploadExtension" | "listExtensions" | "getExtension" | "downloadExtension" | "downloadExtensionFromChromeStore" | "deleteExtension">;
+type ExtensionEndpoints = Pick<
+  typeof endpoints,
+  "uploadExtension" | "listExtensions" | "getExtension" | "downloadExtension" | "downloadExtensionFromChromeStore" | "deleteExtension"
+>;
 
 export function extensionHandlers(extensions: Extensions, store: ChromeStore): Handlers<ExtensionEndpoints, Access> {
   return {

@@ -13,7 +13,11 @@ const loadTimeoutMs = 120_000;
  * @param ids - of extensions of the project, in the order in which they load.
  * @throws {ServiceError} 404 for one that is no more; 400 for one that Chromium refuses.
  */
-export async function loadStoredExtensions(instance: Instance, extensions: Pick<Extensions, "open">, session: { readonly projectId: string; readonly ids: readonly string[]; readonly signal: AbortSignal }): Promise<void> {
+export async function loadStoredExtensions(
+  instance: Instance,
+  extensions: Pick<Extensions, "open">,
+  session: { readonly projectId: string; readonly ids: readonly string[]; readonly signal: AbortSignal },
+): Promise<void> {
   const boundary = randomBytes(16).toString("hex");
 
   async function* body(): AsyncGenerator<Buffer | string> {
@@ -32,9 +36,13 @@ export async function loadStoredExtensions(instance: Instance, extensions: Pick<
   source.once("error", (error) => (failure = error));
   try {
     const signal = AbortSignal.any([session.signal, AbortSignal.timeout(loadTimeoutMs)]);
-    const answer = await instance.request({ method: "POST", path: "/extensions", headers: { "content-type": `multipart/form-data; boundary=${boundary}` }, signal }, source);
+    const answer = await instance.request(
+      { method: "POST", path: "/extensions", headers: { "content-type": `multipart/form-data; boundary=${boundary}` }, signal },
+      source,
+    );
     const said = await answerText(answer);
-    if (answer.statusCode !== 201) throw new ServiceError(400, "bad_request", `body.extensions: the session's browser does not load them: ${messageOf(said)}`);
+    if (answer.statusCode !== 201)
+      throw new ServiceError(400, "bad_request", `body.extensions: the session's browser does not load them: ${messageOf(said)}`);
   } catch (error) {
     // An archive that could not be read shows as a connection that broke off.
     throw failure ?? error;

@@ -15,7 +15,10 @@ function digestOf(html: string, element: string): string {
 
 /** @param html - with at most one `<script>` and one `<style>`, which are allowed by what they hold. */
 export function htmlPage(html: string): HtmlPage {
-  return { html, policy: `default-src 'none'; script-src ${digestOf(html, "script")}; style-src ${digestOf(html, "style")}; img-src data: blob:; media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'` };
+  return {
+    html,
+    policy: `default-src 'none'; script-src ${digestOf(html, "script")}; style-src ${digestOf(html, "style")}; img-src data: blob:; media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'`,
+  };
 }
 
 /** For who cannot be shown something. Both texts are this service's own. */

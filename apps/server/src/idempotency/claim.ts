@@ -33,7 +33,11 @@ export function claimOf(endpoint: Endpoint, call: AnyCall): Claim | undefined {
 
 /** What a request was answered. */
 export type Outcome =
-  | { readonly status: number; readonly value: unknown; /** The handler chose the status itself. */ readonly chosen?: { readonly retryAfterSeconds?: number } }
+  | {
+      readonly status: number;
+      readonly value: unknown;
+      /** The handler chose the status itself. */ readonly chosen?: { readonly retryAfterSeconds?: number };
+    }
   | { readonly status: number; readonly error: ErrorBody };
 
 /** @param status - of the answer where the handler says none. */
@@ -65,7 +69,11 @@ export function sealOutcome(secrets: Secrets, claim: Claim, outcome: Outcome): B
 /** @throws {ServiceError} 409 when it cannot be read. */
 export function unsealOutcome(secrets: Secrets, claim: Claim, sealed: Buffer): Outcome {
   const text = secrets.unseal(sealed, purpose(claim));
-  if (text === undefined) throw conflict(claim.key, "belongs to an answer that this server cannot read: its secret_key has changed. Look whether the request took effect, and use a new key.");
+  if (text === undefined)
+    throw conflict(
+      claim.key,
+      "belongs to an answer that this server cannot read: its secret_key has changed. Look whether the request took effect, and use a new key.",
+    );
   // It was sealed above.
   return JSON.parse(text) as Outcome;
 }

@@ -12,8 +12,20 @@ export interface ClaimedWork {
   close(): void;
 }
 
-export function createClaimedWork(parts: { readonly database: Database; readonly secrets: Secrets; readonly retentionMs: number; readonly serverId: string; readonly log: Log }): ClaimedWork {
-  const { database: { query }, secrets, retentionMs, serverId, log } = parts;
+export function createClaimedWork(parts: {
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly retentionMs: number;
+  readonly serverId: string;
+  readonly log: Log;
+}): ClaimedWork {
+  const {
+    database: { query },
+    secrets,
+    retentionMs,
+    serverId,
+    log,
+  } = parts;
   const unsettled = createUnsettled(log);
   const at = (ageMs: number) => new Date(Date.now() - ageMs).toISOString();
   const nameOf = ({ key, scope }: Claim) => `${scope}\0${key}`;
@@ -30,7 +42,11 @@ export function createClaimedWork(parts: { readonly database: Database; readonly
           .where((where) =>
             where.or([
               where("idempotency_keys.created_at", "<", at(retentionMs)),
-              where.and([where("idempotency_keys.status", "=", 0), where("idempotency_keys.created_at", "<", at(leaseMs)), where("idempotency_keys.fingerprint", "=", fingerprint)]),
+              where.and([
+                where("idempotency_keys.status", "=", 0),
+                where("idempotency_keys.created_at", "<", at(leaseMs)),
+                where("idempotency_keys.fingerprint", "=", fingerprint),
+              ]),
             ]),
           ),
       )
@@ -42,8 +58,22 @@ export function createClaimedWork(parts: { readonly database: Database; readonly
   /** Keeps the answer, or frees the key where there is none that lasts. What was kept already stays. */
   async function write(claim: Claim, since: string, outcome: Outcome | undefined): Promise<void> {
     const { key, scope } = claim;
-    if (outcome === undefined) await query.deleteFrom("idempotency_keys").where("scope", "=", scope).where("key", "=", key).where("created_at", "=", since).where("status", "=", 0).execute();
-    else await query.updateTable("idempotency_keys").set({ status: outcome.status, response: sealOutcome(secrets, claim, outcome) }).where("scope", "=", scope).where("key", "=", key).where("created_at", "=", since).execute();
+    if (outcome === undefined)
+      await query
+        .deleteFrom("idempotency_keys")
+        .where("scope", "=", scope)
+        .where("key", "=", key)
+        .where("created_at", "=", since)
+        .where("status", "=", 0)
+        .execute();
+    else
+      await query
+        .updateTable("idempotency_keys")
+        .set({ status: outcome.status, response: sealOutcome(secrets, claim, outcome) })
+        .where("scope", "=", scope)
+        .where("key", "=", key)
+        .where("created_at", "=", since)
+        .execute();
   }
 
   function later(claim: Claim, since: string, outcome: Outcome | undefined): void {

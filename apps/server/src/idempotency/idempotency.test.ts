@@ -10,7 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const post = (path: string, idempotencyKey: string, request: TestRequest = {}) => server.request("POST", path, { ...request, headers: { "idempotency-key": idempotencyKey } });
+const post = (path: string, idempotencyKey: string, request: TestRequest = {}) =>
+  server.request("POST", path, { ...request, headers: { "idempotency-key": idempotencyKey } });
 
 it("gives the first answer again, status and secret included, and keeps it encrypted", async () => {
   const key = randomUUID();
@@ -41,7 +42,10 @@ it("refuses the key for another request: body, operation or project", async () =
     expect(await post(path, key, request)).toMatchObject({ status: 422, body: { code: "idempotency_conflict" } });
   }
   const project = await server.addProject("idempotent");
-  const elsewhere = await server.request("POST", "/profiles", { body: { name: "mine" }, headers: { "idempotency-key": key, "x-shoal-project": project.id } });
+  const elsewhere = await server.request("POST", "/profiles", {
+    body: { name: "mine" },
+    headers: { "idempotency-key": key, "x-shoal-project": project.id },
+  });
   expect(elsewhere).toMatchObject({ status: 422, body: { code: "idempotency_conflict" } });
 });
 

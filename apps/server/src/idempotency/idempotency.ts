@@ -26,7 +26,14 @@ export interface Idempotency {
 /** One try of a request; `undefined` while another one has the key. */
 type Attempt = () => Promise<{ readonly value: unknown } | { readonly first: Outcome } | undefined>;
 
-export function createIdempotency(parts: { readonly database: Database; readonly secrets: Secrets; readonly retentionMs: number; readonly serverId: string; readonly region: string; readonly log: Log }): Idempotency {
+export function createIdempotency(parts: {
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly retentionMs: number;
+  readonly serverId: string;
+  readonly region: string;
+  readonly log: Log;
+}): Idempotency {
   const { query } = parts.database;
   const rowWork = createRowWork(parts);
   const claimedWork = createClaimedWork(parts);
@@ -35,7 +42,12 @@ export function createIdempotency(parts: { readonly database: Database; readonly
 
   /** The first answer; `undefined` while there is none. */
   async function recall(claim: Claim): Promise<Outcome | undefined> {
-    const row = await query.selectFrom("idempotency_keys").select(["fingerprint", "status", "response"]).where("scope", "=", claim.scope).where("key", "=", claim.key).executeTakeFirst();
+    const row = await query
+      .selectFrom("idempotency_keys")
+      .select(["fingerprint", "status", "response"])
+      .where("scope", "=", claim.scope)
+      .where("key", "=", claim.key)
+      .executeTakeFirst();
     if (row === undefined) return undefined;
     if (row.fingerprint !== claim.fingerprint) throw keyOfAnotherRequest(claim.key);
     return row.status === 0 || row.response === null ? undefined : unsealOutcome(parts.secrets, claim, row.response);
@@ -62,7 +74,12 @@ export function createIdempotency(parts: { readonly database: Database; readonly
       const first = await recall(claim);
       if (first !== undefined) return replay(first);
       if (Date.now() >= deadline) {
-        throw new ServiceError(409, "conflict", `The first request with Idempotency-Key ${JSON.stringify(claim.key)} still runs. Repeat this one in a moment.`, { retryAfterSeconds: 2 });
+        throw new ServiceError(
+          409,
+          "conflict",
+          `The first request with Idempotency-Key ${JSON.stringify(claim.key)} still runs. Repeat this one in a moment.`,
+          { retryAfterSeconds: 2 },
+        );
       }
       if (mine === undefined) await delay(pollMs);
     }
@@ -80,7 +97,10 @@ export function createIdempotency(parts: { readonly database: Database; readonly
       }) as typeof handler;
     },
     async sweep() {
-      await query.deleteFrom("idempotency_keys").where("created_at", "<", new Date(Date.now() - parts.retentionMs).toISOString()).execute();
+      await query
+        .deleteFrom("idempotency_keys")
+        .where("created_at", "<", new Date(Date.now() - parts.retentionMs).toISOString())
+        .execute();
     },
     close: () => {
       claimedWork.close();

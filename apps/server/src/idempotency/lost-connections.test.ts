@@ -24,7 +24,8 @@ afterAll(() => server.close());
 let originalKey: string;
 
 const post = (path: string, key: string, body: unknown) => server.request("POST", path, { body, headers: { "idempotency-key": key } });
-const countOf = async (table: string) => (await sql<{ count: number }>`select count(*)::int as count from ${sql.table(table)}`.execute(server.database.query)).rows[0]?.count ?? NaN;
+const countOf = async (table: string) =>
+  (await sql<{ count: number }>`select count(*)::int as count from ${sql.table(table)}`.execute(server.database.query)).rows[0]?.count ?? NaN;
 const address = (host: string) => ({ type: "custom", protocol: "http", config: { host, port: 3128 } });
 
 /** Each operation whose effect is rows: path, body, and the table whose rows count what it did. */
@@ -35,7 +36,10 @@ const operations: readonly (readonly [string, (name: string) => { readonly path:
   ["apiKeys.rotate", () => ({ path: `/org/api_keys/${originalKey}/rotate`, body: {}, table: "api_keys" })],
   ["projects.create", (name) => ({ path: "/org/projects", body: { name }, table: "projects" })],
   ["proxies.create", (name) => ({ path: "/proxies", body: { name, ...address("proxy.example") }, table: "proxies" })],
-  ["telemetry.destinations.create", (name) => ({ path: "/telemetry/destinations", body: { name, endpoint: "https://otlp.example" }, table: "telemetry_destinations" })],
+  [
+    "telemetry.destinations.create",
+    (name) => ({ path: "/telemetry/destinations", body: { name, endpoint: "https://otlp.example" }, table: "telemetry_destinations" }),
+  ],
   ["browserPools.create", (name) => ({ path: "/browser_pools", body: { name, size: 1, fill_rate_per_minute: 0 }, table: "browser_pools" })],
 ];
 
@@ -71,9 +75,21 @@ it("lets a repetition wait for the first one while nobody knows how that ends", 
   const key = randomUUID();
   // The first one's connection is gone for the service, and its transaction goes on in the database.
   const blocked = await server.database.query.transaction().execute(async (transaction) => {
-    await transaction.insertInto("profiles").values({ id: randomUUID(), project_id: await standardProject(), name: "contended", created_at: new Date() }).execute();
+    await transaction
+      .insertInto("profiles")
+      .values({ id: randomUUID(), project_id: await standardProject(), name: "contended", created_at: new Date() })
+      .execute();
     const first = post("/profiles", key, { name: "contended" });
-    await expect.poll(async () => (await sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'insert into "profiles"%'`.execute(server.database.query)).rows.length).toBe(1);
+    await expect
+      .poll(
+        async () =>
+          (
+            await sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'insert into "profiles"%'`.execute(
+              server.database.query,
+            )
+          ).rows.length,
+      )
+      .toBe(1);
     proxy.cut();
     expect((await first).status).toBe(503);
     return [post("/profiles", key, { name: "contended" })];
@@ -111,17 +127,33 @@ it("costs three round trips with the one of the handler, and a repetition two", 
   const database = await openDatabase({ url: way.url, dataDir: "", log: { debug: silent, info: silent, warn: silent, error: silent } });
   try {
     const log = await createLog({ log_level: "info", log_format: "json" }, new PassThrough().resume());
-    const { protect } = createIdempotency({ database, secrets: createSecrets("a secret of the test"), retentionMs: 60_000, serverId: "a server", region: "here", log });
+    const { protect } = createIdempotency({
+      database,
+      secrets: createSecrets("a secret of the test"),
+      retentionMs: 60_000,
+      serverId: "a server",
+      region: "here",
+      log,
+    });
     const project_id = await standardProject();
     const create = protect(contract.createProfile, async () => {
       const row = { id: randomUUID(), name: null, created_at: new Date().toISOString() };
-      await database.query.insertInto("profiles").values({ ...row, project_id }).execute();
+      await database.query
+        .insertInto("profiles")
+        .values({ ...row, project_id })
+        .execute();
       return row;
     });
     const ask = async (key: string) => {
       const before = way.answers;
       // What the memory looks at.
-      const profile = await create({ params: {}, query: {}, body: {}, headers: { "idempotency-key": key }, context: { key: { id: "k" }, projectId: project_id } } as unknown as Parameters<typeof create>[0]);
+      const profile = await create({
+        params: {},
+        query: {},
+        body: {},
+        headers: { "idempotency-key": key },
+        context: { key: { id: "k" }, projectId: project_id },
+      } as unknown as Parameters<typeof create>[0]);
       return { profile, answers: way.answers - before };
     };
     await ask(randomUUID());

@@ -27,11 +27,22 @@ const rowEndpoints: ReadonlySet<Endpoint> = new Set<Endpoint>([
 /** Whether the whole effect of an operation is rows, written by this server. @param region - of this server; others make pools of theirs. */
 export function isRowWork(endpoint: Endpoint, body: unknown, region: string): boolean {
   if (!rowEndpoints.has(endpoint)) return false;
-  return endpoint !== contract.createBrowserPool || typeof body !== "object" || body === null || !("region" in body) || body.region === undefined || body.region === region;
+  return (
+    endpoint !== contract.createBrowserPool ||
+    typeof body !== "object" ||
+    body === null ||
+    !("region" in body) ||
+    body.region === undefined ||
+    body.region === region
+  );
 }
 
 /** Carries out a request and keeps its answer in one transaction. */
-export type RowWork = (claim: Claim, status: number, handle: () => unknown) => Promise<{ readonly value: unknown } | { readonly first: Outcome } | undefined>;
+export type RowWork = (
+  claim: Claim,
+  status: number,
+  handle: () => unknown,
+) => Promise<{ readonly value: unknown } | { readonly first: Outcome } | undefined>;
 
 /** A lock that frees itself with the transaction, or with the connection of whoever dies in it. */
 function lockOf({ key, scope }: Claim): string {
@@ -55,7 +66,13 @@ interface KeptRow {
  *
  * @returns the answer; or the `first` one, where there is one; or `undefined` while another request with the key runs.
  */
-export function createRowWork(parts: { readonly database: Database; readonly secrets: Secrets; readonly retentionMs: number; readonly serverId: string; readonly log: Log }): RowWork {
+export function createRowWork(parts: {
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly retentionMs: number;
+  readonly serverId: string;
+  readonly log: Log;
+}): RowWork {
   const { database, secrets, retentionMs, serverId, log } = parts;
 
   async function once(claim: Claim, status: number, handle: () => unknown): ReturnType<RowWork> {
@@ -77,9 +94,19 @@ export function createRowWork(parts: { readonly database: Database; readonly sec
         return kept.status === 0 || kept.response === null ? undefined : { first: unsealOutcome(secrets, claim, kept.response) };
       }
       const settle = async (outcome: Outcome, before = ""): Promise<void> => {
-        const values = [text(claim.scope), text(claim.key), text(claim.fingerprint), String(outcome.status), bytes(sealOutcome(secrets, claim, outcome)), `'${since.toISOString()}'`, text(serverId)].join(", ");
+        const values = [
+          text(claim.scope),
+          text(claim.key),
+          text(claim.fingerprint),
+          String(outcome.status),
+          bytes(sealOutcome(secrets, claim, outcome)),
+          `'${since.toISOString()}'`,
+          text(serverId),
+        ].join(", ");
         const past = kept === undefined ? "" : `delete from idempotency_keys where ${named} and created_at = ${text(kept.created_at)}::timestamptz; `;
-        await connection.send(`${before}${past}insert into idempotency_keys (scope, key, fingerprint, status, response, created_at, server_id) values (${values}); commit`);
+        await connection.send(
+          `${before}${past}insert into idempotency_keys (scope, key, fingerprint, status, response, created_at, server_id) values (${values}); commit`,
+        );
       };
       let value: unknown;
       try {

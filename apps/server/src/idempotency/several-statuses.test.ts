@@ -31,14 +31,50 @@ beforeAll(async () => {
   const silent = () => undefined;
   database = await openDatabase({ dataDir: folder, log: { debug: silent, info: silent, warn: silent, error: silent } });
   const log = await createLog({ log_level: "info", log_format: "json" }, new PassThrough().resume());
-  const idempotency = createIdempotency({ database, secrets: createSecrets("a secret of the test"), retentionMs: 60_000, serverId: "a server", region: "here", log });
+  const idempotency = createIdempotency({
+    database,
+    secrets: createSecrets("a secret of the test"),
+    retentionMs: 60_000,
+    serverId: "a server",
+    region: "here",
+    log,
+  });
   // Only the key's id is looked at.
   const context = () => ({ key: { id: "k1" }, projectId: "p1", baseUrl: "" }) as Access;
   configure(app);
-  mount(app, run, idempotency.protect(run, () => withStatus(202, { run: ++handled })), { context });
-  mount(app, lease, idempotency.protect(lease, () => { handled++; return undefined; }), { context });
-  mount(app, film, idempotency.protect(film, () => { handled++; return withStatus(202, undefined, { retryAfterSeconds: 7 }); }), { context });
-  mount(app, connect, idempotency.protect(connect, () => { handled++; throw new ServiceError(409, "conflict", "There is one.", { fields: { existing_id: "c1" } }); }), { context });
+  mount(
+    app,
+    run,
+    idempotency.protect(run, () => withStatus(202, { run: ++handled })),
+    { context },
+  );
+  mount(
+    app,
+    lease,
+    idempotency.protect(lease, () => {
+      handled++;
+      return undefined;
+    }),
+    { context },
+  );
+  mount(
+    app,
+    film,
+    idempotency.protect(film, () => {
+      handled++;
+      return withStatus(202, undefined, { retryAfterSeconds: 7 });
+    }),
+    { context },
+  );
+  mount(
+    app,
+    connect,
+    idempotency.protect(connect, () => {
+      handled++;
+      throw new ServiceError(409, "conflict", "There is one.", { fields: { existing_id: "c1" } });
+    }),
+    { context },
+  );
   url = await app.listen({ port: 0, host: "127.0.0.1" });
 });
 afterAll(async () => {

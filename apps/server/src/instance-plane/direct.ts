@@ -21,7 +21,12 @@ export function serveDirect(app: FastifyInstance, plane: DirectPlane): void {
         if (instance === undefined) return;
         // With the token in the address, these fields are for the site. The answer is the site's too, on this service's own address: no page is to run there.
         const isForSite = sessionTokenIn(request.raw.url ?? "") !== undefined;
-        await forward(instance, id, { request, reply }, { keepsCredentials: isForSite, answerHeaders: { "content-security-policy": "sandbox", "x-content-type-options": "nosniff" } });
+        await forward(
+          instance,
+          id,
+          { request, reply },
+          { keepsCredentials: isForSite, answerHeaders: { "content-security-policy": "sandbox", "x-content-type-options": "nosniff" } },
+        );
       } catch (error) {
         // Else a refusal would look like an answer of the site.
         void reply.header("x-shoal-error", ServiceError.isInstance(error) ? error.code : "internal_error");

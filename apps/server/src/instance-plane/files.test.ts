@@ -18,7 +18,11 @@ const url = (tail: string) => `${server.baseUrl}/browsers/${session.session_id}/
 const isIdle = async () => Browser.parse((await server.request("GET", `/browsers/${session.session_id}`)).body).expires_at !== undefined;
 
 it("writes, lists and reads files of a session", async () => {
-  const written = await fetch(url("write_file?path=%2Fhome%2Fshoal%2Fa%20b.txt"), { method: "PUT", headers: { authorization, "content-type": "application/octet-stream" }, body: "hello" });
+  const written = await fetch(url("write_file?path=%2Fhome%2Fshoal%2Fa%20b.txt"), {
+    method: "PUT",
+    headers: { authorization, "content-type": "application/octet-stream" },
+    body: "hello",
+  });
   expect([written.status, await written.text()]).toEqual([201, ""]);
   const listed = await fetch(url("list_files?path=/home/shoal"), { headers: { authorization } });
   expect(await listed.json()).toEqual(expect.arrayContaining([expect.objectContaining({ name: "a b.txt", size_bytes: 5 })]));
@@ -36,19 +40,37 @@ it("answers the instance's own errors", async () => {
 it("answers 501 for what no instance can do yet, whatever else the request says", async () => {
   expect(notImplemented).toEqual([...new Set(notImplemented)].sort());
   for (const { method, operationId, path } of notImplemented.map((name): Endpoint => contract[name])) {
-    const answer = await server.request(method, `${path.replace("{id}", session.session_id).replaceAll(/\{\w+\}/g, "x")}?nonsense=1`, method === "GET" ? {} : { body: "{" });
-    expect([operationId, answer.status, answer.body]).toMatchObject([operationId, 501, { code: "not_implemented", message: expect.stringContaining(operationId) as unknown }]);
+    const answer = await server.request(
+      method,
+      `${path.replace("{id}", session.session_id).replaceAll(/\{\w+\}/g, "x")}?nonsense=1`,
+      method === "GET" ? {} : { body: "{" },
+    );
+    expect([operationId, answer.status, answer.body]).toMatchObject([
+      operationId,
+      501,
+      { code: "not_implemented", message: expect.stringContaining(operationId) as unknown },
+    ]);
   }
 });
 
 it("follows a directory: events come as they happen, the stream keeps the session in use, and ends with it", async () => {
   const watch = DirectoryWatch.parse(
-    await (await fetch(url("watch"), { method: "POST", headers: { authorization, "content-type": "application/json" }, body: JSON.stringify({ path: "/home/shoal" }) })).json(),
+    await (
+      await fetch(url("watch"), {
+        method: "POST",
+        headers: { authorization, "content-type": "application/json" },
+        body: JSON.stringify({ path: "/home/shoal" }),
+      })
+    ).json(),
   );
   const events = await fetch(url(`watch/${watch.watch_id}/events`), { headers: { authorization } });
   expect([events.status, events.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
   await expect.poll(isIdle).toBe(false);
-  await fetch(url("write_file?path=/home/shoal/seen.txt"), { method: "PUT", headers: { authorization, "content-type": "application/octet-stream" }, body: "x" });
+  await fetch(url("write_file?path=/home/shoal/seen.txt"), {
+    method: "PUT",
+    headers: { authorization, "content-type": "application/octet-stream" },
+    body: "x",
+  });
   const reader = events.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   while (!text.includes("seen.txt")) {

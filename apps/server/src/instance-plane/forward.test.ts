@@ -16,9 +16,28 @@ import { serveForwarded } from "./forward.ts";
 const params = lazyObject(() => ({ id: Id }));
 const common = { area: "Test", plane: "instance", summary: "For the test.", params, errors: [] } as const;
 const endpoints = [
-  defineEndpoint({ ...common, operationId: "test.read", method: "GET", path: "/browsers/{id}/read", responses: { 200: bytes("application/octet-stream") } }),
-  defineEndpoint({ ...common, operationId: "test.write", method: "PUT", path: "/browsers/{id}/write", body: bytes("application/octet-stream"), responses: { 201: empty } }),
-  defineEndpoint({ ...common, operationId: "test.events", method: "GET", path: "/browsers/{id}/events", responses: { 200: eventStream(z.unknown()) } }),
+  defineEndpoint({
+    ...common,
+    operationId: "test.read",
+    method: "GET",
+    path: "/browsers/{id}/read",
+    responses: { 200: bytes("application/octet-stream") },
+  }),
+  defineEndpoint({
+    ...common,
+    operationId: "test.write",
+    method: "PUT",
+    path: "/browsers/{id}/write",
+    body: bytes("application/octet-stream"),
+    responses: { 201: empty },
+  }),
+  defineEndpoint({
+    ...common,
+    operationId: "test.events",
+    method: "GET",
+    path: "/browsers/{id}/events",
+    responses: { 200: eventStream(z.unknown()) },
+  }),
 ];
 
 /** What plays the instance: an HTTP server whose answer each test decides. */
@@ -45,7 +64,9 @@ const instance: Pick<Instance, "request"> = {
 };
 
 beforeAll(async () => {
-  inner = createServer((request, response) => { answer(request, response); }).listen(0, "127.0.0.1");
+  inner = createServer((request, response) => {
+    answer(request, response);
+  }).listen(0, "127.0.0.1");
   await once(inner, "listening");
   app = Fastify({ ...fastifyOptions, forceCloseConnections: true });
   configure(app);
@@ -77,7 +98,16 @@ function blocks(count: number): { stream(): Readable; digest: string; sizeBytes:
   const block = randomBytes(1024 * 1024);
   const hash = createHash("sha256");
   for (let index = 0; index < count; index += 1) hash.update(block);
-  return { stream: () => Readable.from((function* () { for (let index = 0; index < count; index += 1) yield block; })()), digest: hash.digest("hex"), sizeBytes: count * block.length };
+  return {
+    stream: () =>
+      Readable.from(
+        (function* () {
+          for (let index = 0; index < count; index += 1) yield block;
+        })(),
+      ),
+    digest: hash.digest("hex"),
+    sizeBytes: count * block.length,
+  };
 }
 
 async function digestOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
@@ -92,12 +122,19 @@ it("passes method, path, query, headers, status and body as they are, but nothin
     seen = request;
     response.writeHead(206, { "content-type": "text/x-test", "x-own": "1", "set-cookie": "a=b", "x-request-id": "theirs" }).end("body");
   };
-  const response = await fetch(`${baseUrl}/browsers/b1/read?path=%2Fa%20b&x=%2E%2E`, { headers: { authorization: "Bearer secret", cookie: "c=d", "x-custom": "kept", "x-request-id": "mine" } });
+  const response = await fetch(`${baseUrl}/browsers/b1/read?path=%2Fa%20b&x=%2E%2E`, {
+    headers: { authorization: "Bearer secret", cookie: "c=d", "x-custom": "kept", "x-request-id": "mine" },
+  });
   expect(seen?.url).toBe("/read?path=%2Fa%20b&x=%2E%2E");
   expect(seen?.headers).toMatchObject({ "x-custom": "kept", "x-request-id": "mine" });
   expect(seen?.headers).not.toHaveProperty("authorization");
   expect(seen?.headers).not.toHaveProperty("cookie");
-  expect([response.status, await response.text(), response.headers.get("content-type"), response.headers.get("x-own")]).toEqual([206, "body", "text/x-test", "1"]);
+  expect([response.status, await response.text(), response.headers.get("content-type"), response.headers.get("x-own")]).toEqual([
+    206,
+    "body",
+    "text/x-test",
+    "1",
+  ]);
   expect(response.headers.get("x-request-id")).toBe("mine");
   expect(response.headers.get("set-cookie")).toBeNull();
 });
@@ -125,11 +162,17 @@ it("streams half a gigabyte up and down without holding it", { timeout: 60_000 }
   let received = "";
   answer = (request, response) => {
     if (request.method === "GET") content.stream().pipe(response.writeHead(200, { "content-length": content.sizeBytes }));
-    else void digestOf(request).then((digest) => { received = digest; response.writeHead(201).end(); });
+    else
+      void digestOf(request).then((digest) => {
+        received = digest;
+        response.writeHead(201).end();
+      });
   };
   const before = process.memoryUsage.rss();
   let peak = 0;
-  const sampling = setInterval(() => { peak = Math.max(peak, process.memoryUsage.rss()); }, 20);
+  const sampling = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }, 20);
   try {
     const up = httpRequest(`${baseUrl}/browsers/b1/write`, { method: "PUT", headers: { "content-type": "application/octet-stream" } });
     content.stream().pipe(up);
@@ -164,7 +207,16 @@ it("holds a fast side back when the other is slow", async () => {
   const [response] = (await once(request, "response")) as [IncomingMessage];
   // Nobody reads: what was sent must come to a stop far below the whole.
   let last = -1;
-  await expect.poll(() => { const stopped = sent === last; last = sent; return stopped; }, { interval: 200 }).toBe(true);
+  await expect
+    .poll(
+      () => {
+        const stopped = sent === last;
+        last = sent;
+        return stopped;
+      },
+      { interval: 200 },
+    )
+    .toBe(true);
   expect(sent).toBeLessThan(64 * 1024 * 1024);
   response.destroy();
 });
@@ -192,7 +244,9 @@ it("ends the instance's work when the client goes away, before and during the an
     const arrived = Promise.withResolvers<undefined>();
     answer = (request, response) => {
       if (answering) response.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n");
-      request.socket.on("close", () => { closed.resolve(undefined); });
+      request.socket.on("close", () => {
+        closed.resolve(undefined);
+      });
       arrived.resolve(undefined);
     };
     const client = new AbortController();
@@ -222,7 +276,9 @@ it("hands on an answer that comes before the upload is over, takes the rest, and
   // Node's own client stops an upload once it has the answer, so this one writes by hand.
   const socket = connect(portOf(app.server), "127.0.0.1");
   let received = "";
-  socket.setEncoding("latin1").on("data", (data: string) => { received += data; });
+  socket.setEncoding("latin1").on("data", (data: string) => {
+    received += data;
+  });
   socket.write(`PUT /browsers/b1/write HTTP/1.1\r\nHost: x\r\nContent-Length: ${String(content.sizeBytes)}\r\n\r\n`);
   for await (const block of content.stream()) if (!socket.write(block as Buffer)) await once(socket, "drain");
   socket.write("GET /browsers/b1/read HTTP/1.1\r\nHost: x\r\n\r\n");

@@ -8,7 +8,19 @@ import { replicaHeader } from "../replicas/replica-trust.ts";
 import { withoutSessionToken } from "./session-token.ts";
 
 /** RFC 9110, 7.6.1: of this connection only. What another server vouches for goes no further either. */
-const hopByHop = ["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "expect", "trailer", "transfer-encoding", "upgrade", replicaHeader];
+const hopByHop = [
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "expect",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  replicaHeader,
+];
 /** What opens the service is not the instance's business: what runs there is not trusted. */
 const secret = ["authorization", "cookie", "x-api-key", "host"];
 
@@ -29,7 +41,10 @@ function pathInside(url: string): string {
 }
 
 /** Sends a request on, and gives the answer whose body is to follow. */
-export type Exchange = (init: { readonly method: string; readonly headers: OutgoingHttpHeaders; readonly signal: AbortSignal }, body: Readable | undefined) => Promise<IncomingMessage>;
+export type Exchange = (
+  init: { readonly method: string; readonly headers: OutgoingHttpHeaders; readonly signal: AbortSignal },
+  body: Readable | undefined,
+) => Promise<IncomingMessage>;
 
 /** What is done differently for some requests. */
 export interface ForwardOptions {
@@ -68,7 +83,11 @@ export async function forward(instance: Instance, sessionId: string, forwarding:
  *
  * @throws what `exchange` does, before anything was answered.
  */
-export async function relay({ request, reply }: Forwarding, options: ForwardOptions & { readonly droppedAnswerHeaders?: readonly string[] }, exchange: Exchange): Promise<void> {
+export async function relay(
+  { request, reply }: Forwarding,
+  options: ForwardOptions & { readonly droppedAnswerHeaders?: readonly string[] },
+  exchange: Exchange,
+): Promise<void> {
   const { raw } = request;
   const response = reply.raw;
   const gone = new AbortController();

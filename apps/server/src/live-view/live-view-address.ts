@@ -21,7 +21,10 @@ export interface LiveViewAddresses {
    *
    * @param baseUrl - where the client reaches the service.
    */
-  of(row: Pick<SessionRow, "id" | "ended_at"> & { readonly options?: { readonly kiosk_mode?: boolean } }, baseUrl: string): { browser_live_view_url?: string; browser_live_view_read_only_url?: string };
+  of(
+    row: Pick<SessionRow, "id" | "ended_at"> & { readonly options?: { readonly kiosk_mode?: boolean } },
+    baseUrl: string,
+  ): { browser_live_view_url?: string; browser_live_view_read_only_url?: string };
   /** @throws {ServiceError} 401 for a token that is none, or holds no more. */
   open(token: string): LiveViewAccess;
 }
@@ -54,15 +57,27 @@ export function createLiveViewAddresses(secrets: Pick<Secrets, "sign" | "hasSign
       if (ended_at !== null) return {};
       const { control, watch } = tokensOf(id);
       const question = options?.kiosk_mode === true ? "?kiosk=true" : "";
-      return { browser_live_view_url: `${baseUrl}/browser/live/${control}${question}`, browser_live_view_read_only_url: `${baseUrl}/browser/live/${watch}${question}` };
+      return {
+        browser_live_view_url: `${baseUrl}/browser/live/${control}${question}`,
+        browser_live_view_read_only_url: `${baseUrl}/browser/live/${watch}${question}`,
+      };
     },
     open(token) {
       const [, text = "", sessionId = "", letter, expiry = "", signature = ""] = pattern.exec(token) ?? [];
       if (!secrets.hasSigned(use, text, signature)) {
-        throw new ServiceError(401, "unauthorized", "This is no address of a live view. Take browser_live_view_url as browsers.create or browsers.get returned it.");
+        throw new ServiceError(
+          401,
+          "unauthorized",
+          "This is no address of a live view. Take browser_live_view_url as browsers.create or browsers.get returned it.",
+        );
       }
       const expiresAtMs = Number.parseInt(expiry, 36) * 1000;
-      if (expiresAtMs <= Date.now()) throw new ServiceError(401, "unauthorized", "This address of a live view has expired. Ask for the session again with browsers.get: it tells a new one.");
+      if (expiresAtMs <= Date.now())
+        throw new ServiceError(
+          401,
+          "unauthorized",
+          "This address of a live view has expired. Ask for the session again with browsers.get: it tells a new one.",
+        );
       return { sessionId, mode: letter === "c" ? "control" : "watch", expiresAtMs };
     },
   };

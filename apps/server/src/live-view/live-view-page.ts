@@ -28,7 +28,10 @@ const endings: Readonly<Record<string, string>> = {
 export function serveLiveView(app: FastifyInstance, { addresses, store, frameAncestors, onRefused }: LiveViewParts): void {
   let loaded: HtmlPage | undefined;
 
-  async function stateOf(request: IncomingMessage, token: string): Promise<{ readonly state: "running" } | { readonly state: "ended"; readonly ended_reason: string | null }> {
+  async function stateOf(
+    request: IncomingMessage,
+    token: string,
+  ): Promise<{ readonly state: "running" } | { readonly state: "ended"; readonly ended_reason: string | null }> {
     let sessionId: string;
     try {
       ({ sessionId } = addresses.open(token));
@@ -43,7 +46,8 @@ export function serveLiveView(app: FastifyInstance, { addresses, store, frameAnc
   app.get<{ Params: { token: string } }>("/browser/live/:token", { exposeHeadRoute: false }, async (request, reply) => {
     try {
       const state = await stateOf(request.raw, request.params.token);
-      if (state.state === "ended") sendPage(reply, 404, refusalPage("The session has ended", endings[state.ended_reason ?? ""] ?? "Start another one."), frameAncestors);
+      if (state.state === "ended")
+        sendPage(reply, 404, refusalPage("The session has ended", endings[state.ended_reason ?? ""] ?? "Start another one."), frameAncestors);
       else sendPage(reply, 200, (loaded ??= htmlPage(readFileSync(liveViewPagePath, "utf8"))), frameAncestors);
     } catch (error) {
       if (!ServiceError.isInstance(error)) throw error;

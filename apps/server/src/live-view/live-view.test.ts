@@ -21,7 +21,10 @@ describe("addresses of live views", () => {
     vi.useFakeTimers({ now: 1_800_000_001_000 });
     const { browser_live_view_url: control, browser_live_view_read_only_url: watch } = addresses.of(running, "https://shoal.example/api");
     expect(control).toMatch(/^https:\/\/shoal\.example\/api\/browser\/live\/[\w.-]+$/);
-    expect([control, watch].map((url) => addresses.open(tokenOf(url)))).toMatchObject([{ sessionId: "session1", mode: "control" }, { sessionId: "session1", mode: "watch" }]);
+    expect([control, watch].map((url) => addresses.open(tokenOf(url)))).toMatchObject([
+      { sessionId: "session1", mode: "control" },
+      { sessionId: "session1", mode: "watch" },
+    ]);
     vi.setSystemTime(Date.now() + 10_000);
     expect(addresses.of(running, "https://shoal.example/api").browser_live_view_url).toBe(control);
     const { expiresAtMs } = addresses.open(tokenOf(control));
@@ -69,7 +72,10 @@ describe("the page", () => {
     const { session_id: id, browser_live_view_url: usual = "" } = (await server.request("POST", "/browsers", { body: {} })).body as Browser;
     const opened = async (address: string): Promise<WebSocket> => {
       const socket = new WebSocket(`${address.replace("http", "ws")}/socket`);
-      await new Promise((resolve, reject) => { socket.onopen = resolve; socket.onerror = reject; });
+      await new Promise((resolve, reject) => {
+        socket.onopen = resolve;
+        socket.onerror = reject;
+      });
       return socket;
     };
     // So that nothing has to be started within the time of the other address.
@@ -77,7 +83,9 @@ describe("the page", () => {
     const text = `${id}.c${Math.ceil(Date.now() / 1000 + 12).toString(36)}`;
     const url = `${server.baseUrl}/browser/live/${text}.${createSecrets(secretKey).sign("live view", text)}`;
     const socket = await opened(url);
-    await new Promise((resolve) => { socket.onclose = resolve; });
+    await new Promise((resolve) => {
+      socket.onclose = resolve;
+    });
     expect(first.readyState).toBe(WebSocket.OPEN);
     first.close();
     const refused = await fetch(url);

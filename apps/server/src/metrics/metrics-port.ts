@@ -20,7 +20,9 @@ export async function answerMetrics(metrics: Metrics, response: ServerResponse, 
     response.writeHead(200, { "content-type": metrics.contentType, "cache-control": "no-store" }).end(text);
   } catch (error) {
     log.warn({ err: error }, "metrics could not be collected");
-    response.writeHead(503, { "content-type": "text/plain", "retry-after": "5" }).end("The metrics could not be collected; the service's log says why.\n");
+    response
+      .writeHead(503, { "content-type": "text/plain", "retry-after": "5" })
+      .end("The metrics could not be collected; the service's log says why.\n");
   }
 }
 
@@ -32,11 +34,16 @@ export interface MetricsPort {
 }
 
 /** @throws {StartError} when it cannot listen there. */
-export async function openMetricsPort(where: { readonly host: string; readonly port: number; readonly token: string | undefined }, metrics: Metrics, log: Log): Promise<MetricsPort> {
+export async function openMetricsPort(
+  where: { readonly host: string; readonly port: number; readonly token: string | undefined },
+  metrics: Metrics,
+  log: Log,
+): Promise<MetricsPort> {
   const server = createServer({ headersTimeout: 5000, requestTimeout: 5000 }, (request, response) => {
     if (request.url?.split("?", 1)[0] !== "/metrics") response.writeHead(404).end("There is only /metrics.\n");
     else if (request.method !== "GET" && request.method !== "HEAD") response.writeHead(405, { allow: "GET, HEAD" }).end();
-    else if (!hasToken(request, where.token)) response.writeHead(401, { "www-authenticate": "Bearer" }).end("Send the metrics_token of the settings as a bearer token.\n");
+    else if (!hasToken(request, where.token))
+      response.writeHead(401, { "www-authenticate": "Bearer" }).end("Send the metrics_token of the settings as a bearer token.\n");
     else void answerMetrics(metrics, response, log);
   });
   try {

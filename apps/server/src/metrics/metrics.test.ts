@@ -14,7 +14,10 @@ const token = "metrics-token-for-tests";
 let server: TestServer;
 let beside: TestServer;
 beforeAll(async () => {
-  [server, beside] = await Promise.all([startTestServer({ metrics_port: 0, allow_private_hosts: ["127.0.0.1"] }), startTestServer({ metrics_token: token })]);
+  [server, beside] = await Promise.all([
+    startTestServer({ metrics_port: 0, allow_private_hosts: ["127.0.0.1"] }),
+    startTestServer({ metrics_token: token }),
+  ]);
 });
 afterAll(() => Promise.all([server.close(), beside.close()]));
 
@@ -53,11 +56,18 @@ it("counts sessions by state, how long they took to start, streams, sockets and 
   const browser = Browser.parse((await server.request("POST", "/browsers", { body: { start_url: url } })).body);
   const socket = new WebSocket(browser.cdp_ws_url);
   await new Promise<void>((resolve, reject) => {
-    socket.addEventListener("open", () => { resolve(); });
-    socket.addEventListener("error", () => { reject(new Error("no socket")); });
+    socket.addEventListener("open", () => {
+      resolve();
+    });
+    socket.addEventListener("error", () => {
+      reject(new Error("no socket"));
+    });
   });
   const ended = new AbortController();
-  const stream = await fetch(`${server.baseUrl}/browsers/${browser.session_id}/telemetry/stream`, { headers: { authorization: `Bearer ${server.key}` }, signal: ended.signal });
+  const stream = await fetch(`${server.baseUrl}/browsers/${browser.session_id}/telemetry/stream`, {
+    headers: { authorization: `Bearer ${server.key}` },
+    signal: ended.signal,
+  });
   expect(stream.status).toBe(200);
   const live = await scrape();
   expect(live.get('shoal_sessions{state="running"}')).toBe(1);
@@ -65,7 +75,9 @@ it("counts sessions by state, how long they took to start, streams, sockets and 
   expect(live.get('shoal_instance_start_seconds_count{outcome="started"}')).toBe(1);
   expect(live.get("shoal_event_streams")).toBe(1);
   expect(live.get("shoal_websockets")).toBe(1);
-  await expect.poll(async () => (await scrape()).get('shoal_egress_bytes_total{direction="received"}')).toBeGreaterThan((before.get('shoal_egress_bytes_total{direction="received"}') ?? 0) + 50_000);
+  await expect
+    .poll(async () => (await scrape()).get('shoal_egress_bytes_total{direction="received"}'))
+    .toBeGreaterThan((before.get('shoal_egress_bytes_total{direction="received"}') ?? 0) + 50_000);
   ended.abort();
   socket.close();
   await server.request("DELETE", `/browsers/${browser.session_id}`);
@@ -90,7 +102,10 @@ it("is told to nobody but who has the token, also beside the API", async () => {
 it("is not served beyond loopback without a token", async () => {
   const folder = mkdtempSync(join(tmpdir(), "shoal-metrics-"));
   try {
-    const error: unknown = await startServer(completeConfig({ data_dir: folder, port: 0, placement: "process", warm: 0, metrics_port: 0, metrics_host: "0.0.0.0" }), { logTo: new PassThrough().resume() }).catch((reason: unknown) => reason);
+    const error: unknown = await startServer(
+      completeConfig({ data_dir: folder, port: 0, placement: "process", warm: 0, metrics_port: 0, metrics_host: "0.0.0.0" }),
+      { logTo: new PassThrough().resume() },
+    ).catch((reason: unknown) => reason);
     if (!StartError.isInstance(error)) throw new Error("It started.");
     expect(error.hint).toContain("metrics_token");
   } finally {

@@ -45,27 +45,115 @@ export function createMetrics({ database, serverId, traffic, requests, sockets, 
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  new Gauge({ name: "shoal_build_info", help: "1; the version of the service is its label.", labelNames: ["version"], registers }).set({ version }, 1);
+  new Gauge({ name: "shoal_build_info", help: "1; the version of the service is its label.", labelNames: ["version"], registers }).set(
+    { version },
+    1,
+  );
 
-  const requestSeconds = new Histogram({ name: "shoal_http_request_duration_seconds", help: "Requests by operation and class of status, from their arrival to the end of the answer. Event streams are not among them.", labelNames: ["operation", "status_class"], buckets: requestBuckets, registers });
-  const requestsTotal = new Counter({ name: "shoal_http_requests_total", help: "Requests by operation and status; 499: the client went away before there was an answer.", labelNames: ["operation", "status"], registers });
-  const createSeconds = new Histogram({ name: "shoal_session_create_seconds", help: "Successful calls of browsers.create.", buckets: createBuckets, registers });
-  const startSeconds = new Histogram({ name: "shoal_instance_start_seconds", help: "Until a session, one of a pool too, had its instance; a warm one takes milliseconds.", labelNames: ["outcome"], buckets: createBuckets, registers });
-  const ended = new Counter({ name: "shoal_sessions_ended_total", help: "Sessions of this server that ended, by reason.", labelNames: ["reason"], registers });
-  const refusals = new Counter({ name: "shoal_overload_refusals_total", help: "Requests refused because the server had too much to do.", labelNames: ["reason"], registers });
+  const requestSeconds = new Histogram({
+    name: "shoal_http_request_duration_seconds",
+    help: "Requests by operation and class of status, from their arrival to the end of the answer. Event streams are not among them.",
+    labelNames: ["operation", "status_class"],
+    buckets: requestBuckets,
+    registers,
+  });
+  const requestsTotal = new Counter({
+    name: "shoal_http_requests_total",
+    help: "Requests by operation and status; 499: the client went away before there was an answer.",
+    labelNames: ["operation", "status"],
+    registers,
+  });
+  const createSeconds = new Histogram({
+    name: "shoal_session_create_seconds",
+    help: "Successful calls of browsers.create.",
+    buckets: createBuckets,
+    registers,
+  });
+  const startSeconds = new Histogram({
+    name: "shoal_instance_start_seconds",
+    help: "Until a session, one of a pool too, had its instance; a warm one takes milliseconds.",
+    labelNames: ["outcome"],
+    buckets: createBuckets,
+    registers,
+  });
+  const ended = new Counter({
+    name: "shoal_sessions_ended_total",
+    help: "Sessions of this server that ended, by reason.",
+    labelNames: ["reason"],
+    registers,
+  });
+  const refusals = new Counter({
+    name: "shoal_overload_refusals_total",
+    help: "Requests refused because the server had too much to do.",
+    labelNames: ["reason"],
+    registers,
+  });
 
-  const sessions = new Gauge({ name: "shoal_sessions", help: "Sessions of this server by state; those of pools apart.", labelNames: ["state"], registers });
+  const sessions = new Gauge({
+    name: "shoal_sessions",
+    help: "Sessions of this server by state; those of pools apart.",
+    labelNames: ["state"],
+    registers,
+  });
   const pools = new Gauge({ name: "shoal_pools", help: "Browser pools of the installation.", registers });
   const poolSize = new Gauge({ name: "shoal_pool_browsers_wanted", help: "Sizes of all pools of the installation together.", registers });
   const poolWaiters = new Gauge({ name: "shoal_pool_waiters", help: "Callers that wait at this server for a browser of a pool.", registers });
-  new Gauge({ name: "shoal_http_requests_in_flight", help: "Requests that are being answered, event streams aside.", registers, collect() { const { open, streams } = requests(); this.set(open - streams); } });
-  new Gauge({ name: "shoal_event_streams", help: "Open event streams.", registers, collect() { this.set(requests().streams); } });
-  new Gauge({ name: "shoal_websockets", help: "Open WebSocket connections to sessions.", registers, collect() { this.set(sockets()); } });
-  const egress = new Counter({ name: "shoal_egress_bytes_total", help: "Bytes that pages sent to and received from the network.", labelNames: ["direction"], registers });
-  const exported = new Counter({ name: "shoal_telemetry_export_events_total", help: "Events of sessions by what became of them on their way to a destination of telemetry.", labelNames: ["outcome"], registers });
-  const exportRetries = new Counter({ name: "shoal_telemetry_export_retries_total", help: "Requests to destinations of telemetry that had to be repeated.", registers });
-  new Gauge({ name: "shoal_telemetry_exports", help: "Sessions whose telemetry is being sent to a destination.", registers, collect() { this.set(telemetryExports()?.open ?? 0); } });
-  const connections = new Gauge({ name: "shoal_database_connections", help: "Connections to the database by state, and queries that wait for one.", labelNames: ["state"], registers });
+  new Gauge({
+    name: "shoal_http_requests_in_flight",
+    help: "Requests that are being answered, event streams aside.",
+    registers,
+    collect() {
+      const { open, streams } = requests();
+      this.set(open - streams);
+    },
+  });
+  new Gauge({
+    name: "shoal_event_streams",
+    help: "Open event streams.",
+    registers,
+    collect() {
+      this.set(requests().streams);
+    },
+  });
+  new Gauge({
+    name: "shoal_websockets",
+    help: "Open WebSocket connections to sessions.",
+    registers,
+    collect() {
+      this.set(sockets());
+    },
+  });
+  const egress = new Counter({
+    name: "shoal_egress_bytes_total",
+    help: "Bytes that pages sent to and received from the network.",
+    labelNames: ["direction"],
+    registers,
+  });
+  const exported = new Counter({
+    name: "shoal_telemetry_export_events_total",
+    help: "Events of sessions by what became of them on their way to a destination of telemetry.",
+    labelNames: ["outcome"],
+    registers,
+  });
+  const exportRetries = new Counter({
+    name: "shoal_telemetry_export_retries_total",
+    help: "Requests to destinations of telemetry that had to be repeated.",
+    registers,
+  });
+  new Gauge({
+    name: "shoal_telemetry_exports",
+    help: "Sessions whose telemetry is being sent to a destination.",
+    registers,
+    collect() {
+      this.set(telemetryExports()?.open ?? 0);
+    },
+  });
+  const connections = new Gauge({
+    name: "shoal_database_connections",
+    help: "Connections to the database by state, and queries that wait for one.",
+    labelNames: ["state"],
+    registers,
+  });
 
   let last: EgressTraffic = { sentBytes: 0, receivedBytes: 0 };
   let lastExports: Omit<ExportTotals, "open"> = { sent: 0, rejected: 0, dropped: 0, retries: 0 };
@@ -87,11 +175,14 @@ export function createMetrics({ database, serverId, traffic, requests, sockets, 
       sql<SessionCounts>`
         select coalesce('pool_' || pool_state, 'running') as state, count(*)::int as count from sessions
         where server_id = ${serverId} and ended_at is null group by 1`.execute(database.query),
-      sql<{ pools: number; browsers: number }>`select count(*)::int as pools, coalesce(sum(size), 0)::int as browsers from browser_pools`.execute(database.query),
+      sql<{ pools: number; browsers: number }>`select count(*)::int as pools, coalesce(sum(size), 0)::int as browsers from browser_pools`.execute(
+        database.query,
+      ),
       sql<{ count: number }>`select count(*)::int as count from browser_pool_waiters where server_id = ${serverId}`.execute(database.query),
     ]);
     sessions.reset();
-    for (const state of ["running", "pool_starting", "pool_warm", "pool_leased"] as const) sessions.set({ state }, counts.rows.find((row) => row.state === state)?.count ?? 0);
+    for (const state of ["running", "pool_starting", "pool_warm", "pool_leased"] as const)
+      sessions.set({ state }, counts.rows.find((row) => row.state === state)?.count ?? 0);
     pools.set(wanted.rows[0]?.pools ?? 0);
     poolSize.set(wanted.rows[0]?.browsers ?? 0);
     poolWaiters.set(waiters.rows[0]?.count ?? 0);

@@ -47,10 +47,21 @@ export interface ObservationParts {
   readonly log: Log;
 }
 
-async function openMetrics({ config, database, inFlight, serverId, sockets, telemetryExports, traffic }: ObservationParts): Promise<Metrics | undefined> {
+async function openMetrics({
+  config,
+  database,
+  inFlight,
+  serverId,
+  sockets,
+  telemetryExports,
+  traffic,
+}: ObservationParts): Promise<Metrics | undefined> {
   if (config.metrics_port === undefined && config.metrics_token === undefined) return undefined;
   if (config.metrics_port !== undefined && config.metrics_token === undefined && !isLoopback(config.metrics_host)) {
-    throw new StartError(`Whoever can reach ${config.metrics_host} could read the metrics.`, { hint: "Set metrics_token (SHOAL_METRICS_TOKEN), or serve them on 127.0.0.1 with --metrics-host.", exitCode: 2 });
+    throw new StartError(`Whoever can reach ${config.metrics_host} could read the metrics.`, {
+      hint: "Set metrics_token (SHOAL_METRICS_TOKEN), or serve them on 127.0.0.1 with --metrics-host.",
+      exitCode: 2,
+    });
   }
   const { createMetrics } = await import("../metrics/metrics.ts");
   return createMetrics({ database, serverId, traffic, requests: () => inFlight()?.count() ?? { open: 0, streams: 0 }, sockets, telemetryExports });
@@ -60,8 +71,10 @@ async function openMetrics({ config, database, inFlight, serverId, sockets, tele
 export async function openObservation(parts: ObservationParts): Promise<Observation> {
   const { config, log } = parts;
   const metrics = await openMetrics(parts);
-  const tracing = config.otlp_endpoint === undefined ? undefined : (await import("../tracing/tracing.ts")).openTracing(config.otlp_endpoint, parts.serverId);
-  const accessLog = config.access_log === undefined ? undefined : (await import("../access-log/access-log.ts")).openAccessLog(config.access_log, parts.clientIpOf);
+  const tracing =
+    config.otlp_endpoint === undefined ? undefined : (await import("../tracing/tracing.ts")).openTracing(config.otlp_endpoint, parts.serverId);
+  const accessLog =
+    config.access_log === undefined ? undefined : (await import("../access-log/access-log.ts")).openAccessLog(config.access_log, parts.clientIpOf);
   const isOn = metrics !== undefined || tracing !== undefined || accessLog !== undefined;
   const sessions: SessionObserver | undefined =
     metrics === undefined && tracing === undefined
@@ -98,7 +111,11 @@ export async function openObservation(parts: ObservationParts): Promise<Observat
         const { answerMetrics, hasToken } = await import("../metrics/metrics-port.ts");
         if (!hasToken(request.raw, config.metrics_token)) {
           countRefused(request.raw);
-          throw new ServiceError(401, "unauthorized", "Metrics are for the operator: send the metrics_token of the settings as a bearer token. API keys do not open them.");
+          throw new ServiceError(
+            401,
+            "unauthorized",
+            "Metrics are for the operator: send the metrics_token of the settings as a bearer token. API keys do not open them.",
+          );
         }
         reply.hijack();
         await answerMetrics(metrics, reply.raw, log);

@@ -18,7 +18,10 @@ export interface Provided {
  *
  * @param works - whether an operation has a handler.
  */
-export function entitlementsOf(works: (name: keyof typeof contract) => boolean, { hasManagedProxies, maxSessions, replayRetentionDays }: Provided): OrgEntitlements {
+export function entitlementsOf(
+  works: (name: keyof typeof contract) => boolean,
+  { hasManagedProxies, maxSessions, replayRetentionDays }: Provided,
+): OrgEntitlements {
   const feature = (name: keyof typeof contract) => ({ enabled: works(name) });
   const invocations = works("createInvocation") ? maxSessions : 0;
   return {
@@ -44,6 +47,10 @@ export function entitlementsOf(works: (name: keyof typeof contract) => boolean, 
       profiles: feature("downloadProfile"),
       proxy_bypass_hosts: feature("createProxy"),
     },
-    limits: { max_concurrent_browsers: maxSessions, max_concurrent_invocations: invocations, default_max_concurrent_invocations_per_app: invocations },
+    limits: {
+      max_concurrent_browsers: maxSessions,
+      max_concurrent_invocations: invocations,
+      default_max_concurrent_invocations_per_app: invocations,
+    },
   };
 }

@@ -34,7 +34,9 @@ export async function openOrganization({ query }: Database, settings: SessionLim
       refuseProjectKey(caller, "change the limits of the organisation");
       if (limit === undefined || limit === null) return limits();
       if (limit > settings.perOrganization) {
-        throw badInput(`body.default_project_max_concurrent_sessions: expected at most ${String(settings.perOrganization)}, the limit of the organisation. The operator of the service raises that with the setting max_sessions_per_organization`);
+        throw badInput(
+          `body.default_project_max_concurrent_sessions: expected at most ${String(settings.perOrganization)}, the limit of the organisation. The operator of the service raises that with the setting max_sessions_per_organization`,
+        );
       }
       await query.updateTable("organization").set({ default_max_sessions: limit }).execute();
       return toLimits(limit);

@@ -62,7 +62,12 @@ export function createOverloadGuard({ rules, inFlight, onRefused }: OverloadPart
 
   function refuse(why: Parameters<OverloadParts["onRefused"]>[0], what: string): never {
     onRefused(why);
-    throw new ServiceError(503, "overloaded", `The server has too much to do: ${what}. Send the request again in a moment; its operator sees which limit it is in the settings of the server.`, { retryAfterSeconds: 2 });
+    throw new ServiceError(
+      503,
+      "overloaded",
+      `The server has too much to do: ${what}. Send the request again in a moment; its operator sees which limit it is in the settings of the server.`,
+      { retryAfterSeconds: 2 },
+    );
   }
 
   const timer = setInterval(look, lookEveryMs).unref();
@@ -73,12 +78,18 @@ export function createOverloadGuard({ rules, inFlight, onRefused }: OverloadPart
       // The one that asks is among them.
       if (rules.maxRequests > 0 && open > rules.maxRequests) refuse("requests", `it answers ${String(rules.maxRequests)} requests already`);
       if (rules.maxDelayMs > 0 && delayMs > rules.maxDelayMs) refuse("event_loop", `whatever it does waits for ${String(Math.round(delayMs))} ms`);
-      if (heapShare > maxHeapShare || (rules.maxMemoryMb > 0 && memoryBytes > rules.maxMemoryMb * 1024 * 1024)) refuse("memory", "its memory is nearly used up");
+      if (heapShare > maxHeapShare || (rules.maxMemoryMb > 0 && memoryBytes > rules.maxMemoryMb * 1024 * 1024))
+        refuse("memory", "its memory is nearly used up");
     },
     admitStart() {
       if (rules.maxStarting === 0 || starting < rules.maxStarting) return;
       onRefused("starting");
-      throw new ServiceError(529, "capacity_exhausted", `${String(starting)} sessions are starting on this server, as many as may at once. Try again in a moment, or keep a browser pool for bursts.`, { retryAfterSeconds: 2 });
+      throw new ServiceError(
+        529,
+        "capacity_exhausted",
+        `${String(starting)} sessions are starting on this server, as many as may at once. Try again in a moment, or keep a browser pool for bursts.`,
+        { retryAfterSeconds: 2 },
+      );
     },
     counting(placement) {
       return {

@@ -22,7 +22,9 @@ async function open({ baseUrl }: TestServer): Promise<Socket> {
 /** A request whose body does not come to its end. */
 async function beginUpload(server: TestServer): Promise<Socket> {
   const socket = await open(server);
-  socket.write(`POST /profiles HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.key}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`);
+  socket.write(
+    `POST /profiles HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.key}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`,
+  );
   return socket;
 }
 
@@ -52,7 +54,8 @@ describe("a server with little room", () => {
     await calm();
     const statuses: number[] = [];
     // In waves that the system has room for: it lets the connections of a larger one try again after seconds.
-    for (let wave = 0; wave < 4; wave += 1) statuses.push(...(await Promise.all(Array.from({ length: 400 }, async () => (await server.request("GET", "/profiles")).status))));
+    for (let wave = 0; wave < 4; wave += 1)
+      statuses.push(...(await Promise.all(Array.from({ length: 400 }, async () => (await server.request("GET", "/profiles")).status))));
     expect(statuses).toContain(200);
     expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
     await calm();
@@ -98,7 +101,11 @@ describe("a client that stops in the middle", () => {
     const body = await beginUpload(server);
     const head = await open(server);
     head.write("GET /profiles HTTP/1.1\r\nHost: x\r\nX-Slow:");
-    for (const [socket, bytes] of [[body, " "], [head, "x"]] as const) void socket.once("close", () => undefined).write(bytes);
+    for (const [socket, bytes] of [
+      [body, " "],
+      [head, "x"],
+    ] as const)
+      void socket.once("close", () => undefined).write(bytes);
     const answers = await Promise.all([text(body), text(head)]);
     for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
     expect(answers[0]).toContain("Nothing of the request's body arrived");
@@ -108,7 +115,9 @@ describe("a client that stops in the middle", () => {
   it("is waited for as long as something comes", { timeout: 60_000 }, async () => {
     const socket = await open(server);
     const content = JSON.stringify({ name: "slow-but-steady" });
-    socket.write(`POST /profiles HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${server.key}\r\nContent-Type: application/json\r\nContent-Length: ${String(content.length)}\r\n\r\n`);
+    socket.write(
+      `POST /profiles HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${server.key}\r\nContent-Type: application/json\r\nContent-Length: ${String(content.length)}\r\n\r\n`,
+    );
     const answer = text(socket);
     // All of them take longer than a stall may.
     for (const letter of content) {

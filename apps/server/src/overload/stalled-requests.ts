@@ -42,9 +42,18 @@ export function endStalledRequests(server: Server, inFlight: InFlight, stallSeco
 
   function end(response: ServerResponse): void {
     const { req: request } = response;
-    log.info({ request_id: requestIdOf(request), stall_seconds: stallSeconds() }, "a request was ended: its client stopped in the middle of the body");
-    const text = JSON.stringify({ code: "bad_request", message: `Nothing of the request's body arrived for ${String(stallSeconds())} s. Send it again.` });
-    if (!response.headersSent) request.socket.write(`HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${String(Buffer.byteLength(text))}\r\nX-Request-Id: ${requestIdOf(request) ?? ""}\r\nConnection: close\r\n\r\n${text}`);
+    log.info(
+      { request_id: requestIdOf(request), stall_seconds: stallSeconds() },
+      "a request was ended: its client stopped in the middle of the body",
+    );
+    const text = JSON.stringify({
+      code: "bad_request",
+      message: `Nothing of the request's body arrived for ${String(stallSeconds())} s. Send it again.`,
+    });
+    if (!response.headersSent)
+      request.socket.write(
+        `HTTP/1.1 408 Request Timeout\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${String(Buffer.byteLength(text))}\r\nX-Request-Id: ${requestIdOf(request) ?? ""}\r\nConnection: close\r\n\r\n${text}`,
+      );
     request.socket.destroySoon();
   }
 

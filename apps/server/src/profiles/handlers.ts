@@ -10,14 +10,33 @@ import { fromStorageState, toStorageState } from "./storage-state.ts";
 
 type ProfileEndpoints = Pick<
   typeof endpoints,
-  "createProfile" | "listProfiles" | "getProfile" | "updateProfile" | "deleteProfile" | "downloadProfile" | "listProfileVersions" | "rollbackProfile" | "cloneProfile" | "getStorageState" | "importStorageState" | "saveBrowserProfile"
+  | "createProfile"
+  | "listProfiles"
+  | "getProfile"
+  | "updateProfile"
+  | "deleteProfile"
+  | "downloadProfile"
+  | "listProfileVersions"
+  | "rollbackProfile"
+  | "cloneProfile"
+  | "getStorageState"
+  | "importStorageState"
+  | "saveBrowserProfile"
 >;
 
 function noVersion(profile: string, version: number): ServiceError {
-  return new ServiceError(404, "not_found", `Profile ${profile} has no version ${String(version)}. See profiles.versions.list for those that are kept.`);
+  return new ServiceError(
+    404,
+    "not_found",
+    `Profile ${profile} has no version ${String(version)}. See profiles.versions.list for those that are kept.`,
+  );
 }
 
-export function profileHandlers(profiles: Profiles, states: ProfileStates, sessions: Pick<Sessions, "saveProfile">): Handlers<ProfileEndpoints, Access> {
+export function profileHandlers(
+  profiles: Profiles,
+  states: ProfileStates,
+  sessions: Pick<Sessions, "saveProfile">,
+): Handlers<ProfileEndpoints, Access> {
   /** What is asked for of a profile that is there. */
   async function refOf(projectId: string, idOrName: string): Promise<{ readonly id: string; readonly project_id: string; readonly name: string }> {
     const { id, name } = await profiles.get(projectId, idOrName);

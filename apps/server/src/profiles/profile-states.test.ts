@@ -25,7 +25,15 @@ beforeAll(async () => {
   const files = createFileBlobs(folder);
   const blobs: Blobs = { ...files, put: (source, options) => (failure === undefined ? files.put(source, options) : Promise.reject(failure)) };
   const log = await createLog({ log_level: "silent", log_format: "json" });
-  states = createProfileStates({ database: server.database, blobs, secrets: createSecrets("s".repeat(32)), keepVersions: 3, maxBytes: 1000, onChange: () => undefined, log });
+  states = createProfileStates({
+    database: server.database,
+    blobs,
+    secrets: createSecrets("s".repeat(32)),
+    keepVersions: 3,
+    maxBytes: 1000,
+    onChange: () => undefined,
+    log,
+  });
 });
 afterAll(async () => {
   await rm(folder, { recursive: true });
@@ -42,11 +50,25 @@ async function writer({ id: profile_id, project_id }: ProfileRef): Promise<strin
   const id = createId();
   await server.database.query
     .insertInto("sessions")
-    .values({ id, project_id, name: null, placement: "process", server_id: createId(), timeout_seconds: 60, headless: true, stealth: false, viewport: null, start_url: null, profile_id, profile_save_changes: true })
+    .values({
+      id,
+      project_id,
+      name: null,
+      placement: "process",
+      server_id: createId(),
+      timeout_seconds: 60,
+      headless: true,
+      stealth: false,
+      viewport: null,
+      start_url: null,
+      profile_id,
+      profile_save_changes: true,
+    })
     .execute();
   return id;
 }
-const end = (id: string) => server.database.query.updateTable("sessions").set({ ended_at: new Date(), ended_reason: "deleted" }).where("id", "=", id).execute();
+const end = (id: string) =>
+  server.database.query.updateTable("sessions").set({ ended_at: new Date(), ended_reason: "deleted" }).where("id", "=", id).execute();
 
 const of = (content: string) => Readable.from([Buffer.from(content)]);
 const present = async (ref: ProfileRef) => {
@@ -59,7 +81,11 @@ it("gives back what was saved, keeps the latest, and removes what nobody names",
   expect(await present(ref)).toBeUndefined();
   for (const content of ["one", "two", "three", "four"]) await states.save(ref, { source: "import" }, of(content));
   expect(await present(ref)).toBe("4 four");
-  expect((await states.list(ref.id, { limit: 10, offset: 0 })).items.map(({ version, is_current }) => [version, is_current])).toEqual([[4, true], [3, false], [2, false]]);
+  expect((await states.list(ref.id, { limit: 10, offset: 0 })).items.map(({ version, is_current }) => [version, is_current])).toEqual([
+    [4, true],
+    [3, false],
+    [2, false],
+  ]);
   expect(await states.open(ref, 1)).toBeUndefined();
   expect(await readdir(folder)).toHaveLength(3);
   await states.rollback(ref, 2);
@@ -76,7 +102,11 @@ it("makes one version of a session, and takes none of one that was given up", as
   const session = await writer(ref);
   await states.save(ref, { source: "checkpoint", sessionId: session }, of("early"));
   await expect(writer(ref)).rejects.toMatchObject({ code: "23505", constraint: "sessions_profile_writer" });
-  await expect(states.save(ref, { source: "import" }, of("other"))).rejects.toMatchObject({ status: 409, code: "profile_in_use", message: expect.stringContaining(session) as unknown });
+  await expect(states.save(ref, { source: "import" }, of("other"))).rejects.toMatchObject({
+    status: 409,
+    code: "profile_in_use",
+    message: expect.stringContaining(session) as unknown,
+  });
   await expect(states.rollback(ref, 1)).rejects.toMatchObject({ status: 409 });
   await states.save(ref, { source: "session", sessionId: session }, of("late"));
   expect((await states.list(ref.id, { limit: 10, offset: 0 })).items).toMatchObject([{ version: 2, source: "session", session_id: session }]);
@@ -94,12 +124,20 @@ it("loses nothing when the store fails, or when too much comes", async () => {
   failure = new Error("the disk is full");
   await expect(states.save(ref, { source: "import" }, of("lost"))).rejects.toThrow("the disk is full");
   failure = undefined;
-  await expect(states.save(ref, { source: "import" }, of("x".repeat(1001)))).rejects.toMatchObject({ status: 413, message: expect.stringContaining("profile_max_mib") as unknown });
+  await expect(states.save(ref, { source: "import" }, of("x".repeat(1001)))).rejects.toMatchObject({
+    status: 413,
+    message: expect.stringContaining("profile_max_mib") as unknown,
+  });
   await states.noteFailure(ref.id, "the disk is full");
-  expect((await server.request("GET", `/profiles/${ref.id}`, { key: project.key })).body).toMatchObject({ version: 1, last_save_error: "the disk is full" });
+  expect((await server.request("GET", `/profiles/${ref.id}`, { key: project.key })).body).toMatchObject({
+    version: 1,
+    last_save_error: "the disk is full",
+  });
   expect(await present(ref)).toBe("1 kept");
   await states.save(ref, { source: "import" }, of("x".repeat(1000)));
-  await expect.poll(async () => (await server.request("GET", `/profiles/${ref.id}`, { key: project.key })).body).not.toHaveProperty("last_save_error");
+  await expect
+    .poll(async () => (await server.request("GET", `/profiles/${ref.id}`, { key: project.key })).body)
+    .not.toHaveProperty("last_save_error");
 });
 
 it("says when a state was changed in the store, or is not there", async () => {
@@ -123,12 +161,18 @@ it("answers like any operation while there is nothing, and for what cannot be", 
   expect((await server.request("GET", `/profiles/${id}/storage_state`, { key })).status).toBe(202);
   expect(await server.request("GET", `/profiles/${id}/download?version=1`, { key })).toMatchObject({ status: 404 });
   expect(await server.request("POST", `/profiles/${id}/rollback`, { key, body: { version: 1 } })).toMatchObject({ status: 404 });
-  const state = { cookies: [{ name: "a", value: "b", domain: "example.com", path: "/", expires: -1, httpOnly: true, secure: true, sameSite: "Lax" }], origins: [{ origin: "https://example.com", localStorage: [{ name: "c", value: "d" }] }] };
+  const state = {
+    cookies: [{ name: "a", value: "b", domain: "example.com", path: "/", expires: -1, httpOnly: true, secure: true, sameSite: "Lax" }],
+    origins: [{ origin: "https://example.com", localStorage: [{ name: "c", value: "d" }] }],
+  };
   expect(await server.request("PUT", `/profiles/${id}/storage_state`, { key, body: state })).toMatchObject({ status: 200, body: { version: 1 } });
   expect((await server.request("GET", `/profiles/${id}/storage_state`, { key })).body).toEqual(state);
   const copy = await server.request("POST", `/profiles/${id}/clone`, { key, body: { name: "copied" } });
   expect(copy).toMatchObject({ status: 201, body: { name: "copied", version: 1 } });
-  expect(await server.request("POST", `/profiles/${id}/clone`, { key, body: { name: "copied" } })).toMatchObject({ status: 409, body: { code: "name_taken" } });
+  expect(await server.request("POST", `/profiles/${id}/clone`, { key, body: { name: "copied" } })).toMatchObject({
+    status: 409,
+    body: { code: "name_taken" },
+  });
   expect((await server.request("DELETE", `/profiles/${id}`, { key })).status).toBe(204);
   expect((await server.request("GET", "/profiles/copied/storage_state", { key })).body).toEqual(state);
   expect((await server.request("GET", "/profiles/copied/versions", { key })).body).toMatchObject([{ version: 1, source: "clone", is_current: true }]);

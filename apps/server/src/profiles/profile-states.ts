@@ -67,12 +67,22 @@ export interface ProfileStatesOptions {
 
 /** The session that writes to a profile now, on whichever server. */
 export async function writerOf(query: Pick<Transaction<Tables>, "selectFrom">, profileId: string): Promise<string | undefined> {
-  const row = await query.selectFrom("sessions").select("id").where("profile_id", "=", profileId).where("profile_save_changes", "=", true).where("ended_at", "is", null).executeTakeFirst();
+  const row = await query
+    .selectFrom("sessions")
+    .select("id")
+    .where("profile_id", "=", profileId)
+    .where("profile_save_changes", "=", true)
+    .where("ended_at", "is", null)
+    .executeTakeFirst();
   return row?.id;
 }
 
 export function heldBy(profile: string, session: string, way: string): ServiceError {
-  return new ServiceError(409, "profile_in_use", `Browser ${session} saves its changes to profile ${profile}, and only one session may write to it at a time. Wait until it ends, or end it; ${way}`);
+  return new ServiceError(
+    409,
+    "profile_in_use",
+    `Browser ${session} saves its changes to profile ${profile}, and only one session may write to it at a time. Wait until it ends, or end it; ${way}`,
+  );
 }
 
 function gone(profileId: string): ServiceError {
@@ -81,7 +91,10 @@ function gone(profileId: string): ServiceError {
 
 export function createProfileStates({ database, blobs, secrets, keepVersions, maxBytes, onChange, log }: ProfileStatesOptions): ProfileStates {
   const { query } = database;
-  const keyOf = ({ project_id }: ProfileRef) => (salt: Uint8Array) => secrets.keyOfStream(salt, `profile states of ${project_id}`);
+  const keyOf =
+    ({ project_id }: ProfileRef) =>
+    (salt: Uint8Array) =>
+      secrets.keyOfStream(salt, `profile states of ${project_id}`);
 
   interface Content {
     readonly blob: string;
@@ -103,29 +116,63 @@ export function createProfileStates({ database, blobs, secrets, keepVersions, ma
     }
     try {
       // Its seal makes it longer, by a thousandth at most.
-      const { name } = await blobs.put(Readable.from(sealStream(measured(), keyOf(profile)), { objectMode: false }), { maxBytes: maxBytes * 2 + 2 ** 20 });
+      const { name } = await blobs.put(Readable.from(sealStream(measured(), keyOf(profile)), { objectMode: false }), {
+        maxBytes: maxBytes * 2 + 2 ** 20,
+      });
       return { blob: name, size_bytes: sizeBytes, checksum: hash.digest("hex") };
     } catch (error) {
       archive.destroy();
       if (!(error instanceof BlobTooLarge)) throw error;
-      throw new ServiceError(413, "payload_too_large", `The state of profile ${profile.id} has more than ${String(Math.floor(maxBytes / 2 ** 20))} MiB (profile_max_mib), compressed. Have its sites keep less, or raise the limit.`, { cause: error });
+      throw new ServiceError(
+        413,
+        "payload_too_large",
+        `The state of profile ${profile.id} has more than ${String(Math.floor(maxBytes / 2 ** 20))} MiB (profile_max_mib), compressed. Have its sites keep less, or raise the limit.`,
+        { cause: error },
+      );
     }
   }
 
   /** @returns blobs that may have no version any more. */
-  async function add(transaction: Transaction<Tables>, profileId: string, version: Content & { readonly source: ProfileSource; readonly session_id: string | null }): Promise<string[]> {
+  async function add(
+    transaction: Transaction<Tables>,
+    profileId: string,
+    version: Content & { readonly source: ProfileSource; readonly session_id: string | null },
+  ): Promise<string[]> {
     const now = new Date();
     const numbered = await transaction
       .updateTable("profiles")
-      .set((set) => ({ last_version: set("last_version", "+", 1), version: set("last_version", "+", 1), saved_at: now, updated_at: now, size_bytes: version.size_bytes, last_save_error: null }))
+      .set((set) => ({
+        last_version: set("last_version", "+", 1),
+        version: set("last_version", "+", 1),
+        saved_at: now,
+        updated_at: now,
+        size_bytes: version.size_bytes,
+        last_save_error: null,
+      }))
       .where("id", "=", profileId)
       .returning("version")
       .executeTakeFirst();
     if (numbered === undefined || numbered.version === null) throw gone(profileId);
     const replaced =
-      version.session_id === null ? [] : await transaction.deleteFrom("profile_versions").where("profile_id", "=", profileId).where("session_id", "=", version.session_id).returning("blob").execute();
-    await transaction.insertInto("profile_versions").values({ profile_id: profileId, version: numbered.version, ...version, created_at: now }).execute();
-    const old = await transaction.selectFrom("profile_versions").select("version").where("profile_id", "=", profileId).orderBy("version", "desc").offset(keepVersions).execute();
+      version.session_id === null
+        ? []
+        : await transaction
+            .deleteFrom("profile_versions")
+            .where("profile_id", "=", profileId)
+            .where("session_id", "=", version.session_id)
+            .returning("blob")
+            .execute();
+    await transaction
+      .insertInto("profile_versions")
+      .values({ profile_id: profileId, version: numbered.version, ...version, created_at: now })
+      .execute();
+    const old = await transaction
+      .selectFrom("profile_versions")
+      .select("version")
+      .where("profile_id", "=", profileId)
+      .orderBy("version", "desc")
+      .offset(keepVersions)
+      .execute();
     const pruned =
       old.length === 0
         ? []
@@ -172,18 +219,27 @@ export function createProfileStates({ database, blobs, secrets, keepVersions, ma
 
   return {
     async open(profile, version) {
-      let rows = query.selectFrom("profile_versions").innerJoin("profiles", "profiles.id", "profile_versions.profile_id").select(["profile_versions.version", "blob", "profile_versions.size_bytes"]).where("profile_id", "=", profile.id);
-      rows = version === undefined ? rows.whereRef("profile_versions.version", "=", "profiles.version") : rows.where("profile_versions.version", "=", version);
+      let rows = query
+        .selectFrom("profile_versions")
+        .innerJoin("profiles", "profiles.id", "profile_versions.profile_id")
+        .select(["profile_versions.version", "blob", "profile_versions.size_bytes"])
+        .where("profile_id", "=", profile.id);
+      rows =
+        version === undefined
+          ? rows.whereRef("profile_versions.version", "=", "profiles.version")
+          : rows.where("profile_versions.version", "=", version);
       const row = await rows.executeTakeFirst();
       if (row === undefined) return undefined;
       const found = await blobs.get(row.blob);
-      if (found === undefined) throw new ServiceError(500, "internal_error", `Version ${String(row.version)} of profile ${profile.id} is not ${blobs.place}`);
+      if (found === undefined)
+        throw new ServiceError(500, "internal_error", `Version ${String(row.version)} of profile ${profile.id} is not ${blobs.place}`);
       const stored = found.stream;
       async function* opened(): AsyncGenerator<Buffer, void, undefined> {
         try {
           yield* openStream(stored as AsyncIterable<Buffer>, keyOf(profile));
         } catch (error) {
-          if (error instanceof SealBroken) log.error({ profile_id: profile.id, version: row?.version, err: error }, "a saved state of a profile cannot be read");
+          if (error instanceof SealBroken)
+            log.error({ profile_id: profile.id, version: row?.version, err: error }, "a saved state of a profile cannot be read");
           throw error;
         } finally {
           stored.destroy();
@@ -202,8 +258,17 @@ export function createProfileStates({ database, blobs, secrets, keepVersions, ma
         old = await locked(profile, async (transaction) => {
           if (sessionId === undefined) await refuseWriter(transaction, profile.id);
           else {
-            const session = await transaction.selectFrom("sessions").select("id").where("id", "=", sessionId).where("ended_at", "is", null).where("profile_id", "=", profile.id).where("profile_save_changes", "=", true).forShare().executeTakeFirst();
-            if (session === undefined) throw new ServiceError(409, "conflict", `Browser ${sessionId} has ended, and does not write to profile ${profile.id} any more.`);
+            const session = await transaction
+              .selectFrom("sessions")
+              .select("id")
+              .where("id", "=", sessionId)
+              .where("ended_at", "is", null)
+              .where("profile_id", "=", profile.id)
+              .where("profile_save_changes", "=", true)
+              .forShare()
+              .executeTakeFirst();
+            if (session === undefined)
+              throw new ServiceError(409, "conflict", `Browser ${sessionId} has ended, and does not write to profile ${profile.id} any more.`);
           }
           return add(transaction, profile.id, { ...content, source, session_id: sessionId ?? null });
         });
@@ -218,8 +283,18 @@ export function createProfileStates({ database, blobs, secrets, keepVersions, ma
     async rollback(profile, version) {
       const old = await locked(profile, async (transaction) => {
         await refuseWriter(transaction, profile.id);
-        const row = await transaction.selectFrom("profile_versions").select(["blob", "size_bytes", "checksum"]).where("profile_id", "=", profile.id).where("version", "=", version).executeTakeFirst();
-        if (row === undefined) throw new ServiceError(404, "not_found", `Profile ${profile.id} has no version ${String(version)}. See profiles.versions.list for those that are kept.`);
+        const row = await transaction
+          .selectFrom("profile_versions")
+          .select(["blob", "size_bytes", "checksum"])
+          .where("profile_id", "=", profile.id)
+          .where("version", "=", version)
+          .executeTakeFirst();
+        if (row === undefined)
+          throw new ServiceError(
+            404,
+            "not_found",
+            `Profile ${profile.id} has no version ${String(version)}. See profiles.versions.list for those that are kept.`,
+          );
         return add(transaction, profile.id, { ...row, source: "rollback", session_id: null });
       });
       await database.afterwards(async () => {
@@ -231,7 +306,9 @@ export function createProfileStates({ database, blobs, secrets, keepVersions, ma
     async copyInto(transaction, from, to) {
       const row = await transaction
         .selectFrom("profile_versions")
-        .innerJoin("profiles", (join) => join.onRef("profiles.id", "=", "profile_versions.profile_id").onRef("profiles.version", "=", "profile_versions.version"))
+        .innerJoin("profiles", (join) =>
+          join.onRef("profiles.id", "=", "profile_versions.profile_id").onRef("profiles.version", "=", "profile_versions.version"),
+        )
         .select(["blob", "profile_versions.size_bytes", "checksum"])
         .where("profile_id", "=", from)
         .executeTakeFirst();
@@ -242,18 +319,34 @@ export function createProfileStates({ database, blobs, secrets, keepVersions, ma
       const rows = await query
         .selectFrom("profile_versions")
         .innerJoin("profiles", "profiles.id", "profile_versions.profile_id")
-        .select(["profile_versions.version", "profiles.version as current", "profile_versions.created_at", "profile_versions.size_bytes", "checksum", "source", "session_id"])
+        .select([
+          "profile_versions.version",
+          "profiles.version as current",
+          "profile_versions.created_at",
+          "profile_versions.size_bytes",
+          "checksum",
+          "source",
+          "session_id",
+        ])
         .where("profile_id", "=", profileId)
         .orderBy("profile_versions.version", "desc")
         .limit(limit + 1)
         .offset(offset)
         .execute();
-      return toPage(rows, { limit, offset }, ({ current, session_id, ...row }) => ({ ...row, ...(session_id !== null && { session_id }), is_current: current === row.version }));
+      return toPage(rows, { limit, offset }, ({ current, session_id, ...row }) => ({
+        ...row,
+        ...(session_id !== null && { session_id }),
+        is_current: current === row.version,
+      }));
     },
 
     async noteFailure(profileId, message) {
       try {
-        await query.updateTable("profiles").set({ last_save_error: message.slice(0, 1000) }).where("id", "=", profileId).execute();
+        await query
+          .updateTable("profiles")
+          .set({ last_save_error: message.slice(0, 1000) })
+          .where("id", "=", profileId)
+          .execute();
         onChange(profileId);
       } catch (error) {
         log.warn({ profile_id: profileId, err: error }, "a failed save of a profile could not be noted");

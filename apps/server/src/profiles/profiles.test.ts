@@ -62,7 +62,11 @@ describe("names", () => {
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
   });
 
-  it.each([["empty", ""], ["too long", "x".repeat(256)], ["with a line break", "a\nb"]])("must not be %s", async (_what, name) => {
+  it.each([
+    ["empty", ""],
+    ["too long", "x".repeat(256)],
+    ["with a line break", "a\nb"],
+  ])("must not be %s", async (_what, name) => {
     const { status, body } = await server.request("POST", "/profiles", { body: { name } });
     expect(status).toBe(400);
     expect(body).toMatchObject({ message: expect.stringContaining("name") as unknown });
@@ -113,7 +117,8 @@ describe("list", () => {
 
   it("finds parts of names and ids, in which % and _ stand for themselves", async () => {
     const project = await server.addProject("searching");
-    for (const name of ["100% Sure", "under_score", "underXscore", String.raw`back\slash`, "Café"]) await server.request("POST", "/profiles", { key: project.key, body: { name } });
+    for (const name of ["100% Sure", "under_score", "underXscore", String.raw`back\slash`, "Café"])
+      await server.request("POST", "/profiles", { key: project.key, body: { name } });
     expect(await names("?query=%25", project)).toEqual(["100% Sure"]);
     expect(await names("?query=r_s", project)).toEqual(["under_score"]);
     expect(await names("?query=SURE", project)).toEqual(["100% Sure"]);

@@ -58,22 +58,46 @@ function toProfile(row: ProfileRow): Profile {
 }
 
 function notFound(idOrName: string): ServiceError {
-  return new ServiceError(404, "not_found", `Profile ${idOrName} was not found in this project. List the profiles with profiles.list, or create it with profiles.create.`);
+  return new ServiceError(
+    404,
+    "not_found",
+    `Profile ${idOrName} was not found in this project. List the profiles with profiles.list, or create it with profiles.create.`,
+  );
 }
 
 function nameTaken(name: string): ServiceError {
-  return new ServiceError(409, "name_taken", `A profile named ${JSON.stringify(name)} exists in this project already. Choose another name, or use that profile.`);
+  return new ServiceError(
+    409,
+    "name_taken",
+    `A profile named ${JSON.stringify(name)} exists in this project already. Choose another name, or use that profile.`,
+  );
 }
 
 async function refuseUsed(transaction: Transaction<Tables>, id: string, idOrName: string): Promise<void> {
-  const session = await transaction.selectFrom("sessions").select(["id", "pool_id"]).where("profile_id", "=", id).where("ended_at", "is", null).where("pool_id", "is", null).executeTakeFirst();
-  if (session !== undefined) throw new ServiceError(409, "profile_in_use", `Browser ${session.id} runs with profile ${idOrName}. Delete the profile when it has ended, or end it first.`);
+  const session = await transaction
+    .selectFrom("sessions")
+    .select(["id", "pool_id"])
+    .where("profile_id", "=", id)
+    .where("ended_at", "is", null)
+    .where("pool_id", "is", null)
+    .executeTakeFirst();
+  if (session !== undefined)
+    throw new ServiceError(
+      409,
+      "profile_in_use",
+      `Browser ${session.id} runs with profile ${idOrName}. Delete the profile when it has ended, or end it first.`,
+    );
   const pool = await transaction
     .selectFrom("browser_pools")
     .select("id")
     .where((where) => where(where.ref("config", "->>").key("profile_id"), "=", id))
     .executeTakeFirst();
-  if (pool !== undefined) throw new ServiceError(409, "profile_in_use", `Browser pool ${pool.id} starts its browsers from profile ${idOrName}. Detach it first with browserPools.update and profile: { "id": "" }, or delete the pool.`);
+  if (pool !== undefined)
+    throw new ServiceError(
+      409,
+      "profile_in_use",
+      `Browser pool ${pool.id} starts its browsers from profile ${idOrName}. Detach it first with browserPools.update and profile: { "id": "" }, or delete the pool.`,
+    );
 }
 
 /**
@@ -152,7 +176,12 @@ export function createProfiles(database: Database, isLive: () => boolean, states
     async rename(projectId, idOrName, name) {
       const id = await existing(projectId, idOrName);
       try {
-        const row = await query.updateTable("profiles").set({ name, updated_at: new Date() }).where("id", "=", id).returning(columns).executeTakeFirst();
+        const row = await query
+          .updateTable("profiles")
+          .set({ name, updated_at: new Date() })
+          .where("id", "=", id)
+          .returning(columns)
+          .executeTakeFirst();
         if (row === undefined) throw notFound(idOrName);
         return toProfile(row);
       } catch (error) {

@@ -69,18 +69,25 @@ export function createSessionProfiles({ database, profiles, states, checkpointMs
   const queues = new Map<string, Promise<unknown>>();
   function inTurn(sessionId: string, work: () => Promise<void>): Promise<void> {
     const done = (queues.get(sessionId) ?? Promise.resolve()).then(work);
-    const settled = done.catch(() => undefined).then(() => {
-      if (queues.get(sessionId) === settled) queues.delete(sessionId);
-    });
+    const settled = done
+      .catch(() => undefined)
+      .then(() => {
+        if (queues.get(sessionId) === settled) queues.delete(sessionId);
+      });
     queues.set(sessionId, settled);
     return done;
   }
-  const save = (session: SessionOfProfile, instance: Instance, isEnd: boolean): Promise<void> => inTurn(session.id, () => saveNow(session, instance, isEnd));
+  const save = (session: SessionOfProfile, instance: Instance, isEnd: boolean): Promise<void> =>
+    inTurn(session.id, () => saveNow(session, instance, isEnd));
 
   async function saveNow(session: SessionOfProfile, instance: Instance, isEnd: boolean): Promise<void> {
     const { id, project_id, profile_id } = session;
     if (profile_id === null) return;
-    const answer = await instance.request({ method: isEnd ? "POST" : "GET", path: isEnd ? "/_instance/profile/final" : "/_instance/profile", signal: AbortSignal.timeout(saveTimeoutMs) });
+    const answer = await instance.request({
+      method: isEnd ? "POST" : "GET",
+      path: isEnd ? "/_instance/profile/final" : "/_instance/profile",
+      signal: AbortSignal.timeout(saveTimeoutMs),
+    });
     if (answer.statusCode !== 200) throw await refusal(answer, `The browser of session ${id} could not hand out what it keeps`);
     await states.save({ id: profile_id, project_id }, { source: isEnd ? "session" : "checkpoint", sessionId: id }, answer);
   }
@@ -89,14 +96,20 @@ export function createSessionProfiles({ database, profiles, states, checkpointMs
   async function note(session: SessionOfProfile, error: unknown): Promise<void> {
     log.warn({ session_id: session.id, profile_id: session.profile_id, err: error }, "the session's profile could not be saved");
     const isOver = ServiceError.isInstance(error) && (error.status === 404 || error.status === 409);
-    if (session.profile_id !== null && !isOver) await states.noteFailure(session.profile_id, `Browser ${session.id}, at ${new Date().toISOString()}: ${messageOf(error)}`);
+    if (session.profile_id !== null && !isOver)
+      await states.noteFailure(session.profile_id, `Browser ${session.id}, at ${new Date().toISOString()}: ${messageOf(error)}`);
   }
 
   return {
     async choose(projectId, { id, name, save_changes }) {
       const profile = await profiles.get(projectId, id ?? name ?? "");
       // An id that is another profile's name is not meant, nor the other way round.
-      if (id === undefined ? profile.name !== name : profile.id !== id) throw new ServiceError(404, "not_found", `Profile ${id ?? name ?? ""} was not found in this project. List the profiles with profiles.list, or create it with profiles.create.`);
+      if (id === undefined ? profile.name !== name : profile.id !== id)
+        throw new ServiceError(
+          404,
+          "not_found",
+          `Profile ${id ?? name ?? ""} was not found in this project. List the profiles with profiles.list, or create it with profiles.create.`,
+        );
       return { profile_id: profile.id, profile_save_changes: save_changes };
     },
 
@@ -111,13 +124,27 @@ export function createSessionProfiles({ database, profiles, states, checkpointMs
       profiles.forget(profile_id);
       if (state === undefined) return null;
       try {
-        const answer = await instance.request({ method: "PUT", path: "/_instance/profile", headers: { "content-type": "application/zstd" }, signal: AbortSignal.any([signal, AbortSignal.timeout(loadTimeoutMs)]) }, state.archive);
-        if (answer.statusCode !== 200) throw await refusal(answer, `Version ${String(state.version)} of profile ${profile_id} could not be loaded into browser ${id}`);
+        const answer = await instance.request(
+          {
+            method: "PUT",
+            path: "/_instance/profile",
+            headers: { "content-type": "application/zstd" },
+            signal: AbortSignal.any([signal, AbortSignal.timeout(loadTimeoutMs)]),
+          },
+          state.archive,
+        );
+        if (answer.statusCode !== 200)
+          throw await refusal(answer, `Version ${String(state.version)} of profile ${profile_id} could not be loaded into browser ${id}`);
         answer.resume();
       } catch (error) {
         const cause = state.archive.errored ?? error;
         if (ServiceError.isInstance(cause)) throw cause;
-        throw new ServiceError(500, "internal_error", `Version ${String(state.version)} of profile ${profile_id} could not be loaded into browser ${id}: ${messageOf(cause)} Roll the profile back with profiles.rollback if that goes on.`, { cause });
+        throw new ServiceError(
+          500,
+          "internal_error",
+          `Version ${String(state.version)} of profile ${profile_id} could not be loaded into browser ${id}: ${messageOf(cause)} Roll the profile back with profiles.rollback if that goes on.`,
+          { cause },
+        );
       } finally {
         state.archive.destroy();
       }
@@ -130,7 +157,12 @@ export function createSessionProfiles({ database, profiles, states, checkpointMs
       } catch (error) {
         await note(session, error);
         if (ServiceError.isInstance(error)) throw error;
-        throw new ServiceError(500, "internal_error", `What browser ${session.id} keeps could not be saved to profile ${session.profile_id ?? ""}: ${messageOf(error)} What was saved before is untouched.`, { cause: error });
+        throw new ServiceError(
+          500,
+          "internal_error",
+          `What browser ${session.id} keeps could not be saved to profile ${session.profile_id ?? ""}: ${messageOf(error)} What was saved before is untouched.`,
+          { cause: error },
+        );
       }
     },
 

@@ -7,7 +7,12 @@ const projectClosed = "SH404";
 export function explainClosedProject(error: unknown): unknown {
   if (!(error instanceof Error) || !("code" in error) || error.code !== projectClosed) return error;
   const project = "detail" in error && typeof error.detail === "string" ? ` ${error.detail}` : "";
-  return new ServiceError(404, "project_not_found", `Project${project} was archived or deleted, so nothing new can be made in it. Use another project, or reopen it with projects.update.`, { cause: error });
+  return new ServiceError(
+    404,
+    "project_not_found",
+    `Project${project} was archived or deleted, so nothing new can be made in it. Use another project, or reopen it with projects.update.`,
+    { cause: error },
+  );
 }
 
 /** Explains that error of a handler's. */

@@ -21,7 +21,9 @@ export const contentTables: readonly string[] = contents.map(({ table }) => tabl
 export async function contentsOf(query: Kysely<Tables>, projectId: string): Promise<string[]> {
   const found: string[] = [];
   for (const { table, what, where } of contents) {
-    const { rows } = await sql`select 1 from ${sql.table(table)} where project_id = ${projectId} and ${sql.raw(where ?? "true")} limit 1`.execute(query);
+    const { rows } = await sql`select 1 from ${sql.table(table)} where project_id = ${projectId} and ${sql.raw(where ?? "true")} limit 1`.execute(
+      query,
+    );
     if (rows.length > 0) found.push(what);
   }
   return found;

@@ -6,8 +6,20 @@ import type { Projects } from "./projects.ts";
 
 type ProjectEndpoints = Pick<
   typeof endpoints,
-  | "createProject" | "listProjects" | "getProject" | "updateProject" | "deleteProject" | "getProjectLimits" | "updateProjectLimits"
-  | "createProjectLegacy" | "listProjectsLegacy" | "getProjectLegacy" | "updateProjectLegacy" | "deleteProjectLegacy" | "getProjectLimitsLegacy" | "updateProjectLimitsLegacy"
+  | "createProject"
+  | "listProjects"
+  | "getProject"
+  | "updateProject"
+  | "deleteProject"
+  | "getProjectLimits"
+  | "updateProjectLimits"
+  | "createProjectLegacy"
+  | "listProjectsLegacy"
+  | "getProjectLegacy"
+  | "updateProjectLegacy"
+  | "deleteProjectLegacy"
+  | "getProjectLimitsLegacy"
+  | "updateProjectLimitsLegacy"
 >;
 /** What an operation and its twin at the old path have alike. */
 type Call<E extends Endpoint> = Pick<HandlerCall<E, Access>, "body" | "context" | "params" | "query">;

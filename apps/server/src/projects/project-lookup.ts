@@ -33,7 +33,9 @@ export function createProjectLookup({ isJoined: isPrivate, query }: Database, is
         .selectFrom("projects")
         .select(["id", "name", "status"])
         .where("deleted_at", "is", null)
-        .where((where) => (lookup === standardLookup ? where("is_default", "=", true) : where.or([where("id", "=", lookup), where("name", "=", lookup)])))
+        .where((where) =>
+          lookup === standardLookup ? where("is_default", "=", true) : where.or([where("id", "=", lookup), where("name", "=", lookup)]),
+        )
         .execute();
       return rows.find((project) => project.id === lookup) ?? rows[0];
     },

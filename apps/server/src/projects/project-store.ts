@@ -33,8 +33,18 @@ export function createProjectStore({ query }: Database) {
   const present = (source: Kysely<Tables> = query) => source.selectFrom("projects").select(columns).where("deleted_at", "is", null);
 
   /** Passes the part of the default project to the oldest other active one. @returns its id; `undefined` when there is none. */
-  async function passOn(transaction: Transaction<Tables>, { id, is_default }: ProjectRow): Promise<{ readonly isLast: boolean; readonly heirId?: string }> {
-    const heir = await present(transaction).where("status", "=", "active").where("id", "!=", id).orderBy("created_at").orderBy("id").limit(1).forUpdate().executeTakeFirst();
+  async function passOn(
+    transaction: Transaction<Tables>,
+    { id, is_default }: ProjectRow,
+  ): Promise<{ readonly isLast: boolean; readonly heirId?: string }> {
+    const heir = await present(transaction)
+      .where("status", "=", "active")
+      .where("id", "!=", id)
+      .orderBy("created_at")
+      .orderBy("id")
+      .limit(1)
+      .forUpdate()
+      .executeTakeFirst();
     if (heir === undefined) return { isLast: true };
     if (!is_default) return { isLast: false };
     await transaction.updateTable("projects").set({ is_default: false }).where("id", "=", id).execute();
@@ -45,7 +55,11 @@ export function createProjectStore({ query }: Database) {
   return {
     async insert(row: Pick<ProjectRow, "id" | "name">): Promise<ProjectRow> {
       const now = new Date().toISOString();
-      return query.insertInto("projects").values({ ...row, created_at: now, updated_at: now }).returning(columns).executeTakeFirstOrThrow();
+      return query
+        .insertInto("projects")
+        .values({ ...row, created_at: now, updated_at: now })
+        .returning(columns)
+        .executeTakeFirstOrThrow();
     },
 
     /** By id, or else by name. */
@@ -69,7 +83,13 @@ export function createProjectStore({ query }: Database) {
 
     /** Renames or reopens a project. @returns `undefined` when it is gone. */
     async update(id: string, changes: { readonly name?: string; readonly status?: "active" }): Promise<ProjectRow | undefined> {
-      return query.updateTable("projects").set({ ...changes, updated_at: new Date() }).where("id", "=", id).where("deleted_at", "is", null).returning(columns).executeTakeFirst();
+      return query
+        .updateTable("projects")
+        .set({ ...changes, updated_at: new Date() })
+        .where("id", "=", id)
+        .where("deleted_at", "is", null)
+        .returning(columns)
+        .executeTakeFirst();
     },
 
     /** Archives a project, and renames it where a name is given. */
@@ -103,12 +123,21 @@ export function createProjectStore({ query }: Database) {
         if (isLast) return { kind: "last" };
         const now = new Date();
         await transaction.updateTable("projects").set({ deleted_at: now }).where("id", "=", id).execute();
-        const keys = await transaction.updateTable("api_keys").set({ deleted_at: now }).where("project_id", "=", id).where("deleted_at", "is", null).returning("id").execute();
+        const keys = await transaction
+          .updateTable("api_keys")
+          .set({ deleted_at: now })
+          .where("project_id", "=", id)
+          .where("deleted_at", "is", null)
+          .returning("id")
+          .execute();
         return { kind: "done", value: keys.map((key) => key.id), heirId };
       });
     },
 
-    async setLimits(id: string, limits: { readonly max_sessions?: number | null; readonly max_invocations?: number | null }): Promise<ProjectRow | undefined> {
+    async setLimits(
+      id: string,
+      limits: { readonly max_sessions?: number | null; readonly max_invocations?: number | null },
+    ): Promise<ProjectRow | undefined> {
       return query.updateTable("projects").set(limits).where("id", "=", id).where("deleted_at", "is", null).returning(columns).executeTakeFirst();
     },
   };

@@ -31,8 +31,34 @@ async function outcome(method: string, path: string, request?: TestRequest): Pro
 
 function sessionRow(projectId: string): SessionRow {
   return {
-    id: createId(), project_id: projectId, name: null, tags: {}, placement: "process", server_id: createId(), created_at: new Date().toISOString(), timeout_seconds: 60,
-    headless: true, stealth: false, viewport: null, start_url: null, proxy: null, pool_id: null, pool_name: null, pool_state: null, profile_id: null, profile_version: null, profile_save_changes: false, browser_restarts: 0, options: {}, region: "default", memory: null, telemetry_destination_id: null, ended_at: null, max_duration_seconds: null, ends_at: null, ended_reason: null,
+    id: createId(),
+    project_id: projectId,
+    name: null,
+    tags: {},
+    placement: "process",
+    server_id: createId(),
+    created_at: new Date().toISOString(),
+    timeout_seconds: 60,
+    headless: true,
+    stealth: false,
+    viewport: null,
+    start_url: null,
+    proxy: null,
+    pool_id: null,
+    pool_name: null,
+    pool_state: null,
+    profile_id: null,
+    profile_version: null,
+    profile_save_changes: false,
+    browser_restarts: 0,
+    options: {},
+    region: "default",
+    memory: null,
+    telemetry_destination_id: null,
+    ended_at: null,
+    max_duration_seconds: null,
+    ends_at: null,
+    ended_reason: null,
   };
 }
 
@@ -42,12 +68,16 @@ describe.each(["/org/projects", "/projects"])("%s", (root) => {
     const made = (await server.request("POST", root, { body: { name } })).body as Project;
     expect(made).toMatchObject({ name, status: "active" });
     for (const idOrName of [made.id, name]) expect((await server.request("GET", `${root}/${encodeURIComponent(idOrName)}`)).body).toEqual(made);
-    for (const query of [`name=${name.replace("é", "E")}`, "query=AFE"]) expect((await server.request("GET", `${root}?${query}`)).body).toContainEqual(made);
+    for (const query of [`name=${name.replace("é", "E")}`, "query=AFE"])
+      expect((await server.request("GET", `${root}?${query}`)).body).toContainEqual(made);
     expect(await outcome("POST", root, { body: { name } })).toBe("409 name_taken");
     const changed = (await server.request("PATCH", `${root}/${made.id}`, { body: { name: `${name} 2` } })).body as Project;
     expect(changed).toMatchObject({ id: made.id, name: `${name} 2`, created_at: made.created_at });
     expect((await server.request("PATCH", `${root}/${made.id}`, { body: {} })).body).toEqual(changed);
-    expect((await server.request("PATCH", `${root}/${made.id}/limits`, { body: { max_concurrent_invocations: 4 } })).body).toMatchObject({ max_concurrent_invocations: 4, max_concurrent_sessions: null });
+    expect((await server.request("PATCH", `${root}/${made.id}/limits`, { body: { max_concurrent_invocations: 4 } })).body).toMatchObject({
+      max_concurrent_invocations: 4,
+      max_concurrent_sessions: null,
+    });
     expect(await outcome("DELETE", `${root}/${made.id}`)).toBe("204");
     expect(await outcome("GET", `${root}/${made.id}`)).toBe("404 not_found");
     expect((await make(`${name} 2`)).id).not.toBe(made.id);
@@ -69,7 +99,10 @@ it.each([
   ["a control character", { name: "a\nb" }, "body.name"],
   ["an unknown field", { name: "a", status: "active" }, "status"],
 ])("refuses %s", async (_what, body, field) => {
-  expect((await server.request("POST", "/org/projects", { body })).body).toMatchObject({ code: "bad_request", message: expect.stringContaining(field) as unknown });
+  expect((await server.request("POST", "/org/projects", { body })).body).toMatchObject({
+    code: "bad_request",
+    message: expect.stringContaining(field) as unknown,
+  });
 });
 
 it("takes a name of 255 characters", async () => {
@@ -81,7 +114,13 @@ describe("a project that is archived", () => {
     const { id, name } = await make();
     const { key } = (await server.request("POST", "/org/api_keys", { body: { name: "own", project_id: id } })).body as { key: string };
     expect(await outcome("PATCH", `/org/projects/${id}`, { body: { status: "archived" } })).toBe("200");
-    for (const request of [inProject(id), inProject(name), { headers: { "x-kernel-project-id": id } }, { headers: { "x-kernel-project": name } }, { key }]) {
+    for (const request of [
+      inProject(id),
+      inProject(name),
+      { headers: { "x-kernel-project-id": id } },
+      { headers: { "x-kernel-project": name } },
+      { key },
+    ]) {
       expect(await outcome("GET", "/profiles", request)).toBe("404 project_not_found");
     }
     expect(await outcome("POST", "/org/api_keys", { body: { name: "another", project_id: id } })).toBe("404 project_not_found");
@@ -93,7 +132,9 @@ describe("a project that is archived", () => {
   it("takes nothing of a request that came before", async () => {
     const { id } = await make();
     await server.request("PATCH", `/org/projects/${id}`, { body: { status: "archived" } });
-    await expect(server.database.query.insertInto("profiles").values({ id: createId(), project_id: id, name: "late" }).execute()).rejects.toMatchObject({ code: "SH404" });
+    await expect(
+      server.database.query.insertInto("profiles").values({ id: createId(), project_id: id, name: "late" }).execute(),
+    ).rejects.toMatchObject({ code: "SH404" });
   });
 });
 
@@ -105,7 +146,10 @@ describe("deleting", () => {
     const session = sessionRow(id);
     await createSessionStore(server.database).insert(session, { perProject: 3, perOrganization: 20 });
     const full = await server.request("DELETE", `/org/projects/${id}`);
-    expect(full).toMatchObject({ status: 409, body: { code: "project_not_empty", message: expect.stringContaining("running sessions, profiles") as unknown } });
+    expect(full).toMatchObject({
+      status: 409,
+      body: { code: "project_not_empty", message: expect.stringContaining("running sessions, profiles") as unknown },
+    });
     await server.database.query.updateTable("sessions").set({ ended_at: new Date(), ended_reason: "deleted" }).where("id", "=", session.id).execute();
     expect(await outcome("DELETE", `/org/projects/${id}`)).toBe("409 project_not_empty");
     await server.request("DELETE", `/profiles/${profile.id}`, { key });
@@ -119,7 +163,10 @@ describe("deleting", () => {
   it("leaves nothing behind that was made at the same time", async () => {
     for (let round = 0; round < 5; round += 1) {
       const { id } = await make();
-      const [removed, ...made] = await Promise.all([outcome("DELETE", `/org/projects/${id}`), ...[1, 2, 3].map(() => outcome("POST", "/profiles", { ...inProject(id), body: {} }))]);
+      const [removed, ...made] = await Promise.all([
+        outcome("DELETE", `/org/projects/${id}`),
+        ...[1, 2, 3].map(() => outcome("POST", "/profiles", { ...inProject(id), body: {} })),
+      ]);
       const { length } = await server.database.query.selectFrom("profiles").select("id").where("project_id", "=", id).execute();
       if (removed === "204") expect([length, made]).toEqual([0, made.map(() => "404 project_not_found")]);
       else expect([removed, length]).toEqual(["409 project_not_empty", made.filter((status) => status === "201").length]);
@@ -127,7 +174,11 @@ describe("deleting", () => {
   });
 
   it("knows every table that belongs to projects", async () => {
-    const { rows } = await sql<{ name: string }>`select table_name as name from information_schema.columns where column_name = 'project_id' and table_schema = current_schema()`.execute(server.database.query);
+    const { rows } = await sql<{
+      name: string;
+    }>`select table_name as name from information_schema.columns where column_name = 'project_id' and table_schema = current_schema()`.execute(
+      server.database.query,
+    );
     expect(rows.map(({ name }) => name).filter((name) => !contentTables.includes(name) && !notContents.includes(name))).toEqual([]);
   });
 });
@@ -146,9 +197,17 @@ it("a project's key may rename its own project, and nothing else", async () => {
 describe("limits", () => {
   it.each<[string, object, ProjectLimits]>([
     ["sets one and leaves the other", { max_concurrent_sessions: 5 }, { max_concurrent_sessions: 5, max_concurrent_invocations: null }],
-    ["leaves what is null", { max_concurrent_sessions: null, max_concurrent_invocations: 2 }, { max_concurrent_sessions: 5, max_concurrent_invocations: 2 }],
+    [
+      "leaves what is null",
+      { max_concurrent_sessions: null, max_concurrent_invocations: 2 },
+      { max_concurrent_sessions: 5, max_concurrent_invocations: 2 },
+    ],
     ["takes the largest", { max_concurrent_invocations: 1_000_000 }, { max_concurrent_sessions: 5, max_concurrent_invocations: 1_000_000 }],
-    ["takes away what is 0", { max_concurrent_sessions: 0, max_pooled_sessions: 0 }, { max_concurrent_sessions: null, max_concurrent_invocations: 1_000_000 }],
+    [
+      "takes away what is 0",
+      { max_concurrent_sessions: 0, max_pooled_sessions: 0 },
+      { max_concurrent_sessions: null, max_concurrent_invocations: 1_000_000 },
+    ],
     ["changes nothing", {}, { max_concurrent_sessions: null, max_concurrent_invocations: 1_000_000 }],
   ])("%s", async (_what, body, expected) => {
     const [existing] = (await server.request("GET", "/org/projects?name=limited")).body as Project[];
@@ -160,13 +219,19 @@ describe("limits", () => {
   it.each(["max_concurrent_sessions", "max_concurrent_invocations"])("refuses a %s beside the range", async (field) => {
     const { id } = await make();
     for (const value of [-1, 1_000_001, 1.5, "1"]) {
-      expect((await server.request("PATCH", `/org/projects/${id}/limits`, { body: { [field]: value } })).body).toMatchObject({ code: "bad_request", message: expect.stringContaining(`body.${field}`) as unknown });
+      expect((await server.request("PATCH", `/org/projects/${id}/limits`, { body: { [field]: value } })).body).toMatchObject({
+        code: "bad_request",
+        message: expect.stringContaining(`body.${field}`) as unknown,
+      });
     }
   });
 
   it("refuses max_pooled_sessions and names what to set instead", async () => {
     const { id } = await make();
-    expect((await server.request("PATCH", `/org/projects/${id}/limits`, { body: { max_pooled_sessions: 1 } })).body).toMatchObject({ code: "bad_request", message: expect.stringContaining("max_concurrent_sessions") as unknown });
+    expect((await server.request("PATCH", `/org/projects/${id}/limits`, { body: { max_pooled_sessions: 1 } })).body).toMatchObject({
+      code: "bad_request",
+      message: expect.stringContaining("max_concurrent_sessions") as unknown,
+    });
   });
 
   it("of the organisation hold for projects that have none of their own", async () => {
@@ -186,22 +251,32 @@ describe("limits", () => {
     const store = createSessionStore(server.database);
     const ask = async (projectId: string, count: number) => {
       const settled = await Promise.allSettled(Array.from({ length: count }, () => store.insert(sessionRow(projectId), limits)));
-      return { stored: settled.filter(({ status }) => status === "fulfilled").length, refusals: settled.flatMap((result): unknown[] => (result.status === "rejected" ? [result.reason] : [])) };
+      return {
+        stored: settled.filter(({ status }) => status === "fulfilled").length,
+        refusals: settled.flatMap((result): unknown[] => (result.status === "rejected" ? [result.reason] : [])),
+      };
     };
     const first = await ask(id, 12);
     expect(first.stored).toBe(3);
     expect(first.refusals).toHaveLength(9);
-    for (const refusal of first.refusals) expect(refusal).toMatchObject({ status: 429, code: "too_many_requests", retryAfterSeconds: 5, fields: { limit: 3, used: 3, remaining: 0 } });
+    for (const refusal of first.refusals)
+      expect(refusal).toMatchObject({ status: 429, code: "too_many_requests", retryAfterSeconds: 5, fields: { limit: 3, used: 3, remaining: 0 } });
     await server.request("PATCH", `/org/projects/${id}/limits`, { body: { max_concurrent_sessions: 5 } });
     expect((await ask(id, 12)).stored).toBe(2);
     const reply = await server.request("POST", "/browsers", inProject(id));
-    expect(reply).toMatchObject({ status: 429, body: { limit: 5, used: 5, remaining: 0, message: expect.stringContaining("projects.limits.update") as unknown } });
+    expect(reply).toMatchObject({
+      status: 429,
+      body: { limit: 5, used: 5, remaining: 0, message: expect.stringContaining("projects.limits.update") as unknown },
+    });
     expect(reply.headers.get("retry-after")).toBe("5");
     // All projects together.
     await server.request("PATCH", `/org/projects/${id}/limits`, { body: { max_concurrent_sessions: 1000 } });
     const all = await ask(id, 30);
     expect(all.stored).toBe(15);
-    expect(all.refusals[0]).toMatchObject({ message: expect.stringContaining("max_sessions_per_organization") as unknown, fields: { limit: 20, used: 20, remaining: 0 } });
+    expect(all.refusals[0]).toMatchObject({
+      message: expect.stringContaining("max_sessions_per_organization") as unknown,
+      fields: { limit: 20, used: 20, remaining: 0 },
+    });
     await server.database.query.updateTable("sessions").set({ ended_at: new Date(), ended_reason: "deleted" }).where("project_id", "=", id).execute();
   });
 });
@@ -215,12 +290,21 @@ describe("who is calling", () => {
     expect(admin.authorization).toEqual({ credential_scope: { project_id: null }, effective_scope: { project_id: null } });
     expect(named.authorization).toEqual({ credential_scope: { project_id: null }, effective_scope: { project_id: id } });
     expect(own.authorization).toEqual({ credential_scope: { project_id: id }, effective_scope: { project_id: id } });
-    expect(own).toMatchObject({ organization: admin.organization, authentication: { method: "api_key", source: "api_key", credential_id: own.principal.id }, principal: { type: "api_key" } });
+    expect(own).toMatchObject({
+      organization: admin.organization,
+      authentication: { method: "api_key", source: "api_key", credential_id: own.principal.id },
+      principal: { type: "api_key" },
+    });
   });
 
   it("comes with what the organisation may use: what works", async () => {
     const { features, limits, plan } = (await server.request("GET", "/org/entitlements")).body as OrgEntitlements;
-    expect(features).toMatchObject({ file_io: { enabled: true }, custom_proxies: { enabled: true }, gpu: { enabled: false }, managed_proxies: { enabled: false } });
+    expect(features).toMatchObject({
+      file_io: { enabled: true },
+      custom_proxies: { enabled: true },
+      gpu: { enabled: false },
+      managed_proxies: { enabled: false },
+    });
     expect(limits.max_concurrent_browsers).toBe(20);
     expect(plan.status).toBeNull();
   });
@@ -246,11 +330,21 @@ describe("who is calling", () => {
 // Last: these change which project is the default one.
 describe("the default project", () => {
   const ownOf = async () => ((await server.request("POST", "/profiles", { body: {} })).body as { id: string }).id;
-  const projectOf = async (profileId: string) => (await server.database.query.selectFrom("profiles").select("project_id").where("id", "=", profileId).executeTakeFirstOrThrow()).project_id;
+  const projectOf = async (profileId: string) =>
+    (await server.database.query.selectFrom("profiles").select("project_id").where("id", "=", profileId).executeTakeFirstOrThrow()).project_id;
 
   it("passes its part to the oldest other one when it is archived", async () => {
     const old = await projectOf(await ownOf());
-    const [heir] = await server.database.query.selectFrom("projects").select("id").where("deleted_at", "is", null).where("status", "=", "active").where("id", "!=", old).orderBy("created_at").orderBy("id").limit(1).execute();
+    const [heir] = await server.database.query
+      .selectFrom("projects")
+      .select("id")
+      .where("deleted_at", "is", null)
+      .where("status", "=", "active")
+      .where("id", "!=", old)
+      .orderBy("created_at")
+      .orderBy("id")
+      .limit(1)
+      .execute();
     expect(await outcome("PATCH", `/org/projects/${old}`, { body: { status: "archived", name: "former" } })).toBe("200");
     expect(await projectOf(await ownOf())).toBe(heir?.id);
     await server.request("PATCH", "/org/projects/former", { body: { status: "active" } });
@@ -266,7 +360,11 @@ describe("the default project", () => {
     const [last, ...more] = ((await server.request("GET", "/org/projects?limit=100")).body as Project[]).filter(({ status }) => status === "active");
     expect(more).toEqual([]);
     expect(await projectOf(await ownOf())).toBe(last?.id);
-    const made = await server.database.query.selectFrom("profiles").select("id").where("project_id", "=", last?.id ?? "").execute();
+    const made = await server.database.query
+      .selectFrom("profiles")
+      .select("id")
+      .where("project_id", "=", last?.id ?? "")
+      .execute();
     for (const { id } of made) await server.request("DELETE", `/profiles/${id}`);
     expect(await outcome("DELETE", `/org/projects/${last?.id ?? ""}`)).toBe("409 last_active_project");
   });

@@ -37,7 +37,8 @@ function nameTaken(name: string): ServiceError {
 
 /** A key of one project may not do this. @param what - `change its limits` */
 export function refuseProjectKey({ project_id }: KeyRow, what: string): void {
-  if (project_id !== null) throw new ServiceError(403, "forbidden", `This API key belongs to one project and cannot ${what}. Use a key of the whole organisation.`);
+  if (project_id !== null)
+    throw new ServiceError(403, "forbidden", `This API key belongs to one project and cannot ${what}. Use a key of the whole organisation.`);
 }
 
 /** As the wire has limits: what is absent or `null` stays as it is, 0 is no limit. */
@@ -48,7 +49,10 @@ function changeOf(limit: number | null | undefined): number | null | undefined {
 /**
  * @param forget - called with the ids of projects and keys before a change of them is reported as done: from then on nobody may use the old state.
  */
-export function createProjects(store: ProjectStore, forget: (ids: { readonly projects: readonly string[]; readonly keys?: readonly string[] }) => void): Projects {
+export function createProjects(
+  store: ProjectStore,
+  forget: (ids: { readonly projects: readonly string[]; readonly keys?: readonly string[] }) => void,
+): Projects {
   async function existing(caller: KeyRow, idOrName: string): Promise<ProjectRow> {
     const row = await store.find(idOrName, caller.project_id);
     if (row === undefined) throw notFound(idOrName);
@@ -62,9 +66,17 @@ export function createProjects(store: ProjectStore, forget: (ids: { readonly pro
       case "missing":
         throw notFound(project.id);
       case "last":
-        throw new ServiceError(409, "last_active_project", `Project ${project.name} is the last active one. Make another one with projects.create first.`);
+        throw new ServiceError(
+          409,
+          "last_active_project",
+          `Project ${project.name} is the last active one. Make another one with projects.create first.`,
+        );
       case "full":
-        throw new ServiceError(409, "project_not_empty", `Project ${project.name} still has ${closing.contents.join(", ")}. Delete them first, or archive the project.`);
+        throw new ServiceError(
+          409,
+          "project_not_empty",
+          `Project ${project.name} still has ${closing.contents.join(", ")}. Delete them first, or archive the project.`,
+        );
     }
   }
 
@@ -101,7 +113,10 @@ export function createProjects(store: ProjectStore, forget: (ids: { readonly pro
       if (newName === undefined && newStatus === undefined) return toProject(project);
       try {
         if (newStatus === "archived") return toProject(await archive(project, newName));
-        const row = await store.update(project.id, { ...(newName !== undefined && { name: newName }), ...(newStatus !== undefined && { status: newStatus }) });
+        const row = await store.update(project.id, {
+          ...(newName !== undefined && { name: newName }),
+          ...(newStatus !== undefined && { status: newStatus }),
+        });
         if (row === undefined) throw notFound(idOrName);
         return toProject(row);
       } catch (error) {
@@ -130,7 +145,10 @@ export function createProjects(store: ProjectStore, forget: (ids: { readonly pro
       const max_sessions = changeOf(request.max_concurrent_sessions);
       const max_invocations = changeOf(request.max_concurrent_invocations);
       if (max_sessions === undefined && max_invocations === undefined) return toLimits(project);
-      const row = await store.setLimits(project.id, { ...(max_sessions !== undefined && { max_sessions }), ...(max_invocations !== undefined && { max_invocations }) });
+      const row = await store.setLimits(project.id, {
+        ...(max_sessions !== undefined && { max_sessions }),
+        ...(max_invocations !== undefined && { max_invocations }),
+      });
       if (row === undefined) throw notFound(idOrName);
       return toLimits(row);
     },

@@ -19,5 +19,9 @@ export function explainSessionLimit(error: unknown): unknown {
     scope === "project"
       ? `This project runs ${String(used)} sessions, and may run ${String(limit)}. Delete one, wait until one ends, or raise the limit: with projects.limits.update, or for all projects with organization.limits.update or the setting max_sessions_per_project.`
       : `The organisation runs ${String(used)} sessions, and may run ${String(limit)} (the setting max_sessions_per_organization). Delete one, wait until one ends, or raise the limit.`;
-  return new ServiceError(429, "too_many_requests", message, { retryAfterSeconds: 5, fields: { limit, used, remaining: Math.max(0, limit - used) }, cause: error });
+  return new ServiceError(429, "too_many_requests", message, {
+    retryAfterSeconds: 5,
+    fields: { limit, used, remaining: Math.max(0, limit - used) },
+    cause: error,
+  });
 }

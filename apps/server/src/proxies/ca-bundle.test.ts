@@ -36,9 +36,21 @@ it.each([
   ["the certificate of a server", authority + read("site.pem"), /^block 2 of 2 is the certificate of a server or a person, not of an authority/],
   ["an authority that is over", read("old-authority.pem"), /^block 1 of 1 ended on 2021-01-01T00:00:00\.000Z/],
   ["a request for a certificate", authority.replaceAll("CERTIFICATE", "CERTIFICATE REQUEST"), /^block 1 of 1 is no certificate/],
-  ["two certificates in one block", authority.replace(/\n-----END/, `${authority.split("\n").slice(1, -2).join("\n")}\n-----END`), /^block 1 of 1 cannot be read/],
+  [
+    "two certificates in one block",
+    authority.replace(/\n-----END/, `${authority.split("\n").slice(1, -2).join("\n")}\n-----END`),
+    /^block 1 of 1 cannot be read/,
+  ],
   ["what is no base64", authority.replace(/(?<=\n)M/, "!"), /^block 1 of 1 cannot be read/],
-  ["something behind the certificate", authority.replace(/-----BEGIN CERTIFICATE-----([^-]*)-----END/, (_match, text: string) => `-----BEGIN CERTIFICATE-----\n${Buffer.concat([Buffer.from(text, "base64"), Buffer.from("more")]).toString("base64")}\n-----END`), /^block 1 of 1 cannot be read/],
+  [
+    "something behind the certificate",
+    authority.replace(
+      /-----BEGIN CERTIFICATE-----([^-]*)-----END/,
+      (_match, text: string) =>
+        `-----BEGIN CERTIFICATE-----\n${Buffer.concat([Buffer.from(text, "base64"), Buffer.from("more")]).toString("base64")}\n-----END`,
+    ),
+    /^block 1 of 1 cannot be read/,
+  ],
   ["too much", authority + "x".repeat(65_536), /^expected at most 65536 bytes/],
   ["too much in bytes", authority + "ä".repeat(32_768), /^expected at most 65536 bytes/],
 ])("refuses %s", (_what, text, problem) => {
@@ -47,7 +59,14 @@ it.each([
 
 it("refuses private keys, of every kind and wherever they stand, and says nothing of them", () => {
   const key = read("leaf.key");
-  for (const text of [key, authority + key, key + authority, authority + key.replaceAll("PRIVATE", "EC PRIVATE"), authority + key.replaceAll("PRIVATE", "ENCRYPTED PRIVATE").slice(0, -20), `${authority}${key.toLowerCase()}`]) {
+  for (const text of [
+    key,
+    authority + key,
+    key + authority,
+    authority + key.replaceAll("PRIVATE", "EC PRIVATE"),
+    authority + key.replaceAll("PRIVATE", "ENCRYPTED PRIVATE").slice(0, -20),
+    `${authority}${key.toLowerCase()}`,
+  ]) {
     const problem = problemOf(text) ?? "";
     expect(problem).toMatch(/^holds a private key\. Nothing was stored/);
     expect(problem).not.toContain(key.split("\n")[1] ?? "");
@@ -59,7 +78,8 @@ it("never takes what is not an authority, and never says what it was given", () 
     fc.property(fc.string({ unit: "binary", minLength: 8 }), fc.nat(authority.length), fc.nat(20), (text, at, length) => {
       const changed = authority.slice(0, at) + text + authority.slice(at + length);
       const problem = problemOf(changed);
-      if (problem === undefined) for (const block of checkBundle(changed).split(/(?<=-----END CERTIFICATE-----\n)/)) expect(new X509Certificate(block).ca).toBe(true);
+      if (problem === undefined)
+        for (const block of checkBundle(changed).split(/(?<=-----END CERTIFICATE-----\n)/)) expect(new X509Certificate(block).ca).toBe(true);
       else if (text.trim().length >= 8) expect(problem).not.toContain(text);
     }),
   );

@@ -13,19 +13,29 @@ const block = /-----BEGIN ([^\n-]*)-----([^-]*)-----END ([^\n-]*)-----/g;
  */
 export function checkBundle(text: string): string {
   const bad = (problem: string) => badField("config.ca_bundle", problem);
-  if (/PRIVATE KEY/i.test(text)) throw bad("holds a private key. Nothing was stored. A proxy takes only certificates; whoever has that key can answer as any site, so make a new one if this text was meant for others");
-  if (Buffer.byteLength(text) > maxBundleBytes) throw bad(`expected at most ${String(maxBundleBytes)} bytes, found ${String(Buffer.byteLength(text))}`);
+  if (/PRIVATE KEY/i.test(text))
+    throw bad(
+      "holds a private key. Nothing was stored. A proxy takes only certificates; whoever has that key can answer as any site, so make a new one if this text was meant for others",
+    );
+  if (Buffer.byteLength(text) > maxBundleBytes)
+    throw bad(`expected at most ${String(maxBundleBytes)} bytes, found ${String(Buffer.byteLength(text))}`);
   const blocks = [...text.matchAll(block)];
-  if ([/-----BEGIN /g, /-----END /g].some((edge) => (text.match(edge)?.length ?? 0) !== blocks.length)) throw bad("has a block without its beginning or its end. The text may have been cut off");
+  if ([/-----BEGIN /g, /-----END /g].some((edge) => (text.match(edge)?.length ?? 0) !== blocks.length))
+    throw bad("has a block without its beginning or its end. The text may have been cut off");
   if (blocks.length === 0) throw bad("holds no certificate. Send PEM, which begins with -----BEGIN CERTIFICATE-----");
   const found = new Map<string, X509Certificate>();
   for (const [index, [, label, content = "", endLabel]] of blocks.entries()) {
     const which = `block ${String(index + 1)} of ${String(blocks.length)}`;
-    if (label !== "CERTIFICATE" || endLabel !== "CERTIFICATE") throw bad(`${which} is no certificate. Only blocks that begin with -----BEGIN CERTIFICATE----- are taken`);
+    if (label !== "CERTIFICATE" || endLabel !== "CERTIFICATE")
+      throw bad(`${which} is no certificate. Only blocks that begin with -----BEGIN CERTIFICATE----- are taken`);
     const certificate = readCertificate(content);
     if (certificate === undefined) throw bad(`${which} cannot be read as a certificate (X.509, base64)`);
-    if (!certificate.ca) throw bad(`${which} is the certificate of a server or a person, not of an authority (basic constraint CA:TRUE). Send the one that signs what the proxy shows`);
-    if (certificate.validToDate.getTime() <= Date.now()) throw bad(`${which} ended on ${certificate.validToDate.toISOString()}. Send the present one`);
+    if (!certificate.ca)
+      throw bad(
+        `${which} is the certificate of a server or a person, not of an authority (basic constraint CA:TRUE). Send the one that signs what the proxy shows`,
+      );
+    if (certificate.validToDate.getTime() <= Date.now())
+      throw bad(`${which} ended on ${certificate.validToDate.toISOString()}. Send the present one`);
     found.set(certificate.fingerprint256, certificate);
   }
   return [...found.values()].map(String).join("");

@@ -7,7 +7,12 @@ export function exitAddressIn(text: string): string | undefined {
   const candidates: unknown[] = [text];
   try {
     const parsed: unknown = JSON.parse(text);
-    if (typeof parsed === "object" && parsed !== null) candidates.push(...Object.entries(parsed).filter(([key]) => jsonKeys.includes(key)).map(([, value]: [string, unknown]) => value));
+    if (typeof parsed === "object" && parsed !== null)
+      candidates.push(
+        ...Object.entries(parsed)
+          .filter(([key]) => jsonKeys.includes(key))
+          .map(([, value]: [string, unknown]) => value),
+      );
     else candidates.push(parsed);
   } catch {
     candidates.push(/^ip=(.*)$/m.exec(text)?.[1]);

@@ -13,10 +13,14 @@ it("fills what is known and leaves away what is not", () => {
 
 it("never lets a value change where the proxy is", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "binary" }).map((text) => text.toWellFormed()), fc.string(), (country, city) => {
-      const url = new URL(fillTemplate(template, { country, city }));
-      expect([url.host, url.password, url.pathname]).toEqual(["gate.example:7000", "secret", "/"]);
-    }),
+    fc.property(
+      fc.string({ unit: "binary" }).map((text) => text.toWellFormed()),
+      fc.string(),
+      (country, city) => {
+        const url = new URL(fillTemplate(template, { country, city }));
+        expect([url.host, url.password, url.pathname]).toEqual(["gate.example:7000", "secret", "/"]);
+      },
+    ),
   );
 });
 
@@ -29,11 +33,19 @@ it("says what a template lacks", () => {
 
 it("makes an address of a user's own proxy that holds any password", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "binary" }).map((text) => text.toWellFormed()), fc.string({ minLength: 1 }).map((text) => text.toWellFormed()), (username, password) => {
-      const { url } = upstreamOf({ type: "custom", protocol: "socks5", bypassHosts: [], config: { host: "::1", port: 1080, username }, password }, {}, "s");
-      const parsed = new URL(url);
-      expect([decodeURIComponent(parsed.username), decodeURIComponent(parsed.password), parsed.host]).toEqual([username, password, "[::1]:1080"]);
-    }),
+    fc.property(
+      fc.string({ unit: "binary" }).map((text) => text.toWellFormed()),
+      fc.string({ minLength: 1 }).map((text) => text.toWellFormed()),
+      (username, password) => {
+        const { url } = upstreamOf(
+          { type: "custom", protocol: "socks5", bypassHosts: [], config: { host: "::1", port: 1080, username }, password },
+          {},
+          "s",
+        );
+        const parsed = new URL(url);
+        expect([decodeURIComponent(parsed.username), decodeURIComponent(parsed.password), parsed.host]).toEqual([username, password, "[::1]:1080"]);
+      },
+    ),
   );
 });
 

@@ -10,7 +10,7 @@ export type ExitTemplates = Readonly<Partial<Record<ProvidedType, string>>>;
 
 /** The templates that the settings name. */
 export function exitTemplates(config: Readonly<Partial<Record<`proxy_${ProvidedType}`, string>>>): ExitTemplates {
-  return Object.fromEntries(providedTypes.flatMap((type) => config[`proxy_${type}`] === undefined ? [] : [[type, config[`proxy_${type}`]]]));
+  return Object.fromEntries(providedTypes.flatMap((type) => (config[`proxy_${type}`] === undefined ? [] : [[type, config[`proxy_${type}`]]])));
 }
 
 /** What a proxy's address is made of. */
@@ -44,7 +44,9 @@ export function templateProblem(template: string): string | undefined {
   const unknown = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name).find((name) => !placeholders.some((known) => known === name));
   if (unknown !== undefined) return `must not hold {${unknown}}; there are ${placeholders.map((name) => `{${name}}`).join(", ")}`;
   const filled = URL.parse(fillTemplate(template, Object.fromEntries(placeholders.map((name) => [name, "x"]))));
-  return filled !== null && /^(https?|socks5):$/.test(filled.protocol) && filled.hostname !== "" ? undefined : "must be an http://, https:// or socks5:// address with a host";
+  return filled !== null && /^(https?|socks5):$/.test(filled.protocol) && filled.hostname !== ""
+    ? undefined
+    : "must be an http://, https:// or socks5:// address with a host";
 }
 
 function isProvided(type: string): type is ProvidedType {
@@ -55,7 +57,11 @@ function isProvided(type: string): type is ProvidedType {
 export function requireType(type: string, templates: ExitTemplates): void {
   if (!isProvided(type) || templates[type] !== undefined) return;
   const present = providedTypes.filter((each) => templates[each] !== undefined);
-  throw new ServiceError(400, "proxy_not_available", `This service provides no ${type} proxies${present.length > 0 ? `, but ${present.join(", ")}` : ""}. Use type custom with a proxy server of your own, or have the operator name a provider with the setting proxy_${type}.`);
+  throw new ServiceError(
+    400,
+    "proxy_not_available",
+    `This service provides no ${type} proxies${present.length > 0 ? `, but ${present.join(", ")}` : ""}. Use type custom with a proxy server of your own, or have the operator name a provider with the setting proxy_${type}.`,
+  );
 }
 
 /**
@@ -64,7 +70,11 @@ export function requireType(type: string, templates: ExitTemplates): void {
  * @param sessionId - for providers that keep an exit as long as it stays the same.
  * @throws {ServiceError} 400 `proxy_not_available`.
  */
-export function upstreamOf({ type, protocol, bypassHosts, config, password, caBundle }: ExitSource, templates: ExitTemplates, sessionId: string): EgressUpstream {
+export function upstreamOf(
+  { type, protocol, bypassHosts, config, password, caBundle }: ExitSource,
+  templates: ExitTemplates,
+  sessionId: string,
+): EgressUpstream {
   requireType(type, templates);
   const text = (name: string) => {
     const value = config[name];
@@ -73,10 +83,17 @@ export function upstreamOf({ type, protocol, bypassHosts, config, password, caBu
   const template = isProvided(type) ? templates[type] : undefined;
   if (template !== undefined) {
     const country = text("country") ?? (type === "datacenter" || type === "isp" ? "US" : undefined);
-    return { bypassHosts, url: fillTemplate(template, { country, city: text("city"), state: text("state"), zip: text("zip"), asn: text("asn"), session_id: sessionId }) };
+    return {
+      bypassHosts,
+      url: fillTemplate(template, { country, city: text("city"), state: text("state"), zip: text("zip"), asn: text("asn"), session_id: sessionId }),
+    };
   }
   const username = text("username") ?? "";
   const credentials = username === "" && password === undefined ? "" : `${encodeURIComponent(username)}:${encodeURIComponent(password ?? "")}@`;
   const host = text("host") ?? "";
-  return { bypassHosts, ...(caBundle !== undefined && { authorities: caBundle }), url: `${protocol}://${credentials}${host.includes(":") ? `[${host}]` : host}:${text("port") ?? ""}` };
+  return {
+    bypassHosts,
+    ...(caBundle !== undefined && { authorities: caBundle }),
+    url: `${protocol}://${credentials}${host.includes(":") ? `[${host}]` : host}:${text("port") ?? ""}`,
+  };
 }

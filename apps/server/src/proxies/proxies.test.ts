@@ -35,10 +35,17 @@ afterAll(async () => {
   site.close();
 });
 
-const custom = (change: object = {}) => ({ type: "custom", protocol: "http", config: { host: "127.0.0.1", port: upstream.port, username: "user", password: secret, ...change } });
+const custom = (change: object = {}) => ({
+  type: "custom",
+  protocol: "http",
+  config: { host: "127.0.0.1", port: upstream.port, username: "user", password: secret, ...change },
+});
 
 it("tells that the operator provides proxies", async () => {
-  expect(await server.request("GET", "/org/entitlements")).toMatchObject({ status: 200, body: { features: { managed_proxies: { enabled: true }, custom_proxies: { enabled: true } } } });
+  expect(await server.request("GET", "/org/entitlements")).toMatchObject({
+    status: 200,
+    body: { features: { managed_proxies: { enabled: true }, custom_proxies: { enabled: true } } },
+  });
 });
 
 async function create(body: object): Promise<Proxy & { id: string }> {
@@ -51,7 +58,14 @@ async function create(body: object): Promise<Proxy & { id: string }> {
 describe("create", () => {
   it("keeps what was said, and the password where nobody reads it", async () => {
     const made = await create({ ...custom(), name: "Büro", bypass_hosts: ["intranet.example", "*.Example.com"] });
-    expect(made).toEqual({ id: made.id, name: "Büro", type: "custom", protocol: "http", bypass_hosts: ["intranet.example", "*.example.com"], config: { host: "127.0.0.1", port: upstream.port, username: "user", has_password: true, has_ca_bundle: false } });
+    expect(made).toEqual({
+      id: made.id,
+      name: "Büro",
+      type: "custom",
+      protocol: "http",
+      bypass_hosts: ["intranet.example", "*.example.com"],
+      config: { host: "127.0.0.1", port: upstream.port, username: "user", has_password: true, has_ca_bundle: false },
+    });
     expect((await server.request("GET", `/proxies/${made.id}`)).body).toEqual(made);
     const row = await server.database.query.selectFrom("proxies").selectAll().where("id", "=", made.id).executeTakeFirstOrThrow();
     expect(JSON.stringify(row) + String(row.password)).not.toContain(secret);
@@ -63,7 +77,12 @@ describe("create", () => {
     const made = await create(custom({ ca_bundle: `an authority\r\n${pem.replaceAll("\n", "\r\n")}` }));
     expect(made.config).toMatchObject({ has_password: true, has_ca_bundle: true });
     const project = await server.request("GET", "/proxies?limit=100");
-    const shown = [made, project.body, (await server.request("GET", `/proxies/${made.id}`)).body, (await server.request("PATCH", `/proxies/${made.id}`, { body: { name: "office" } })).body];
+    const shown = [
+      made,
+      project.body,
+      (await server.request("GET", `/proxies/${made.id}`)).body,
+      (await server.request("PATCH", `/proxies/${made.id}`, { body: { name: "office" } })).body,
+    ];
     expect(JSON.stringify(shown)).not.toContain("CERTIFICATE");
     expect(server.log()).not.toContain("CERTIFICATE");
     const row = await server.database.query.selectFrom("proxies").select("ca_bundle").where("id", "=", made.id).executeTakeFirstOrThrow();
@@ -72,7 +91,10 @@ describe("create", () => {
   });
 
   it("takes TLS for the way to the proxy where nothing is said", async () => {
-    expect(await create({ type: "custom", config: { host: "PROXY.example", port: 1 } })).toMatchObject({ protocol: "https", config: { host: "proxy.example", port: 1, has_password: false } });
+    expect(await create({ type: "custom", config: { host: "PROXY.example", port: 1 } })).toMatchObject({
+      protocol: "https",
+      config: { host: "proxy.example", port: 1, has_password: false },
+    });
   });
 
   it.each<[string, object, string]>([
@@ -83,10 +105,26 @@ describe("create", () => {
     ["an empty host", { config: { host: "", port: 1 } }, "body.config.host"],
     ["port 0", { config: { host: "a.example", port: 0 } }, "body.config.port: expected at least 1"],
     ["port 65536", { config: { host: "a.example", port: 65_536 } }, "body.config.port"],
-    ["a colon in the user name", { protocol: "http", config: { host: "a.example", port: 1, username: "a:b" } }, "body.config.username: must not hold a colon"],
-    ["a line break in the password", { config: { host: "a.example", port: 1, password: "a\r\nb" } }, "body.config.password: must not hold control characters"],
-    ["a password that SOCKS5 has no room for", { protocol: "socks5", config: { host: "a.example", port: 1, password: "ä".repeat(128) } }, "body.config.password: expected at most 255 bytes"],
-    ["certificates that are none", { config: { host: "a.example", port: 1, ca_bundle: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----" } }, "body.config.ca_bundle: block 1 of 1 cannot be read as a certificate"],
+    [
+      "a colon in the user name",
+      { protocol: "http", config: { host: "a.example", port: 1, username: "a:b" } },
+      "body.config.username: must not hold a colon",
+    ],
+    [
+      "a line break in the password",
+      { config: { host: "a.example", port: 1, password: "a\r\nb" } },
+      "body.config.password: must not hold control characters",
+    ],
+    [
+      "a password that SOCKS5 has no room for",
+      { protocol: "socks5", config: { host: "a.example", port: 1, password: "ä".repeat(128) } },
+      "body.config.password: expected at most 255 bytes",
+    ],
+    [
+      "certificates that are none",
+      { config: { host: "a.example", port: 1, ca_bundle: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----" } },
+      "body.config.ca_bundle: block 1 of 1 cannot be read as a certificate",
+    ],
     ["certificates of another type of proxy", { type: "residential", config: { country: "DE", ca_bundle: "" } }, "ca_bundle"],
     ["a field of another type", { config: { host: "a.example", port: 1, country: "DE" } }, "country"],
     ["an address to bypass", { bypass_hosts: ["ok.example", "10.0.0.1"] }, "body.bypass_hosts[1]"],
@@ -95,13 +133,18 @@ describe("create", () => {
     ["101 hosts to bypass", { bypass_hosts: Array.from({ length: 101 }, (_, index) => `h${String(index)}.example`) }, "body.bypass_hosts"],
     ["another protocol", { protocol: "ftp" }, "body.protocol"],
   ])("refuses %s", async (_what, change, message) => {
-    const { status, body } = await server.request("POST", "/proxies", { body: { type: "custom", config: { host: "a.example", port: 1 }, ...change } });
+    const { status, body } = await server.request("POST", "/proxies", {
+      body: { type: "custom", config: { host: "a.example", port: 1 }, ...change },
+    });
     expect(status).toBe(400);
     expect(JSON.stringify(body)).toContain(message);
   });
 
   it.each([
-    { config: { host: "a.example", port: 65_535, username: "x".repeat(1024), password: "x".repeat(1024) }, bypass_hosts: Array.from({ length: 100 }, (_, index) => `h${String(index)}.example`) },
+    {
+      config: { host: "a.example", port: 65_535, username: "x".repeat(1024), password: "x".repeat(1024) },
+      bypass_hosts: Array.from({ length: 100 }, (_, index) => `h${String(index)}.example`),
+    },
     { protocol: "socks5", config: { host: "::1", port: 1, username: "a:b", password: "ä".repeat(127) } },
     { config: { host: "bücher.example", port: 1 }, bypass_hosts: ["*.bücher.example", "localhost"] },
   ])("takes what is just allowed", async (body) => {
@@ -109,10 +152,16 @@ describe("create", () => {
   });
 
   it("says which types there are, and whom to ask for others", async () => {
-    expect(await create({ type: "residential", config: { country: "DE", city: "berlin" } })).toMatchObject({ type: "residential", config: { country: "DE", city: "berlin" } });
+    expect(await create({ type: "residential", config: { country: "DE", city: "berlin" } })).toMatchObject({
+      type: "residential",
+      config: { country: "DE", city: "berlin" },
+    });
     const { status, body } = await server.request("POST", "/proxies", { body: { type: "mobile" } });
     expect(status).toBe(400);
-    expect(body).toMatchObject({ code: "proxy_not_available", message: expect.stringMatching(/no mobile proxies, but residential.*proxy_mobile/) as unknown });
+    expect(body).toMatchObject({
+      code: "proxy_not_available",
+      message: expect.stringMatching(/no mobile proxies, but residential.*proxy_mobile/) as unknown,
+    });
   });
 });
 
@@ -121,13 +170,18 @@ it("renames and deletes", async () => {
   expect((await server.request("PATCH", `/proxies/${id}`, { body: { name: "new" } })).body).toMatchObject({ id, name: "new" });
   expect((await server.request("PATCH", `/proxies/${id}`, { body: { name: "" } })).status).toBe(400);
   expect((await server.request("DELETE", `/proxies/${id}`)).status).toBe(204);
-  for (const method of ["GET", "DELETE"]) expect(await server.request(method, `/proxies/${id}`)).toMatchObject({ status: 404, body: { code: "not_found" } });
+  for (const method of ["GET", "DELETE"])
+    expect(await server.request(method, `/proxies/${id}`)).toMatchObject({ status: 404, body: { code: "not_found" } });
   expect((await server.request("POST", `/proxies/${id}/check`)).status).toBe(404);
 });
 
 it("lists newest first, by parts of names, hosts and addresses, and by whole names", async () => {
   const project = await server.addProject("lists");
-  for (const [name, host] of [["Café", "first.example"], ["cafe", "second.example"], ["100%", "third.example"]]) {
+  for (const [name, host] of [
+    ["Café", "first.example"],
+    ["cafe", "second.example"],
+    ["100%", "third.example"],
+  ]) {
     await server.request("POST", "/proxies", { key: project.key, body: { type: "custom", name, config: { host, port: 1 } } });
   }
   const names = async (query: string) => ((await server.request("GET", `/proxies${query}`, project)).body as Proxy[]).map(({ name }) => name);
@@ -145,7 +199,13 @@ describe("check", () => {
       const { id } = await create(body);
       const { status, body: checked } = await server.request("POST", `/proxies/${id}/check`);
       expect(status).toBe(200);
-      expect(checked).toMatchObject({ id, status: "available", ip_address: "203.0.113.7", last_checked: expect.any(String) as unknown, latency_ms: expect.any(Number) as unknown });
+      expect(checked).toMatchObject({
+        id,
+        status: "available",
+        ip_address: "203.0.113.7",
+        last_checked: expect.any(String) as unknown,
+        latency_ms: expect.any(Number) as unknown,
+      });
       const { latency_ms: _latency, ...kept } = Proxy.parse(checked);
       expect((await server.request("GET", `/proxies/${id}`)).body).toEqual(kept);
     }
@@ -158,22 +218,36 @@ describe("check", () => {
     expect(body).toMatchObject({ code: "proxy_check_failed", message: expect.stringContaining("user name and password") as unknown });
     expect((await server.request("GET", `/proxies/${id}`)).body).toMatchObject({ status: "unavailable" });
     const { id: inside } = await create(custom({ host: "10.1.2.3" }));
-    expect(await server.request("POST", `/proxies/${inside}/check`)).toMatchObject({ status: 422, body: { message: expect.stringContaining("private network") as unknown } });
+    expect(await server.request("POST", `/proxies/${inside}/check`)).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining("private network") as unknown },
+    });
   });
 
   it("fetches a page of the caller's choice without keeping what came of it", async () => {
     const { id } = await create(custom());
     const check = (url: string) => server.request("POST", `/proxies/${id}/check`, { body: { url } });
     expect(await check(`http://localhost:${String(port)}/`)).toMatchObject({ status: 200, body: { latency_ms: expect.any(Number) as unknown } });
-    expect(await check(`http://localhost:${String(port)}/forbidden`)).toMatchObject({ status: 422, body: { message: expect.stringContaining("status 403") as unknown } });
-    for (const url of ["ftp://example.com/", "nonsense", "http://169.254.169.254/latest", "http://[::ffff:10.0.0.1]/", `http://127.0.0.1:${String(port)}/`]) expect(await check(url)).toMatchObject({ status: 400, body: { message: expect.stringContaining("body.url") as unknown } });
+    expect(await check(`http://localhost:${String(port)}/forbidden`)).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining("status 403") as unknown },
+    });
+    for (const url of [
+      "ftp://example.com/",
+      "nonsense",
+      "http://169.254.169.254/latest",
+      "http://[::ffff:10.0.0.1]/",
+      `http://127.0.0.1:${String(port)}/`,
+    ])
+      expect(await check(url)).toMatchObject({ status: 400, body: { message: expect.stringContaining("body.url") as unknown } });
     expect((await server.request("GET", `/proxies/${id}`)).body).not.toHaveProperty("status");
   });
 });
 
 describe("a session", () => {
   /** The page may have begun and not have a body yet. */
-  const loadedText = 'new Promise((resolve) => { const tell = () => resolve(document.body.innerText); if (document.readyState === "complete") tell(); else addEventListener("load", tell); })';
+  const loadedText =
+    'new Promise((resolve) => { const tell = () => resolve(document.body.innerText); if (document.readyState === "complete") tell(); else addEventListener("load", tell); })';
 
   it("leaves by the proxy that it names, by another, and by none", async () => {
     const first = await create({ ...custom(), name: "of sessions" });
@@ -184,10 +258,15 @@ describe("a session", () => {
 
     const cdp = await connectCdp(browser.cdp_ws_url);
     const { targetInfos } = (await cdp.send("Target.getTargets")) as { targetInfos: { targetId: string; type: string }[] };
-    const { sessionId } = await cdp.send("Target.attachToTarget", { targetId: targetInfos.find(({ type }) => type === "page")?.targetId, flatten: true });
+    const { sessionId } = await cdp.send("Target.attachToTarget", {
+      targetId: targetInfos.find(({ type }) => type === "page")?.targetId,
+      flatten: true,
+    });
     const shown = async (url: string) => {
       await cdp.send("Page.navigate", { url }, sessionId);
-      const { result } = (await cdp.send("Runtime.evaluate", { expression: loadedText, awaitPromise: true, returnByValue: true }, sessionId)) as { result: { value: string } };
+      const { result } = (await cdp.send("Runtime.evaluate", { expression: loadedText, awaitPromise: true, returnByValue: true }, sessionId)) as {
+        result: { value: string };
+      };
       return result.value;
     };
     const path = `/browsers/${browser.session_id}`;
@@ -210,11 +289,16 @@ describe("a session", () => {
 
   it("needs a proxy of its project, by a name that only one has", async () => {
     const [owner, stranger] = [await server.addProject("owner"), await server.addProject("stranger")];
-    const made = async () => (await server.request("POST", "/proxies", { key: owner.key, body: { ...custom(), name: "twice" } })).body as { id: string };
+    const made = async () =>
+      (await server.request("POST", "/proxies", { key: owner.key, body: { ...custom(), name: "twice" } })).body as { id: string };
     const { id } = await made();
     await made();
-    for (const body of [{ proxy_id: id }, { proxy: { id } }, { proxy: { name: "twice" } }]) expect(await server.request("POST", "/browsers", { key: stranger.key, body })).toMatchObject({ status: 404, body: { code: "not_found" } });
-    expect(await server.request("POST", "/browsers", { key: owner.key, body: { proxy: { name: "twice" } } })).toMatchObject({ status: 400, body: { message: expect.stringContaining("proxy.id") as unknown } });
+    for (const body of [{ proxy_id: id }, { proxy: { id } }, { proxy: { name: "twice" } }])
+      expect(await server.request("POST", "/browsers", { key: stranger.key, body })).toMatchObject({ status: 404, body: { code: "not_found" } });
+    expect(await server.request("POST", "/browsers", { key: owner.key, body: { proxy: { name: "twice" } } })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining("proxy.id") as unknown },
+    });
     for (const { key } of [owner, stranger]) expect((await server.request("GET", "/browsers", { key })).body).toEqual([]);
   });
 });

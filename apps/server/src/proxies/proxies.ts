@@ -33,7 +33,11 @@ export interface Proxies {
   /** @param url - what to fetch; the operator's test page when absent, and what was found is stored then. @throws {ServiceError} 422 when it does not work. */
   check(projectId: string, id: string, url: string | undefined): Promise<Proxy>;
   /** The proxy for a session. @throws {ServiceError} 404; 400 when several have the name, or the operator no longer provides its type. */
-  choose(projectId: string, choice: { readonly id?: string | undefined; readonly name?: string | undefined }, sessionId: string): Promise<ChosenProxy>;
+  choose(
+    projectId: string,
+    choice: { readonly id?: string | undefined; readonly name?: string | undefined },
+    sessionId: string,
+  ): Promise<ChosenProxy>;
 }
 
 interface ProxyRow {
@@ -51,7 +55,19 @@ interface ProxyRow {
 }
 
 /** Without the certificates: a list could hold megabytes of them. */
-const columns = ["id", "name", "type", "protocol", "bypass_hosts", "config", "password", "status", "last_checked", "ip_address", sql<boolean>`ca_bundle is not null`.as("has_ca_bundle")] as const;
+const columns = [
+  "id",
+  "name",
+  "type",
+  "protocol",
+  "bypass_hosts",
+  "config",
+  "password",
+  "status",
+  "last_checked",
+  "ip_address",
+  sql<boolean>`ca_bundle is not null`.as("has_ca_bundle"),
+] as const;
 
 /** A proxy that is to be spoken to. */
 interface UsableRow extends ProxyRow {
@@ -73,18 +89,36 @@ function toProxy(row: ProxyRow): Proxy {
 }
 
 function notFound(id: string): ServiceError {
-  return new ServiceError(404, "not_found", `Proxy ${id} was not found in this project. List the proxies with proxies.list, or create it with proxies.create.`);
+  return new ServiceError(
+    404,
+    "not_found",
+    `Proxy ${id} was not found in this project. List the proxies with proxies.list, or create it with proxies.create.`,
+  );
 }
 
 /** @param checkUrl - page that answers with the address that it was asked from. */
-export function createProxies(parts: { readonly database: Database; readonly secrets: Secrets; readonly probe: EgressProbe; readonly templates: ExitTemplates; readonly checkUrl: string }): Proxies {
+export function createProxies(parts: {
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly probe: EgressProbe;
+  readonly templates: ExitTemplates;
+  readonly checkUrl: string;
+}): Proxies {
   const { secrets, probe, templates, checkUrl } = parts;
   const { query } = parts.database;
   const purposeOf = (id: string) => `proxy password ${id}`;
 
   /** @returns the certificates too. */
   async function existing(projectId: string, id: string): Promise<UsableRow> {
-    const row = isStorable(id) ? await query.selectFrom("proxies").select(columns).select("ca_bundle").where("project_id", "=", projectId).where("id", "=", id).executeTakeFirst() : undefined;
+    const row = isStorable(id)
+      ? await query
+          .selectFrom("proxies")
+          .select(columns)
+          .select("ca_bundle")
+          .where("project_id", "=", projectId)
+          .where("id", "=", id)
+          .executeTakeFirst()
+      : undefined;
     if (row === undefined) throw notFound(id);
     return row;
   }
@@ -92,12 +126,23 @@ export function createProxies(parts: { readonly database: Database; readonly sec
   function upstreamFor(row: UsableRow, sessionId: string): EgressUpstream {
     const password = row.password === null ? undefined : secrets.unseal(row.password, purposeOf(row.id));
     if (row.password !== null && password === undefined) {
-      throw new ServiceError(500, "internal_error", `The password of proxy ${row.id} cannot be read: the service's secret_key is another one than when it was stored. Create the proxy again.`);
+      throw new ServiceError(
+        500,
+        "internal_error",
+        `The password of proxy ${row.id} cannot be read: the service's secret_key is another one than when it was stored. Create the proxy again.`,
+      );
     }
-    return upstreamOf({ type: row.type, protocol: row.protocol, bypassHosts: row.bypass_hosts, config: row.config, password, caBundle: row.ca_bundle ?? undefined }, templates, sessionId);
+    return upstreamOf(
+      { type: row.type, protocol: row.protocol, bypassHosts: row.bypass_hosts, config: row.config, password, caBundle: row.ca_bundle ?? undefined },
+      templates,
+      sessionId,
+    );
   }
 
-  async function store(id: string, found: { readonly status: "available" | "unavailable"; readonly address: string | undefined }): Promise<ProxyRow | undefined> {
+  async function store(
+    id: string,
+    found: { readonly status: "available" | "unavailable"; readonly address: string | undefined },
+  ): Promise<ProxyRow | undefined> {
     return query
       .updateTable("proxies")
       .set({ status: found.status, last_checked: new Date(), ...(found.address !== undefined && { ip_address: found.address }) })
@@ -138,7 +183,14 @@ export function createProxies(parts: { readonly database: Database; readonly sec
       let rows = query.selectFrom("proxies").select(columns).where("project_id", "=", projectId);
       if (part !== undefined) {
         const pattern = containing(part);
-        rows = rows.where((where) => where.or([containsFolded("name_folded", part), where("id", "=", part), where(where.ref("config", "->>").key("host"), "ilike", pattern), where("ip_address", "ilike", pattern)]));
+        rows = rows.where((where) =>
+          where.or([
+            containsFolded("name_folded", part),
+            where("id", "=", part),
+            where(where.ref("config", "->>").key("host"), "ilike", pattern),
+            where("ip_address", "ilike", pattern),
+          ]),
+        );
       }
       if (name !== undefined) rows = rows.where("name_folded", "=", folded(name));
       const found = await newestFirst(rows, { limit, offset }).execute();
@@ -174,8 +226,17 @@ export function createProxies(parts: { readonly database: Database; readonly sec
       }
       if (url === undefined) await store(row.id, { status: "unavailable", address: undefined });
       const page = url === undefined ? "the test page" : "the page";
-      const reason = result.outcome !== "answered" ? result.reason : result.status >= 400 ? `${page} answered with status ${String(result.status)}` : `${page} said no address`;
-      throw new ServiceError(422, "proxy_check_failed", `Proxy ${row.id} does not work: ${reason.replace(/\.$/, "")}. Check its ${row.type === "custom" ? "host, port, protocol, user name and password" : "config"}.`);
+      const reason =
+        result.outcome !== "answered"
+          ? result.reason
+          : result.status >= 400
+            ? `${page} answered with status ${String(result.status)}`
+            : `${page} said no address`;
+      throw new ServiceError(
+        422,
+        "proxy_check_failed",
+        `Proxy ${row.id} does not work: ${reason.replace(/\.$/, "")}. Check its ${row.type === "custom" ? "host, port, protocol, user name and password" : "config"}.`,
+      );
     },
 
     async choose(projectId, { id, name }, sessionId) {
@@ -183,10 +244,20 @@ export function createProxies(parts: { readonly database: Database; readonly sec
         const row = await existing(projectId, id ?? "");
         return { shown: { id: row.id, ...(row.name !== null && { name: row.name }) }, upstream: upstreamFor(row, sessionId) };
       }
-      const rows = isStorable(name) ? await query.selectFrom("proxies").select(columns).select("ca_bundle").where("project_id", "=", projectId).where("name", "=", name).limit(2).execute() : [];
+      const rows = isStorable(name)
+        ? await query
+            .selectFrom("proxies")
+            .select(columns)
+            .select("ca_bundle")
+            .where("project_id", "=", projectId)
+            .where("name", "=", name)
+            .limit(2)
+            .execute()
+        : [];
       const [row, other] = rows;
       if (row === undefined) throw notFound(name);
-      if (other !== undefined) throw badField("proxy.name", `several proxies of this project are named ${JSON.stringify(name)}. Give the id of one as proxy.id`);
+      if (other !== undefined)
+        throw badField("proxy.name", `several proxies of this project are named ${JSON.stringify(name)}. Give the id of one as proxy.id`);
       return { shown: { id: row.id, name }, upstream: upstreamFor(row, sessionId) };
     },
   };

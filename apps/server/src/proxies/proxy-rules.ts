@@ -23,7 +23,10 @@ function toBypassHost(text: string, index: number): string {
   const bare = text.startsWith("*.") ? text.slice(2) : text;
   const host = toHost(bare);
   if (host === undefined || isIP(host) !== 0 || !/[^0-9.]/.test(host)) {
-    throw badField(`bypass_hosts[${String(index)}]`, `${JSON.stringify(text)} is no host name. Write a whole name (intranet.example) or all below one (*.example.com), without protocol, port, path or address`);
+    throw badField(
+      `bypass_hosts[${String(index)}]`,
+      `${JSON.stringify(text)} is no host name. Write a whole name (intranet.example) or all below one (*.example.com), without protocol, port, path or address`,
+    );
   }
   return text.startsWith("*.") ? `*.${host}` : host;
 }
@@ -51,11 +54,19 @@ export function checkNewProxy({ type, protocol, config = {}, bypass_hosts = [] }
   const { port, username, password, ca_bundle } = config;
   const caBundle = ca_bundle === undefined || ca_bundle === "" ? undefined : checkBundle(ca_bundle);
   const host = toHost(config.host);
-  if (host === undefined) throw badField("config.host", "is neither a host name nor an address. Write it without protocol and port, which have fields of their own");
+  if (host === undefined)
+    throw badField("config.host", "is neither a host name nor an address. Write it without protocol and port, which have fields of their own");
   if (protocol === "socks5") {
     for (const [key, value] of Object.entries({ username, password })) {
-      if (value !== undefined && Buffer.byteLength(value) > maxSocksBytes) throw badField(`config.${key}`, `expected at most ${String(maxSocksBytes)} bytes, which is all that SOCKS5 has room for`);
+      if (value !== undefined && Buffer.byteLength(value) > maxSocksBytes)
+        throw badField(`config.${key}`, `expected at most ${String(maxSocksBytes)} bytes, which is all that SOCKS5 has room for`);
     }
-  } else if (username?.includes(":") === true) throw badField("config.username", "must not hold a colon, at which HTTP proxies part it from the password");
-  return { bypassHosts, config: { host, port, ...(username !== undefined && { username }) }, password: password === "" ? undefined : password, caBundle };
+  } else if (username?.includes(":") === true)
+    throw badField("config.username", "must not hold a colon, at which HTTP proxies part it from the password");
+  return {
+    bypassHosts,
+    config: { host, port, ...(username !== undefined && { username }) },
+    password: password === "" ? undefined : password,
+    caBundle,
+  };
 }

@@ -13,20 +13,49 @@ function origins(options: Partial<OriginOptions> = {}) {
   return createRequestOrigins({ publicUrl: undefined, trustedProxies: ["10.0.0.0/8", "::1"], headers: "x-forwarded", ...options });
 }
 
-const proxied = { host: "inner:7777", "x-forwarded-for": "203.0.113.9", "x-forwarded-proto": "https", "x-forwarded-host": "shoal.example", "x-forwarded-prefix": "/api/" };
+const proxied = {
+  host: "inner:7777",
+  "x-forwarded-for": "203.0.113.9",
+  "x-forwarded-proto": "https",
+  "x-forwarded-host": "shoal.example",
+  "x-forwarded-prefix": "/api/",
+};
 
 describe("the address of the service", () => {
   it.each<[string, RequestHead, Partial<OriginOptions>, string]>([
     ["is the request's own", from("192.0.2.1", { host: "127.0.0.1:7777" }), {}, "http://127.0.0.1:7777"],
-    ["is loopback where the request names no possible host", from("192.0.2.1", { host: "a\"b" }), {}, "http://127.0.0.1"],
+    ["is loopback where the request names no possible host", from("192.0.2.1", { host: 'a"b' }), {}, "http://127.0.0.1"],
     ["is what a trusted proxy says", from("10.1.2.3", proxied), {}, "https://shoal.example/api"],
     ["is not what another one says", from("192.0.2.1", proxied), {}, "http://inner:7777"],
     ["is not what any says where none is trusted", from("10.1.2.3", proxied), { trustedProxies: [] }, "http://inner:7777"],
     ["is the setting, whoever says what", from("10.1.2.3", proxied), { publicUrl: "https://fixed.example/x/" }, "https://fixed.example/x"],
-    ["has the Host that the proxy passed on", from("::ffff:10.0.0.1", { host: "shoal.example", "x-forwarded-proto": "https" }), {}, "https://shoal.example"],
-    ["is the nearest proxy's word where several spoke", from("10.0.0.1", { host: "h", "x-forwarded-host": "evil.example, shoal.example", "x-forwarded-proto": "http, https" }), {}, "https://shoal.example"],
-    ["is not made of impossible words", from("10.0.0.1", { host: "h", "x-forwarded-host": "a/b", "x-forwarded-proto": "javascript", "x-forwarded-prefix": "//evil.example" }), {}, "http://h"],
-    ["is in Forwarded where that is what the proxy sets", from("10.0.0.1", { ...proxied, forwarded: 'for=1.2.3.4;proto=http;host=evil, For="[2001:db8::1]:4711"; Proto=https ;Host="shoal.example:8443"' }), { headers: "forwarded" }, "https://shoal.example:8443"],
+    [
+      "has the Host that the proxy passed on",
+      from("::ffff:10.0.0.1", { host: "shoal.example", "x-forwarded-proto": "https" }),
+      {},
+      "https://shoal.example",
+    ],
+    [
+      "is the nearest proxy's word where several spoke",
+      from("10.0.0.1", { host: "h", "x-forwarded-host": "evil.example, shoal.example", "x-forwarded-proto": "http, https" }),
+      {},
+      "https://shoal.example",
+    ],
+    [
+      "is not made of impossible words",
+      from("10.0.0.1", { host: "h", "x-forwarded-host": "a/b", "x-forwarded-proto": "javascript", "x-forwarded-prefix": "//evil.example" }),
+      {},
+      "http://h",
+    ],
+    [
+      "is in Forwarded where that is what the proxy sets",
+      from("10.0.0.1", {
+        ...proxied,
+        forwarded: 'for=1.2.3.4;proto=http;host=evil, For="[2001:db8::1]:4711"; Proto=https ;Host="shoal.example:8443"',
+      }),
+      { headers: "forwarded" },
+      "https://shoal.example:8443",
+    ],
     ["ignores Forwarded where that is not what the proxy sets", from("10.0.0.1", { host: "h", forwarded: "host=evil;proto=https" }), {}, "http://h"],
   ])("%s", (_case, request, options, expected) => {
     expect(origins(options).baseUrlOf(request)).toBe(expected);
@@ -49,13 +78,17 @@ describe("the client", () => {
   });
 
   it("is found in Forwarded too, and nobody but trusted proxies can change it", () => {
-    expect(origins({ headers: "forwarded" }).clientIpOf(from("10.0.0.1", { forwarded: 'for=6.6.6.6, for="203.0.113.9:1", for=10.0.0.7' }))).toBe("203.0.113.9");
+    expect(origins({ headers: "forwarded" }).clientIpOf(from("10.0.0.1", { forwarded: 'for=6.6.6.6, for="203.0.113.9:1", for=10.0.0.7' }))).toBe(
+      "203.0.113.9",
+    );
     expect(origins({ headers: "forwarded" }).clientIpOf(from("10.0.0.1", { forwarded: "for=_hidden" }))).toBe("10.0.0.1");
     fc.assert(
       fc.property(fc.string(), (invented) => {
         expect(origins().clientIpOf(from("192.0.2.1", { "x-forwarded-for": invented }))).toBe("192.0.2.1");
         expect(origins().clientIpOf(from("10.0.0.1", { "x-forwarded-for": `${invented}, 203.0.113.9` }))).toBe("203.0.113.9");
-        expect(origins({ headers: "forwarded" }).clientIpOf(from("10.0.0.1", { forwarded: `for=${JSON.stringify(invented)}, for=203.0.113.9` }))).toBe("203.0.113.9");
+        expect(
+          origins({ headers: "forwarded" }).clientIpOf(from("10.0.0.1", { forwarded: `for=${JSON.stringify(invented)}, for=203.0.113.9` })),
+        ).toBe("203.0.113.9");
       }),
     );
   });

@@ -60,7 +60,10 @@ function addressIn(hop: string): string | undefined {
 
 function saidByXForwarded(headers: IncomingHttpHeaders): Said {
   return {
-    clients: (textOf(headers, "x-forwarded-for") ?? "").split(",").map((hop) => hop.trim()).slice(-maxHops),
+    clients: (textOf(headers, "x-forwarded-for") ?? "")
+      .split(",")
+      .map((hop) => hop.trim())
+      .slice(-maxHops),
     proto: lastOf(headers, "x-forwarded-proto"),
     host: lastOf(headers, "x-forwarded-host"),
     prefix: lastOf(headers, "x-forwarded-prefix"),

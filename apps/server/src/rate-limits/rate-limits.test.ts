@@ -38,18 +38,23 @@ describe("a limit", () => {
 
   it("never lets more through than a minute's requests and what came back since, whoever asks when", () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1, max: 300 }), fc.array(fc.tuple(fc.integer({ min: 0, max: 5000 }), fc.constantFrom("a", "b", "c")), { maxLength: 300 }), (perKey, perOrganization, asked) => {
-        let nowMs = 0;
-        const limits = createRateLimits({ ...none, perKey, perOrganization }, () => nowMs);
-        const admitted = new Map<string, number>();
-        for (const [pauseMs, key] of asked) {
-          nowMs += pauseMs;
-          if (isAdmitted(limits, key)) admitted.set(key, (admitted.get(key) ?? 0) + 1);
-        }
-        const most = (limit: number) => limit + (nowMs * limit) / 60_000 + 1e-6;
-        for (const count of admitted.values()) expect(count).toBeLessThanOrEqual(most(perKey));
-        expect([...admitted.values()].reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(most(perOrganization));
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 100 }),
+        fc.integer({ min: 1, max: 300 }),
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 5000 }), fc.constantFrom("a", "b", "c")), { maxLength: 300 }),
+        (perKey, perOrganization, asked) => {
+          let nowMs = 0;
+          const limits = createRateLimits({ ...none, perKey, perOrganization }, () => nowMs);
+          const admitted = new Map<string, number>();
+          for (const [pauseMs, key] of asked) {
+            nowMs += pauseMs;
+            if (isAdmitted(limits, key)) admitted.set(key, (admitted.get(key) ?? 0) + 1);
+          }
+          const most = (limit: number) => limit + (nowMs * limit) / 60_000 + 1e-6;
+          for (const count of admitted.values()) expect(count).toBeLessThanOrEqual(most(perKey));
+          expect([...admitted.values()].reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(most(perOrganization));
+        },
+      ),
     );
   });
 
@@ -88,7 +93,10 @@ describe("on a server", () => {
     expect((await server.request("GET", "/browsers/nobody/replays", { key })).headers.get("x-ratelimit-limit")).toBe("20");
     let refused = first;
     for (let index = 0; index < 60 && refused.status !== 429; index += 1) refused = await server.request("GET", "/profiles", { key });
-    expect(refused).toMatchObject({ status: 429, body: { code: "rate_limited", message: expect.stringContaining("20 requests a minute") as unknown } });
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { code: "rate_limited", message: expect.stringContaining("20 requests a minute") as unknown },
+    });
     expect(refused.headers.get("x-ratelimit-remaining")).toBe("0");
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
     // The others go on, and what needs no key is not counted.
@@ -102,7 +110,8 @@ describe("on a server", () => {
 
   it("refuses to try more keys from an address, and lets those in that are known", async () => {
     const statuses: number[] = [];
-    for (let index = 0; index < 15; index += 1) statuses.push((await server.request("GET", "/profiles", { key: `sk_shoal_${"x".repeat(42)}${String(index % 10)}` })).status);
+    for (let index = 0; index < 15; index += 1)
+      statuses.push((await server.request("GET", "/profiles", { key: `sk_shoal_${"x".repeat(42)}${String(index % 10)}` })).status);
     expect(statuses.slice(0, 10)).toEqual(Array(10).fill(401));
     expect(statuses).toContain(429);
     for (const key of [null, "nonsense"]) expect([401, 429]).toContain((await server.request("GET", "/profiles", { key })).status);

@@ -45,12 +45,20 @@ export function addressSubject(address: string): string {
   const left = head === "" ? [] : head.split(":");
   const right = tail === "" ? [] : tail.split(":");
   const groups = address.includes("::") ? [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0"), ...right] : left;
-  return groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16)).join(":");
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(":");
 }
 
 function refusal({ limit, waitMs }: Allowance, whose: string, wayOut: string): ServiceError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  return new ServiceError(429, "rate_limited", `${whose} may send ${String(limit)} requests a minute, and has sent them. Wait ${String(seconds)} s${wayOut}.`, { retryAfterSeconds: seconds });
+  return new ServiceError(
+    429,
+    "rate_limited",
+    `${whose} may send ${String(limit)} requests a minute, and has sent them. Wait ${String(seconds)} s${wayOut}.`,
+    { retryAfterSeconds: seconds },
+  );
 }
 
 export function createRateLimits(rules: Readonly<RateLimitRules>, now: () => number = () => performance.now()): RateLimits {
@@ -76,7 +84,12 @@ export function createRateLimits(rules: Readonly<RateLimitRules>, now: () => num
           "x-ratelimit-reset": String(Math.ceil(nearer.resetMs / 1000)),
         });
       }
-      if (refused !== undefined) throw refusal(refused, refused === own ? "This API key" : "The organisation", "; the operator sets the limit with rate_limit_per_key and rate_limit_per_organization");
+      if (refused !== undefined)
+        throw refusal(
+          refused,
+          refused === own ? "This API key" : "The organisation",
+          "; the operator sets the limit with rate_limit_per_key and rate_limit_per_organization",
+        );
       if (own !== undefined) {
         keys.take(subject, nowMs);
         count(subject);
@@ -89,7 +102,12 @@ export function createRateLimits(rules: Readonly<RateLimitRules>, now: () => num
     checkAddress(address) {
       const left = addresses.look(addressSubject(address), now());
       if (left !== undefined && left.waitMs > 0) {
-        throw new ServiceError(429, "rate_limited", `There were too many tries without a valid API key from ${address}: more than ${String(left.limit)} a minute. Send a valid key; keys that were used a moment ago still work.`, { retryAfterSeconds: Math.max(1, Math.ceil(left.waitMs / 1000)) });
+        throw new ServiceError(
+          429,
+          "rate_limited",
+          `There were too many tries without a valid API key from ${address}: more than ${String(left.limit)} a minute. Send a valid key; keys that were used a moment ago still work.`,
+          { retryAfterSeconds: Math.max(1, Math.ceil(left.waitMs / 1000)) },
+        );
       }
     },
     countRefused(address) {

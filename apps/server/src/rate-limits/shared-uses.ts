@@ -76,7 +76,10 @@ export function shareUses({ query }: Database, limits: Pick<RateLimits, "charge"
     }
   }
 
-  const exchange = () => (running ??= once().finally(() => { running = undefined; }));
+  const exchange = () =>
+    (running ??= once().finally(() => {
+      running = undefined;
+    }));
   const timer = setInterval(() => void exchange(), everyMs).unref();
   const sweeping = setInterval(() => {
     sql`delete from rate_limit_uses where changed_at < now() - make_interval(secs => ${keptSeconds})`.execute(query).catch(() => undefined);

@@ -29,7 +29,8 @@ export function replayHandlers(store: ReplayStore): Handlers<typeof browserRepla
       const key = headers["idempotency-key"];
       const answer = await ask(instance, { path: "/replays", requestId, signal, ...(typeof key === "string" && { key }) }, JSON.stringify(body));
       const replay = Replay.safeParse(answer);
-      if (!replay.success || !isReplayId(replay.data.replay_id)) throw new ServiceError(500, "internal_error", `The instance of browser ${context.sessionId} answered what is no recording.`);
+      if (!replay.success || !isReplayId(replay.data.replay_id))
+        throw new ServiceError(500, "internal_error", `The instance of browser ${context.sessionId} answered what is no recording.`);
       const { replay_id, started_at } = replay.data;
       const kept: Replay = { replay_id, started_at, finished_at: null };
       await store.keep(context.sessionId, instance, kept);
@@ -62,7 +63,11 @@ export function replayHandlers(store: ReplayStore): Handlers<typeof browserRepla
 
 function shown(replay: Replay, context: ReplayAccess): Replay {
   const { started_at } = replay;
-  return { ...replay, replay_view_url: context.viewUrl(replay.replay_id), ...(started_at != null && { clock: { started_ts: Date.parse(started_at) * 1000 } }) };
+  return {
+    ...replay,
+    replay_view_url: context.viewUrl(replay.replay_id),
+    ...(started_at != null && { clock: { started_ts: Date.parse(started_at) * 1000 } }),
+  };
 }
 
 interface Asked {
@@ -77,7 +82,11 @@ async function ask(instance: Instance, { path, requestId, signal, key }: Asked, 
   let answer: IncomingMessage;
   let said: string;
   try {
-    const headers = { "x-request-id": requestId, ...(body !== "" && { "content-type": "application/json" }), ...(key !== undefined && { "idempotency-key": key }) };
+    const headers = {
+      "x-request-id": requestId,
+      ...(body !== "" && { "content-type": "application/json" }),
+      ...(key !== undefined && { "idempotency-key": key }),
+    };
     answer = await instance.request({ method: "POST", path, headers, signal }, body);
     said = await answerText(answer);
   } catch (error) {
@@ -87,7 +96,9 @@ async function ask(instance: Instance, { path, requestId, signal, key }: Asked, 
   const parsed = said.length <= maxAnswerCharacters ? parse(said) : undefined;
   if (status < 300) return parsed;
   const refusal = ErrorBody.safeParse(parsed);
-  throw refusal.success ? new ServiceError(status, refusal.data.code, refusal.data.message) : new ServiceError(500, "internal_error", `The instance answered ${String(status)}.`);
+  throw refusal.success
+    ? new ServiceError(status, refusal.data.code, refusal.data.message)
+    : new ServiceError(500, "internal_error", `The instance answered ${String(status)}.`);
 }
 
 function parse(said: string): unknown {

@@ -20,7 +20,8 @@ export function createReplayAddresses(secrets: Pick<Secrets, "sign" | "hasSigned
     },
     open(token) {
       const [, text = "", sessionId = "", replayId = "", signature = ""] = pattern.exec(token) ?? [];
-      if (!secrets.hasSigned(use, text, signature)) throw new ServiceError(401, "unauthorized", "This is no address of a recording. Take replay_view_url as browsers.replays.list returned it.");
+      if (!secrets.hasSigned(use, text, signature))
+        throw new ServiceError(401, "unauthorized", "This is no address of a recording. Take replay_view_url as browsers.replays.list returned it.");
       return { sessionId, replayId };
     },
   };

@@ -81,9 +81,11 @@ export function createReplayStore({ directory, retentionDays, log }: ReplayStore
       const present = await load(sessionId, id);
       if (present !== undefined) await describe(sessionId, make(present));
     });
-    const settled = changed.catch(() => undefined).finally(() => {
-      if (changing.get(key) === settled) changing.delete(key);
-    });
+    const settled = changed
+      .catch(() => undefined)
+      .finally(() => {
+        if (changing.get(key) === settled) changing.delete(key);
+      });
     changing.set(key, settled);
     return changed;
   }
@@ -124,7 +126,10 @@ export function createReplayStore({ directory, retentionDays, log }: ReplayStore
 
   async function idsOf(sessionId: string): Promise<string[]> {
     const names = await readdir(join(directory, sessionId)).catch(() => []);
-    return names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length)).filter(isReplayId);
+    return names
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => name.slice(0, -".json".length))
+      .filter(isReplayId);
   }
 
   const store: ReplayStore = {
@@ -147,7 +152,12 @@ export function createReplayStore({ directory, retentionDays, log }: ReplayStore
     },
     async show(sessionId, replayId) {
       const replay = isReplayId(replayId) ? await load(sessionId, replayId) : undefined;
-      if (replay === undefined) throw new ServiceError(404, "not_found", `Browser ${sessionId} has no recording ${replayId.slice(0, 100)}, or it was removed ${String(retentionDays)} days after its end (replay_retention_days). List them with browsers.replays.list.`);
+      if (replay === undefined)
+        throw new ServiceError(
+          404,
+          "not_found",
+          `Browser ${sessionId} has no recording ${replayId.slice(0, 100)}, or it was removed ${String(retentionDays)} days after its end (replay_retention_days). List them with browsers.replays.list.`,
+        );
       return replay;
     },
     async mark(sessionId, replayId, { title, offset_seconds }) {
@@ -155,7 +165,10 @@ export function createReplayStore({ directory, retentionDays, log }: ReplayStore
       const endMs = finished_at == null ? Date.now() : Date.parse(finished_at);
       const lengthSeconds = started_at == null ? 0 : Math.max(0, endMs - Date.parse(started_at)) / 1000;
       // Beyond the end of a film there is nothing to begin; one that goes on will get there.
-      const mark = { title, offset_seconds: offset_seconds === undefined || (finished_at != null && offset_seconds > lengthSeconds) ? lengthSeconds : offset_seconds };
+      const mark = {
+        title,
+        offset_seconds: offset_seconds === undefined || (finished_at != null && offset_seconds > lengthSeconds) ? lengthSeconds : offset_seconds,
+      };
       await change(sessionId, replayId, (present) => {
         const { marks = [] } = present;
         if (marks.length >= maxMarks) throw new ServiceError(409, "conflict", `This recording has ${String(maxMarks)} marks, the most there can be.`);
@@ -171,7 +184,12 @@ export function createReplayStore({ directory, retentionDays, log }: ReplayStore
       const found = await store.find(sessionId, replayId);
       if (found.going) return undefined;
       const { size } = await stat(found.path);
-      if (size === 0) throw new ServiceError(404, "not_found", `Nothing of recording ${replayId} could be kept: the session ended, or its disk was full, before the first piece was written. Record again.`);
+      if (size === 0)
+        throw new ServiceError(
+          404,
+          "not_found",
+          `Nothing of recording ${replayId} could be kept: the session ended, or its disk was full, before the first piece was written. Record again.`,
+        );
       return { stream: createReadStream(found.path, { highWaterMark: chunkBytes }), sizeBytes: size };
     },
     finish(sessionId, instance) {

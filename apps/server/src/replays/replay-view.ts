@@ -72,7 +72,15 @@ export function serveReplayView(app: FastifyInstance, { addresses, store, atHome
     } catch (error) {
       if (!ServiceError.isInstance(error)) throw error;
       const isGone = error.status === 404;
-      sendPage(reply, error.status, refusalPage(isGone ? "The recording is not there" : "This address opens nothing", isGone ? "It was removed: recordings are kept for a while after their end." : error.message), frameAncestors);
+      sendPage(
+        reply,
+        error.status,
+        refusalPage(
+          isGone ? "The recording is not there" : "This address opens nothing",
+          isGone ? "It was removed: recordings are kept for a while after their end." : error.message,
+        ),
+        frameAncestors,
+      );
     }
   });
 
@@ -85,7 +93,10 @@ export function serveReplayView(app: FastifyInstance, { addresses, store, atHome
 
   serve("/chapters", async (request, reply) => {
     const { sessionId, replayId } = await open(request);
-    await reply.header("content-type", "text/vtt; charset=utf-8").header("cache-control", "no-store").send(chaptersOf(await store.show(sessionId, replayId)));
+    await reply
+      .header("content-type", "text/vtt; charset=utf-8")
+      .header("cache-control", "no-store")
+      .send(chaptersOf(await store.show(sessionId, replayId)));
   });
 
   serve("/film", async (request, reply) => {
@@ -99,9 +110,20 @@ export function serveReplayView(app: FastifyInstance, { addresses, store, atHome
     const tag = `"${replayId}-${String(size)}"`;
     const { "if-range": ifRange } = request.headers;
     const range = ifRange === undefined || ifRange === tag ? byteRange(request.headers.range, size) : "whole";
-    void reply.headers({ "accept-ranges": "bytes", "content-type": "video/mp4", etag: tag, "cache-control": "private, max-age=3600", "content-security-policy": "sandbox", "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" });
+    void reply.headers({
+      "accept-ranges": "bytes",
+      "content-type": "video/mp4",
+      etag: tag,
+      "cache-control": "private, max-age=3600",
+      "content-security-policy": "sandbox",
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+    });
     if (range === "beyond") {
-      await reply.code(416).header("content-range", `bytes */${String(size)}`).send();
+      await reply
+        .code(416)
+        .header("content-range", `bytes */${String(size)}`)
+        .send();
       return;
     }
     const { start, end } = range === "whole" ? { start: 0, end: size - 1 } : range;

@@ -23,7 +23,8 @@ describe("recordings that are kept", () => {
     return replay as Replay;
   };
   const list = async () => (await server.request("GET", `/browsers/${id}/replays`)).body as Replay[];
-  const download = (replayId: string) => fetch(`${server.baseUrl}/browsers/${id}/replays/${replayId}`, { headers: { authorization: `Bearer ${server.key}` } });
+  const download = (replayId: string) =>
+    fetch(`${server.baseUrl}/browsers/${id}/replays/${replayId}`, { headers: { authorization: `Bearer ${server.key}` } });
 
   it("answers 202 while a file grows, and the file after the session's end too", { timeout: 60_000 }, async () => {
     const [stopped, cut] = [await start(), await start({ framerate: 5 })];
@@ -34,7 +35,10 @@ describe("recordings that are kept", () => {
     expect([early.status, early.headers.get("retry-after")]).toEqual([202, "1"]);
     expect((await server.request("POST", `/browsers/${id}/replays/${stopped.replay_id}/stop`)).status).toBe(200);
     await expect.poll(async () => (await download(stopped.replay_id)).status, { timeout: 20_000 }).toBe(200);
-    expect((await list()).map(({ replay_id, finished_at }) => [replay_id, typeof finished_at])).toEqual([[stopped.replay_id, "string"], [cut.replay_id, "object"]]);
+    expect((await list()).map(({ replay_id, finished_at }) => [replay_id, typeof finished_at])).toEqual([
+      [stopped.replay_id, "string"],
+      [cut.replay_id, "object"],
+    ]);
     expect((await server.request("DELETE", `/browsers/${id}`)).status).toBeLessThan(300);
     await expect.poll(async () => (await download(cut.replay_id)).status, { timeout: 20_000 }).toBe(200);
     const whole = await download(cut.replay_id);
@@ -46,7 +50,11 @@ describe("recordings that are kept", () => {
     expect([seen.status, seen.headers.get("content-type"), seen.headers.get("content-disposition")]).toEqual([200, "video/mp4", null]);
     const film = Buffer.from(await seen.arrayBuffer());
     const part = await fetch(`${other}/film`, { headers: { range: "bytes=4-11" } });
-    expect([part.status, part.headers.get("content-range"), part.headers.get("content-length")]).toEqual([206, `bytes 4-11/${String(film.length)}`, "8"]);
+    expect([part.status, part.headers.get("content-range"), part.headers.get("content-length")]).toEqual([
+      206,
+      `bytes 4-11/${String(film.length)}`,
+      "8",
+    ]);
     expect(Buffer.from(await part.arrayBuffer())).toEqual(film.subarray(4, 12));
     const changed = await fetch(`${other}/film`, { headers: { range: "bytes=4-11", "if-range": '"another"' } });
     expect([changed.status, (await changed.arrayBuffer()).byteLength]).toEqual([200, film.length]);
@@ -55,8 +63,14 @@ describe("recordings that are kept", () => {
     const head = await fetch(`${other}/film`, { method: "HEAD" });
     expect([head.status, head.headers.get("accept-ranges"), head.headers.get("content-length")]).toEqual([200, "bytes", String(film.length)]);
     const page = await fetch(view);
-    expect([page.status, page.headers.get("content-type"), page.headers.get("content-security-policy"), await page.text()]).toEqual([200, "text/html; charset=utf-8", expect.stringContaining("default-src 'none'; script-src 'sha256-"), expect.stringContaining("<video")]);
-    for (const tail of ["", "/film", "/info", "/chapters"]) expect((await fetch(view.replace(stopped.replay_id, cut.replay_id) + tail)).status).toBe(401);
+    expect([page.status, page.headers.get("content-type"), page.headers.get("content-security-policy"), await page.text()]).toEqual([
+      200,
+      "text/html; charset=utf-8",
+      expect.stringContaining("default-src 'none'; script-src 'sha256-"),
+      expect.stringContaining("<video"),
+    ]);
+    for (const tail of ["", "/film", "/info", "/chapters"])
+      expect((await fetch(view.replace(stopped.replay_id, cut.replay_id) + tail)).status).toBe(401);
     expect(server.log()).not.toContain(view.split(".").at(-1));
     expect((await list()).every(({ finished_at }) => typeof finished_at === "string")).toBe(true);
     expect((await server.request("POST", `/browsers/${id}/replays/${cut.replay_id}/stop`)).status).toBe(200);
@@ -90,7 +104,15 @@ describe("recordings that are kept", () => {
     expect(marks).toHaveLength(23);
     const chapters = await fetch(`${ended?.replay_view_url ?? ""}/chapters`);
     expect(chapters.headers.get("content-type")).toBe("text/vtt; charset=utf-8");
-    expect((await chapters.text()).split("\n").slice(0, 7)).toEqual(["WEBVTT", "", expect.stringMatching(/^00:00:00\.000 --> 00:00:\d\d\.\d{3}$/), "First", "", expect.stringMatching(/^00:00:\d\d\.\d{3} --> /), "Now &lt;b&gt;"]);
+    expect((await chapters.text()).split("\n").slice(0, 7)).toEqual([
+      "WEBVTT",
+      "",
+      expect.stringMatching(/^00:00:00\.000 --> 00:00:\d\d\.\d{3}$/),
+      "First",
+      "",
+      expect.stringMatching(/^00:00:\d\d\.\d{3} --> /),
+      "Now &lt;b&gt;",
+    ]);
     expect((await server.request("POST", `${path}/${"0".repeat(24)}/marks`, { body: { title: "x" } })).status).toBe(404);
   });
 });
@@ -105,7 +127,9 @@ it("keeps what an instance has recorded until it is killed", { timeout: 60_000 }
     await expect.poll(async () => (await readFile(path)).includes("moof"), { timeout: 20_000 }).toBe(true);
     const pid = Number(/"session_id":"\w+"[^\n]*"pid":(\d+)[^\n]*session started/.exec(server.log())?.[1]);
     process.kill(pid, "SIGKILL");
-    await expect.poll(async () => ((await server.request("GET", `/browsers/${id}/replays`)).body as Replay[])[0]?.finished_at, { timeout: 20_000 }).toEqual(expect.any(String));
+    await expect
+      .poll(async () => ((await server.request("GET", `/browsers/${id}/replays`)).body as Replay[])[0]?.finished_at, { timeout: 20_000 })
+      .toEqual(expect.any(String));
     const kept = await fetch(`${server.baseUrl}/browsers/${id}/replays/${replayId}`, { headers: { authorization: `Bearer ${server.key}` } });
     expect([kept.status, Buffer.from(await kept.arrayBuffer()).includes("moof")]).toEqual([200, true]);
   } finally {

@@ -27,7 +27,10 @@ it("does a job once in its time, whatever the number of servers, and again when 
   expect(runs).toBe(1);
   await Promise.all(servers.map((jobs) => jobs.runDue()));
   expect(runs).toBe(1);
-  await database.query.updateTable("jobs").set({ ran_at: new Date(Date.now() - 3_700_000) }).execute();
+  await database.query
+    .updateTable("jobs")
+    .set({ ran_at: new Date(Date.now() - 3_700_000) })
+    .execute();
   await Promise.all(servers.map((jobs) => jobs.runDue()));
   expect(runs).toBe(2);
   for (const jobs of servers) await jobs.close();

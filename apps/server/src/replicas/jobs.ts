@@ -29,7 +29,12 @@ export function startJobs({ query }: Database, jobs: readonly Job[], options: { 
     const taken = await query
       .insertInto("jobs")
       .values({ name, ran_at: now })
-      .onConflict((conflict) => conflict.column("name").doUpdateSet({ ran_at: now }).where(sql<boolean>`jobs.ran_at <= clock_timestamp() - make_interval(secs => ${everyMs / 1000})`))
+      .onConflict((conflict) =>
+        conflict
+          .column("name")
+          .doUpdateSet({ ran_at: now })
+          .where(sql<boolean>`jobs.ran_at <= clock_timestamp() - make_interval(secs => ${everyMs / 1000})`),
+      )
       .returning("name")
       .executeTakeFirst();
     return taken !== undefined;

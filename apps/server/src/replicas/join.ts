@@ -35,12 +35,28 @@ export interface Replicas {
  * @param parts.onGivenUp - called when they have taken this server for dead.
  * @throws {StartError} when one of them has other secrets.
  */
-export async function joinReplicas(parts: { readonly database: Database; readonly serverId: string; readonly region: string; readonly serverSecret: string; readonly log: Log; readonly onGivenUp: () => void }): Promise<Replicas> {
+export async function joinReplicas(parts: {
+  readonly database: Database;
+  readonly serverId: string;
+  readonly region: string;
+  readonly serverSecret: string;
+  readonly log: Log;
+  readonly onGivenUp: () => void;
+}): Promise<Replicas> {
   const { database, serverId, region, log, onGivenUp } = parts;
   const { secret } = await database.query.selectFrom("replica_secret").select("secret").executeTakeFirstOrThrow();
   const trust = createReplicaTrust(secret, parts.serverSecret, serverId);
   let announced: string | null = null;
-  const heartbeat = await startHeartbeat(database, { serverId, secretCheck: trust.check, region, log, onGivenUp, onGone: (peer) => { peers.forget(peer); } });
+  const heartbeat = await startHeartbeat(database, {
+    serverId,
+    secretCheck: trust.check,
+    region,
+    log,
+    onGivenUp,
+    onGone: (peer) => {
+      peers.forget(peer);
+    },
+  });
   const peers = createPeers({ known: heartbeat.peers, refresh: () => heartbeat.refresh(), trust, log });
 
   return {

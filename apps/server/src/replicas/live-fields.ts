@@ -28,7 +28,13 @@ export function createLiveFieldsReader(peers: Peers, log: Log): LiveFieldsReader
   async function ask(serverId: string, ids: readonly string[]): Promise<LiveFields[]> {
     const answer = await peers.request(
       serverId,
-      { method: "POST", path: liveFieldsPath, headers: { "content-type": "application/json" }, vouched: { access: undefined, baseUrl: "", clientIp: "" }, signal: AbortSignal.timeout(patienceMs) },
+      {
+        method: "POST",
+        path: liveFieldsPath,
+        headers: { "content-type": "application/json" },
+        vouched: { access: undefined, baseUrl: "", clientIp: "" },
+        signal: AbortSignal.timeout(patienceMs),
+      },
       JSON.stringify(ids),
     );
     const said = await text(answer);
@@ -41,7 +47,10 @@ export function createLiveFieldsReader(peers: Peers, log: Log): LiveFieldsReader
       const byServer = Map.groupBy(sessions, ({ server_id }) => server_id);
       const found = await Promise.all(
         [...byServer].map(([serverId, rows]) =>
-          ask(serverId, rows.map(({ id }) => id)).catch((error: unknown) => {
+          ask(
+            serverId,
+            rows.map(({ id }) => id),
+          ).catch((error: unknown) => {
             log.debug({ server_id: serverId, err: error }, "a server did not tell of its sessions");
             return [];
           }),

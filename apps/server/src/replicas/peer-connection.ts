@@ -30,7 +30,8 @@ export async function connectToPeer(peer: ProvenServer, trust: ReplicaTrust): Pr
     socket.write(`GET ${proofPath} HTTP/1.1\r\nHost: ${host}\r\n${nonceHeader}: ${nonce}\r\n${addressHeader}: ${peer.address}\r\n\r\n`);
     const head = await readHead(socket);
     const proof = new RegExp(`^${proofHeader}: *(\\S+)\r$`, "im").exec(head)?.[1];
-    if (!head.startsWith("HTTP/1.1 204 ") || !trust.isProof(peer, nonce, proof)) throw new Error("What answers there is another server, or no server of this installation.");
+    if (!head.startsWith("HTTP/1.1 204 ") || !trust.isProof(peer, nonce, proof))
+      throw new Error("What answers there is another server, or no server of this installation.");
     return socket;
   } catch (error) {
     socket.destroy();
@@ -56,8 +57,14 @@ function readHead(socket: Socket): Promise<string> {
     const onData = (chunk: Buffer): void => {
       read = Buffer.concat([read, chunk]);
       const text = read.toString("latin1");
-      if (text.endsWith("\r\n\r\n")) settle(() => { resolve(text); });
-      else if (read.length > maxHeadBytes || text.includes("\r\n\r\n")) settle(() => { reject(new Error("What answers there is no server of this installation.")); });
+      if (text.endsWith("\r\n\r\n"))
+        settle(() => {
+          resolve(text);
+        });
+      else if (read.length > maxHeadBytes || text.includes("\r\n\r\n"))
+        settle(() => {
+          reject(new Error("What answers there is no server of this installation."));
+        });
     };
     socket.on("data", onData).on("close", onClose).on("error", reject);
   });

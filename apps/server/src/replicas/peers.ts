@@ -36,11 +36,21 @@ const maxIdle = 32;
 
 function unreachable(serverId: string, why: string, cause?: unknown): ServiceError {
   const details = cause instanceof Error && cause.message !== "" ? ` ${cause.message.replace(/\.$/, "")}.` : "";
-  return new ServiceError(503, "server_unreachable", `The server that has this session (${serverId}) ${why}.${details} Repeat the request: a server that stays silent is given up within 10 s, and its sessions end as instance_lost.`, { retryAfterSeconds: 2, cause });
+  return new ServiceError(
+    503,
+    "server_unreachable",
+    `The server that has this session (${serverId}) ${why}.${details} Repeat the request: a server that stays silent is given up within 10 s, and its sessions end as instance_lost.`,
+    { retryAfterSeconds: 2, cause },
+  );
 }
 
 /** @param parts.refresh - brings `known` up to date at once. */
-export function createPeers(parts: { readonly known: ReadonlyMap<string, Peer>; readonly refresh: () => Promise<void>; readonly trust: ReplicaTrust; readonly log: Log }): Peers {
+export function createPeers(parts: {
+  readonly known: ReadonlyMap<string, Peer>;
+  readonly refresh: () => Promise<void>;
+  readonly trust: ReplicaTrust;
+  readonly log: Log;
+}): Peers {
   const { known, refresh, trust, log } = parts;
   /** By the life of the server: a server that has begun anew has new connections. */
   const agents = new Map<string, Agent>();
@@ -60,7 +70,10 @@ export function createPeers(parts: { readonly known: ReadonlyMap<string, Peer>; 
     if (agent === undefined) {
       agent = new Agent({ keepAlive: true, maxSockets: Infinity, maxFreeSockets: maxIdle, scheduling: "lifo" });
       agent.createConnection = (_options, done) => {
-        connectToPeer(peer, trust).then((socket) => done?.(null, socket), (error: unknown) => done?.(error instanceof Error ? error : new Error(String(error)), undefined as never));
+        connectToPeer(peer, trust).then(
+          (socket) => done?.(null, socket),
+          (error: unknown) => done?.(error instanceof Error ? error : new Error(String(error)), undefined as never),
+        );
         return undefined;
       };
       agents.set(peer.life, agent);
@@ -68,17 +81,34 @@ export function createPeers(parts: { readonly known: ReadonlyMap<string, Peer>; 
     return agent;
   }
 
-  async function request(serverId: string, { method, path, headers, vouched, signal }: PeerRequest, body?: Readable | string): Promise<IncomingMessage> {
+  async function request(
+    serverId: string,
+    { method, path, headers, vouched, signal }: PeerRequest,
+    body?: Readable | string,
+  ): Promise<IncomingMessage> {
     const peer = await addressOf(serverId);
     const agent = agentOf(peer);
     const { host, hostname } = new URL(peer.address);
     return await new Promise((resolve, reject) => {
       const send = (): void => {
-        const outgoing = httpRequest({ agent, host: hostname, method, path, headers: { ...headers, host, [replicaHeader]: trust.vouch(serverId, { method, path }, vouched) }, ...(signal && { signal }) });
+        const outgoing = httpRequest({
+          agent,
+          host: hostname,
+          method,
+          path,
+          headers: { ...headers, host, [replicaHeader]: trust.vouch(serverId, { method, path }, vouched) },
+          ...(signal && { signal }),
+        });
         outgoing.once("response", resolve);
         outgoing.on("error", (error) => {
           // A kept connection that the other server closed at this very moment.
-          const again = outgoing.reusedSocket && body === undefined && (method === "GET" || method === "HEAD") && "code" in error && error.code === "ECONNRESET" && known.has(serverId);
+          const again =
+            outgoing.reusedSocket &&
+            body === undefined &&
+            (method === "GET" || method === "HEAD") &&
+            "code" in error &&
+            error.code === "ECONNRESET" &&
+            known.has(serverId);
           if (signal?.aborted === true) reject(error);
           else if (again) send();
           else {

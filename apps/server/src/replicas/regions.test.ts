@@ -19,10 +19,15 @@ let second: RunningServer;
 let project: { id: string; key: string };
 
 /** Asks the server in us-east, in the project. */
-const here = (method: string, path: string, request: TestRequest = {}): Promise<TestReply> => first.request(method, path, { key: project.key, ...request });
+const here = (method: string, path: string, request: TestRequest = {}): Promise<TestReply> =>
+  first.request(method, path, { key: project.key, ...request });
 
 async function there(method: string, path: string, body?: unknown): Promise<TestReply> {
-  const response = await fetch(second.baseUrl + path, { method, headers: { authorization: `Bearer ${project.key}`, ...(body !== undefined && { "content-type": "application/json" }) }, ...(body !== undefined && { body: JSON.stringify(body) }) });
+  const response = await fetch(second.baseUrl + path, {
+    method,
+    headers: { authorization: `Bearer ${project.key}`, ...(body !== undefined && { "content-type": "application/json" }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
   const said = await response.text();
   return { status: response.status, headers: response.headers, body: said === "" ? undefined : JSON.parse(said) };
 }
@@ -32,10 +37,18 @@ async function create(body: object, request: TestRequest = {}): Promise<Browser>
   expect(reply.status, JSON.stringify(reply.body)).toBe(200);
   return Browser.parse(reply.body);
 }
-const end = async (browser: Browser) => { expect((await here("DELETE", `/browsers/${browser.session_id}`)).status).toBe(204); };
-const listed = async (path: string) => z.array(z.object({ region: z.string() })).parse((await here("GET", path)).body).map(({ region }) => region);
-const serverOf = async (id: string) => (await first.database.query.selectFrom("sessions").select("server_id").where("id", "=", id).executeTakeFirstOrThrow()).server_id;
-const serverIn = async (region: string) => (await first.database.query.selectFrom("servers").select("id").where("region", "=", region).executeTakeFirstOrThrow()).id;
+const end = async (browser: Browser) => {
+  expect((await here("DELETE", `/browsers/${browser.session_id}`)).status).toBe(204);
+};
+const listed = async (path: string) =>
+  z
+    .array(z.object({ region: z.string() }))
+    .parse((await here("GET", path)).body)
+    .map(({ region }) => region);
+const serverOf = async (id: string) =>
+  (await first.database.query.selectFrom("sessions").select("server_id").where("id", "=", id).executeTakeFirstOrThrow()).server_id;
+const serverIn = async (region: string) =>
+  (await first.database.query.selectFrom("servers").select("id").where("region", "=", region).executeTakeFirstOrThrow()).id;
 
 beforeAll(async () => {
   first = await startTestServer({ secret_key: sharedSecret, region: "us-east", max_sessions_per_project: 4 });
@@ -59,7 +72,12 @@ it("starts a session on a server of the region that is asked for, and in its own
   client.close();
   await client.closed;
 
-  expect([await listed("/browsers"), await listed("/browsers?region=eu-west"), await listed("/browsers?region=us-east"), await listed("/browsers?region=moon")]).toEqual([["eu-west", "us-east"], ["eu-west"], ["us-east"], []]);
+  expect([
+    await listed("/browsers"),
+    await listed("/browsers?region=eu-west"),
+    await listed("/browsers?region=us-east"),
+    await listed("/browsers?region=moon"),
+  ]).toEqual([["eu-west", "us-east"], ["eu-west"], ["us-east"], []]);
   expect((await there("POST", "/browsers", { name: "near", region: "us-east" })).body).toMatchObject({ code: "name_taken" });
   for (const browser of [near, far]) await end(browser);
   expect((await here("GET", `/browsers/${far.session_id}?include_deleted=true`)).body).toMatchObject({ region: "eu-west", ended_reason: "deleted" });
@@ -72,9 +90,16 @@ it("answers a repetition with the first session, and writes the creation down on
   const again = await create({ region: "eu-west" }, { headers });
   expect(new Set([one, other, again].map((browser) => browser?.session_id)).size).toBe(1);
   expect((await here("POST", "/browsers", { body: {}, headers: { "idempotency-key": key } })).status).toBe(422);
-  const entries = () => first.database.query.selectFrom("audit_logs").select(["operation", "project_id", "status"]).where("request_id", "=", headers["x-request-id"]).execute();
+  const entries = () =>
+    first.database.query
+      .selectFrom("audit_logs")
+      .select(["operation", "project_id", "status"])
+      .where("request_id", "=", headers["x-request-id"])
+      .execute();
   // Three requests came, and each is one entry.
-  await expect.poll(entries, patience).toEqual(Array.from({ length: 3 }, () => ({ operation: "browsers.create", project_id: project.id, status: 200 })));
+  await expect
+    .poll(entries, patience)
+    .toEqual(Array.from({ length: 3 }, () => ({ operation: "browsers.create", project_id: project.id, status: 200 })));
   await end(again);
 });
 
@@ -82,61 +107,110 @@ it("counts sessions of all regions towards one limit, and passes on what the oth
   const made = [await create({}), ...(await Promise.all([1, 2, 3].map(() => create({ region: "eu-west" }))))];
   const refused = await here("POST", "/browsers", { body: { region: "eu-west" } });
   // The other server's own limit comes first.
-  expect([refused.status, refused.headers.get("retry-after"), (refused.body as { message: string }).message]).toEqual([529, "5", expect.stringContaining("its limit (max_sessions)")]);
+  expect([refused.status, refused.headers.get("retry-after"), (refused.body as { message: string }).message]).toEqual([
+    529,
+    "5",
+    expect.stringContaining("its limit (max_sessions)"),
+  ]);
   for (const browser of made.splice(1, 1)) await end(browser);
   made.push(await create({}));
   const full = await here("POST", "/browsers", { body: { region: "eu-west" } });
   expect(full).toMatchObject({ status: 429, body: { limit: 4, used: 4, remaining: 0 } });
   for (const browser of made) await end(browser);
-  expect((await here("POST", "/browsers", { body: { region: "eu-west", gpu: true } })).body).toMatchObject({ code: "bad_request", details: [{ code: "invalid_input" }] });
+  expect((await here("POST", "/browsers", { body: { region: "eu-west", gpu: true } })).body).toMatchObject({
+    code: "bad_request",
+    details: [{ code: "invalid_input" }],
+  });
 });
 
 it("leaves nothing behind of a client that does not wait", async () => {
   const gone = new AbortController();
   const asked = here("POST", "/browsers", { body: { region: "eu-west", name: "impatient" }, signal: gone.signal });
   asked.catch(() => undefined);
-  const rows = () => first.database.query.selectFrom("sessions").select("id").where("project_id", "=", project.id).where("ended_at", "is", null).execute();
+  const rows = () =>
+    first.database.query.selectFrom("sessions").select("id").where("project_id", "=", project.id).where("ended_at", "is", null).execute();
   await expect.poll(async () => (await rows()).length, patience).toBe(1);
   gone.abort();
   // It was given up while it started, or had started by then, where this process stood still for a moment.
-  expect(["gone", 200]).toContain(await asked.then(({ status }) => status, () => "gone"));
-  await expect.poll(async () => {
-    for (const { id } of await rows()) await here("DELETE", `/browsers/${id}`);
-    return (await rows()).length;
-  }, patience).toBe(0);
+  expect(["gone", 200]).toContain(
+    await asked.then(
+      ({ status }) => status,
+      () => "gone",
+    ),
+  );
+  await expect
+    .poll(async () => {
+      for (const { id } of await rows()) await here("DELETE", `/browsers/${id}`);
+      return (await rows()).length;
+    }, patience)
+    .toBe(0);
 });
 
 it("uses every server of a region, the one with the fewest sessions first, and the next where that is full", async () => {
-  const third = await startSecondServer(first, { region: "eu-west", max_sessions: 1, max_sessions_per_project: 4, data_dir: `${first.dataDir}-another` });
+  const third = await startSecondServer(first, {
+    region: "eu-west",
+    max_sessions: 1,
+    max_sessions_per_project: 4,
+    data_dir: `${first.dataDir}-another`,
+  });
   const made: Browser[] = [];
   // Until the first server has heard of it, with its next beat, the other one takes what comes.
-  await expect.poll(async () => {
-    for (const browser of made.splice(0)) await end(browser);
-    for (const region of ["eu-west", "eu-west"]) made.push(await create({ region }));
-    return new Set(await Promise.all(made.map(({ session_id }) => serverOf(session_id)))).size;
-  }, patience).toBe(2);
+  await expect
+    .poll(async () => {
+      for (const browser of made.splice(0)) await end(browser);
+      for (const region of ["eu-west", "eu-west"]) made.push(await create({ region }));
+      return new Set(await Promise.all(made.map(({ session_id }) => serverOf(session_id)))).size;
+    }, patience)
+    .toBe(2);
   while (made.length < 4) made.push(await create({ region: "eu-west" }));
-  const servers = Object.values(Object.groupBy(await Promise.all(made.map(({ session_id }) => serverOf(session_id))), (id) => id)).map((ids) => ids?.length);
+  const servers = Object.values(Object.groupBy(await Promise.all(made.map(({ session_id }) => serverOf(session_id))), (id) => id)).map(
+    (ids) => ids?.length,
+  );
   expect(servers.sort()).toEqual([1, 3]);
   for (const browser of made) await end(browser);
   await third.close(1000);
 });
 
 it("sends nothing on that another server has sent on", async () => {
-  const regions = createRegions({ own: "here", known: new Map([["a", { id: "a", life: "a", address: "http://127.0.0.1:1", region: "there" }]]), refresh: () => Promise.resolve(), peers: { request: () => Promise.reject(new Error("unreachable")) }, database: first.database, log: first.running.log });
-  const access = { key: { id: "k", name: "k", project_id: null, created_by_email: "", expiresAtMs: Infinity }, projectId: project.id, namedProjectId: undefined, baseUrl: "" };
+  const regions = createRegions({
+    own: "here",
+    known: new Map([["a", { id: "a", life: "a", address: "http://127.0.0.1:1", region: "there" }]]),
+    refresh: () => Promise.resolve(),
+    peers: { request: () => Promise.reject(new Error("unreachable")) },
+    database: first.database,
+    log: first.running.log,
+  });
+  const access = {
+    key: { id: "k", name: "k", project_id: null, created_by_email: "", expiresAtMs: Infinity },
+    projectId: project.id,
+    namedProjectId: undefined,
+    baseUrl: "",
+  };
   const call = { body: {}, context: access, requestId: "r", signal: new AbortController().signal };
   const work = () => Promise.reject(new RegionElsewhere({ region: "there", path: "/browsers", isAsked: true }));
-  await expect(regions.answer({ ...call, headers: { "x-shoal-replica": "proven by now" } }, work)).rejects.toMatchObject({ status: 503, code: "server_unreachable" });
+  await expect(regions.answer({ ...call, headers: { "x-shoal-replica": "proven by now" } }, work)).rejects.toMatchObject({
+    status: 503,
+    code: "server_unreachable",
+  });
   await expect(regions.answer({ ...call, headers: {} }, work)).rejects.toThrow("unreachable");
 });
 
 it("says which regions there are to whoever asks for another", async () => {
   for (const path of ["/browsers", "/browser_pools"]) {
     const refused = await here("POST", path, { body: { region: "moon", ...(path === "/browser_pools" && { size: 1 }) } });
-    expect(refused).toMatchObject({ status: 400, body: { code: "bad_request", message: "body.region: this service has no server in region moon now; there are: eu-west, us-east. Leave the field away for the region of the server that is asked" } });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: {
+        code: "bad_request",
+        message:
+          "body.region: this service has no server in region moon now; there are: eu-west, us-east. Leave the field away for the region of the server that is asked",
+      },
+    });
   }
-  expect(await here("POST", "/browsers", { body: { region: "the moon" } })).toMatchObject({ status: 400, body: { message: expect.stringContaining("1 to 63 letters, digits and hyphens") as unknown } });
+  expect(await here("POST", "/browsers", { body: { region: "the moon" } })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining("1 to 63 letters, digits and hyphens") as unknown },
+  });
 });
 
 it("fills a pool in its region only, and hands its browsers to whoever asks in another", async () => {
@@ -145,15 +219,26 @@ it("fills a pool in its region only, and hands its browsers to whoever asks in a
   expect([made.status, pool.region]).toEqual([201, "eu-west"]);
   const filled = async () => BrowserPool.parse((await here("GET", "/browser_pools/far")).body).available_count;
   await expect.poll(filled, patience).toBe(2);
-  expect([await listed("/browser_pools?region=eu-west"), await listed("/browser_pools?region=us-east"), await listed("/browser_pools")]).toEqual([["eu-west"], [], ["eu-west"]]);
+  expect([await listed("/browser_pools?region=eu-west"), await listed("/browser_pools?region=us-east"), await listed("/browser_pools")]).toEqual([
+    ["eu-west"],
+    [],
+    ["eu-west"],
+  ]);
 
   const leased = Browser.parse((await here("POST", "/browser_pools/far/acquire", { body: { name: "leased", acquire_timeout_seconds: 60 } })).body);
-  expect([leased.region, leased.name, leased.pool?.name, leased.base_url, await serverOf(leased.session_id)]).toEqual(["eu-west", "leased", "far", `${first.baseUrl}/browsers/${leased.session_id}`, await serverIn("eu-west")]);
+  expect([leased.region, leased.name, leased.pool?.name, leased.base_url, await serverOf(leased.session_id)]).toEqual([
+    "eu-west",
+    "leased",
+    "far",
+    `${first.baseUrl}/browsers/${leased.session_id}`,
+    await serverIn("eu-west"),
+  ]);
   expect((await here("GET", `/browsers/${leased.session_id}/fs/list_files?path=/`)).status).toBe(200);
   const second = Browser.parse((await here("POST", "/browser_pools/far/acquire", { body: { acquire_timeout_seconds: 60 } })).body);
   // None is left: the answer is the other server's, without a body.
   expect((await here("POST", "/browser_pools/far/acquire", { body: { acquire_timeout_seconds: 0 } })).status).toBe(204);
-  for (const { session_id } of [leased, second]) expect((await here("POST", "/browser_pools/far/release", { body: { session_id } })).status).toBe(204);
+  for (const { session_id } of [leased, second])
+    expect((await here("POST", "/browser_pools/far/release", { body: { session_id } })).status).toBe(204);
   await expect.poll(filled, patience).toBe(2);
   expect((await here("PATCH", "/browser_pools/far", { body: { size: 1, discard_all_idle: true } })).body).toMatchObject({ region: "eu-west" });
   await expect.poll(filled, patience).toBe(1);
@@ -166,7 +251,11 @@ it("fills a pool in its region only, and hands its browsers to whoever asks in a
 it("does not hold up a stop with those who wait elsewhere", async () => {
   const leased = Browser.parse((await here("POST", "/browser_pools/far/acquire", { body: { acquire_timeout_seconds: 60 } })).body);
   const third = await startSecondServer(first, { region: "us-east", data_dir: `${first.dataDir}-third` });
-  const waiting = fetch(`${third.baseUrl}/browser_pools/far/acquire`, { method: "POST", headers: { authorization: `Bearer ${project.key}`, "content-type": "application/json" }, body: JSON.stringify({ acquire_timeout_seconds: 600 }) });
+  const waiting = fetch(`${third.baseUrl}/browser_pools/far/acquire`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${project.key}`, "content-type": "application/json" },
+    body: JSON.stringify({ acquire_timeout_seconds: 600 }),
+  });
   await expect.poll(async () => (await first.database.query.selectFrom("browser_pool_waiters").select("id").execute()).length, patience).toBe(1);
   await third.close(20_000);
   const sent = await waiting;
@@ -177,16 +266,24 @@ it("does not hold up a stop with those who wait elsewhere", async () => {
 
 it("tells of a region whose last server has gone", async () => {
   await second.close(1000);
-  await expect.poll(async () => (await here("POST", "/browsers", { body: { region: "eu-west" } })).body, patience).toMatchObject({ message: expect.stringContaining("no server in region eu-west now; there is: us-east") as unknown });
+  await expect
+    .poll(async () => (await here("POST", "/browsers", { body: { region: "eu-west" } })).body, patience)
+    .toMatchObject({ message: expect.stringContaining("no server in region eu-west now; there is: us-east") as unknown });
   const refused = await here("POST", "/browser_pools/far/acquire", { body: { acquire_timeout_seconds: 5 } });
-  expect(refused).toMatchObject({ status: 503, body: { code: "server_unreachable", message: expect.stringContaining("No server of region eu-west runs now") as unknown } });
+  expect(refused).toMatchObject({
+    status: 503,
+    body: { code: "server_unreachable", message: expect.stringContaining("No server of region eu-west runs now") as unknown },
+  });
   expect((await here("GET", "/browser_pools/far")).body).toMatchObject({ region: "eu-west", available_count: 0 });
 });
 
 it("has a pool from before there were regions filled in the region that its servers were given", async () => {
   const { database } = first;
   const id = createId();
-  await database.query.insertInto("browser_pools").values({ id, project_id: project.id, name: "old", size: 1, config: JSON.stringify({ fill_rate_per_minute: 10_000, timeout_seconds: 60 }) }).execute();
+  await database.query
+    .insertInto("browser_pools")
+    .values({ id, project_id: project.id, name: "old", size: 1, config: JSON.stringify({ fill_rate_per_minute: 10_000, timeout_seconds: 60 }) })
+    .execute();
   expect((await here("GET", "/browser_pools/old")).body).toMatchObject({ region: "default", available_count: 0 });
   second = await startSecondServer(first, { region: "eu-west" });
   await expect.poll(async () => (await here("GET", "/browser_pools/old")).body, patience).toMatchObject({ region: "eu-west", available_count: 1 });

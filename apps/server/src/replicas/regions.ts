@@ -29,7 +29,14 @@ export interface Regions {
 /** Refusals of one server that say nothing about the next. */
 const isServersOwn = ({ status }: ServiceError) => status === 503 || status === 529;
 
-export function createRegions(parts: { readonly own: string; readonly known: ReadonlyMap<string, Peer>; readonly refresh: () => Promise<void>; readonly peers: Pick<Peers, "request">; readonly database: Database; readonly log: Log }): Regions {
+export function createRegions(parts: {
+  readonly own: string;
+  readonly known: ReadonlyMap<string, Peer>;
+  readonly refresh: () => Promise<void>;
+  readonly peers: Pick<Peers, "request">;
+  readonly database: Database;
+  readonly log: Log;
+}): Regions {
   const { own, known, refresh, peers, log } = parts;
   const { query } = parts.database;
 
@@ -38,7 +45,13 @@ export function createRegions(parts: { readonly own: string; readonly known: Rea
   /** Those that run the fewest sessions first. */
   async function inOrder(servers: readonly string[]): Promise<string[]> {
     if (servers.length < 2) return [...servers];
-    const rows = await query.selectFrom("sessions").select(["server_id", sql<number>`count(*)::int`.as("running")]).where("ended_at", "is", null).where("server_id", "in", servers).groupBy("server_id").execute();
+    const rows = await query
+      .selectFrom("sessions")
+      .select(["server_id", sql<number>`count(*)::int`.as("running")])
+      .where("ended_at", "is", null)
+      .where("server_id", "in", servers)
+      .groupBy("server_id")
+      .execute();
     const running = new Map(rows.map((row) => [row.server_id, row.running]));
     return servers.toSorted((one, other) => (running.get(one) ?? 0) - (running.get(other) ?? 0));
   }
@@ -46,8 +59,16 @@ export function createRegions(parts: { readonly own: string; readonly known: Rea
   function noServer({ region, isAsked }: RegionElsewhere): ServiceError {
     const names = [...new Set([own, ...[...known.values()].flatMap((peer) => peer.region ?? [])])].sort();
     const there = `there ${names.length === 1 ? "is" : "are"}: ${names.join(", ")}`;
-    if (!isAsked) return new ServiceError(503, "server_unreachable", `No server of region ${region} runs now, where this is; ${there}. Start one with that region, or make this anew in another.`, { retryAfterSeconds: 2 });
-    return badInput(`body.region: this service has no server in region ${region} now; ${there}. Leave the field away for the region of the server that is asked`);
+    if (!isAsked)
+      return new ServiceError(
+        503,
+        "server_unreachable",
+        `No server of region ${region} runs now, where this is; ${there}. Start one with that region, or make this anew in another.`,
+        { retryAfterSeconds: 2 },
+      );
+    return badInput(
+      `body.region: this service has no server in region ${region} now; ${there}. Leave the field away for the region of the server that is asked`,
+    );
   }
 
   async function ask(serverId: string, path: string, call: Call, signal: AbortSignal): Promise<unknown> {
@@ -55,7 +76,13 @@ export function createRegions(parts: { readonly own: string; readonly known: Rea
     const answer = await peers.request(
       serverId,
       // Without the Idempotency-Key: it is this server that holds it.
-      { method: "POST", path, headers: { "content-type": "application/json", "x-request-id": requestId }, vouched: { access: context, baseUrl: context.baseUrl, clientIp: "" }, signal },
+      {
+        method: "POST",
+        path,
+        headers: { "content-type": "application/json", "x-request-id": requestId },
+        vouched: { access: context, baseUrl: context.baseUrl, clientIp: "" },
+        signal,
+      },
       JSON.stringify(body ?? {}),
     );
     const said = await text(answer);
@@ -92,7 +119,8 @@ export function createRegions(parts: { readonly own: string; readonly known: Rea
           // The same operation on another server made it.
           return (await handOver(error, call, givingUp === undefined ? call.signal : AbortSignal.any([call.signal, givingUp]))) as Result;
         } catch (failure) {
-          if (givingUp?.aborted === true && !ServiceError.isInstance(failure)) throw new ServiceError(503, "shutting_down", "The server is stopping. Repeat the request in a moment.", { retryAfterSeconds: 2 });
+          if (givingUp?.aborted === true && !ServiceError.isInstance(failure))
+            throw new ServiceError(503, "shutting_down", "The server is stopping. Repeat the request in a moment.", { retryAfterSeconds: 2 });
           throw failure;
         }
       }

@@ -3,7 +3,9 @@ import { isIP } from "node:net";
 
 /** The first address of this machine that others can reach, IPv4 before IPv6. */
 function ownAddress(): string | undefined {
-  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []).filter(({ internal, scopeid }) => !internal && !scopeid);
+  const addresses = Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .filter(({ internal, scopeid }) => !internal && !scopeid);
   return (addresses.find(({ family }) => family === "IPv4") ?? addresses[0])?.address;
 }
 

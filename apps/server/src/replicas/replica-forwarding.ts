@@ -28,20 +28,38 @@ export interface ReplicaForwarding {
    */
   handOver(error: unknown, forwarding: Forwarding, access: Access | undefined): Promise<void>;
   /** Likewise, for an upgrade: a connection to the other server and the line that the request's head gets. */
-  connect(error: unknown, request: IncomingMessage, access: Access | undefined): Promise<{ readonly socket: Duplex; readonly path: string; readonly headers: Readonly<Record<string, string>> }>;
+  connect(
+    error: unknown,
+    request: IncomingMessage,
+    access: Access | undefined,
+  ): Promise<{ readonly socket: Duplex; readonly path: string; readonly headers: Readonly<Record<string, string>> }>;
 }
 
-export function createReplicaForwarding(parts: { readonly peers: Peers; readonly trust: ReplicaTrust; readonly origins: RequestOrigins }): ReplicaForwarding {
+export function createReplicaForwarding(parts: {
+  readonly peers: Peers;
+  readonly trust: ReplicaTrust;
+  readonly origins: RequestOrigins;
+}): ReplicaForwarding {
   const { peers, trust, origins } = parts;
   const isForwarded = (request: IncomingMessage) => request.headers[replicaHeader] !== undefined && trust.read(request) !== undefined;
 
   /** @throws what is not for another server to answer. */
   function serverIn(error: unknown, request: IncomingMessage): string {
     if (!(error instanceof SessionElsewhere)) throw error;
-    if (isForwarded(request)) throw new ServiceError(503, "server_unreachable", `${error.message} It was looked for on this server because another one said that it is here. Repeat the request.`, { retryAfterSeconds: 1 });
+    if (isForwarded(request))
+      throw new ServiceError(
+        503,
+        "server_unreachable",
+        `${error.message} It was looked for on this server because another one said that it is here. Repeat the request.`,
+        { retryAfterSeconds: 1 },
+      );
     return error.serverId;
   }
-  const vouchedFor = (request: RequestHead, access: Access | undefined) => ({ access, baseUrl: access?.baseUrl ?? origins.baseUrlOf(request), clientIp: origins.clientIpOf(request) });
+  const vouchedFor = (request: RequestHead, access: Access | undefined) => ({
+    access,
+    baseUrl: access?.baseUrl ?? origins.baseUrlOf(request),
+    clientIp: origins.clientIpOf(request),
+  });
 
   return {
     isForwarded,
@@ -71,10 +89,13 @@ export function trustingReplicas(authenticator: Authenticator, trust: ReplicaTru
     authenticate(request) {
       if (request.headers[replicaHeader] === undefined) return authenticator.authenticate(request);
       const access = trust.read(request)?.access;
-      if (access === undefined) throw new ServiceError(401, "unauthorized", "The request was sent on without its sender's access. Send a valid key to one of the servers.");
+      if (access === undefined)
+        throw new ServiceError(401, "unauthorized", "The request was sent on without its sender's access. Send a valid key to one of the servers.");
       return access;
     },
-    countRefused: (request) => { authenticator.countRefused(request); },
+    countRefused: (request) => {
+      authenticator.countRefused(request);
+    },
     baseUrlOf: (request) => trust.read(request)?.baseUrl ?? authenticator.baseUrlOf(request),
   };
 }

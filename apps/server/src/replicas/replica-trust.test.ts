@@ -8,9 +8,15 @@ const request = { method: "GET", path: "/browsers/x?y=1" };
 const vouched: Vouched = {
   baseUrl: "https://shoal.example/api",
   clientIp: "192.0.2.1",
-  access: { baseUrl: "https://shoal.example/api", projectId: "p", namedProjectId: undefined, key: { id: "k", name: "key", project_id: null, created_by_email: "e@example.com", expiresAtMs: Infinity } },
+  access: {
+    baseUrl: "https://shoal.example/api",
+    projectId: "p",
+    namedProjectId: undefined,
+    key: { id: "k", name: "key", project_id: null, created_by_email: "e@example.com", expiresAtMs: Infinity },
+  },
 };
-const read = (trust: typeof one, header: string, sent = request) => trust.read({ headers: { "x-shoal-replica": header }, method: sent.method, url: sent.path });
+const read = (trust: typeof one, header: string, sent = request) =>
+  trust.read({ headers: { "x-shoal-replica": header }, method: sent.method, url: sent.path });
 
 afterEach(() => {
   vi.useRealTimers();
@@ -27,11 +33,23 @@ it.each([
   ["for another server", () => read(one, one.vouch("two", request, vouched)), "not for one"],
   ["with another method", () => read(two, one.vouch("two", request, vouched), { ...request, method: "DELETE" }), "for another request"],
   ["with another path", () => read(two, one.vouch("two", request, vouched), { ...request, path: "/browsers/z?y=1" }), "for another request"],
-  ["of another database", () => read(two, createReplicaTrust(randomBytes(32), "server secret", "one").vouch("two", request, vouched)), "not of a server of this database"],
-  ["of a server with another secret", () => read(two, createReplicaTrust(secret, "another", "one").vouch("two", request, vouched)), "not of a server of this database"],
+  [
+    "of another database",
+    () => read(two, createReplicaTrust(randomBytes(32), "server secret", "one").vouch("two", request, vouched)),
+    "not of a server of this database",
+  ],
+  [
+    "of a server with another secret",
+    () => read(two, createReplicaTrust(secret, "another", "one").vouch("two", request, vouched)),
+    "not of a server of this database",
+  ],
   ["that is cut", () => read(two, one.vouch("two", request, vouched).slice(0, -1)), "not of a server of this database"],
   ["that is nothing", () => read(two, ""), "not of a server of this database"],
-  ["of other letters", () => read(two, `${one.vouch("two", request, vouched).split(".", 1)[0] ?? ""}.${"é".repeat(43)}`), "not of a server of this database"],
+  [
+    "of other letters",
+    () => read(two, `${one.vouch("two", request, vouched).split(".", 1)[0] ?? ""}.${"é".repeat(43)}`),
+    "not of a server of this database",
+  ],
   ["that is a dot", () => read(two, "."), "not of a server of this database"],
 ])("refuses a word %s", (_what, use, why) => {
   expect(use).toThrow(expect.objectContaining({ status: 401, message: expect.stringContaining(why) as unknown }));
@@ -48,7 +66,12 @@ it("refuses every word of which a single character was changed", () => {
 it("refuses a word that is a minute old, or a minute ahead", () => {
   const word = one.vouch("two", request, vouched);
   const now = Date.now();
-  for (const [byMs, isOld] of [[58_000, false], [-58_000, false], [62_000, true], [-62_000, true]] as const) {
+  for (const [byMs, isOld] of [
+    [58_000, false],
+    [-58_000, false],
+    [62_000, true],
+    [-62_000, true],
+  ] as const) {
     vi.useFakeTimers({ toFake: ["Date"], now: now + byMs });
     if (isOld) expect(() => read(two, word)).toThrow("Set the clocks");
     else expect(read(two, word)).toEqual(vouched);

@@ -55,7 +55,13 @@ const Claims = z.object({
   clientIp: z.string(),
   access: z.optional(
     z.object({
-      key: z.object({ id: z.string(), name: z.string(), project_id: z.nullable(z.string()), created_by_email: z.string(), expiresAtMs: z.nullable(z.number()) }),
+      key: z.object({
+        id: z.string(),
+        name: z.string(),
+        project_id: z.nullable(z.string()),
+        created_by_email: z.string(),
+        expiresAtMs: z.nullable(z.number()),
+      }),
       projectId: z.string(),
       named: z.optional(z.string()),
     }),
@@ -92,7 +98,13 @@ export function createReplicaTrust(secret: Uint8Array, serverSecret: string, ser
         ...(key !== undefined &&
           projectId !== undefined && {
             access: {
-              key: { id: key.id, name: key.name, project_id: key.project_id, created_by_email: key.created_by_email, expiresAtMs: Number.isFinite(key.expiresAtMs) ? key.expiresAtMs : null },
+              key: {
+                id: key.id,
+                name: key.name,
+                project_id: key.project_id,
+                created_by_email: key.created_by_email,
+                expiresAtMs: Number.isFinite(key.expiresAtMs) ? key.expiresAtMs : null,
+              },
               projectId,
               ...(namedProjectId !== undefined && { named: namedProjectId }),
             },
@@ -109,11 +121,17 @@ export function createReplicaTrust(secret: Uint8Array, serverSecret: string, ser
       const { access, at, baseUrl, clientIp, ...claims } = Claims.parse(JSON.parse(Buffer.from(text, "base64url").toString()));
       if (claims.to !== serverId) throw refused(`this one is for server ${claims.to}, not for ${serverId}.`);
       if (claims.method !== method || claims.path !== url) throw refused("this one is for another request.");
-      if (Math.abs(Date.now() / 1000 - at) > lifetimeSeconds) throw refused(`this one is more than ${String(lifetimeSeconds)} s old. Set the clocks of the servers.`);
+      if (Math.abs(Date.now() / 1000 - at) > lifetimeSeconds)
+        throw refused(`this one is more than ${String(lifetimeSeconds)} s old. Set the clocks of the servers.`);
       return {
         baseUrl,
         clientIp,
-        access: access && { baseUrl, projectId: access.projectId, namedProjectId: access.named, key: { ...access.key, expiresAtMs: access.key.expiresAtMs ?? Infinity } },
+        access: access && {
+          baseUrl,
+          projectId: access.projectId,
+          namedProjectId: access.named,
+          key: { ...access.key, expiresAtMs: access.key.expiresAtMs ?? Infinity },
+        },
       };
     },
     prove: proofFor,

@@ -20,9 +20,18 @@ beforeAll(async () => {
 afterAll(() => servers.close(), 60_000);
 
 /** @param target - method and path: `GET /browsers`. */
-async function send(server: ServerProcess, target: string, body?: object, headers: Readonly<Record<string, string>> = {}): Promise<{ status: number; body: unknown; headers: Headers }> {
+async function send(
+  server: ServerProcess,
+  target: string,
+  body?: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; body: unknown; headers: Headers }> {
   const [method = "", path = ""] = target.split(" ", 2);
-  const response = await fetch(server.baseUrl + path, { method, headers: { authorization: `Bearer ${servers.key}`, ...(body && { "content-type": "application/json" }), ...headers }, ...(body && { body: JSON.stringify(body) }) });
+  const response = await fetch(server.baseUrl + path, {
+    method,
+    headers: { authorization: `Bearer ${servers.key}`, ...(body && { "content-type": "application/json" }), ...headers },
+    ...(body && { body: JSON.stringify(body) }),
+  });
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
 }
@@ -31,9 +40,11 @@ async function create(server: ServerProcess, body: object = {}): Promise<Browser
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   return Browser.parse(answer.body);
 }
-const reasonOf = async (server: ServerProcess, id: string) => Browser.parse((await send(server, `GET /browsers/${id}?include_deleted=true`)).body).ended_reason;
+const reasonOf = async (server: ServerProcess, id: string) =>
+  Browser.parse((await send(server, `GET /browsers/${id}?include_deleted=true`)).body).ended_reason;
 const files = async (server: ServerProcess, id: string) => (await send(server, `GET /browsers/${id}/fs/list_files?path=/`)).status;
-const serverOf = async (id: string) => (await servers.database.query.selectFrom("sessions").select("server_id").where("id", "=", id).executeTakeFirst())?.server_id;
+const serverOf = async (id: string) =>
+  (await servers.database.query.selectFrom("sessions").select("server_id").where("id", "=", id).executeTakeFirst())?.server_id;
 const poolCounts = async (server: ServerProcess, id: string) => {
   const { available_count, acquired_count } = BrowserPool.parse((await send(server, `GET /browser_pools/${id}`)).body);
   return { available_count, acquired_count };
@@ -80,20 +91,38 @@ it("takes over from a server that is killed under load", async () => {
   const [lost, another] = await Promise.all([create(two, { name: "lost" }), create(two)]);
   let stopped = false;
   const statuses = new Set<number>();
-  const ask = async () => { statuses.add(await files(one, kept.session_id)); };
+  const ask = async () => {
+    statuses.add(await files(one, kept.session_id));
+  };
   // An answer of which the killed server has sent the head and not the end is cut, as it must be: nobody takes half of it for the whole.
-  const askLost = () => files(one, lost.session_id).then((status) => statuses.add(status), (error: unknown) => { expect(error).toMatchObject({ message: "terminated" }); });
-  const callers = Promise.allSettled(Array.from({ length: 8 }, async (_, index) => {
-    while (!stopped) await (index % 2 === 0 ? ask() : askLost());
-  }));
+  const askLost = () =>
+    files(one, lost.session_id).then(
+      (status) => statuses.add(status),
+      (error: unknown) => {
+        expect(error).toMatchObject({ message: "terminated" });
+      },
+    );
+  const callers = Promise.allSettled(
+    Array.from({ length: 8 }, async (_, index) => {
+      while (!stopped) await (index % 2 === 0 ? ask() : askLost());
+    }),
+  );
   await expect.poll(() => statuses.has(200), { timeout: 30_000 }).toBe(true);
   // A request that dies with its server, and is sent again to the other one with the same key.
   const key = { "idempotency-key": "survives" };
   void send(two, "POST /browsers", { name: "again" }, key).catch(() => undefined);
-  await expect.poll(async () => (await servers.database.query.selectFrom("idempotency_keys").select("key").where("key", "=", "survives").execute()).length, { timeout: 30_000, interval: 1 }).toBe(1);
+  await expect
+    .poll(async () => (await servers.database.query.selectFrom("idempotency_keys").select("key").where("key", "=", "survives").execute()).length, {
+      timeout: 30_000,
+      interval: 1,
+    })
+    .toBe(1);
 
   // Others whose effect is rows, wherever they are when it dies.
-  const profiles = Array.from({ length: 40 }, (_none, index) => ({ name: `killed-${String(index)}`, key: { "idempotency-key": `killed-${String(index)}` } }));
+  const profiles = Array.from({ length: 40 }, (_none, index) => ({
+    name: `killed-${String(index)}`,
+    key: { "idempotency-key": `killed-${String(index)}` },
+  }));
   const asked = profiles.map(({ name, key: own }) => send(two, "POST /profiles", { name }, own).catch(() => undefined));
   await Promise.race(asked);
 
@@ -108,7 +137,9 @@ it("takes over from a server that is killed under load", async () => {
   const tookMs = performance.now() - killedAt;
   expect(await reasonOf(one, another.session_id)).toBe("instance_lost");
   expect(await reasonOf(one, leased.session_id)).toBe("instance_lost");
-  expect(await servers.database.query.selectFrom("sessions").select("id").where("server_id", "=", two.id).where("ended_at", "is", null).execute()).toEqual([]);
+  expect(
+    await servers.database.query.selectFrom("sessions").select("id").where("server_id", "=", two.id).where("ended_at", "is", null).execute(),
+  ).toEqual([]);
   // 10 s is what is promised; a machine with other things to do gets twice that.
   expect(tookMs).toBeLessThan(20_000);
   process.stdout.write(`taken over after ${(tookMs / 1000).toFixed(1)} s\n`);
@@ -121,7 +152,9 @@ it("takes over from a server that is killed under load", async () => {
     const first = firstAnswers[index];
     if (first !== undefined) expect(answer.body).toEqual(first.body);
   }
-  expect(await servers.database.query.selectFrom("profiles").select("name").where("name", "like", "killed-%").execute()).toHaveLength(profiles.length);
+  expect(await servers.database.query.selectFrom("profiles").select("name").where("name", "like", "killed-%").execute()).toHaveLength(
+    profiles.length,
+  );
   await expect.poll(() => poolCounts(one, pool), { timeout: 60_000 }).toEqual({ available_count: 2, acquired_count: 0 });
   stopped = true;
   expect((await callers).filter(({ status }) => status === "rejected")).toEqual([]);

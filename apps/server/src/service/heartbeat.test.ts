@@ -37,24 +37,52 @@ async function startServer(serverId: string, check = secretCheck, embedded = tru
   const now = vi.fn(() => ms);
   const onGivenUp = vi.fn<() => void>();
   const onGone = vi.fn<() => void>();
-  const heartbeat = await startHeartbeat({ ...database, embedded }, { serverId, secretCheck: check, region: "default", log, now, beatMs: 50, onGivenUp, onGone });
+  const heartbeat = await startHeartbeat(
+    { ...database, embedded },
+    { serverId, secretCheck: check, region: "default", log, now, beatMs: 50, onGivenUp, onGone },
+  );
   beating.add(heartbeat);
-  return { heartbeat, now, onGivenUp, onGone, advance: (byMs: number) => { ms += byMs; } };
+  return {
+    heartbeat,
+    now,
+    onGivenUp,
+    onGone,
+    advance: (byMs: number) => {
+      ms += byMs;
+    },
+  };
 }
 
 async function addSession(server_id: string): Promise<string> {
   const id = createId();
-  await database.query.insertInto("sessions").values({ id, project_id: project, server_id, name: null, placement: "process", timeout_seconds: 60, headless: true, stealth: false, viewport: null, start_url: null }).execute();
+  await database.query
+    .insertInto("sessions")
+    .values({
+      id,
+      project_id: project,
+      server_id,
+      name: null,
+      placement: "process",
+      timeout_seconds: 60,
+      headless: true,
+      stealth: false,
+      viewport: null,
+      start_url: null,
+    })
+    .execute();
   return id;
 }
 
-const addServer = (id: string, life = "life") => database.query.insertInto("servers").values({ id, life, address: null, version: null, secret_check: secretCheck }).execute();
+const addServer = (id: string, life = "life") =>
+  database.query.insertInto("servers").values({ id, life, address: null, version: null, secret_check: secretCheck }).execute();
 const serverIds = async () => (await database.query.selectFrom("servers").select("id").execute()).map(({ id }) => id);
-const endedReason = async (id: string) => (await database.query.selectFrom("sessions").select("ended_reason").where("id", "=", id).executeTakeFirst())?.ended_reason;
+const endedReason = async (id: string) =>
+  (await database.query.selectFrom("sessions").select("ended_reason").where("id", "=", id).executeTakeFirst())?.ended_reason;
 /** Moves a server's clock in steps that are no pause, each as long as it takes that it has heard of the others. */
 async function live(server: Awaited<ReturnType<typeof startServer>>, seconds: number, own: string): Promise<void> {
   for (let step = 0; step < seconds; step += 1) {
-    const beat = async () => (await database.query.selectFrom("servers").select("heartbeat_at").where("id", "=", own).executeTakeFirst())?.heartbeat_at;
+    const beat = async () =>
+      (await database.query.selectFrom("servers").select("heartbeat_at").where("id", "=", own).executeTakeFirst())?.heartbeat_at;
     server.advance(1_000);
     const before = await beat();
     await expect.poll(beat, { timeout: 30_000, interval: 50 }).not.toBe(before);
@@ -65,10 +93,22 @@ it("ends what a server leaves that falls silent, and nothing of one that beats",
   const [me, silent, alive] = [createId(), createId(), createId()];
   await Promise.all([addServer(silent), addServer(alive)]);
   const [lost, kept] = [await addSession(silent), await addSession(alive)];
-  await database.query.insertInto("idempotency_keys").values({ scope: "s", key: silent, fingerprint: "f", status: 0, server_id: silent, response: null }).execute();
+  await database.query
+    .insertInto("idempotency_keys")
+    .values({ scope: "s", key: silent, fingerprint: "f", status: 0, server_id: silent, response: null })
+    .execute();
   const server = await startServer(me);
   expect([...server.heartbeat.peers.keys()].sort()).toEqual([silent, alive].sort());
-  const beats = setInterval(() => void database.query.updateTable("servers").set({ heartbeat_at: new Date() }).where("id", "=", alive).execute().catch(() => undefined), 200);
+  const beats = setInterval(
+    () =>
+      void database.query
+        .updateTable("servers")
+        .set({ heartbeat_at: new Date() })
+        .where("id", "=", alive)
+        .execute()
+        .catch(() => undefined),
+    200,
+  );
   try {
     await live(server, 6, me);
     expect(await endedReason(lost)).toBeNull();
@@ -113,29 +153,33 @@ it("blames nobody for what it did not hear while it stood still itself", async (
 it.each([
   ["doubts itself where another server may have come and given it up", false],
   ["does not doubt itself where nobody can: alone, with a database of its own", true],
-])("after it stood still, %s", async (_what, embedded) => {
-  const me = createId();
-  const server = await startServer(me, secretCheck, embedded);
-  const locked = Promise.withResolvers<undefined>();
-  const seen = Promise.withResolvers<undefined>();
-  const holding = database.query.transaction().execute(async (transaction) => {
-    await transaction.selectFrom("servers").select("id").where("id", "=", me).forUpdate().execute();
-    locked.resolve(undefined);
-    await seen.promise;
-  });
-  await locked.promise;
-  server.advance(3_600_000);
-  // It has looked at its clock again, and its beat waits for the row.
-  const looked = server.now.mock.calls.length;
-  try {
-    await expect.poll(() => server.now.mock.calls.length, { timeout: 30_000 }).toBeGreaterThan(looked + 1);
-    expect(server.heartbeat.isDoubtful()).toBe(!embedded);
-  } finally {
-    seen.resolve(undefined);
-    await holding;
-  }
-  await expect.poll(() => server.heartbeat.isDoubtful(), { timeout: 30_000 }).toBe(false);
-}, 60_000);
+])(
+  "after it stood still, %s",
+  async (_what, embedded) => {
+    const me = createId();
+    const server = await startServer(me, secretCheck, embedded);
+    const locked = Promise.withResolvers<undefined>();
+    const seen = Promise.withResolvers<undefined>();
+    const holding = database.query.transaction().execute(async (transaction) => {
+      await transaction.selectFrom("servers").select("id").where("id", "=", me).forUpdate().execute();
+      locked.resolve(undefined);
+      await seen.promise;
+    });
+    await locked.promise;
+    server.advance(3_600_000);
+    // It has looked at its clock again, and its beat waits for the row.
+    const looked = server.now.mock.calls.length;
+    try {
+      await expect.poll(() => server.now.mock.calls.length, { timeout: 30_000 }).toBeGreaterThan(looked + 1);
+      expect(server.heartbeat.isDoubtful()).toBe(!embedded);
+    } finally {
+      seen.resolve(undefined);
+      await holding;
+    }
+    await expect.poll(() => server.heartbeat.isDoubtful(), { timeout: 30_000 }).toBe(false);
+  },
+  60_000,
+);
 
 it("notices that it was given up, and begins anew", async () => {
   const me = createId();
@@ -190,7 +234,8 @@ it("beats while every connection for queries is busy", async () => {
   const busy = Array.from({ length: 30 }, () => sql`select pg_advisory_xact_lock(7)`.execute(database.query));
   try {
     await expect.poll(() => database.connections().waiting, { timeout: 30_000 }).toBeGreaterThan(0);
-    const beat = async () => (await database.pulse.selectFrom("servers").select("heartbeat_at").where("id", "=", me).executeTakeFirst())?.heartbeat_at;
+    const beat = async () =>
+      (await database.pulse.selectFrom("servers").select("heartbeat_at").where("id", "=", me).executeTakeFirst())?.heartbeat_at;
     const before = await beat();
     await expect.poll(beat, { timeout: 30_000, interval: 50 }).not.toBe(before);
     expect(database.connections().waiting).toBeGreaterThan(0);
@@ -204,5 +249,7 @@ it("beats while every connection for queries is busy", async () => {
 it("refuses to join servers whose secret is another", async () => {
   const server = await startServer(createId());
   await server.heartbeat.announce("http://10.0.0.7:7777");
-  await expect(startServer(createId(), Buffer.from("another"))).rejects.toThrow("Another server of this database (http://10.0.0.7:7777) has another secret");
+  await expect(startServer(createId(), Buffer.from("another"))).rejects.toThrow(
+    "Another server of this database (http://10.0.0.7:7777) has another secret",
+  );
 });

@@ -85,7 +85,11 @@ export async function startHeartbeat({ embedded, pulse: query }: Database, optio
 
   async function register(): Promise<void> {
     const own = { life, address, version, region, secret_check: secretCheck, started_at: moment, heartbeat_at: moment };
-    await query.insertInto("servers").values({ id: serverId, ...own }).onConflict((conflict) => conflict.column("id").doUpdateSet(own)).execute();
+    await query
+      .insertInto("servers")
+      .values({ id: serverId, ...own })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(own))
+      .execute();
     // Keys of requests that ran in an earlier life.
     await query.deleteFrom("idempotency_keys").where("server_id", "=", serverId).where("status", "=", 0).execute();
   }
@@ -100,28 +104,51 @@ export async function startHeartbeat({ embedded, pulse: query }: Database, optio
       .where(sql<boolean>`heartbeat_at > now() - interval '10 seconds'`)
       .executeTakeFirst();
     if (other === undefined) return;
-    throw new StartError(`Another server of this database (${other.address ?? other.id}) has another secret: neither could read what the other seals, nor open its sessions' addresses.`, {
-      hint: "Give every server the same secret with --secret-key or SHOAL_SECRET_KEY.",
-    });
+    throw new StartError(
+      `Another server of this database (${other.address ?? other.id}) has another secret: neither could read what the other seals, nor open its sessions' addresses.`,
+      {
+        hint: "Give every server the same secret with --secret-key or SHOAL_SECRET_KEY.",
+      },
+    );
   }
 
   /** Two servers with one id would end one another's sessions for ever. One that was killed a moment ago looks like that too, but beats no more. */
   async function refuseTwin(): Promise<void> {
-    const beatOf = async () => (await query.selectFrom("servers").select(sql<string>`heartbeat_at::text`.as("beat")).where("id", "=", serverId).where(sql<boolean>`heartbeat_at > clock_timestamp() - interval '3 seconds'`).executeTakeFirst())?.beat;
+    const beatOf = async () =>
+      (
+        await query
+          .selectFrom("servers")
+          .select(sql<string>`heartbeat_at::text`.as("beat"))
+          .where("id", "=", serverId)
+          .where(sql<boolean>`heartbeat_at > clock_timestamp() - interval '3 seconds'`)
+          .executeTakeFirst()
+      )?.beat;
     const before = await beatOf();
     if (before === undefined) return;
     await delay(2.5 * usualBeatMs);
     const after = await beatOf();
     if (after === undefined || after === before) return;
-    throw new StartError(`A server with the id of this one (${serverId}) runs already: the data folder is a copy of that server's.`, { hint: "Remove the file server-id from the copy: this server then makes an id of its own." });
+    throw new StartError(`A server with the id of this one (${serverId}) runs already: the data folder is a copy of that server's.`, {
+      hint: "Remove the file server-id from the copy: this server then makes an id of its own.",
+    });
   }
 
   /** Takes over from a server, unless it was heard of meanwhile, or another has done so. */
   async function takeOver(id: string, silent: Heard): Promise<void> {
     const left = await query.transaction().execute(async (transaction) => {
-      const removed = await transaction.deleteFrom("servers").where("id", "=", id).where("life", "=", silent.life).where(sql<boolean>`heartbeat_at::text = ${silent.beat}`).executeTakeFirst();
+      const removed = await transaction
+        .deleteFrom("servers")
+        .where("id", "=", id)
+        .where("life", "=", silent.life)
+        .where(sql<boolean>`heartbeat_at::text = ${silent.beat}`)
+        .executeTakeFirst();
       if (removed.numDeletedRows === 0n) return undefined;
-      const { numUpdatedRows } = await transaction.updateTable("sessions").set({ ended_at: sql<string>`now()`, ended_reason: "instance_lost" }).where("server_id", "=", id).where("ended_at", "is", null).executeTakeFirst();
+      const { numUpdatedRows } = await transaction
+        .updateTable("sessions")
+        .set({ ended_at: sql<string>`now()`, ended_reason: "instance_lost" })
+        .where("server_id", "=", id)
+        .where("ended_at", "is", null)
+        .executeTakeFirst();
       await transaction.deleteFrom("browser_pool_waiters").where("server_id", "=", id).execute();
       await transaction.deleteFrom("idempotency_keys").where("server_id", "=", id).where("status", "=", 0).execute();
       return Number(numUpdatedRows);
@@ -131,7 +158,11 @@ export async function startHeartbeat({ embedded, pulse: query }: Database, optio
 
   /** Learns which other servers there are. @returns when each was last heard of, by id. */
   async function hear(): Promise<Map<string, string>> {
-    const rows = await query.selectFrom("servers").select(["id", "life", "address", "region", sql<string>`heartbeat_at::text`.as("beat")]).where("id", "<>", serverId).execute();
+    const rows = await query
+      .selectFrom("servers")
+      .select(["id", "life", "address", "region", sql<string>`heartbeat_at::text`.as("beat")])
+      .where("id", "<>", serverId)
+      .execute();
     for (const peer of [...peers.values()]) {
       const row = rows.find(({ id }) => id === peer.id);
       if (row?.life === peer.life) continue;
@@ -145,7 +176,12 @@ export async function startHeartbeat({ embedded, pulse: query }: Database, optio
 
   async function beat(): Promise<void> {
     const known = pauses;
-    const { numUpdatedRows } = await query.updateTable("servers").set({ heartbeat_at: moment }).where("id", "=", serverId).where("life", "=", life).executeTakeFirst();
+    const { numUpdatedRows } = await query
+      .updateTable("servers")
+      .set({ heartbeat_at: moment })
+      .where("id", "=", serverId)
+      .where("life", "=", life)
+      .executeTakeFirst();
     if (numUpdatedRows === 0n) {
       log.error({}, "the other servers took this one for dead; it ends its sessions and begins anew");
       life = createId();
@@ -205,7 +241,12 @@ export async function startHeartbeat({ embedded, pulse: query }: Database, optio
         const removed = await transaction.deleteFrom("servers").where("id", "=", serverId).where("life", "=", life).executeTakeFirst();
         if (removed.numDeletedRows === 0n) return;
         // Rows whose end could not be written when it came.
-        await transaction.updateTable("sessions").set({ ended_at: sql<string>`now()`, ended_reason: "server_stopped" }).where("server_id", "=", serverId).where("ended_at", "is", null).execute();
+        await transaction
+          .updateTable("sessions")
+          .set({ ended_at: sql<string>`now()`, ended_reason: "server_stopped" })
+          .where("server_id", "=", serverId)
+          .where("ended_at", "is", null)
+          .execute();
       });
     },
   };

@@ -28,7 +28,12 @@ async function verdict(check: () => Promise<string>): Promise<string> {
   }
 }
 
-export function createReadiness(parts: { readonly database: Database; readonly placement: Placement; readonly chromium: string | undefined; readonly isDraining: () => boolean }): ReadinessChecks {
+export function createReadiness(parts: {
+  readonly database: Database;
+  readonly placement: Placement;
+  readonly chromium: string | undefined;
+  readonly isDraining: () => boolean;
+}): ReadinessChecks {
   const { database, placement, chromium, isDraining } = parts;
   let last: { readonly at: number; readonly checks: Promise<Readonly<Record<string, string>>> } | undefined;
 
@@ -53,10 +58,15 @@ export function createReadiness(parts: { readonly database: Database; readonly p
       const checks = { ...found, placement: isDraining() ? "the server is stopping" : "ok" };
       if (Object.values(checks).every((state) => state === "ok")) return { status: "ready", checks };
       const missing = Object.entries(checks).filter(([, state]) => state !== "ok");
-      throw new ServiceError(503, "not_ready", `Not ready (placement: ${placement.kind}): ${missing.map(([name, state]) => `${name}: ${state}`).join("; ")}.`, {
-        details: Object.entries(checks).map(([name, state]) => ({ code: state === "ok" ? "ok" : "not_ready", message: `${name}: ${state}` })),
-        retryAfterSeconds: 1,
-      });
+      throw new ServiceError(
+        503,
+        "not_ready",
+        `Not ready (placement: ${placement.kind}): ${missing.map(([name, state]) => `${name}: ${state}`).join("; ")}.`,
+        {
+          details: Object.entries(checks).map(([name, state]) => ({ code: state === "ok" ? "ok" : "not_ready", message: `${name}: ${state}` })),
+          retryAfterSeconds: 1,
+        },
+      );
     },
   };
 }

@@ -40,14 +40,21 @@ it("is ready while everything is there, and names what is missing with 503", asy
   await expect.poll(async () => (await server.request("GET", "/ready", { key: null })).status).toBe(503);
   const { body, headers } = await server.request("GET", "/ready", { key: null });
   expect(body).toMatchObject({ code: "not_ready", message: expect.stringContaining("chromium: ") as unknown });
-  expect((body as { details: { message: string }[] }).details.map(({ message }) => message.split(":")[0])).toEqual(["database", "chromium", "placement"]);
+  expect((body as { details: { message: string }[] }).details.map(({ message }) => message.split(":")[0])).toEqual([
+    "database",
+    "chromium",
+    "placement",
+  ]);
   expect(headers.get("retry-after")).toBe("1");
 });
 
 it("serves the OpenAPI document without a key", async () => {
   const { status, body } = await server.request("GET", "/openapi.json", { key: null });
   expect(status).toBe(200);
-  expect(body).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) as unknown, paths: { "/profiles/{id_or_name}": { get: { operationId: "profiles.get" } } } });
+  expect(body).toMatchObject({
+    openapi: expect.stringMatching(/^3\.1/) as unknown,
+    paths: { "/profiles/{id_or_name}": { get: { operationId: "profiles.get" } } },
+  });
 });
 
 it.each(["GET /nowhere", "GET /profiles/a/b/c", "PUT /browsers"])("answers %s with the usual error body", async (target) => {
@@ -61,8 +68,18 @@ it.each(["GET /nowhere", "GET /profiles/a/b/c", "PUT /browsers"])("answers %s wi
 it("logs each request with its id, and no key", async () => {
   await server.request("GET", "/profiles?query=x", { headers: { "x-request-id": "my-request-1" } });
   await expect.poll(() => server.log()).toContain("my-request-1");
-  const line = server.log().split("\n").find((text) => text.includes("my-request-1")) ?? "{}";
-  expect(JSON.parse(line)).toMatchObject({ level: "debug", method: "GET", path: "/profiles", status: 200, duration_ms: expect.any(Number) as unknown });
+  const line =
+    server
+      .log()
+      .split("\n")
+      .find((text) => text.includes("my-request-1")) ?? "{}";
+  expect(JSON.parse(line)).toMatchObject({
+    level: "debug",
+    method: "GET",
+    path: "/profiles",
+    status: 200,
+    duration_ms: expect.any(Number) as unknown,
+  });
   await server.request("GET", "/profiles/nobody", { headers: { "x-request-id": "my-request-2" } });
   await expect.poll(() => server.log()).toContain("my-request-2");
   expect(server.log()).not.toContain(server.key.slice(9));
@@ -78,6 +95,9 @@ it("logs the cause of a 500 under the request's id, and keeps it from the client
   } finally {
     await server.database.query.schema.alterTable("profiles_away").renameTo("profiles").execute();
   }
-  const line = server.log().split("\n").find((text) => text.includes('"request_id":"broken-1"') && text.includes('"level":"error"'));
+  const line = server
+    .log()
+    .split("\n")
+    .find((text) => text.includes('"request_id":"broken-1"') && text.includes('"level":"error"'));
   expect(line).toContain("relation");
 });

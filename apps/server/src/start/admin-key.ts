@@ -7,7 +7,10 @@ import { adminKeyPath, readAdminKey, writeAdminKey } from "../data-dir/admin-key
 import type { Log } from "../log.ts";
 
 /** The stored admin key, brought up to date; a new one where there never was any, or when the settings ask for it. */
-export async function settleAdminKey(parts: { readonly config: Config; readonly apiKeys: ApiKeys; readonly recorder: AuditRecorder; readonly log: Log }, baseUrl: string): Promise<{ apiKey: string | undefined; isNew: boolean }> {
+export async function settleAdminKey(
+  parts: { readonly config: Config; readonly apiKeys: ApiKeys; readonly recorder: AuditRecorder; readonly log: Log },
+  baseUrl: string,
+): Promise<{ apiKey: string | undefined; isNew: boolean }> {
   const { apiKeys, config, log, recorder } = parts;
   const reachable = config.public_url ?? baseUrl;
   const stored = readAdminKey(config.data_dir);

@@ -20,7 +20,8 @@ function toStartError(error: unknown): unknown {
   if (DatabaseError.isInstance(error)) return new StartError(error.message, { hint: error.hint, cause: error });
   if (!PlacementError.isInstance(error)) return error;
   const hints: Readonly<Record<string, string>> = {
-    no_chromium: "Install one (on Debian: apt install chromium-headless-shell), or name it with --chromium or SHOAL_CHROMIUM. `shoal doctor` shows what was looked at.",
+    no_chromium:
+      "Install one (on Debian: apt install chromium-headless-shell), or name it with --chromium or SHOAL_CHROMIUM. `shoal doctor` shows what was looked at.",
     no_isolation: "Install bubblewrap, or choose --placement process, which isolates nothing. `shoal doctor` examines the machine.",
   };
   return new StartError(error.message, { hint: hints[error.code] ?? "`shoal doctor` examines the machine.", cause: error });
@@ -29,9 +30,12 @@ function toStartError(error: unknown): unknown {
 /** The placement itself warns that it isolates nothing; beyond loopback a warning is not enough. */
 function refuseUnsafe(config: Config, kind: PlacementKind): void {
   if (kind === "process" && !isLoopback(config.host) && !config.unsafe_no_isolation) {
-    throw new StartError(`The process placement isolates nothing: whoever can reach ${config.host} with a key could read this user's files and run programs as this user.`, {
-      hint: "Install bubblewrap for the sandbox placement, listen on 127.0.0.1, or accept the risk with --unsafe-no-isolation.",
-    });
+    throw new StartError(
+      `The process placement isolates nothing: whoever can reach ${config.host} with a key could read this user's files and run programs as this user.`,
+      {
+        hint: "Install bubblewrap for the sandbox placement, listen on 127.0.0.1, or accept the risk with --unsafe-no-isolation.",
+      },
+    );
   }
 }
 
@@ -41,9 +45,17 @@ function refuseUnsafe(config: Config, kind: PlacementKind): void {
  * @param given - used instead of the database that the settings name.
  * @throws {StartError} when one cannot be opened, or the placement isolates nothing where others can reach the service.
  */
-export async function openParts({ config, dataDir, log, cleanup }: Started, given: Database | undefined): Promise<{ database: Database; placement: Placement }> {
+export async function openParts(
+  { config, dataDir, log, cleanup }: Started,
+  given: Database | undefined,
+): Promise<{ database: Database; placement: Placement }> {
   const [database, placement] = await Promise.allSettled([
-    given ?? openDatabase({ ...(config.database_url !== undefined && { url: config.database_url }), dataDir: join(dataDir.path, "database"), log: partLog(log, "database") }),
+    given ??
+      openDatabase({
+        ...(config.database_url !== undefined && { url: config.database_url }),
+        dataDir: join(dataDir.path, "database"),
+        log: partLog(log, "database"),
+      }),
     createPlacement({
       kind: config.placement,
       sessionsDir: dataDir.sessionsDir,

@@ -10,6 +10,9 @@ export function writeReadyFile(path: string, content: { readonly base_url: strin
   try {
     writePrivateFile(path, `${JSON.stringify(content)}\n`);
   } catch (error) {
-    throw new StartError(`The ready file ${path} cannot be written: ${error instanceof Error ? error.message : String(error)}.`, { hint: "Name a file in a folder that exists and is writable with --ready-file.", cause: error });
+    throw new StartError(`The ready file ${path} cannot be written: ${error instanceof Error ? error.message : String(error)}.`, {
+      hint: "Name a file in a folder that exists and is writable with --ready-file.",
+      cause: error,
+    });
   }
 }

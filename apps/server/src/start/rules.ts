@@ -53,5 +53,10 @@ function rateRulesOf(config: Config): RateLimitRules {
 }
 
 function overloadRulesOf(config: Config): OverloadRules {
-  return { maxRequests: config.max_requests, maxStarting: config.max_starting_sessions, maxDelayMs: config.max_event_loop_delay_ms, maxMemoryMb: config.max_memory_mb };
+  return {
+    maxRequests: config.max_requests,
+    maxStarting: config.max_starting_sessions,
+    maxDelayMs: config.max_event_loop_delay_ms,
+    maxMemoryMb: config.max_memory_mb,
+  };
 }

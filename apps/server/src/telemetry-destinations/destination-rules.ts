@@ -4,7 +4,20 @@ import { badField } from "../bad-field.ts";
 /** Names and values together; each character is a byte on the wire. */
 const maxHeaderBytes = 8192;
 /** What the exporter itself says of a message, and what is between two hosts alone. */
-const ownHeaders: ReadonlySet<string> = new Set(["connection", "content-encoding", "content-length", "content-type", "expect", "host", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"]);
+const ownHeaders: ReadonlySet<string> = new Set([
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
 
 /** Names, as they were written, with their values. */
 export type Headers = Readonly<Record<string, string>>;
@@ -23,9 +36,11 @@ export function portOf({ port, protocol }: URL): number {
 export async function checkEndpoint(endpoint: string, rule: OutboundRule): Promise<void> {
   const url = URL.parse(endpoint);
   if (url === null || url.hostname === "" || !/^https?:$/.test(url.protocol)) throw badField("endpoint", "is no http or https address");
-  if (url.username !== "" || url.password !== "") throw badField("endpoint", "must not hold a user name or password. Send them in headers, whose values are kept encrypted");
+  if (url.username !== "" || url.password !== "")
+    throw badField("endpoint", "must not hold a user name or password. Send them in headers, whose values are kept encrypted");
   const problem = await rule.literalProblem(url.hostname, portOf(url));
-  if (problem !== undefined) throw badField("endpoint", `expected a public address: ${problem}. Whoever runs the service can allow private ones with allow_private_hosts`);
+  if (problem !== undefined)
+    throw badField("endpoint", `expected a public address: ${problem}. Whoever runs the service can allow private ones with allow_private_hosts`);
 }
 
 /**
@@ -44,6 +59,10 @@ export function changedHeaders(before: Headers, changes: Readonly<Record<string,
   }
   const kept = [...headers.values()];
   const bytes = kept.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
-  if (bytes > maxHeaderBytes) throw badField("headers", `names and values together would be ${String(bytes)} bytes, and at most ${String(maxHeaderBytes)} are possible. Take headers away with null`);
+  if (bytes > maxHeaderBytes)
+    throw badField(
+      "headers",
+      `names and values together would be ${String(bytes)} bytes, and at most ${String(maxHeaderBytes)} are possible. Take headers away with null`,
+    );
   return Object.fromEntries(kept.map(({ name, value }) => [name, value]));
 }

@@ -17,14 +17,28 @@ async function made(body: object): Promise<OtlpDestination> {
   expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 201 });
   return OtlpDestination.parse(answer.body);
 }
-const refused = (field: string, text: string) => ({ status: 400, body: { code: "bad_request", message: expect.stringMatching(new RegExp(`^body\\.${field}: .*${text}`)) as unknown } });
+const refused = (field: string, text: string) => ({
+  status: 400,
+  body: { code: "bad_request", message: expect.stringMatching(new RegExp(`^body\\.${field}: .*${text}`)) as unknown },
+});
 
 it("is made, found by id and by name, listed, changed and deleted", async () => {
-  const destination = await made({ name: "first", endpoint: "https://otlp.example.com/base/", description: "for all", headers: { Authorization: secret, "x-tenant": "t1" } });
-  expect(destination).toMatchObject({ name: "first", endpoint: "https://otlp.example.com/base/", description: "for all", headers: { Authorization: "", "x-tenant": "" } });
+  const destination = await made({
+    name: "first",
+    endpoint: "https://otlp.example.com/base/",
+    description: "for all",
+    headers: { Authorization: secret, "x-tenant": "t1" },
+  });
+  expect(destination).toMatchObject({
+    name: "first",
+    endpoint: "https://otlp.example.com/base/",
+    description: "for all",
+    headers: { Authorization: "", "x-tenant": "" },
+  });
   for (const which of [destination.id, "first"]) expect((await server.request("GET", `/telemetry/destinations/${which}`)).body).toEqual(destination);
   await made({ name: "second", endpoint: "http://93.184.216.34:4318" });
-  const list = async (query: string) => ((await server.request("GET", `/telemetry/destinations?${query}`)).body as OtlpDestination[]).map(({ name }) => name);
+  const list = async (query: string) =>
+    ((await server.request("GET", `/telemetry/destinations?${query}`)).body as OtlpDestination[]).map(({ name }) => name);
   expect(await list("")).toEqual(["second", "first"]);
   expect(await list("query=IRS")).toEqual(["first"]);
   expect(await list(`query=${destination.id}`)).toEqual(["first"]);
@@ -38,18 +52,42 @@ it("is made, found by id and by name, listed, changed and deleted", async () => 
   expect(OtlpDestination.parse(changed.body).headers).toEqual({ AUTHORIZATION: "", "x-new": "" });
   expect(changed.body).not.toHaveProperty("description");
   expect(await server.request("DELETE", "/telemetry/destinations/renamed")).toMatchObject({ status: 204 });
-  for (const method of ["GET", "PATCH", "DELETE"]) expect(await server.request(method, `/telemetry/destinations/${destination.id}`, method === "PATCH" ? { body: {} } : {})).toMatchObject({ status: 404, body: { code: "not_found" } });
+  for (const method of ["GET", "PATCH", "DELETE"])
+    expect(await server.request(method, `/telemetry/destinations/${destination.id}`, method === "PATCH" ? { body: {} } : {})).toMatchObject({
+      status: 404,
+      body: { code: "not_found" },
+    });
 });
 
 it("has a base address that the service may reach", async () => {
-  for (const endpoint of ["http://10.1.2.3:4318", "http://127.0.0.1:4317", "http://[::1]:4318", "http://localhost:4319", "http://x.localhost:80", "http://0x7f.1:80", "https://169.254.169.254", "http://192.168.0.1/otlp", "http://[::ffff:10.0.0.1]"]) {
-    expect(await create({ name: "x", endpoint }), endpoint).toMatchObject(refused("endpoint", "expected a public address: .* is .*allow_private_hosts"));
+  for (const endpoint of [
+    "http://10.1.2.3:4318",
+    "http://127.0.0.1:4317",
+    "http://[::1]:4318",
+    "http://localhost:4319",
+    "http://x.localhost:80",
+    "http://0x7f.1:80",
+    "https://169.254.169.254",
+    "http://192.168.0.1/otlp",
+    "http://[::ffff:10.0.0.1]",
+  ]) {
+    expect(await create({ name: "x", endpoint }), endpoint).toMatchObject(
+      refused("endpoint", "expected a public address: .* is .*allow_private_hosts"),
+    );
   }
   await made({ name: "allowed", endpoint: "http://127.0.0.1:4318" });
   // Names are looked up when something is sent.
   await made({ name: "by-name", endpoint: "https://collector.invalid" });
   expect(await update("allowed", { endpoint: "http://10.0.0.1" })).toMatchObject(refused("endpoint", "expected a public address"));
-  for (const endpoint of ["ftp://a.example", "https://a.example/v1/logs", "https://a.example/v1/traces/", "https://a.example/?q", "https://a.example/#f", "nothing"]) expect(await create({ name: "x", endpoint }), endpoint).toMatchObject(refused("endpoint", ""));
+  for (const endpoint of [
+    "ftp://a.example",
+    "https://a.example/v1/logs",
+    "https://a.example/v1/traces/",
+    "https://a.example/?q",
+    "https://a.example/#f",
+    "nothing",
+  ])
+    expect(await create({ name: "x", endpoint }), endpoint).toMatchObject(refused("endpoint", ""));
   const withPassword = await create({ name: "x", endpoint: `https://user:${secret}@a.example` });
   expect(withPassword).toMatchObject(refused("endpoint", "must not hold a user name or password"));
   expect(JSON.stringify(withPassword.body)).not.toContain(secret);
@@ -61,7 +99,10 @@ it("has headers of 8192 bytes at most, also after a change, and none that the se
   expect((await update("full", { headers: { A: "x".repeat(4000), b: "y".repeat(4000) } })).status).toBe(200);
   expect(await create({ name: "x", endpoint: "https://a.example", headers: { a: "x".repeat(8192) } })).toMatchObject(refused("headers", "8192"));
   expect(await create({ name: "x", endpoint: "https://a.example", headers: { a: "1", A: "2" } })).toMatchObject(refused("headers", "twice"));
-  for (const name of ["Content-Type", "host", "Transfer-Encoding"]) expect(await create({ name: "x", endpoint: "https://a.example", headers: { [name]: "v" } })).toMatchObject(refused("headers", "set by the service"));
+  for (const name of ["Content-Type", "host", "Transfer-Encoding"])
+    expect(await create({ name: "x", endpoint: "https://a.example", headers: { [name]: "v" } })).toMatchObject(
+      refused("headers", "set by the service"),
+    );
 });
 
 it("keeps all changes of headers that are made at once", async () => {
@@ -73,10 +114,28 @@ it("keeps all changes of headers that are made at once", async () => {
 
 it("tells its secrets to nobody: no answer, no line of the log, no entry of the audit log, no row", async () => {
   const answers = [await create({ name: "silent", endpoint: "https://a.example", headers: { authorization: secret, "x-key": secret } })];
-  answers.push(await update("silent", { headers: { "x-other": secret } }), await update("silent", { headers: { host: secret } }), await server.request("GET", "/telemetry/destinations"), await create({ name: "silent", endpoint: "https://a.example", headers: { a: secret } }));
+  answers.push(
+    await update("silent", { headers: { "x-other": secret } }),
+    await update("silent", { headers: { host: secret } }),
+    await server.request("GET", "/telemetry/destinations"),
+    await create({ name: "silent", endpoint: "https://a.example", headers: { a: secret } }),
+  );
   expect(answers.map(({ status }) => status)).toEqual([201, 200, 400, 200, 409]);
-  await expect.poll(async () => (await sql<{ count: number }>`select count(*)::int as count from audit_logs where operation like 'telemetry.destinations.%'`.execute(server.database.query)).rows[0]?.count, { timeout: 15_000 }).toBeGreaterThanOrEqual(4);
-  const { rows } = await sql`select t::text from telemetry_destinations t union all select a::text from audit_logs a union all select i::text from idempotency_keys i`.execute(server.database.query);
+  await expect
+    .poll(
+      async () =>
+        (
+          await sql<{ count: number }>`select count(*)::int as count from audit_logs where operation like 'telemetry.destinations.%'`.execute(
+            server.database.query,
+          )
+        ).rows[0]?.count,
+      { timeout: 15_000 },
+    )
+    .toBeGreaterThanOrEqual(4);
+  const { rows } =
+    await sql`select t::text from telemetry_destinations t union all select a::text from audit_logs a union all select i::text from idempotency_keys i`.execute(
+      server.database.query,
+    );
   const kept = await server.database.query.selectFrom("telemetry_destinations").selectAll().where("name", "=", "silent").executeTakeFirstOrThrow();
   expect(kept.headers?.length).toBeGreaterThan(2 * secret.length);
   expect(kept.headers?.includes(secret)).toBe(false);

@@ -74,24 +74,50 @@ function textOrNull(text: string | undefined): string | null {
 }
 
 function notFound(idOrName: string): ServiceError {
-  return new ServiceError(404, "not_found", `Telemetry destination ${idOrName} was not found in this project. List the destinations with telemetry.destinations.list, or create it with telemetry.destinations.create.`);
+  return new ServiceError(
+    404,
+    "not_found",
+    `Telemetry destination ${idOrName} was not found in this project. List the destinations with telemetry.destinations.list, or create it with telemetry.destinations.create.`,
+  );
 }
 
 function nameTaken(name: string): ServiceError {
-  return new ServiceError(409, "name_taken", `A telemetry destination named ${JSON.stringify(name)} exists in this project already. Choose another name, or use that destination.`);
+  return new ServiceError(
+    409,
+    "name_taken",
+    `A telemetry destination named ${JSON.stringify(name)} exists in this project already. Choose another name, or use that destination.`,
+  );
 }
 
 /** What uses a destination, in words; `undefined` = nothing. Its row must be locked. */
 async function userOf(transaction: Kysely<Tables>, id: string): Promise<string | undefined> {
-  const pool = await transaction.selectFrom("browser_pools").select(["id", "name"]).where("telemetry_destination_id", "=", id).limit(1).executeTakeFirst();
-  if (pool !== undefined) return `browser pool ${pool.name ?? pool.id} sends the telemetry of its browsers there. Give the pool another one with browserPools.update`;
-  const session = await transaction.selectFrom("sessions").select(["id", "pool_id", "pool_state"]).where("telemetry_destination_id", "=", id).where("ended_at", "is", null).limit(1).executeTakeFirst();
+  const pool = await transaction
+    .selectFrom("browser_pools")
+    .select(["id", "name"])
+    .where("telemetry_destination_id", "=", id)
+    .limit(1)
+    .executeTakeFirst();
+  if (pool !== undefined)
+    return `browser pool ${pool.name ?? pool.id} sends the telemetry of its browsers there. Give the pool another one with browserPools.update`;
+  const session = await transaction
+    .selectFrom("sessions")
+    .select(["id", "pool_id", "pool_state"])
+    .where("telemetry_destination_id", "=", id)
+    .where("ended_at", "is", null)
+    .limit(1)
+    .executeTakeFirst();
   if (session === undefined) return undefined;
-  if (session.pool_state !== null && session.pool_state !== "leased") return `browsers that wait in pool ${session.pool_id ?? ""} were started with it. Replace them with browserPools.flush`;
+  if (session.pool_state !== null && session.pool_state !== "leased")
+    return `browsers that wait in pool ${session.pool_id ?? ""} were started with it. Replace them with browserPools.flush`;
   return `running browser ${session.id} sends its telemetry there. End it, or stop that with browsers.update and telemetry.export`;
 }
 
-export function createTelemetryDestinations(parts: { readonly database: Database; readonly secrets: Secrets; readonly rule: OutboundRule; readonly isLive: () => boolean }): TelemetryDestinations {
+export function createTelemetryDestinations(parts: {
+  readonly database: Database;
+  readonly secrets: Secrets;
+  readonly rule: OutboundRule;
+  readonly isLive: () => boolean;
+}): TelemetryDestinations {
   const { secrets, rule } = parts;
   const { query } = parts.database;
   const purposeOf = (id: string) => `headers of telemetry destination ${id}`;
@@ -142,7 +168,14 @@ export function createTelemetryDestinations(parts: { readonly database: Database
       try {
         const row = await query
           .insertInto("telemetry_destinations")
-          .values({ id, project_id: projectId, name: request.name, endpoint: request.endpoint, description: textOrNull(request.description), ...sealed(id, changedHeaders({}, request.headers ?? {})) })
+          .values({
+            id,
+            project_id: projectId,
+            name: request.name,
+            endpoint: request.endpoint,
+            description: textOrNull(request.description),
+            ...sealed(id, changedHeaders({}, request.headers ?? {})),
+          })
           .returning(columns)
           .executeTakeFirstOrThrow();
         return toDestination(row);
@@ -173,7 +206,11 @@ export function createTelemetryDestinations(parts: { readonly database: Database
           if (before === undefined) throw notFound(idOrName);
           const present = request.headers === undefined ? undefined : opened(before);
           if (request.headers !== undefined && present === undefined) {
-            throw new ServiceError(500, "internal_error", `The headers of telemetry destination ${id} cannot be read: the service's secret_key is another one than when they were stored. Create the destination again.`);
+            throw new ServiceError(
+              500,
+              "internal_error",
+              `The headers of telemetry destination ${id} cannot be read: the service's secret_key is another one than when they were stored. Create the destination again.`,
+            );
           }
           return transaction
             .updateTable("telemetry_destinations")
@@ -210,10 +247,22 @@ export function createTelemetryDestinations(parts: { readonly database: Database
 
     async choose(projectId, { id, name }) {
       const wanted = id ?? name ?? "";
-      const row = isStorable(wanted) ? await query.selectFrom("telemetry_destinations").select("id").where("project_id", "=", projectId).where(id === undefined ? "name" : "id", "=", wanted).executeTakeFirst() : undefined;
+      const row = isStorable(wanted)
+        ? await query
+            .selectFrom("telemetry_destinations")
+            .select("id")
+            .where("project_id", "=", projectId)
+            .where(id === undefined ? "name" : "id", "=", wanted)
+            .executeTakeFirst()
+        : undefined;
       if (row !== undefined) return row.id;
       const message = `${destinationField}: telemetry destination ${wanted} was not found in this project`;
-      throw new ServiceError(404, "not_found", `${message}. List the destinations with telemetry.destinations.list, or create it with telemetry.destinations.create.`, { details: [{ code: "not_found", message }] });
+      throw new ServiceError(
+        404,
+        "not_found",
+        `${message}. List the destinations with telemetry.destinations.list, or create it with telemetry.destinations.create.`,
+        { details: [{ code: "not_found", message }] },
+      );
     },
 
     addressOf: (id) => addresses.get(id),

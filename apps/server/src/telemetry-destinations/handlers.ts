@@ -3,7 +3,10 @@ import type { Handlers } from "@shoal/router";
 import type { Access } from "../auth/access.ts";
 import type { TelemetryDestinations } from "./destinations.ts";
 
-type DestinationEndpoints = Pick<typeof endpoints, "createOtlpDestination" | "listOtlpDestinations" | "getOtlpDestination" | "updateOtlpDestination" | "deleteOtlpDestination">;
+type DestinationEndpoints = Pick<
+  typeof endpoints,
+  "createOtlpDestination" | "listOtlpDestinations" | "getOtlpDestination" | "updateOtlpDestination" | "deleteOtlpDestination"
+>;
 
 export function telemetryDestinationHandlers(destinations: TelemetryDestinations): Handlers<DestinationEndpoints, Access> {
   return {

@@ -11,14 +11,20 @@ import { destinationField, type TelemetryDestinations } from "../telemetry-desti
  * @returns the id of the destination; `null` = none.
  * @throws {ServiceError} 404 for a destination that is not there, 400 where none is named and none is known.
  */
-export async function chooseDestination(destinations: Pick<TelemetryDestinations, "choose">, projectId: string, request: z.output<typeof BrowserTelemetryRequest> | null | undefined, current: string | null): Promise<string | null> {
+export async function chooseDestination(
+  destinations: Pick<TelemetryDestinations, "choose">,
+  projectId: string,
+  request: z.output<typeof BrowserTelemetryRequest> | null | undefined,
+  current: string | null,
+): Promise<string | null> {
   if (!request) return current;
   // Without telemetry there is nothing to send.
   if (request.enabled === false) return null;
   const otlp = request.export?.otlp;
   if (otlp?.enabled === false) return null;
   if (otlp?.destination !== undefined) return destinations.choose(projectId, otlp.destination);
-  if (otlp?.enabled === true && current === null) throw badInput(`${destinationField}: expected the id or the name of a destination: telemetry is sent nowhere yet`);
+  if (otlp?.enabled === true && current === null)
+    throw badInput(`${destinationField}: expected the id or the name of a destination: telemetry is sent nowhere yet`);
   return current;
 }
 

@@ -19,11 +19,17 @@ let destination: OtlpDestination;
 
 beforeAll(async () => {
   collector = await startCollector();
-  site = createServer((_request, response) => response.writeHead(200, { "content-type": "text/html" }).end("<title>site</title><script>console.warn('heard', 42); console.error('broken');</script>"));
+  site = createServer((_request, response) =>
+    response
+      .writeHead(200, { "content-type": "text/html" })
+      .end("<title>site</title><script>console.warn('heard', 42); console.error('broken');</script>"),
+  );
   await once(site.listen(0, "127.0.0.1"), "listening");
   siteUrl = `http://127.0.0.1:${String((site.address() as AddressInfo).port)}/`;
   server = await startTestServer({ allow_private_hosts: ["127.0.0.1"], metrics_token: metricsToken });
-  const made = await server.request("POST", "/telemetry/destinations", { body: { name: "collector", endpoint: `${collector.url}/base`, headers: { authorization: `Bearer ${secret}`, "X-Tenant": "t1" } } });
+  const made = await server.request("POST", "/telemetry/destinations", {
+    body: { name: "collector", endpoint: `${collector.url}/base`, headers: { authorization: `Bearer ${secret}`, "X-Tenant": "t1" } },
+  });
   destination = OtlpDestination.parse(made.body);
 }, 60_000);
 afterAll(async () => {
@@ -53,36 +59,74 @@ const seqs = (records: readonly CollectedRecord[]) => records.map(({ attributes 
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
 async function metric(name: string): Promise<number> {
   const text = await (await fetch(`${server.baseUrl}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })).text();
-  return Number(text.split("\n").find((line) => line.startsWith(`${name} `))?.split(" ")[1]);
+  return Number(
+    text
+      .split("\n")
+      .find((line) => line.startsWith(`${name} `))
+      ?.split(" ")[1],
+  );
 }
 /** What is on its way from the instance when a change is made counts as after it. */
-const kept = (id: string, count: number) => vi.waitFor(async () => { expect((await server.request("GET", `/browsers/${id}/telemetry/events?since=1h&limit=100`)).body).toHaveLength(count); }, eventually);
+const kept = (id: string, count: number) =>
+  vi.waitFor(async () => {
+    expect((await server.request("GET", `/browsers/${id}/telemetry/events?since=1h&limit=100`)).body).toHaveLength(count);
+  }, eventually);
 const eventually = { timeout: 30_000, interval: 50 };
 
 it("sends what pages say and ask for as log records, with whose they are and the destination's headers, up to the session's end", async () => {
-  const browser = await create({ browser: { console: {}, network: {}, page: {} }, ...toCollector }, { name: "exported", tags: { team: "blue" }, start_url: siteUrl });
+  const browser = await create(
+    { browser: { console: {}, network: {}, page: {} }, ...toCollector },
+    { name: "exported", tags: { team: "blue" }, start_url: siteUrl },
+  );
   const id = browser.session_id;
-  expect(browser.telemetry).toMatchObject({ browser: { console: { enabled: true } }, export: { otlp: { destination: destination.id, enabled: true } } });
-  const named = async (name: string) => vi.waitFor(() => {
-    const found = recordsOf(id).find(({ eventName }) => eventName === name);
-    if (found === undefined) throw new Error(`No ${name} among ${recordsOf(id).map(({ eventName }) => eventName).join(", ")}.`);
-    return found;
-  }, eventually);
+  expect(browser.telemetry).toMatchObject({
+    browser: { console: { enabled: true } },
+    export: { otlp: { destination: destination.id, enabled: true } },
+  });
+  const named = async (name: string) =>
+    vi.waitFor(() => {
+      const found = recordsOf(id).find(({ eventName }) => eventName === name);
+      if (found === undefined)
+        throw new Error(
+          `No ${name} among ${recordsOf(id)
+            .map(({ eventName }) => eventName)
+            .join(", ")}.`,
+        );
+      return found;
+    }, eventually);
   const line = await named("console_log");
   expect(line).toMatchObject({
     scope: "shoal.telemetry",
     body: "heard",
     severity: 13,
     severityText: "WARN",
-    resource: { "service.name": "shoal", "shoal.session.id": id, "shoal.project.id": expect.any(String) as unknown, "shoal.session.name": "exported", "shoal.session.tag.team": "blue" },
-    attributes: { "shoal.category": "console", "shoal.source": "cdp", "shoal.data.args": ["heard", "42"], "shoal.data.level": "warning", "url.full": siteUrl },
+    resource: {
+      "service.name": "shoal",
+      "shoal.session.id": id,
+      "shoal.project.id": expect.any(String) as unknown,
+      "shoal.session.name": "exported",
+      "shoal.session.tag.team": "blue",
+    },
+    attributes: {
+      "shoal.category": "console",
+      "shoal.source": "cdp",
+      "shoal.data.args": ["heard", "42"],
+      "shoal.data.level": "warning",
+      "url.full": siteUrl,
+    },
   });
   expect(line.observedTime).toBe(line.time);
   expect(Math.abs(Number(line.time / 1_000_000n) - Date.now())).toBeLessThan(120_000);
   expect(await named("console_error")).toMatchObject({ body: "broken", severity: 17 });
-  expect(await named("network_request")).toMatchObject({ severity: 9, attributes: { "url.full": expect.stringContaining("http://127.0.0.1") as unknown, "http.request.method": "GET" } });
+  expect(await named("network_request")).toMatchObject({
+    severity: 9,
+    attributes: { "url.full": expect.stringContaining("http://127.0.0.1") as unknown, "http.request.method": "GET" },
+  });
   expect(await named("network_response")).toMatchObject({ attributes: { "http.response.status_code": 200 } });
-  expect(collector.requests.at(-1)).toMatchObject({ url: "POST /base/v1/logs", headers: { authorization: `Bearer ${secret}`, "x-tenant": "t1", "content-type": "application/x-protobuf" } });
+  expect(collector.requests.at(-1)).toMatchObject({
+    url: "POST /base/v1/logs",
+    headers: { authorization: `Bearer ${secret}`, "x-tenant": "t1", "content-type": "application/x-protobuf" },
+  });
 
   // Its last moment.
   await server.request("PATCH", `/browsers/${id}`, { body: { name: "renamed" } });
@@ -91,8 +135,13 @@ it("sends what pages say and ask for as log records, with whose they are and the
   await cdp.closed;
   await call(id);
   await end(id);
-  await vi.waitFor(() => { expect(calls(id)).toHaveLength(1); }, eventually);
-  expect(calls(id)[0]).toMatchObject({ resource: { "shoal.session.name": "renamed" }, attributes: { "http.response.status_code": 200, "shoal.data.operation_id": expect.any(String) as unknown } });
+  await vi.waitFor(() => {
+    expect(calls(id)).toHaveLength(1);
+  }, eventually);
+  expect(calls(id)[0]).toMatchObject({
+    resource: { "shoal.session.name": "renamed" },
+    attributes: { "http.response.status_code": 200, "shoal.data.operation_id": expect.any(String) as unknown },
+  });
   // Its last events may be written a moment after its end.
   await vi.waitFor(async () => {
     const kept = (await server.request("GET", `/browsers/${id}/telemetry/events?since=1h&limit=100`)).body as { seq: number }[];
@@ -103,11 +152,15 @@ it("sends what pages say and ask for as log records, with whose they are and the
 it("loses nothing and sends nothing twice while the collector is away, refuses for a time, or answers late", async () => {
   const { session_id: id } = await create(toCollector);
   await call(id);
-  await vi.waitFor(() => { expect(calls(id)).toHaveLength(1); }, eventually);
+  await vi.waitFor(() => {
+    expect(calls(id)).toHaveLength(1);
+  }, eventually);
   collector.down();
   const retriesBefore = await metric("shoal_telemetry_export_retries_total");
   await call(id);
-  await vi.waitFor(async () => { expect(await metric("shoal_telemetry_export_retries_total")).toBeGreaterThan(retriesBefore); }, eventually);
+  await vi.waitFor(async () => {
+    expect(await metric("shoal_telemetry_export_retries_total")).toBeGreaterThan(retriesBefore);
+  }, eventually);
   await call(id);
   const busy = { 429: 1, 503: 1 };
   const told: number[] = [];
@@ -120,7 +173,9 @@ it("loses nothing and sends nothing twice while the collector is away, refuses f
     return false;
   };
   collector.up();
-  await vi.waitFor(() => { expect(calls(id)).toHaveLength(3); }, eventually);
+  await vi.waitFor(() => {
+    expect(calls(id)).toHaveLength(3);
+  }, eventually);
   expect(told).toHaveLength(2);
   // A timer may be some milliseconds early.
   expect((told[1] ?? 0) - (told[0] ?? 0)).toBeGreaterThan(950);
@@ -132,12 +187,24 @@ it("sends what a busy page says, whole, in requests of a bounded size", async ()
   const count = 3_000;
   const { session_id: id } = await create({ browser: { console: {} }, ...toCollector });
   const before = collector.requests.length;
-  expect((await server.request("POST", `/browsers/${id}/playwright/execute`, { body: { code: `await page.evaluate(() => { for (let i = 0; i < ${String(count)}; i += 1) console.log("line " + i, "x".repeat(i % 1000)); })` } })).status).toBe(200);
+  expect(
+    (
+      await server.request("POST", `/browsers/${id}/playwright/execute`, {
+        body: {
+          code: `await page.evaluate(() => { for (let i = 0; i < ${String(count)}; i += 1) console.log("line " + i, "x".repeat(i % 1000)); })`,
+        },
+      })
+    ).status,
+  ).toBe(200);
   const lines = () => recordsOf(id).filter(({ eventName }) => eventName === "console_log");
-  await vi.waitFor(() => { expect(lines()).toHaveLength(count); }, eventually);
+  await vi.waitFor(() => {
+    expect(lines()).toHaveLength(count);
+  }, eventually);
   expect(lines().map(({ body }) => body)).toEqual(Array.from({ length: count }, (_, index) => `line ${String(index)}`));
   await end(id);
-  const sizes = collector.requests.slice(before).map(({ records, headers }) => ({ events: records.length, bytes: Number(headers["content-length"]) }));
+  const sizes = collector.requests
+    .slice(before)
+    .map(({ records, headers }) => ({ events: records.length, bytes: Number(headers["content-length"]) }));
   for (const { events, bytes } of sizes) {
     expect(events).toBeLessThanOrEqual(512);
     expect(bytes).toBeLessThan(2 ** 20);
@@ -152,15 +219,25 @@ it("begins, ends and goes elsewhere while the session runs", async () => {
     expect(telemetry).not.toHaveProperty("export");
     await call(id);
     await kept(id, 1);
-    expect(await update(id, { export: { otlp: { enabled: true } } })).toMatchObject({ status: 400, body: { message: expect.stringContaining("body.telemetry.export.otlp.destination: expected the id or the name") as unknown } });
+    expect(await update(id, { export: { otlp: { enabled: true } } })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining("body.telemetry.export.otlp.destination: expected the id or the name") as unknown },
+    });
     expect(await update(id, toCollector)).toMatchObject({ status: 200, body: { telemetry: { export: { otlp: { destination: destination.id } } } } });
     await call(id);
-    await vi.waitFor(() => { expect(calls(id)).toHaveLength(1); }, eventually);
-    expect(await update(id, { export: { otlp: { enabled: true } } })).toMatchObject({ status: 200, body: { telemetry: { export: { otlp: { destination: destination.id } } } } });
+    await vi.waitFor(() => {
+      expect(calls(id)).toHaveLength(1);
+    }, eventually);
+    expect(await update(id, { export: { otlp: { enabled: true } } })).toMatchObject({
+      status: 200,
+      body: { telemetry: { export: { otlp: { destination: destination.id } } } },
+    });
     await update(id, { export: { otlp: { destination: { name: "other" } } } });
     await call(id);
     const elsewhere = () => other.records.filter(({ eventName }) => eventName === "api_call");
-    await vi.waitFor(() => { expect(elsewhere()).toHaveLength(1); }, eventually);
+    await vi.waitFor(() => {
+      expect(elsewhere()).toHaveLength(1);
+    }, eventually);
     expect(JSON.stringify(other.requests.map(({ headers }) => headers))).not.toContain(secret);
     const stopped = await update(id, { export: { otlp: { enabled: false } } });
     expect((stopped.body as Browser).telemetry).not.toHaveProperty("export");
@@ -168,7 +245,9 @@ it("begins, ends and goes elsewhere while the session runs", async () => {
     await kept(id, 4);
     await update(id, toCollector);
     await call(id);
-    await vi.waitFor(() => { expect(calls(id)).toHaveLength(2); }, eventually);
+    await vi.waitFor(() => {
+      expect(calls(id)).toHaveLength(2);
+    }, eventually);
     expect((await update(id, { enabled: false })).body).not.toHaveProperty("telemetry");
     await end(id);
     expect(elsewhere()).toHaveLength(1);
@@ -184,13 +263,17 @@ it("uses the destination's headers and address as they are at each request", asy
   const { session_id: id } = await create(toCollector);
   const last = () => collector.requests.findLast(({ records }) => records.some(({ resource }) => resource["shoal.session.id"] === id));
   await call(id);
-  await vi.waitFor(() => { expect(last()?.headers).toMatchObject({ "x-tenant": "t1" }); }, eventually);
+  await vi.waitFor(() => {
+    expect(last()?.headers).toMatchObject({ "x-tenant": "t1" });
+  }, eventually);
   const change = async (body: object) => {
     expect((await server.request("PATCH", "/telemetry/destinations/collector", { body })).status).toBe(200);
   };
   await change({ endpoint: `${collector.url}/other`, headers: { "x-tenant": "t2", authorization: null } });
   await call(id);
-  await vi.waitFor(() => { expect(last()).toMatchObject({ url: "POST /other/v1/logs", headers: { "x-tenant": "t2" } }); }, eventually);
+  await vi.waitFor(() => {
+    expect(last()).toMatchObject({ url: "POST /other/v1/logs", headers: { "x-tenant": "t2" } });
+  }, eventually);
   expect(last()?.headers).not.toHaveProperty("authorization");
   await change({ endpoint: `${collector.url}/base`, headers: { authorization: `Bearer ${secret}` } });
   await end(id);
@@ -199,23 +282,42 @@ it("uses the destination's headers and address as they are at each request", asy
 it("takes a destination that is there, and says which field names one that is not", async () => {
   const wanted = "body.telemetry.export.otlp.destination";
   const unknown = { status: 404, body: { code: "not_found", message: expect.stringContaining(wanted) as unknown } };
-  for (const named of [{ name: "nobody" }, { id: "collector" }, { name: destination.id }]) expect(await server.request("POST", "/browsers", { body: { telemetry: { export: { otlp: { destination: named } } } } })).toMatchObject(unknown);
+  for (const named of [{ name: "nobody" }, { id: "collector" }, { name: destination.id }])
+    expect(await server.request("POST", "/browsers", { body: { telemetry: { export: { otlp: { destination: named } } } } })).toMatchObject(unknown);
   const stranger = await server.addProject("stranger");
   expect(await server.request("POST", "/browsers", { key: stranger.key, body: { telemetry: toCollector } })).toMatchObject(unknown);
-  expect(await server.request("POST", "/browser_pools", { body: { size: 1, telemetry: { export: { otlp: { destination: { name: "nobody" } } } } } })).toMatchObject(unknown);
-  expect(await server.request("POST", "/browsers", { body: { telemetry: { enabled: false, ...toCollector } } })).toMatchObject({ status: 400, body: { message: expect.stringContaining("body.telemetry: enabled: false goes without export.otlp.destination") as unknown } });
-  expect(await server.request("POST", "/browsers", { body: { telemetry: { export: { otlp: { enabled: false, destination: { name: "collector" } } } } } })).toMatchObject({ status: 400 });
+  expect(
+    await server.request("POST", "/browser_pools", { body: { size: 1, telemetry: { export: { otlp: { destination: { name: "nobody" } } } } } }),
+  ).toMatchObject(unknown);
+  expect(await server.request("POST", "/browsers", { body: { telemetry: { enabled: false, ...toCollector } } })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining("body.telemetry: enabled: false goes without export.otlp.destination") as unknown },
+  });
+  expect(
+    await server.request("POST", "/browsers", { body: { telemetry: { export: { otlp: { enabled: false, destination: { name: "collector" } } } } } }),
+  ).toMatchObject({ status: 400 });
 });
 
 it("is a pool's too, or that of one lease, and keeps the destination from being deleted", async () => {
-  const { body } = await server.request("POST", "/browser_pools", { body: { name: "exporting", size: 1, fill_rate_per_minute: 1000, telemetry: toCollector } });
-  expect(body).toMatchObject({ browser_pool_config: { telemetry: { browser: { control: { enabled: true } }, export: { otlp: { destination: destination.id, enabled: true } } } } });
+  const { body } = await server.request("POST", "/browser_pools", {
+    body: { name: "exporting", size: 1, fill_rate_per_minute: 1000, telemetry: toCollector },
+  });
+  expect(body).toMatchObject({
+    browser_pool_config: { telemetry: { browser: { control: { enabled: true } }, export: { otlp: { destination: destination.id, enabled: true } } } },
+  });
   const remove = (name = "collector") => server.request("DELETE", `/telemetry/destinations/${name}`);
-  expect(await remove()).toMatchObject({ status: 409, body: { code: "conflict", message: expect.stringContaining("browser pool exporting") as unknown } });
-  const leased = Browser.parse((await server.request("POST", "/browser_pools/exporting/acquire", { body: { name: "leased", acquire_timeout_seconds: 60 } })).body);
+  expect(await remove()).toMatchObject({
+    status: 409,
+    body: { code: "conflict", message: expect.stringContaining("browser pool exporting") as unknown },
+  });
+  const leased = Browser.parse(
+    (await server.request("POST", "/browser_pools/exporting/acquire", { body: { name: "leased", acquire_timeout_seconds: 60 } })).body,
+  );
   expect(leased.telemetry?.export).toEqual({ otlp: { destination: destination.id, enabled: true } });
   await call(leased.session_id);
-  await vi.waitFor(() => { expect(calls(leased.session_id)).toMatchObject([{ resource: { "shoal.session.name": "leased" } }]); }, eventually);
+  await vi.waitFor(() => {
+    expect(calls(leased.session_id)).toMatchObject([{ resource: { "shoal.session.name": "leased" } }]);
+  }, eventually);
   const changed = await server.request("PATCH", "/browser_pools/exporting", { body: { telemetry: { export: { otlp: { enabled: false } } } } });
   expect(changed).toMatchObject({ status: 200 });
   expect((changed.body as { browser_pool_config: Browser }).browser_pool_config.telemetry).not.toHaveProperty("export");
@@ -224,12 +326,25 @@ it("is a pool's too, or that of one lease, and keeps the destination from being 
 
   const plain = await server.request("POST", "/browser_pools", { body: { name: "plain", size: 1, fill_rate_per_minute: 1000 } });
   expect(plain.status).toBe(201);
-  const one = Browser.parse((await server.request("POST", "/browser_pools/plain/acquire", { body: { telemetry: toCollector, acquire_timeout_seconds: 60 } })).body);
+  const one = Browser.parse(
+    (await server.request("POST", "/browser_pools/plain/acquire", { body: { telemetry: toCollector, acquire_timeout_seconds: 60 } })).body,
+  );
   expect(one.telemetry?.export).toEqual({ otlp: { destination: destination.id, enabled: true } });
   await call(one.session_id);
-  await vi.waitFor(() => { expect(calls(one.session_id)).toHaveLength(1); }, eventually);
+  await vi.waitFor(() => {
+    expect(calls(one.session_id)).toHaveLength(1);
+  }, eventually);
   await server.request("DELETE", "/browser_pools/plain", { body: { force: true } });
-  await vi.waitFor(async () => { expect(await server.database.query.selectFrom("sessions").select("id").where("ended_at", "is", null).where("telemetry_destination_id", "=", destination.id).execute()).toEqual([]); }, eventually);
+  await vi.waitFor(async () => {
+    expect(
+      await server.database.query
+        .selectFrom("sessions")
+        .select("id")
+        .where("ended_at", "is", null)
+        .where("telemetry_destination_id", "=", destination.id)
+        .execute(),
+    ).toEqual([]);
+  }, eventually);
   const other = await server.request("POST", "/telemetry/destinations", { body: { name: "unused", endpoint: collector.url } });
   expect(other.status).toBe(201);
   expect(await remove("unused")).toMatchObject({ status: 204 });
@@ -237,8 +352,14 @@ it("is a pool's too, or that of one lease, and keeps the destination from being 
 
 it("counts what a collector rejects and what it refuses, goes on, and tells its secrets to no log", async () => {
   // Of no other session: its answers would be these.
-  await vi.waitFor(async () => { expect(await metric("shoal_telemetry_exports")).toBe(0); }, eventually);
-  const before = { rejected: await metric('shoal_telemetry_export_events_total{outcome="rejected"}'), dropped: await metric('shoal_telemetry_export_events_total{outcome="dropped"}'), sent: await metric('shoal_telemetry_export_events_total{outcome="sent"}') };
+  await vi.waitFor(async () => {
+    expect(await metric("shoal_telemetry_exports")).toBe(0);
+  }, eventually);
+  const before = {
+    rejected: await metric('shoal_telemetry_export_events_total{outcome="rejected"}'),
+    dropped: await metric('shoal_telemetry_export_events_total{outcome="dropped"}'),
+    sent: await metric('shoal_telemetry_export_events_total{outcome="sent"}'),
+  };
   const { session_id: id } = await create(toCollector);
   // partial_success { rejected_log_records: 1, error_message: "no" }
   collector.respond = (_request, response) => {
@@ -246,21 +367,29 @@ it("counts what a collector rejects and what it refuses, goes on, and tells its 
     return true;
   };
   await call(id);
-  await vi.waitFor(async () => { expect(await metric('shoal_telemetry_export_events_total{outcome="rejected"}')).toBe(before.rejected + 1); }, eventually);
+  await vi.waitFor(async () => {
+    expect(await metric('shoal_telemetry_export_events_total{outcome="rejected"}')).toBe(before.rejected + 1);
+  }, eventually);
   collector.respond = (request, response) => {
     response.writeHead(401).end(`no entry with ${request.headers.authorization ?? ""}`);
     return false;
   };
   await call(id);
-  await vi.waitFor(async () => { expect(await metric('shoal_telemetry_export_events_total{outcome="dropped"}')).toBe(before.dropped + 1); }, eventually);
+  await vi.waitFor(async () => {
+    expect(await metric('shoal_telemetry_export_events_total{outcome="dropped"}')).toBe(before.dropped + 1);
+  }, eventually);
   collector.respond = () => true;
   await call(id);
-  await vi.waitFor(() => { expect(seqs(calls(id))).toEqual([1, 3]); }, eventually);
+  await vi.waitFor(() => {
+    expect(seqs(calls(id))).toEqual([1, 3]);
+  }, eventually);
   expect(await metric('shoal_telemetry_export_events_total{outcome="sent"}')).toBeGreaterThan(before.sent);
   await end(id);
   expect(server.log()).toContain("telemetry could not be sent to its destination");
   expect(server.log()).not.toContain(secret);
-  await vi.waitFor(async () => { expect(await metric("shoal_telemetry_exports")).toBe(0); }, eventually);
+  await vi.waitFor(async () => {
+    expect(await metric("shoal_telemetry_exports")).toBe(0);
+  }, eventually);
 });
 
 it("is not held up by a collector that does not answer: neither the session nor the service's stop", async () => {
@@ -269,11 +398,16 @@ it("is not held up by a collector that does not answer: neither the session nor 
   let isClosed = false;
   try {
     await stopping.request("POST", "/telemetry/destinations", { body: { name: "silent", endpoint: collector.url } });
-    const made = async () => Browser.parse((await stopping.request("POST", "/browsers", { body: { telemetry: { export: { otlp: { destination: { name: "silent" } } } } } })).body).session_id;
+    const made = async () =>
+      Browser.parse(
+        (await stopping.request("POST", "/browsers", { body: { telemetry: { export: { otlp: { destination: { name: "silent" } } } } } })).body,
+      ).session_id;
     const [first, second] = [await made(), await made()];
     const before = collector.requests.length;
     for (const id of [first, second]) await stopping.request("GET", `/browsers/${id}/fs/list_files?path=/`);
-    await vi.waitFor(() => { expect(collector.requests.length).toBeGreaterThan(before); }, eventually);
+    await vi.waitFor(() => {
+      expect(collector.requests.length).toBeGreaterThan(before);
+    }, eventually);
     expect((await stopping.request("DELETE", `/browsers/${first}`)).status).toBe(204);
     expect((await stopping.request("GET", `/browsers/${second}`)).status).toBe(200);
     isClosed = true;

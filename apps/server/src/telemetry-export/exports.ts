@@ -93,14 +93,24 @@ export function createTelemetryExports({ destinations, rule, store, serverId, lo
     open(destinationId, collector, session) {
       const { id, project_id: projectId } = session();
       const exporting = exportSession({
-        events: { position: () => collector.position(), onKept: (listener) => collector.onKept(listener), read: (place, maxBytes) => store.read(id, place, maxBytes) },
+        events: {
+          position: () => collector.position(),
+          onKept: (listener) => collector.onKept(listener),
+          read: (place, maxBytes) => store.read(id, place, maxBytes),
+        },
         destination: async () => destinations.addressOf(destinationId),
         async send(to, lines, signal) {
           // Only those who export need the encoder.
-          const [{ recordOf }, { contentType, encodeRecords, rejectedIn }] = await Promise.all([import("./log-records.ts"), import("./otlp-body.ts")]);
+          const [{ recordOf }, { contentType, encodeRecords, rejectedIn }] = await Promise.all([
+            import("./log-records.ts"),
+            import("./otlp-body.ts"),
+          ]);
           let body: Uint8Array;
           try {
-            body = encodeRecords(lines.flatMap((line) => recordOf(line) ?? []), resourceOf(session(), serverId));
+            body = encodeRecords(
+              lines.flatMap((line) => recordOf(line) ?? []),
+              resourceOf(session(), serverId),
+            );
           } catch {
             // It would fail again.
             return { result: { outcome: "refused", why: "they could not be encoded" }, rejected: 0 };

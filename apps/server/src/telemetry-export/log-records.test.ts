@@ -3,7 +3,8 @@ import { decodeLogs } from "../testing/otlp-collector.ts";
 import { recordOf } from "./log-records.ts";
 import { encodeRecords } from "./otlp-body.ts";
 
-const line = (event: object, seq = 7) => JSON.stringify({ seq, event: { ts: 1_700_000_000_123_456, category: "console", source: { kind: "cdp" }, ...event } });
+const line = (event: object, seq = 7) =>
+  JSON.stringify({ seq, event: { ts: 1_700_000_000_123_456, category: "console", source: { kind: "cdp" }, ...event } });
 
 it.each([
   ["console_log", { level: "warning" }, "WARN"],
@@ -24,7 +25,18 @@ it.each([
 });
 
 it("has all of an event, to the microsecond, and comes out of the encoding as it went in", () => {
-  const data = { text: "héard", url: "https://a.example/", method: "GET", status: 200, line: -3, ratio: 0.5, canceled: false, nothing: null, args: ["a", 1], stack: { frames: [{ line: 1 }] } };
+  const data = {
+    text: "héard",
+    url: "https://a.example/",
+    method: "GET",
+    status: 200,
+    line: -3,
+    ratio: 0.5,
+    canceled: false,
+    nothing: null,
+    args: ["a", 1],
+    stack: { frames: [{ line: 1 }] },
+  };
   const record = recordOf(line({ type: "console_log", data, truncated: true }));
   if (record === undefined) throw new Error("It is an event.");
   const [decoded] = decodeLogs(Buffer.from(encodeRecords([record], { "shoal.session.id": "s" })));

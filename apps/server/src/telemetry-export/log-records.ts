@@ -24,7 +24,13 @@ const semanticNames: Readonly<Record<string, string>> = {
 };
 
 const warnings: ReadonlySet<string> = new Set(["monitor_disconnected", "proxy_error"]);
-const errors: ReadonlySet<string> = new Set(["console_error", "monitor_init_failed", "monitor_reconnect_failed", "service_crashed", "system_oom_kill"]);
+const errors: ReadonlySet<string> = new Set([
+  "console_error",
+  "monitor_init_failed",
+  "monitor_reconnect_failed",
+  "service_crashed",
+  "system_oom_kill",
+]);
 
 function severityOf(type: string, data: Readonly<Record<string, AnyValue>>): SeverityText {
   if (errors.has(type)) return "ERROR";
@@ -44,7 +50,11 @@ function severityOf(type: string, data: Readonly<Record<string, AnyValue>>): Sev
 /** An event as the instance writes it: any kind, also one that this version does not know. */
 interface Envelope {
   readonly seq: number;
-  readonly event?: Pick<TelemetryEvent, "ts" | "category" | "truncated"> & { readonly type: string; readonly source?: { readonly kind?: string; readonly event?: string }; readonly data?: Readonly<Record<string, AnyValue>> };
+  readonly event?: Pick<TelemetryEvent, "ts" | "category" | "truncated"> & {
+    readonly type: string;
+    readonly source?: { readonly kind?: string; readonly event?: string };
+    readonly data?: Readonly<Record<string, AnyValue>>;
+  };
 }
 
 /** @param line - one of the files of a session's events. @returns `undefined` for what is none. */

@@ -8,7 +8,9 @@ let collector: TestCollector;
 beforeAll(async () => {
   collector = await startCollector();
 });
-afterAll(() => { collector.down(); });
+afterAll(() => {
+  collector.down();
+});
 
 /** Every name is this host. */
 const resolveName = () => Promise.resolve([{ address: "127.0.0.1", family: 4 }]);
@@ -19,14 +21,20 @@ it("connects to the address that was checked, and looks no name up by itself", a
   // Nobody else knows this name.
   const sender = createSender(createOutboundRule({ allowPrivateHosts: ["collector.example"], resolveName }));
   expect(await sender.send(to(), new Uint8Array(), options)).toMatchObject({ outcome: "taken" });
-  expect(collector.requests.at(-1)).toMatchObject({ url: "POST /base/v1/logs", headers: { host: `collector.example:${String(collector.port)}`, "x-key": "k\u00e9y", "content-type": "application/x-protobuf" } });
+  expect(collector.requests.at(-1)).toMatchObject({
+    url: "POST /base/v1/logs",
+    headers: { host: `collector.example:${String(collector.port)}`, "x-key": "k\u00e9y", "content-type": "application/x-protobuf" },
+  });
   sender.close();
 });
 
 it("refuses names of private addresses when it is to connect", async () => {
   const sender = createSender(createOutboundRule({ allowPrivateHosts: [], resolveName }));
   const before = collector.requests.length;
-  expect(await sender.send(to(), new Uint8Array(), options)).toEqual({ outcome: "later", why: "it may not be reached: 127.0.0.1 is the loopback network" });
+  expect(await sender.send(to(), new Uint8Array(), options)).toEqual({
+    outcome: "later",
+    why: "it may not be reached: 127.0.0.1 is the loopback network",
+  });
   expect(collector.requests).toHaveLength(before);
   sender.close();
 });
@@ -60,6 +68,16 @@ it("follows no redirect, and tells what may be tried again from what may not", a
 
 it("waits as long as it is asked to, ten minutes at most, and else twice as long each time", () => {
   const now = Date.parse("2026-01-31T12:00:00Z");
-  expect(["0", "12", "100000", "Sat, 31 Jan 2026 12:00:30 GMT", "Sat, 31 Jan 2026 11:00:00 GMT", "soon", undefined].map((header) => retryAfterOf(header, now))).toEqual([0, 12_000, 600_000, 30_000, 0, undefined, undefined]);
-  expect([1, 2, 3, 7, 50].map((failures) => [retryDelayMs(failures, 0), retryDelayMs(failures, 1)])).toEqual([[500, 1000], [1000, 2000], [2000, 4000], [30_000, 60_000], [30_000, 60_000]]);
+  expect(
+    ["0", "12", "100000", "Sat, 31 Jan 2026 12:00:30 GMT", "Sat, 31 Jan 2026 11:00:00 GMT", "soon", undefined].map((header) =>
+      retryAfterOf(header, now),
+    ),
+  ).toEqual([0, 12_000, 600_000, 30_000, 0, undefined, undefined]);
+  expect([1, 2, 3, 7, 50].map((failures) => [retryDelayMs(failures, 0), retryDelayMs(failures, 1)])).toEqual([
+    [500, 1000],
+    [1000, 2000],
+    [2000, 4000],
+    [30_000, 60_000],
+    [30_000, 60_000],
+  ]);
 });

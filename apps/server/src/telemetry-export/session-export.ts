@@ -36,7 +36,11 @@ export interface SessionExportParts {
   /** Where to send them; `undefined` when the destination is gone. */
   readonly destination: () => Promise<DestinationAddress | undefined>;
   /** Sends some lines. */
-  readonly send: (to: DestinationAddress, lines: readonly string[], signal: AbortSignal) => Promise<{ readonly result: SendResult; readonly rejected: number }>;
+  readonly send: (
+    to: DestinationAddress,
+    lines: readonly string[],
+    signal: AbortSignal,
+  ) => Promise<{ readonly result: SendResult; readonly rejected: number }>;
   /** Keeps requests to one destination from being many at once. */
   readonly gate: <T>(run: () => Promise<T>) => Promise<T>;
   readonly counter: ExportCounter;
@@ -116,7 +120,11 @@ export function exportSession({ events, destination, send, gate, counter }: Sess
     const left = chunk.lines.slice(maxBatchEvents);
     isMore = left.length > 0;
     // Line ends are a byte each.
-    return { start: chunk.start, lines: chunk.lines.slice(0, maxBatchEvents), next: chunk.next - left.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0) };
+    return {
+      start: chunk.start,
+      lines: chunk.lines.slice(0, maxBatchEvents),
+      next: chunk.next - left.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0),
+    };
   }
 
   /** @returns what to wait for before the next request; `undefined` = nothing. */
@@ -194,7 +202,9 @@ export function exportSession({ events, destination, send, gate, counter }: Sess
     finish() {
       if (end !== undefined) return;
       end = events.position();
-      finishTimer = setTimeout(() => { self.giveUp(); }, finishMs).unref();
+      finishTimer = setTimeout(() => {
+        self.giveUp();
+      }, finishMs).unref();
       ring();
     },
     hurry() {

@@ -30,7 +30,10 @@ export function createTroubles(log: Log): Troubles {
 
   function say(trouble: Unsaid): void {
     const { destinationId, projectId, why, dropped, rejected } = trouble;
-    log.warn({ destination_id: destinationId, project_id: projectId, reason: why, dropped_events: dropped, rejected_events: rejected }, "telemetry could not be sent to its destination");
+    log.warn(
+      { destination_id: destinationId, project_id: projectId, reason: why, dropped_events: dropped, rejected_events: rejected },
+      "telemetry could not be sent to its destination",
+    );
     known.set(destinationId, { ...trouble, dropped: 0, rejected: 0, isSaid: true, saidAtMs: performance.now() });
   }
   function sayRest(): void {
@@ -41,7 +44,13 @@ export function createTroubles(log: Log): Troubles {
   return {
     note({ dropped = 0, rejected = 0, ...trouble }) {
       const before = known.peek(trouble.destinationId);
-      const sum = { ...trouble, dropped: (before?.dropped ?? 0) + dropped, rejected: (before?.rejected ?? 0) + rejected, isSaid: false, saidAtMs: before?.saidAtMs ?? -Infinity };
+      const sum = {
+        ...trouble,
+        dropped: (before?.dropped ?? 0) + dropped,
+        rejected: (before?.rejected ?? 0) + rejected,
+        isSaid: false,
+        saidAtMs: before?.saidAtMs ?? -Infinity,
+      };
       if (performance.now() - sum.saidAtMs >= everyMs) say(sum);
       else known.set(trouble.destinationId, sum);
     },

@@ -2,12 +2,16 @@ import { describe, expect, it } from "vitest";
 import { namesOf, selectCategories } from "./categories.ts";
 
 const defaults = ["control", "connection", "system", "captcha"];
-const names = (request: Parameters<typeof selectCategories>[0], current?: Parameters<typeof selectCategories>[0]) => namesOf(selectCategories(request, selectCategories(current, undefined))).sort();
+const names = (request: Parameters<typeof selectCategories>[0], current?: Parameters<typeof selectCategories>[0]) =>
+  namesOf(selectCategories(request, selectCategories(current, undefined))).sort();
 
 describe("what a session captures", () => {
-  it.each([undefined, null, {}, { browser: {} }, { enabled: false }, { browser: { console: { enabled: false } } }])("is nothing at first with %j", (request) => {
-    expect(names(request)).toEqual([]);
-  });
+  it.each([undefined, null, {}, { browser: {} }, { enabled: false }, { browser: { console: { enabled: false } } }])(
+    "is nothing at first with %j",
+    (request) => {
+      expect(names(request)).toEqual([]);
+    },
+  );
 
   it("is the default set, and what is asked for beside it", () => {
     expect(names({ enabled: true })).toEqual([...defaults].sort());

@@ -29,13 +29,16 @@ export function selectCategories(request: Request, current: CapturedCategories |
   const given = Object.entries(request?.browser ?? {}).filter(([, choice]) => choice !== undefined);
   const isSent = request?.export?.otlp?.destination !== undefined;
   // Whoever has telemetry sent somewhere, and says no more, wants what costs nothing to be there.
-  if (!request || (request.enabled === undefined && given.length === 0)) return current ?? (isSent ? from((category) => byDefault.has(category)) : undefined);
+  if (!request || (request.enabled === undefined && given.length === 0))
+    return current ?? (isSent ? from((category) => byDefault.has(category)) : undefined);
   if (request.enabled === false) {
     if (isSent) {
       throw badInput("body.telemetry: enabled: false goes without export.otlp.destination. Nothing is captured then, so there is nothing to send.");
     }
     if (given.length === 0) return undefined;
-    throw badInput("body.telemetry: enabled: false goes without browser. Switch single categories off by their own enabled, or leave browser away to stop all.");
+    throw badInput(
+      "body.telemetry: enabled: false goes without browser. Switch single categories off by their own enabled, or leave browser away to stop all.",
+    );
   }
   const start = request.enabled === true ? undefined : current;
   const choices = new Map(given.map(([name, choice]) => [name, choice?.enabled !== false]));

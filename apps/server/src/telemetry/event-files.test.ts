@@ -18,28 +18,32 @@ async function inFolder<T>(run: (folder: string) => Promise<T>): Promise<T> {
 
 it("are read on from any place, every one once, in pieces of about the size that is asked for", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 8 }), fc.integer({ min: 1, max: 2000 }), async (pieces, maxBytes) =>
-      inFolder(async (folder) => {
-        const writer = writeEvents(folder, 2 ** 20);
-        const written: string[] = [];
-        const read: string[] = [];
-        let place = 0;
-        for (const lengths of pieces) {
-          const lines = lengths.map((length, index) => lineOf(written.length + index + 1, length));
-          written.push(...lines);
-          await writer.append(Buffer.from(`${lines.join("\n")}\n`));
-          for (let chunk = await readChunk(folder, place, maxBytes); chunk !== undefined; chunk = await readChunk(folder, place, maxBytes)) {
-            expect(chunk.start).toBe(place);
-            if (chunk.lines.length > 1) expect(chunk.next - chunk.start).toBeLessThanOrEqual(Math.max(maxBytes, 2 * Buffer.byteLength(chunk.lines[0] ?? "")));
-            read.push(...chunk.lines);
-            place = chunk.next;
+    fc.asyncProperty(
+      fc.array(fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 8 }),
+      fc.integer({ min: 1, max: 2000 }),
+      async (pieces, maxBytes) =>
+        inFolder(async (folder) => {
+          const writer = writeEvents(folder, 2 ** 20);
+          const written: string[] = [];
+          const read: string[] = [];
+          let place = 0;
+          for (const lengths of pieces) {
+            const lines = lengths.map((length, index) => lineOf(written.length + index + 1, length));
+            written.push(...lines);
+            await writer.append(Buffer.from(`${lines.join("\n")}\n`));
+            for (let chunk = await readChunk(folder, place, maxBytes); chunk !== undefined; chunk = await readChunk(folder, place, maxBytes)) {
+              expect(chunk.start).toBe(place);
+              if (chunk.lines.length > 1)
+                expect(chunk.next - chunk.start).toBeLessThanOrEqual(Math.max(maxBytes, 2 * Buffer.byteLength(chunk.lines[0] ?? "")));
+              read.push(...chunk.lines);
+              place = chunk.next;
+            }
           }
-        }
-        expect(place).toBe(writer.place);
-        await writer.close();
-        expect(read).toEqual(written);
-        expect(read.map(seqOf)).toEqual(written.map((_, index) => index + 1));
-      }),
+          expect(place).toBe(writer.place);
+          await writer.close();
+          expect(read).toEqual(written);
+          expect(read.map(seqOf)).toEqual(written.map((_, index) => index + 1));
+        }),
     ),
     { numRuns: 30 },
   );

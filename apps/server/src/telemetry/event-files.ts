@@ -127,7 +127,10 @@ async function load(directory: string, segment: Segment): Promise<PlacedLine[]> 
 }
 
 /** Events from a place on, oldest first. @param from - a place, or the time in microseconds of the first one wanted. */
-export async function* readForward(directory: string, from: { readonly place: number } | { readonly ts: number }): AsyncGenerator<PlacedLine, undefined> {
+export async function* readForward(
+  directory: string,
+  from: { readonly place: number } | { readonly ts: number },
+): AsyncGenerator<PlacedLine, undefined> {
   const segments = await segmentsOf(directory);
   // Times never decrease, so all before the last file that begins earlier is too old.
   const isBefore = (segment: Segment) => ("place" in from ? segment.start <= from.place : segment.firstTs < from.ts);
@@ -157,7 +160,12 @@ export interface EventChunk {
  */
 export async function readChunk(directory: string, place: number, maxBytes: number): Promise<EventChunk | undefined> {
   const segments = await segmentsOf(directory);
-  for (const segment of segments.slice(Math.max(0, segments.findLastIndex(({ start }) => start <= place)))) {
+  for (const segment of segments.slice(
+    Math.max(
+      0,
+      segments.findLastIndex(({ start }) => start <= place),
+    ),
+  )) {
     const from = Math.max(place, segment.start);
     const bytes = await readLines(join(directory, segment.name), from - segment.start, maxBytes);
     if (bytes.length > 0) return { lines: bytes.toString("utf8", 0, bytes.length - 1).split("\n"), start: from, next: from + bytes.length };

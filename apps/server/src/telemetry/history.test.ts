@@ -22,7 +22,10 @@ const nowMs = Date.parse("2026-01-31T12:00:00Z");
 function lineOf(seq: number, count: number, text = ""): string {
   const ts = (nowMs - (count - seq) * 1000) * 1000;
   const source = { kind: "cdp" };
-  const event = seq % 3 === 0 ? { ts, type: "network_idle", category: "network", source, data: { url: text } } : { ts, type: "console_log", category: "console", source, data: { text } };
+  const event =
+    seq % 3 === 0
+      ? { ts, type: "network_idle", category: "network", source, data: { url: text } }
+      : { ts, type: "console_log", category: "console", source, data: { text } };
   return `${JSON.stringify({ seq, event })}\n`;
 }
 
@@ -60,7 +63,12 @@ describe("the history of a session", () => {
         const found: number[] = [];
         let offset: number | undefined;
         for (let pages = 0; pages <= count; pages++) {
-          const page = await list(directory, { order, limit, ...(offset === undefined ? order === "asc" && { since: "1h" } : { offset }), ...(onlyNetwork && { category: ["network"] }) });
+          const page = await list(directory, {
+            order,
+            limit,
+            ...(offset === undefined ? order === "asc" && { since: "1h" } : { offset }),
+            ...(onlyNetwork && { category: ["network"] }),
+          });
           found.push(...seqs(page));
           offset = page.nextOffset;
           if (!page.hasMore) break;

@@ -10,7 +10,7 @@ const defaultWindow = "5m";
 /** Events that one page looks at; where fewer fit, it is short, and the next one goes on behind them. */
 const maxLooked = 20_000;
 
-const unitMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, "µs": 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const unitMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /** Microseconds since 1970 of a moment, or of how long ago. */
 function momentOf(text: string, field: string, nowMs: number): number {
@@ -44,7 +44,8 @@ function parse({ line }: PlacedLine): TelemetryEnvelope | undefined {
 export async function readHistory(directory: string, query: Query, nowMs = Date.now()): Promise<Page<TelemetryEnvelope>> {
   const until = query.until === undefined ? Number.POSITIVE_INFINITY : momentOf(query.until, "until", nowMs);
   const wanted = query.category === undefined || query.category.length === 0 ? undefined : new Set<string>(query.category);
-  const fits = (envelope: TelemetryEnvelope | undefined): envelope is TelemetryEnvelope => envelope !== undefined && (wanted?.has(envelope.event.category) ?? true);
+  const fits = (envelope: TelemetryEnvelope | undefined): envelope is TelemetryEnvelope =>
+    envelope !== undefined && (wanted?.has(envelope.event.category) ?? true);
   return query.order === "desc" ? newestFirst() : oldestFirst();
 
   async function oldestFirst(): Promise<Page<TelemetryEnvelope>> {
@@ -66,7 +67,9 @@ export async function readHistory(directory: string, query: Query, nowMs = Date.
 
   async function newestFirst(): Promise<Page<TelemetryEnvelope>> {
     if (query.since !== undefined) {
-      throw badInput("query.since: goes without order=desc, which begins at until, or at the newest event. Leave since away, or list with order=asc.");
+      throw badInput(
+        "query.since: goes without order=desc, which begins at until, or at the newest event. Leave since away, or list with order=asc.",
+      );
     }
     const items: TelemetryEnvelope[] = [];
     let nextOffset = query.offset;

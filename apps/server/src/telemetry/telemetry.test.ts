@@ -11,7 +11,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server.close());
 
-interface Envelope { readonly seq: number; readonly event: { readonly type: string; readonly data?: Readonly<Record<string, unknown>> } }
+interface Envelope {
+  readonly seq: number;
+  readonly event: { readonly type: string; readonly data?: Readonly<Record<string, unknown>> };
+}
 
 async function create(telemetry: object): Promise<Browser> {
   const { body, status } = await server.request("POST", "/browsers", { body: { timeout_seconds: 600, telemetry } });
@@ -43,16 +46,24 @@ it("keeps what a session did, also after its end and up to its last moment", asy
   await waitFor(id, "cdp_disconnect");
   await server.request("GET", `/browsers/${id}/fs/list_files?path=/home/shoal`);
   await server.request("DELETE", `/browsers/${id}`);
-  const kept = await vi.waitFor(async () => {
-    const all = await events(id);
-    expect(all.map(({ event }) => event.type)).toContain("api_call");
-    return all;
-  }, { timeout: 15_000 });
+  const kept = await vi.waitFor(
+    async () => {
+      const all = await events(id);
+      expect(all.map(({ event }) => event.type)).toContain("api_call");
+      return all;
+    },
+    { timeout: 15_000 },
+  );
   expect(kept.map(({ seq }) => seq)).toEqual(kept.map((_, index) => index + 1));
   const { body } = await server.request("GET", `/browsers/${id}?include_deleted=true`);
   expect(Browser.parse(body).telemetry).toBeUndefined();
-  expect(await server.request("GET", `/browsers/${id}/telemetry/events`, { key: (await server.addProject("another")).key })).toMatchObject({ status: 404 });
-  expect(await server.request("GET", `/browsers/${id}/telemetry/events?order=desc&since=5m`)).toMatchObject({ status: 400, body: { message: expect.stringContaining("query.since") as unknown } });
+  expect(await server.request("GET", `/browsers/${id}/telemetry/events`, { key: (await server.addProject("another")).key })).toMatchObject({
+    status: 404,
+  });
+  expect(await server.request("GET", `/browsers/${id}/telemetry/events?order=desc&since=5m`)).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining("query.since") as unknown },
+  });
 });
 
 it("switches while the session runs", async () => {
@@ -74,7 +85,9 @@ it("switches while the session runs", async () => {
   await call();
   expect(await update({ browser: { control: {} } })).toMatchObject({ control: { enabled: true } });
   expect((await events(id)).filter(({ event }) => event.type === "api_call")).toHaveLength(1);
-  expect(await server.request("PATCH", `/browsers/${id}`, { body: { telemetry: { enabled: false, browser: { page: {} } } } })).toMatchObject({ status: 400 });
+  expect(await server.request("PATCH", `/browsers/${id}`, { body: { telemetry: { enabled: false, browser: { page: {} } } } })).toMatchObject({
+    status: 400,
+  });
   await server.request("DELETE", `/browsers/${id}`);
 });
 
@@ -82,9 +95,15 @@ it("keeps what had come from an instance that was killed", async () => {
   const { session_id } = await create({ enabled: true });
   await server.request("GET", `/browsers/${session_id}/fs/list_files?path=/home/shoal`);
   await waitFor(session_id, "api_call");
-  const line = server.log().split("\n").find((text) => text.includes(session_id) && text.includes("session started")) ?? "{}";
+  const line =
+    server
+      .log()
+      .split("\n")
+      .find((text) => text.includes(session_id) && text.includes("session started")) ?? "{}";
   process.kill((JSON.parse(line) as { pid: number }).pid, "SIGKILL");
-  await expect.poll(async () => Browser.parse((await server.request("GET", `/browsers/${session_id}?include_deleted=true`)).body).ended_reason).toBe("instance_lost");
+  await expect
+    .poll(async () => Browser.parse((await server.request("GET", `/browsers/${session_id}?include_deleted=true`)).body).ended_reason)
+    .toBe("instance_lost");
   expect(await waitFor(session_id, "api_call")).toHaveLength(1);
 });
 

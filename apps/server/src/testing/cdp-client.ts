@@ -21,8 +21,12 @@ export async function connectCdp(url: string): Promise<CdpClient> {
     closed.resolve(undefined);
   });
   const opened = Promise.withResolvers<undefined>();
-  socket.addEventListener("open", () => { opened.resolve(undefined); });
-  socket.addEventListener("error", () => { opened.reject(new Error("The connection was refused.")); });
+  socket.addEventListener("open", () => {
+    opened.resolve(undefined);
+  });
+  socket.addEventListener("error", () => {
+    opened.reject(new Error("The connection was refused."));
+  });
   await opened.promise;
   return {
     closed: closed.promise,

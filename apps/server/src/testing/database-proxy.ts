@@ -54,7 +54,10 @@ export async function startDatabaseProxy(directory: string): Promise<DatabasePro
   let answers = 0;
   const proxy = createServer((inside) => {
     const outside = connect(join(directory, "run", socketName));
-    for (const [socket, other] of [[inside, outside], [outside, inside]] as const) {
+    for (const [socket, other] of [
+      [inside, outside],
+      [outside, inside],
+    ] as const) {
       sockets.add(socket);
       socket.on("error", () => undefined);
       socket.on("close", () => {
@@ -111,7 +114,13 @@ export async function startDatabaseProxy(directory: string): Promise<DatabasePro
     },
     async cutAt(text, when) {
       const { promise, resolve } = Promise.withResolvers<undefined>();
-      trap = { text, when, sprung: () => { resolve(undefined); } };
+      trap = {
+        text,
+        when,
+        sprung: () => {
+          resolve(undefined);
+        },
+      };
       await promise;
     },
     get answers() {

@@ -18,18 +18,31 @@ export interface ExportTarget {
 }
 
 /** What a destination is made with, to be written to by a service with the target's settings. */
-export const targetDestination = { type: "s3", format: "jsonl.gz", bucket: "shoal", region: "eu-central-1", role_arn: "arn:aws:iam::123456789012:role/audit" };
+export const targetDestination = {
+  type: "s3",
+  format: "jsonl.gz",
+  bucket: "shoal",
+  region: "eu-central-1",
+  role_arn: "arn:aws:iam::123456789012:role/audit",
+};
 
 export async function startExportTarget(): Promise<ExportTarget> {
   const s3 = await startTestS3("signed");
   // Characters that have to be escaped within an address.
   const user = { accessKey: "AKIASHOAL", secretKey: "topsecret/with+signs", region: "eu-central-1" };
   const sts = await startTestSts(user);
-  const reader = new S3mini({ accessKeyId: s3.accessKey, secretAccessKey: s3.secretKey, endpoint: `http://${s3.host}/shoal`, region: "eu-central-1" });
+  const reader = new S3mini({
+    accessKeyId: s3.accessKey,
+    secretAccessKey: s3.secretKey,
+    endpoint: `http://${s3.host}/shoal`,
+    region: "eu-central-1",
+  });
 
   async function objects(prefix: string): Promise<Map<string, Buffer>> {
     const start = `PUT /shoal/${prefix.replaceAll("=", "%3D")}`;
-    const names = [...new Set(s3.done.filter((asked) => asked.startsWith(start) && asked.endsWith(".gz")).map((asked) => asked.slice(start.length)))].sort();
+    const names = [
+      ...new Set(s3.done.filter((asked) => asked.startsWith(start) && asked.endsWith(".gz")).map((asked) => asked.slice(start.length))),
+    ].sort();
     const found = new Map<string, Buffer>();
     for (const name of names) {
       const response = await reader.getObjectResponse(prefix + name);
@@ -51,7 +64,11 @@ export async function startExportTarget(): Promise<ExportTarget> {
     objects,
     async lines(prefix) {
       const found = [...(await objects(prefix)).values()].map((bytes) => gunzipSync(bytes).toString());
-      return found.join("").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line) as Record<string, unknown>); // as the service wrote them
+      return found
+        .join("")
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line) as Record<string, unknown>); // as the service wrote them
     },
     async close() {
       await sts.close();

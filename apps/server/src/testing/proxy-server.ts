@@ -23,10 +23,13 @@ export async function startProxyServer(credentials: string): Promise<TestProxySe
     const url = new URL(request.url ?? "");
     asked.push(`${request.method ?? ""} ${url.href}`);
     const { "proxy-authorization": _secret, ...headers } = request.headers;
-    const outgoing = httpRequest({ host: "127.0.0.1", port: url.port === "" ? 80 : url.port, path: url.pathname + url.search, method: request.method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
+    const outgoing = httpRequest(
+      { host: "127.0.0.1", port: url.port === "" ? 80 : url.port, path: url.pathname + url.search, method: request.method, headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      },
+    );
     outgoing.on("error", () => response.writeHead(502).end());
     request.pipe(outgoing);
   });

@@ -65,13 +65,28 @@ function jsonOf(schema: z.core.$ZodType): Json {
 function textsOf(length: number): string[] {
   if (length < 0) return [];
   const texts = ["a", "A", "1", "="].map((letter) => letter.repeat(length));
-  for (const [head, tail] of [["https://", ""], ["https://a/", ""], ["http://a.b/", ""], ["", ".example.com"], ["", "=="], ["arn:aws:iam::123456789012:role/", ""], ["2026-01-31T12:00:00.", "Z"], ["", "s"]] as const) {
+  for (const [head, tail] of [
+    ["https://", ""],
+    ["https://a/", ""],
+    ["http://a.b/", ""],
+    ["", ".example.com"],
+    ["", "=="],
+    ["arn:aws:iam::123456789012:role/", ""],
+    ["2026-01-31T12:00:00.", "Z"],
+    ["", "s"],
+  ] as const) {
     const rest = length - head.length - tail.length;
     if (rest > 0) texts.push(head + (head.startsWith("2026") || tail === "s" ? "0" : "a").repeat(rest) + tail);
   }
   // Paths, whose names are short too.
   texts.push(`/${"abcdefghi/".repeat(Math.ceil(length / 10))}`.slice(0, length).replace(/(?<=.)\/$/, "a"));
-  if (length > 4) texts.push(`${"abcdefghi.".repeat(Math.ceil(length / 10)).slice(0, length - 4).replace(/\.$/, "a")}.com`);
+  if (length > 4)
+    texts.push(
+      `${"abcdefghi."
+        .repeat(Math.ceil(length / 10))
+        .slice(0, length - 4)
+        .replace(/\.$/, "a")}.com`,
+    );
   return texts;
 }
 
@@ -94,7 +109,9 @@ function sample(schema: z.core.$ZodType): unknown {
     }
     default: {
       const { enum: values, minimum = 1 } = jsonOf(inner) as { enum?: unknown[]; minimum?: number };
-      return [values?.[0], minimum, true, ...[2, 1, 3, 8, 16, 24, 40, 64].flatMap(textsOf), "2026-01-01T00:00:00Z"].find((value) => value !== undefined && takes(inner, value));
+      return [values?.[0], minimum, true, ...[2, 1, 3, 8, 16, 24, 40, 64].flatMap(textsOf), "2026-01-01T00:00:00Z"].find(
+        (value) => value !== undefined && takes(inner, value),
+      );
     }
   }
 }
@@ -114,12 +131,18 @@ function nearlyWhole(shape: Readonly<Record<string, z.core.$ZodType>>): Json[] {
 function completed(schema: z.core.$ZodType, object: Json): Json {
   const { def } = bare(schema)._zod;
   if (takes(schema, object) || def.type !== "object") return object;
-  const tries = Object.entries(def.shape).filter(([name]) => !(name in object)).map(([name, field]) => ({ ...object, [name]: sample(field) }));
+  const tries = Object.entries(def.shape)
+    .filter(([name]) => !(name in object))
+    .map(([name, field]) => ({ ...object, [name]: sample(field) }));
   return tries.find((more) => takes(schema, more)) ?? object;
 }
 
 /** A schema, and what it can be besides: of a union, each of its forms, with the values of the fields beside it that go with the form. */
-function* formsOf(parent: z.core.$ZodTypes, name: string, schema: z.core.$ZodType): Generator<{ readonly schema: z.core.$ZodType; readonly siblings: Json; readonly whole?: Json }> {
+function* formsOf(
+  parent: z.core.$ZodTypes,
+  name: string,
+  schema: z.core.$ZodType,
+): Generator<{ readonly schema: z.core.$ZodType; readonly siblings: Json; readonly whole?: Json }> {
   yield { schema, siblings: {} };
   const { def } = bare(schema)._zod;
   const outer = parent._zod.def;
@@ -132,8 +155,13 @@ function* formsOf(parent: z.core.$ZodTypes, name: string, schema: z.core.$ZodTyp
     const { def: form } = bare(option)._zod;
     if (form.type !== "object") continue;
     const least = sample(parent) as Json;
-    const fitting = nearlyWhole(form.shape).flatMap((whole) => [{}, ...kinds].filter((siblings) => takes(parent, { ...least, ...siblings, [name]: whole })).map((siblings) => ({ schema: option, siblings, whole })));
-    if (fitting.length === 0) throw new Error(`No values go with the form of ${name} that has ${Object.keys(form.shape).join(", ")}, or the cases know none.`);
+    const fitting = nearlyWhole(form.shape).flatMap((whole) =>
+      [{}, ...kinds]
+        .filter((siblings) => takes(parent, { ...least, ...siblings, [name]: whole }))
+        .map((siblings) => ({ schema: option, siblings, whole })),
+    );
+    if (fitting.length === 0)
+      throw new Error(`No values go with the form of ${name} that has ${Object.keys(form.shape).join(", ")}, or the cases know none.`);
     yield* fitting.filter(({ whole }) => whole === fitting[0]?.whole);
   }
 }
@@ -148,18 +176,28 @@ function* placesIn(place: Place): Generator<Place> {
       for (const [name, field] of Object.entries(def.shape)) {
         const base = completed(inner, { ...least, [name]: sample(field) });
         for (const { schema, siblings, whole } of formsOf(inner, name, field)) {
-          yield* placesIn({ ...place, at: `${place.at}.${name}`, schema, isField: whole === undefined, whole, with: (value) => place.with(Object.fromEntries(Object.entries({ ...base, ...siblings, [name]: value }).filter(([, present]) => present !== undefined))) });
+          yield* placesIn({
+            ...place,
+            at: `${place.at}.${name}`,
+            schema,
+            isField: whole === undefined,
+            whole,
+            with: (value) =>
+              place.with(Object.fromEntries(Object.entries({ ...base, ...siblings, [name]: value }).filter(([, present]) => present !== undefined))),
+          });
         }
       }
       return;
     }
     case "array": {
       const others = (sample(inner) as unknown[]).slice(1);
-      if (place.form !== "text") yield* placesIn({ ...place, at: `${place.at}[0]`, schema: def.element, isField: false, with: (value) => place.with([value, ...others]) });
+      if (place.form !== "text")
+        yield* placesIn({ ...place, at: `${place.at}[0]`, schema: def.element, isField: false, with: (value) => place.with([value, ...others]) });
       return;
     }
     case "record":
-      if (place.form !== "text") yield* placesIn({ ...place, at: `${place.at}.a`, schema: def.valueType, isField: false, with: (value) => place.with({ a: value }) });
+      if (place.form !== "text")
+        yield* placesIn({ ...place, at: `${place.at}.a`, schema: def.valueType, isField: false, with: (value) => place.with({ a: value }) });
       return;
     default:
   }
@@ -169,7 +207,12 @@ function* placesIn(place: Place): Generator<Place> {
 function otherTypes({ form, schema }: Place): unknown[] {
   const { def } = bare(schema)._zod;
   if (form === "multipart") return def.type === "file" ? ["no file"] : def.type === "string" ? [new File(["no text"], "file")] : [];
-  const candidates = form === "text" ? (def.type === "number" || def.type === "boolean" || def.type === "enum" || jsonOf(schema).format !== undefined ? ["no such value"] : []) : [7, "no such value", true, [7], { zz: 7 }, null];
+  const candidates =
+    form === "text"
+      ? def.type === "number" || def.type === "boolean" || def.type === "enum" || jsonOf(schema).format !== undefined
+        ? ["no such value"]
+        : []
+      : [7, "no such value", true, [7], { zz: 7 }, null];
   return candidates.filter((value) => !takes(schema, value));
 }
 
@@ -177,7 +220,9 @@ function otherTypes({ form, schema }: Place): unknown[] {
 function numbered(schema: z.core.$ZodType, index: number): unknown {
   const value = sample(schema);
   if (typeof value !== "object" || value === null || value instanceof File) return value;
-  const varied = Object.fromEntries(Object.entries(value).map(([name, field]: [string, unknown]) => [name, typeof field === "string" ? `${field}${String(index)}` : field]));
+  const varied = Object.fromEntries(
+    Object.entries(value).map(([name, field]: [string, unknown]) => [name, typeof field === "string" ? `${field}${String(index)}` : field]),
+  );
   return takes(schema, varied) ? varied : value;
 }
 
@@ -215,10 +260,13 @@ function* casesOf(place: Place): Generator<{ readonly what: string; readonly at:
   const inner = bare(schema);
   const { def } = inner._zod;
   if (place.isField && !takes(schema, undefined)) yield { what: "missing", at, taken: false, part: place.with(undefined) };
-  if (!isRoot || form !== "text") for (const value of otherTypes(place)) if (!isRoot || value !== null) yield { what: `of another type: ${JSON.stringify(value)}`, at, taken: false, part: place.with(value) };
+  if (!isRoot || form !== "text")
+    for (const value of otherTypes(place))
+      if (!isRoot || value !== null) yield { what: `of another type: ${JSON.stringify(value)}`, at, taken: false, part: place.with(value) };
   if (def.type === "number" && !takes(inner, 1.5)) yield { what: "no integer", at, taken: false, part: place.with(1.5) };
   for (const { taken, value, what } of limitsOf(schema)) yield { what, at, taken, part: place.with(value) };
-  if (def.type === "object" && def.catchall === undefined) yield { what: "unknown field", at: `${at}.zz_unknown`, taken: false, part: place.with({ ...(sample(inner) as Json), zz_unknown: 1 }) };
+  if (def.type === "object" && def.catchall === undefined)
+    yield { what: "unknown field", at: `${at}.zz_unknown`, taken: false, part: place.with({ ...(sample(inner) as Json), zz_unknown: 1 }) };
 }
 
 /** The cases of every field of a request, as its schemas declare them. Of a multipart body the values are an object too, see {@link formOf}. */
@@ -248,7 +296,14 @@ export function* requestCases(endpoint: Endpoint, params: Readonly<Record<string
       for (const { taken, value, what } of limitsOf(schema)) {
         // An empty one is another path.
         if (value === "") continue;
-        yield { what, at: `params.${name}`, taken, params: { ...params, [name]: String(value) }, query: endpoint.query === undefined ? {} : { ...query, zz_unknown: 1 }, body };
+        yield {
+          what,
+          at: `params.${name}`,
+          taken,
+          params: { ...params, [name]: String(value) },
+          query: endpoint.query === undefined ? {} : { ...query, zz_unknown: 1 },
+          body,
+        };
       }
     }
   }
@@ -268,7 +323,8 @@ export function formOf(body: unknown): FormData {
   const form = new FormData();
   function add(name: string, value: unknown): void {
     if (value instanceof File) form.append(name, value);
-    else if (typeof value === "object" && value !== null) for (const [key, inner] of Object.entries(value)) add(name === "" ? key : `${name}[${key}]`, inner);
+    else if (typeof value === "object" && value !== null)
+      for (const [key, inner] of Object.entries(value)) add(name === "" ? key : `${name}[${key}]`, inner);
     else form.append(name, String(value));
   }
   add("", body);

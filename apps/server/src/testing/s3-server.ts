@@ -63,19 +63,22 @@ export async function startTestS3(kind: "unsigned" | "signed" = "unsigned"): Pro
       incoming.resume();
       incoming.once("end", () => outgoing.writeHead(fault).end());
     } else {
-      const inside = request({ port: behind.port, host: "127.0.0.1", method: incoming.method, path: incoming.url, headers: incoming.headers, agent: false }, (answer) => {
-        if (fault === "lost" || fault === "unanswered") {
-          answer.resume().once("end", () => {
-            store.done.push(asked);
-            if (fault === "lost") incoming.socket.destroy();
-          });
-          return;
-        }
-        answer.once("end", () => store.done.push(asked));
-        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-        if (fault === "half") answer.once("data", (chunk: Buffer) => outgoing.write(chunk.subarray(0, 1000), () => incoming.socket.destroy()));
-        else answer.pipe(outgoing);
-      });
+      const inside = request(
+        { port: behind.port, host: "127.0.0.1", method: incoming.method, path: incoming.url, headers: incoming.headers, agent: false },
+        (answer) => {
+          if (fault === "lost" || fault === "unanswered") {
+            answer.resume().once("end", () => {
+              store.done.push(asked);
+              if (fault === "lost") incoming.socket.destroy();
+            });
+            return;
+          }
+          answer.once("end", () => store.done.push(asked));
+          outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+          if (fault === "half") answer.once("data", (chunk: Buffer) => outgoing.write(chunk.subarray(0, 1000), () => incoming.socket.destroy()));
+          else answer.pipe(outgoing);
+        },
+      );
       inside.on("error", () => incoming.socket.destroy());
       outgoing.on("close", () => inside.destroy());
       incoming.pipe(inside);

@@ -1,7 +1,13 @@
 /** It brings no types: what tests take of it. */
 declare module "@20minutes/s3rver" {
   export default class S3rver {
-    constructor(options: { readonly address: string; readonly port: number; readonly directory: string; readonly silent: boolean; readonly configureBuckets: readonly { readonly name: string }[] });
+    constructor(options: {
+      readonly address: string;
+      readonly port: number;
+      readonly directory: string;
+      readonly silent: boolean;
+      readonly configureBuckets: readonly { readonly name: string }[];
+    });
     run(): Promise<{ readonly port: number }>;
     close(): Promise<void>;
   }

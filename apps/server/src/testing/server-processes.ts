@@ -59,7 +59,9 @@ export async function startServerProcesses(): Promise<ServerProcesses & { readon
     running.add(child);
     let output = "";
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
-    const ended = once(child, "close").then(() => { throw new Error(`The server ended:\n${output}`); });
+    const ended = once(child, "close").then(() => {
+      throw new Error(`The server ended:\n${output}`);
+    });
     const ready = (async () => {
       while (child.exitCode === null && child.signalCode === null) {
         try {

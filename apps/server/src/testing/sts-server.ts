@@ -19,14 +19,24 @@ const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).u
 const hex = (text: string) => createHash("sha256").update(text).digest("hex");
 
 /** Whether a request was signed with Signature Version 4: written down here once more, so that it says something of the service's own signer. */
-function isSigned(request: IncomingMessage, body: string, user: { readonly accessKey: string; readonly secretKey: string; readonly region: string }): boolean {
-  const form = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/sts\/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$/.exec(request.headers.authorization ?? "");
+function isSigned(
+  request: IncomingMessage,
+  body: string,
+  user: { readonly accessKey: string; readonly secretKey: string; readonly region: string },
+): boolean {
+  const form =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/sts\/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$/.exec(
+      request.headers.authorization ?? "",
+    );
   if (form === null) return false;
   const [, accessKey = "", day = "", region = "", names = "", signature = ""] = form;
   const at = String(request.headers["x-amz-date"]);
   if (accessKey !== user.accessKey || region !== user.region || !at.startsWith(day)) return false;
   if (!["host", "x-amz-date"].every((name) => names.split(";").includes(name))) return false;
-  const headers = names.split(";").map((name) => `${name}:${String(request.headers[name]).trim()}\n`).join("");
+  const headers = names
+    .split(";")
+    .map((name) => `${name}:${String(request.headers[name]).trim()}\n`)
+    .join("");
   const canonical = [request.method, request.url, "", headers, names, hex(body)].join("\n");
   const scope = `${day}/${region}/sts/aws4_request`;
   const key = ["sts", "aws4_request"].reduce<Buffer>((from, text) => hmac(from, text), hmac(hmac(`AWS4${user.secretKey}`, day), region));
@@ -42,16 +52,26 @@ export async function startTestSts(user: { readonly accessKey: string; readonly 
       for await (const chunk of request.setEncoding("utf8")) body += String(chunk);
       const form = Object.fromEntries(new URLSearchParams(body));
       sts.asked.push(form);
-      const refuse = (status: number, code: string, message: string) => response.writeHead(status, { "content-type": "text/xml" }).end(`<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`);
-      if (!isSigned(request, body, user)) refuse(403, "SignatureDoesNotMatch", "The request signature we calculated does not match the signature you provided.");
-      else if (form.Action !== "AssumeRole" || form.Version !== "2011-06-15" || form.RoleSessionName === undefined) refuse(400, "InvalidAction", "Could not find operation");
-      else if (sts.refused.has(form.RoleArn ?? "") || form.ExternalId === undefined) refuse(403, "AccessDenied", `User &quot;shoal&quot; is not authorized to perform: sts:AssumeRole on resource: ${form.RoleArn ?? ""}`);
+      const refuse = (status: number, code: string, message: string) =>
+        response
+          .writeHead(status, { "content-type": "text/xml" })
+          .end(
+            `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`,
+          );
+      if (!isSigned(request, body, user))
+        refuse(403, "SignatureDoesNotMatch", "The request signature we calculated does not match the signature you provided.");
+      else if (form.Action !== "AssumeRole" || form.Version !== "2011-06-15" || form.RoleSessionName === undefined)
+        refuse(400, "InvalidAction", "Could not find operation");
+      else if (sts.refused.has(form.RoleArn ?? "") || form.ExternalId === undefined)
+        refuse(403, "AccessDenied", `User &quot;shoal&quot; is not authorized to perform: sts:AssumeRole on resource: ${form.RoleArn ?? ""}`);
       else {
         const { accessKey, holdSeconds, secretKey, sessionToken } = sts.keys;
         const ends = new Date(Date.now() + holdSeconds * 1000).toISOString();
         response
           .writeHead(200, { "content-type": "text/xml" })
-          .end(`<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials><AccessKeyId>${accessKey}</AccessKeyId><SecretAccessKey>${secretKey}</SecretAccessKey><SessionToken>${sessionToken}</SessionToken><Expiration>${ends}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`);
+          .end(
+            `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials><AccessKeyId>${accessKey}</AccessKeyId><SecretAccessKey>${secretKey}</SecretAccessKey><SessionToken>${sessionToken}</SessionToken><Expiration>${ends}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>`,
+          );
       }
     })();
   });

@@ -52,7 +52,10 @@ export interface TestServer {
  * @param settings - beside a free port, the process placement, no warm instances, and no limits on requests.
  * @param options.proxied - whether the service reaches its database through a {@link DatabaseProxy}.
  */
-export async function startTestServer(settings: Settings = {}, options: { readonly proxied?: boolean } & Pick<StartOptions, "aroundPlacement"> = {}): Promise<TestServer> {
+export async function startTestServer(
+  settings: Settings = {},
+  options: { readonly proxied?: boolean } & Pick<StartOptions, "aroundPlacement"> = {},
+): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), "shoal-server-"));
   const dataDir = join(folder, "data");
   const logged = new PassThrough();
@@ -60,14 +63,28 @@ export async function startTestServer(settings: Settings = {}, options: { readon
   logged.on("data", (chunk: Buffer) => {
     text += chunk.toString();
   });
-  const config: Config = completeConfig({ data_dir: dataDir, port: 0, placement: "process", warm: 0, log_level: "debug", log_format: "json", drain_seconds: 5, ...unlimited, ...settings });
+  const config: Config = completeConfig({
+    data_dir: dataDir,
+    port: 0,
+    placement: "process",
+    warm: 0,
+    log_level: "debug",
+    log_format: "json",
+    drain_seconds: 5,
+    ...unlimited,
+    ...settings,
+  });
   const silent = () => undefined;
   try {
     const quiet = { debug: silent, info: silent, warn: silent, error: silent };
     const databaseDir = join(folder, "database");
     const database = await openDatabase({ dataDir: databaseDir, log: quiet });
     const proxy = options.proxied === true ? await startDatabaseProxy(databaseDir) : undefined;
-    const running = await startServer(config, { logTo: logged, ...(options.aroundPlacement && { aroundPlacement: options.aroundPlacement }), database: proxy === undefined ? database : await openDatabase({ url: proxy.url, dataDir: "", log: quiet }) });
+    const running = await startServer(config, {
+      logTo: logged,
+      ...(options.aroundPlacement && { aroundPlacement: options.aroundPlacement }),
+      database: proxy === undefined ? database : await openDatabase({ url: proxy.url, dataDir: "", log: quiet }),
+    });
     const key = running.apiKey ?? "";
 
     return {
@@ -86,7 +103,15 @@ export async function startTestServer(settings: Settings = {}, options: { readon
         const secret = createKeySecret();
         await database.query
           .insertInto("api_keys")
-          .values({ id: createId(), name: `key of ${name}`, key_hash: Buffer.from(hashKey(secret), "hex"), masked_key: maskKey(secret), project_id: id, created_by_id: "test", created_by_email: "test@localhost" })
+          .values({
+            id: createId(),
+            name: `key of ${name}`,
+            key_hash: Buffer.from(hashKey(secret), "hex"),
+            masked_key: maskKey(secret),
+            project_id: id,
+            created_by_id: "test",
+            created_by_email: "test@localhost",
+          })
           .execute();
         return { id, key: secret };
       },
@@ -109,7 +134,11 @@ async function send(baseUrl: string, target: string, { key, body, headers, signa
   const sent = body === undefined || typeof body === "string" || body instanceof FormData ? body : JSON.stringify(body);
   const response = await fetch(baseUrl + target.slice(slash), {
     method: target.slice(0, slash),
-    headers: { ...(key != null && { authorization: `Bearer ${key}` }), ...(typeof sent === "string" && { "content-type": "application/json" }), ...headers },
+    headers: {
+      ...(key != null && { authorization: `Bearer ${key}` }),
+      ...(typeof sent === "string" && { "content-type": "application/json" }),
+      ...headers,
+    },
     ...(sent !== undefined && { body: sent }),
     ...(signal && { signal }),
   });

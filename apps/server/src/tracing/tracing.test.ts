@@ -18,7 +18,10 @@ interface SentSpan {
   readonly attributes: readonly Attribute[];
 }
 interface Batch {
-  readonly resourceSpans: readonly { readonly resource: { readonly attributes: readonly Attribute[] }; readonly scopeSpans: readonly { readonly spans: readonly SentSpan[] }[] }[];
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Attribute[] };
+    readonly scopeSpans: readonly { readonly spans: readonly SentSpan[] }[];
+  }[];
 }
 
 let collector: Server;
@@ -53,12 +56,15 @@ it("sends spans of requests, named by operation and below the client's own, and 
     expect(created.status).toBe(200);
     await server.request("GET", "/browsers/traced?include_deleted=false");
     await server.request("DELETE", "/browsers/traced");
-    await expect.poll(() => spans().map(({ name }) => name), { timeout: 15_000 }).toEqual(expect.arrayContaining(["browsers.create", "browsers.get", "browsers.delete", "session.start_instance", "session.store"]));
+    await expect
+      .poll(() => spans().map(({ name }) => name), { timeout: 15_000 })
+      .toEqual(expect.arrayContaining(["browsers.create", "browsers.get", "browsers.delete", "session.start_instance", "session.store"]));
     const create = spans().find(({ name }) => name === "browsers.create");
     expect(create).toMatchObject({ traceId, parentSpanId: "00f067aa0ba902b7" });
     expect(valueOf(create?.attributes ?? [], "http.response.status_code")?.intValue).toBe(200);
     expect(valueOf(create?.attributes ?? [], "shoal.request_id")?.stringValue).toBe(created.headers.get("x-request-id"));
-    for (const name of ["session.start_instance", "session.store"]) expect(spans().find((span) => span.name === name)).toMatchObject({ traceId, parentSpanId: create?.spanId });
+    for (const name of ["session.start_instance", "session.store"])
+      expect(spans().find((span) => span.name === name)).toMatchObject({ traceId, parentSpanId: create?.spanId });
     // Another request is another trace.
     expect(spans().find(({ name }) => name === "browsers.get")?.traceId).not.toBe(traceId);
     const resource = batches[0]?.resourceSpans[0]?.resource.attributes ?? [];
@@ -75,7 +81,9 @@ it("hands the trace on to whoever answers, and to no site", async () => {
   const server = createServer((request, response) => {
     const { traceparent } = request.headers;
     seen.push(Array.isArray(traceparent) ? traceparent[0] : traceparent);
-    response.on("close", () => { tracing.requestEnded(request, response); });
+    response.on("close", () => {
+      tracing.requestEnded(request, response);
+    });
     response.end();
   });
   tracing.follow(server);

@@ -37,8 +37,14 @@ export function openTracing(endpoint: string, serverId: string): Tracing {
   const service = resourceFromAttributes({ "service.name": "shoal", "service.version": version, "service.instance.id": serverId });
   const provider = new BasicTracerProvider({
     // The environment has the last word on the name.
-    resource: defaultResource().merge(service).merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, "")}/v1/traces`, timeoutMillis: exportTimeoutMs }), { scheduledDelayMillis: 1000 })],
+    resource: defaultResource()
+      .merge(service)
+      .merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [
+      new BatchSpanProcessor(new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, "")}/v1/traces`, timeoutMillis: exportTimeoutMs }), {
+        scheduledDelayMillis: 1000,
+      }),
+    ],
   });
   const tracer = provider.getTracer("@shoal/server", version);
   const propagator = new W3CTraceContextPropagator();
@@ -47,7 +53,11 @@ export function openTracing(endpoint: string, serverId: string): Tracing {
   function requestStarted(request: Traced): void {
     const parent = propagator.extract(ROOT_CONTEXT, request.headers, defaultTextMapGetter);
     const path = request.url?.split("?", 1)[0] ?? "/";
-    const span = tracer.startSpan(request.method ?? "HTTP", { kind: SpanKind.SERVER, attributes: { "http.request.method": request.method ?? "", "url.path": withoutTokens(path) } }, parent);
+    const span = tracer.startSpan(
+      request.method ?? "HTTP",
+      { kind: SpanKind.SERVER, attributes: { "http.request.method": request.method ?? "", "url.path": withoutTokens(path) } },
+      parent,
+    );
     const context = trace.setSpan(parent, span);
     request[spanOf] = span;
     contexts.enterWith(context);

@@ -13,7 +13,11 @@ beforeEach(() => {
 
 describe("app", () => {
   it("collects actions from several files, and tells a deployer of them", async () => {
-    app("shop").action("price", { payload: z.object({ sku: z.int(), currency: z.string().default("EUR") }), output: z.object({ price: z.number() }) }, () => ({ price: 1 }));
+    app("shop").action(
+      "price",
+      { payload: z.object({ sku: z.int(), currency: z.string().default("EUR") }), output: z.object({ price: z.number() }) },
+      () => ({ price: 1 }),
+    );
     app("shop").action("stock", { payload: mini.object({ sku: mini.string() }) }, () => 1);
     app("other").action("plain", () => undefined);
     app("other").action("no words", { payload: z.custom<Date>() }, () => undefined);
@@ -23,7 +27,11 @@ describe("app", () => {
         {
           name: "shop",
           actions: [
-            { name: "price", input_schema: { type: "object", properties: { sku: { type: "integer" }, currency: { default: "EUR" } }, required: ["sku"] }, output_schema: { required: ["price"] } },
+            {
+              name: "price",
+              input_schema: { type: "object", properties: { sku: { type: "integer" }, currency: { default: "EUR" } }, required: ["sku"] },
+              output_schema: { required: ["price"] },
+            },
             { name: "stock", input_schema: { properties: { sku: { type: "string" } } }, output_schema: null },
           ],
         },
@@ -62,7 +70,10 @@ describe("runAction", () => {
       contexts.push(context);
       return Promise.resolve({ price: sku * 2 });
     });
-    expect(await runAction({ ...invocation, payload: '{"sku":"7"}', signal: controller.signal })).toEqual({ status: "succeeded", output: '{"price":14}' });
+    expect(await runAction({ ...invocation, payload: '{"sku":"7"}', signal: controller.signal })).toEqual({
+      status: "succeeded",
+      output: '{"price":14}',
+    });
     expect(contexts).toEqual([{ ...invocation, signal: controller.signal }]);
     expect(await price({ ...invocation, signal: controller.signal }, { sku: 1 })).toEqual({ price: 2 });
   });
@@ -79,7 +90,11 @@ describe("runAction", () => {
       return returned;
     });
     const result = await runAction({ ...invocation, ...(payload !== undefined && { payload }) });
-    expect([result.status, outputOf(result), payloads]).toEqual(["succeeded", output, [payload === undefined ? undefined : (JSON.parse(payload) as unknown)]]);
+    expect([result.status, outputOf(result), payloads]).toEqual([
+      "succeeded",
+      output,
+      [payload === undefined ? undefined : (JSON.parse(payload) as unknown)],
+    ]);
   });
 
   it("fails with every place of the payload that does not fit, and does not call the handler", async () => {
@@ -87,14 +102,23 @@ describe("runAction", () => {
     app("shop").action("price", { payload: z.object({ sku: z.int(), tags: z.array(z.string()) }) }, () => (calls += 1));
     const result = await runAction({ ...invocation, payload: '{"sku":"x","tags":["a",1]}' });
     expect(result.status).toBe("failed");
-    expect(outputOf(result)).toEqual({ error: "payload.sku: Invalid input: expected number, received string; payload.tags.1: Invalid input: expected string, received number" });
+    expect(outputOf(result)).toEqual({
+      error: "payload.sku: Invalid input: expected number, received string; payload.tags.1: Invalid input: expected string, received number",
+    });
     expect(outputOf(await runAction(invocation))).toEqual({ error: "payload: Invalid input: expected object, received undefined" });
     expect(outputOf(await runAction({ ...invocation, payload: "{" }))).toEqual({ error: "payload: expected JSON" });
     expect(calls).toBe(0);
   });
 
   it("takes schemas of other libraries, asynchronous ones too", async () => {
-    const even: ValueSchema<number> = { "~standard": { version: 1, vendor: "own", validate: (value) => Promise.resolve(typeof value === "number" && value % 2 === 0 ? { value } : { issues: [{ message: "odd", path: [{ key: "a" }, 0] }] }) } };
+    const even: ValueSchema<number> = {
+      "~standard": {
+        version: 1,
+        vendor: "own",
+        validate: (value) =>
+          Promise.resolve(typeof value === "number" && value % 2 === 0 ? { value } : { issues: [{ message: "odd", path: [{ key: "a" }, 0] }] }),
+      },
+    };
     app("shop").action("price", { payload: even }, (_context, payload) => payload / 2);
     expect(await runAction({ ...invocation, payload: "4" })).toEqual({ status: "succeeded", output: "2" });
     expect(outputOf(await runAction({ ...invocation, payload: "3" }))).toEqual({ error: "payload.a.0: odd" });
@@ -110,7 +134,12 @@ describe("runAction", () => {
     const seen: unknown[] = [];
     const outputs: unknown[] = [];
     for (at = 0; at < thrown.length; at++) outputs.push(outputOf(await runAction({ ...invocation, onError: (error) => seen.push(error) })));
-    expect(outputs).toEqual([{ error: "sold out" }, { error: "text" }, { error: "undefined" }, { error: "The action failed with something that cannot be shown." }]);
+    expect(outputs).toEqual([
+      { error: "sold out" },
+      { error: "text" },
+      { error: "undefined" },
+      { error: "The action failed with something that cannot be shown." },
+    ]);
     expect(seen).toEqual(thrown);
   });
 
@@ -119,7 +148,9 @@ describe("runAction", () => {
     // @ts-expect-error not what the schema says
     app("shop").action("typed", { output: z.string() }, () => 5);
     expect(outputOf(await runAction(invocation))).toEqual({ error: "output: cannot be written as JSON: Do not know how to serialize a BigInt" });
-    expect(outputOf(await runAction({ ...invocation, action_name: "typed" }))).toEqual({ error: "output: Invalid input: expected string, received number" });
+    expect(outputOf(await runAction({ ...invocation, action_name: "typed" }))).toEqual({
+      error: "output: Invalid input: expected string, received number",
+    });
   });
 
   it("names what there is when it is asked for something else", async () => {
@@ -129,11 +160,15 @@ describe("runAction", () => {
   });
 
   it("tells the handler when the invocation is cancelled", async () => {
-    app("shop").action("price", ({ signal }) => new Promise((_resolve, reject) => {
-      signal.addEventListener("abort", () => {
-        reject(signal.reason as Error);
-      });
-    }));
+    app("shop").action(
+      "price",
+      ({ signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            reject(signal.reason as Error);
+          });
+        }),
+    );
     const controller = new AbortController();
     const running = runAction({ ...invocation, signal: controller.signal });
     controller.abort(new Error("cancelled"));

@@ -51,10 +51,17 @@ export class App {
    * @returns the handler, to be called by other code and by tests; called so, nothing is checked.
    * @throws {TypeError} when the app has an action of this name.
    */
-  action<Payload extends ValueSchema | undefined = undefined, Output extends ValueSchema | undefined = undefined, Returned = Output extends ValueSchema ? InputOf<Output> : unknown>(
+  action<
+    Payload extends ValueSchema | undefined = undefined,
+    Output extends ValueSchema | undefined = undefined,
+    Returned = Output extends ValueSchema ? InputOf<Output> : unknown,
+  >(
     name: string,
     schemas: ActionSchemas<Payload, Output>,
-    handler: ActionHandler<Payload extends ValueSchema ? OutputOf<Payload> : unknown, Returned & (Output extends ValueSchema ? InputOf<Output> : unknown)>,
+    handler: ActionHandler<
+      Payload extends ValueSchema ? OutputOf<Payload> : unknown,
+      Returned & (Output extends ValueSchema ? InputOf<Output> : unknown)
+    >,
   ): typeof handler;
   /**
    * Adds an action. Nobody checks that its payload is what the handler expects: give a schema where callers are not your own.
@@ -64,7 +71,10 @@ export class App {
    * @throws {TypeError} when the app has an action of this name.
    */
   action<Output, Payload = unknown>(name: string, handler: ActionHandler<Payload, Output>): ActionHandler<Payload, Output>;
-  action(name: string, ...rest: [ActionSchemas<ValueSchema | undefined, ValueSchema | undefined>, ActionHandler<never, unknown>] | [ActionHandler<never, unknown>]): ActionHandler<never, unknown> {
+  action(
+    name: string,
+    ...rest: [ActionSchemas<ValueSchema | undefined, ValueSchema | undefined>, ActionHandler<never, unknown>] | [ActionHandler<never, unknown>]
+  ): ActionHandler<never, unknown> {
     const [schemas, handler] = rest.length === 1 ? [{}, rest[0]] : rest;
     checkedName(name, "action");
     if (typeof handler !== "function") throw new TypeError(`The action ${name} of the app ${this.name} has no handler: pass a function.`);
@@ -113,6 +123,7 @@ export function app(name: string): App {
 }
 
 function checkedName(name: string, what: string): string {
-  if (typeof name !== "string" || !/^\P{Cc}{1,255}$/u.test(name)) throw new TypeError(`An ${what}'s name has 1 to 255 characters, none of them a control character.`);
+  if (typeof name !== "string" || !/^\P{Cc}{1,255}$/u.test(name))
+    throw new TypeError(`An ${what}'s name has 1 to 255 characters, none of them a control character.`);
   return name;
 }

@@ -18,7 +18,11 @@ export async function describeApps(): Promise<{ readonly apps: readonly AppDescr
     [...registeredApps().values()].map(async ({ actions, name }) => ({
       name,
       actions: await Promise.all(
-        [...actions].map(async ([action, { output, payload }]) => ({ name: action, input_schema: await jsonSchemaOf(payload, "input"), output_schema: await jsonSchemaOf(output, "output") })),
+        [...actions].map(async ([action, { output, payload }]) => ({
+          name: action,
+          input_schema: await jsonSchemaOf(payload, "input"),
+          output_schema: await jsonSchemaOf(output, "output"),
+        })),
       ),
     })),
   );

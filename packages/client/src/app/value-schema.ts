@@ -22,7 +22,12 @@ interface Issue {
 }
 
 /** What fits a schema before it is checked. */
-export type InputOf<S> = S extends ValueSchema<infer Input> ? Input : S extends { readonly "~standard": { readonly types?: { readonly input: infer Input } | undefined } } ? Input : never;
+export type InputOf<S> =
+  S extends ValueSchema<infer Input>
+    ? Input
+    : S extends { readonly "~standard": { readonly types?: { readonly input: infer Input } | undefined } }
+      ? Input
+      : never;
 /** What a schema makes of a value. */
 export type OutputOf<S> = S extends { readonly "~standard": { readonly types?: { readonly output: infer Output } | undefined } } ? Output : never;
 
@@ -36,7 +41,9 @@ export type OutputOf<S> = S extends { readonly "~standard": { readonly types?: {
 export async function checkedBy(schema: ValueSchema, value: unknown, at: string): Promise<unknown> {
   const result = await schema["~standard"].validate(value);
   if (result.issues === undefined) return result.value;
-  const shown = result.issues.slice(0, 10).map(({ message, path = [] }) => [at, ...path.map((part) => String(typeof part === "object" ? part.key : part))].join(".") + `: ${message}`);
+  const shown = result.issues
+    .slice(0, 10)
+    .map(({ message, path = [] }) => [at, ...path.map((part) => String(typeof part === "object" ? part.key : part))].join(".") + `: ${message}`);
   throw new TypeError(shown.join("; "));
 }
 

@@ -16,7 +16,9 @@ let afterHalf: (response: ServerResponse) => void;
 
 const server = createServer((_request, response) => {
   response.writeHead(200, { "content-type": "application/octet-stream", "content-length": total });
-  response.write(half, () => { afterHalf(response); });
+  response.write(half, () => {
+    afterHalf(response);
+  });
 });
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "shoal-save-"));
@@ -68,7 +70,10 @@ describe("saveTo", () => {
     });
     const onProgress = ({ receivedBytes }: { receivedBytes: number }) => {
       // Nothing more comes: the abort finds a read that waits.
-      if (receivedBytes === half.length) setImmediate(() => { controller.abort(enough); });
+      if (receivedBytes === half.length)
+        setImmediate(() => {
+          controller.abort(enough);
+        });
     };
     await expect(saveTo(await download(), join(folder, "file"), { signal: controller.signal, onProgress })).rejects.toBe(enough);
     await closed;
@@ -78,7 +83,9 @@ describe("saveTo", () => {
 
   it("rejects with what its caller throws, and for a directory that is missing, leaving nothing behind", async () => {
     const wrong = new Error("wrong");
-    const onProgress = () => { throw wrong; };
+    const onProgress = () => {
+      throw wrong;
+    };
     await expect(saveTo(await download(), join(folder, "file"), { onProgress })).rejects.toBe(wrong);
     await expect(saveTo(await download(), join(folder, "none", "file"))).rejects.toMatchObject({ code: "ENOENT" });
     expect(await readdir(folder)).toEqual([]);

@@ -22,7 +22,11 @@ export interface SaveOptions {
  * @returns the size of the file in bytes.
  * @throws what the download's stream fails with (`ConnectionError`, `TimeoutError`); the system's error (`ENOENT`, `ENOSPC`, …).
  */
-export async function saveTo(from: Pick<Download, "stream" | "sizeBytes"> | ReadableStream<Uint8Array>, path: string, options: SaveOptions = {}): Promise<number> {
+export async function saveTo(
+  from: Pick<Download, "stream" | "sizeBytes"> | ReadableStream<Uint8Array>,
+  path: string,
+  options: SaveOptions = {},
+): Promise<number> {
   const { onProgress, signal } = options;
   const { stream, sizeBytes: totalBytes } = "stream" in from ? from : { stream: from, sizeBytes: undefined };
   const part = join(dirname(path), `.${basename(path)}.${crypto.randomUUID().slice(0, 8)}.part`);

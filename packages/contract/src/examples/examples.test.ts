@@ -5,11 +5,21 @@ import { contract } from "../contract.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { examples } from "./index.ts";
 
-const names = new Map(Object.entries(schemas).flatMap(([name, value]): [unknown, string][] => (typeof value === "object" && "_zod" in value ? [[value, name]] : [])));
+const names = new Map(
+  Object.entries(schemas).flatMap(([name, value]): [unknown, string][] => (typeof value === "object" && "_zod" in value ? [[value, name]] : [])),
+);
 
 /** Every schema of a whole JSON body or answer, by its name. Multipart bodies are left out: JSON has no files. */
 function wholes({ body, errorBodies = {}, responses }: Endpoint): z.core.$ZodType[] {
-  const answers = Object.values(responses).flatMap((content) => (content.kind === "json" ? [content.schema] : content.kind === "page" || content.kind === "tokenPage" ? [content.item] : content.kind === "events" ? [content.event] : []));
+  const answers = Object.values(responses).flatMap((content) =>
+    content.kind === "json"
+      ? [content.schema]
+      : content.kind === "page" || content.kind === "tokenPage"
+        ? [content.item]
+        : content.kind === "events"
+          ? [content.event]
+          : [],
+  );
   return [...(body?.kind === "json" ? [body.schema] : []), ...answers, ...Object.values(errorBodies)];
 }
 

@@ -6,7 +6,9 @@ const processId = "1f0cf6c6-6f4d-4a53-8b3e-0d8c2f0f7c11";
 /** What happens inside a session: files, processes, mouse and keyboard, recordings, events. */
 export const insideExamples = {
   FilePath: [{ path: "/home/shoal/Downloads/report.pdf" }],
-  FileInfo: [{ name: "report.pdf", path: "/home/shoal/Downloads/report.pdf", size_bytes: 18_204, is_dir: false, mod_time: times.updated, mode: "-rw-r--r--" }],
+  FileInfo: [
+    { name: "report.pdf", path: "/home/shoal/Downloads/report.pdf", size_bytes: 18_204, is_dir: false, mod_time: times.updated, mode: "-rw-r--r--" },
+  ],
   CreateDirectory: [{ path: "/home/shoal/inbox", mode: "0755" }],
   MovePath: [{ src_path: "/home/shoal/Downloads/report.pdf", dest_path: "/home/shoal/inbox/report.pdf" }],
   SetFilePermissions: [{ path: "/home/shoal/run.sh", mode: "0755" }],
@@ -25,13 +27,24 @@ export const insideExamples = {
   ResizeTerminal: [{ rows: 40, cols: 120 }],
   WriteStdin: [{ data_b64: base64("ls\n") }],
   StdinResult: [{ written_bytes: 3 }],
-  ProcessStreamEvent: [{ stream: "stdout", data_b64: base64("42\n") }, { event: "exit", exit_code: 0 }],
+  ProcessStreamEvent: [
+    { stream: "stdout", data_b64: base64("42\n") },
+    { event: "exit", exit_code: 0 },
+  ],
   Ok: [{ ok: true }],
   ExecutePlaywright: [{ code: "await page.goto('https://example.com/'); return await page.title();", timeout_sec: 60 }],
   PlaywrightResult: [{ success: true, result: "Example Domain", stdout: "", stderr: "" }],
   ClickMouse: [{ x: 640, y: 400, button: "left", click_type: "click", num_clicks: 2 }],
   MoveMouse: [{ x: 640, y: 400, smooth: true, duration_ms: 250 }],
-  DragMouse: [{ path: [[100, 100], [300, 240]], button: "left" }],
+  DragMouse: [
+    {
+      path: [
+        [100, 100],
+        [300, 240],
+      ],
+      button: "left",
+    },
+  ],
   Scroll: [{ x: 640, y: 400, delta_y: 5 }],
   PressKey: [{ keys: ["Ctrl+a"] }],
   TypeText: [{ text: "hello", delay: 20 }],
@@ -40,15 +53,44 @@ export const insideExamples = {
   ClipboardText: [{ text: "hello" }],
   WriteClipboard: [{ text: "hello" }],
   CaptureScreenshot: [{ region: { x: 0, y: 0, width: 640, height: 400 } }, {}],
-  ComputerBatch: [{ actions: [{ type: "click_mouse", click_mouse: { x: 640, y: 400 } }, { type: "sleep", sleep: { duration_ms: 200 } }, { type: "type_text", type_text: { text: "hello" } }] }],
+  ComputerBatch: [
+    {
+      actions: [
+        { type: "click_mouse", click_mouse: { x: 640, y: 400 } },
+        { type: "sleep", sleep: { duration_ms: 200 } },
+        { type: "type_text", type_text: { text: "hello" } },
+      ],
+    },
+  ],
   ComputerBatchError: [{ code: "bad_request", message: "Action 1 could not be done: there is no key Hyper.", failed_action: 1 }],
   StartReplay: [{ framerate: 10, max_duration_in_seconds: 600 }],
   MarkReplay: [{ title: "Sign in" }],
   ReplayMark: [{ title: "Sign in", offset_seconds: 4.2 }],
-  Replay: [{ replay_id: "rp_0c6c1d", started_at: times.created, finished_at: times.updated, replay_view_url: `http://127.0.0.1:7777/browser/replay/${ids.session}.rp_0c6c1d`, clock: { started_ts: 1_772_357_400_000_000 }, marks: [{ title: "Sign in", offset_seconds: 4.2 }] }],
+  Replay: [
+    {
+      replay_id: "rp_0c6c1d",
+      started_at: times.created,
+      finished_at: times.updated,
+      replay_view_url: `http://127.0.0.1:7777/browser/replay/${ids.session}.rp_0c6c1d`,
+      clock: { started_ts: 1_772_357_400_000_000 },
+      marks: [{ title: "Sign in", offset_seconds: 4.2 }],
+    },
+  ],
   LogEvent: [{ event: "log", message: "[chromium] listening", timestamp: times.created }],
   TelemetryEnvelope: [
-    { seq: 41, event: { ts: 1_772_357_400_000_000, type: "console_log", category: "console", source: { kind: "cdp", event: "Runtime.consoleAPICalled" }, data: { level: "info", text: "cart loaded", url: "https://example.com/cart" } } },
-    { seq: 42, event: { ts: 1_772_357_400_250_000, type: "page_load", category: "page", source: { kind: "cdp" }, data: { url: "https://example.com/cart" } } },
+    {
+      seq: 41,
+      event: {
+        ts: 1_772_357_400_000_000,
+        type: "console_log",
+        category: "console",
+        source: { kind: "cdp", event: "Runtime.consoleAPICalled" },
+        data: { level: "info", text: "cart loaded", url: "https://example.com/cart" },
+      },
+    },
+    {
+      seq: 42,
+      event: { ts: 1_772_357_400_250_000, type: "page_load", category: "page", source: { kind: "cdp" }, data: { url: "https://example.com/cart" } },
+    },
   ],
 } satisfies Examples;

@@ -14,7 +14,14 @@ const key = {
   last_used_at: times.updated,
 };
 const enabled = { enabled: true };
-const auditDestination = { type: "s3", format: "jsonl.gz", bucket: "acme-audit", prefix: "shoal/", region: "eu-central-1", role_arn: "arn:aws:iam::123456789012:role/shoal-audit" } as const;
+const auditDestination = {
+  type: "s3",
+  format: "jsonl.gz",
+  bucket: "acme-audit",
+  prefix: "shoal/",
+  region: "eu-central-1",
+  role_arn: "arn:aws:iam::123456789012:role/shoal-audit",
+} as const;
 
 /** Keys, projects, limits, the audit log, places that telemetry goes to. */
 export const organizationExamples = {
@@ -28,7 +35,15 @@ export const organizationExamples = {
   UpdateProject: [{ status: "archived" }],
   ProjectLimits: [{ max_concurrent_sessions: 20, max_concurrent_invocations: null }],
   UpdateProjectLimits: [{ max_concurrent_sessions: 40 }],
-  OrgLimits: [{ max_concurrent_sessions: 100, default_project_max_concurrent_sessions: null, max_auth_connections: null, auth_connections_used: 2, min_health_check_interval_seconds: 300 }],
+  OrgLimits: [
+    {
+      max_concurrent_sessions: 100,
+      default_project_max_concurrent_sessions: null,
+      max_auth_connections: null,
+      auth_connections_used: 2,
+      min_health_check_interval_seconds: 300,
+    },
+  ],
   UpdateOrgLimits: [{ default_project_max_concurrent_sessions: 10 }],
   OrgEntitlements: [
     {
@@ -42,7 +57,13 @@ export const organizationExamples = {
         custom_proxies: enabled,
         file_io: enabled,
         gpu: { enabled: false },
-        managed_auth: { enabled: true, health_check_interval_default_seconds: 3_600, health_check_interval_max_seconds: 86_400, health_check_interval_min_seconds: 300, max_connections: null },
+        managed_auth: {
+          enabled: true,
+          health_check_interval_default_seconds: 3_600,
+          health_check_interval_max_seconds: 86_400,
+          health_check_interval_min_seconds: 300,
+          max_connections: null,
+        },
         managed_proxies: { enabled: false },
         profiles: enabled,
         proxy_bypass_hosts: enabled,
@@ -75,14 +96,42 @@ export const organizationExamples = {
       user_agent: "shoal/0.1.0",
     },
   ],
-  AuditLogExportDestination: [{ ...auditDestination, id: "ad_1", external_id: "shoal-5f2d", kernel_role_arn: "arn:aws:iam::210987654321:role/shoal-export", status: "active", consecutive_failures: 0, created_at: times.created, updated_at: times.updated }],
+  AuditLogExportDestination: [
+    {
+      ...auditDestination,
+      id: "ad_1",
+      external_id: "shoal-5f2d",
+      kernel_role_arn: "arn:aws:iam::210987654321:role/shoal-export",
+      status: "active",
+      consecutive_failures: 0,
+      created_at: times.created,
+      updated_at: times.updated,
+    },
+  ],
   CreateAuditLogExportDestination: [auditDestination],
   UpdateAuditLogExportDestination: [{ status: "paused" }],
-  AuditLogExportDestinationTestResult: [{ success: false, stage: "assume_role", error: { code: "assume_role_failed", message: "The role does not trust the exporter." } }],
-  OtlpDestination: [{ id: "td_1", name: "collector", endpoint: "https://otlp.example.com", headers: { authorization: "" }, created_at: times.created, updated_at: times.updated }],
+  AuditLogExportDestinationTestResult: [
+    { success: false, stage: "assume_role", error: { code: "assume_role_failed", message: "The role does not trust the exporter." } },
+  ],
+  OtlpDestination: [
+    {
+      id: "td_1",
+      name: "collector",
+      endpoint: "https://otlp.example.com",
+      headers: { authorization: "" },
+      created_at: times.created,
+      updated_at: times.updated,
+    },
+  ],
   CreateOtlpDestination: [{ name: "collector", endpoint: "https://otlp.example.com", headers: { authorization: "Bearer 8c1f" } }],
   UpdateOtlpDestination: [{ headers: { authorization: null } }],
   Health: [{ status: "ok", version: "0.1.0" }],
   Readiness: [{ status: "ready", checks: { database: "ok", placement: "ok" } }],
-  ErrorBody: [{ code: "bad_request", message: "body.timeout_seconds: expected at least 10", details: [{ code: "invalid_input", message: "body.timeout_seconds: expected at least 10" }] }],
+  ErrorBody: [
+    {
+      code: "bad_request",
+      message: "body.timeout_seconds: expected at least 10",
+      details: [{ code: "invalid_input", message: "body.timeout_seconds: expected at least 10" }],
+    },
+  ],
 } satisfies Examples;

@@ -17,35 +17,98 @@ const browser = {
   memory: "4GiB",
   browser_restarts: 0,
 };
-const profile = { id: ids.profile, name: "work", created_at: times.created, updated_at: times.updated, saved_at: times.updated, size_bytes: 184_320, version: 3 };
+const profile = {
+  id: ids.profile,
+  name: "work",
+  created_at: times.created,
+  updated_at: times.updated,
+  saved_at: times.updated,
+  size_bytes: 184_320,
+  version: 3,
+};
 
 const storageState = {
-  cookies: [{ name: "session", value: "a1b2c3", domain: "example.com", path: "/", expires: -1, httpOnly: true, secure: true, sameSite: "Lax" as const }],
+  cookies: [
+    { name: "session", value: "a1b2c3", domain: "example.com", path: "/", expires: -1, httpOnly: true, secure: true, sameSite: "Lax" as const },
+  ],
   origins: [{ origin: "https://example.com", localStorage: [{ name: "theme", value: "dark" }] }],
 };
 
 /** Sessions, and what they are made with. */
 export const sessionExamples = {
   Browser: [browser],
-  CreateBrowser: [{ name: "checkout-run", timeout_seconds: 300, viewport: { width: 1280, height: 800 }, start_url: "https://example.com/", profile: { name: "work", save_changes: true }, tags: { team: "shop" } }, {}],
+  CreateBrowser: [
+    {
+      name: "checkout-run",
+      timeout_seconds: 300,
+      viewport: { width: 1280, height: 800 },
+      start_url: "https://example.com/",
+      profile: { name: "work", save_changes: true },
+      tags: { team: "shop" },
+    },
+    {},
+  ],
   UpdateBrowser: [{ name: null, tags: { team: "search" }, viewport: { width: 1024, height: 768 } }],
   ExtendBrowser: [{ max_duration_seconds: 3600 }, {}],
-  Curl: [{ url: "https://example.com/api/cart", method: "POST", headers: { "content-type": "application/json" }, body: '{"item":7}', timeout_ms: 10_000 }],
+  Curl: [
+    { url: "https://example.com/api/cart", method: "POST", headers: { "content-type": "application/json" }, body: '{"item":7}', timeout_ms: 10_000 },
+  ],
   CurlResult: [{ status: 200, headers: { "content-type": ["application/json"] }, body: '{"items":1}', duration_ms: 184 }],
-  LimitError: [{ code: "too_many_requests", message: "This project runs 50 sessions, its limit. Delete one, or wait until one ends.", limit: 50, used: 50, remaining: 0 }],
-  CurlError: [{ code: "bad_gateway", message: "example.com could not be reached through the browser: its name does not resolve.", net_error: -105, net_error_name: "ERR_NAME_NOT_RESOLVED" }],
+  LimitError: [
+    {
+      code: "too_many_requests",
+      message: "This project runs 50 sessions, its limit. Delete one, or wait until one ends.",
+      limit: 50,
+      used: 50,
+      remaining: 0,
+    },
+  ],
+  CurlError: [
+    {
+      code: "bad_gateway",
+      message: "example.com could not be reached through the browser: its name does not resolve.",
+      net_error: -105,
+      net_error_name: "ERR_NAME_NOT_RESOLVED",
+    },
+  ],
   Profile: [profile],
   CreateProfile: [{ name: "work" }],
   UpdateProfile: [{ name: "work-2026" }],
-  ProfileVersion: [{ version: 3, created_at: times.updated, size_bytes: 184_320, checksum: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", source: "session", session_id: ids.session, is_current: true }],
+  ProfileVersion: [
+    {
+      version: 3,
+      created_at: times.updated,
+      size_bytes: 184_320,
+      checksum: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+      source: "session",
+      session_id: ids.session,
+      is_current: true,
+    },
+  ],
   RollbackProfile: [{ version: 2 }],
   CloneProfile: [{ name: "work-copy" }, {}],
   StorageState: [storageState],
   ImportStorageState: [storageState],
   Extension: [{ id: ids.extension, name: "ad-filter", created_at: times.created, size_bytes: 48_213, last_used_at: null }],
-  Proxy: [{ id: ids.proxy, name: "office", type: "custom", protocol: "https", status: "available", last_checked: times.updated, config: { host: "proxy.example.com", port: 8443, username: "shoal", has_password: true, has_ca_bundle: false } }],
+  Proxy: [
+    {
+      id: ids.proxy,
+      name: "office",
+      type: "custom",
+      protocol: "https",
+      status: "available",
+      last_checked: times.updated,
+      config: { host: "proxy.example.com", port: 8443, username: "shoal", has_password: true, has_ca_bundle: false },
+    },
+  ],
   CreateProxy: [
-    { name: "office", type: "custom", protocol: "https", config: { host: "proxy.example.com", port: 8443, username: "shoal", password: "correct-horse" }, bypass_hosts: ["intranet.example.com"] },
+    {
+      name: "office",
+      type: "custom",
+      protocol: "https",
+      config: { host: "proxy.example.com", port: 8443, username: "shoal", password: "correct-horse" },
+      bypass_hosts: ["intranet.example.com"],
+    },
     { name: "dsl", type: "residential", config: { country: "DE" } },
   ],
   UpdateProxy: [{ name: "branch-office" }],

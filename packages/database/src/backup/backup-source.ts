@@ -42,7 +42,9 @@ export async function writtenColumns(client: PoolClient, table: string): Promise
 
 /** Tables whose rows last, by name. */
 export async function lastingTables(client: PoolClient): Promise<string[]> {
-  const { rows } = await client.query<{ name: string }>("select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and relpersistence = 'p' order by relname");
+  const { rows } = await client.query<{ name: string }>(
+    "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and relpersistence = 'p' order by relname",
+  );
   return rows.map(({ name }) => name).filter((name) => !passing.has(name));
 }
 
@@ -75,7 +77,10 @@ async function reach(directory: string, log: DatabaseLog): Promise<{ readonly ta
 export async function openBackupSource({ dataDir, log }: { readonly dataDir: string; readonly log: DatabaseLog }): Promise<BackupSource> {
   const directory = await realpath(dataDir).catch(() => dataDir);
   await access(join(clusterIn(directory), "PG_VERSION")).catch(() => {
-    throw new DatabaseError(`There is no embedded database in ${dataDir}.`, { code: "database_missing", hint: "Name the data folder of the service, or back up an external database with pg_dump." });
+    throw new DatabaseError(`There is no embedded database in ${dataDir}.`, {
+      code: "database_missing",
+      hint: "Name the data folder of the service, or back up an external database with pg_dump.",
+    });
   });
   const { target, stop } = await reach(directory, log);
   const { pool, close } = createPool(target, log);
@@ -100,7 +105,9 @@ export async function openBackupSource({ dataDir, log }: { readonly dataDir: str
       async *chunks() {
         for (const table of await lastingTables(client)) {
           const columns = await writtenColumns(client, table);
-          await client.query(`declare rows_of_table no scroll cursor for select row_to_json(t)::text as row from (select ${columns.join(", ")} from ${client.escapeIdentifier(table)}) t`);
+          await client.query(
+            `declare rows_of_table no scroll cursor for select row_to_json(t)::text as row from (select ${columns.join(", ")} from ${client.escapeIdentifier(table)}) t`,
+          );
           yield* chunksOf(client, table);
           await client.query("close rows_of_table");
         }

@@ -24,7 +24,11 @@ export interface RestoreTarget {
 }
 
 function failed(message: string, cause?: unknown): DatabaseError {
-  return new DatabaseError(message, { code: "restore_failed", hint: "Nothing was kept of it. Take another backup, or the version of Shoal that made this one.", cause });
+  return new DatabaseError(message, {
+    code: "restore_failed",
+    hint: "Nothing was kept of it. Take another backup, or the version of Shoal that made this one.",
+    cause,
+  });
 }
 
 /**
@@ -33,11 +37,22 @@ function failed(message: string, cause?: unknown): DatabaseError {
  * @param options.migrations - of the backup.
  * @throws {DatabaseError} `schema_newer` when it was made by a newer Shoal.
  */
-export async function openRestoreTarget({ dataDir, log, migrations }: { readonly dataDir: string; readonly log: DatabaseLog; readonly migrations: readonly string[] }): Promise<RestoreTarget> {
+export async function openRestoreTarget({
+  dataDir,
+  log,
+  migrations,
+}: {
+  readonly dataDir: string;
+  readonly log: DatabaseLog;
+  readonly migrations: readonly string[];
+}): Promise<RestoreTarget> {
   const ids = new Set(known.map(({ id }) => id));
   const unknown = migrations.filter((id) => !ids.has(id));
   if (unknown.length > 0) {
-    throw new DatabaseError(`The backup was made by a newer Shoal: it has the migrations ${unknown.join(", ")}, and this program knows them up to ${known.at(-1)?.id ?? "none"}.`, { code: "schema_newer", hint: "Update this program to the version that made the backup." });
+    throw new DatabaseError(
+      `The backup was made by a newer Shoal: it has the migrations ${unknown.join(", ")}, and this program knows them up to ${known.at(-1)?.id ?? "none"}.`,
+      { code: "schema_newer", hint: "Update this program to the version that made the backup." },
+    );
   }
   const { platform, arch } = process;
   const postgres = await startEmbedded({ directory: dataDir, log, platform, arch, tcp: platform === "win32" });
@@ -54,7 +69,11 @@ export async function openRestoreTarget({ dataDir, log, migrations }: { readonly
     await connectFirst(pool, postgres.target);
     const query = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
     const wanted = new Set(migrations);
-    await migrate(query, known.filter(({ id }) => wanted.has(id)), log);
+    await migrate(
+      query,
+      known.filter(({ id }) => wanted.has(id)),
+      log,
+    );
     const client = await pool.connect();
     inUse = client;
     // Triggers have done their work when the rows were first written; foreign keys held then.
@@ -71,14 +90,19 @@ export async function openRestoreTarget({ dataDir, log, migrations }: { readonly
         if (columns === undefined) throw failed(`The backup has a table ${table}, which its version of Shoal does not have.`);
         if (rows.length === 0) return;
         const name = client.escapeIdentifier(table);
-        await client.query(`insert into ${name} (${columns}) overriding system value select ${columns} from json_populate_recordset(null::${name}, $1::json)`, [`[${rows.join(",")}]`]).catch((error: unknown) => {
-          throw failed(`Rows of the table ${table} do not fit: ${error instanceof Error ? error.message : String(error)}.`, error);
-        });
+        await client
+          .query(`insert into ${name} (${columns}) overriding system value select ${columns} from json_populate_recordset(null::${name}, $1::json)`, [
+            `[${rows.join(",")}]`,
+          ])
+          .catch((error: unknown) => {
+            throw failed(`Rows of the table ${table} do not fit: ${error instanceof Error ? error.message : String(error)}.`, error);
+          });
       },
       async finish(expected) {
         for (const table of columnsOf.keys()) {
           const { rows } = await client.query<{ count: number }>(`select count(*)::int as count from ${client.escapeIdentifier(table)}`);
-          if (rows[0]?.count !== (expected[table] ?? 0)) throw failed(`The backup is damaged: ${table} has ${rows[0]?.count ?? 0} rows in it, and should have ${expected[table] ?? 0}.`);
+          if (rows[0]?.count !== (expected[table] ?? 0))
+            throw failed(`The backup is damaged: ${table} has ${rows[0]?.count ?? 0} rows in it, and should have ${expected[table] ?? 0}.`);
         }
         // What ran then runs no more, nor does anybody wait for an answer.
         await client.query("update sessions set ended_at = greatest(now(), created_at), ended_reason = 'instance_lost' where ended_at is null");

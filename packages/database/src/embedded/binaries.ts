@@ -114,7 +114,10 @@ const copyPrefix = "postgresql-";
 export async function copyInto(directory: string, binaries: Binaries): Promise<Binaries> {
   const target = join(directory, `${copyPrefix}${binaries.version}`);
   const copy = at(join(target, "native"), { initdb: binaries.initdb, postgres: binaries.postgres, pg_ctl: binaries.pgCtl }, binaries.version);
-  const whole = await access(join(copy.root, "complete")).then(() => true, () => false);
+  const whole = await access(join(copy.root, "complete")).then(
+    () => true,
+    () => false,
+  );
   for (const name of await readdir(directory)) {
     if (!name.startsWith(copyPrefix) || (whole && name === basename(target))) continue;
     // One that another user made may stay; only the place of the new one must be free.

@@ -110,10 +110,13 @@ async function initialise(directory: string, binaries: Binaries, launcher: Launc
   if (code !== 0) {
     await rm(draft, { recursive: true, force: true }).catch(() => undefined);
     if (saysDiskFull(output.text())) throw diskFull(directory);
-    throw new DatabaseError(`PostgreSQL's initdb failed in ${directory} (${signal ?? `exit code ${code ?? "unknown"}`}): ${complaint(output.text())}`, {
-      code: code === 126 || code === 127 ? "embedded_unavailable" : "embedded_failed",
-      hint: "Correct the cause, choose another data directory, or give the URL of a PostgreSQL 14 or newer.",
-    });
+    throw new DatabaseError(
+      `PostgreSQL's initdb failed in ${directory} (${signal ?? `exit code ${code ?? "unknown"}`}): ${complaint(output.text())}`,
+      {
+        code: code === 126 || code === 127 ? "embedded_unavailable" : "embedded_failed",
+        hint: "Correct the cause, choose another data directory, or give the URL of a PostgreSQL 14 or newer.",
+      },
+    );
   }
   await rename(draftCluster, clusterIn(directory));
   await syncDirectory(directory);

@@ -54,9 +54,12 @@ describe("an embedded database", () => {
     const held = database.query.transaction().execute(async (transaction) => {
       await sql`select 1`.execute(transaction);
       process.kill(postmasterOf(dataDir), "SIGKILL");
-      await vi.waitFor(() => {
-        expect(heard).toContain(undefined);
-      }, { timeout: 15_000 });
+      await vi.waitFor(
+        () => {
+          expect(heard).toContain(undefined);
+        },
+        { timeout: 15_000 },
+      );
       await sql`select 1`.execute(transaction);
     });
     await expect(held).rejects.toThrow();
@@ -87,7 +90,9 @@ describe("an embedded database", () => {
     const url = `postgres://${user}:${encodeURIComponent(password)}@${host}:${port}/${database}`;
     const connected = await openDatabase({ url, dataDir: "", log });
     await connected.close();
-    const refused = await openDatabase({ url: url.replace(encodeURIComponent(password), "wrong"), dataDir: "", log }).catch((error: unknown) => error);
+    const refused = await openDatabase({ url: url.replace(encodeURIComponent(password), "wrong"), dataDir: "", log }).catch(
+      (error: unknown) => error,
+    );
     expect(refused).toMatchObject({ code: "authentication_failed" });
     await first.stop();
     const second = await startEmbedded(options);
@@ -132,7 +137,10 @@ describe("several starts", () => {
       if (result.status === "rejected") expect(result.reason).toMatchObject({ code: "data_dir_locked" });
     }
     // The refused ones did not loosen the winner's hold.
-    expect(await failed(scratch.hold(startHolder({ dataDir })))).toMatchObject({ code: "data_dir_locked", message: holding(`process ${process.pid}.`) });
+    expect(await failed(scratch.hold(startHolder({ dataDir })))).toMatchObject({
+      code: "data_dir_locked",
+      message: holding(`process ${process.pid}.`),
+    });
     await Promise.all(won.map(({ value }) => value.close()));
     await expectQuiet(dataDir);
   });
@@ -179,7 +187,10 @@ describe("after kill -9", () => {
     const dataDir = scratch.path("side-1");
     const { postgres } = await findBinaries(process.platform, process.arch);
     const asUser = isRoot ? ["--user", "--map-user=1", "--map-group=1"] : [];
-    const orphan = spawn(unshare, [...asUser, postgres, "-D", join(dataDir, "pgdata"), "-k", dataDir, "-c", "listen_addresses="], { stdio: "ignore", env: { ...process.env, LC_ALL: "C" } });
+    const orphan = spawn(unshare, [...asUser, postgres, "-D", join(dataDir, "pgdata"), "-k", dataDir, "-c", "listen_addresses="], {
+      stdio: "ignore",
+      env: { ...process.env, LC_ALL: "C" },
+    });
     const ended = new Promise((resolve) => orphan.once("close", resolve));
     await vi.waitFor(
       async () => {
@@ -198,7 +209,10 @@ describe("after kill -9", () => {
   it("a left-over process id that another process has now is no obstacle", async () => {
     const dataDir = scratch.path("side-1");
     const innocent = spawn("sleep", ["60"], { stdio: "ignore" });
-    await writeFile(join(dataDir, "pgdata", "postmaster.pid"), `${String(innocent.pid)}\n${join(dataDir, "pgdata")}\n1700000000\n5432\n${dataDir}\n\n        1         2\nready   \n`);
+    await writeFile(
+      join(dataDir, "pgdata", "postmaster.pid"),
+      `${String(innocent.pid)}\n${join(dataDir, "pgdata")}\n1700000000\n5432\n${dataDir}\n\n        1         2\nready   \n`,
+    );
     const next = await openDatabase({ dataDir, log: recordingLog() });
     await next.close();
     expect(innocent.exitCode).toBeNull();

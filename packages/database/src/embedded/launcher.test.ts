@@ -29,7 +29,10 @@ describeIf(whyNoMounts(), "on a file system of its own", () => {
       rm ${disk}/filler`;
     const [file = "", ...args] = withMounts(script, holderCommand({ dataDir }));
     const { stdout } = spawnSync(file, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
-    const reports = stdout.trim().split("\n").map((line) => JSON.parse(line) as HolderReport);
+    const reports = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as HolderReport);
     const full = { ok: false, code: "disk_full", message: holding(dataDir) };
     expect(reports).toMatchObject([full, { ok: true }, full, { ok: true }]);
   });
@@ -72,7 +75,12 @@ describeIf(whyNoOtherUsers(), "as other users", () => {
       }
     });
     // Every folder above becomes a passage.
-    const script = closed.map((place) => `mkdir -p ${scratch.path()}/hold; mount --bind ${place} ${scratch.path()}/hold; mount -t tmpfs -o mode=755 none ${join("/", place.split("/")[1] ?? "")}; mkdir -p ${place}; mount --move ${scratch.path()}/hold ${place}`).join("; ");
+    const script = closed
+      .map(
+        (place) =>
+          `mkdir -p ${scratch.path()}/hold; mount --bind ${place} ${scratch.path()}/hold; mount -t tmpfs -o mode=755 none ${join("/", place.split("/")[1] ?? "")}; mkdir -p ${place}; mount --move ${scratch.path()}/hold ${place}`,
+      )
+      .join("; ");
     return script === "" ? [...command] : withMounts(script, command, true);
   }
 
@@ -110,7 +118,10 @@ describeIf(whyNoOtherUsers(), "as other users", () => {
     const dataDir = scratch.path("of-root");
     await mkdir(dataDir);
     for (const path of [dataDir, join(dataDir, "below")]) {
-      expect(await failed(scratch.hold(startHolder({ dataDir: path }, openedTo(asNobody))))).toMatchObject({ code: "data_dir_unwritable", message: holding(path) });
+      expect(await failed(scratch.hold(startHolder({ dataDir: path }, openedTo(asNobody))))).toMatchObject({
+        code: "data_dir_unwritable",
+        message: holding(path),
+      });
     }
   });
 

@@ -35,7 +35,13 @@ const guard = 'test "$PPID" = "$1" || exit 1; shift; exec "$@"';
 async function findTool(name: string): Promise<string | undefined> {
   for (const folder of systemPath) {
     const path = join(folder, name);
-    if (await access(path, constants.X_OK).then(() => true, () => false)) return path;
+    if (
+      await access(path, constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+    )
+      return path;
   }
   return undefined;
 }
@@ -61,8 +67,7 @@ function hasName(): boolean {
 }
 
 /** On Windows the environment is inherited, because programs do not start there without some of it. */
-const cleanEnvironment: SpawnOptions =
-  process.platform === "win32" ? {} : { env: { PATH: systemPath.join(":"), LANG: "C", LC_ALL: "C", TZ: "UTC" } };
+const cleanEnvironment: SpawnOptions = process.platform === "win32" ? {} : { env: { PATH: systemPath.join(":"), LANG: "C", LC_ALL: "C", TZ: "UTC" } };
 
 /** Starts a program in a session of its own, so that Ctrl-C in our terminal does not end the database before its users. */
 function start(command: readonly string[]): ChildProcess {
@@ -169,8 +174,11 @@ export async function chooseLauncher(needs: Needs & { readonly cluster: string }
       hint: "Choose a data directory outside of folders that are closed to others, or start as the user who owns it.",
     });
   }
-  throw new DatabaseError("PostgreSQL does not run as root, and this system lets root neither open a user namespace (unshare) nor become another user (setpriv).", {
-    code: "embedded_failed",
-    hint: "Start as a plain user, install util-linux, or give the URL of a PostgreSQL 14 or newer.",
-  });
+  throw new DatabaseError(
+    "PostgreSQL does not run as root, and this system lets root neither open a user namespace (unshare) nor become another user (setpriv).",
+    {
+      code: "embedded_failed",
+      hint: "Start as a plain user, install util-linux, or give the URL of a PostgreSQL 14 or newer.",
+    },
+  );
 }

@@ -10,7 +10,8 @@ import type { Launcher } from "./launcher.ts";
 import { type Ending, followOutput } from "./program-output.ts";
 
 /** Where PostgreSQL listens. */
-export type Listening = { readonly kind: "socket"; readonly directory: string; readonly port: number } | { readonly kind: "tcp"; readonly port: number };
+export type Listening =
+  { readonly kind: "socket"; readonly directory: string; readonly port: number } | { readonly kind: "tcp"; readonly port: number };
 
 /** A PostgreSQL that runs and takes connections. */
 export interface PostgresProcess {

@@ -20,7 +20,10 @@ async function unicodeCollation(query: Kysely<unknown>): Promise<string> {
 
 /** A letter and 23 letters or digits, as all identifiers of the service. */
 function newId(): string {
-  return `p${BigInt(`0x${randomBytes(18).toString("hex")}`).toString(36).padStart(28, "0").slice(-23)}`;
+  return `p${BigInt(`0x${randomBytes(18).toString("hex")}`)
+    .toString(36)
+    .padStart(28, "0")
+    .slice(-23)}`;
 }
 
 export const foundation: Migration = {

@@ -27,7 +27,10 @@ export const projects: Migration = {
         default_max_sessions integer check (default_max_sessions >= 0),
         created_at timestamptz(3) not null default now()
       )`.execute(query);
-    const id = `o${BigInt(`0x${randomBytes(18).toString("hex")}`).toString(36).padStart(28, "0").slice(-23)}`;
+    const id = `o${BigInt(`0x${randomBytes(18).toString("hex")}`)
+      .toString(36)
+      .padStart(28, "0")
+      .slice(-23)}`;
     await sql`insert into organization (id) values (${id})`.execute(query);
 
     // Not a column of api_keys: a change there empties every server's memory of the key.
@@ -51,7 +54,9 @@ export const projects: Migration = {
         return new;
       end $$`.execute(query);
     for (const table of ["api_keys", "profiles", "sessions"]) {
-      await sql`create trigger shoal_project_open before insert on ${sql.ref(table)} for each row execute function shoal_project_open()`.execute(query);
+      await sql`create trigger shoal_project_open before insert on ${sql.ref(table)} for each row execute function shoal_project_open()`.execute(
+        query,
+      );
     }
 
     // Counting and inserting must not be interrupted by another that counts, on whichever server: whoever comes later waits for the commit.

@@ -42,7 +42,9 @@ export const proxiesAndExtensions: Migration = {
     await sql`create index extensions_by_age on extensions (project_id, created_at desc, id)`.execute(query);
     await sql`create index extensions_by_name on extensions (project_id, name_folded)`.execute(query);
     for (const table of ["proxies", "extensions"]) {
-      await sql`create trigger shoal_project_open before insert on ${sql.ref(table)} for each row execute function shoal_project_open()`.execute(query);
+      await sql`create trigger shoal_project_open before insert on ${sql.ref(table)} for each row execute function shoal_project_open()`.execute(
+        query,
+      );
     }
   },
 };

@@ -50,9 +50,13 @@ export const browserPools: Migration = {
     await sql`
       create trigger shoal_pool_left after update of ended_at on sessions for each row
       when (old.pool_id is not null and old.ended_at is null and new.ended_at is not null) execute function shoal_notify_pool()`.execute(query);
-    await sql`create trigger shoal_pool_removed after delete on sessions for each row when (old.pool_id is not null) execute function shoal_notify_pool()`.execute(query);
+    await sql`create trigger shoal_pool_removed after delete on sessions for each row when (old.pool_id is not null) execute function shoal_notify_pool()`.execute(
+      query,
+    );
     await sql`create trigger shoal_changes after insert or delete on browser_pools for each row execute function shoal_notify()`.execute(query);
-    await sql`create trigger shoal_updates after update of name, size, config on browser_pools for each row execute function shoal_notify()`.execute(query);
+    await sql`create trigger shoal_updates after update of name, size, config on browser_pools for each row execute function shoal_notify()`.execute(
+      query,
+    );
     await sql`create trigger shoal_project_open before insert on browser_pools for each row execute function shoal_project_open()`.execute(query);
 
     // A pool uses its size, or what it runs where it was made smaller than that.

@@ -34,7 +34,11 @@ export const auditExport: Migration = {
     // Two that write to one place would write the same entries under two names.
     await sql`create unique index audit_export_destinations_place on audit_export_destinations (bucket, prefix)`.execute(query);
     // Only what people change: whoever exports would else be told of each step of its own.
-    await sql`create trigger shoal_changes after insert or delete on audit_export_destinations for each row execute function shoal_notify()`.execute(query);
-    await sql`create trigger shoal_updates after update of revision on audit_export_destinations for each row execute function shoal_notify()`.execute(query);
+    await sql`create trigger shoal_changes after insert or delete on audit_export_destinations for each row execute function shoal_notify()`.execute(
+      query,
+    );
+    await sql`create trigger shoal_updates after update of revision on audit_export_destinations for each row execute function shoal_notify()`.execute(
+      query,
+    );
   },
 };

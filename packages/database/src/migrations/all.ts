@@ -15,4 +15,19 @@ import { regions } from "./0013-regions.ts";
 import { proxyAuthorities } from "./0014-proxy-authorities.ts";
 
 /** Every migration, oldest first. Those that were released are never changed or removed; a change of the schema is a new one. */
-export const migrations: readonly Migration[] = [foundation, projects, auditLogs, proxiesAndExtensions, browserPools, profileStates, replicas, operations, sessionLimits, sessionOptions, telemetryDestinations, auditExport, regions, proxyAuthorities];
+export const migrations: readonly Migration[] = [
+  foundation,
+  projects,
+  auditLogs,
+  proxiesAndExtensions,
+  browserPools,
+  profileStates,
+  replicas,
+  operations,
+  sessionLimits,
+  sessionOptions,
+  telemetryDestinations,
+  auditExport,
+  regions,
+  proxyAuthorities,
+];

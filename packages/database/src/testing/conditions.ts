@@ -46,7 +46,9 @@ export function whyNoPostgres15(): string | undefined {
 export function scratchBase(): string {
   try {
     const { bavail, bsize } = statfsSync("/dev/shm");
-    const mount = readFileSync("/proc/mounts", "utf8").split("\n").find((line) => line.split(" ")[1] === "/dev/shm");
+    const mount = readFileSync("/proc/mounts", "utf8")
+      .split("\n")
+      .find((line) => line.split(" ")[1] === "/dev/shm");
     return bavail * bsize > 2 ** 31 && mount !== undefined && !mount.includes("noexec") ? "/dev/shm" : tmpdir();
   } catch {
     return tmpdir();

@@ -59,20 +59,62 @@ export function databaseSuite(start: () => Promise<TestServer>): void {
     const tags = { team: "qa", "a b": "=+@" };
     const viewport = { width: 1280, height: 720 };
     const session = { project_id, name: "one", placement: "sandbox", server_id: "s1", timeout_seconds: 60, headless: true, stealth: false };
-    await query.insertInto("sessions").values({ ...session, id: "b1", tags, viewport, start_url: null, created_at: "2026-01-31T12:00:00.123Z", ended_at: null, ended_reason: null }).execute();
+    await query
+      .insertInto("sessions")
+      .values({ ...session, id: "b1", tags, viewport, start_url: null, created_at: "2026-01-31T12:00:00.123Z", ended_at: null, ended_reason: null })
+      .execute();
     const row = await query.selectFrom("sessions").selectAll().where("id", "=", "b1").executeTakeFirstOrThrow();
     expect(row).toMatchObject({
       ...session,
-      ...{ id: "b1", name_folded: "one", tags, viewport, start_url: null, created_at: "2026-01-31T12:00:00.123Z", proxy: null, pool_id: null, pool_name: null, pool_state: null, profile_id: null, profile_version: null, profile_save_changes: false, browser_restarts: 0, ended_at: null, ended_reason: null, max_duration_seconds: null, ends_at: null },
+      ...{
+        id: "b1",
+        name_folded: "one",
+        tags,
+        viewport,
+        start_url: null,
+        created_at: "2026-01-31T12:00:00.123Z",
+        proxy: null,
+        pool_id: null,
+        pool_name: null,
+        pool_state: null,
+        profile_id: null,
+        profile_version: null,
+        profile_save_changes: false,
+        browser_restarts: 0,
+        ended_at: null,
+        ended_reason: null,
+        max_duration_seconds: null,
+        ends_at: null,
+      },
     });
-    const counted = await query.selectFrom("sessions").select(({ fn }) => fn.countAll<number>().as("count")).executeTakeFirstOrThrow();
+    const counted = await query
+      .selectFrom("sessions")
+      .select(({ fn }) => fn.countAll<number>().as("count"))
+      .executeTakeFirstOrThrow();
     expect(counted.count).toBe(1);
-    const tagged = await query.selectFrom("sessions").select("id").where("tags", "@>", sql<Record<string, string>>`${JSON.stringify({ team: "qa" })}::jsonb`).execute();
+    const tagged = await query
+      .selectFrom("sessions")
+      .select("id")
+      .where("tags", "@>", sql<Record<string, string>>`${JSON.stringify({ team: "qa" })}::jsonb`)
+      .execute();
     expect(tagged).toEqual([{ id: "b1" }]);
 
     const key_hash = Buffer.from([0, 1, 255]);
-    const key = { id: "k1", name: "key", key_hash, masked_key: "sk_…", project_id: null, created_by_id: "x", created_by_email: "e", created_by_name: null, lifetime_days: null };
-    await query.insertInto("api_keys").values({ ...key, expires_at: new Date("2030-01-01T00:00:00Z"), deleted_at: null }).execute();
+    const key = {
+      id: "k1",
+      name: "key",
+      key_hash,
+      masked_key: "sk_…",
+      project_id: null,
+      created_by_id: "x",
+      created_by_email: "e",
+      created_by_name: null,
+      lifetime_days: null,
+    };
+    await query
+      .insertInto("api_keys")
+      .values({ ...key, expires_at: new Date("2030-01-01T00:00:00Z"), deleted_at: null })
+      .execute();
     const stored = await query.selectFrom("api_keys").selectAll().where("key_hash", "=", key_hash).executeTakeFirstOrThrow();
     expect(stored).toMatchObject({ ...key, expires_at: "2030-01-01T00:00:00.000Z" });
     expect(stored.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -81,7 +123,8 @@ export function databaseSuite(start: () => Promise<TestServer>): void {
   it("holds names apart: profiles in a project, sessions while they run, one default project", async () => {
     const { query } = await fresh();
     const { id: project_id } = await query.selectFrom("projects").select("id").executeTakeFirstOrThrow();
-    const profile = (id: string, name: string | null) => query.insertInto("profiles").values({ id, project_id, name, updated_at: null, last_used_at: null }).execute();
+    const profile = (id: string, name: string | null) =>
+      query.insertInto("profiles").values({ id, project_id, name, updated_at: null, last_used_at: null }).execute();
     await profile("p1", "same");
     await expect(profile("p2", "same")).rejects.toMatchObject({ code: "23505", constraint: "profiles_project_id_name_key" });
     await profile("p3", null);
@@ -89,13 +132,28 @@ export function databaseSuite(start: () => Promise<TestServer>): void {
     const session = (id: string) =>
       query
         .insertInto("sessions")
-        .values({ id, project_id, name: "same", placement: "process", server_id: "s", timeout_seconds: 10, headless: true, stealth: false, viewport: null, start_url: null, ended_at: null, ended_reason: null })
+        .values({
+          id,
+          project_id,
+          name: "same",
+          placement: "process",
+          server_id: "s",
+          timeout_seconds: 10,
+          headless: true,
+          stealth: false,
+          viewport: null,
+          start_url: null,
+          ended_at: null,
+          ended_reason: null,
+        })
         .execute();
     await session("b1");
     await expect(session("b2")).rejects.toMatchObject({ code: "23505", constraint: "sessions_active_name" });
     await query.updateTable("sessions").set({ ended_at: new Date(), ended_reason: "deleted" }).where("id", "=", "b1").execute();
     await session("b2");
-    await expect(query.updateTable("sessions").set({ ended_at: new Date() }).where("id", "=", "b2").execute()).rejects.toMatchObject({ code: "23514" });
+    await expect(query.updateTable("sessions").set({ ended_at: new Date() }).where("id", "=", "b2").execute()).rejects.toMatchObject({
+      code: "23514",
+    });
     await expect(query.insertInto("projects").values({ id: "x", name: "x", is_default: true }).execute()).rejects.toMatchObject({ code: "23505" });
   });
 
@@ -107,8 +165,10 @@ export function databaseSuite(start: () => Promise<TestServer>): void {
       .insertInto("profiles")
       .values(names.map((name, index) => ({ id: `p${index}`, project_id, name, updated_at: null, last_used_at: null })))
       .execute();
-    const equal = async (name: string) => (await query.selectFrom("profiles").select("name").where("name_folded", "=", folded(name)).execute()).map((row) => row.name);
-    const containing = async (part: string) => (await query.selectFrom("profiles").select("name").where(containsFolded("name_folded", part)).orderBy("id").execute()).map((row) => row.name);
+    const equal = async (name: string) =>
+      (await query.selectFrom("profiles").select("name").where("name_folded", "=", folded(name)).execute()).map((row) => row.name);
+    const containing = async (part: string) =>
+      (await query.selectFrom("profiles").select("name").where(containsFolded("name_folded", part)).orderBy("id").execute()).map((row) => row.name);
     expect(await equal("CAFE ZURICH")).toEqual(["Café Zürich"]);
     expect(await equal("cafe\u0301 zu\u0308rich")).toEqual(["Café Zürich"]);
     expect(await equal("μεγαλη πολις")).toEqual(["ΜΕΓΆΛΗ Πόλις"]);
@@ -140,10 +200,13 @@ export function databaseSuite(start: () => Promise<TestServer>): void {
     await writer.query.deleteFrom("profiles").where("id", "=", "p1").execute();
     await writer.query.updateTable("projects").set({ name: "renamed" }).execute();
     const expected = ["profiles:p1", "profiles:p1", "profiles:p1", `projects:${project_id}`];
-    await vi.waitFor(() => {
-      expect(heard).toEqual(expected);
-      expect(own).toHaveLength(4);
-    }, { timeout: 15_000 });
+    await vi.waitFor(
+      () => {
+        expect(heard).toEqual(expected);
+        expect(own).toHaveLength(4);
+      },
+      { timeout: 15_000 },
+    );
     await writer.query
       .transaction()
       .execute(async (transaction) => {
@@ -153,9 +216,12 @@ export function databaseSuite(start: () => Promise<TestServer>): void {
       .catch(() => undefined);
     stop();
     await writer.query.updateTable("projects").set({ name: "again" }).execute();
-    await vi.waitFor(() => {
-      expect(own).toHaveLength(5);
-    }, { timeout: 15_000 });
+    await vi.waitFor(
+      () => {
+        expect(own).toHaveLength(5);
+      },
+      { timeout: 15_000 },
+    );
     expect(heard).toEqual(expected);
   });
 
@@ -163,28 +229,41 @@ export function databaseSuite(start: () => Promise<TestServer>): void {
     const database = await fresh();
     const heard: unknown[] = [];
     database.onChange((change) => heard.push(change?.table));
-    await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and query like 'listen%'`.execute(database.query);
-    await vi.waitFor(() => {
-      expect(heard[0]).toBe(undefined);
-      expect(heard).toHaveLength(2);
-      expect(database.isListening()).toBe(true);
-    }, { timeout: 15_000 });
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and query like 'listen%'`.execute(
+      database.query,
+    );
+    await vi.waitFor(
+      () => {
+        expect(heard[0]).toBe(undefined);
+        expect(heard).toHaveLength(2);
+        expect(database.isListening()).toBe(true);
+      },
+      { timeout: 15_000 },
+    );
     await database.query.updateTable("projects").set({ name: "renamed" }).execute();
-    await vi.waitFor(() => {
-      expect(heard).toEqual([undefined, undefined, "projects"]);
-    }, { timeout: 15_000 });
+    await vi.waitFor(
+      () => {
+        expect(heard).toEqual([undefined, undefined, "projects"]);
+      },
+      { timeout: 15_000 },
+    );
   });
 
   it("goes on after all its connections were cut, in use or not", async () => {
     const database = await fresh();
     const cut = database.query.transaction().execute(async (transaction) => {
-      await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(database.query);
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(
+        database.query,
+      );
       await sql`select 1`.execute(transaction);
     });
     await expect(cut).rejects.toThrow();
-    await vi.waitFor(async () => {
-      expect(await database.query.selectFrom("projects").select("name").execute()).toEqual([{ name: "default" }]);
-    }, { timeout: 15_000 });
+    await vi.waitFor(
+      async () => {
+        expect(await database.query.selectFrom("projects").select("name").execute()).toEqual([{ name: "default" }]);
+      },
+      { timeout: 15_000 },
+    );
   });
 
   it("repeats a prepared query whose columns a migration changed meanwhile", async () => {
@@ -196,15 +275,23 @@ export function databaseSuite(start: () => Promise<TestServer>): void {
     await sql`alter table projects add colour text`.execute(query);
     expect(Object.keys((await all())[0] ?? {})).toContain("colour");
     await sql`alter table projects drop colour`.execute(query);
-    const inTransaction = query.transaction().execute((transaction) => transaction.selectFrom("projects").selectAll().where("is_default", "=", true).execute());
+    const inTransaction = query
+      .transaction()
+      .execute((transaction) => transaction.selectFrom("projects").selectAll().where("is_default", "=", true).execute());
     // In a transaction the failure cannot be hidden, but the next attempt must not meet it again.
     await inTransaction.catch(() => undefined);
-    expect(await query.transaction().execute((transaction) => transaction.selectFrom("projects").selectAll().where("is_default", "=", true).execute())).toHaveLength(1);
+    expect(
+      await query.transaction().execute((transaction) => transaction.selectFrom("projects").selectAll().where("is_default", "=", true).execute()),
+    ).toHaveLength(1);
   });
 
   it("limits the time of queries and of idle transactions", async () => {
     const database = await fresh();
-    const { rows } = await sql<Record<string, string>>`select current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle`.execute(database.query);
+    const { rows } = await sql<
+      Record<string, string>
+    >`select current_setting('statement_timeout') as statement, current_setting('idle_in_transaction_session_timeout') as idle`.execute(
+      database.query,
+    );
     expect(rows[0]).toEqual({ statement: "30s", idle: "1min" });
   });
 
@@ -239,7 +326,8 @@ export function databaseSuite(start: () => Promise<TestServer>): void {
       expect(await refusal("postgres:///db?host=/nowhere&user=x")).toMatchObject({ code: "connection_failed" });
       const both = await refusal(`postgres://shoal:secret1@localhost:${await unusedPort()}/db`);
       expect(both.message).toContain("ECONNREFUSED");
-      for (const error of [closed, both]) expect(`${error.message} ${error.hint} ${String(error.stack)} ${JSON.stringify(error.cause)}`).not.toContain("secret1");
+      for (const error of [closed, both])
+        expect(`${error.message} ${error.hint} ${String(error.stack)} ${JSON.stringify(error.cause)}`).not.toContain("secret1");
     });
 
     it("a wrong password, an unknown database, no TLS", async () => {

@@ -25,11 +25,26 @@ export async function startPostgres14(): Promise<TestServer> {
     await chmod(folder, 0o755);
     // What npm's own environment says of this checkout (its pnpm, its workspace) is none of an empty folder's business.
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS$|NODE_PATH$|VITEST)/i.test(name)));
-    await run("npm", ["install", "--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-timeout=30000", "--fetch-retries=5", `${packageName}@${version}`], { env, cwd: folder, timeout: 360_000 });
+    await run(
+      "npm",
+      [
+        "install",
+        "--prefix",
+        folder,
+        "--no-audit",
+        "--no-fund",
+        "--ignore-scripts",
+        "--fetch-timeout=30000",
+        "--fetch-retries=5",
+        `${packageName}@${version}`,
+      ],
+      { env, cwd: folder, timeout: 360_000 },
+    );
     const root = join(folder, "node_modules", packageName, "native");
     const bin = join(root, "bin");
     for (const program of ["initdb", "postgres", "pg_ctl"]) await chmod(join(bin, program), 0o755);
-    if (!(await completeInPlace({ root, initdb: join(bin, "initdb"), postgres: join(bin, "postgres"), pgCtl: join(bin, "pg_ctl"), version }))) throw new Error(`${packageName}@${version} is not whole.`);
+    if (!(await completeInPlace({ root, initdb: join(bin, "initdb"), postgres: join(bin, "postgres"), pgCtl: join(bin, "pg_ctl"), version })))
+      throw new Error(`${packageName}@${version} is not whole.`);
     const server = await startServerOf(bin, 14);
     return {
       ...server,

@@ -12,7 +12,14 @@ export interface HolderOptions {
 
 export type HolderReport =
   | { readonly ok: true; readonly pid: number; readonly duration_ms: number; readonly projects: readonly string[] }
-  | { readonly ok: false; readonly pid: number; readonly duration_ms: number; readonly code: string; readonly message: string; readonly hint: string };
+  | {
+      readonly ok: false;
+      readonly pid: number;
+      readonly duration_ms: number;
+      readonly code: string;
+      readonly message: string;
+      readonly hint: string;
+    };
 
 /** Another process with a database open, or one that could not open it. */
 export interface Holder {

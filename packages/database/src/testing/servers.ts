@@ -95,10 +95,15 @@ export async function startServerOf(bin: string, major: number): Promise<TestSer
     listening: { kind: "tcp", port },
     log: recordingLog(),
   });
-  return serverAt(port, password, async () => {
-    await server.stop();
-    await rm(directory, { recursive: true });
-  }, major);
+  return serverAt(
+    port,
+    password,
+    async () => {
+      await server.stop();
+      await rm(directory, { recursive: true });
+    },
+    major,
+  );
 }
 
 async function listen(server: Server): Promise<number> {
@@ -132,7 +137,9 @@ const int32 = (value: number): Buffer => Buffer.concat([int16(value >> 16), int1
  */
 export async function startImpostor(row: Readonly<Record<string, string>>): Promise<{ port: number; stop(): Promise<void> }> {
   const ready = message("Z", Buffer.from("I"));
-  const columns = Object.keys(row).map((name) => Buffer.concat([text(name), int32(0), int16(0), int32(/^\d+$/.test(row[name] ?? "") ? 23 : 25), int16(-1), int32(-1), int16(0)]));
+  const columns = Object.keys(row).map((name) =>
+    Buffer.concat([text(name), int32(0), int16(0), int32(/^\d+$/.test(row[name] ?? "") ? 23 : 25), int16(-1), int32(-1), int16(0)]),
+  );
   const values = Object.values(row).map((value) => Buffer.concat([int32(Buffer.byteLength(value)), Buffer.from(value)]));
   const answer = Buffer.concat([
     message("T", Buffer.concat([int16(columns.length), ...columns])),

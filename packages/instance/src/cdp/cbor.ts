@@ -236,7 +236,8 @@ function headBytes(kind: number, count: number): Buffer {
 }
 
 function numberBytes(value: number): Buffer {
-  if (Number.isInteger(value) && !Object.is(value, -0) && value >= -largestInteger && value < largestInteger) return value < 0 ? headBytes(major.negative, -1 - value) : headBytes(major.unsigned, value);
+  if (Number.isInteger(value) && !Object.is(value, -0) && value >= -largestInteger && value < largestInteger)
+    return value < 0 ? headBytes(major.negative, -1 - value) : headBytes(major.unsigned, value);
   const bytes = Buffer.alloc(9, initial.float);
   bytes.writeDoubleBE(value, 1);
   return bytes;

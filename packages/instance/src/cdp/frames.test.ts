@@ -11,14 +11,25 @@ interface Sent {
 }
 
 /** Any payload length that needs another length field, and some around each border. */
-const payloads = fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.constantFrom(125, 126, 127, 65_535, 65_536, 70_000).map((length) => new Uint8Array(length).fill(7))).map((bytes) => Buffer.from(bytes));
+const payloads = fc
+  .oneof(
+    fc.uint8Array({ maxLength: 300 }),
+    fc.constantFrom(125, 126, 127, 65_535, 65_536, 70_000).map((length) => new Uint8Array(length).fill(7)),
+  )
+  .map((bytes) => Buffer.from(bytes));
 
 const frames = (masked: boolean): fc.Arbitrary<Sent[]> =>
   fc
     .array(
       fc.record({
         pieces: fc.array(payloads, { minLength: 1, maxLength: 3 }),
-        control: fc.option(fc.record({ code: fc.constantFrom(opcode.ping, opcode.pong), payload: fc.uint8Array({ maxLength: 125 }).map((bytes) => Buffer.from(bytes)) }), { nil: undefined }),
+        control: fc.option(
+          fc.record({
+            code: fc.constantFrom(opcode.ping, opcode.pong),
+            payload: fc.uint8Array({ maxLength: 125 }).map((bytes) => Buffer.from(bytes)),
+          }),
+          { nil: undefined },
+        ),
         mask: fc.uint8Array({ minLength: 4, maxLength: 4 }).map((bytes) => Buffer.from(bytes)),
       }),
       { maxLength: 5 },
@@ -77,9 +88,13 @@ describe("createFrameReader", () => {
         for (const chunk of cut(bytes, lengths)) reader.push(chunk);
         expect(seen.every(({ ended }) => ended)).toBe(true);
         expect(Buffer.concat(seen.flatMap(({ header, payload }) => [header.raw, ...payload])).equals(bytes)).toBe(true);
-        expect(seen.map(({ header, payload }) => [header.opcode, header.final, header.mask === undefined ? "" : unmask(Buffer.concat(payload), header.mask, 0).toString("hex")])).toEqual(
-          sent.map(({ code, final, payload }) => [code, final, payload.toString("hex")]),
-        );
+        expect(
+          seen.map(({ header, payload }) => [
+            header.opcode,
+            header.final,
+            header.mask === undefined ? "" : unmask(Buffer.concat(payload), header.mask, 0).toString("hex"),
+          ]),
+        ).toEqual(sent.map(({ code, final, payload }) => [code, final, payload.toString("hex")]));
       }),
       { numRuns: 200 },
     );
@@ -127,7 +142,10 @@ describe("createServerFrames", () => {
         let start = 0;
         for (const chunk of cut(Buffer.concat(sent.map(encode)), lengths)) {
           const end = start + chunk.length;
-          const expected = Math.max(-1, ...[...boundaries].filter((boundary) => boundary > start && boundary <= end).map((boundary) => boundary - start));
+          const expected = Math.max(
+            -1,
+            ...[...boundaries].filter((boundary) => boundary > start && boundary <= end).map((boundary) => boundary - start),
+          );
           expect(follower.follow(chunk)).toBe(expected);
           expect(follower.atBoundary).toBe(boundaries.has(end));
           start = end;

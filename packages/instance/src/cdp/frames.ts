@@ -53,7 +53,8 @@ export function createFrameReader(options: FrameReaderOptions, sink: FrameSink):
   function begin(frame: FrameHeader): void {
     const isControl = frame.opcode >= 8;
     if (!isControl) {
-      if (inMessage !== (frame.opcode === opcode.continuation)) throw new FrameError(1002, inMessage ? "a new message began inside another" : "a continuation of no message");
+      if (inMessage !== (frame.opcode === opcode.continuation))
+        throw new FrameError(1002, inMessage ? "a new message began inside another" : "a continuation of no message");
       inMessage = !frame.final;
     }
     remainingBytes = frame.payloadBytes;
@@ -107,7 +108,8 @@ function parseFrameHeader(bytes: Buffer, options: FrameReaderOptions): FrameHead
   const maskStart = short === 126 ? 4 : short === 127 ? 10 : 2;
   if (bytes.length < maskStart) return undefined;
   const payloadBytes = short === 126 ? bytes.readUInt16BE(2) : short === 127 ? bytes.readUInt32BE(2) * 2 ** 32 + bytes.readUInt32BE(6) : short;
-  if (payloadBytes > options.maxPayloadBytes) throw new FrameError(1009, `a frame of ${String(payloadBytes)} bytes; at most ${String(options.maxPayloadBytes)} are allowed`);
+  if (payloadBytes > options.maxPayloadBytes)
+    throw new FrameError(1009, `a frame of ${String(payloadBytes)} bytes; at most ${String(options.maxPayloadBytes)} are allowed`);
   const end = maskStart + (masked ? 4 : 0);
   if (bytes.length < end) return undefined;
   return { final, opcode: code, payloadBytes, mask: masked ? bytes.subarray(maskStart, end) : undefined, raw: bytes.subarray(0, end) };
@@ -130,7 +132,15 @@ export function encodeFrame(code: number, payload: Buffer, options: { readonly m
 /** A server's close frame. The reason is cut to the 123 bytes that fit. */
 export function encodeClose(code: number, reason: string): Buffer {
   const text = Buffer.from(reason);
-  const cut = text.length <= 123 ? text : Buffer.from(text.subarray(0, 120).toString().replace(/\uFFFD$/, ""));
+  const cut =
+    text.length <= 123
+      ? text
+      : Buffer.from(
+          text
+            .subarray(0, 120)
+            .toString()
+            .replace(/\uFFFD$/, ""),
+        );
   const payload = Buffer.alloc(2 + cut.length);
   payload.writeUInt16BE(code);
   cut.copy(payload, 2);

@@ -22,7 +22,9 @@ describeChromium("the CDP gateway", (chromium) => {
     for (let round = 0; round < 3; round++) {
       const up = await client.send("Runtime.evaluate", { expression: `${large}.length`, returnByValue: true }, sessionId);
       expect(up).toHaveProperty("result.result.value", length);
-      const down = (await client.send("Runtime.evaluate", { expression: `"y".repeat(${String(length)})`, returnByValue: true }, sessionId)) as { result: { result: { value: string } } };
+      const down = (await client.send("Runtime.evaluate", { expression: `"y".repeat(${String(length)})`, returnByValue: true }, sessionId)) as {
+        result: { result: { value: string } };
+      };
       expect(down.result.result.value.length).toBe(length);
     }
     // Of 384 MB; what remains is chunks that have passed and wait for the garbage collector.
@@ -53,7 +55,11 @@ describeChromium("the CDP gateway", (chromium) => {
     const sessionId = await attachToPage(client);
     const large = client.send("Runtime.evaluate", { expression: `"z".repeat(${String(2 ** 24)})`, returnByValue: true }, sessionId);
     socket.pause();
-    const pong = new Promise((resolve) => socket.once("pong", (data) => { resolve(data.toString()); }));
+    const pong = new Promise((resolve) =>
+      socket.once("pong", (data) => {
+        resolve(data.toString());
+      }),
+    );
     socket.ping("between");
     const refused = client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: "relative" });
     socket.resume();
@@ -68,7 +74,10 @@ describeChromium("the CDP gateway", (chromium) => {
     const files = (directory: string) => join(instance.config.root, directory);
     const socket = await instance.connect();
     const client = cdpClient(socket);
-    expect(await client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: "/../elsewhere" })).toHaveProperty("error.message", expect.stringContaining("/../elsewhere"));
+    expect(await client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: "/../elsewhere" })).toHaveProperty(
+      "error.message",
+      expect.stringContaining("/../elsewhere"),
+    );
     expect(await client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: "/elsewhere" })).toHaveProperty("result");
     await client.send("Target.createTarget", { url: `${site.url}first` });
     await vi.waitUntil(() => existsSync(files("elsewhere/first")), { timeout: 30_000 });
@@ -157,14 +166,23 @@ function peakMegabytes(instance: RunningInstance): number {
 }
 
 function requestText(path: string, headers: Readonly<Record<string, string>>): string {
-  return `GET ${path} HTTP/1.1\r\nhost: instance\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
+  return `GET ${path} HTTP/1.1\r\nhost: instance\r\n${Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join("")}\r\n`;
 }
 
 /** A connection on which the handshake is done, for frames that no library sends. */
 async function rawConnect(instance: RunningInstance): Promise<Socket> {
   const socket = connect(instance.config.listen_path);
   socket.on("error", () => undefined);
-  socket.write(requestText("/cdp", { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13", "sec-websocket-key": randomBytes(16).toString("base64") }));
+  socket.write(
+    requestText("/cdp", {
+      connection: "Upgrade",
+      upgrade: "websocket",
+      "sec-websocket-version": "13",
+      "sec-websocket-key": randomBytes(16).toString("base64"),
+    }),
+  );
   await new Promise((resolve) => socket.once("readable", resolve));
   return socket;
 }
@@ -177,4 +195,3 @@ async function rawStatus(instance: RunningInstance, path: string, headers: Reado
   socket.destroy();
   return Number(/^HTTP\/1\.1 (\d+)/.exec(answer.toString())?.[1]);
 }
-

@@ -53,7 +53,11 @@ export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
       return;
     }
     if (clients >= maxCdpClients) {
-      options.refuse(request, client, { status: 429, code: "too_many_requests", message: `${String(maxCdpClients)} CDP clients are connected already; close one first.` });
+      options.refuse(request, client, {
+        status: 429,
+        code: "too_many_requests",
+        message: `${String(maxCdpClients)} CDP clients are connected already; close one first.`,
+      });
       return;
     }
     clients++;

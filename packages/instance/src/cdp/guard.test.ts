@@ -42,12 +42,18 @@ describe("where a directory plays the root", () => {
   it("maps the paths of each command that takes some", () => {
     const guard = createCdpGuard(root);
     for (const [method, params, mapped] of [
-      ["Browser.setDownloadBehavior", { behavior: "allow", downloadPath: "/home/new/dir" }, { behavior: "allow", downloadPath: join(root, "home/new/dir") }],
+      [
+        "Browser.setDownloadBehavior",
+        { behavior: "allow", downloadPath: "/home/new/dir" },
+        { behavior: "allow", downloadPath: join(root, "home/new/dir") },
+      ],
       ["Page.setDownloadBehavior", { downloadPath: "/in/x" }, { downloadPath: join(root, "home/x") }],
       ["DOM.setFileInputFiles", { files: ["/home/a", "/home/b"], nodeId: 1 }, { files: [join(root, "home/a"), join(root, "home/b")], nodeId: 1 }],
       ["Extensions.loadUnpacked", { path: "/" }, { path: root }],
     ] as const) {
-      expect(guard(message({ id: 3, method, params, sessionId: "s" }))).toEqual({ replace: JSON.stringify({ id: 3, method, params: mapped, sessionId: "s" }) });
+      expect(guard(message({ id: 3, method, params, sessionId: "s" }))).toEqual({
+        replace: JSON.stringify({ id: 3, method, params: mapped, sessionId: "s" }),
+      });
     }
     expect(guard(message({ id: 3, method: "Browser.setDownloadBehavior", params: { behavior: "deny" } }))).toBe("pass");
   });

@@ -54,7 +54,10 @@ function parseCommand(message: Buffer): Command | undefined {
   }
 }
 
-function answer(command: Command, body: { readonly result: object } | { readonly error: { readonly code: number; readonly message: string } }): string {
+function answer(
+  command: Command,
+  body: { readonly result: object } | { readonly error: { readonly code: number; readonly message: string } },
+): string {
   return JSON.stringify({ id: command.id, ...body, ...(command.sessionId !== undefined && { sessionId: command.sessionId }) });
 }
 

@@ -19,19 +19,32 @@ export async function serveJsonEndpoint(options: JsonEndpointsOptions, request: 
   request.resume();
   const [path = "", query] = (request.url ?? "").split("?", 2);
   if (!known.test(path)) {
-    refuse(response, { status: 404, code: "not_found", message: `There is no ${path.slice(0, 200)}; there are /json/version, /json/list, /json/protocol, /json/new, /json/activate/{id} and /json/close/{id}.` });
+    refuse(response, {
+      status: 404,
+      code: "not_found",
+      message: `There is no ${path.slice(0, 200)}; there are /json/version, /json/list, /json/protocol, /json/new, /json/activate/{id} and /json/close/{id}.`,
+    });
     return;
   }
   try {
     const { port } = await options.endpoint();
-    const { status, type, body } = await ask(port, request.method ?? "GET", `${path.replace(/\/$/, "")}${query === undefined || query === "" ? "" : `?${query}`}`);
+    const { status, type, body } = await ask(
+      port,
+      request.method ?? "GET",
+      `${path.replace(/\/$/, "")}${query === undefined || query === "" ? "" : `?${query}`}`,
+    );
     const told = (value: unknown) => rewrite(value, request, options);
     const isDocument = status === 200 && /^\/json(?:\/(?:version|list|new))?\/?$/.test(path);
     const sent = isDocument ? JSON.stringify(told(JSON.parse(body)), undefined, 2) : body;
     response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(sent), "cache-control": "no-store" }).end(sent);
   } catch (error) {
     if (response.headersSent) response.destroy();
-    else refuse(response, { status: 503, code: "browser_not_running", message: `The browser cannot be reached: ${error instanceof Error ? error.message : String(error)}. Try again.` });
+    else
+      refuse(response, {
+        status: 503,
+        code: "browser_not_running",
+        message: `The browser cannot be reached: ${error instanceof Error ? error.message : String(error)}. Try again.`,
+      });
   }
 }
 
@@ -48,7 +61,9 @@ async function ask(port: number, method: string, path: string): Promise<{ status
 function rewrite(value: unknown, request: IncomingMessage, options: JsonEndpointsOptions): unknown {
   if (Array.isArray(value)) {
     const targets: unknown[] = value;
-    return targets.filter((target) => !options.isHelper(String((target as { readonly id?: unknown }).id))).map((target) => rewrite(target, request, options));
+    return targets
+      .filter((target) => !options.isHelper(String((target as { readonly id?: unknown }).id)))
+      .map((target) => rewrite(target, request, options));
   }
   if (typeof value !== "object" || value === null) return value;
   const { devtoolsFrontendUrl: _, ...fields } = value as Readonly<Record<string, unknown>>;

@@ -5,7 +5,21 @@ import type { BrowserLaunch } from "./launch.ts";
 import { windowSize } from "./viewport.ts";
 
 /** Features whose traffic, prompts or delays nobody wants in an automated browser. DIPS deletes what sites keep that only redirect, as many a sign-in does. */
-const disabledFeatures = ["AcceptCHFrame", "AutofillServerCommunication", "CertificateTransparencyComponentUpdater", "DestroyProfileOnBrowserClose", "DIPS", "DialMediaRouteProvider", "GlobalMediaControls", "HttpsUpgrades", "InterestFeedContentSuggestions", "MediaRouter", "OptimizationHints", "PaintHolding", "Translate"];
+const disabledFeatures = [
+  "AcceptCHFrame",
+  "AutofillServerCommunication",
+  "CertificateTransparencyComponentUpdater",
+  "DestroyProfileOnBrowserClose",
+  "DIPS",
+  "DialMediaRouteProvider",
+  "GlobalMediaControls",
+  "HttpsUpgrades",
+  "InterestFeedContentSuggestions",
+  "MediaRouter",
+  "OptimizationHints",
+  "PaintHolding",
+  "Translate",
+];
 
 /** Same for every session. */
 const constantArguments = [

@@ -19,7 +19,9 @@ const isMissing = process.env.SHOAL_REQUIRE_ALL !== "1" && (process.platform !==
 async function authoritiesIn(database: string): Promise<string[]> {
   const list = async (...options: string[]) => (await run("certutil", ["-d", `sql:${database}`, "-L", ...options])).stdout;
   const names = [...(await list()).matchAll(/^(authority-\d+) +(\S+)/gm)];
-  return Promise.all(names.map(async ([, name = "", trust = ""]) => `${/Subject: "CN=Shoal tests: (.*)"/.exec(await list("-n", name))?.[1] ?? "?"} ${trust}`)).then((found) => found.sort());
+  return Promise.all(
+    names.map(async ([, name = "", trust = ""]) => `${/Subject: "CN=Shoal tests: (.*)"/.exec(await list("-n", name))?.[1] ?? "?"} ${trust}`),
+  ).then((found) => found.sort());
 }
 
 describe.skipIf(isMissing)(`the authorities of a home directory${isMissing ? " (needs Linux and certutil: apt install libnss3-tools)" : ""}`, () => {

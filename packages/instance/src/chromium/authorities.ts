@@ -20,7 +20,10 @@ const database = "nssdb";
  */
 export async function trustAuthorities(home: string, pem: string): Promise<void> {
   const folder = join(home, ".pki");
-  const isOwn = await lstat(folder).then((found) => found.isDirectory(), () => false);
+  const isOwn = await lstat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
   // Whatever a program of the session has put there, a link above all: nothing is written behind it.
   if (!isOwn) await rm(folder, { force: true });
   const place = join(folder, database);
@@ -44,6 +47,10 @@ async function fill(folder: string, pem: string): Promise<void> {
   await Promise.all(certificates.map((text, index) => writeFile(join(folder, `${String(index)}.pem`), `${text}\n`)));
   // C: may sign certificates of servers, and of nobody else. Paths have no room for spaces here, so they are relative ones.
   await writeFile(join(folder, "batch"), names.map((name, index) => `-A -n authority-${String(index)} -t C,, -a -i ${name}\n`).join(""));
-  for (const options of [["-N", "--empty-password"], ["-B", "-i", "batch"]]) await run(certutil, ["-d", "sql:.", ...options], { cwd: folder, timeout: certutilTimeoutMs });
+  for (const options of [
+    ["-N", "--empty-password"],
+    ["-B", "-i", "batch"],
+  ])
+    await run(certutil, ["-d", "sql:.", ...options], { cwd: folder, timeout: certutilTimeoutMs });
   await Promise.all([...names, "batch"].map((name) => rm(join(folder, name))));
 }

@@ -44,7 +44,9 @@ export function firstLaunch({ chromium, viewport }: InstanceConfig): BrowserLaun
 /** The full Chromium of this host; `undefined` where there is only a headless shell. */
 export function fullChromium({ chromium }: InstanceConfig): ChromiumProgram | undefined {
   if (chromium.kind === "chrome") return { kind: "chrome", executable: chromium.executable, innerSandbox: chromium.inner_sandbox };
-  return chromium.full === undefined ? undefined : { kind: "chrome", executable: chromium.full.executable, innerSandbox: chromium.full.inner_sandbox };
+  return chromium.full === undefined
+    ? undefined
+    : { kind: "chrome", executable: chromium.full.executable, innerSandbox: chromium.full.inner_sandbox };
 }
 
 /**
@@ -52,12 +54,23 @@ export function fullChromium({ chromium }: InstanceConfig): ChromiumProgram | un
  *
  * @returns `undefined` when the browser runs as wished already; `no_full_chromium` where only a headless shell is installed.
  */
-export function launchChange(config: InstanceConfig, present: BrowserLaunch, wishes: LaunchWishes): Partial<BrowserLaunch> | "no_full_chromium" | undefined {
+export function launchChange(
+  config: InstanceConfig,
+  present: BrowserLaunch,
+  wishes: LaunchWishes,
+): Partial<BrowserLaunch> | "no_full_chromium" | undefined {
   const headless = wishes.headless ?? present.headless;
   const kiosk = wishes.kiosk ?? present.kiosk;
   const stealth = wishes.stealth ?? present.stealth;
   const needsFull = wishes.full === true || !headless || kiosk || stealth;
-  if (wishes.again !== true && headless === present.headless && kiosk === present.kiosk && stealth === present.stealth && (!needsFull || present.program.kind === "chrome")) return undefined;
+  if (
+    wishes.again !== true &&
+    headless === present.headless &&
+    kiosk === present.kiosk &&
+    stealth === present.stealth &&
+    (!needsFull || present.program.kind === "chrome")
+  )
+    return undefined;
   const program = needsFull ? fullChromium(config) : present.program;
   return program === undefined ? "no_full_chromium" : { program, headless, kiosk, stealth };
 }

@@ -13,13 +13,19 @@ const isMissing = shell === undefined || full === undefined;
 const reason = isMissing ? " (needs a headless shell and a full Chromium, both installed)" : "";
 
 const isRoot = process.getuid?.() === 0;
-const both = { kind: "headless_shell", executable: shell ?? "missing shell", full: { executable: full ?? "missing chromium", inner_sandbox: !isRoot } } as const;
+const both = {
+  kind: "headless_shell",
+  executable: shell ?? "missing shell",
+  full: { executable: full ?? "missing chromium", inner_sandbox: !isRoot },
+} as const;
 
 async function evaluate(client: ReturnType<typeof cdpClient>, expression: string): Promise<unknown> {
   const { result } = (await client.send("Target.getTargets")) as { result: { targetInfos: { type: string; targetId: string }[] } };
   const page = result.targetInfos.find(({ type }) => type === "page");
   const attached = (await client.send("Target.attachToTarget", { targetId: page?.targetId, flatten: true })) as { result: { sessionId: string } };
-  const answer = (await client.send("Runtime.evaluate", { expression, returnByValue: true }, attached.result.sessionId)) as { result: { result: { value: unknown } } };
+  const answer = (await client.send("Runtime.evaluate", { expression, returnByValue: true }, attached.result.sessionId)) as {
+    result: { result: { value: unknown } };
+  };
   return answer.result.result.value;
 }
 
@@ -32,7 +38,12 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser t
     await instance.ready();
     const before = cdpClient(await instance.connect());
     expect(await instance.assign({ viewport: { width: 1000, height: 600 }, start_url: url })).toBe(200);
-    await vi.waitFor(async () => { expect(await evaluate(before, "document.title")).toBe("Shoal"); }, { timeout: 30_000 });
+    await vi.waitFor(
+      async () => {
+        expect(await evaluate(before, "document.title")).toBe("Shoal");
+      },
+      { timeout: 30_000 },
+    );
     await evaluate(before, "document.cookie = 'visited=yes; max-age=600'; localStorage.setItem('kept', 'also')");
 
     expect(await instance.assign({ launch: { full: true } })).toBe(200);
@@ -42,7 +53,12 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser t
     expect(await evaluate(after, "[innerWidth, innerHeight, navigator.pdfViewerEnabled]")).toEqual([1000, 600, true]);
     await after.send("Target.createTarget", { url: "about:blank" });
     await instance.assign({ launch: { full: true }, start_url: `${url}again` });
-    await vi.waitFor(async () => { expect(await evaluate(after, "document.title && [document.cookie, localStorage.getItem('kept')]")).toEqual(["visited=yes", "also"]); }, { timeout: 30_000 });
+    await vi.waitFor(
+      async () => {
+        expect(await evaluate(after, "document.title && [document.cookie, localStorage.getItem('kept')]")).toEqual(["visited=yes", "also"]);
+      },
+      { timeout: 30_000 },
+    );
     expect(instance.events.some(({ type }) => type === "browser_restarted" || type === "ending")).toBe(false);
     expect(instance.events.filter(({ type }) => type === "ready").length).toBeLessThanOrEqual(2);
     site.closeAllConnections();
@@ -79,7 +95,12 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`a browser t
     instance.process.stdin?.end();
     expect(await instance.exited).toBe(0);
     await assigned;
-    await vi.waitFor(() => { expect(instance.browserPids()).toEqual([]); }, { timeout: 30_000 });
+    await vi.waitFor(
+      () => {
+        expect(instance.browserPids()).toEqual([]);
+      },
+      { timeout: 30_000 },
+    );
   });
 
   it("is refused where there is only a headless shell, and the one that runs stays", async () => {

@@ -27,7 +27,21 @@ const signs = `(async () => {
     windowFits: outerWidth >= innerWidth && outerHeight > innerHeight && screen.width >= outerWidth && screen.height >= outerHeight,
   };
 })()`;
-const aPersons = { webdriver: false, headless: false, fullVersions: 2, architecture: true, agentMatchesHints: true, languages: "en-US,en", notifications: "default prompt", plugins: 5, pdf: true, chrome: "object", mouse: true, webgl: true, windowFits: true };
+const aPersons = {
+  webdriver: false,
+  headless: false,
+  fullVersions: 2,
+  architecture: true,
+  agentMatchesHints: true,
+  languages: "en-US,en",
+  notifications: "default prompt",
+  plugins: 5,
+  pdf: true,
+  chrome: "object",
+  mouse: true,
+  webgl: true,
+  windowFits: true,
+};
 
 let site: Server;
 let base: string;
@@ -47,7 +61,11 @@ beforeAll(async () => {
     }
     response.setHeader("content-type", "text/html");
     const port = String((site.address() as AddressInfo).port);
-    response.end(pathname === "/main" ? `<title>Shoal</title><iframe src="http://localhost:${port}/frame"></iframe><script>new Worker("/worker.js"); new SharedWorker("/shared.js"); navigator.serviceWorker.register("/service.js")</script>` : "<title>else</title>");
+    response.end(
+      pathname === "/main"
+        ? `<title>Shoal</title><iframe src="http://localhost:${port}/frame"></iframe><script>new Worker("/worker.js"); new SharedWorker("/shared.js"); navigator.serviceWorker.register("/service.js")</script>`
+        : "<title>else</title>",
+    );
   });
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
   base = `http://127.0.0.1:${String((site.address() as AddressInfo).port)}`;
@@ -60,27 +78,58 @@ afterAll(() => {
 describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`stealth${reason}`, () => {
   it("shows a page, its frames and its workers what a person's browser does, from the first request on", async () => {
     const inner = process.getuid?.() !== 0;
-    const chromium = shell === undefined ? ({ kind: "chrome", executable: full ?? "missing" } as const) : ({ kind: "headless_shell", executable: shell, full: { executable: full ?? "missing", inner_sandbox: inner } } as const);
+    const chromium =
+      shell === undefined
+        ? ({ kind: "chrome", executable: full ?? "missing" } as const)
+        : ({ kind: "headless_shell", executable: shell, full: { executable: full ?? "missing", inner_sandbox: inner } } as const);
     await using instance = await runInstance({ chromium });
     expect(await instance.assign({ viewport: { width: 1200, height: 700 }, launch: { stealth: true }, start_url: `${base}/main` })).toBe(200);
     const client = cdpClient(await instance.connect());
     const evaluate = async (path: string, expression: string) => {
       const { result } = (await client.send("Target.getTargets")) as { result: { targetInfos: { type: string; url: string; targetId: string }[] } };
       const target = result.targetInfos.find(({ url }) => url.endsWith(path));
-      const attached = (await client.send("Target.attachToTarget", { targetId: target?.targetId, flatten: true })) as { result?: { sessionId: string } };
-      const answer = (await client.send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true, userGesture: true }, attached.result?.sessionId)) as { result?: { result: { value: unknown } } };
+      const attached = (await client.send("Target.attachToTarget", { targetId: target?.targetId, flatten: true })) as {
+        result?: { sessionId: string };
+      };
+      const answer = (await client.send(
+        "Runtime.evaluate",
+        { expression, awaitPromise: true, returnByValue: true, userGesture: true },
+        attached.result?.sessionId,
+      )) as { result?: { result: { value: unknown } } };
       return answer.result?.result.value;
     };
-    await vi.waitFor(() => { expect(Object.keys(agents).sort()).toEqual(["service", "shared", "worker"]); }, { timeout: 60_000, interval: 50 });
+    await vi.waitFor(
+      () => {
+        expect(Object.keys(agents).sort()).toEqual(["service", "shared", "worker"]);
+      },
+      { timeout: 60_000, interval: 50 },
+    );
     expect(await evaluate("/main", signs)).toEqual(aPersons);
     expect(await evaluate("/frame", "navigator.webdriver + ' ' + navigator.userAgent")).toMatch(/^false .*\) Chrome\/\d+\.0\.0\.0 Safari\/537\.36$/);
 
     // Its first request is the one that overrides come too late for.
     await client.send("Target.createTarget", { url: `${base}/created` });
     await evaluate("/main", "void window.open('/popup')");
-    await vi.waitFor(() => { expect([...requests.keys()]).toEqual(expect.arrayContaining(["/created", "/popup", "/frame", "/worker.js", "/shared.js", "/service.js", "/told"])); }, { timeout: 60_000, interval: 50 });
-    await vi.waitFor(async () => { expect(await evaluate("/created", "document.title")).toBe("else"); }, { timeout: 60_000, interval: 50 });
-    expect(await evaluate("/created", "navigator.userAgentData.getHighEntropyValues(['fullVersionList']).then(({ fullVersionList }) => fullVersionList.length)")).toBe(2);
+    await vi.waitFor(
+      () => {
+        expect([...requests.keys()]).toEqual(
+          expect.arrayContaining(["/created", "/popup", "/frame", "/worker.js", "/shared.js", "/service.js", "/told"]),
+        );
+      },
+      { timeout: 60_000, interval: 50 },
+    );
+    await vi.waitFor(
+      async () => {
+        expect(await evaluate("/created", "document.title")).toBe("else");
+      },
+      { timeout: 60_000, interval: 50 },
+    );
+    expect(
+      await evaluate(
+        "/created",
+        "navigator.userAgentData.getHighEntropyValues(['fullVersionList']).then(({ fullVersionList }) => fullVersionList.length)",
+      ),
+    ).toBe(2);
     const page = requests.get("/created");
     for (const [path, headers] of requests) {
       expect(headers["user-agent"], path).toBe(page?.["user-agent"]);
@@ -94,6 +143,11 @@ describe.skipIf(isMissing && process.env.SHOAL_REQUIRE_ALL !== "1")(`stealth${re
     void client.send("Browser.crash");
     await client.closed;
     const after = cdpClient(await instance.connect());
-    await vi.waitFor(async () => { expect(await after.send("Browser.getVersion")).not.toMatchObject({ result: { userAgent: expect.stringContaining("Headless") as unknown } }); }, { timeout: 60_000 });
+    await vi.waitFor(
+      async () => {
+        expect(await after.send("Browser.getVersion")).not.toMatchObject({ result: { userAgent: expect.stringContaining("Headless") as unknown } });
+      },
+      { timeout: 60_000 },
+    );
   });
 });

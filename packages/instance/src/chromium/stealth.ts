@@ -47,14 +47,19 @@ export async function hideAutomation(cdp: CdpConnection): Promise<void> {
   /** Those that this has attached to, and what to call when one is gone: commands to a page that goes are never answered. */
   const sessions = new Map<string, () => void>([[root, () => undefined]]);
 
-  const attach = (sessionId: string) => cdp.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }, sessionId);
+  const attach = (sessionId: string) =>
+    cdp.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }, sessionId);
 
   cdp.on("Target.attachedToTarget", ({ sessionId }, parent) => {
     if (parent === undefined || !sessions.has(parent)) return;
     const gone = Promise.withResolvers<void>();
     sessions.set(sessionId, gone.resolve);
     // None waits for another: a worker that has not begun answers only some of them.
-    const done = Promise.allSettled([cdp.send("Emulation.setUserAgentOverride", override, sessionId), attach(sessionId), cdp.send("Runtime.runIfWaitingForDebugger", undefined, sessionId)]);
+    const done = Promise.allSettled([
+      cdp.send("Emulation.setUserAgentOverride", override, sessionId),
+      attach(sessionId),
+      cdp.send("Runtime.runIfWaitingForDebugger", undefined, sessionId),
+    ]);
     if (!isFollowing) open.push(Promise.race([done, gone.promise]));
   });
   cdp.on("Target.detachedFromTarget", ({ sessionId }) => {
@@ -70,7 +75,10 @@ async function overrideOf(cdp: CdpConnection): Promise<Protocol.Emulation.SetUse
   const { product, userAgent } = await cdp.send("Browser.getVersion");
   const version = /[\d.]+$/.exec(product)?.[0] ?? "";
   const major = version.split(".")[0] ?? "";
-  const { brands, platform } = (await shownBrands(cdp)) ?? { brands: [{ brand: "Chromium", version: major }], platform: platforms[process.platform] ?? "Linux" };
+  const { brands, platform } = (await shownBrands(cdp)) ?? {
+    brands: [{ brand: "Chromium", version: major }],
+    platform: platforms[process.platform] ?? "Linux",
+  };
   return {
     userAgent,
     acceptLanguage: "en-US,en",
@@ -102,7 +110,11 @@ async function shownBrands(cdp: CdpConnection): Promise<ShownBrands | undefined>
   try {
     const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true });
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-      const { result } = await cdp.send("Runtime.evaluate", { expression: "isSecureContext ? JSON.stringify(navigator.userAgentData) : ''", returnByValue: true }, sessionId);
+      const { result } = await cdp.send(
+        "Runtime.evaluate",
+        { expression: "isSecureContext ? JSON.stringify(navigator.userAgentData) : ''", returnByValue: true },
+        sessionId,
+      );
       // As browsers have answered since there is such a thing.
       if (typeof result.value === "string" && result.value !== "") return JSON.parse(result.value) as ShownBrands;
       await delay(attemptEveryMs);

@@ -105,7 +105,11 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
   }
 
   async function allowDownloads(current: Browser): Promise<void> {
-    await current.cdp.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: join(config.root, config.home, "Downloads"), eventsEnabled: true });
+    await current.cdp.send("Browser.setDownloadBehavior", {
+      behavior: "allow",
+      downloadPath: join(config.root, config.home, "Downloads"),
+      eventsEnabled: true,
+    });
   }
 
   async function hideSigns(current: Browser): Promise<void> {

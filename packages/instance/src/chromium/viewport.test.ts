@@ -5,7 +5,11 @@ import { cdpClient, runInstance, type RunningInstance } from "../testing/run-ins
 vi.setConfig({ testTimeout: 120_000 });
 
 interface Answer {
-  readonly result: { readonly targetInfos: { readonly type: string; readonly targetId: string }[]; readonly sessionId: string; readonly result: { readonly value: unknown } };
+  readonly result: {
+    readonly targetInfos: { readonly type: string; readonly targetId: string }[];
+    readonly sessionId: string;
+    readonly result: { readonly value: unknown };
+  };
 }
 
 const seen = "[innerWidth, innerHeight, screen.width >= innerWidth, matchMedia(`(width: ${innerWidth}px)`).matches]";
@@ -17,7 +21,11 @@ async function pagesOf(client: ReturnType<typeof cdpClient>): Promise<string[]> 
 
 async function evaluate(client: ReturnType<typeof cdpClient>, targetId: string | undefined, expression: string): Promise<unknown> {
   const attached = (await client.send("Target.attachToTarget", { targetId, flatten: true })) as unknown as Answer;
-  const answer = (await client.send("Runtime.evaluate", { expression, returnByValue: true, userGesture: true }, attached.result.sessionId)) as unknown as Answer;
+  const answer = (await client.send(
+    "Runtime.evaluate",
+    { expression, returnByValue: true, userGesture: true },
+    attached.result.sessionId,
+  )) as unknown as Answer;
   await client.send("Target.detachFromTarget", { sessionId: attached.result.sessionId });
   return answer.result.result.value;
 }
@@ -34,23 +42,44 @@ describeChromium("the viewport of a running session", (chromium) => {
     expect(await instance.assign({ viewport: { width: 1000, height: 700 } })).toBe(200);
     const [first] = await pagesOf(client);
     expect(await change(instance, { width: 640, height: 480 })).toMatchObject({ status: 200, text: '{"replays":[]}' });
-    await vi.waitFor(async () => { expect(await evaluate(client, first, seen)).toEqual([640, 480, true, true]); }, { timeout: 30_000 });
+    await vi.waitFor(
+      async () => {
+        expect(await evaluate(client, first, seen)).toEqual([640, 480, true, true]);
+      },
+      { timeout: 30_000 },
+    );
     expect(await evaluate(client, first, "[screen.width, screen.availWidth]")).toEqual([640, 640]);
 
     await client.send("Target.createTarget", { url: "about:blank" });
     await evaluate(client, first, "void open('about:blank')");
-    await vi.waitFor(async () => { expect(await pagesOf(client)).toHaveLength(3); }, { timeout: 30_000 });
+    await vi.waitFor(
+      async () => {
+        expect(await pagesOf(client)).toHaveLength(3);
+      },
+      { timeout: 30_000 },
+    );
     for (const page of await pagesOf(client)) {
-      await vi.waitFor(async () => { expect(await evaluate(client, page, seen)).toEqual([640, 480, true, true]); }, { timeout: 30_000 });
+      await vi.waitFor(
+        async () => {
+          expect(await evaluate(client, page, seen)).toEqual([640, 480, true, true]);
+        },
+        { timeout: 30_000 },
+      );
     }
 
     expect((await change(instance, { width: 1300, height: 900, refresh_rate: 30 })).status).toBe(200);
     for (const page of await pagesOf(client)) {
       // A tab behind another is drawn, and sized, when it comes to the front.
       await client.send("Target.activateTarget", { targetId: page });
-      await vi.waitFor(async () => { expect(await evaluate(client, page, seen)).toEqual([1300, 900, true, true]); }, { timeout: 30_000 });
+      await vi.waitFor(
+        async () => {
+          expect(await evaluate(client, page, seen)).toEqual([1300, 900, true, true]);
+        },
+        { timeout: 30_000 },
+      );
     }
-    for (const wrong of [{ width: 0, height: 10 }, { width: 10 }, { width: 10, height: 16_385 }]) expect((await change(instance, wrong)).status).toBe(400);
+    for (const wrong of [{ width: 0, height: 10 }, { width: 10 }, { width: 10, height: 16_385 }])
+      expect((await change(instance, wrong)).status).toBe(400);
   });
 
   it("is not changed under a recording, unless that is to go on as another one", async () => {
@@ -69,9 +98,17 @@ describeChromium("the viewport of a running session", (chromium) => {
     const { replays } = JSON.parse(forced.text) as { replays: { replay_id: string }[] };
     expect(replays).toHaveLength(1);
     const after = await recordings();
-    expect(after.map(({ replay_id, finished_at }) => [replay_id, finished_at === null])).toEqual([[old?.replay_id, false], [replays[0]?.replay_id, true]]);
+    expect(after.map(({ replay_id, finished_at }) => [replay_id, finished_at === null])).toEqual([
+      [old?.replay_id, false],
+      [replays[0]?.replay_id, true],
+    ]);
     const client = cdpClient(await instance.connect());
     const [page] = await pagesOf(client);
-    await vi.waitFor(async () => { expect(await evaluate(client, page, seen)).toEqual([640, 480, true, true]); }, { timeout: 30_000 });
+    await vi.waitFor(
+      async () => {
+        expect(await evaluate(client, page, seen)).toEqual([640, 480, true, true]);
+      },
+      { timeout: 30_000 },
+    );
   });
 });

@@ -23,7 +23,8 @@ it("adds Shift where a character takes it, but for letters of shortcuts", () => 
 });
 
 it("refuses what is no key, and reads everything else", () => {
-  for (const chord of ["Ctrl+", "Bogus", "+a", "Ctrl+Nope+a", "\u0007", "U110000", "UD800", "\uD800"]) expect(() => codes(chord)).toThrow(/body\.keys\[0\]: there is no key/);
+  for (const chord of ["Ctrl+", "Bogus", "+a", "Ctrl+Nope+a", "\u0007", "U110000", "UD800", "\uD800"])
+    expect(() => codes(chord)).toThrow(/body\.keys\[0\]: there is no key/);
   fc.assert(
     fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 20 }), (chord) => {
       try {

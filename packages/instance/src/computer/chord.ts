@@ -20,7 +20,10 @@ export function parseChord(chord: string, held: readonly Key[], field: string): 
   for (const name of splitChord(chord)) {
     const found = keyOfName(name);
     if (found === undefined) {
-      throw invalidInput(field, `there is no key ${JSON.stringify(name.slice(0, 64))}. Name keys as X11 does (Return, Escape, Left, F5, adiaeresis, U20AC) or give one character; join a chord by plus signs (Ctrl+Shift+Tab).`);
+      throw invalidInput(
+        field,
+        `there is no key ${JSON.stringify(name.slice(0, 64))}. Name keys as X11 does (Return, Escape, Left, F5, adiaeresis, U20AC) or give one character; join a chord by plus signs (Ctrl+Shift+Tab).`,
+      );
     }
     const down = [...held, ...keys];
     const hasModifier = (...wanted: readonly string[]) => down.some(({ key }) => wanted.includes(key));

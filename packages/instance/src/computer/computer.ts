@@ -78,14 +78,19 @@ export function createComputer(screen: Screen): Computer {
     return view;
   }
 
-  async function checkPoints(view: View, points: readonly (Point & { readonly field: string; readonly fieldX?: string; readonly fieldY?: string })[]): Promise<void> {
+  async function checkPoints(
+    view: View,
+    points: readonly (Point & { readonly field: string; readonly fieldX?: string; readonly fieldY?: string })[],
+  ): Promise<void> {
     const size = await view.size();
     // A page that does not answer cannot be asked; it gets the input when it goes on.
     if (size === undefined) return;
     const shown = `the ${view.name}, which is ${String(size.width)} × ${String(size.height)} pixels`;
     for (const { x, y, field, fieldX = `${field}.x`, fieldY = `${field}.y` } of points) {
-      if (x < 0 || x >= size.width) throw invalidInput(fieldX, `${String(x)} is outside of ${shown}. Give 0 to ${String(size.width - 1)}, as a screenshot shows it.`);
-      if (y < 0 || y >= size.height) throw invalidInput(fieldY, `${String(y)} is outside of ${shown}. Give 0 to ${String(size.height - 1)}, as a screenshot shows it.`);
+      if (x < 0 || x >= size.width)
+        throw invalidInput(fieldX, `${String(x)} is outside of ${shown}. Give 0 to ${String(size.width - 1)}, as a screenshot shows it.`);
+      if (y < 0 || y >= size.height)
+        throw invalidInput(fieldY, `${String(y)} is outside of ${shown}. Give 0 to ${String(size.height - 1)}, as a screenshot shows it.`);
     }
   }
 
@@ -94,14 +99,23 @@ export function createComputer(screen: Screen): Computer {
     await view.mouse({ type: "move", ...position, button: buttons === 0 ? undefined : lastButton, buttons, modifiers: keyboard.modifiers });
   }
 
-  async function button(type: "down" | "up", view: View, keyboard: Keyboard, { name, count = 1 }: { readonly name: MouseButton; readonly count?: number }): Promise<void> {
+  async function button(
+    type: "down" | "up",
+    view: View,
+    keyboard: Keyboard,
+    { name, count = 1 }: { readonly name: MouseButton; readonly count?: number },
+  ): Promise<void> {
     buttons = type === "down" ? buttons | buttonBits[name] : buttons & ~buttonBits[name];
     lastButton = name;
     await view.mouse({ type, ...position, button: name, buttons, clickCount: count, modifiers: keyboard.modifiers });
   }
 
   /** Calls `emit` with places on a way, the last one included, spread over a time. */
-  async function along(way: (share: number) => Point, pace: { readonly steps: number; readonly durationMs: number; readonly signal: AbortSignal }, emit: (point: Point) => Promise<void>): Promise<void> {
+  async function along(
+    way: (share: number) => Point,
+    pace: { readonly steps: number; readonly durationMs: number; readonly signal: AbortSignal },
+    emit: (point: Point) => Promise<void>,
+  ): Promise<void> {
     const startMs = performance.now();
     for (let step = 1; step <= pace.steps; step++) {
       const restMs = startMs + (pace.durationMs * step) / pace.steps - performance.now();
@@ -114,7 +128,12 @@ export function createComputer(screen: Screen): Computer {
   const smoothSteps = (durationMs: number) => Math.max(4, Math.round(durationMs / moveIntervalMs));
 
   /** An action with the mouse: at places that the page has, with keys held. */
-  async function withMouse({ hold_keys }: { readonly hold_keys?: readonly string[] | undefined }, { field }: ActionCall, points: Parameters<typeof checkPoints>[1], work: (view: View, keyboard: Keyboard) => Promise<void>): Promise<void> {
+  async function withMouse(
+    { hold_keys }: { readonly hold_keys?: readonly string[] | undefined },
+    { field }: ActionCall,
+    points: Parameters<typeof checkPoints>[1],
+    work: (view: View, keyboard: Keyboard) => Promise<void>,
+  ): Promise<void> {
     const view = await lookBehindDialogs();
     await checkPoints(view, points);
     const keyboard = createKeyboard(view);
@@ -144,7 +163,9 @@ export function createComputer(screen: Screen): Computer {
         return;
       }
       const durationMs = body.duration_ms ?? naturalDurationMs(distance);
-      await along(handCurve(position, { x: body.x, y: body.y }), { steps: smoothSteps(durationMs), durationMs, signal: call.signal }, (point) => moveTo(view, keyboard, point));
+      await along(handCurve(position, { x: body.x, y: body.y }), { steps: smoothSteps(durationMs), durationMs, signal: call.signal }, (point) =>
+        moveTo(view, keyboard, point),
+      );
     });
   }
 
@@ -182,7 +203,9 @@ export function createComputer(screen: Screen): Computer {
         promptText = undefined;
         continue;
       }
-      await keyboard.holding(body.hold_keys, `${field}.hold_keys`, () => pressChord(keyboard, { chord, field: `${field}.keys[${String(place)}]`, durationMs: body.duration, signal }));
+      await keyboard.holding(body.hold_keys, `${field}.hold_keys`, () =>
+        pressChord(keyboard, { chord, field: `${field}.keys[${String(place)}]`, durationMs: body.duration, signal }),
+      );
     }
   }
 
@@ -217,10 +240,19 @@ export function createComputer(screen: Screen): Computer {
         for (const point of rest) {
           const to: Point = { x: point.x, y: point.y };
           const from = position;
-          const durationMs = body.smooth ? (length === 0 ? 0 : (totalMs * distanceBetween(from, to)) / length) : body.step_delay_ms * body.steps_per_segment;
+          const durationMs = body.smooth
+            ? length === 0
+              ? 0
+              : (totalMs * distanceBetween(from, to)) / length
+            : body.step_delay_ms * body.steps_per_segment;
           const steps = body.smooth ? smoothSteps(durationMs) : body.steps_per_segment;
-          const straight = (share: number): Point => ({ x: Math.round(from.x + (to.x - from.x) * share), y: Math.round(from.y + (to.y - from.y) * share) });
-          await along(body.smooth ? handCurve(from, to) : straight, { steps, durationMs, signal: call.signal }, (place) => moveTo(view, keyboard, place));
+          const straight = (share: number): Point => ({
+            x: Math.round(from.x + (to.x - from.x) * share),
+            y: Math.round(from.y + (to.y - from.y) * share),
+          });
+          await along(body.smooth ? handCurve(from, to) : straight, { steps, durationMs, signal: call.signal }, (place) =>
+            moveTo(view, keyboard, place),
+          );
         }
       } finally {
         await button("up", view, keyboard, { name: body.button });
@@ -278,7 +310,9 @@ export function createComputer(screen: Screen): Computer {
 }
 
 function failedAction(error: unknown, place: number, type: string): ServiceError {
-  const known = ServiceError.isInstance(error) ? error : new ServiceError(500, "internal_error", "it ended with an error that the service's operator finds in its log.", { cause: error });
+  const known = ServiceError.isInstance(error)
+    ? error
+    : new ServiceError(500, "internal_error", "it ended with an error that the service's operator finds in its log.", { cause: error });
   return new ServiceError(known.status, known.code, `Action ${String(place)} (${type}) failed, those before it are done: ${known.message}`, {
     cause: error,
     fields: { ...known.fields, failed_action: place },

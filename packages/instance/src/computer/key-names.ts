@@ -37,8 +37,10 @@ add("Print Sys_Req PrintScreen", { key: "PrintScreen", code: "PrintScreen", keyC
 add("Pause Break", { key: "Pause", code: "Pause", keyCode: 19 });
 add("Menu ContextMenu", { key: "ContextMenu", code: "ContextMenu", keyCode: 93 });
 add("Help", { key: "Help", code: "Help", keyCode: 47 });
-for (let number = 1; number <= 24; number++) add(`F${String(number)}`, { key: `F${String(number)}`, code: `F${String(number)}`, keyCode: 111 + number });
-for (let digit = 0; digit <= 9; digit++) add(`KP_${String(digit)}`, { key: String(digit), code: `Numpad${String(digit)}`, keyCode: 96 + digit, text: String(digit), location: 3 });
+for (let number = 1; number <= 24; number++)
+  add(`F${String(number)}`, { key: `F${String(number)}`, code: `F${String(number)}`, keyCode: 111 + number });
+for (let digit = 0; digit <= 9; digit++)
+  add(`KP_${String(digit)}`, { key: String(digit), code: `Numpad${String(digit)}`, keyCode: 96 + digit, text: String(digit), location: 3 });
 add("KP_Multiply", { key: "*", code: "NumpadMultiply", keyCode: 106, text: "*", location: 3 });
 add("KP_Add", { key: "+", code: "NumpadAdd", keyCode: 107, text: "+", location: 3 });
 add("KP_Subtract", { key: "-", code: "NumpadSubtract", keyCode: 109, text: "-", location: 3 });
@@ -75,7 +77,10 @@ const keysyms = new Map<string, string>();
 function addCharacters(first: number, names: string): void {
   for (const [offset, name] of names.split(" ").entries()) keysyms.set(name, String.fromCodePoint(first + offset));
 }
-addCharacters(0x20, "space exclam quotedbl numbersign dollar percent ampersand apostrophe parenleft parenright asterisk plus comma minus period slash");
+addCharacters(
+  0x20,
+  "space exclam quotedbl numbersign dollar percent ampersand apostrophe parenleft parenright asterisk plus comma minus period slash",
+);
 addCharacters(0x3a, "colon semicolon less equal greater question at");
 addCharacters(0x5b, "bracketleft backslash bracketright asciicircum underscore grave");
 addCharacters(0x7b, "braceleft bar braceright asciitilde");

@@ -147,7 +147,12 @@ export async function openPageSession(cdp: CdpConnection, targetId: string): Pro
 
 /** The browser crashed, or ends with its session, while it was asked for something. */
 export function browserGone(cause?: unknown): ServiceError {
-  return new ServiceError(503, "browser_not_running", "The browser ended during the call. A browser that crashed is started again once; take a screenshot to see what is there, then go on.", { cause });
+  return new ServiceError(
+    503,
+    "browser_not_running",
+    "The browser ended during the call. A browser that crashed is started again once; take a screenshot to see what is there, then go on.",
+    { cause },
+  );
 }
 
 /** The page went away while it was asked for something. */
@@ -156,7 +161,12 @@ function pageGone(): ServiceError {
 }
 
 function pageCrashed(cause?: unknown): ServiceError {
-  return new ServiceError(409, "conflict", "The visible page takes nothing any more, most likely because it crashed. Navigate it elsewhere or open another page over CDP.", { cause });
+  return new ServiceError(
+    409,
+    "conflict",
+    "The visible page takes nothing any more, most likely because it crashed. Navigate it elsewhere or open another page over CDP.",
+    { cause },
+  );
 }
 
 function pageError(error: unknown): unknown {

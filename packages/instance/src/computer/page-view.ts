@@ -69,15 +69,22 @@ export function createPageView(session: PageSession): View {
   }
 
   async function evaluateIn<T>(contextId: number, expression: string): Promise<T> {
-    const { result, exceptionDetails } = await cdp.send("Runtime.evaluate", { expression, contextId, returnByValue: true, userGesture: true }, sessionId);
-    if (exceptionDetails !== undefined) throw new Error(`The page could not be asked: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
+    const { result, exceptionDetails } = await cdp.send(
+      "Runtime.evaluate",
+      { expression, contextId, returnByValue: true, userGesture: true },
+      sessionId,
+    );
+    if (exceptionDetails !== undefined)
+      throw new Error(`The page could not be asked: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
     // The expressions stand beside their uses.
     return result.value as T;
   }
 
   async function metrics(): Promise<Metrics | undefined> {
     if (session.dialog !== undefined) return undefined;
-    const outcome = await evaluate<[number, number, number, number, number]>("[innerWidth, innerHeight, visualViewport.pageLeft, visualViewport.pageTop, devicePixelRatio]");
+    const outcome = await evaluate<[number, number, number, number, number]>(
+      "[innerWidth, innerHeight, visualViewport.pageLeft, visualViewport.pageTop, devicePixelRatio]",
+    );
     if (outcome.kind !== "done") {
       refuseGone(outcome);
       return undefined;
@@ -142,10 +149,18 @@ export function createPageView(session: PageSession): View {
     },
     async mouse({ type, x, y, button, buttons, clickCount = 0, modifiers }) {
       const cdpType = { move: "mouseMoved", down: "mousePressed", up: "mouseReleased" } as const;
-      await input(type === "up", () => cdp.send("Input.dispatchMouseEvent", { type: cdpType[type], x, y, button: button ?? "none", buttons, clickCount, modifiers, pointerType: "mouse" }, sessionId));
+      await input(type === "up", () =>
+        cdp.send(
+          "Input.dispatchMouseEvent",
+          { type: cdpType[type], x, y, button: button ?? "none", buttons, clickCount, modifiers, pointerType: "mouse" },
+          sessionId,
+        ),
+      );
     },
     async wheel({ x, y, deltaX, deltaY, buttons, modifiers }) {
-      await input(false, () => cdp.send("Input.dispatchMouseEvent", { type: "mouseWheel", x, y, deltaX, deltaY, buttons, modifiers, pointerType: "mouse" }, sessionId));
+      await input(false, () =>
+        cdp.send("Input.dispatchMouseEvent", { type: "mouseWheel", x, y, deltaX, deltaY, buttons, modifiers, pointerType: "mouse" }, sessionId),
+      );
     },
     key: (event) => sendKey(event),
     async screenshot(region) {
@@ -168,11 +183,17 @@ export function createPageView(session: PageSession): View {
       await sendKey({ type: "down", key: { key: "Unidentified", code: "", keyCode: 0 }, modifiers: 0 }, ["Paste"]);
       await sendKey({ type: "up", key: { key: "Unidentified", code: "", keyCode: 0 }, modifiers: 0 });
       const text = await ask<string | null>(heardExpression);
-      if (text === null) throw new ServiceError(409, "conflict", "The clipboard cannot be read while a frame of another site has the focus. Click into the page outside of it and try again.");
+      if (text === null)
+        throw new ServiceError(
+          409,
+          "conflict",
+          "The clipboard cannot be read while a frame of another site has the focus. Click into the page outside of it and try again.",
+        );
       return text;
     },
     async writeClipboard(text) {
-      if (!(await ask<boolean>(writeExpression(text)))) throw new ServiceError(409, "conflict", "The visible page does not let the clipboard be written. Try again on another page.");
+      if (!(await ask<boolean>(writeExpression(text))))
+        throw new ServiceError(409, "conflict", "The visible page does not let the clipboard be written. Try again on another page.");
     },
   };
 }
@@ -187,12 +208,18 @@ function captureParameters({ width, height, left, top, ratio }: Metrics, region:
     throw badInput(`body.region: reaches beyond the page, which is ${String(width)} × ${String(height)} pixels`);
   }
   if (shown.width * shown.height > maxScreenshotPixels) {
-    throw new ServiceError(400, "bad_request", `body.region: a screenshot has at most ${String(maxScreenshotPixels)} pixels, this one would have ${String(shown.width)} × ${String(shown.height)}. Ask for parts of it.`);
+    throw new ServiceError(
+      400,
+      "bad_request",
+      `body.region: a screenshot has at most ${String(maxScreenshotPixels)} pixels, this one would have ${String(shown.width)} × ${String(shown.height)}. Ask for parts of it.`,
+    );
   }
   // Half the time of the default, for a file that is a little larger.
   const fast = { format: "png", optimizeForSpeed: true } as const;
   // A clip is counted in CSS pixels whatever density is emulated, as the mouse's coordinates are.
-  return region === undefined && ratio === 1 ? fast : { ...fast, clip: { x: left + shown.x, y: top + shown.y, width: shown.width, height: shown.height, scale: 1 } };
+  return region === undefined && ratio === 1
+    ? fast
+    : { ...fast, clip: { x: left + shown.x, y: top + shown.y, width: shown.width, height: shown.height, scale: 1 } };
 }
 
 function openDialog(session: PageSession, { type, defaultText }: PageDialog): OpenDialog {
@@ -213,5 +240,9 @@ function openDialog(session: PageSession, { type, defaultText }: PageDialog): Op
 }
 
 function notAnswering(what: string): ServiceError {
-  return new ServiceError(503, "not_ready", `The visible page ${what}: a script keeps it busy, or a dialog is open. Try again, answer the dialog with press_key Return or Escape, or navigate the page elsewhere.`);
+  return new ServiceError(
+    503,
+    "not_ready",
+    `The visible page ${what}: a script keeps it busy, or a dialog is open. Try again, answer the dialog with press_key Return or Escape, or navigate the page elsewhere.`,
+  );
 }

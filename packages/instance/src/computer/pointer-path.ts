@@ -38,7 +38,8 @@ export function handCurve(from: Point, to: Point, random: () => number = Math.ra
   return (share) => {
     if (share >= 1) return to;
     const t = share * share * (3 - 2 * share);
-    const at = (a: number, b: number, c: number, d: number) => Math.round((1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t ** 2 * c + t ** 3 * d);
+    const at = (a: number, b: number, c: number, d: number) =>
+      Math.round((1 - t) ** 3 * a + 3 * (1 - t) ** 2 * t * b + 3 * (1 - t) * t ** 2 * c + t ** 3 * d);
     return { x: at(from.x, first.x, second.x, to.x), y: at(from.y, first.y, second.y, to.y) };
   };
 }

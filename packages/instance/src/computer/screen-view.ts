@@ -28,7 +28,12 @@ export function createScreenView({ display, page, pointerVisible }: ScreenViewOp
       return await work();
     } catch (error) {
       if (!display.ended) throw error;
-      throw new ServiceError(503, "browser_not_running", "The screen of this session is gone, and its browser with it. Look at the session with browsers.get, include_deleted=true.", { cause: error });
+      throw new ServiceError(
+        503,
+        "browser_not_running",
+        "The screen of this session is gone, and its browser with it. Look at the session with browsers.get, include_deleted=true.",
+        { cause: error },
+      );
     }
   }
 
@@ -61,7 +66,8 @@ export function createScreenView({ display, page, pointerVisible }: ScreenViewOp
     hasKeyboard: async () => true,
     // Here they are windows like others, and take mouse and keys.
     dialog: async () => undefined,
-    mouse: ({ type, x, y, button }) => attempt(() => (type === "move" || button === undefined ? input.move({ x, y }) : input.button(buttons[button], type === "down"))),
+    mouse: ({ type, x, y, button }) =>
+      attempt(() => (type === "move" || button === undefined ? input.move({ x, y }) : input.button(buttons[button], type === "down"))),
     wheel: ({ deltaX, deltaY }: WheelInput) =>
       attempt(async () => {
         await turn(Math.round(deltaY / notchPixels), [4, 5]);

@@ -29,12 +29,17 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
 
   it("show the visible part of the page, or a region of it", async () => {
     const [width, height] = (await page.evaluate("[innerWidth, innerHeight]")) as [number, number];
-    await page.evaluate(`document.body.insertAdjacentHTML("beforeend", '<div id=red style="position:absolute;left:0;top:0;width:5000px;height:700px;background:#ff0000"></div><div id=lime style="position:absolute;left:500px;top:700px;width:50px;height:50px;background:#00ff00"></div>'), undefined`);
+    await page.evaluate(
+      `document.body.insertAdjacentHTML("beforeend", '<div id=red style="position:absolute;left:0;top:0;width:5000px;height:700px;background:#ff0000"></div><div id=lime style="position:absolute;left:500px;top:700px;width:50px;height:50px;background:#00ff00"></div>'), undefined`,
+    );
     expect(readPng(await screenshotOf(instance))).toEqual({ width, height, corner: "#ff0000" });
     await page.evaluate("scrollTo(300, 650)");
     expect(readPng(await screenshotOf(instance, { x: 200, y: 50, width: 30, height: 20 }))).toEqual({ width: 30, height: 20, corner: "#00ff00" });
     expect(readPng(await screenshotOf(instance, { x: 199, y: 49, width: 1, height: 1 }))).toEqual({ width: 1, height: 1, corner: "#ff0000" });
-    expect(await refusalOf(instance, "screenshot", { region: { x: 1, y: 0, width, height } })).toMatchObject({ status: 400, message: `body.region: reaches beyond the page, which is ${String(width)} × ${String(height)} pixels` });
+    expect(await refusalOf(instance, "screenshot", { region: { x: 1, y: 0, width, height } })).toMatchObject({
+      status: 400,
+      message: `body.region: reaches beyond the page, which is ${String(width)} × ${String(height)} pixels`,
+    });
     await page.evaluate("red.remove(), lime.remove()");
     expect((await page.evaluate("[innerWidth, innerHeight, scrollX, scrollY]")) as number[]).toEqual([width, height, 300, 650]);
   });
@@ -51,7 +56,9 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
   });
 
   it("share the clipboard with the page, which does not notice", async () => {
-    await page.evaluate("globalThis.copied = [], ['copy', 'paste'].forEach((type) => document.addEventListener(type, () => copied.push(type))), undefined");
+    await page.evaluate(
+      "globalThis.copied = [], ['copy', 'paste'].forEach((type) => document.addEventListener(type, () => copied.push(type))), undefined",
+    );
     for (const text of ["hällo 😀\nsecond 'line' </script>\u2028", "", "x".repeat(300_000)]) {
       await act(instance, "clipboard/write", { text });
       expect(await act(instance, "clipboard/read")).toEqual({ text });
@@ -74,17 +81,29 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
   it("go on beside a dialog, and answer it by its keys", async () => {
     await page.evaluate(`onclick = () => { globalThis.answer = confirm("Sure?"); }, undefined`);
     await act(instance, "click_mouse", { x: 600, y: 400 });
-    expect(await refusalOf(instance, "click_mouse", { x: 600, y: 400 })).toMatchObject({ status: 409, code: "conflict", message: expect.stringContaining("A dialog (confirm) is open") as string });
+    expect(await refusalOf(instance, "click_mouse", { x: 600, y: 400 })).toMatchObject({
+      status: 409,
+      code: "conflict",
+      message: expect.stringContaining("A dialog (confirm) is open") as string,
+    });
     expect((await refusalOf(instance, "type", { text: "x" })).status).toBe(409);
     expect((await refusalOf(instance, "clipboard/read")).status).toBe(409);
     // The page cannot draw now; what it drew last can be seen.
     expect(readPng(await screenshotOf(instance)).width).toBeGreaterThan(100);
     await act(instance, "press_key", { keys: ["Return"] });
     expect(await page.evaluate("answer")).toBe(true);
-    await act(instance, "batch", { actions: [{ type: "click_mouse", click_mouse: { x: 600, y: 400 } }, { type: "press_key", press_key: { keys: ["Escape"] } }] });
+    await act(instance, "batch", {
+      actions: [
+        { type: "click_mouse", click_mouse: { x: 600, y: 400 } },
+        { type: "press_key", press_key: { keys: ["Escape"] } },
+      ],
+    });
     expect(await page.evaluate("answer")).toBe(false);
     await page.evaluate(`onclick = () => { globalThis.answer = prompt("Name?", "nobody"); }, undefined`);
-    for (const [typed, answered] of [["Ünal", "Ünal"], [undefined, "nobody"]]) {
+    for (const [typed, answered] of [
+      ["Ünal", "Ünal"],
+      [undefined, "nobody"],
+    ]) {
       await act(instance, "click_mouse", { x: 600, y: 400 });
       if (typed !== undefined) await act(instance, "type", { text: typed });
       await act(instance, "press_key", { keys: ["Return"] });
@@ -158,8 +177,14 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
     await act(instance, "click_mouse", { x: 20, y: 20 });
     // Answered by nobody.
     other.send("Page.crash").catch(() => undefined);
-    await vi.waitUntil(async () => (await instance.call("POST", "/computer/click_mouse", JSON.stringify({ x: 20, y: 20 }))).status !== 200, { timeout: 30_000 });
-    expect(await refusalOf(instance, "click_mouse", { x: 20, y: 20 })).toMatchObject({ status: 409, code: "conflict", message: expect.stringContaining("most likely because it crashed") as string });
+    await vi.waitUntil(async () => (await instance.call("POST", "/computer/click_mouse", JSON.stringify({ x: 20, y: 20 }))).status !== 200, {
+      timeout: 30_000,
+    });
+    expect(await refusalOf(instance, "click_mouse", { x: 20, y: 20 })).toMatchObject({
+      status: 409,
+      code: "conflict",
+      message: expect.stringContaining("most likely because it crashed") as string,
+    });
     expect((await refusalOf(instance, "screenshot")).status).toBe(409);
     await browser.send("Target.closeTarget", { targetId: other.targetId });
     await vi.waitUntil(async () => !(await browser.pageIds()).includes(other.targetId), { timeout: 30_000 });
@@ -168,7 +193,12 @@ describeChromium("screen, clipboard and dialogs", (chromium) => {
 
   it("stop when the caller goes", async () => {
     const { promise: gone, resolve } = Promise.withResolvers<undefined>();
-    const calling = httpRequest({ socketPath: instance.config.listen_path, method: "POST", path: "/computer/type", headers: { "content-type": "application/json" } });
+    const calling = httpRequest({
+      socketPath: instance.config.listen_path,
+      method: "POST",
+      path: "/computer/type",
+      headers: { "content-type": "application/json" },
+    });
     calling.on("error", () => {
       resolve(undefined);
     });

@@ -23,7 +23,8 @@ export function createSessionScreen(browser: Pick<BrowserSupervisor, "cdp">, dis
       }
       const present = display();
       if (present === undefined) return page.look();
-      if (held?.display !== present) held = { display: present, view: createScreenView({ display: present, page, pointerVisible: () => pointerVisible }) };
+      if (held?.display !== present)
+        held = { display: present, view: createScreenView({ display: present, page, pointerVisible: () => pointerVisible }) };
       return held.view;
     },
     showPointer(visible) {

@@ -17,7 +17,10 @@ export function keysOfText(text: string, field: string): readonly CharacterKey[]
     if (key !== undefined) return key;
     if (isTyped(character)) return keyOfCharacter(character);
     const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-    throw invalidInput(field, `character ${String(place)} is U+${code}, which no key types. Only line ends and tabs are typed of the control characters; press others with press_key.`);
+    throw invalidInput(
+      field,
+      `character ${String(place)} is U+${code}, which no key types. Only line ends and tabs are typed of the control characters; press others with press_key.`,
+    );
   });
 }
 

@@ -45,7 +45,8 @@ function add(code: string, keyCode: number, plain: string, shifted: string): voi
 
 for (const [code, keyCode, plain, shifted] of punctuation) add(code, keyCode, plain, shifted);
 for (const [digit, shifted] of Array.from(")!@#$%^&*(").entries()) add(`Digit${String(digit)}`, 48 + digit, String(digit), shifted);
-for (const letter of "abcdefghijklmnopqrstuvwxyz") add(`Key${letter.toUpperCase()}`, letter.toUpperCase().charCodeAt(0), letter, letter.toUpperCase());
+for (const letter of "abcdefghijklmnopqrstuvwxyz")
+  add(`Key${letter.toUpperCase()}`, letter.toUpperCase().charCodeAt(0), letter, letter.toUpperCase());
 
 /** The key that types a character on the US keyboard. One that it does not have is given a key of its own, without a place. */
 export function keyOfCharacter(character: string): CharacterKey {

@@ -53,7 +53,13 @@ function changes(before: Jar, now: Jar): Change[] {
 }
 
 function isSame(one: Cookie, other: Cookie): boolean {
-  return one.value === other.value && Math.trunc(one.expires) === Math.trunc(other.expires) && one.httpOnly === other.httpOnly && one.secure === other.secure && one.sameSite === other.sameSite;
+  return (
+    one.value === other.value &&
+    Math.trunc(one.expires) === Math.trunc(other.expires) &&
+    one.httpOnly === other.httpOnly &&
+    one.secure === other.secure &&
+    one.sameSite === other.sameSite
+  );
 }
 
 async function readJar(cdp: CdpConnection): Promise<Jar> {

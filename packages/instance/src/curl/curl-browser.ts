@@ -69,7 +69,10 @@ export function createCurlBrowser(options: CurlBrowserOptions): CurlBrowser {
 
   async function presentPlace(): Promise<Place> {
     const session = await options.cdp().catch((error: unknown) => {
-      throw new ServiceError(503, "browser_not_running", `The browser does not run: ${error instanceof Error ? error.message : String(error)}.`, { cause: error, retryAfterSeconds: 1 });
+      throw new ServiceError(503, "browser_not_running", `The browser does not run: ${error instanceof Error ? error.message : String(error)}.`, {
+        cause: error,
+        retryAfterSeconds: 1,
+      });
     });
     const known = await place?.catch(() => undefined);
     if (known?.session === session) return known;
@@ -91,7 +94,13 @@ export function createCurlBrowser(options: CurlBrowserOptions): CurlBrowser {
       busy++;
       return;
     }
-    if (waiting.length >= maxWaiting) throw new ServiceError(429, "too_many_requests", `${String(maxExchanges)} requests are being sent through this browser and ${String(maxWaiting)} wait. Wait for one to end.`, { retryAfterSeconds: 1 });
+    if (waiting.length >= maxWaiting)
+      throw new ServiceError(
+        429,
+        "too_many_requests",
+        `${String(maxExchanges)} requests are being sent through this browser and ${String(maxWaiting)} wait. Wait for one to end.`,
+        { retryAfterSeconds: 1 },
+      );
     const turned = Promise.withResolvers<void>();
     const resume = () => {
       turned.resolve();

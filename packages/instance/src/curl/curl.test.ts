@@ -35,7 +35,9 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
       response.setHeader("set-cookie", "sid=; Path=/; Max-Age=0").end("out");
       break;
     case "/redirect":
-      response.writeHead(Number(url.searchParams.get("status") ?? 302), { location: url.searchParams.get("to") ?? "/echo", "set-cookie": "hop=1; Path=/" }).end("moved");
+      response
+        .writeHead(Number(url.searchParams.get("status") ?? 302), { location: url.searchParams.get("to") ?? "/echo", "set-cookie": "hop=1; Path=/" })
+        .end("moved");
       break;
     case "/loop":
       response.writeHead(302, { location: "/loop" }).end();
@@ -98,15 +100,27 @@ describeChromium("requests through the browser", (chromium) => {
   it("are a browser's own, with what the caller changes", async () => {
     const result = await curl({ url: `${origin}/echo` });
     expect(result).toMatchObject({ status: 200, headers: { "content-type": ["application/json"], "x-many": ["one, two"] } });
-    expect(echoed(result)).toMatchObject({ method: "GET", headers: { "user-agent": expect.stringMatching(/Chrome\/\d+/) as string, "sec-fetch-mode": "navigate" } });
-    const changed = echoed(await curl({ url: `${origin}/echo`, headers: { "User-Agent": "mine", referer: "http://other.example/", "X-Own": "ä", host: "evil", authorization: "Bearer t" } }));
+    expect(echoed(result)).toMatchObject({
+      method: "GET",
+      headers: { "user-agent": expect.stringMatching(/Chrome\/\d+/) as string, "sec-fetch-mode": "navigate" },
+    });
+    const changed = echoed(
+      await curl({
+        url: `${origin}/echo`,
+        headers: { "User-Agent": "mine", referer: "http://other.example/", "X-Own": "ä", host: "evil", authorization: "Bearer t" },
+      }),
+    );
     expect(changed.headers).toMatchObject({ "user-agent": "mine", referer: "http://other.example/", authorization: "Bearer t" });
     expect(changed.headers.host).toBe(origin.slice(7));
   });
 
   it("have any method and body", async () => {
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
-      expect(echoed(await curl({ url: `${origin}/echo`, method, body: "grüße", headers: { "content-type": "text/plain" } }))).toMatchObject({ method, body: "grüße", headers: { "content-type": "text/plain" } });
+      expect(echoed(await curl({ url: `${origin}/echo`, method, body: "grüße", headers: { "content-type": "text/plain" } }))).toMatchObject({
+        method,
+        body: "grüße",
+        headers: { "content-type": "text/plain" },
+      });
     }
     expect(await curl({ url: `${origin}/echo`, method: "HEAD" })).toMatchObject({ status: 200, body: "" });
     expect(await curl({ url: `${origin}/status?is=204` })).toMatchObject({ status: 204, body: "" });
@@ -121,13 +135,25 @@ describeChromium("requests through the browser", (chromium) => {
   });
 
   it("follow redirects, as a browser does", async () => {
-    expect(echoed(await curl({ url: `${origin}/redirect`, method: "POST", body: "a", headers: { "x-own": "1" } }))).toMatchObject({ method: "GET", body: "", headers: { "x-own": "1" } });
-    expect(echoed(await curl({ url: `${origin}/redirect?status=307`, method: "POST", body: "again" }))).toMatchObject({ method: "POST", body: "again" });
+    expect(echoed(await curl({ url: `${origin}/redirect`, method: "POST", body: "a", headers: { "x-own": "1" } }))).toMatchObject({
+      method: "GET",
+      body: "",
+      headers: { "x-own": "1" },
+    });
+    expect(echoed(await curl({ url: `${origin}/redirect?status=307`, method: "POST", body: "again" }))).toMatchObject({
+      method: "POST",
+      body: "again",
+    });
     const other = origin.replace("127.0.0.1", "localhost");
     const elsewhere = echoed(await curl({ url: `${origin}/redirect?to=${other}/echo`, headers: { authorization: "Bearer t", cookie: "a=b" } }));
     expect(elsewhere.headers.authorization).toBeUndefined();
     expect(elsewhere.headers.cookie).toBeUndefined();
-    expect(await refusal({ url: `${origin}/loop` })).toMatchObject({ status: 502, code: "bad_gateway", net_error: -310, net_error_name: "net::ERR_TOO_MANY_REDIRECTS" });
+    expect(await refusal({ url: `${origin}/loop` })).toMatchObject({
+      status: 502,
+      code: "bad_gateway",
+      net_error: -310,
+      net_error_name: "net::ERR_TOO_MANY_REDIRECTS",
+    });
   });
 
   it("share the session's cookies, both ways", async () => {
@@ -135,7 +161,12 @@ describeChromium("requests through the browser", (chromium) => {
     expect(result.headers["set-cookie"]).toEqual(["sid=secret; HttpOnly; SameSite=Strict; Path=/", "theme=dark; Path=/; Max-Age=3600"]);
     const socket = await instance.connect();
     const client = cdpClient(socket);
-    const jar = async () => ((await client.send("Storage.getCookies")).result as { cookies: { name: string; value: string; domain: string; httpOnly: boolean; session: boolean }[] }).cookies;
+    const jar = async () =>
+      (
+        (await client.send("Storage.getCookies")).result as {
+          cookies: { name: string; value: string; domain: string; httpOnly: boolean; session: boolean }[];
+        }
+      ).cookies;
     expect(await jar()).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ name: "sid", value: "secret", domain: "127.0.0.1", httpOnly: true, session: true }),
@@ -143,7 +174,11 @@ describeChromium("requests through the browser", (chromium) => {
       ]),
     );
     await client.send("Storage.setCookies", { cookies: [{ name: "page", value: "1", url: origin, sameSite: "Strict", httpOnly: true }] });
-    expect(echoed(await curl({ url: `${origin}/echo` })).headers.cookie?.split("; ").sort()).toEqual(["hop=1", "page=1", "sid=secret", "theme=dark"]);
+    expect(
+      echoed(await curl({ url: `${origin}/echo` }))
+        .headers.cookie?.split("; ")
+        .sort(),
+    ).toEqual(["hop=1", "page=1", "sid=secret", "theme=dark"]);
     await curl({ url: `${origin}/logout` });
     expect((await jar()).map(({ name }) => name).sort()).toEqual(["hop", "page", "theme"]);
     await client.send("Storage.clearCookies");
@@ -166,17 +201,31 @@ describeChromium("requests through the browser", (chromium) => {
     expect(results.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200));
     const { targetInfos } = (await client.send("Target.getTargets")).result as { targetInfos: { type: string }[] };
     expect(targetInfos.filter(({ type }) => type === "page")).toHaveLength(1);
-    expect(seen.filter((text) => text.includes('"type":"page"') && text.includes('targetCreated'))).toHaveLength(1);
+    expect(seen.filter((text) => text.includes('"type":"page"') && text.includes("targetCreated"))).toHaveLength(1);
     socket.close();
     const { text } = await instance.call("POST", "/playwright/execute", JSON.stringify({ code: "return context.pages().map((each) => each.url())" }));
     expect(JSON.parse(text)).toMatchObject({ result: ["about:blank"] });
   });
 
   it("say why there was no answer", async () => {
-    expect(await refusal({ url: "http://127.0.0.1:1/" })).toMatchObject({ status: 502, code: "bad_gateway", net_error: -312, net_error_name: "net::ERR_UNSAFE_PORT" });
-    expect(await refusal({ url: `${origin}/never`, timeout_ms: 1000 })).toMatchObject({ status: 502, code: "bad_gateway", net_error: -7, net_error_name: "net::ERR_TIMED_OUT" });
+    expect(await refusal({ url: "http://127.0.0.1:1/" })).toMatchObject({
+      status: 502,
+      code: "bad_gateway",
+      net_error: -312,
+      net_error_name: "net::ERR_UNSAFE_PORT",
+    });
+    expect(await refusal({ url: `${origin}/never`, timeout_ms: 1000 })).toMatchObject({
+      status: 502,
+      code: "bad_gateway",
+      net_error: -7,
+      net_error_name: "net::ERR_TIMED_OUT",
+    });
     expect(await refusal({ url: `${origin}/slow`, timeout_ms: 1000 })).toMatchObject({ status: 502, net_error_name: "net::ERR_TIMED_OUT" });
-    expect(await refusal({ url: origin.replace("http:", "https:") })).toMatchObject({ status: 502, net_error: -107, net_error_name: "net::ERR_SSL_PROTOCOL_ERROR" });
+    expect(await refusal({ url: origin.replace("http:", "https:") })).toMatchObject({
+      status: 502,
+      net_error: -107,
+      net_error_name: "net::ERR_SSL_PROTOCOL_ERROR",
+    });
     expect(await refusal({ url: "ftp://a" })).toMatchObject({ status: 400 });
     expect(await refusal({ url: "http://[" })).toMatchObject({ status: 400 });
     // And then it goes on.
@@ -185,10 +234,19 @@ describeChromium("requests through the browser", (chromium) => {
   });
 
   it("are streamed by /curl/raw", async () => {
-    const raw = (method: string, path: string, more = "", body?: string) => instance.call(method, `/curl/raw?url=${encodeURIComponent(`${origin}${path}`)}${more}`, body, { "user-agent": "node", "x-own": "2", ...(body !== undefined && { "content-type": "text/plain" }) });
+    const raw = (method: string, path: string, more = "", body?: string) =>
+      instance.call(method, `/curl/raw?url=${encodeURIComponent(`${origin}${path}`)}${more}`, body, {
+        "user-agent": "node",
+        "x-own": "2",
+        ...(body !== undefined && { "content-type": "text/plain" }),
+      });
     const posted = await raw("POST", "/echo", "", "raw body");
     expect(posted).toMatchObject({ status: 200, headers: { "content-type": "application/json", "x-many": "one, two" } });
-    expect(JSON.parse(posted.text)).toMatchObject({ method: "POST", body: "raw body", headers: { "content-type": "text/plain", "x-own": "2", "user-agent": expect.stringMatching(/Chrome/) as string } });
+    expect(JSON.parse(posted.text)).toMatchObject({
+      method: "POST",
+      body: "raw body",
+      headers: { "content-type": "text/plain", "x-own": "2", "user-agent": expect.stringMatching(/Chrome/) as string },
+    });
     expect(await raw("GET", "/gzip")).toMatchObject({ status: 200, text: "zipped text" });
     expect(await raw("GET", "/status?is=404")).toMatchObject({ status: 404 });
     expect((await raw("GET", "/status?is=404")).headers["x-shoal-error"]).toBeUndefined();
@@ -199,16 +257,19 @@ describeChromium("requests through the browser", (chromium) => {
     expect(await raw("OPTIONS", "/echo")).toMatchObject({ status: 405, headers: { "x-shoal-error": "method_not_allowed" } });
     // The head and the first bytes come before the end, and a client that goes ends the request.
     const first = await new Promise<string>((resolve, reject) => {
-      const sent = httpRequest({ socketPath: instance.config.listen_path, path: `/curl/raw?url=${encodeURIComponent(`${origin}/slow`)}` }, (response) => {
-        let text = "";
-        response.on("data", (chunk: Buffer) => {
-          text += chunk.toString();
-          if (text !== "begun") return;
-          resolve(text);
-          sent.destroy();
-        });
-        response.on("error", () => undefined);
-      });
+      const sent = httpRequest(
+        { socketPath: instance.config.listen_path, path: `/curl/raw?url=${encodeURIComponent(`${origin}/slow`)}` },
+        (response) => {
+          let text = "";
+          response.on("data", (chunk: Buffer) => {
+            text += chunk.toString();
+            if (text !== "begun") return;
+            resolve(text);
+            sent.destroy();
+          });
+          response.on("error", () => undefined);
+        },
+      );
       sent.on("error", reject).end();
     });
     expect(first).toBe("begun");
@@ -224,7 +285,9 @@ describeChromium("requests through the browser", (chromium) => {
     killBrowser(other.config.session_dir);
     const { status, text } = await pending;
     expect([status, (JSON.parse(text) as { code: string }).code]).toEqual([503, "browser_not_running"]);
-    await vi.waitUntil(async () => (await other.call("POST", "/curl", JSON.stringify({ url: `${origin}/echo` }))).status === 200, { timeout: 30_000 });
+    await vi.waitUntil(async () => (await other.call("POST", "/curl", JSON.stringify({ url: `${origin}/echo` }))).status === 200, {
+      timeout: 30_000,
+    });
     const cut = other.call("POST", "/curl", JSON.stringify({ url: `${origin}/never` }));
     await vi.waitUntil(() => slow.size > 0, { timeout: 20_000 });
     await other.call("POST", "/_instance/stop");

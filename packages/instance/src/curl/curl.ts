@@ -8,7 +8,11 @@ import { sendThroughBrowser, toServiceError } from "./send.ts";
 export const maxAnswerBytes = 32 * 2 ** 20;
 
 /** Answers `browsers.curl`. @param closed - aborted when the session ends. */
-export async function runCurl(browser: CurlBrowser, { body, signal }: Pick<HandlerCall<typeof curl>, "body" | "signal">, closed: AbortSignal): Promise<CurlResult> {
+export async function runCurl(
+  browser: CurlBrowser,
+  { body, signal }: Pick<HandlerCall<typeof curl>, "body" | "signal">,
+  closed: AbortSignal,
+): Promise<CurlResult> {
   const begun = performance.now();
   if (!URL.canParse(body.url)) throw new ServiceError(400, "bad_request", "body.url: not a valid address");
   const request = {
@@ -24,7 +28,12 @@ export async function runCurl(browser: CurlBrowser, { body, signal }: Pick<Handl
   try {
     for await (const chunk of answer.body) {
       bytes += chunk.length;
-      if (bytes > maxAnswerBytes) throw new ServiceError(502, "bad_gateway", `The answer has more than ${String(maxAnswerBytes)} bytes, the most that is held in memory. Use browsers.fetch, which gives it as a stream.`);
+      if (bytes > maxAnswerBytes)
+        throw new ServiceError(
+          502,
+          "bad_gateway",
+          `The answer has more than ${String(maxAnswerBytes)} bytes, the most that is held in memory. Use browsers.fetch, which gives it as a stream.`,
+        );
       chunks.push(chunk);
     }
   } catch (error) {
@@ -36,5 +45,10 @@ export async function runCurl(browser: CurlBrowser, { body, signal }: Pick<Handl
     if (Object.hasOwn(values, name)) values[name]?.push(value);
     else Object.defineProperty(values, name, { value: [value], enumerable: true, configurable: true, writable: true });
   }
-  return { status: answer.status, headers: values, body: Buffer.concat(chunks).toString(body.response_encoding === "base64" ? "base64" : "utf8"), duration_ms: Math.round(performance.now() - begun) };
+  return {
+    status: answer.status,
+    headers: values,
+    body: Buffer.concat(chunks).toString(body.response_encoding === "base64" ? "base64" : "utf8"),
+    duration_ms: Math.round(performance.now() - begun),
+  };
 }

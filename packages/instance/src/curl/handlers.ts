@@ -17,7 +17,11 @@ export interface CurlArea {
 }
 
 /** What requests need is loaded, and started, by the first one. */
-export function curlArea(parts: { readonly config: InstanceConfig; readonly egressPort: number | undefined; readonly browser: Pick<BrowserSupervisor, "cdp"> }): CurlArea {
+export function curlArea(parts: {
+  readonly config: InstanceConfig;
+  readonly egressPort: number | undefined;
+  readonly browser: Pick<BrowserSupervisor, "cdp">;
+}): CurlArea {
   const { config, egressPort = 0, browser } = parts;
   const closed = new AbortController();
   let created: CurlBrowser | undefined;

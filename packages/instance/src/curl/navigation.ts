@@ -56,7 +56,17 @@ export async function openNavigationTarget(cdp: CdpConnection): Promise<Navigati
     cdp.send("Network.enable", { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }, sessionId),
     cdp.send("Network.setBypassServiceWorker", { bypass: true }, sessionId),
     cdp.send("Network.setCacheDisabled", { cacheDisabled: true }, sessionId),
-    cdp.send("Fetch.enable", { handleAuthRequests: true, patterns: [{ urlPattern: "*", requestStage: "Request" }, { urlPattern: "*", requestStage: "Response" }] }, sessionId),
+    cdp.send(
+      "Fetch.enable",
+      {
+        handleAuthRequests: true,
+        patterns: [
+          { urlPattern: "*", requestStage: "Request" },
+          { urlPattern: "*", requestStage: "Response" },
+        ],
+      },
+      sessionId,
+    ),
   ]);
   return {
     targetId,
@@ -95,7 +105,8 @@ async function runExchange(cdp: CdpConnection, sessionId: string, request: Excha
     } else head.resolve(event);
   });
   const stopAuth = cdp.on("Fetch.authRequired", ({ requestId }, from) => {
-    if (from === sessionId) cdp.send("Fetch.continueWithAuth", { requestId, authChallengeResponse: { response: "CancelAuth" } }, sessionId).catch(() => undefined);
+    if (from === sessionId)
+      cdp.send("Fetch.continueWithAuth", { requestId, authChallengeResponse: { response: "CancelAuth" } }, sessionId).catch(() => undefined);
   });
   const navigated = cdp.send("Page.navigate", { url: request.url }, sessionId).then(
     ({ errorText }) => {

@@ -11,10 +11,24 @@ export const maxRequestBodyBytes = 32 * 2 ** 20;
 const defaultTimeoutMs = 30_000;
 const methods = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"]);
 /** Of the connection to this program, of the client's own way here, or what only a browser can say of itself. */
-const notPassed = /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding|sec-.*|forwarded|x-forwarded-.*|x-request-id|x-stainless-.*|x-kernel-.*|x-shoal-.*|idempotency-key|traceparent|tracestate)$/i;
+const notPassed =
+  /^(host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|content-length|accept-encoding|sec-.*|forwarded|x-forwarded-.*|x-request-id|x-stainless-.*|x-kernel-.*|x-shoal-.*|idempotency-key|traceparent|tracestate)$/i;
 /** What HTTP clients call themselves where their user says nothing. */
 const clientNames = /^(node|undici|Deno\/|Bun\/|Kernel\/)/;
-const notAnswered = new Set(["connection", "keep-alive", "proxy-connection", "proxy-authenticate", "te", "trailer", "transfer-encoding", "upgrade", "content-encoding", "content-length", "x-shoal-error", "x-request-id"]);
+const notAnswered = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "proxy-authenticate",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "content-encoding",
+  "content-length",
+  "x-shoal-error",
+  "x-request-id",
+]);
 
 /** Serves `{METHOD} /curl/raw?url=…[&timeout_ms=…]`: the site's answer as an ordinary HTTP answer. Errors of its own carry `X-Shoal-Error`. Never throws. */
 export async function serveRaw(browser: CurlBrowser, request: IncomingMessage, response: ServerResponse, closed: AbortSignal): Promise<void> {
@@ -41,7 +55,9 @@ export async function serveRaw(browser: CurlBrowser, request: IncomingMessage, r
 }
 
 function refuse(response: ServerResponse, error: unknown, requestId: string): void {
-  const known = ServiceError.isInstance(error) ? error : new ServiceError(500, "internal_error", `The request could not be sent: ${error instanceof Error ? error.message : String(error)}.`);
+  const known = ServiceError.isInstance(error)
+    ? error
+    : new ServiceError(500, "internal_error", `The request could not be sent: ${error instanceof Error ? error.message : String(error)}.`);
   const text = JSON.stringify(known.toBody());
   response
     .writeHead(known.status, {
@@ -55,13 +71,16 @@ function refuse(response: ServerResponse, error: unknown, requestId: string): vo
 }
 
 function readQuery(request: IncomingMessage): { readonly url: string; readonly timeoutMs: number } {
-  if (!methods.has(request.method ?? "")) throw new ServiceError(405, "method_not_allowed", `/curl/raw takes ${[...methods].join(", ")}; browsers.curl sends HEAD and OPTIONS too.`);
+  if (!methods.has(request.method ?? ""))
+    throw new ServiceError(405, "method_not_allowed", `/curl/raw takes ${[...methods].join(", ")}; browsers.curl sends HEAD and OPTIONS too.`);
   const query = new URL(request.url ?? "/", "http://instance").searchParams;
   const url = query.get("url") ?? "";
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw new ServiceError(400, "bad_request", "query.url: expected an absolute address that begins with http:// or https://");
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
+    throw new ServiceError(400, "bad_request", "query.url: expected an absolute address that begins with http:// or https://");
   const timeout = query.get("timeout_ms");
   const timeoutMs = timeout === null ? defaultTimeoutMs : Number(timeout);
-  if (!Number.isInteger(timeoutMs) || timeoutMs < 1000 || timeoutMs > 60_000) throw new ServiceError(400, "bad_request", "query.timeout_ms: expected a whole number from 1000 to 60000");
+  if (!Number.isInteger(timeoutMs) || timeoutMs < 1000 || timeoutMs > 60_000)
+    throw new ServiceError(400, "bad_request", "query.timeout_ms: expected a whole number from 1000 to 60000");
   return { url, timeoutMs };
 }
 
@@ -81,7 +100,12 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > maxRequestBodyBytes) throw new ServiceError(413, "payload_too_large", `The body has more than ${String(maxRequestBodyBytes)} bytes, the most that is sent through a browser.`);
+    if (bytes > maxRequestBodyBytes)
+      throw new ServiceError(
+        413,
+        "payload_too_large",
+        `The body has more than ${String(maxRequestBodyBytes)} bytes, the most that is sent through a browser.`,
+      );
     chunks.push(chunk);
   }
   return bytes === 0 ? undefined : Buffer.concat(chunks);

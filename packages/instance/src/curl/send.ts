@@ -52,7 +52,11 @@ export function toServiceError(error: unknown, { url, signal }: Pick<ExchangeReq
       fields: { ...(known.netError !== undefined && { net_error: known.netError }), net_error_name: known.netErrorName },
     });
   }
-  if (known instanceof CdpError) return new ServiceError(503, "browser_not_running", `The browser was lost while it sent the request: ${known.message}`, { cause: error, retryAfterSeconds: 1 });
+  if (known instanceof CdpError)
+    return new ServiceError(503, "browser_not_running", `The browser was lost while it sent the request: ${known.message}`, {
+      cause: error,
+      retryAfterSeconds: 1,
+    });
   return known;
 }
 
@@ -96,6 +100,8 @@ function gatewayRefusal(answer: ExchangeAnswer): string | undefined {
   const byStatus = gatewayStatuses[answer.status];
   if (isSaid(answer)) return `net::ERR_${byStatus ?? "CONNECTION_FAILED"}`;
   // Where its connection to the site fails it says nothing but a status of its own; a site that answers with such a status says more.
-  const isBare = answer.headers.every(([name]) => ["connection", "content-length", "content-type", "date", "keep-alive", "transfer-encoding"].includes(name.toLowerCase()));
+  const isBare = answer.headers.every(([name]) =>
+    ["connection", "content-length", "content-type", "date", "keep-alive", "transfer-encoding"].includes(name.toLowerCase()),
+  );
   return byStatus !== undefined && answer.status >= 590 && isBare ? `net::ERR_${byStatus}` : undefined;
 }

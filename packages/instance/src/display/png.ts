@@ -32,7 +32,12 @@ export async function encodePng(pixels: Buffer, width: number, height: number): 
   const size = Buffer.alloc(8);
   size.writeUInt32BE(width, 0);
   size.writeUInt32BE(height, 4);
-  return Buffer.concat([signature, chunk("IHDR", Buffer.concat([size, headerRest])), chunk("IDAT", await compress(raw, { level: 1 })), chunk("IEND", Buffer.alloc(0))]);
+  return Buffer.concat([
+    signature,
+    chunk("IHDR", Buffer.concat([size, headerRest])),
+    chunk("IDAT", await compress(raw, { level: 1 })),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
 }
 
 function chunk(type: string, data: Buffer): Buffer {

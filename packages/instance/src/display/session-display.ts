@@ -48,7 +48,11 @@ export async function openSessionDisplay({ sessionDir, viewport, onLine }: Sessi
   try {
     const x = await connectToX(server.number, server.cookie);
     const windows = await followXWindows(x, viewport);
-    const [screen, input, picture] = await Promise.all([createXScreen(x, windows, { width: viewport.width, height: viewport.height, refreshRate: viewport.refresh_rate ?? usualRefreshRate }), createXInput(x, windows), createXPicture(x)]);
+    const [screen, input, picture] = await Promise.all([
+      createXScreen(x, windows, { width: viewport.width, height: viewport.height, refreshRate: viewport.refresh_rate ?? usualRefreshRate }),
+      createXInput(x, windows),
+      createXPicture(x),
+    ]);
     return {
       name: `:${String(server.number)}`,
       get mode() {
@@ -78,6 +82,13 @@ export async function openSessionDisplay({ sessionDir, viewport, onLine }: Sessi
 function refusalBeyond({ width, height }: BrowserViewport, most: ScreenSize): Refusal | undefined {
   if (width <= most.width && height <= most.height) return undefined;
   const field = width > most.width ? "width" : "height";
-  const way = most.width < maxScreenPixels || most.height < maxScreenPixels ? "Create a session with the larger size, or a headless one" : "Use a headless session";
-  return { status: 400, code: "bad_request", message: `body.viewport.${field}: the screen of this session can have at most ${String(most.width)} × ${String(most.height)} pixels. ${way}.` };
+  const way =
+    most.width < maxScreenPixels || most.height < maxScreenPixels
+      ? "Create a session with the larger size, or a headless one"
+      : "Use a headless session";
+  return {
+    status: 400,
+    code: "bad_request",
+    message: `body.viewport.${field}: the screen of this session can have at most ${String(most.width)} × ${String(most.height)} pixels. ${way}.`,
+  };
 }

@@ -30,7 +30,9 @@ export async function createXInput(x: XConnection, windows: Pick<XWindows, "sett
     client.GetKeyboardMapping(display.min_keycode, display.max_keycode - display.min_keycode + 1, reply);
   });
   /** Keycodes that type nothing, for characters that the keyboard does not have; the one that was used longest ago first. */
-  const spare = mapping.flatMap((keysyms, offset) => (keysyms.every((keysym) => keysym === 0) && isKnownPlace(display.min_keycode + offset) ? [display.min_keycode + offset] : []));
+  const spare = mapping.flatMap((keysyms, offset) =>
+    keysyms.every((keysym) => keysym === 0) && isKnownPlace(display.min_keycode + offset) ? [display.min_keycode + offset] : [],
+  );
   const given = new Map<string, number>();
   let sending: Promise<void> = Promise.resolve();
 

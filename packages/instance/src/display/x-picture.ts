@@ -30,7 +30,8 @@ export async function createXPicture(x: XConnection): Promise<XPicture> {
         const to = ((top + row) * region.width + left + column) * 4;
         const rest = 255 - (pointer.cursorImage[from + 3] ?? 0);
         // Its colours are multiplied by how much they cover already.
-        for (let channel = 0; channel < 3; channel++) pixels[to + channel] = Math.min(255, (pointer.cursorImage[from + channel] ?? 0) + Math.round(((pixels[to + channel] ?? 0) * rest) / 255));
+        for (let channel = 0; channel < 3; channel++)
+          pixels[to + channel] = Math.min(255, (pointer.cursorImage[from + channel] ?? 0) + Math.round(((pixels[to + channel] ?? 0) * rest) / 255));
       }
     }
   }

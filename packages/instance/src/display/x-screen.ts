@@ -49,7 +49,11 @@ export async function createXScreen(x: XConnection, windows: Pick<XWindows, "fil
   }
 
   async function change(wanted: ScreenMode): Promise<void> {
-    const { config_timestamp: timestamp, crtcs, outputs } = await x.ask<ScreenResources>((reply) => {
+    const {
+      config_timestamp: timestamp,
+      crtcs,
+      outputs,
+    } = await x.ask<ScreenResources>((reply) => {
       randr.GetScreenResources(root, reply);
     });
     const [crtc] = crtcs;

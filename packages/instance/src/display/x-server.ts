@@ -38,9 +38,26 @@ export async function startXServer(options: XServerOptions): Promise<XServer | u
   const cookie = randomBytes(16).toString("latin1");
   const authority = authorityPath(options.sessionDir);
   await writeFile(authority, authorityEntry(cookie), { mode: 0o600 });
-  const child = spawn(program, ["-displayfd", "3", "-screen", "0", `${String(options.width)}x${String(options.height)}x24`, "-nolisten", "tcp", ...abstractOnly, "-noreset", "-br", "-auth", authority], {
-    stdio: ["ignore", "ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    program,
+    [
+      "-displayfd",
+      "3",
+      "-screen",
+      "0",
+      `${String(options.width)}x${String(options.height)}x24`,
+      "-nolisten",
+      "tcp",
+      ...abstractOnly,
+      "-noreset",
+      "-br",
+      "-auth",
+      authority,
+    ],
+    {
+      stdio: ["ignore", "ignore", "pipe", "pipe"],
+    },
+  );
   const exited = new Promise<void>((resolve) => {
     child.once("exit", () => {
       resolve();

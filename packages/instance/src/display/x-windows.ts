@@ -99,7 +99,13 @@ export async function followXWindows(x: XConnection, first: ScreenSize): Promise
       answered.resolve(undefined);
     };
     pings.set(serial, finish);
-    client.SendEvent(window, 0, 0, { name: "ClientMessage", wid: window, format: 32, message_type: protocols, data: [pingAtom, serial, window, 0, 0] });
+    client.SendEvent(window, 0, 0, {
+      name: "ClientMessage",
+      wid: window,
+      format: 32,
+      message_type: protocols,
+      data: [pingAtom, serial, window, 0, 0],
+    });
     const timer = setTimeout(finish, settleTimeoutMs);
     await Promise.race([answered.promise, x.end]);
     clearTimeout(timer);

@@ -27,7 +27,16 @@ declare module "x11" {
     SendEvent(window: number, propagate: number, eventMask: number, event: ClientMessage): void;
     SetInputFocus(window: number, revertTo: number): void;
     GetGeometry(drawable: number, reply: Reply<Geometry>): void;
-    GetImage(format: 2, drawable: number, x: number, y: number, width: number, height: number, planeMask: number, reply: Reply<{ readonly depth: number; readonly data: Buffer }>): void;
+    GetImage(
+      format: 2,
+      drawable: number,
+      x: number,
+      y: number,
+      width: number,
+      height: number,
+      planeMask: number,
+      reply: Reply<{ readonly depth: number; readonly data: Buffer }>,
+    ): void;
     GetKeyboardMapping(firstKeycode: number, count: number, reply: Reply<readonly (readonly number[])[]>): void;
     ChangeKeyboardMapping(firstKeycode: number, keysymsPerKeycode: number, keysyms: readonly number[]): void;
     /** Ends the connection. */
@@ -78,13 +87,33 @@ declare module "x11" {
     GetScreenResources(window: number, reply: Reply<ScreenResources>): void;
     CreateMode(window: number, mode: Mode, reply: Reply<number>): void;
     AddOutputMode(output: number, mode: number): void;
-    SetCrtcConfig(crtc: number, timestamp: number, configTimestamp: number, x: number, y: number, mode: number, rotation: number, outputs: readonly number[], reply: Reply<unknown>): void;
+    SetCrtcConfig(
+      crtc: number,
+      timestamp: number,
+      configTimestamp: number,
+      x: number,
+      y: number,
+      mode: number,
+      rotation: number,
+      outputs: readonly number[],
+      reply: Reply<unknown>,
+    ): void;
     SetOutputPrimary(window: number, output: number): void;
     SetScreenSize(window: number, width: number, height: number, widthMm: number, heightMm: number): void;
   }
 
   interface Fixes {
-    GetCursorImage(reply: Reply<{ readonly x: number; readonly y: number; readonly width: number; readonly height: number; readonly xhot: number; readonly yhot: number; readonly cursorImage: Buffer }>): void;
+    GetCursorImage(
+      reply: Reply<{
+        readonly x: number;
+        readonly y: number;
+        readonly width: number;
+        readonly height: number;
+        readonly xhot: number;
+        readonly yhot: number;
+        readonly cursorImage: Buffer;
+      }>,
+    ): void;
     HideCursor(window: number): void;
     ShowCursor(window: number): void;
   }
@@ -92,8 +121,21 @@ declare module "x11" {
   interface Xkb {
     readonly UseCoreKbd: number;
     readonly ModMask: { readonly Mod2: number };
-    LatchLockState(device: number, affectModLocks: number, modLocks: number, lockGroup: boolean, groupLock: number, affectModLatches: number, modLatches: number, latchGroup: boolean, groupLatch: number): void;
+    LatchLockState(
+      device: number,
+      affectModLocks: number,
+      modLocks: number,
+      lockGroup: boolean,
+      groupLock: number,
+      affectModLatches: number,
+      modLatches: number,
+      latchGroup: boolean,
+      groupLatch: number,
+    ): void;
   }
 
-  function createClient(options: { readonly display: string; readonly stream: Duplex; readonly auth: { readonly name: string; readonly data: string | Buffer } }, ready: Reply<Display>): Client;
+  function createClient(
+    options: { readonly display: string; readonly stream: Duplex; readonly auth: { readonly name: string; readonly data: string | Buffer } },
+    ready: Reply<Display>,
+  ): Client;
 }

@@ -40,7 +40,12 @@ export function extensionHandlers({ root, config, browser }: ExtensionParts): Ex
   }
 
   async function load(extensions: readonly UnpackedExtension[]): Promise<void> {
-    if (new Set([...loaded.keys(), ...extensions.map(({ name }) => name)]).size > maxLoaded) throw new ServiceError(400, "bad_request", `body.extensions: a session has at most ${String(maxLoaded)} extensions, and ${String(loaded.size)} are loaded`);
+    if (new Set([...loaded.keys(), ...extensions.map(({ name }) => name)]).size > maxLoaded)
+      throw new ServiceError(
+        400,
+        "bad_request",
+        `body.extensions: a session has at most ${String(maxLoaded)} extensions, and ${String(loaded.size)} are loaded`,
+      );
     const change = launchChange(config, browser.launch, { full: true });
     if (change === "no_full_chromium") throw noFullChromium();
     if (change !== undefined) await browser.relaunch(change);
@@ -53,7 +58,13 @@ export function extensionHandlers({ root, config, browser }: ExtensionParts): Ex
         loaded.set(extension.name, extension.folder);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        if (!/wasn't found|not available|Method not/i.test(reason)) throw new ServiceError(400, "bad_request", `${extension.label}: Chromium does not load it: ${reason.replace(/^Extensions\.loadUnpacked: /, "")}`, { cause: error });
+        if (!/wasn't found|not available|Method not/i.test(reason))
+          throw new ServiceError(
+            400,
+            "bad_request",
+            `${extension.label}: Chromium does not load it: ${reason.replace(/^Extensions\.loadUnpacked: /, "")}`,
+            { cause: error },
+          );
         late.push(extension);
       }
     }
@@ -83,5 +94,9 @@ async function loadUnpacked(cdp: CdpConnection, path: string): Promise<void> {
 }
 
 function noFullChromium(): ServiceError {
-  return new ServiceError(400, "bad_request", "Extensions need a full Chromium, and this server has only a headless shell. Install one on the server (Debian: apt-get install chromium; or Google Chrome) and start the service again.");
+  return new ServiceError(
+    400,
+    "bad_request",
+    "Extensions need a full Chromium, and this server has only a headless shell. Install one on the server (Debian: apt-get install chromium; or Google Chrome) and start the service again.",
+  );
 }

@@ -32,24 +32,32 @@ interface Incoming {
  * @param parts - `extensions[i][name]` and `extensions[i][zip_file]` in any order, or `extensions[][…]`, where the n-th name belongs to the n-th file.
  * @throws {ServiceError} 400 that names the part which is missing, unknown or there twice; 413 above a limit.
  */
-export async function withExtensions<T>(parts: AsyncIterable<MultipartPart>, spoolDirectory: string | undefined, use: (extensions: readonly TakenExtension[]) => Promise<T>): Promise<T> {
+export async function withExtensions<T>(
+  parts: AsyncIterable<MultipartPart>,
+  spoolDirectory: string | undefined,
+  use: (extensions: readonly TakenExtension[]) => Promise<T>,
+): Promise<T> {
   const incoming = new Map<string, Incoming>();
   const counts = { name: 0, zip_file: 0 };
   let usedBytes = 0;
   try {
     for await (const part of parts) {
       const [, index, field] = partName.exec(part.name) ?? [];
-      if (index === undefined || (field !== "name" && field !== "zip_file")) throw invalidInput(`body.${part.name}`, "unknown part; known are extensions[i][name] and extensions[i][zip_file]");
+      if (index === undefined || (field !== "name" && field !== "zip_file"))
+        throw invalidInput(`body.${part.name}`, "unknown part; known are extensions[i][name] and extensions[i][zip_file]");
       const key = index === "" ? String(counts[field]++) : String(Number(index));
       const extension: Incoming = incoming.get(key) ?? { label: `body.extensions[${key}]` };
       incoming.set(key, extension);
-      if (incoming.size > maxExtensions) throw invalidInput("body.extensions", `expected at most ${String(maxExtensions)} extensions; send the others in another request`);
+      if (incoming.size > maxExtensions)
+        throw invalidInput("body.extensions", `expected at most ${String(maxExtensions)} extensions; send the others in another request`);
       const label = `${extension.label}[${field}]`;
       if (field === "name") extension.name = readName(extension, label, part);
       else {
         if (part.kind === "field") throw invalidInput(label, "must be a file: send the part with a filename");
         if (extension.archive !== undefined) throw invalidInput(label, "is there twice");
-        const staged = await orServiceError("take in", "the archive", () => stageFile(spoolDirectory ?? tmpdir(), part.stream, { what: "The sum of the archives", bytes: maxArchivesBytes, usedBytes }));
+        const staged = await orServiceError("take in", "the archive", () =>
+          stageFile(spoolDirectory ?? tmpdir(), part.stream, { what: "The sum of the archives", bytes: maxArchivesBytes, usedBytes }),
+        );
         extension.archive = staged.path;
         usedBytes += staged.sizeBytes;
       }
@@ -63,7 +71,8 @@ export async function withExtensions<T>(parts: AsyncIterable<MultipartPart>, spo
 function readName(extension: Incoming, label: string, part: MultipartPart): string {
   if (part.kind === "file") throw invalidInput(label, "must be a text field: send the part without a filename");
   if (extension.name !== undefined) throw invalidInput(label, "is there twice");
-  if (!SlugName.safeParse(part.value).success || /^\.+$/.test(part.value)) throw invalidInput(label, "expected 1 to 255 letters, digits, dots, underscores and hyphens");
+  if (!SlugName.safeParse(part.value).success || /^\.+$/.test(part.value))
+    throw invalidInput(label, "expected 1 to 255 letters, digits, dots, underscores and hyphens");
   return part.value;
 }
 

@@ -54,7 +54,9 @@ export async function unpackExtension(root: SessionRoot, { label, name, archive 
 /** What is wrong with an archive, with the one of several that it is. */
 function named(error: unknown, label: string): unknown {
   if (!ServiceError.isInstance(error)) return error;
-  const message = error.message.startsWith("body.zip_file: ") ? `${label}[zip_file]: ${error.message.slice(15)}` : `${label}[zip_file]: ${error.message}`;
+  const message = error.message.startsWith("body.zip_file: ")
+    ? `${label}[zip_file]: ${error.message.slice(15)}`
+    : `${label}[zip_file]: ${error.message}`;
   return new ServiceError(error.status, error.code, message, { cause: error });
 }
 
@@ -64,7 +66,8 @@ async function manifestFolder(folder: string, label: string): Promise<readonly s
   const names = (await readdir(folder)).filter((name) => name !== "__MACOSX" && name !== ".DS_Store");
   const inner = names.includes("manifest.json") ? [] : names.length === 1 ? names : undefined;
   const manifest = inner === undefined ? undefined : await readManifest(join(folder, ...inner, "manifest.json"));
-  if (inner === undefined || manifest === undefined) throw invalidInput(field, "holds no manifest.json at its top or in its only folder. Zip the folder that manifest.json lies in");
+  if (inner === undefined || manifest === undefined)
+    throw invalidInput(field, "holds no manifest.json at its top or in its only folder. Zip the folder that manifest.json lies in");
   checkManifest(manifest, field);
   return inner;
 }
@@ -81,5 +84,6 @@ function checkManifest(text: string, field: string): void {
   } catch (error) {
     throw invalidInput(field, `its manifest.json is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (typeof manifest !== "object" || manifest === null || Array.isArray(manifest)) throw invalidInput(field, "its manifest.json must be a JSON object");
+  if (typeof manifest !== "object" || manifest === null || Array.isArray(manifest))
+    throw invalidInput(field, "its manifest.json must be a JSON object");
 }

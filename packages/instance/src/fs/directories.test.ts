@@ -47,7 +47,8 @@ describe.each(rootKinds)("directories below %s", (kind) => {
     expect(await fs.call("create_directory", { json: { path: fs.at("a/b/c") } })).toMatchObject({ status: 201 });
     expect((await stat(fs.host("a/b/c"))).mode & 0o7777).toBe(0o770);
     await writeFile(fs.host("file"), "");
-    for (const path of ["file", "file/below"]) expect(await fs.call("create_directory", { json: { path: fs.at(path) } })).toMatchObject({ status: 400, code: "not_a_directory" });
+    for (const path of ["file", "file/below"])
+      expect(await fs.call("create_directory", { json: { path: fs.at(path) } })).toMatchObject({ status: 400, code: "not_a_directory" });
   });
 
   it("deletes files and links, not directories", async () => {
@@ -66,7 +67,14 @@ describe.each(rootKinds)("directories below %s", (kind) => {
     await using fs = await serveFileSystem(kind);
     await mkdir(fs.host("kept"));
     await writeFile(fs.host("kept/file"), "");
-    execFileSync("sh", ["-c", "mkdir -p tree/a/b/c && ln -s ../kept tree/link && touch \"$(printf 'tree/bad\\377')\" && chmod 555 tree/a/b && for i in $(seq 300); do mkdir tree/a/$i; (cd tree/a/$i; seq 20 | xargs touch); done"], { cwd: fs.directory });
+    execFileSync(
+      "sh",
+      [
+        "-c",
+        "mkdir -p tree/a/b/c && ln -s ../kept tree/link && touch \"$(printf 'tree/bad\\377')\" && chmod 555 tree/a/b && for i in $(seq 300); do mkdir tree/a/$i; (cd tree/a/$i; seq 20 | xargs touch); done",
+      ],
+      { cwd: fs.directory },
+    );
     expect(await fs.call("delete_directory", { json: { path: fs.at("tree") } })).toMatchObject({ status: 200, text: "" });
     expect(await namesIn(fs.directory)).toEqual(["kept", "kept/file"]);
   });
@@ -95,7 +103,11 @@ describe.each(rootKinds)("directories below %s", (kind) => {
     await symlink(".", fs.host("here"));
     for (const name of ["home/shoal", "home", "", "here/home", "here/here/home/shoal", "x/../home"]) {
       expect(await fs.call("delete_directory", { json: { path: fs.at(name) } })).toMatchObject({ status: 403, code: "protected_path" });
-      if (name !== "") expect(await fs.call("move", { json: { src_path: fs.at(name), dest_path: fs.at("elsewhere") } })).toMatchObject({ status: 403, code: "protected_path" });
+      if (name !== "")
+        expect(await fs.call("move", { json: { src_path: fs.at(name), dest_path: fs.at("elsewhere") } })).toMatchObject({
+          status: 403,
+          code: "protected_path",
+        });
     }
     expect(await fs.call("delete_directory", { json: { path: "/" } })).toMatchObject({ status: 403, code: "protected_path" });
     expect(await fs.call("delete_directory", { json: { path: "/../.." } })).toMatchObject({ status: 403, code: "protected_path" });
@@ -111,9 +123,12 @@ describe.each(rootKinds)("directories below %s", (kind) => {
     try {
       let answer;
       do {
-        await vi.waitFor(() => {
-          expect(existsSync(fs.host("busy/sub-19"))).toBe(true);
-        }, { timeout: 30_000 });
+        await vi.waitFor(
+          () => {
+            expect(existsSync(fs.host("busy/sub-19"))).toBe(true);
+          },
+          { timeout: 30_000 },
+        );
         answer = await fs.call("delete_directory", { json: { path: fs.at("busy") } });
         // Once in a while the directory is gone for a moment, and that is what was asked for.
       } while (answer.status === 200);
@@ -190,7 +205,8 @@ it("refuses mounts, and directories with a mount in them", async () => {
   const mounts = parseMountInfo(await readFile("/proc/self/mountinfo", "utf8"));
   expect(mounts).toContain("/");
   expect(mounts).toContain("/proc");
-  for (const path of ["/proc", "/dev"]) expect(await fs.call("delete_directory", { json: { path } })).toMatchObject({ status: 403, code: "protected_path" });
+  for (const path of ["/proc", "/dev"])
+    expect(await fs.call("delete_directory", { json: { path } })).toMatchObject({ status: 403, code: "protected_path" });
   expect(parseMountInfo("36 35 98:0 / /a\\040b\\134 rw - ext4 x rw\n")).toEqual(["/a b\\"]);
 });
 
@@ -199,7 +215,11 @@ it.skipIf(!existsSync("/dev/shm") && process.env.SHOAL_REQUIRE_ALL !== "1")("mov
   const other = execFileSync("mktemp", ["-d", "/dev/shm/shoal-XXXXXX"], { encoding: "utf8" }).trim();
   try {
     expect((await stat(other)).dev).not.toBe((await stat(fs.directory)).dev);
-    execFileSync("sh", ["-c", "mkdir -p dir/empty; echo 1 > dir/file; chmod 4751 dir/file; ln -s ../x dir/link; mkfifo pipes; mkdir withpipe; mkfifo withpipe/p"], { cwd: fs.directory });
+    execFileSync(
+      "sh",
+      ["-c", "mkdir -p dir/empty; echo 1 > dir/file; chmod 4751 dir/file; ln -s ../x dir/link; mkfifo pipes; mkdir withpipe; mkfifo withpipe/p"],
+      { cwd: fs.directory },
+    );
     expect(await fs.call("move", { json: { src_path: fs.at("dir"), dest_path: join(other, "dir") } })).toMatchObject({ status: 200 });
     expect(await namesIn(other)).toEqual(["dir", "dir/empty", "dir/file", "dir/link"]);
     expect(existsSync(fs.host("dir"))).toBe(false);
@@ -207,7 +227,10 @@ it.skipIf(!existsSync("/dev/shm") && process.env.SHOAL_REQUIRE_ALL !== "1")("mov
     await writeFile(fs.host("file"), "over");
     expect(await fs.call("move", { json: { src_path: fs.at("file"), dest_path: join(other, "dir/file") } })).toMatchObject({ status: 200 });
     expect(await readFile(join(other, "dir/file"), "utf8")).toBe("over");
-    expect(await fs.call("move", { json: { src_path: fs.at("withpipe"), dest_path: join(other, "withpipe") } })).toMatchObject({ status: 400, code: "not_a_file" });
+    expect(await fs.call("move", { json: { src_path: fs.at("withpipe"), dest_path: join(other, "withpipe") } })).toMatchObject({
+      status: 400,
+      code: "not_a_file",
+    });
     expect(await readdir(other)).toEqual(["dir"]);
     expect(await namesIn(fs.host("withpipe"))).toEqual(["p"]);
   } finally {
@@ -225,16 +248,28 @@ it("says what the system does not permit", async () => {
       const refused = await fs.call("delete_directory", { json: { path: fs.at("locked") } });
       expect(refused).toMatchObject({ status: 403, code: "permission_denied" });
       expect(refused.message).toContain(fs.at("locked/inner"));
-      expect(await fs.call("write_file", { method: "PUT", query: { path: fs.at("locked/inner/new") }, body: "" })).toMatchObject({ status: 403, code: "permission_denied" });
+      expect(await fs.call("write_file", { method: "PUT", query: { path: fs.at("locked/inner/new") }, body: "" })).toMatchObject({
+        status: 403,
+        code: "permission_denied",
+      });
     } finally {
       await chmod(fs.host("locked/inner"), 0o755);
     }
     await writeFile(fs.host("read-only"), "old");
     await chmod(fs.host("read-only"), 0o444);
-    expect(await fs.call("write_file", { method: "PUT", query: { path: fs.at("read-only") }, body: "new" })).toMatchObject({ status: 403, code: "permission_denied" });
+    expect(await fs.call("write_file", { method: "PUT", query: { path: fs.at("read-only") }, body: "new" })).toMatchObject({
+      status: 403,
+      code: "permission_denied",
+    });
     expect(await readFile(fs.host("read-only"), "utf8")).toBe("old");
-    expect(await fs.call("set_file_permissions", { json: { path: fs.at("read-only"), mode: "644", owner: "1" } })).toMatchObject({ status: 403, code: "permission_denied" });
-    expect(await fs.call("set_file_permissions", { json: { path: "/etc/passwd", mode: "666" } })).toMatchObject({ status: 403, code: "permission_denied" });
+    expect(await fs.call("set_file_permissions", { json: { path: fs.at("read-only"), mode: "644", owner: "1" } })).toMatchObject({
+      status: 403,
+      code: "permission_denied",
+    });
+    expect(await fs.call("set_file_permissions", { json: { path: "/etc/passwd", mode: "666" } })).toMatchObject({
+      status: 403,
+      code: "permission_denied",
+    });
     expect(await fs.call("delete_directory", { json: { path: "/usr/bin" } })).toMatchObject({ status: 403 });
   });
 });

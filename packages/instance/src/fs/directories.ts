@@ -81,7 +81,11 @@ export async function deleteFile(root: SessionRoot, path: string): Promise<void>
  * @throws {ServiceError} 403 `protected_path` for `/`, the home directory, mounts and what holds one of them; 409 `directory_busy`, which
  *   names what is left, when others went on writing into it for `limits.busyMs`.
  */
-export async function deleteDirectory(root: SessionRoot, path: string, options: { readonly missingOk: boolean; readonly limits: FileSystemLimits }): Promise<void> {
+export async function deleteDirectory(
+  root: SessionRoot,
+  path: string,
+  options: { readonly missingOk: boolean; readonly limits: FileSystemLimits },
+): Promise<void> {
   const action = "delete";
   const { existing, missing } = await locate(root, path, { follow: false, action });
   if (missing.length > 0) {

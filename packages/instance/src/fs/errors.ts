@@ -39,13 +39,18 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
  */
 export function fileSystemError(error: unknown, action: string, path: string): unknown {
   if (!(error instanceof Error) || ServiceError.isInstance(error) || !("code" in error)) return error;
-  const failed = (status: number, code: string, reason: string) => new ServiceError(status, code, `Cannot ${action} ${path}: ${reason}`, { cause: error });
+  const failed = (status: number, code: string, reason: string) =>
+    new ServiceError(status, code, `Cannot ${action} ${path}: ${reason}`, { cause: error });
   switch (error.code) {
     case "ENOENT":
       return failed(404, "not_found", "it does not exist. List its directory with list_files.");
     case "EACCES":
     case "EPERM":
-      return failed(403, "permission_denied", "the operating system does not permit it. Look at owner and mode with file_info, change them with set_file_permissions, or use a path below the home directory.");
+      return failed(
+        403,
+        "permission_denied",
+        "the operating system does not permit it. Look at owner and mode with file_info, change them with set_file_permissions, or use a path below the home directory.",
+      );
     case "EROFS":
       return failed(403, "permission_denied", "it lies on a read-only filesystem. Use a path below the home directory.");
     case "EISDIR":

@@ -38,12 +38,17 @@ export function fileSystemHandlers(root: SessionRoot, limits: Partial<FileSystem
     async writeFile({ body, headers, query }) {
       const announced = headers["content-length"];
       const path = normalisePath(query.path, "query.path");
-      await writeFile(root, { path, mode: octal(query.mode), content: body, announcedBytes: announced === undefined ? undefined : Number(announced) }, bounds);
+      await writeFile(
+        root,
+        { path, mode: octal(query.mode), content: body, announcedBytes: announced === undefined ? undefined : Number(announced) },
+        bounds,
+      );
     },
     listFiles: ({ query }) => listFiles(root, normalisePath(query.path, "query.path")),
     createDirectory: ({ body }) => createDirectory(root, normalisePath(body.path, "body.path"), octal(body.mode) ?? 0o755),
     deleteFile: ({ body }) => deleteFile(root, normalisePath(body.path, "body.path")),
-    deleteDirectory: ({ body, query }) => deleteDirectory(root, normalisePath(body.path, "body.path"), { missingOk: query.missing_ok, limits: bounds }),
+    deleteDirectory: ({ body, query }) =>
+      deleteDirectory(root, normalisePath(body.path, "body.path"), { missingOk: query.missing_ok, limits: bounds }),
     setFilePermissions: ({ body }) =>
       setFilePermissions(root, normalisePath(body.path, "body.path"), { mode: Number.parseInt(body.mode, 8), owner: body.owner, group: body.group }),
     getFileInfo: ({ query }) => fileInfo(root, normalisePath(query.path, "query.path")),

@@ -38,9 +38,11 @@ async function maxRssBytes(): Promise<number> {
 }
 
 function content(): Readable {
-  return Readable.from((function* () {
-    for (let sent = 0; sent < contentBytes; sent += piece.length) yield piece;
-  })());
+  return Readable.from(
+    (function* () {
+      for (let sent = 0; sent < contentBytes; sent += piece.length) yield piece;
+    })(),
+  );
 }
 
 async function send(method: string, path: string, options: { body?: Readable; type?: string } = {}): Promise<IncomingMessage> {
@@ -52,15 +54,17 @@ async function send(method: string, path: string, options: { body?: Readable; ty
 }
 
 function multipart(parts: readonly (readonly [name: string, value: string | (() => Readable)])[]): Readable {
-  return Readable.from((async function* () {
-    for (const [name, value] of parts) {
-      yield `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${typeof value === "string" ? "" : '; filename="x"'}\r\n\r\n`;
-      if (typeof value === "string") yield value;
-      else yield* value() as AsyncIterable<Buffer>;
-      yield "\r\n";
-    }
-    yield `--${boundary}--\r\n`;
-  })());
+  return Readable.from(
+    (async function* () {
+      for (const [name, value] of parts) {
+        yield `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${typeof value === "string" ? "" : '; filename="x"'}\r\n\r\n`;
+        if (typeof value === "string") yield value;
+        else yield* value() as AsyncIterable<Buffer>;
+        yield "\r\n";
+      }
+      yield `--${boundary}--\r\n`;
+    })(),
+  );
 }
 
 async function drain(answer: IncomingMessage): Promise<number> {
@@ -84,7 +88,10 @@ describe("256 MiB pass through without being held in memory", { timeout: 120_000
       expect(await drain(await send("GET", `read_file?${query(join(directory, "dir/large"))}`))).toBe(contentBytes);
     },
     async upload() {
-      const body = multipart([["files[0][file]", content], ["files[0][dest_path]", join(directory, "uploaded")]]);
+      const body = multipart([
+        ["files[0][file]", content],
+        ["files[0][dest_path]", join(directory, "uploaded")],
+      ]);
       expect((await send("POST", "upload", { body, type })).statusCode).toBe(201);
       expect((await stat(join(directory, "uploaded"))).size).toBe(contentBytes);
     },
@@ -93,7 +100,10 @@ describe("256 MiB pass through without being held in memory", { timeout: 120_000
       await pipeline(answer, createWriteStream(join(directory, "dir.zip")));
     },
     async upload_zip() {
-      const body = multipart([["dest_path", join(directory, "unpacked")], ["zip_file", () => createReadStream(join(directory, "dir.zip"))]]);
+      const body = multipart([
+        ["dest_path", join(directory, "unpacked")],
+        ["zip_file", () => createReadStream(join(directory, "dir.zip"))],
+      ]);
       expect((await send("POST", "upload_zip", { body, type })).statusCode).toBe(201);
       expect((await stat(join(directory, "unpacked/large"))).size).toBe(contentBytes);
     },

@@ -28,14 +28,21 @@ export async function movePath(root: SessionRoot, sourcePath: string, destinatio
     const stats = await lstat(from);
     await refuseProtected(root, { path: sourcePath, place: from, action });
     if (from === to) return;
-    if (stats.isDirectory() && isWithin(from, to)) throw new ServiceError(400, "bad_request", `Cannot move ${sourcePath} to ${destinationPath}: a directory cannot be moved into itself. Choose a destination outside of it.`);
+    if (stats.isDirectory() && isWithin(from, to))
+      throw new ServiceError(
+        400,
+        "bad_request",
+        `Cannot move ${sourcePath} to ${destinationPath}: a directory cannot be moved into itself. Choose a destination outside of it.`,
+      );
     const replaced = destination.missing.length === 0 ? await lstat(to) : undefined;
     if (replaced !== undefined) refuseReplacing(stats, replaced, { sourcePath, destinationPath });
     try {
       await renameOrCopy(from, to, { stats, replaced });
     } catch (error) {
       // The source is there and may be read: what is refused is refused at the destination.
-      throw hasCode(error, "ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EBUSY") ? fileSystemError(error, `move ${sourcePath} to`, destinationPath) : error;
+      throw hasCode(error, "ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EBUSY")
+        ? fileSystemError(error, `move ${sourcePath} to`, destinationPath)
+        : error;
     }
   });
 }
@@ -44,9 +51,20 @@ function refuseReplacing(source: Stats, replaced: Stats, paths: { readonly sourc
   // Renaming a to A where names have no case: the destination is the source.
   if (isSame(source, replaced)) return;
   const { destinationPath, sourcePath } = paths;
-  if (replaced.isDirectory()) throw new ServiceError(409, "conflict", `Cannot move ${sourcePath} to ${destinationPath}: it is an existing directory. Name the new path inside it, or delete it first.`);
-  if (source.isDirectory()) throw new ServiceError(409, "conflict", `Cannot move ${sourcePath} to ${destinationPath}: a directory does not replace ${fileKind(replaced)}. Delete it first, or choose another destination.`);
-  if (!replaced.isFile() && !replaced.isSymbolicLink()) throw notADirectory("move to", destinationPath, fileKind(replaced), "Delete it first, or choose another destination.");
+  if (replaced.isDirectory())
+    throw new ServiceError(
+      409,
+      "conflict",
+      `Cannot move ${sourcePath} to ${destinationPath}: it is an existing directory. Name the new path inside it, or delete it first.`,
+    );
+  if (source.isDirectory())
+    throw new ServiceError(
+      409,
+      "conflict",
+      `Cannot move ${sourcePath} to ${destinationPath}: a directory does not replace ${fileKind(replaced)}. Delete it first, or choose another destination.`,
+    );
+  if (!replaced.isFile() && !replaced.isSymbolicLink())
+    throw notADirectory("move to", destinationPath, fileKind(replaced), "Delete it first, or choose another destination.");
 }
 
 async function renameOrCopy(from: string, to: string, found: { readonly stats: Stats; readonly replaced: Stats | undefined }): Promise<void> {
@@ -54,7 +72,8 @@ async function renameOrCopy(from: string, to: string, found: { readonly stats: S
   try {
     await rename(from, to);
     // Of two hard links to one file POSIX leaves both.
-    if (replaced !== undefined && isSame(stats, replaced) && !stats.isDirectory() && from.toLowerCase() !== to.toLowerCase()) await unlink(from).catch(ignoreMissing);
+    if (replaced !== undefined && isSame(stats, replaced) && !stats.isDirectory() && from.toLowerCase() !== to.toLowerCase())
+      await unlink(from).catch(ignoreMissing);
   } catch (error) {
     if (!hasCode(error, "EXDEV")) throw error;
     await copyAcross(from, to);
@@ -69,7 +88,12 @@ async function copyAcross(from: string, to: string): Promise<void> {
   } catch (error) {
     await removeTree(temporary, 0).catch(() => undefined);
     if (hasCode(error, "ERR_FS_CP_FIFO_PIPE", "ERR_FS_CP_SOCKET", "ERR_FS_CP_UNKNOWN")) {
-      throw new ServiceError(400, "not_a_file", "Cannot move it to another filesystem: a named pipe, a socket or a device is in it. Delete that first.", { cause: error });
+      throw new ServiceError(
+        400,
+        "not_a_file",
+        "Cannot move it to another filesystem: a named pipe, a socket or a device is in it. Delete that first.",
+        { cause: error },
+      );
     }
     throw error;
   }

@@ -24,18 +24,30 @@ const anyName = fc.oneof(
 describe("normalisePath", () => {
   it("gives an absolute path without dots, or refuses", { timeout: 60_000 }, () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.array(anyName).map((names) => `/${names.join("/")}`)), (text) => {
-        let path: string;
-        try {
-          path = normalisePath(text, "query.path");
-        } catch (error) {
-          expect(ServiceError.isInstance(error) && error.status).toBe(400);
-          return;
-        }
-        expect(path.startsWith("/")).toBe(true);
-        expect(path === "/" || path.split("/").slice(1).every((name) => name !== "" && name !== "." && name !== "..")).toBe(true);
-        expect(normalisePath(path, "query.path")).toBe(path);
-      }),
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: "binary" }),
+          fc.array(anyName).map((names) => `/${names.join("/")}`),
+        ),
+        (text) => {
+          let path: string;
+          try {
+            path = normalisePath(text, "query.path");
+          } catch (error) {
+            expect(ServiceError.isInstance(error) && error.status).toBe(400);
+            return;
+          }
+          expect(path.startsWith("/")).toBe(true);
+          expect(
+            path === "/" ||
+              path
+                .split("/")
+                .slice(1)
+                .every((name) => name !== "" && name !== "." && name !== ".."),
+          ).toBe(true);
+          expect(normalisePath(path, "query.path")).toBe(path);
+        },
+      ),
       { numRuns: 2000 },
     );
   });
@@ -50,7 +62,18 @@ describe("normalisePath", () => {
 const anyTarget = (root: string, outside: string) =>
   fc.oneof(
     fc.array(fc.constantFrom("..", ".", "a", "b", "l0", "l1", "l2", "l3", "none"), { minLength: 1, maxLength: 6 }).map((names) => names.join("/")),
-    fc.constantFrom("/", "/etc", outside, `${outside}/secret`, root, `${root}/a`, `${root}/../outside`, `${root}/a/../../outside`, `${root}x`, `${root}/l1/..`),
+    fc.constantFrom(
+      "/",
+      "/etc",
+      outside,
+      `${outside}/secret`,
+      root,
+      `${root}/a`,
+      `${root}/../outside`,
+      `${root}/a/../../outside`,
+      `${root}x`,
+      `${root}/l1/..`,
+    ),
   );
 
 describe("paths below a directory", () => {
@@ -63,7 +86,11 @@ describe("paths below a directory", () => {
         await mkdir(join(root, "a", "b"), { recursive: true });
         await mkdir(outside);
         await writeFile(join(outside, "secret"), "secret");
-        for (const [index, where] of ["", "a", "a/b", ""].entries()) await symlink(g(() => anyTarget(root, outside)), join(root, where, `l${index}`));
+        for (const [index, where] of ["", "a", "a/b", ""].entries())
+          await symlink(
+            g(() => anyTarget(root, outside)),
+            join(root, where, `l${index}`),
+          );
         const names = g(() => fc.array(fc.constantFrom("..", "a", "b", "l0", "l1", "l2", "l3", "new", "secret", "outside"), { maxLength: 8 }));
         const path = normalisePath(`/${names.join("/")}`, "query.path");
         for (const follow of [true, false]) {
@@ -73,7 +100,10 @@ describe("paths below a directory", () => {
             found = await hostPath({ directory: root, home: "/home/shoal" }, path, { follow, action: "read" });
             expect(found).toBe(join(existing, ...missing));
             // What exists holds no link any more, so the system goes where it says.
-            const real = follow || path === "/" ? await realpath(existing) : join(await realpath(join(existing, "..")), existing.slice(existing.lastIndexOf("/") + 1));
+            const real =
+              follow || path === "/"
+                ? await realpath(existing)
+                : join(await realpath(join(existing, "..")), existing.slice(existing.lastIndexOf("/") + 1));
             expect(existing === root || real === existing).toBe(true);
             expect(missing).not.toContain("..");
           } catch (error) {
@@ -125,6 +155,7 @@ describe("paths below a directory", () => {
     await writeFile(fs.host("dir/file"), "content");
     await symlink(fs.host("dir"), fs.host("absolute"));
     await symlink("../dir/./file", fs.host("dir/relative"));
-    for (const path of ["/absolute/file", "/dir/relative", "/absolute/relative"]) expect(await fs.call("read_file", { query: { path } })).toMatchObject({ status: 200, text: "content" });
+    for (const path of ["/absolute/file", "/dir/relative", "/absolute/relative"])
+      expect(await fs.call("read_file", { query: { path } })).toMatchObject({ status: 200, text: "content" });
   });
 });

@@ -150,7 +150,11 @@ function namesBelow(starts: readonly string[], target: string): string[] | undef
 }
 
 function leaves(action: string, path: string): ServiceError {
-  return new ServiceError(403, "permission_denied", `Cannot ${action} ${path}: a symbolic link on it leads out of the session's directory. Use a path that stays inside.`);
+  return new ServiceError(
+    403,
+    "permission_denied",
+    `Cannot ${action} ${path}: a symbolic link on it leads out of the session's directory. Use a path that stays inside.`,
+  );
 }
 
 /** The API path of a path of the host below the root; `undefined` for one that is not below it. */

@@ -36,7 +36,11 @@ export async function setFilePermissions(root: SessionRoot, path: string, permis
   });
 }
 
-async function changeOwner(path: string, place: string, wanted: { readonly uid: number | undefined; readonly gid: number | undefined }): Promise<void> {
+async function changeOwner(
+  path: string,
+  place: string,
+  wanted: { readonly uid: number | undefined; readonly gid: number | undefined },
+): Promise<void> {
   const stats = await stat(place);
   const { uid = stats.uid, gid = stats.gid } = wanted;
   if (uid === stats.uid && gid === stats.gid) return;
@@ -65,6 +69,7 @@ async function idOf(name: string, where: { readonly field: string; readonly kind
     .split("\n")
     .map((line) => line.split(":"))
     .find((fields) => fields[0] === name)?.[2];
-  if (id === undefined || !/^\d+$/.test(id)) throw invalidInput(where.field, `there is no ${where.kind} ${name} in ${where.file}; give the name of one that is there, or a number`);
+  if (id === undefined || !/^\d+$/.test(id))
+    throw invalidInput(where.field, `there is no ${where.kind} ${name} in ${where.file}; give the name of one that is there, or a number`);
   return Number(id);
 }

@@ -21,13 +21,19 @@ export interface Doomed {
  */
 export async function refuseProtected(root: SessionRoot, doomed: Doomed): Promise<void> {
   const { action, path, place } = doomed;
-  const refuse = (reason: string) => new ServiceError(403, "protected_path", `Cannot ${action} ${path}: ${reason}. ${action === "delete" ? "Delete what is in it instead." : "Move what is in it instead."}`);
+  const refuse = (reason: string) =>
+    new ServiceError(
+      403,
+      "protected_path",
+      `Cannot ${action} ${path}: ${reason}. ${action === "delete" ? "Delete what is in it instead." : "Move what is in it instead."}`,
+    );
   const top = await topOf(root);
   if (place === top) throw refuse("it is the root of the filesystem");
   const home = await realOrSame(join(top, ...segmentsOf(root.home)));
   if (isWithin(place, home)) throw refuse(place === home ? "it is the home directory" : `it holds the home directory ${root.home}`);
   for (const mount of await mountPoints(place)) {
-    if (isWithin(place, mount)) throw refuse(place === mount ? "a filesystem is mounted on it" : `a filesystem is mounted in it, on ${apiPath(top, mount) ?? "a directory"}`);
+    if (isWithin(place, mount))
+      throw refuse(place === mount ? "a filesystem is mounted on it" : `a filesystem is mounted in it, on ${apiPath(top, mount) ?? "a directory"}`);
   }
 }
 

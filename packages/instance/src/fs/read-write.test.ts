@@ -71,7 +71,10 @@ describe.each(rootKinds)("reading and writing below %s", (kind) => {
     execFileSync("mkfifo", [fs.host("pipe")]);
     await mkdir(fs.host("dir"));
     for (const name of ["pipe", "dir", ""]) {
-      expect(await fs.call("write_file", { method: "PUT", query: { path: fs.at(name) }, body: "x" })).toMatchObject({ status: 400, code: "not_a_file" });
+      expect(await fs.call("write_file", { method: "PUT", query: { path: fs.at(name) }, body: "x" })).toMatchObject({
+        status: 400,
+        code: "not_a_file",
+      });
     }
     expect(await namesIn(fs.directory)).toEqual(["dir", "pipe"]);
   });
@@ -83,7 +86,8 @@ describe.each(rootKinds)("reading and writing below %s", (kind) => {
     await link(fs.host("real/file"), fs.host("hard"));
     await symlink("real/file", fs.host("link"));
     await symlink("real/later", fs.host("dangling"));
-    for (const name of ["link", "dangling"]) expect(await fs.call("write_file", { method: "PUT", query: { path: fs.at(name) }, body: "new" })).toMatchObject({ status: 201 });
+    for (const name of ["link", "dangling"])
+      expect(await fs.call("write_file", { method: "PUT", query: { path: fs.at(name) }, body: "new" })).toMatchObject({ status: 201 });
     expect((await lstat(fs.host("link"))).isSymbolicLink()).toBe(true);
     expect((await lstat(fs.host("dangling"))).isSymbolicLink()).toBe(true);
     expect(await readFile(fs.host("real/file"), "utf8")).toBe("new");
@@ -97,7 +101,10 @@ describe.each(rootKinds)("reading and writing below %s", (kind) => {
     await symlink("b", fs.host("a"));
     await symlink("a", fs.host("b"));
     expect(await fs.call("read_file", { query: { path: fs.at("a") } })).toMatchObject({ status: 400, code: "bad_request" });
-    expect(await fs.call("write_file", { method: "PUT", query: { path: fs.at("a") }, body: "x" })).toMatchObject({ status: 400, code: "bad_request" });
+    expect(await fs.call("write_file", { method: "PUT", query: { path: fs.at("a") }, body: "x" })).toMatchObject({
+      status: 400,
+      code: "bad_request",
+    });
   });
 
   it("keeps the old file, and nothing else, when the client goes away in the middle", async () => {
@@ -106,14 +113,22 @@ describe.each(rootKinds)("reading and writing below %s", (kind) => {
     for (const name of ["file", "new/dir/file"]) {
       const { hostname, port } = new URL(fs.url);
       const socket = connect(Number(port), hostname);
-      socket.write(`PUT /fs/write_file?${new URLSearchParams({ path: fs.at(name) }).toString()} HTTP/1.1\r\nHost: x\r\nContent-Type: application/octet-stream\r\nContent-Length: 1000000\r\n\r\n${"x".repeat(100_000)}`);
-      await vi.waitFor(async () => {
-        expect((await namesIn(fs.directory)).filter((found) => found.endsWith(".part"))).toHaveLength(1);
-      }, { timeout: 15_000 });
+      socket.write(
+        `PUT /fs/write_file?${new URLSearchParams({ path: fs.at(name) }).toString()} HTTP/1.1\r\nHost: x\r\nContent-Type: application/octet-stream\r\nContent-Length: 1000000\r\n\r\n${"x".repeat(100_000)}`,
+      );
+      await vi.waitFor(
+        async () => {
+          expect((await namesIn(fs.directory)).filter((found) => found.endsWith(".part"))).toHaveLength(1);
+        },
+        { timeout: 15_000 },
+      );
       socket.destroy();
-      await vi.waitFor(async () => {
-        expect(await namesIn(fs.directory)).toEqual(["file"]);
-      }, { timeout: 15_000 });
+      await vi.waitFor(
+        async () => {
+          expect(await namesIn(fs.directory)).toEqual(["file"]);
+        },
+        { timeout: 15_000 },
+      );
     }
     expect(await readFile(fs.host("file"), "utf8")).toBe("old");
     expect(fs.faults).toEqual([]);
@@ -124,7 +139,8 @@ describe.each(rootKinds)("reading and writing below %s", (kind) => {
     const contents = ["a", "b"].map((letter) => letter.repeat(300_000));
     await fs.call("write_file", { method: "PUT", query: { path: fs.at("file") }, body: contents[0] ?? "" });
     const write = async () => {
-      for (let round = 0; round < 20; round++) await fs.call("write_file", { method: "PUT", query: { path: fs.at("file") }, body: contents[round % 2] ?? "" });
+      for (let round = 0; round < 20; round++)
+        await fs.call("write_file", { method: "PUT", query: { path: fs.at("file") }, body: contents[round % 2] ?? "" });
     };
     const read = async () => {
       for (let round = 0; round < 40; round++) expect(contents).toContain((await fs.call("read_file", { query: { path: fs.at("file") } })).text);
@@ -135,9 +151,15 @@ describe.each(rootKinds)("reading and writing below %s", (kind) => {
   it("refuses more than the limit, announced or not", async () => {
     await using fs = await serveFileSystem(kind, { uploadBytes: 1000 });
     const body = "x".repeat(1001);
-    expect(await fs.call("write_file", { method: "PUT", query: { path: fs.at("a") }, body })).toMatchObject({ status: 413, code: "payload_too_large" });
+    expect(await fs.call("write_file", { method: "PUT", query: { path: fs.at("a") }, body })).toMatchObject({
+      status: 413,
+      code: "payload_too_large",
+    });
     const stream = new Blob([body]).stream();
-    expect(await fs.call("write_file", { method: "PUT", query: { path: fs.at("a") }, body: stream })).toMatchObject({ status: 413, code: "payload_too_large" });
+    expect(await fs.call("write_file", { method: "PUT", query: { path: fs.at("a") }, body: stream })).toMatchObject({
+      status: 413,
+      code: "payload_too_large",
+    });
     expect(await namesIn(fs.directory)).toEqual([]);
   });
 
@@ -168,10 +190,19 @@ it("keeps a connection usable after a refused upload", async () => {
   await using fs = await serveFileSystem("/", { uploadBytes: 10 });
   const { hostname, port } = new URL(fs.url);
   const status = await new Promise((resolve, reject) => {
-    const sent = request({ host: hostname, port, method: "PUT", path: `/fs/write_file?${new URLSearchParams({ path: fs.at("a") }).toString()}`, headers: { "content-type": "application/octet-stream" } }, (response) => {
-      response.resume();
-      resolve(response.statusCode);
-    });
+    const sent = request(
+      {
+        host: hostname,
+        port,
+        method: "PUT",
+        path: `/fs/write_file?${new URLSearchParams({ path: fs.at("a") }).toString()}`,
+        headers: { "content-type": "application/octet-stream" },
+      },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      },
+    );
     sent.on("error", reject);
     sent.end(Buffer.alloc(5_000_000));
   });
@@ -181,7 +212,13 @@ it("keeps a connection usable after a refused upload", async () => {
 it("names the API path, never the host's", async () => {
   await using fs = await serveFileSystem("a directory");
   await symlink(join(fs.outside, "secret"), fs.host("out"));
-  for (const [operation, name] of [["read_file", "none"], ["list_files", "none"], ["file_info", "none/x"], ["read_file", "out"], ["download_dir_zip", "none"]] as const) {
+  for (const [operation, name] of [
+    ["read_file", "none"],
+    ["list_files", "none"],
+    ["file_info", "none/x"],
+    ["read_file", "out"],
+    ["download_dir_zip", "none"],
+  ] as const) {
     const { message } = await fs.call(operation, { query: { path: fs.at(name) } });
     expect(message).toContain(`/${name}`);
     expect(message).not.toContain(fs.directory);

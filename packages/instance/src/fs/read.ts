@@ -30,7 +30,8 @@ export async function readFile(root: SessionRoot, path: string): Promise<BytesRe
       const stats = await handle.stat();
       refuseOthers(path, stats);
       const fileName = baseName(path);
-      if (stats.size > smallBytes) return { stream: handle.createReadStream({ start: 0, end: stats.size - 1, highWaterMark: chunkBytes }), sizeBytes: stats.size, fileName };
+      if (stats.size > smallBytes)
+        return { stream: handle.createReadStream({ start: 0, end: stats.size - 1, highWaterMark: chunkBytes }), sizeBytes: stats.size, fileName };
       const content = await readUpTo(handle, smallBytes + 1);
       if (content.length > smallBytes) return { stream: handle.createReadStream({ start: 0, highWaterMark: chunkBytes }), fileName };
       await handle.close();
@@ -44,7 +45,12 @@ export async function readFile(root: SessionRoot, path: string): Promise<BytesRe
 
 function refuseOthers(path: string, stats: Stats): void {
   if (stats.isFile()) return;
-  throw notAFile("read", path, fileKind(stats), stats.isDirectory() ? "Use list_files, or download_dir_zip for its content." : "Only regular files can be read.");
+  throw notAFile(
+    "read",
+    path,
+    fileKind(stats),
+    stats.isDirectory() ? "Use list_files, or download_dir_zip for its content." : "Only regular files can be read.",
+  );
 }
 
 async function readUpTo(handle: FileHandle, bytes: number): Promise<Buffer> {
@@ -61,5 +67,7 @@ async function readUpTo(handle: FileHandle, bytes: number): Promise<Buffer> {
 /** Describes a file, a directory or a link (the link itself). */
 export async function fileInfo(root: SessionRoot, path: string): Promise<FileInfo> {
   const action = "describe";
-  return orServiceError(action, path, async () => describeFile(path, baseName(path), await lstat(await hostPath(root, path, { follow: false, action }))));
+  return orServiceError(action, path, async () =>
+    describeFile(path, baseName(path), await lstat(await hostPath(root, path, { follow: false, action }))),
+  );
 }

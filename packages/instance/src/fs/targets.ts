@@ -30,7 +30,8 @@ export async function findTarget(root: SessionRoot, path: string): Promise<FileT
   const { existing, missing } = await locate(root, path, { follow: true, action });
   if (missing.length > 0) return { path, stagingDirectory: existing, base: existing, names: missing, replaced: undefined };
   const stats = await lstat(existing);
-  if (!stats.isFile()) throw notAFile(action, path, fileKind(stats), stats.isDirectory() ? "Name a file in it." : "Delete it first, or use another path.");
+  if (!stats.isFile())
+    throw notAFile(action, path, fileKind(stats), stats.isDirectory() ? "Name a file in it." : "Delete it first, or use another path.");
   await refuseReadOnly(existing);
   const base = dirname(existing);
   return { path, stagingDirectory: base, base, names: [existing.slice(join(base, "/").length)], replaced: stats };

@@ -53,7 +53,7 @@ async function writeAll(handle: FileHandle, source: Readable, limit: StagingLimi
   for await (const chunk of source as AsyncIterable<Buffer>) {
     taken += chunk.length;
     if (used + taken > limit.bytes) throw tooLarge(limit.what, bytesText(limit.bytes));
-    for (let offset = 0; offset < chunk.length; ) offset += (await handle.write(chunk, offset)).bytesWritten;
+    for (let offset = 0; offset < chunk.length;) offset += (await handle.write(chunk, offset)).bytesWritten;
   }
   return taken;
 }

@@ -69,11 +69,23 @@ describe.each(rootKinds)("uploads below %s", (kind) => {
       [form(...good, ["files[6][dest_path]", fs.at("y")]), { status: 400 }, "at most 5"],
       [form(...good, ["files[x][dest_path]", fs.at("y")]), { status: 400 }, "files[x]"],
       [form(...good, ["other", "y"]), { status: 400 }, "body.other"],
-      [form(...good, ["files[3][file]", file("x")], ["files[3][dest_path]", fs.at("new/good")]), { status: 400 }, "same file as body.files[0][dest_path]"],
-      [form(...good, ["files[3][file]", file("x")], ["files[3][dest_path]", fs.at("new/good/below")]), { status: 400 }, "below body.files[0][dest_path]"],
+      [
+        form(...good, ["files[3][file]", file("x")], ["files[3][dest_path]", fs.at("new/good")]),
+        { status: 400 },
+        "same file as body.files[0][dest_path]",
+      ],
+      [
+        form(...good, ["files[3][file]", file("x")], ["files[3][dest_path]", fs.at("new/good/below")]),
+        { status: 400 },
+        "below body.files[0][dest_path]",
+      ],
       [form(...good, ["files[3][dest_path]", fs.at("dir")], ["files[3][file]", file("x")]), { status: 400, code: "not_a_file" }, fs.at("dir")],
       [form(...good, ["files[3][file]", file("x")], ["files[3][dest_path]", fs.at("dir")]), { status: 400, code: "not_a_file" }, fs.at("dir")],
-      [form(...good, ["files[3][dest_path]", fs.at("big")], ["files[3][file]", file("x".repeat(997))]), { status: 413, code: "payload_too_large" }, "1000 bytes"],
+      [
+        form(...good, ["files[3][dest_path]", fs.at("big")], ["files[3][file]", file("x".repeat(997))]),
+        { status: 413, code: "payload_too_large" },
+        "1000 bytes",
+      ],
     ];
     for (const [body, expected, named] of wrong) {
       const answer = await upload(fs, body);
@@ -95,13 +107,19 @@ describe.each(rootKinds)("uploads below %s", (kind) => {
         `POST /fs/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 10000000\r\n\r\n${first.endsWith("path]") ? path : ""}--b\r\nContent-Disposition: form-data; name="files[0][file]"; filename="x"\r\n\r\n${"x".repeat(100_000)}`,
       );
       const staged = () => Promise.all([namesIn(fs.directory), namesIn(fs.spool)]);
-      await vi.waitFor(async () => {
-        expect((await staged()).flat()).toHaveLength(1);
-      }, { timeout: 15_000 });
+      await vi.waitFor(
+        async () => {
+          expect((await staged()).flat()).toHaveLength(1);
+        },
+        { timeout: 15_000 },
+      );
       socket.destroy();
-      await vi.waitFor(async () => {
-        expect((await staged()).flat()).toEqual([]);
-      }, { timeout: 15_000 });
+      await vi.waitFor(
+        async () => {
+          expect((await staged()).flat()).toEqual([]);
+        },
+        { timeout: 15_000 },
+      );
     }
   });
 });

@@ -40,7 +40,8 @@ export async function uploadFiles(root: SessionRoot, parts: AsyncIterable<Multip
       const label = index === "" ? `body.files[${key.slice(1, -1)}]` : `body.files[${key}]`;
       const file = files.get(key) ?? { label };
       files.set(key, file);
-      if (files.size > limits.uploadFiles) throw invalidInput("body.files", `expected at most ${limits.uploadFiles} files; send the others in another request`);
+      if (files.size > limits.uploadFiles)
+        throw invalidInput("body.files", `expected at most ${limits.uploadFiles} files; send the others in another request`);
       if (part.kind === "field") takePath(file, field, part.value);
       else usedBytes += await takeContent(root, file, { field, stream: part.stream, limits, usedBytes });
     }
@@ -56,7 +57,8 @@ export async function uploadFiles(root: SessionRoot, parts: AsyncIterable<Multip
 function readName(name: string, limits: FileSystemLimits): { index: string; field: "dest_path" | "file" } {
   const match = partName.exec(name);
   const [, index, field] = match ?? [];
-  if (index === undefined || (field !== "dest_path" && field !== "file")) throw invalidInput(`body.${name}`, "unknown part; known are files[i][dest_path] and files[i][file], where i is a number");
+  if (index === undefined || (field !== "dest_path" && field !== "file"))
+    throw invalidInput(`body.${name}`, "unknown part; known are files[i][dest_path] and files[i][file], where i is a number");
   if (Number(index) > limits.uploadFiles) throw invalidInput(`body.${name}`, `the number must be at most ${limits.uploadFiles}`);
   return { index, field };
 }
@@ -80,7 +82,11 @@ async function takeContent(
   const { path } = file;
   return orServiceError("write", path ?? name, async () => {
     if (path !== undefined) file.target = await findTarget(root, path);
-    const staged = await stageFile(file.target?.stagingDirectory ?? root.spoolDirectory ?? tmpdir(), stream, { what: "The sum of the files", bytes: limits.uploadBytes, usedBytes });
+    const staged = await stageFile(file.target?.stagingDirectory ?? root.spoolDirectory ?? tmpdir(), stream, {
+      what: "The sum of the files",
+      bytes: limits.uploadBytes,
+      usedBytes,
+    });
     file.temporary = staged.path;
     return staged.sizeBytes;
   });

@@ -81,7 +81,12 @@ export async function readingArchive<T>(work: () => Promise<T>, name?: string): 
 }
 
 function damaged(reason: string, cause?: Error): ServiceError {
-  return new ServiceError(400, "bad_request", `body.zip_file: not a ZIP archive that can be read, or not all of it: ${reason}. Nothing was unpacked.`, { cause });
+  return new ServiceError(
+    400,
+    "bad_request",
+    `body.zip_file: not a ZIP archive that can be read, or not all of it: ${reason}. Nothing was unpacked.`,
+    { cause },
+  );
 }
 
 function tooMuch({ name, sizeBytes }: DeclaredEntry): ServiceError {

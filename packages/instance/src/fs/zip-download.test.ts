@@ -140,18 +140,29 @@ it("stops and closes its files when the client goes away", async () => {
   const socket = connect(Number(port), hostname);
   socket.pause();
   socket.write(`GET /fs/download_dir_zip?${new URLSearchParams({ path: fs.at("") }).toString()} HTTP/1.1\r\nHost: x\r\n\r\n`);
-  await vi.waitFor(async () => {
-    expect(await openFiles()).toHaveLength(1);
-  }, { timeout: 15_000 });
+  await vi.waitFor(
+    async () => {
+      expect(await openFiles()).toHaveLength(1);
+    },
+    { timeout: 15_000 },
+  );
   socket.destroy();
-  await vi.waitFor(async () => {
-    expect(await openFiles()).toEqual([]);
-  }, { timeout: 15_000 });
+  await vi.waitFor(
+    async () => {
+      expect(await openFiles()).toEqual([]);
+    },
+    { timeout: 15_000 },
+  );
   expect(fs.faults).toEqual([]);
 });
 
 describe("zipArchive", () => {
-  const file = (name: string, content: ZipEntry["content"]): ZipEntry => ({ name: Buffer.from(name), mode: 0o100644, modified: new Date(0), content });
+  const file = (name: string, content: ZipEntry["content"]): ZipEntry => ({
+    name: Buffer.from(name),
+    mode: 0o100644,
+    modified: new Date(0),
+    content,
+  });
   async function* each(entries: Iterable<ZipEntry>): AsyncGenerator<ZipEntry> {
     yield* entries;
   }
@@ -172,20 +183,28 @@ describe("zipArchive", () => {
 
   it("is read back as it was, whatever the content", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.uniqueArray(fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.uint8Array({ maxLength: 300 })), { selector: ([name]) => name, maxLength: 6 }), async (files) => {
-        const archive: Buffer[] = [];
-        for await (const piece of zipArchive(each(files.map(([name, content]) => file(name, Buffer.from(content)))), () => "")) archive.push(piece);
-        const { entries } = await unpack(Buffer.concat(archive));
-        expect([...entries].map(([name, { content }]) => [name, content.toString("hex")])).toEqual(files.map(([name, content]) => [name, Buffer.from(content).toString("hex")]));
-      }),
+      fc.asyncProperty(
+        fc.uniqueArray(fc.tuple(fc.stringMatching(/^[a-z]{1,8}$/), fc.uint8Array({ maxLength: 300 })), { selector: ([name]) => name, maxLength: 6 }),
+        async (files) => {
+          const archive: Buffer[] = [];
+          for await (const piece of zipArchive(each(files.map(([name, content]) => file(name, Buffer.from(content)))), () => "")) archive.push(piece);
+          const { entries } = await unpack(Buffer.concat(archive));
+          expect([...entries].map(([name, { content }]) => [name, content.toString("hex")])).toEqual(
+            files.map(([name, content]) => [name, Buffer.from(content).toString("hex")]),
+          );
+        },
+      ),
       { numRuns: 200 },
     );
   });
 
   it("fails with the stream of an entry, and ends it", async () => {
-    const stream = new Readable({ read() { this.destroy(new Error("cannot be read")); } });
+    const stream = new Readable({
+      read() {
+        this.destroy(new Error("cannot be read"));
+      },
+    });
     await expect(buffer(Readable.from(zipArchive(each([file("a", { stream, sizeBytes: 1_000_000 })]), () => "")))).rejects.toThrow("cannot be read");
     expect(stream.destroyed).toBe(true);
   });
 });
-

@@ -29,7 +29,9 @@ export async function downloadDirZip(root: SessionRoot, path: string): Promise<B
     const leftOut: string[] = [];
     // Loaded by the first download: the program that starts does not wait for it.
     const { zipArchive } = await import("./zip-writer.ts");
-    const archive = zipArchive(walk(top, first, leftOut), () => (leftOut.length === 0 ? "" : `Not permitted to read, left out:\n${leftOut.join("\n")}`));
+    const archive = zipArchive(walk(top, first, leftOut), () =>
+      leftOut.length === 0 ? "" : `Not permitted to read, left out:\n${leftOut.join("\n")}`,
+    );
     return { stream: Readable.from(archive, { objectMode: false }), fileName: `${path === "/" ? "root" : baseName(path)}.zip` };
   });
 }
@@ -86,7 +88,11 @@ async function* fileEntry(name: Buffer, place: Buffer): AsyncGenerator<ZipEntry>
       closed = true;
       await handle.close();
       yield entryOf(name, stats, content);
-    } else yield entryOf(name, stats, { stream: handle.createReadStream({ start: 0, end: stats.size - 1, highWaterMark: smallBytes, autoClose: false }), sizeBytes: stats.size });
+    } else
+      yield entryOf(name, stats, {
+        stream: handle.createReadStream({ start: 0, end: stats.size - 1, highWaterMark: smallBytes, autoClose: false }),
+        sizeBytes: stats.size,
+      });
   } finally {
     if (!closed) await handle.close();
   }

@@ -41,7 +41,11 @@ const foldsNames = process.platform === "darwin" || process.platform === "win32"
 
 /** 400 `unsafe_archive` that names the entry. */
 export function unsafe(name: string, reason: string): ServiceError {
-  return new ServiceError(400, "unsafe_archive", `The archive is refused because of its entry ${JSON.stringify(name.slice(0, 200))}: ${reason}. Nothing was unpacked.`);
+  return new ServiceError(
+    400,
+    "unsafe_archive",
+    `The archive is refused because of its entry ${JSON.stringify(name.slice(0, 200))}: ${reason}. Nothing was unpacked.`,
+  );
 }
 
 /**
@@ -65,7 +69,8 @@ export class ArchivePlan<E extends DeclaredEntry = DeclaredEntry> {
     const names = namesOf(name);
     const kind = kindOf(entry);
     if (entry.encrypted) throw unsafe(name, "it is encrypted. Make the archive without a password");
-    if (entry.method !== 0 && entry.method !== 8) throw unsafe(name, `it is packed with method ${entry.method}, which is not supported. Make the archive with deflate, or store`);
+    if (entry.method !== 0 && entry.method !== 8)
+      throw unsafe(name, `it is packed with method ${entry.method}, which is not supported. Make the archive with deflate, or store`);
     if (kind === "directory" && entry.sizeBytes > 0) throw unsafe(name, "it is a directory, yet has content");
     if (kind === "link" && entry.sizeBytes > 4095) throw unsafe(name, "it is a symbolic link with a target of more than 4095 bytes");
     this.#checkSize(entry);
@@ -85,7 +90,8 @@ export class ArchivePlan<E extends DeclaredEntry = DeclaredEntry> {
   finish(): readonly PlannedEntry<E>[] {
     let end = 0;
     for (const { entry } of this.#entries.toSorted((a, b) => a.entry.offset - b.entry.offset)) {
-      if (entry.offset < end) throw unsafe(entry.name, "its bytes are those of another entry too, as in an archive that is made to unpack to far more than it holds");
+      if (entry.offset < end)
+        throw unsafe(entry.name, "its bytes are those of another entry too, as in an archive that is made to unpack to far more than it holds");
       end = entry.offset + headerBytes + entry.packedBytes;
     }
     return this.#entries;
@@ -94,9 +100,13 @@ export class ArchivePlan<E extends DeclaredEntry = DeclaredEntry> {
   #checkSize(entry: E): void {
     const { ratio, ratioFromBytes, unpackedBytes } = this.#limits;
     this.#declaredBytes += entry.sizeBytes;
-    if (this.#declaredBytes > unpackedBytes) throw tooLarge(`What the archive unpacks to (with its entry ${JSON.stringify(entry.name.slice(0, 200))})`, bytesText(unpackedBytes));
+    if (this.#declaredBytes > unpackedBytes)
+      throw tooLarge(`What the archive unpacks to (with its entry ${JSON.stringify(entry.name.slice(0, 200))})`, bytesText(unpackedBytes));
     if (entry.sizeBytes > ratioFromBytes && entry.sizeBytes > ratio * entry.packedBytes) {
-      throw unsafe(entry.name, `it unpacks to more than ${ratio} times its packed size, the most that is taken from ${bytesText(ratioFromBytes)} on. Send such a file with upload`);
+      throw unsafe(
+        entry.name,
+        `it unpacks to more than ${ratio} times its packed size, the most that is taken from ${bytesText(ratioFromBytes)} on. Send such a file with upload`,
+      );
     }
   }
 
@@ -109,7 +119,8 @@ export class ArchivePlan<E extends DeclaredEntry = DeclaredEntry> {
       node.children ??= new Map();
       const known = node.children.get(key);
       if (known === undefined) {
-        if (++this.#nodes > this.#limits.archiveEntries) throw tooLarge("The number of files, directories and links in the archive", String(this.#limits.archiveEntries));
+        if (++this.#nodes > this.#limits.archiveEntries)
+          throw tooLarge("The number of files, directories and links in the archive", String(this.#limits.archiveEntries));
         const made: Node = { kind: last ? kind : "directory", declared: last };
         node.children.set(key, made);
         node = made;
@@ -175,10 +186,12 @@ function permissionsOf({ unixMode }: DeclaredEntry, kind: Node["kind"]): number 
  */
 export function checkLinkTarget(name: string, names: readonly string[], target: string): void {
   if (target === "" || target.includes("\0")) throw unsafe(name, "it is a symbolic link without a proper target");
-  if (/^(?:[/\\]|[A-Za-z]:)/.test(target) || (process.platform === "win32" && target.includes("\\"))) throw unsafe(name, "it is a symbolic link with an absolute target. Make it relative");
+  if (/^(?:[/\\]|[A-Za-z]:)/.test(target) || (process.platform === "win32" && target.includes("\\")))
+    throw unsafe(name, "it is a symbolic link with an absolute target. Make it relative");
   const parts = target.split("/").filter((part) => part !== "" && part !== ".");
   const climbs = parts.findIndex((part) => part !== "..");
   const leading = climbs === -1 ? parts.length : climbs;
   if (leading > names.length - 1) throw unsafe(name, "it is a symbolic link that leads out of the directory");
-  if (parts.includes("..", leading)) throw unsafe(name, 'it is a symbolic link with ".." after a name, which may lead anywhere. Write its target without');
+  if (parts.includes("..", leading))
+    throw unsafe(name, 'it is a symbolic link with ".." after a name, which may lead anywhere. Write its target without');
 }

@@ -50,7 +50,11 @@ describe.each(rootKinds)("archives unpacked below %s", (kind) => {
     await mkdir(fs.host("dest/dir"), { recursive: true });
     for (const name of ["dest/kept", "dest/dir/kept", "dest/dir/old", "target"]) await writeFile(fs.host(name), "old");
     await symlink("../target", fs.host("dest/link"));
-    const archive = handMadeZip([{ name: "dir/old", content: "new" }, { name: "dir/sub/x" }, { name: "link", content: "file now" }, { name: "." }, { name: "./plain" }].map((entry) => (entry.name === "." ? { name: "./", mode: 0o40755 } : entry)));
+    const archive = handMadeZip(
+      [{ name: "dir/old", content: "new" }, { name: "dir/sub/x" }, { name: "link", content: "file now" }, { name: "." }, { name: "./plain" }].map(
+        (entry) => (entry.name === "." ? { name: "./", mode: 0o40755 } : entry),
+      ),
+    );
     expect(await send(fs, archive, fs.at("dest"))).toMatchObject({ status: 201 });
     expect(await namesIn(fs.host("dest"))).toEqual(["dir", "dir/kept", "dir/old", "dir/sub", "dir/sub/x", "kept", "link", "plain"]);
     expect(await readFile(fs.host("dest/dir/old"), "utf8")).toBe("new");
@@ -64,7 +68,11 @@ describe.each(rootKinds)("archives unpacked below %s", (kind) => {
     await writeFile(fs.host("dest/file"), "");
     await symlink("dir", fs.host("dest/link"));
     const before = await namesIn(fs.directory);
-    for (const [name, code] of [["file/below", "not_a_directory"], ["link/below", "not_a_directory"], ["dir", "not_a_file"]] as const) {
+    for (const [name, code] of [
+      ["file/below", "not_a_directory"],
+      ["link/below", "not_a_directory"],
+      ["dir", "not_a_file"],
+    ] as const) {
       const answer = await send(fs, handMadeZip([{ name: "a-new-one" }, { name }]), fs.at("dest"));
       expect(answer).toMatchObject({ status: 400, code });
       expect(answer.message).toContain(fs.at(`dest/${name.split("/")[0] ?? ""}`));
@@ -80,19 +88,19 @@ describe.each(rootKinds)("archives unpacked below %s", (kind) => {
     const nested = (depth: number) => Array.from({ length: depth }, (_, index) => String(index)).join("/");
     const hostile: Record<string, readonly HandMadeEntry[]> = {
       "absolute name": [{ name: "/etc/passwd" }],
-      "parent": [{ name: "a/../../b" }],
+      parent: [{ name: "a/../../b" }],
       "parent that stays inside": [{ name: "a/../b" }],
       "only a parent": [{ name: ".." }],
-      "backslash": [{ name: "a\\..\\b" }],
+      backslash: [{ name: "a\\..\\b" }],
       "drive letter": [{ name: "C:/x" }],
       "drive-relative": [{ name: "c:x" }],
-      "NUL": [{ name: "a\0b" }],
+      NUL: [{ name: "a\0b" }],
       "no name": [{ name: "" }],
       "file named dot": [{ name: ".", mode: 0o100644 }],
       "long name": [{ name: "n".repeat(256) }],
       "long path": [{ name: Array.from({ length: 30 }, () => "n".repeat(200)).join("/") }],
-      "twice": [{ name: "a" }, { name: "./a" }],
-      "file and directory": [{ name: "a" }, { name: "a/" , mode: 0o40755 }],
+      twice: [{ name: "a" }, { name: "./a" }],
+      "file and directory": [{ name: "a" }, { name: "a/", mode: 0o40755 }],
       "file as directory": [{ name: "a" }, { name: "a/b" }],
       "directory as file": [{ name: "a/b" }, { name: "a" }],
       "file with a directory's name": [{ name: "a/", mode: 0o100644 }],
@@ -101,21 +109,30 @@ describe.each(rootKinds)("archives unpacked below %s", (kind) => {
       "link out": [{ name: "l", mode: link, content: "../x" }],
       "link out from below": [{ name: "a/l", mode: link, content: "../../x" }],
       "link with a later parent": [{ name: "l", mode: link, content: "a/../../x" }],
-      "link by way of another link": [{ name: "here", mode: link, content: "." }, { name: "l", mode: link, content: "here/../../x" }],
+      "link by way of another link": [
+        { name: "here", mode: link, content: "." },
+        { name: "l", mode: link, content: "here/../../x" },
+      ],
       "empty link": [{ name: "l", mode: link, content: "" }],
       "link with a drive letter": [{ name: "l", mode: link, content: "C:\\x" }],
       "link with NUL": [{ name: "l", mode: link, content: "a\0b" }],
       "long link": [{ name: "l", mode: link, content: "x".repeat(5000) }],
-      "below a link": [{ name: "l", mode: link, content: "a" }, { name: "l/x", content: "x" }],
+      "below a link": [
+        { name: "l", mode: link, content: "a" },
+        { name: "l/x", content: "x" },
+      ],
       "link over a file": [{ name: "l" }, { name: "l", mode: link, content: "a" }],
       "character device": [{ name: "d", mode: 0o020666 }],
       "block device": [{ name: "d", mode: 0o060666 }],
       "named pipe": [{ name: "d", mode: 0o010666 }],
-      "socket": [{ name: "d", mode: 0o140666 }],
-      "encrypted": [{ name: "e", flags: 0x801 }],
+      socket: [{ name: "d", mode: 0o140666 }],
+      encrypted: [{ name: "e", flags: 0x801 }],
       "unknown method": [{ name: "m", method: 12 }],
       "packed too tightly": [{ name: "bomb", content: Buffer.alloc(20_000) }],
-      "the same bytes": [{ name: "a", content: "xyz" }, { name: "b", content: "xyz", sameBytesAs: 0 }],
+      "the same bytes": [
+        { name: "a", content: "xyz" },
+        { name: "b", content: "xyz", sameBytesAs: 0 },
+      ],
       "more than it declares": [{ name: "a", content: Buffer.alloc(9000), declaredSize: 100 }],
       "stored, more than it declares": [{ name: "a", content: "x".repeat(100), method: 0, declaredSize: 10 }],
     };
@@ -127,7 +144,7 @@ describe.each(rootKinds)("archives unpacked below %s", (kind) => {
     }
     const large: Record<string, readonly HandMadeEntry[]> = {
       "much in all": Array.from({ length: 12 }, (_, index) => ({ name: `f${index}`, content: Buffer.alloc(9000) })),
-      "declared": [{ name: "huge", declaredSize: 0xffff_fff0, declaredPacked: 1 }],
+      declared: [{ name: "huge", declaredSize: 0xffff_fff0, declaredPacked: 1 }],
       "many entries": Array.from({ length: 21 }, (_, index) => ({ name: `f${index}` })),
       "many directories": [{ name: nested(21) }],
     };
@@ -142,12 +159,15 @@ describe.each(rootKinds)("archives unpacked below %s", (kind) => {
 
   it("says what is wrong with something that is no archive, or a broken one, and leaves nothing", async () => {
     await using fs = await serveFileSystem(kind);
-    const good = handMadeZip([{ name: "a", content: "some content ".repeat(100) }, { name: "b", content: "x" }]);
+    const good = handMadeZip([
+      { name: "a", content: "some content ".repeat(100) },
+      { name: "b", content: "x" },
+    ]);
     const brokenData = Buffer.from(good);
     brokenData.fill(0xff, 35, 45);
     const broken: Record<string, Buffer> = {
-      "empty": Buffer.alloc(0),
-      "text": Buffer.from("this is no archive"),
+      empty: Buffer.alloc(0),
+      text: Buffer.from("this is no archive"),
       "cut at the end": good.subarray(0, -30),
       "cut in the middle": good.subarray(0, 60),
       "cut at the beginning": good.subarray(20),
@@ -172,11 +192,48 @@ describe.each(rootKinds)("archives unpacked below %s", (kind) => {
     const wrong: readonly (readonly [readonly (readonly [string, string | Blob])[], number, string])[] = [
       [[["dest_path", fs.at("x")]], 400, "body.zip_file"],
       [[["zip_file", archive]], 400, "body.dest_path"],
-      [[["zip_file", "text"], ["dest_path", fs.at("x")]], 400, "body.zip_file"],
-      [[["dest_path", "relative"], ["zip_file", archive]], 400, "body.dest_path"],
-      [[["dest_path", fs.at("x")], ["zip_file", archive], ["more", "x"]], 400, "body.more"],
-      [[["dest_path", fs.at("x")], ["zip_file", archive], ["zip_file", archive]], 400, "twice"],
-      [[["dest_path", fs.at("x")], ["zip_file", new Blob(["x".repeat(1001)])]], 413, "1000 bytes"],
+      [
+        [
+          ["zip_file", "text"],
+          ["dest_path", fs.at("x")],
+        ],
+        400,
+        "body.zip_file",
+      ],
+      [
+        [
+          ["dest_path", "relative"],
+          ["zip_file", archive],
+        ],
+        400,
+        "body.dest_path",
+      ],
+      [
+        [
+          ["dest_path", fs.at("x")],
+          ["zip_file", archive],
+          ["more", "x"],
+        ],
+        400,
+        "body.more",
+      ],
+      [
+        [
+          ["dest_path", fs.at("x")],
+          ["zip_file", archive],
+          ["zip_file", archive],
+        ],
+        400,
+        "twice",
+      ],
+      [
+        [
+          ["dest_path", fs.at("x")],
+          ["zip_file", new Blob(["x".repeat(1001)])],
+        ],
+        413,
+        "1000 bytes",
+      ],
     ];
     for (const [parts, status, named] of wrong) {
       const form = new FormData();
@@ -192,7 +249,11 @@ describe.each(rootKinds)("archives unpacked below %s", (kind) => {
 
 it("never unpacks outside of the directory, whatever the names and links", { timeout: 60_000 }, async () => {
   await using fs = await serveFileSystem("/");
-  const part = fc.oneof({ weight: 3, arbitrary: fc.constantFrom("a", "b", "l") }, { weight: 1, arbitrary: fc.constantFrom("..", ".", "", "C:", "x\\y", " ") }, { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 3 }) });
+  const part = fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom("a", "b", "l") },
+    { weight: 1, arbitrary: fc.constantFrom("..", ".", "", "C:", "x\\y", " ") },
+    { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 3 }) },
+  );
   const entry = fc.record({
     name: fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/")),
     content: fc.array(fc.constantFrom("..", ".", "a", "b", "l", "/"), { maxLength: 4 }).map((parts) => parts.join("/")),
@@ -228,13 +289,21 @@ it("leaves nothing, no open file either, when the client goes away", async () =>
   const { hostname, port } = new URL(fs.url);
   const openBefore = (await readdir("/proc/self/fd")).length;
   const socket = connect(Number(port), hostname);
-  socket.write(`POST /fs/upload_zip HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 10000000\r\n\r\n--b\r\nContent-Disposition: form-data; name="zip_file"; filename="x"\r\n\r\n${"x".repeat(100_000)}`);
-  await vi.waitFor(async () => {
-    expect(await namesIn(fs.spool)).toHaveLength(1);
-  }, { timeout: 15_000 });
+  socket.write(
+    `POST /fs/upload_zip HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 10000000\r\n\r\n--b\r\nContent-Disposition: form-data; name="zip_file"; filename="x"\r\n\r\n${"x".repeat(100_000)}`,
+  );
+  await vi.waitFor(
+    async () => {
+      expect(await namesIn(fs.spool)).toHaveLength(1);
+    },
+    { timeout: 15_000 },
+  );
   socket.destroy();
-  await vi.waitFor(async () => {
-    expect(await namesIn(fs.spool)).toEqual([]);
-    expect((await readdir("/proc/self/fd")).length).toBeLessThanOrEqual(openBefore);
-  }, { timeout: 15_000 });
+  await vi.waitFor(
+    async () => {
+      expect(await namesIn(fs.spool)).toEqual([]);
+      expect((await readdir("/proc/self/fd")).length).toBeLessThanOrEqual(openBefore);
+    },
+    { timeout: 15_000 },
+  );
 });

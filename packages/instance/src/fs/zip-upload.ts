@@ -28,7 +28,11 @@ const concurrency = 8;
  * @param signal - ends the work between two entries.
  * @throws {ServiceError} 400 `unsafe_archive` (see {@link ArchivePlan}), 400 `bad_request` for what is no archive or is damaged, 413 above a limit.
  */
-export async function uploadZip(root: SessionRoot, parts: AsyncIterable<MultipartPart>, options: { readonly limits: FileSystemLimits; readonly signal: AbortSignal }): Promise<void> {
+export async function uploadZip(
+  root: SessionRoot,
+  parts: AsyncIterable<MultipartPart>,
+  options: { readonly limits: FileSystemLimits; readonly signal: AbortSignal },
+): Promise<void> {
   let path: string | undefined;
   let archive: string | undefined;
   try {
@@ -44,7 +48,11 @@ export async function uploadZip(root: SessionRoot, parts: AsyncIterable<Multipar
         if (part.kind === "field") throw invalidInput(name, "must be a file: send the part with a filename");
         if (archive !== undefined) throw invalidInput(name, "is there twice");
         const { stream } = part;
-        archive = await orServiceError("take in", "the archive", async () => (await stageFile(root.spoolDirectory ?? tmpdir(), stream, { what: "The archive", bytes: options.limits.archiveBytes })).path);
+        archive = await orServiceError(
+          "take in",
+          "the archive",
+          async () => (await stageFile(root.spoolDirectory ?? tmpdir(), stream, { what: "The archive", bytes: options.limits.archiveBytes })).path,
+        );
       } else throw invalidInput(name, "unknown part; known are zip_file and dest_path");
     }
     if (path === undefined) throw invalidInput("body.dest_path", "required (expected the absolute path of a directory)");
@@ -71,7 +79,11 @@ async function findDirectory(root: SessionRoot, path: string): Promise<{ base: s
  * @param upload.path - API path of the directory that it is unpacked into.
  * @throws {ServiceError} as {@link uploadZip}.
  */
-export async function unpackArchive(root: SessionRoot, upload: { readonly archive: string; readonly path: string }, options: { readonly limits: FileSystemLimits; readonly signal: AbortSignal }): Promise<void> {
+export async function unpackArchive(
+  root: SessionRoot,
+  upload: { readonly archive: string; readonly path: string },
+  options: { readonly limits: FileSystemLimits; readonly signal: AbortSignal },
+): Promise<void> {
   const { path } = upload;
   // Loaded by the first upload of an archive: the program that starts does not wait for it.
   const library = await import("yauzl");
@@ -98,7 +110,11 @@ export async function unpackArchive(root: SessionRoot, upload: { readonly archiv
   }
 }
 
-async function planArchive(library: ZipLibrary, zip: ZipFile, options: { readonly limits: FileSystemLimits; readonly signal: AbortSignal }): Promise<readonly Planned[]> {
+async function planArchive(
+  library: ZipLibrary,
+  zip: ZipFile,
+  options: { readonly limits: FileSystemLimits; readonly signal: AbortSignal },
+): Promise<readonly Planned[]> {
   const { archiveEntries } = options.limits;
   if (zip.entryCount > archiveEntries) throw tooLarge("The number of entries in the archive", String(archiveEntries));
   const plan = new ArchivePlan<ReadableEntry>(options.limits);
@@ -136,7 +152,11 @@ async function readLink(archive: Archive, planned: Planned): Promise<string> {
   return target;
 }
 
-async function extract(archive: Archive, what: { readonly planned: readonly Planned[]; readonly links: ReadonlyMap<Planned, string>; readonly staging: string }, signal: AbortSignal): Promise<void> {
+async function extract(
+  archive: Archive,
+  what: { readonly planned: readonly Planned[]; readonly links: ReadonlyMap<Planned, string>; readonly staging: string },
+  signal: AbortSignal,
+): Promise<void> {
   const { links, planned, staging } = what;
   const made = new Set<string>([staging]);
   const directory = async (names: readonly string[]): Promise<string> => {
@@ -162,7 +182,8 @@ async function extract(archive: Archive, what: { readonly planned: readonly Plan
     }
   };
   // All have ended before the first failure is thrown: nobody writes any more when the tree is removed.
-  for (const result of await Promise.allSettled(Array.from({ length: concurrency }, extractRest))) if (result.status === "rejected") throw result.reason;
+  for (const result of await Promise.allSettled(Array.from({ length: concurrency }, extractRest)))
+    if (result.status === "rejected") throw result.reason;
   // Last, so that no file is ever written through one.
   for (const [entry, target] of links) await symlink(target, join(await directory(entry.names.slice(0, -1)), entry.names.at(-1) ?? ""));
   for (const { kind, mode, names } of planned) if (kind === "directory") await chmod(join(staging, ...names), mode);
@@ -172,7 +193,7 @@ async function extractFile(archive: Archive, entry: Planned, path: string): Prom
   const handle = await open(path, "wx", 0o600);
   try {
     for await (const chunk of contentOf(archive, entry.entry)) {
-      for (let offset = 0; offset < chunk.length; ) offset += (await handle.write(chunk, offset)).bytesWritten;
+      for (let offset = 0; offset < chunk.length;) offset += (await handle.write(chunk, offset)).bytesWritten;
     }
     await handle.chmod(entry.mode);
     const modified = entry.entry.raw.getLastModDate();

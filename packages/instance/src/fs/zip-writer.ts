@@ -83,7 +83,16 @@ async function* packBuffer(entry: ZipEntry, content: Buffer | undefined, offset:
   const squeezed = plain.length === 0 || isLink(entry) ? plain : plain.length <= tinyBytes ? deflateRawSync(plain) : await deflate(plain);
   const method = squeezed.length < plain.length ? deflated : stored;
   const data = method === deflated ? squeezed : plain;
-  const written: Written = { name, entry, offset, flags: nameFlag(name), method, crc: crc32(plain), sizeBytes: plain.length, packedBytes: data.length };
+  const written: Written = {
+    name,
+    entry,
+    offset,
+    flags: nameFlag(name),
+    method,
+    crc: crc32(plain),
+    sizeBytes: plain.length,
+    packedBytes: data.length,
+  };
   const piece = Buffer.concat([localHeader(written, false), data]);
   yield piece;
   return { written, end: offset + piece.length };
@@ -204,7 +213,14 @@ function directoryRecord(written: Written): Buffer {
   const isDirectory = entry.content === undefined;
   rest.writeUInt32LE((((entry.mode & uint16Max) << 16) | (isDirectory ? 0x10 : 0)) >>> 0, 6);
   rest.writeUInt32LE(Math.min(offset, uint32Max), 10);
-  return Buffer.concat([Buffer.from([0x50, 0x4b, 1, 2]), Buffer.from([45, 3]), commonFields(written, wide.length > 0 ? 45 : 20, extra.length), rest, name, extra]);
+  return Buffer.concat([
+    Buffer.from([0x50, 0x4b, 1, 2]),
+    Buffer.from([45, 3]),
+    commonFields(written, wide.length > 0 ? 45 : 20, extra.length),
+    rest,
+    name,
+    extra,
+  ]);
 }
 
 function archiveEnd(records: readonly Buffer[], offset: number, comment: Buffer): Buffer {

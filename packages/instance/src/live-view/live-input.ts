@@ -55,7 +55,13 @@ export function createLiveInput(cdp: CdpConnection, sessionId: string): LiveInpu
     position = { x, y };
     buttons = down;
     const types = { move: "mouseMoved", down: "mousePressed", up: "mouseReleased" } as const;
-    dispatch(cdp.send("Input.dispatchMouseEvent", { type: types[action], x, y, button, buttons: down, clickCount: clicks, modifiers, pointerType: "mouse" }, sessionId));
+    dispatch(
+      cdp.send(
+        "Input.dispatchMouseEvent",
+        { type: types[action], x, y, button, buttons: down, clickCount: clicks, modifiers, pointerType: "mouse" },
+        sessionId,
+      ),
+    );
   }
 
   return {
@@ -75,7 +81,16 @@ export function createLiveInput(cdp: CdpConnection, sessionId: string): LiveInpu
           dispatch(
             cdp.send(
               "Input.dispatchMouseEvent",
-              { type: "mouseWheel", x: input.x, y: input.y, deltaX: input.delta_x, deltaY: input.delta_y, modifiers: input.modifiers, buttons, pointerType: "mouse" },
+              {
+                type: "mouseWheel",
+                x: input.x,
+                y: input.y,
+                deltaX: input.delta_x,
+                deltaY: input.delta_y,
+                modifiers: input.modifiers,
+                buttons,
+                pointerType: "mouse",
+              },
               sessionId,
             ),
           );
@@ -84,7 +99,9 @@ export function createLiveInput(cdp: CdpConnection, sessionId: string): LiveInpu
           dispatch(cdp.send("Input.insertText", { text: input.text }, sessionId));
           break;
         case "compose":
-          dispatch(cdp.send("Input.imeSetComposition", { text: input.text, selectionStart: input.text.length, selectionEnd: input.text.length }, sessionId));
+          dispatch(
+            cdp.send("Input.imeSetComposition", { text: input.text, selectionStart: input.text.length, selectionEnd: input.text.length }, sessionId),
+          );
           break;
       }
     },
@@ -92,7 +109,8 @@ export function createLiveInput(cdp: CdpConnection, sessionId: string): LiveInpu
       for (const held of [...keys.values()]) key({ ...held, action: "up", repeat: false });
       const names = ["left", "right", "middle", "back", "forward"] as const;
       for (const [bit, button] of names.entries()) {
-        if ((buttons & (1 << bit)) !== 0) mouse({ type: "mouse", action: "up", ...position, button, buttons: buttons & ~(1 << bit), clicks: 0, modifiers: 0 });
+        if ((buttons & (1 << bit)) !== 0)
+          mouse({ type: "mouse", action: "up", ...position, button, buttons: buttons & ~(1 << bit), clicks: 0, modifiers: 0 });
       }
     },
   };

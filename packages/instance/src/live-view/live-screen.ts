@@ -172,7 +172,8 @@ export function showScreen(cdp: CdpConnection, sink: LiveScreenSink): LiveScreen
     // Answered when there is an answer of the site, which may take its time.
     cdp.send("Page.navigate", { url }, present().sessionId).then(
       ({ errorText }) => {
-        if (errorText !== undefined && errorText !== "net::ERR_ABORTED") sink.tell({ type: "notice", message: `${url.slice(0, 200)} could not be opened: ${errorText}` });
+        if (errorText !== undefined && errorText !== "net::ERR_ABORTED")
+          sink.tell({ type: "notice", message: `${url.slice(0, 200)} could not be opened: ${errorText}` });
       },
       () => undefined,
     );

@@ -54,8 +54,27 @@ async function watchOf(instance: RunningInstance, mode: "control" | "view", draw
   return viewer;
 }
 
-const mouse = (action: "move" | "down" | "up", x: number, y: number): ViewerMessage => ({ type: "mouse", action, x, y, button: action === "move" ? "none" : "left", buttons: action === "down" ? 1 : 0, clicks: action === "move" ? 0 : 1, modifiers: 0 });
-const key = (action: "down" | "up", name: string, code: string, more: object = {}): ViewerMessage => ({ type: "key", action, key: name, code, key_code: 65, location: 0, modifiers: 0, repeat: false, ...more });
+const mouse = (action: "move" | "down" | "up", x: number, y: number): ViewerMessage => ({
+  type: "mouse",
+  action,
+  x,
+  y,
+  button: action === "move" ? "none" : "left",
+  buttons: action === "down" ? 1 : 0,
+  clicks: action === "move" ? 0 : 1,
+  modifiers: 0,
+});
+const key = (action: "down" | "up", name: string, code: string, more: object = {}): ViewerMessage => ({
+  type: "key",
+  action,
+  key: name,
+  code,
+  key_code: 65,
+  location: 0,
+  modifiers: 0,
+  repeat: false,
+  ...more,
+});
 
 describeChromium("live view", (chromium) => {
   let instance: RunningInstance;
@@ -87,7 +106,12 @@ describeChromium("live view", (chromium) => {
     expect(viewer.pictures[0]?.subarray(0, 3).toString("hex")).toBe("ffd8ff");
     expect(viewer.latest("size")).toEqual({ type: "size", width: 1000, height: 700 });
     await expect.poll(() => viewer.latest("tabs")?.shown, waiting).toBe(page.targetId);
-    expect(viewer.latest("tabs")?.tabs.map(({ id }) => id).sort()).toEqual((await browser.pageIds()).sort());
+    expect(
+      viewer
+        .latest("tabs")
+        ?.tabs.map(({ id }) => id)
+        .sort(),
+    ).toEqual((await browser.pageIds()).sort());
     expect(viewer.latest("state")).toEqual({ type: "state", state: "running" });
     await page.evaluate("document.title = 'Changed by a script'");
     await expect.poll(() => viewer.latest("tabs")?.tabs.find(({ id }) => id === page.targetId)?.title, waiting).toBe("Changed by a script");
@@ -99,14 +123,25 @@ describeChromium("live view", (chromium) => {
     await expect.poll(() => viewer.pictures.length, waiting).toBeGreaterThan(0);
     viewer.send(mouse("move", 701, 402), mouse("down", 701, 402), mouse("up", 701, 402));
     const seen: string[] = [];
-    await expect.poll(async () => {
-      seen.push(...(await page.events("mousemove", "mousedown", "mouseup", "click")).map(({ type, x, y, trusted }) => `${type} ${String(x)},${String(y)} ${String(trusted)}`));
-      return seen;
-    }, waiting).toEqual(["mousemove", "mousedown", "mouseup", "click"].map((type) => `${type} 701,402 true`));
+    await expect
+      .poll(async () => {
+        seen.push(
+          ...(await page.events("mousemove", "mousedown", "mouseup", "click")).map(
+            ({ type, x, y, trusted }) => `${type} ${String(x)},${String(y)} ${String(trusted)}`,
+          ),
+        );
+        return seen;
+      }, waiting)
+      .toEqual(["mousemove", "mousedown", "mouseup", "click"].map((type) => `${type} 701,402 true`));
     viewer.send({ type: "wheel", x: 700, y: 400, delta_x: 0, delta_y: 240, modifiers: 0 });
     await expect.poll(() => page.evaluate("scrollY"), waiting).toBe(240);
     await page.evaluate("scrollTo(0, 0), field.focus()");
-    viewer.send(key("down", "A", "KeyA", { text: "A", modifiers: 8 }), key("up", "A", "KeyA", { modifiers: 8 }), { type: "compose", text: "に" }, { type: "text", text: "日本" });
+    viewer.send(
+      key("down", "A", "KeyA", { text: "A", modifiers: 8 }),
+      key("up", "A", "KeyA", { modifiers: 8 }),
+      { type: "compose", text: "に" },
+      { type: "text", text: "日本" },
+    );
     await expect.poll(() => page.evaluate("field.value"), waiting).toBe("A日本");
     const [down] = await page.events("keydown");
     expect(down).toMatchObject({ key: "A", code: "KeyA", keyCode: 65, modifiers: "s", trusted: true });
@@ -129,7 +164,14 @@ describeChromium("live view", (chromium) => {
     expect(watcher.messages[0]).toEqual({ type: "hello", read_only: true });
     await expect.poll(() => [watcher, other].map((viewer) => viewer.latest("viewers")?.count), waiting).toEqual([2, 2]);
     const before = await browser.pageIds();
-    watcher.send(mouse("down", 5, 5), key("down", "a", "KeyA", { text: "a" }), { type: "open_tab" }, { type: "tab", action: "close", id: page.targetId }, { type: "navigate", url: "about:blank" }, { type: "read_clipboard" });
+    watcher.send(
+      mouse("down", 5, 5),
+      key("down", "a", "KeyA", { text: "a" }),
+      { type: "open_tab" },
+      { type: "tab", action: "close", id: page.targetId },
+      { type: "navigate", url: "about:blank" },
+      { type: "read_clipboard" },
+    );
     await expect.poll(() => watcher.messages.filter(({ type }) => type === "notice").length, waiting).toBe(6);
     // What comes after it has been taken: nothing of the others was.
     other.send(key("down", "b", "KeyB", { text: "b" }), key("up", "b", "KeyB"));
@@ -169,7 +211,9 @@ describeChromium("live view", (chromium) => {
 
   it("sends a slow viewer the latest picture only, and does not hold the others up", async () => {
     const [slow, fast] = [await watch("view", { draws: false }), await watch("view")];
-    await page.evaluate("let step = 0; globalThis.timer = setInterval(() => { document.body.style.background = `hsl(${step++ * 7 % 360} 80% 50%)` }, 30); 0");
+    await page.evaluate(
+      "let step = 0; globalThis.timer = setInterval(() => { document.body.style.background = `hsl(${step++ * 7 % 360} 80% 50%)` }, 30); 0",
+    );
     await expect.poll(() => fast.pictures.length, waiting).toBeGreaterThan(20);
     expect(slow.pictures.length).toBeLessThanOrEqual(2);
     await page.evaluate("clearInterval(timer); document.body.style.background = 'red'");

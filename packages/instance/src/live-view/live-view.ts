@@ -131,7 +131,12 @@ export function createLiveView(options: LiveViewOptions): LiveView {
     upgrade(request, socket, head) {
       const problem = checkUpgrade(request);
       if (problem !== undefined) return { status: 400, code: "bad_request", message: `This is no WebSocket handshake: ${problem}.` };
-      if (viewers.size >= maxViewers) return { status: 429, code: "too_many_requests", message: `${String(maxViewers)} people watch this session already; the next one can come when one leaves.` };
+      if (viewers.size >= maxViewers)
+        return {
+          status: 429,
+          code: "too_many_requests",
+          message: `${String(maxViewers)} people watch this session already; the next one can come when one leaves.`,
+        };
       const query = new URLSearchParams((request.url ?? "").split("?", 2)[1]);
       const mayTouch = query.get("mode") === "control";
       const name = query.get("viewer") ?? "";
@@ -148,7 +153,12 @@ export function createLiveView(options: LiveViewOptions): LiveView {
           closed() {
             viewers.delete(viewer);
             leave();
-            options.record({ type: "live_view_disconnect", category: "connection", source: { kind: "kernel_api" }, data: { session_id: name, duration_ms: Math.round(performance.now() - cameMs) } });
+            options.record({
+              type: "live_view_disconnect",
+              category: "connection",
+              source: { kind: "kernel_api" },
+              data: { session_id: name, duration_ms: Math.round(performance.now() - cameMs) },
+            });
             if (viewers.size === 0) {
               endScreen();
               return;

@@ -91,7 +91,11 @@ export type LiveViewMessage =
   | { readonly type: "viewers"; readonly count: number }
   | { readonly type: "state"; readonly state: "running" | "restarting" | "no_page" }
   /** The pages in the order in which they were opened, and the one that is shown. */
-  | { readonly type: "tabs"; readonly tabs: readonly { readonly id: string; readonly title: string; readonly url: string }[]; readonly shown: string | null }
+  | {
+      readonly type: "tabs";
+      readonly tabs: readonly { readonly id: string; readonly title: string; readonly url: string }[];
+      readonly shown: string | null;
+    }
   /** Size of the page in CSS pixels: what the pictures that follow show. */
   | { readonly type: "size"; readonly width: number; readonly height: number }
   | { readonly type: "dialog"; readonly dialog: ShownDialog | null }

@@ -15,10 +15,12 @@ describe("a log that is a file", () => {
 
   let count = 0;
   const fresh = () => `file-${String(count++)}.log`;
-  const read = (name: string, options: { follow?: boolean; lastEventId?: string } = {}) => readFileLog({ directory, home: "/" }, { path: `/${name}`, follow: false, lastEventId: undefined, ...options });
+  const read = (name: string, options: { follow?: boolean; lastEventId?: string } = {}) =>
+    readFileLog({ directory, home: "/" }, { path: `/${name}`, follow: false, lastEventId: undefined, ...options });
   const all = async (name: string, lastEventId?: string) => {
     const lines: { id: string; message: string; timestamp: string }[] = [];
-    for await (const frame of await read(name, { ...(lastEventId !== undefined && { lastEventId }) })) if ("data" in frame) lines.push({ id: frame.id, message: frame.data.message, timestamp: frame.data.timestamp });
+    for await (const frame of await read(name, { ...(lastEventId !== undefined && { lastEventId }) }))
+      if ("data" in frame) lines.push({ id: frame.id, message: frame.data.message, timestamp: frame.data.timestamp });
     return lines;
   };
   const messages = async (name: string, lastEventId?: string) => (await all(name, lastEventId)).map(({ message }) => message);
@@ -51,11 +53,23 @@ describe("a log that is a file", () => {
   it("cuts lines as they are, whatever pieces they are read in", async () => {
     const name = fresh();
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(fc.string(), fc.string({ unit: "grapheme" }), fc.integer({ min: 0, max: 70_000 }).map((length) => "x".repeat(length))), { maxLength: 8 }), async (texts) => {
-        const lines = texts.map((text) => text.replaceAll(/[\r\n\uD800-\uDFFF]/gu, "_"));
-        await writeFile(join(directory, name), lines.map((line) => `${line}\n`).join(""));
-        expect((await messages(name)).join("|")).toBe(lines.flatMap((line) => (line.length > 65_536 ? [line.slice(0, 65_536), line.slice(65_536)] : [line])).join("|"));
-      }),
+      fc.asyncProperty(
+        fc.array(
+          fc.oneof(
+            fc.string(),
+            fc.string({ unit: "grapheme" }),
+            fc.integer({ min: 0, max: 70_000 }).map((length) => "x".repeat(length)),
+          ),
+          { maxLength: 8 },
+        ),
+        async (texts) => {
+          const lines = texts.map((text) => text.replaceAll(/[\r\n\uD800-\uDFFF]/gu, "_"));
+          await writeFile(join(directory, name), lines.map((line) => `${line}\n`).join(""));
+          expect((await messages(name)).join("|")).toBe(
+            lines.flatMap((line) => (line.length > 65_536 ? [line.slice(0, 65_536), line.slice(65_536)] : [line])).join("|"),
+          );
+        },
+      ),
       { numRuns: 30 },
     );
   });

@@ -76,10 +76,16 @@ async function openFile(root: SessionRoot, path: string): Promise<OpenFile> {
 }
 
 function refuseOthers(path: string, stats: Stats): void {
-  if (!stats.isFile()) throw notAFile(action, path, fileKind(stats), stats.isDirectory() ? "Name a file in it; list_files shows them." : "Name a regular file.");
+  if (!stats.isFile())
+    throw notAFile(action, path, fileKind(stats), stats.isDirectory() ? "Name a file in it; list_files shows them." : "Name a regular file.");
 }
 
-async function* followFile(root: SessionRoot, { path, follow, lastEventId }: FileLogOptions, first: OpenFile, stopped: AbortSignal): AsyncGenerator<StreamFrame<LogEvent>, undefined> {
+async function* followFile(
+  root: SessionRoot,
+  { path, follow, lastEventId }: FileLogOptions,
+  first: OpenFile,
+  stopped: AbortSignal,
+): AsyncGenerator<StreamFrame<LogEvent>, undefined> {
   let file = first;
   try {
     let offset = startOf(lastEventId, file.stats);

@@ -20,10 +20,17 @@ export function logHandlers(root: SessionRoot, logs: SupervisorLogs): LogHandler
   const open = new Set<AsyncIterator<unknown>>();
   return {
     async streamBrowserLogs({ query, lastEventId }) {
-      if (open.size >= maxStreams) throw new ServiceError(429, "too_many_requests", `The session has ${String(maxStreams)} streams of logs, the most it can have. Close one of their connections.`);
+      if (open.size >= maxStreams)
+        throw new ServiceError(
+          429,
+          "too_many_requests",
+          `The session has ${String(maxStreams)} streams of logs, the most it can have. Close one of their connections.`,
+        );
       const { source, path, supervisor_process: name, follow } = query;
       const frames =
-        source === "path" ? await readFileLog(root, { path: normalisePath(path ?? "", "query.path"), follow, lastEventId }) : readSupervisorLog(logs, processNamed(name), { follow, lastEventId });
+        source === "path"
+          ? await readFileLog(root, { path: normalisePath(path ?? "", "query.path"), follow, lastEventId })
+          : readSupervisorLog(logs, processNamed(name), { follow, lastEventId });
       open.add(frames);
       return {
         [Symbol.asyncIterator]: () => ({
@@ -49,15 +56,28 @@ export function logHandlers(root: SessionRoot, logs: SupervisorLogs): LogHandler
 
 function processNamed(name: string | undefined): SupervisorProcess {
   const found = supervisorProcesses.find((known) => known === name);
-  if (found === undefined) throw invalidInput("query.supervisor_process", `the session runs no process called ${(name ?? "").slice(0, 100)}. It runs ${supervisorProcesses.join(" and ")}.`);
+  if (found === undefined)
+    throw invalidInput(
+      "query.supervisor_process",
+      `the session runs no process called ${(name ?? "").slice(0, 100)}. It runs ${supervisorProcesses.join(" and ")}.`,
+    );
   return found;
 }
 
-function readSupervisorLog(logs: SupervisorLogs, process: SupervisorProcess, { follow, lastEventId = "" }: { readonly follow: boolean; readonly lastEventId: string | undefined }): AsyncIterator<StreamFrame<LogEvent>> {
+function readSupervisorLog(
+  logs: SupervisorLogs,
+  process: SupervisorProcess,
+  { follow, lastEventId = "" }: { readonly follow: boolean; readonly lastEventId: string | undefined },
+): AsyncIterator<StreamFrame<LogEvent>> {
   const log = logs.of(process);
   const last = log.lastId;
   const after = lastEventId === "" ? 0 : Number(lastEventId);
-  if (!Number.isInteger(after) || after < 0 || after > last) throw new ServiceError(400, "bad_request", `Last-Event-ID is not an id of this log (the latest is ${String(last)}). Leave the header out to get what is kept.`);
+  if (!Number.isInteger(after) || after < 0 || after > last)
+    throw new ServiceError(
+      400,
+      "bad_request",
+      `Last-Event-ID is not an id of this log (the latest is ${String(last)}). Leave the header out to get what is kept.`,
+    );
   const frames = log.read(after);
   let position = after;
   return {

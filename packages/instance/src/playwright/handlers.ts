@@ -15,7 +15,10 @@ export interface PlaywrightParts {
 }
 
 /** Playwright code that runs beside the browser. What it needs is loaded by the first call. */
-export function playwrightHandlers({ root, config, browser, visibleTarget }: PlaywrightParts): { readonly handlers: Handlers<{ executePlaywright: typeof executePlaywright }>; readonly close: () => Promise<void> } {
+export function playwrightHandlers({ root, config, browser, visibleTarget }: PlaywrightParts): {
+  readonly handlers: Handlers<{ executePlaywright: typeof executePlaywright }>;
+  readonly close: () => Promise<void>;
+} {
   let runner: Promise<PlaywrightRunner> | undefined;
   let closed = false;
   async function load(): Promise<PlaywrightRunner> {

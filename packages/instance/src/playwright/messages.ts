@@ -19,7 +19,13 @@ export type WorkerMessage =
   | { readonly type: "done"; readonly outcome: Outcome; /** Whether nothing of the code is left in the worker. */ readonly clean: boolean };
 
 /** How code ended. */
-export type Outcome = { readonly success: true; /** JSON; absent when nothing was returned. */ readonly result: string | undefined } | { readonly success: false; readonly error: string; /** Set when the browser could not be reached, so that nothing of the code has run. */ readonly unreached?: boolean };
+export type Outcome =
+  | { readonly success: true; /** JSON; absent when nothing was returned. */ readonly result: string | undefined }
+  | {
+      readonly success: false;
+      readonly error: string;
+      /** Set when the browser could not be reached, so that nothing of the code has run. */ readonly unreached?: boolean;
+    };
 
 /** Longest result, in characters of JSON. */
 export const maxResultCharacters = 16 * 2 ** 20;

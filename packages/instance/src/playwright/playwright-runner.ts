@@ -77,7 +77,13 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
       running++;
       return;
     }
-    if (waiting.length >= maxWaiting) throw new ServiceError(429, "too_many_requests", `${String(maxRunning)} pieces of Playwright code run in this session and ${String(maxWaiting)} wait. Wait for one to end.`, { retryAfterSeconds: 1 });
+    if (waiting.length >= maxWaiting)
+      throw new ServiceError(
+        429,
+        "too_many_requests",
+        `${String(maxRunning)} pieces of Playwright code run in this session and ${String(maxWaiting)} wait. Wait for one to end.`,
+        { retryAfterSeconds: 1 },
+      );
     const turned = Promise.withResolvers<void>();
     const resume = () => {
       turned.resolve();
@@ -113,7 +119,9 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
       return worker;
     } catch (error) {
       end(worker);
-      throw closed.signal.aborted ? sessionEnds() : new ServiceError(500, "internal_error", `Playwright code cannot be run: ${messageOf(error)}.`, { cause: error });
+      throw closed.signal.aborted
+        ? sessionEnds()
+        : new ServiceError(500, "internal_error", `Playwright code cannot be run: ${messageOf(error)}.`, { cause: error });
     } finally {
       clearTimeout(timer);
     }
@@ -162,7 +170,10 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
       if (idle === undefined) keep(start());
     }
     if (isCut === true) signal.throwIfAborted();
-    if (ended === undefined && !outcome.success && outcome.unreached === true) throw new ServiceError(503, "browser_not_running", `The browser could not be reached, so the code was not run: ${outcome.error}`, { retryAfterSeconds: 1 });
+    if (ended === undefined && !outcome.success && outcome.unreached === true)
+      throw new ServiceError(503, "browser_not_running", `The browser could not be reached, so the code was not run: ${outcome.error}`, {
+        retryAfterSeconds: 1,
+      });
     return answerOf(ended === undefined ? outcome : { success: false, error: ended }, output);
   }
 

@@ -8,7 +8,18 @@ const maxPagesSearched = 30;
 /** Time for a connection to close. */
 const closeTimeoutMs = 2_000;
 /** What code may leave behind, as node names it. */
-const resourceKinds = new Set(["Timeout", "Immediate", "TCPSocketWrap", "TCPServerWrap", "PipeWrap", "PipeServerWrap", "ProcessWrap", "UDPWrap", "FSEventWrap", "MessagePort"]);
+const resourceKinds = new Set([
+  "Timeout",
+  "Immediate",
+  "TCPSocketWrap",
+  "TCPServerWrap",
+  "PipeWrap",
+  "PipeServerWrap",
+  "ProcessWrap",
+  "UDPWrap",
+  "FSEventWrap",
+  "MessagePort",
+]);
 
 /** Runs what its parent sends, one after another, until the parent is gone. */
 export function runWorker(): void {
@@ -45,12 +56,12 @@ function tell(message: WorkerMessage): void {
 
 function captureOutput(channel: OutputChannel): void {
   // The forms of `write` that take an encoding or no callback are all served by this one.
-  process[channel].write = ((chunk: string | Uint8Array, ...rest: unknown[]) => {
+  process[channel].write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
     tell({ type: "output", channel, text: typeof chunk === "string" ? chunk : Buffer.from(chunk).toString() });
     const callback = rest.at(-1);
     if (typeof callback === "function") process.nextTick(callback);
     return true;
-  });
+  };
 }
 
 function countResources(): Map<string, number> {
@@ -96,7 +107,10 @@ async function outcomeOf(code: UserCode, scope: Scope, failures: readonly Promis
   try {
     // Typed as if it were always text; a function or nothing gives none.
     const result = JSON.stringify(value) as string | undefined;
-    if (result !== undefined && result.length > maxResultCharacters) throw new Error(`it has ${String(result.length)} characters, and at most ${String(maxResultCharacters)} are possible. Write it to a file and read that.`);
+    if (result !== undefined && result.length > maxResultCharacters)
+      throw new Error(
+        `it has ${String(result.length)} characters, and at most ${String(maxResultCharacters)} are possible. Write it to a file and read that.`,
+      );
     return { success: true, result };
   } catch (error) {
     return { success: false, error: `What the code returned cannot be sent as JSON: ${error instanceof Error ? error.message : String(error)}` };

@@ -22,28 +22,44 @@ describeChromium("Playwright code", (chromium) => {
 
   async function execute(code: string, more: { timeout_sec?: number; key?: string } = {}, on = instance): Promise<PlaywrightResult> {
     const { key, ...body } = more;
-    const { status, text } = await on.call("POST", "/playwright/execute", JSON.stringify({ code, ...body }), key === undefined ? {} : { "idempotency-key": key });
+    const { status, text } = await on.call(
+      "POST",
+      "/playwright/execute",
+      JSON.stringify({ code, ...body }),
+      key === undefined ? {} : { "idempotency-key": key },
+    );
     if (status !== 200) throw new Error(`${status} ${text}`);
     return JSON.parse(text) as PlaywrightResult;
   }
 
   it("sees page, context and browser, and returns JSON", async () => {
     expect(await execute("return 1")).toEqual({ success: true, result: 1, stdout: "", stderr: "" });
-    expect(await execute("await page.setContent('<title>hello</title>'); return { title: await page.title(), same: page.context() === context, version: browser.version() };")).toMatchObject({
+    expect(
+      await execute(
+        "await page.setContent('<title>hello</title>'); return { title: await page.title(), same: page.context() === context, version: browser.version() };",
+      ),
+    ).toMatchObject({
       success: true,
       result: { title: "hello", same: true, version: expect.stringMatching(/^\d+\./) as string },
     });
     expect(await execute("await page.title()")).toEqual({ success: true, stdout: "", stderr: "" });
-    expect((await execute("const { readFile } = await import('node:fs/promises'); return (await readFile('/etc/hosts')).length > 0;")).result).toBe(true);
+    expect((await execute("const { readFile } = await import('node:fs/promises'); return (await readFile('/etc/hosts')).length > 0;")).result).toBe(
+      true,
+    );
   });
 
   it("takes TypeScript, enums too", async () => {
-    expect(await execute("interface Point { x: number }\nconst point: Point = { x: 2 } satisfies Point;\nreturn point.x as unknown;")).toMatchObject({ success: true, result: 2 });
+    expect(await execute("interface Point { x: number }\nconst point: Point = { x: 2 } satisfies Point;\nreturn point.x as unknown;")).toMatchObject({
+      success: true,
+      result: 2,
+    });
     expect(await execute("enum Colour { Red = 'red' }\nreturn Colour.Red;")).toMatchObject({ success: true, result: "red" });
   });
 
   it("gives what was written, in order and by channel", async () => {
-    expect(await execute("console.log('one', { a: 1 }); console.error('two'); process.stdout.write('three\\n'); console.warn('four');")).toMatchObject({ success: true, stdout: "one { a: 1 }\nthree\n", stderr: "two\nfour\n" });
+    expect(
+      await execute("console.log('one', { a: 1 }); console.error('two'); process.stdout.write('three\\n'); console.warn('four');"),
+    ).toMatchObject({ success: true, stdout: "one { a: 1 }\nthree\n", stderr: "two\nfour\n" });
   });
 
   it("names the line that failed", async () => {
@@ -52,7 +68,9 @@ describeChromium("Playwright code", (chromium) => {
     const missing = await execute("\n\nawait page.click('#none', { timeout: 100 });");
     expect(missing.success).toBe(false);
     expect(missing.error).toMatch(/^TimeoutError: page\.click: Timeout 100ms exceeded\.[\s\S]*at code\.ts:3:\d+$/);
-    expect((await execute("enum A { B }\n\nconst f = () => { throw new Error('in ' + A.B); };\n\nf();")).error).toMatch(/^Error: in 0\n {4}at code\.ts:3:\d+\n {4}at code\.ts:5:\d+$/);
+    expect((await execute("enum A { B }\n\nconst f = () => { throw new Error('in ' + A.B); };\n\nf();")).error).toMatch(
+      /^Error: in 0\n {4}at code\.ts:3:\d+\n {4}at code\.ts:5:\d+$/,
+    );
     expect((await execute("return (;")).error).toMatch(/^SyntaxError: /);
     expect((await execute("let x: number = 1;\nlet x = 2;")).error).toMatch(/^SyntaxError: .*x.*[\s\S]*2/);
     expect((await execute("throw { reason: 5 }")).error).toBe("The code threw { reason: 5 }");
@@ -66,7 +84,12 @@ describeChromium("Playwright code", (chromium) => {
     const started = Date.now();
     // Long enough for the code to begin: its process and its browser are reached within that time.
     const stopped = await execute("console.log('begun'); while (true);", { timeout_sec: 5 });
-    expect(stopped).toEqual({ success: false, error: "The code did not end within 5 s (timeout_sec) and was stopped.", stdout: "begun\n", stderr: "" });
+    expect(stopped).toEqual({
+      success: false,
+      error: "The code did not end within 5 s (timeout_sec) and was stopped.",
+      stdout: "begun\n",
+      stderr: "",
+    });
     expect(Date.now() - started).toBeLessThan(40_000);
     expect((await execute("await new Promise(() => {})", { timeout_sec: 5 })).error).toMatch(/timeout_sec/);
     expect(await execute("return page.title()")).toMatchObject({ success: true, result: "still here" });
@@ -74,13 +97,23 @@ describeChromium("Playwright code", (chromium) => {
   });
 
   it("leaves nothing of itself behind but the pages", async () => {
-    await execute("globalThis.left = 1; await page.route('**/*', (route) => route.abort()); await page.emulateMedia({ colorScheme: 'dark' }); await browser.newContext(); setInterval(() => undefined, 10); await page.setContent('<title>kept</title>');");
-    expect((await execute("return [typeof left, await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches), browser.contexts().length, await page.title()]")).result).toEqual(["undefined", false, 1, "kept"]);
+    await execute(
+      "globalThis.left = 1; await page.route('**/*', (route) => route.abort()); await page.emulateMedia({ colorScheme: 'dark' }); await browser.newContext(); setInterval(() => undefined, 10); await page.setContent('<title>kept</title>');",
+    );
+    expect(
+      (
+        await execute(
+          "return [typeof left, await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches), browser.contexts().length, await page.title()]",
+        )
+      ).result,
+    ).toEqual(["undefined", false, 1, "kept"]);
   });
 
   it("runs four at once, each by itself, and repeats none that is sent again with its key", async () => {
     const begun = Date.now();
-    const results = await Promise.all(Array.from({ length: 6 }, (_, index) => execute(`await new Promise((resolve) => setTimeout(resolve, 300)); return [${index}, process.pid];`)));
+    const results = await Promise.all(
+      Array.from({ length: 6 }, (_, index) => execute(`await new Promise((resolve) => setTimeout(resolve, 300)); return [${index}, process.pid];`)),
+    );
     expect(results.map(({ result }) => (result as number[])[0])).toEqual([0, 1, 2, 3, 4, 5]);
     expect(new Set(results.map(({ result }) => (result as number[])[1])).size).toBeGreaterThan(1);
     expect(Date.now() - begun).toBeLessThan(30_000);
@@ -89,7 +122,9 @@ describeChromium("Playwright code", (chromium) => {
   });
 
   it("ends its own connection with Browser.close, not the browser", async () => {
-    expect((await execute("const session = await browser.newBrowserCDPSession(); await session.send('Browser.close'); return 1;")).success).toBe(false);
+    expect((await execute("const session = await browser.newBrowserCDPSession(); await session.send('Browser.close'); return 1;")).success).toBe(
+      false,
+    );
     expect((await execute("await browser.close(); return 'closed'")).success).toBe(false);
     expect(await execute("return 'again'")).toMatchObject({ result: "again" });
     expect(instance.events.filter(({ type }) => type === "browser_restarted")).toEqual([]);
@@ -105,7 +140,9 @@ describeChromium("Playwright code", (chromium) => {
     await vi.waitUntil(() => existsSync(begun), { timeout: 20_000 });
     killBrowser(other.config.session_dir);
     expect(await running).toMatchObject({ success: false, error: expect.stringMatching(/browser crashed/) as string });
-    await vi.waitUntil(async () => (await other.call("POST", "/playwright/execute", JSON.stringify({ code: "return 1" }))).status === 200, { timeout: 20_000 });
+    await vi.waitUntil(async () => (await other.call("POST", "/playwright/execute", JSON.stringify({ code: "return 1" }))).status === 200, {
+      timeout: 20_000,
+    });
     // A session that ends in the middle of a call says so, and leaves no process.
     rmSync(begun);
     const cut = other.call("POST", "/playwright/execute", JSON.stringify({ code: `${begin} while (true);` }));
@@ -126,4 +163,3 @@ describeChromium("Playwright code", (chromium) => {
     socket.close();
   });
 });
-

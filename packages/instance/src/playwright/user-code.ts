@@ -62,7 +62,10 @@ function fromTypeScript(source: string): UserCode {
   // Enums and the like are more than types; the code is then written anew.
   const written = stripTypeScriptTypes(source, { mode: "transform", sourceMap: true });
   const encoded = /\/\/# sourceMappingURL=data:application\/json;base64,(\S+)\s*$/.exec(written)?.[1];
-  const map = encoded === undefined ? undefined : new SourceMap(JSON.parse(Buffer.from(encoded, "base64").toString()) as ConstructorParameters<typeof SourceMap>[0]);
+  const map =
+    encoded === undefined
+      ? undefined
+      : new SourceMap(JSON.parse(Buffer.from(encoded, "base64").toString()) as ConstructorParameters<typeof SourceMap>[0]);
   return runnable(written, map);
 }
 

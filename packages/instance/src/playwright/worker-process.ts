@@ -66,7 +66,8 @@ export function startWorker(options: { readonly program: string; readonly direct
           resolve({ outcome: { success: false, error: `The process that ran the code ${reason}.` }, clean: false });
         };
         onMessage = (fields) => {
-          if (fields.type === "output" && (fields.channel === "stdout" || fields.channel === "stderr") && typeof fields.text === "string") onOutput(fields.channel, fields.text);
+          if (fields.type === "output" && (fields.channel === "stdout" || fields.channel === "stderr") && typeof fields.text === "string")
+            onOutput(fields.channel, fields.text);
           else if (fields.type === "done") resolve({ outcome: outcomeIn(fields.outcome), clean: fields.clean === true });
         };
         if (child.connected) child.send(message);
@@ -79,5 +80,9 @@ export function startWorker(options: { readonly program: string; readonly direct
 function outcomeIn(value: unknown): Outcome {
   const fields = typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
   if (fields.success === true) return { success: true, result: typeof fields.result === "string" ? fields.result : undefined };
-  return { success: false, error: typeof fields.error === "string" ? fields.error : "The code failed.", ...(fields.unreached === true && { unreached: true }) };
+  return {
+    success: false,
+    error: typeof fields.error === "string" ? fields.error : "The code failed.",
+    ...(fields.unreached === true && { unreached: true }),
+  };
 }

@@ -41,7 +41,12 @@ export function attachTo(request: IncomingMessage, socket: Socket, head: Buffer,
   let attachment: Attachment;
   try {
     const process = processes.find(id);
-    if (process.resize === undefined) return { status: 400, code: "bad_request", message: "The process has no terminal to attach to. Start it with allocate_tty, or follow its output with browsers.process.stdoutStream." };
+    if (process.resize === undefined)
+      return {
+        status: 400,
+        code: "bad_request",
+        message: "The process has no terminal to attach to. Start it with allocate_tty, or follow its output with browsers.process.stdoutStream.",
+      };
     attachment = new Attachment(socket, process, process.output.read(undefined));
   } catch (error) {
     if (!ServiceError.isInstance(error)) throw error;
@@ -160,7 +165,16 @@ class Attachment {
     } catch {
       parsed = undefined;
     }
-    if (typeof parsed === "object" && parsed !== null && "type" in parsed && parsed.type === "resize" && "cols" in parsed && "rows" in parsed && isSize(parsed.cols) && isSize(parsed.rows)) {
+    if (
+      typeof parsed === "object" &&
+      parsed !== null &&
+      "type" in parsed &&
+      parsed.type === "resize" &&
+      "cols" in parsed &&
+      "rows" in parsed &&
+      isSize(parsed.cols) &&
+      isSize(parsed.rows)
+    ) {
       this.#process.resize?.(parsed.cols, parsed.rows);
       return;
     }

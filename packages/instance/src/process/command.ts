@@ -46,14 +46,24 @@ export async function findCommand(request: CommandRequest, surroundings: Command
   const isLine = args.length === 0 && shellCharacters.test(command);
   const program = isLine && !command.includes("/") ? undefined : findProgram(command, cwd, env);
   if (program !== undefined) return { ...base, file: program, args };
-  if (isLine) return process.platform === "win32" ? { ...base, file: env.ComSpec ?? "cmd.exe", args: ["/d", "/s", "/c", command] } : { ...base, file: "/bin/sh", args: ["-c", command] };
-  throw invalidInput("body.command", `${shortened(command)} was not found${command.includes("/") ? " or may not be run" : ` in PATH (${shortened(env.PATH ?? "")})`}. Name a program that exists, by its path or its name.`);
+  if (isLine)
+    return process.platform === "win32"
+      ? { ...base, file: env.ComSpec ?? "cmd.exe", args: ["/d", "/s", "/c", command] }
+      : { ...base, file: "/bin/sh", args: ["-c", command] };
+  throw invalidInput(
+    "body.command",
+    `${shortened(command)} was not found${command.includes("/") ? " or may not be run" : ` in PATH (${shortened(env.PATH ?? "")})`}. Name a program that exists, by its path or its name.`,
+  );
 }
 
 async function findDirectory(root: SessionRoot, path: string): Promise<string> {
   const directory = await hostPath(root, normalisePath(path, "body.cwd"), { follow: true, action: "run a command in" });
   const found = statOf(directory);
-  if (found?.isDirectory() !== true) throw invalidInput("body.cwd", `${shortened(path)} ${found === undefined ? "does not exist, or may not be entered" : "is no directory"}. Make it first, or leave cwd out for the home directory.`);
+  if (found?.isDirectory() !== true)
+    throw invalidInput(
+      "body.cwd",
+      `${shortened(path)} ${found === undefined ? "does not exist, or may not be entered" : "is no directory"}. Make it first, or leave cwd out for the home directory.`,
+    );
   return directory;
 }
 
@@ -92,9 +102,26 @@ function shortened(text: string): string {
  *
  * @param proxyUrl - where programs send what is for the network.
  */
-export function commandEnvironment(root: SessionRoot, environment: NodeJS.ProcessEnv, proxyUrl: string | undefined): Pick<CommandSurroundings, "env" | "fixedEnv"> {
+export function commandEnvironment(
+  root: SessionRoot,
+  environment: NodeJS.ProcessEnv,
+  proxyUrl: string | undefined,
+): Pick<CommandSurroundings, "env" | "fixedEnv"> {
   const { SHOAL_INSTANCE: _, TERM: __, SHOAL_SESSION_DIR: sessionDir, ...rest } = environment;
   const env = Object.fromEntries(Object.entries(rest).filter((entry): entry is [string, string] => entry[1] !== undefined));
-  const network = proxyUrl === undefined ? {} : { http_proxy: proxyUrl, https_proxy: proxyUrl, HTTP_PROXY: proxyUrl, HTTPS_PROXY: proxyUrl, no_proxy: "localhost,127.0.0.1,::1", NO_PROXY: "localhost,127.0.0.1,::1" };
-  return { env: { ...env, HOME: join(root.directory, root.home), USER: basename(root.home), ...network }, fixedEnv: sessionDir === undefined ? {} : { SHOAL_SESSION_DIR: sessionDir } };
+  const network =
+    proxyUrl === undefined
+      ? {}
+      : {
+          http_proxy: proxyUrl,
+          https_proxy: proxyUrl,
+          HTTP_PROXY: proxyUrl,
+          HTTPS_PROXY: proxyUrl,
+          no_proxy: "localhost,127.0.0.1,::1",
+          NO_PROXY: "localhost,127.0.0.1,::1",
+        };
+  return {
+    env: { ...env, HOME: join(root.directory, root.home), USER: basename(root.home), ...network },
+    fixedEnv: sessionDir === undefined ? {} : { SHOAL_SESSION_DIR: sessionDir },
+  };
 }

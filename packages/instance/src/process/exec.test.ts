@@ -62,7 +62,13 @@ describe.skipIf(process.platform === "win32")("browsers.process.exec", () => {
     const answer = await served.exec({ command: "echo before; sleep 7001 & setsid sleep 7002 & sleep 7003", timeout_sec: 1 });
     expect(answer).toMatchObject({ status: 200, stdout: "before\n", body: { timed_out: true, exit_code: 137 } });
     expect(answer.body.duration_ms).toBeGreaterThanOrEqual(1000);
-    if (process.platform === "linux") await vi.waitFor(() => { expect(processesWith("sleep 700")).toEqual([]); }, { timeout: 15_000 });
+    if (process.platform === "linux")
+      await vi.waitFor(
+        () => {
+          expect(processesWith("sleep 700")).toEqual([]);
+        },
+        { timeout: 15_000 },
+      );
   });
 
   it("does not wait for what it leaves in the background, which lives on", async () => {
@@ -76,19 +82,31 @@ describe.skipIf(process.platform === "win32")("browsers.process.exec", () => {
     const gone = new AbortController();
     const asked = served.exec({ command: "echo $$ > started; sleep 7010" }, gone.signal).catch(() => undefined);
     // The file is there, and empty, before the shell has written to it.
-    const pid = await vi.waitFor(() => {
-      const [, found] = /^(\d+)\n$/.exec(readFileSync(join(served.root, "home/shoal/started"), "utf8")) ?? [];
-      if (found === undefined) throw new Error("It has not begun.");
-      return Number(found);
-    }, { timeout: 15_000 });
+    const pid = await vi.waitFor(
+      () => {
+        const [, found] = /^(\d+)\n$/.exec(readFileSync(join(served.root, "home/shoal/started"), "utf8")) ?? [];
+        if (found === undefined) throw new Error("It has not begun.");
+        return Number(found);
+      },
+      { timeout: 15_000 },
+    );
     gone.abort();
     await asked;
-    await vi.waitFor(() => { expect(() => process.kill(pid, 0)).toThrow("ESRCH"); }, { timeout: 15_000 });
+    await vi.waitFor(
+      () => {
+        expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+      },
+      { timeout: 15_000 },
+    );
   });
 
   it("kills it when it writes too much, and says what to do", async () => {
     const answer = await served.exec({ command: "head -c 2000000 /dev/zero; sleep 7020" });
-    expect(answer).toMatchObject({ status: 413, code: "payload_too_large", message: expect.stringMatching(/1 MiB.*browsers\.process\.spawn/) as unknown });
+    expect(answer).toMatchObject({
+      status: 413,
+      code: "payload_too_large",
+      message: expect.stringMatching(/1 MiB.*browsers\.process\.spawn/) as unknown,
+    });
   });
 
   it.each([

@@ -30,7 +30,10 @@ export interface SessionProcesses {
  *
  * @param options.limits - bounds that differ from {@link defaultProcessLimits}.
  */
-export function sessionProcesses(surroundings: CommandSurroundings, options: { readonly limits?: Partial<ProcessLimits>; readonly onStarted?: OnStarted } = {}): SessionProcesses {
+export function sessionProcesses(
+  surroundings: CommandSurroundings,
+  options: { readonly limits?: Partial<ProcessLimits>; readonly onStarted?: OnStarted } = {},
+): SessionProcesses {
   const processes = createProcesses(surroundings, { ...defaultProcessLimits, ...options.limits }, options.onStarted ?? (() => undefined));
   return {
     find: (id) => processes.find(id),
@@ -40,7 +43,9 @@ export function sessionProcesses(surroundings: CommandSurroundings, options: { r
       spawnProcess: ({ body }) => processes.spawn(body),
       getProcessStatus: ({ params }) => processes.find(params.process_id).status(),
       streamProcessOutput: ({ params, lastEventId }) => processes.find(params.process_id).output.read(lastEventId),
-      writeProcessStdin: async ({ body, params }) => ({ written_bytes: await processes.find(params.process_id).write(Buffer.from(body.data_b64, "base64"), body.close === true) }),
+      writeProcessStdin: async ({ body, params }) => ({
+        written_bytes: await processes.find(params.process_id).write(Buffer.from(body.data_b64, "base64"), body.close === true),
+      }),
       killProcess: ({ body, params }) => {
         processes.find(params.process_id).kill(`SIG${body.signal}`);
         return { ok: true };

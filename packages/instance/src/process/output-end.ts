@@ -55,9 +55,12 @@ export class OutputEnd {
       return;
     }
     // Timers may be late, and are then called before what has come meanwhile is read.
-    const endSoon = () => setImmediate(() => setImmediate(() => {
-      if (!this.#paused) this.#end();
-    }));
+    const endSoon = () =>
+      setImmediate(() =>
+        setImmediate(() => {
+          if (!this.#paused) this.#end();
+        }),
+      );
     this.#quiet = setTimeout(endSoon, quietMs);
     this.#patience = setTimeout(endSoon, patienceMs);
   }

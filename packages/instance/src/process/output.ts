@@ -81,7 +81,11 @@ export class ProcessOutput {
   read(lastEventId: string | undefined): AsyncIterableIterator<StreamFrame<ProcessStreamEvent>, undefined> {
     const after = positionOf(lastEventId, this.#log.lastId);
     if (this.#log.readers >= this.#limits.readersPerProcess) {
-      throw new ServiceError(429, "too_many_requests", `The process's output has ${this.#limits.readersPerProcess} readers, the most it can have. Close one of their connections.`);
+      throw new ServiceError(
+        429,
+        "too_many_requests",
+        `The process's output has ${this.#limits.readersPerProcess} readers, the most it can have. Close one of their connections.`,
+      );
     }
     const place: Place = { position: after, movedMs: performance.now(), stalled: false };
     const frames = this.#log.read(after);
@@ -152,7 +156,11 @@ function positionOf(lastEventId: string | undefined, lastId: number): number {
   if (lastEventId === undefined || lastEventId === "") return 0;
   const position = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
   if (position === undefined || position > lastId) {
-    throw new ServiceError(400, "bad_request", `Last-Event-ID is not an id of this process's output (the latest is ${lastId}). Send the id of an event that it sent, or leave the header out to get what is kept.`);
+    throw new ServiceError(
+      400,
+      "bad_request",
+      `Last-Event-ID is not an id of this process's output (the latest is ${lastId}). Send the id of an event that it sent, or leave the header out to get what is kept.`,
+    );
   }
   return position;
 }

@@ -22,7 +22,7 @@ export async function startPiped(command: Command, events: ChildEvents, { input,
   const { file, args, cwd, env, uid, gid } = command;
   // "ignore" leaves a descriptor as it is; another one in its place covers it.
   const cover = hidden.size === 0 ? undefined : openSync(devNull, "r");
-  const covers = Array.from({ length: Math.max(2, ...hidden) - 2 }, (_, index) => (hidden.has(index + 3) ? cover : "ignore" as const));
+  const covers = Array.from({ length: Math.max(2, ...hidden) - 2 }, (_, index) => (hidden.has(index + 3) ? cover : ("ignore" as const)));
   const child = spawn(file, args, {
     cwd,
     env,
@@ -45,7 +45,10 @@ export async function startPiped(command: Command, events: ChildEvents, { input,
     for (const stream of open) stream.resume();
     events.onEnd();
   });
-  for (const [channel, stream] of [["stdout", stdout], ["stderr", stderr]] as const) {
+  for (const [channel, stream] of [
+    ["stdout", stdout],
+    ["stderr", stderr],
+  ] as const) {
     stream.on("data", (chunk: Buffer) => {
       if (end.over) return;
       end.came();

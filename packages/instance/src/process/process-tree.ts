@@ -64,7 +64,10 @@ export async function usageOf(pid: number): Promise<TreeUsage | undefined> {
   if (process.platform === "win32") return undefined;
   if (process.platform !== "linux") return usageByPs(pid);
   const members = membersOf(pid, readProcesses());
-  return { cpuMs: members.reduce((sum, { cpuTicks }) => sum + cpuTicks, 0) * tickMs, memoryBytes: members.reduce((sum, member) => sum + residentBytes(member.pid), 0) };
+  return {
+    cpuMs: members.reduce((sum, { cpuTicks }) => sum + cpuTicks, 0) * tickMs,
+    memoryBytes: members.reduce((sum, member) => sum + residentBytes(member.pid), 0),
+  };
 }
 
 function membersOf(pid: number, all: readonly Entry[]): Entry[] {
@@ -87,7 +90,14 @@ function readProcesses(): Entry[] {
     const [state, parent, , session, ...rest] = text.slice(text.lastIndexOf(")") + 2).split(" ");
     if (text === "" || state === "X") return [];
     // utime, stime, cutime and cstime.
-    return [{ pid: Number(name), parent: Number(parent), session: Number(session), cpuTicks: rest.slice(7, 11).reduce((sum, ticks) => sum + Number(ticks), 0) }];
+    return [
+      {
+        pid: Number(name),
+        parent: Number(parent),
+        session: Number(session),
+        cpuTicks: rest.slice(7, 11).reduce((sum, ticks) => sum + Number(ticks), 0),
+      },
+    ];
   });
 }
 
@@ -118,11 +128,22 @@ function readOrEmpty(path: string): string {
 
 async function usageByPs(pid: number): Promise<TreeUsage | undefined> {
   const { stdout } = await run("ps", ["-axo", "pid=,ppid=,sess=,rss=,time="]).catch(() => ({ stdout: "" }));
-  const rows = stdout.trim().split("\n").map((line) => line.trim().split(/\s+/));
-  const all = rows.map(([id, parent, session]) => ({ pid: Number(id), parent: Number(parent), session: Number.parseInt(session ?? "", 16), cpuTicks: 0 }));
+  const rows = stdout
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/));
+  const all = rows.map(([id, parent, session]) => ({
+    pid: Number(id),
+    parent: Number(parent),
+    session: Number.parseInt(session ?? "", 16),
+    cpuTicks: 0,
+  }));
   const members = new Set(membersOf(pid, all).map((entry) => entry.pid));
   const own = rows.filter(([id]) => members.has(Number(id)));
-  return { cpuMs: own.reduce((sum, row) => sum + clockMs(row[4] ?? ""), 0), memoryBytes: own.reduce((sum, row) => sum + Number(row[3] ?? 0) * 1024, 0) };
+  return {
+    cpuMs: own.reduce((sum, row) => sum + clockMs(row[4] ?? ""), 0),
+    memoryBytes: own.reduce((sum, row) => sum + Number(row[3] ?? 0) * 1024, 0),
+  };
 }
 
 /** Milliseconds of `1:02:03.45`. */

@@ -53,10 +53,18 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
   let threads: Promise<unknown> | undefined;
 
   /** Starts a program and counts it until it has ended. */
-  async function start(request: ExecRequest, events: ChildEvents, launch: (command: Command, events: ChildEvents) => Promise<RunningChild>): Promise<RunningChild> {
+  async function start(
+    request: ExecRequest,
+    events: ChildEvents,
+    launch: (command: Command, events: ChildEvents) => Promise<RunningChild>,
+  ): Promise<RunningChild> {
     if (closed) throw shuttingDown();
     if (running.size + starting >= limits.running) {
-      throw new ServiceError(429, "too_many_processes", `The session runs ${limits.running} processes, the most it can. End one with browsers.process.kill, or wait for one to end.`);
+      throw new ServiceError(
+        429,
+        "too_many_processes",
+        `The session runs ${limits.running} processes, the most it can. End one with browsers.process.kill, or wait for one to end.`,
+      );
     }
     starting++;
     try {
@@ -125,7 +133,11 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
     signal.removeEventListener("abort", cut);
     if (isTrue(isCut)) signal.throwIfAborted();
     if (isTrue(tooLong)) {
-      throw new ServiceError(413, "payload_too_large", `The command was killed: it wrote more than ${limits.execBytes / 2 ** 20} MiB, the most that browsers.process.exec takes. Start it with browsers.process.spawn and follow its output, or have it write to a file.`);
+      throw new ServiceError(
+        413,
+        "payload_too_large",
+        `The command was killed: it wrote more than ${limits.execBytes / 2 ** 20} MiB, the most that browsers.process.exec takes. Start it with browsers.process.spawn and follow its output, or have it write to a file.`,
+      );
     }
     const durationMs = exitedMs - startedMs;
     return {
@@ -139,9 +151,14 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
 
   async function spawn(request: SpawnRequest): Promise<SpawnedProcess> {
     const { allocate_tty = false, cols, rows } = request;
-    if (!allocate_tty && (cols !== undefined || rows !== undefined)) throw invalidInput(cols === undefined ? "body.rows" : "body.cols", "needs allocate_tty: only a terminal has a size");
+    if (!allocate_tty && (cols !== undefined || rows !== undefined))
+      throw invalidInput(cols === undefined ? "body.rows" : "body.cols", "needs allocate_tty: only a terminal has a size");
     if (named.size >= limits.handles) {
-      throw new ServiceError(429, "too_many_processes", `The session has started ${limits.handles} processes, the most that it can name. Run short commands with browsers.process.exec, or go on in another session.`);
+      throw new ServiceError(
+        429,
+        "too_many_processes",
+        `The session has started ${limits.handles} processes, the most that it can name. Run short commands with browsers.process.exec, or go on in another session.`,
+      );
     }
     const process_id = randomUUID();
     const output = new ProcessOutput(limits, shared);
@@ -180,10 +197,21 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
         return { state: "running", exit_code: null, ...usage };
       },
       async write(data, close) {
-        const gone = () => new ServiceError(409, "process_ended", exitCode === undefined ? "The process has closed its standard input, or it was closed before." : `The process has ended with exit code ${String(exitCode)}.`);
+        const gone = () =>
+          new ServiceError(
+            409,
+            "process_ended",
+            exitCode === undefined
+              ? "The process has closed its standard input, or it was closed before."
+              : `The process has ended with exit code ${String(exitCode)}.`,
+          );
         if (exitCode !== undefined) throw gone();
         if (waitingBytes + data.length > limits.inputBytes) {
-          throw new ServiceError(429, "too_many_requests", `The process has not read ${waitingBytes} bytes of its input yet, and at most ${limits.inputBytes} may wait. Send more when it reads.`);
+          throw new ServiceError(
+            429,
+            "too_many_requests",
+            `The process has not read ${waitingBytes} bytes of its input yet, and at most ${limits.inputBytes} may wait. Send more when it reads.`,
+          );
         }
         waitingBytes += data.length;
         try {
@@ -210,7 +238,8 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
     spawn,
     find(id) {
       const found = named.get(id);
-      if (found === undefined) throw new ServiceError(404, "not_found", `Process ${id} was not found. Start one with browsers.process.spawn, which names it.`);
+      if (found === undefined)
+        throw new ServiceError(404, "not_found", `Process ${id} was not found. Start one with browsers.process.spawn, which names it.`);
       return found;
     },
     async close() {
@@ -243,7 +272,13 @@ function createSampler(): (pid: number) => Promise<Pick<ProcessStatus, "cpu_pct"
 function startError(error: unknown, { file }: Command): unknown {
   if (ServiceError.isInstance(error)) return error;
   const what = (reason: string) => invalidInput("body.command", `${file} cannot be started: ${reason}`);
-  if (hasCode(error, "EAGAIN", "EMFILE", "ENFILE", "ENOMEM")) return new ServiceError(429, "too_many_processes", `${file} cannot be started: the session has as many processes and threads, or as much memory, as it may have. End some of its processes.`, { cause: error });
+  if (hasCode(error, "EAGAIN", "EMFILE", "ENFILE", "ENOMEM"))
+    return new ServiceError(
+      429,
+      "too_many_processes",
+      `${file} cannot be started: the session has as many processes and threads, or as much memory, as it may have. End some of its processes.`,
+      { cause: error },
+    );
   if (hasCode(error, "E2BIG")) return what("its arguments and environment are longer than the system takes together.");
   if (hasCode(error, "EACCES", "EPERM")) return what("the operating system does not permit it.");
   if (hasCode(error, "ENOENT", "ENOEXEC", "ENOTDIR")) return what("it is no program that this system can run, or its interpreter does not exist.");

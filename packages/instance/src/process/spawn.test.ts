@@ -4,7 +4,11 @@ import { type OutputFrame, serveProcesses, type ServedProcesses } from "./testin
 
 /** Whether a process runs. One that has ended may still have its id, until its parent looks. */
 function isAlive(pid: number): boolean {
-  return !["", "Z"].includes(spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).stdout.trim().slice(0, 1));
+  return !["", "Z"].includes(
+    spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" })
+      .stdout.trim()
+      .slice(0, 1),
+  );
 }
 
 const b64 = (text: string) => Buffer.from(text).toString("base64");
@@ -31,21 +35,27 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     expect(Math.abs(Date.parse(body.started_at) - Date.now())).toBeLessThan(10_000);
     expect((await served.status(body.process_id)).body).toMatchObject({ state: "running", exit_code: null });
     expect((await served.post(body.process_id, "stdin", { data_b64: b64("\n") })).body).toEqual({ written_bytes: 1 });
-    await vi.waitFor(async () => {
-      expect((await served.status(body.process_id)).body).toEqual({ state: "exited", exit_code: 4, cpu_pct: 0, mem_bytes: 0 });
-    }, { timeout: 15_000 });
+    await vi.waitFor(
+      async () => {
+        expect((await served.status(body.process_id)).body).toEqual({ state: "exited", exit_code: 4, cpu_pct: 0, mem_bytes: 0 });
+      },
+      { timeout: 15_000 },
+    );
   });
 
   it("measures processor and memory of it and what it started", async () => {
     const busy = await spawned({ command: "(while :; do :; done) & wait" });
     const idle = await spawned({ command: "sleep", args: ["7101"] });
     await served.status(busy);
-    await vi.waitFor(async () => {
-      const { cpu_pct = 0, mem_bytes = 0 } = (await served.status(busy)).body;
-      expect(cpu_pct).toBeGreaterThan(5);
-      expect(cpu_pct).toBeLessThan(150);
-      expect(mem_bytes).toBeGreaterThan(100_000);
-    }, { timeout: 15_000 });
+    await vi.waitFor(
+      async () => {
+        const { cpu_pct = 0, mem_bytes = 0 } = (await served.status(busy)).body;
+        expect(cpu_pct).toBeGreaterThan(5);
+        expect(cpu_pct).toBeLessThan(150);
+        expect(mem_bytes).toBeGreaterThan(100_000);
+      },
+      { timeout: 15_000 },
+    );
     expect((await served.status(idle)).body.cpu_pct).toBeLessThan(5);
     await Promise.all([busy, idle].map((id) => served.post(id, "kill", { signal: "KILL" })));
     expect((await served.all(busy)).exitCode).toBe(137);
@@ -78,7 +88,8 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
   it("writes input of any bytes in the order of the calls, and closes it when it is told", async () => {
     const id = await spawned({ command: "cat" });
     const pieces = Array.from({ length: 20 }, (_, index) => `${String(index)}\0\xff`);
-    for (const piece of pieces) expect((await served.post(id, "stdin", { data_b64: Buffer.from(piece, "latin1").toString("base64") })).status).toBe(200);
+    for (const piece of pieces)
+      expect((await served.post(id, "stdin", { data_b64: Buffer.from(piece, "latin1").toString("base64") })).status).toBe(200);
     await served.post(id, "stdin", { data_b64: "", close: true });
     expect(await served.all(id)).toEqual({ stdout: pieces.join(""), stderr: "", exitCode: 0 });
     expect(await served.post(id, "stdin", { data_b64: b64("late") })).toMatchObject({ status: 409, code: "process_ended" });
@@ -88,12 +99,22 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     const id = await spawned({ command: "sleep", args: ["7102"] });
     const large = b64("x".repeat(512 * 1024));
     const waiting = Array.from({ length: 12 }, () => served.post(id, "stdin", { data_b64: large }));
-    await vi.waitFor(async () => { expect((await served.post(id, "stdin", { data_b64: large })).status).toBe(429); }, { timeout: 15_000 });
+    await vi.waitFor(
+      async () => {
+        expect((await served.post(id, "stdin", { data_b64: large })).status).toBe(429);
+      },
+      { timeout: 15_000 },
+    );
     await served.post(id, "kill", { signal: "KILL" });
     expect([...new Set((await Promise.all(waiting)).map(({ status }) => status))].sort()).toEqual([409, 429]);
   });
 
-  it.each([["TERM", 143], ["KILL", 137], ["INT", 130], ["HUP", 129]])("kills with %s what it started too", async (signal, exitCode) => {
+  it.each([
+    ["TERM", 143],
+    ["KILL", 137],
+    ["INT", 130],
+    ["HUP", 129],
+  ])("kills with %s what it started too", async (signal, exitCode) => {
     const { body } = await served.spawn({ command: "echo $$; sleep 7103 & echo $!; wait" });
     const id = body.process_id;
     const seen: string[] = [];
@@ -105,7 +126,12 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     expect((await served.all(id)).exitCode).toBe(exitCode);
     // A shell has its background jobs ignore INT.
     if (signal === "INT") process.kill(Number(seen[1]), "SIGKILL");
-    await vi.waitFor(() => { expect(isAlive(Number(seen[1]))).toBe(false); }, { timeout: 15_000 });
+    await vi.waitFor(
+      () => {
+        expect(isAlive(Number(seen[1]))).toBe(false);
+      },
+      { timeout: 15_000 },
+    );
     expect((await served.post(id, "kill", {})).body).toEqual({ ok: true });
   });
 
@@ -114,12 +140,22 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     const { stdout } = await served.all(id);
     expect(isAlive(Number(stdout))).toBe(true);
     await served.post(id, "kill", { signal: "TERM" });
-    await vi.waitFor(() => { expect(isAlive(Number(stdout))).toBe(false); }, { timeout: 15_000 });
+    await vi.waitFor(
+      () => {
+        expect(isAlive(Number(stdout))).toBe(false);
+      },
+      { timeout: 15_000 },
+    );
   });
 
   it("lets a process run on without readers, keeps its last output, and tells a late reader what is missing", async () => {
     const id = await spawned({ command: "head -c 3000000 /dev/zero; echo the end" });
-    await vi.waitFor(async () => { expect((await served.status(id)).body.state).toBe("exited"); }, { timeout: 15_000 });
+    await vi.waitFor(
+      async () => {
+        expect((await served.status(id)).body.state).toBe("exited");
+      },
+      { timeout: 15_000 },
+    );
     const frames: OutputFrame[] = [];
     for await (const frame of served.output(id)) frames.push(frame);
     expect(frames[0]?.missed).toBeGreaterThan(50);
@@ -139,11 +175,21 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     // The reader has left, so that the rest runs through.
-    await vi.waitFor(async () => { expect((await served.status(id)).body.state).toBe("exited"); }, { timeout: 30_000 });
+    await vi.waitFor(
+      async () => {
+        expect((await served.status(id)).body.state).toBe("exited");
+      },
+      { timeout: 30_000 },
+    );
     const second = await spawned({ command: `head -c ${String(size)} /dev/zero` });
     const still = served.output(second);
     await still.next();
-    await vi.waitFor(async () => { expect((await served.status(second)).body.state).toBe("exited"); }, { timeout: 30_000 });
+    await vi.waitFor(
+      async () => {
+        expect((await served.status(second)).body.state).toBe("exited");
+      },
+      { timeout: 30_000 },
+    );
     await still.return(undefined);
   });
 
@@ -169,12 +215,27 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
   it("has a bound on readers", async () => {
     const id = await spawned({ command: "cat" });
     const gone = new AbortController();
-    const readers = [1, 2, 3].map(() => served.output(id, { signal: gone.signal }).next().catch(() => undefined));
-    await vi.waitFor(async () => { await expect(served.output(id).next()).rejects.toThrow("429"); }, { timeout: 15_000 });
+    const readers = [1, 2, 3].map(() =>
+      served
+        .output(id, { signal: gone.signal })
+        .next()
+        .catch(() => undefined),
+    );
+    await vi.waitFor(
+      async () => {
+        await expect(served.output(id).next()).rejects.toThrow("429");
+      },
+      { timeout: 15_000 },
+    );
     gone.abort();
     await Promise.all(readers);
     await served.post(id, "kill", { signal: "KILL" });
-    await vi.waitFor(async () => { expect((await served.all(id)).exitCode).toBe(137); }, { timeout: 15_000 });
+    await vi.waitFor(
+      async () => {
+        expect((await served.all(id)).exitCode).toBe(137);
+      },
+      { timeout: 15_000 },
+    );
   });
 
   it("ends what takes longer than its time", async () => {
@@ -185,7 +246,8 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
     await using few = await serveProcesses({ running: 2, handles: 3 });
     const ids: string[] = [];
     for (let index = 0; index < 2; index++) ids.push((await few.spawn({ command: "cat" })).body.process_id);
-    for (const refused of [await few.spawn({ command: "cat" }), await few.exec({ command: "true" })]) expect(refused).toMatchObject({ status: 429, code: "too_many_processes", message: expect.stringMatching(/2 processes.*kill/) as unknown });
+    for (const refused of [await few.spawn({ command: "cat" }), await few.exec({ command: "true" })])
+      expect(refused).toMatchObject({ status: 429, code: "too_many_processes", message: expect.stringMatching(/2 processes.*kill/) as unknown });
     await few.post(ids[0] ?? "", "kill", {});
     await few.all(ids[0] ?? "");
     await few.spawn({ command: "true" });
@@ -193,11 +255,22 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
   });
 
   it("answers 404 for a process that it does not know, and 400 for a size without a terminal", async () => {
-    for (const answer of [await served.status("none"), await served.post("none", "kill", {}), await served.post("none", "stdin", { data_b64: "" }), await served.post("none", "resize", { cols: 1, rows: 1 })]) {
+    for (const answer of [
+      await served.status("none"),
+      await served.post("none", "kill", {}),
+      await served.post("none", "stdin", { data_b64: "" }),
+      await served.post("none", "resize", { cols: 1, rows: 1 }),
+    ]) {
       expect(answer).toMatchObject({ status: 404, code: "not_found" });
     }
-    expect(await served.spawn({ command: "cat", cols: 80 })).toMatchObject({ status: 400, message: expect.stringContaining("body.cols: needs allocate_tty") as unknown });
+    expect(await served.spawn({ command: "cat", cols: 80 })).toMatchObject({
+      status: 400,
+      message: expect.stringContaining("body.cols: needs allocate_tty") as unknown,
+    });
     const id = await spawned({ command: "true" });
-    expect(await served.post(id, "resize", { cols: 80, rows: 24 })).toMatchObject({ status: 400, message: expect.stringContaining("no terminal") as unknown });
+    expect(await served.post(id, "resize", { cols: 80, rows: 24 })).toMatchObject({
+      status: 400,
+      message: expect.stringContaining("no terminal") as unknown,
+    });
   });
 });

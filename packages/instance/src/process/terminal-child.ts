@@ -45,15 +45,28 @@ const endOfTransmission = Buffer.from([4]);
 export function startInTerminal(command: Command, events: ChildEvents, size: TerminalSize): RunningChild {
   const native = loadNative();
   // The native module waits for each terminal in a thread, and takes this process with it when it gets none.
-  if (roomForThreads() < spareThreads) throw new ServiceError(429, "too_many_processes", "The session has as many processes and threads as it may have. End some of its processes.");
+  if (roomForThreads() < spareThreads)
+    throw new ServiceError(429, "too_many_processes", "The session has as many processes and threads as it may have. End some of its processes.");
   const { file, args, cwd, env, uid, gid } = command;
   const pairs = Object.entries({ TERM: "xterm-256color", ...env, PWD: cwd }).map(([name, value]) => `${name}=${value}`);
   let closed = false;
-  const { fd, pid, pty } = native.fork(file, args, pairs, cwd, size.columns, size.rows, uid ?? -1, gid ?? -1, true, helperBeside(nativeTerminalFile()), (code, signal) => {
-    events.onExit(signal === 0 ? code : 128 + signal);
-    end.exit();
-    if (held !== undefined) closeSync(held);
-  });
+  const { fd, pid, pty } = native.fork(
+    file,
+    args,
+    pairs,
+    cwd,
+    size.columns,
+    size.rows,
+    uid ?? -1,
+    gid ?? -1,
+    true,
+    helperBeside(nativeTerminalFile()),
+    (code, signal) => {
+      events.onExit(signal === 0 ? code : 128 + signal);
+      end.exit();
+      if (held !== undefined) closeSync(held);
+    },
+  );
   const held = openProgramSide(pty);
   const terminal = new ReadStream(fd);
 
@@ -121,7 +134,11 @@ function openProgramSide(pty: string): number | undefined {
 function loadNative(): NativeTerminal {
   const file = nativeTerminalFile();
   if (file === undefined) {
-    throw new ServiceError(501, "not_implemented", `Terminals are not available in this service: it runs on ${process.platform}-${process.arch}, or was installed without optional packages (@lydell/node-pty-${process.platform}-${process.arch}). Leave allocate_tty out.`);
+    throw new ServiceError(
+      501,
+      "not_implemented",
+      `Terminals are not available in this service: it runs on ${process.platform}-${process.arch}, or was installed without optional packages (@lydell/node-pty-${process.platform}-${process.arch}). Leave allocate_tty out.`,
+    );
   }
   // What is checked here is only that it loads; its shape is that of the exact version in package.json.
   return createRequire(import.meta.url)(file) as NativeTerminal;

@@ -62,7 +62,8 @@ describe.skipIf(missing)(`a terminal${missing ? " (needs @lydell/node-pty of thi
   });
 
   it("loses nothing at the exit, and nothing to a slow reader", async () => {
-    for (let index = 0; index < 5; index++) expect((await served.all(await spawned({ command: "head -c 200000 /dev/zero | tr '\\0' x" }))).stdout.length).toBe(200_000);
+    for (let index = 0; index < 5; index++)
+      expect((await served.all(await spawned({ command: "head -c 200000 /dev/zero | tr '\\0' x" }))).stdout.length).toBe(200_000);
   });
 
   it("gives the exit code of a program that leaves its terminal before it ends", async () => {
@@ -87,11 +88,19 @@ describe.skipIf(missing)(`a terminal${missing ? " (needs @lydell/node-pty of thi
     await served.post(id, "kill", { signal: "KILL" });
     await served.all(id);
     // The test before may have left one that was being closed when they were counted.
-    await vi.waitFor(() => { expect(openTerminals()).toBeLessThanOrEqual(before); }, { timeout: 15_000 });
+    await vi.waitFor(
+      () => {
+        expect(openTerminals()).toBeLessThanOrEqual(before);
+      },
+      { timeout: 15_000 },
+    );
   });
 
   it("needs a program that exists", async () => {
-    expect(await served.spawn({ command: "no-such-program", allocate_tty: true })).toMatchObject({ status: 400, message: expect.stringContaining("no-such-program") as unknown });
+    expect(await served.spawn({ command: "no-such-program", allocate_tty: true })).toMatchObject({
+      status: 400,
+      message: expect.stringContaining("no-such-program") as unknown,
+    });
   });
 });
 

@@ -73,14 +73,23 @@ async function* unpacked(archive: Readable): AsyncGenerator<TarEntry, void, unde
 
 function explain(error: unknown): unknown {
   if (error instanceof BadProfileArchive) return error;
-  const known = error instanceof BadTar || (error instanceof Error && "code" in error && typeof error.code === "string" && /^(?:ZSTD|Z_|EEXIST|ENOTDIR|ENAMETOOLONG)/.test(error.code));
-  return known ? new BadProfileArchive(`The archive cannot be unpacked: ${error instanceof Error ? error.message : String(error)}`, { cause: error }) : error;
+  const known =
+    error instanceof BadTar ||
+    (error instanceof Error && "code" in error && typeof error.code === "string" && /^(?:ZSTD|Z_|EEXIST|ENOTDIR|ENAMETOOLONG)/.test(error.code));
+  return known
+    ? new BadProfileArchive(`The archive cannot be unpacked: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    : error;
 }
 
 /** Where a file of the archive goes. @throws {BadProfileArchive} for one that has no business in a profile. */
 function placeOf(name: string): readonly string[] {
   const parts = name.replace(/^(?:\.\/)+/, "").split("/");
-  if (/[\0\\]/.test(name) || (process.platform === "win32" && name.includes(":")) || parts.some((part) => part === "" || part === "." || part === "..")) throw new BadProfileArchive(`The archive holds ${JSON.stringify(name.slice(0, 200))}, which is no place in a profile.`);
+  if (
+    /[\0\\]/.test(name) ||
+    (process.platform === "win32" && name.includes(":")) ||
+    parts.some((part) => part === "" || part === "." || part === "..")
+  )
+    throw new BadProfileArchive(`The archive holds ${JSON.stringify(name.slice(0, 200))}, which is no place in a profile.`);
   return parts;
 }
 

@@ -8,7 +8,21 @@ export async function readCookies(cdp: CdpConnection): Promise<SavedCookie[]> {
   return cookies.flatMap((cookie) => (cookie.partitionKeyOpaque === true ? [] : [toSaved(cookie)]));
 }
 
-function toSaved({ name, value, domain, path, expires, httpOnly, secure, sameSite, priority, sourceScheme, sourcePort, partitionKey, session }: Protocol.Network.Cookie): SavedCookie {
+function toSaved({
+  name,
+  value,
+  domain,
+  path,
+  expires,
+  httpOnly,
+  secure,
+  sameSite,
+  priority,
+  sourceScheme,
+  sourcePort,
+  partitionKey,
+  session,
+}: Protocol.Network.Cookie): SavedCookie {
   return {
     name,
     value,

@@ -43,7 +43,7 @@ class Reader {
 /** The records of a log file, up to where it breaks off. */
 function* logRecords(file: Buffer): Generator<Buffer, void, undefined> {
   let parts: Buffer[] = [];
-  for (let at = 0; at + logHeaderBytes <= file.length; ) {
+  for (let at = 0; at + logHeaderBytes <= file.length;) {
     const left = logBlockBytes - (at % logBlockBytes);
     if (left < logHeaderBytes) {
       at += left;

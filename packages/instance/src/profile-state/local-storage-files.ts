@@ -21,7 +21,8 @@ export async function readLocalStorage(folder: string): Promise<{ readonly origi
     entries = await readLevelDb(folder);
   } catch (error) {
     // There is none before the first page has written something.
-    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) log("warn", "the local storage could not be read for the saved state", { error: String(error) });
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT"))
+      log("warn", "the local storage could not be read for the saved state", { error: String(error) });
     return { origins: [], leftOut: 0 };
   }
   const byOrigin = new Map<string, { name: string; value: string }[]>();

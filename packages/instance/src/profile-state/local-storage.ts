@@ -15,7 +15,13 @@ export async function writeLocalStorage(cdp: CdpConnection, origins: readonly Sa
   const stop = cdp.on("Fetch.requestPaused", ({ requestId }, from) => {
     if (from !== sessionId) return;
     const body = Buffer.from("<!doctype html><title></title>").toString("base64");
-    cdp.send("Fetch.fulfillRequest", { requestId, responseCode: 200, responseHeaders: [{ name: "content-type", value: "text/html" }], body }, sessionId).catch(() => undefined);
+    cdp
+      .send(
+        "Fetch.fulfillRequest",
+        { requestId, responseCode: 200, responseHeaders: [{ name: "content-type", value: "text/html" }], body },
+        sessionId,
+      )
+      .catch(() => undefined);
   });
   try {
     await cdp.send("Fetch.enable", { patterns: [{ urlPattern: "*" }] }, sessionId);
@@ -45,6 +51,11 @@ async function writeOrigin(cdp: CdpConnection, sessionId: string, { origin, loca
     loaded.promise.catch(() => undefined);
   }
   const entries = JSON.stringify(JSON.stringify(localStorage));
-  const { exceptionDetails } = await cdp.send("Runtime.evaluate", { expression: `for (const { name, value } of JSON.parse(${entries})) localStorage.setItem(name, value)` }, sessionId);
-  if (exceptionDetails !== undefined) throw new Error(`The local storage of ${origin} could not be filled: ${exceptionDetails.exception?.description ?? exceptionDetails.text}.`);
+  const { exceptionDetails } = await cdp.send(
+    "Runtime.evaluate",
+    { expression: `for (const { name, value } of JSON.parse(${entries})) localStorage.setItem(name, value)` },
+    sessionId,
+  );
+  if (exceptionDetails !== undefined)
+    throw new Error(`The local storage of ${origin} could not be filled: ${exceptionDetails.exception?.description ?? exceptionDetails.text}.`);
 }

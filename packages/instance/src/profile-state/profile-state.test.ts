@@ -17,7 +17,8 @@ let site: Server;
 let origin: string;
 beforeAll(async () => {
   site = createServer((incoming, response) => {
-    if (incoming.url === "/login") response.setHeader("set-cookie", ["kept=1; Max-Age=86400; HttpOnly", "session=2; SameSite=Lax", "path=3; Path=/inner; Max-Age=86400"]);
+    if (incoming.url === "/login")
+      response.setHeader("set-cookie", ["kept=1; Max-Age=86400; HttpOnly", "session=2; SameSite=Lax", "path=3; Path=/inner; Max-Age=86400"]);
     response.setHeader("content-type", "text/html").end(`<!doctype html><title>${incoming.headers.cookie ?? "nobody"}</title>`);
   });
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
@@ -31,7 +32,9 @@ afterAll(() => {
 function exchange(instance: RunningInstance, method: string, path: string, body?: Buffer): Promise<{ status: number; body: Buffer }> {
   return new Promise((resolve, reject) => {
     const sent = request({ socketPath: instance.config.listen_path, method, path: `/_instance/${path}` }, (response) => {
-      buffer(response).then((content) => { resolve({ status: response.statusCode ?? 0, body: content }); }, reject);
+      buffer(response).then((content) => {
+        resolve({ status: response.statusCode ?? 0, body: content });
+      }, reject);
     });
     sent.on("error", reject);
     sent.end(body);
@@ -65,7 +68,9 @@ async function openPage(instance: RunningInstance): Promise<Page> {
       await resultOf("Page.navigate", { url: origin + path }, session);
       await expect.poll(() => evaluate("document.readyState + location.href").catch(() => ""), { timeout: 20_000 }).toBe(`complete${origin}${path}`);
     },
-    close: () => { socket.close(); },
+    close: () => {
+      socket.close();
+    },
   };
 }
 
@@ -79,7 +84,13 @@ async function signIn(page: Page): Promise<void> {
 
 async function whatIsThere(page: Page): Promise<unknown> {
   await page.goto("/");
-  return { cookies: String(await page.evaluate("document.title")).split("; ").sort(), theme: await page.evaluate(`localStorage.getItem("theme") + localStorage.getItem("plain")`), note: await page.evaluate(getItem) };
+  return {
+    cookies: String(await page.evaluate("document.title"))
+      .split("; ")
+      .sort(),
+    theme: await page.evaluate(`localStorage.getItem("theme") + localStorage.getItem("plain")`),
+    note: await page.evaluate(getItem),
+  };
 }
 
 const everything = { cookies: ["kept=1", "session=2"], theme: "dark \u{1f319}caf\u00e9", note: "written" };
@@ -99,7 +110,14 @@ function archiveOf(...entries: readonly Entry[]): Buffer {
     header.write("        ", 148, "latin1");
     header.write(type, 156, "latin1");
     header.write("/tmp", 157, "latin1");
-    header.write(`${header.reduce((sum, byte) => sum + byte, 0).toString(8).padStart(6, "0")}\0 `, 148, "latin1");
+    header.write(
+      `${header
+        .reduce((sum, byte) => sum + byte, 0)
+        .toString(8)
+        .padStart(6, "0")}\0 `,
+      148,
+      "latin1",
+    );
     return [header, content, tarPadding(content.length)];
   });
   return zstdCompressSync(Buffer.concat([...parts, tarEnd]));
@@ -119,8 +137,21 @@ describeChromium("the profile of a session", (chromium) => {
     // Whoever could not store it asks again.
     expect((await exchange(first, "POST", "profile/final")).status).toBe(200);
     const state = await readStateOf(Readable.from([archive]));
-    expect(state).toMatchObject({ apply: "cookies", origins: [{ origin, localStorage: [{ name: "plain", value: "café" }, { name: "theme", value: "dark \u{1f319}" }] }] });
-    expect(state?.cookies.map(({ name, value, httpOnly, path }) => ({ name, value, httpOnly, path })).sort((a, b) => a.name.localeCompare(b.name))).toEqual([
+    expect(state).toMatchObject({
+      apply: "cookies",
+      origins: [
+        {
+          origin,
+          localStorage: [
+            { name: "plain", value: "café" },
+            { name: "theme", value: "dark \u{1f319}" },
+          ],
+        },
+      ],
+    });
+    expect(
+      state?.cookies.map(({ name, value, httpOnly, path }) => ({ name, value, httpOnly, path })).sort((a, b) => a.name.localeCompare(b.name)),
+    ).toEqual([
       { name: "kept", value: "1", httpOnly: true, path: "/" },
       { name: "path", value: "3", httpOnly: false, path: "/inner" },
       { name: "session", value: "2", httpOnly: false, path: "/" },
@@ -156,7 +187,10 @@ describeChromium("the profile of a session", (chromium) => {
         { timeout: 30_000, interval: 500 },
       )
       .toBe(1);
-    expect(state).toMatchObject({ apply: "cookies", cookies: expect.arrayContaining([expect.objectContaining({ name: "session", expires: -1 })]) as unknown });
+    expect(state).toMatchObject({
+      apply: "cookies",
+      cookies: expect.arrayContaining([expect.objectContaining({ name: "session", expires: -1 })]) as unknown,
+    });
     expect(await whatIsThere(page)).toEqual(everything);
 
     await using second = await runInstance({ chromium });
@@ -176,10 +210,18 @@ describeChromium("the profile of a session", (chromium) => {
     expect(there).toHaveLength(4000);
     const saved = async (...how: [method: string, path: string]) => {
       const state = await readStateOf(Readable.from([(await exchange(instance, ...how)).body]));
-      return state?.origins.find((entry) => entry.origin === origin)?.localStorage.map(({ name, value }) => [name, value]).sort();
+      return state?.origins
+        .find((entry) => entry.origin === origin)
+        ?.localStorage.map(({ name, value }) => [name, value])
+        .sort();
     };
     // What a page has written goes to the browser and then, within seconds, to its files. A full Chromium that is ended before the first of both loses it.
-    await vi.waitFor(async () => { expect(await saved("GET", "profile")).toHaveLength(4000); }, { timeout: 60_000, interval: 500 });
+    await vi.waitFor(
+      async () => {
+        expect(await saved("GET", "profile")).toHaveLength(4000);
+      },
+      { timeout: 60_000, interval: 500 },
+    );
     expect(await saved("POST", "profile/final")).toEqual(there.sort());
   });
 
@@ -194,14 +236,27 @@ describeChromium("the profile of a session", (chromium) => {
         { name: "domain", value: "wide", domain: ".example.com", path: "/", expires: 4_000_000_000, httpOnly: true, secure: true, sameSite: "None" },
         { name: "narrow", value: "x", domain: "example.com", path: "/", expires: 4_000_000_000, httpOnly: true, secure: true, sameSite: "Strict" },
       ],
-      origins: [{ origin, localStorage: [{ name: "theme", value: "dark \u{1f319}" }, { name: "plain", value: "café" }] }, { origin: "https://example.com", localStorage: [{ name: "a", value: "b" }] }],
+      origins: [
+        {
+          origin,
+          localStorage: [
+            { name: "theme", value: "dark \u{1f319}" },
+            { name: "plain", value: "café" },
+          ],
+        },
+        { origin: "https://example.com", localStorage: [{ name: "a", value: "b" }] },
+      ],
     };
     expect((await exchange(instance, "PUT", "profile", archiveOf({ name: "shoal/state.json", content: JSON.stringify(state) }))).status).toBe(200);
     const page = await openPage(instance);
     expect(await whatIsThere(page)).toEqual({ ...everything, cookies: ["host=only"], note: null });
     const saved = await readStateOf(Readable.from([(await exchange(instance, "POST", "profile/final")).body]));
     expect(saved?.origins.map((entry) => entry.origin).sort()).toEqual([origin, "https://example.com"].sort());
-    expect(saved?.cookies.map(({ name, domain }) => `${name} ${domain}`).sort()).toEqual(["domain .example.com", "host 127.0.0.1", "narrow example.com"]);
+    expect(saved?.cookies.map(({ name, domain }) => `${name} ${domain}`).sort()).toEqual([
+      "domain .example.com",
+      "host 127.0.0.1",
+      "narrow example.com",
+    ]);
   });
 
   it("stays as it was when an archive is none, or wants to lead elsewhere", async () => {

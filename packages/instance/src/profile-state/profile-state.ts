@@ -26,7 +26,13 @@ export interface ProfileState {
 /** A browser that does not answer has nothing to say any more; its files are there. */
 const cookiesTimeoutMs = 10_000;
 
-export function createProfileState({ config, browser }: { readonly config: InstanceConfig; readonly browser: Pick<BrowserSupervisor, "cdp" | "relaunch" | "close"> }): ProfileState {
+export function createProfileState({
+  config,
+  browser,
+}: {
+  readonly config: InstanceConfig;
+  readonly browser: Pick<BrowserSupervisor, "cdp" | "relaunch" | "close">;
+}): ProfileState {
   const folder = join(config.session_dir, "profile");
   const copy = join(config.session_dir, "profile-copy");
   const next = join(config.session_dir, "profile-next");
@@ -99,7 +105,13 @@ export function createProfileState({ config, browser }: { readonly config: Insta
 
   async function restore({ apply: what, cookies, origins }: SavedState): Promise<void> {
     const cdp = await browser.cdp();
-    const refused = what === "session_cookies" ? await writeCookies(cdp, cookies.filter(({ expires }) => expires < 0)) : await replaceCookies(cdp, cookies);
+    const refused =
+      what === "session_cookies"
+        ? await writeCookies(
+            cdp,
+            cookies.filter(({ expires }) => expires < 0),
+          )
+        : await replaceCookies(cdp, cookies);
     if (refused > 0) log("warn", "cookies of the profile were refused by the browser", { refused, of: cookies.length });
     if (what === "all") await writeLocalStorage(cdp, origins);
   }

@@ -15,7 +15,11 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 function written(files: ReadonlyMap<string, Buffer>): Buffer {
-  const parts = [...files].flatMap(([name, content]) => [tarHeader({ name, sizeBytes: content.length, modifiedAtSeconds: 1_700_000_000 }), content, tarPadding(content.length)]);
+  const parts = [...files].flatMap(([name, content]) => [
+    tarHeader({ name, sizeBytes: content.length, modifiedAtSeconds: 1_700_000_000 }),
+    content,
+    tarPadding(content.length),
+  ]);
   return Buffer.concat([...parts, tarEnd]);
 }
 
@@ -25,7 +29,8 @@ function cut(bytes: Buffer, pieceBytes: number): Buffer[] {
 
 async function read(archive: Buffer, pieceBytes = 1000): Promise<Map<string, Buffer>> {
   const files = new Map<string, Buffer>();
-  for await (const { name, kind, content } of readTar(Readable.from(cut(archive, pieceBytes)))) if (kind === "file") files.set(name, await buffer(content));
+  for await (const { name, kind, content } of readTar(Readable.from(cut(archive, pieceBytes))))
+    if (kind === "file") files.set(name, await buffer(content));
   return files;
 }
 
@@ -39,7 +44,12 @@ const files = new Map([
 ]);
 
 it("reads what it wrote, whatever the names and however it is cut", async () => {
-  const name = fc.array(fc.string({ unit: "grapheme", minLength: 1, maxLength: 60 }).filter((part) => !/[/\0]/.test(part)), { minLength: 1, maxLength: 6 }).map((parts) => parts.join("/"));
+  const name = fc
+    .array(
+      fc.string({ unit: "grapheme", minLength: 1, maxLength: 60 }).filter((part) => !/[/\0]/.test(part)),
+      { minLength: 1, maxLength: 6 },
+    )
+    .map((parts) => parts.join("/"));
   const some = fc.array(fc.tuple(name, fc.uint8Array({ maxLength: 2000 })), { maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(some, fc.integer({ min: 1, max: 3000 }), async (entries, pieceBytes) => {

@@ -59,7 +59,9 @@ export function tarPadding(sizeBytes: number): Buffer {
 /** What stands before the content of a file. The content follows, exactly as long as it was announced, and {@link tarPadding}. */
 export function tarHeader(header: TarHeader): Buffer {
   const { name, sizeBytes } = header;
-  const extended = (Buffer.byteLength(name) > 100 || !/^[\x20-\x7e]*$/.test(name) ? paxRecord("path", name) : "") + (sizeBytes > 0o77777777777 ? paxRecord("size", String(sizeBytes)) : "");
+  const extended =
+    (Buffer.byteLength(name) > 100 || !/^[\x20-\x7e]*$/.test(name) ? paxRecord("path", name) : "") +
+    (sizeBytes > 0o77777777777 ? paxRecord("size", String(sizeBytes)) : "");
   if (extended === "") return block(name, header, "0");
   const text = Buffer.from(extended);
   return Buffer.concat([block("PaxHeader", { ...header, sizeBytes: text.length }, "x"), text, tarPadding(text.length), block(name, header, "0")]);
@@ -91,7 +93,7 @@ class Pieces {
 
   /** @throws {BadTar} where the stream ends before. */
   async *exactly(length: number): AsyncGenerator<Buffer, void, undefined> {
-    for (let left = length; left > 0; ) {
+    for (let left = length; left > 0;) {
       const piece = await this.some(left);
       if (piece === undefined) throw new BadTar("The archive was cut off.");
       left -= piece.length;
@@ -123,11 +125,12 @@ function numberAt(header: Buffer, at: number, length: number): number {
 
 function readPax(text: Buffer): Map<string, string> {
   const records = new Map<string, string>();
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const space = text.indexOf(" ", at);
     const length = Number(text.toString("latin1", at, space));
     const equals = text.indexOf("=", space);
-    if (space === -1 || equals === -1 || !Number.isInteger(length) || length <= 0 || at + length > text.length) throw new BadTar("A header of the archive is damaged.");
+    if (space === -1 || equals === -1 || !Number.isInteger(length) || length <= 0 || at + length > text.length)
+      throw new BadTar("A header of the archive is damaged.");
     records.set(text.toString("utf8", space + 1, equals), text.toString("utf8", equals + 1, at + length - 1));
     at += length;
   }

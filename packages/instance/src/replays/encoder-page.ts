@@ -23,7 +23,8 @@ const files = new Map<string, File>();
 
 function emit(key: string, bytes: Uint8Array): void {
   let text = "";
-  for (let start = 0; start < bytes.length; start += charactersAtOnce) text += String.fromCharCode(...bytes.subarray(start, start + charactersAtOnce));
+  for (let start = 0; start < bytes.length; start += charactersAtOnce)
+    text += String.fromCharCode(...bytes.subarray(start, start + charactersAtOnce));
   emitBytes(`${key}:${btoa(text)}`);
 }
 

@@ -39,7 +39,13 @@ export async function startEncoder(config: InstanceConfig, directory: string, eg
     const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true });
     cdp.on("Fetch.requestPaused", ({ requestId }, from) => {
       if (from !== sessionId) return;
-      cdp.send("Fetch.fulfillRequest", { requestId, responseCode: 200, responseHeaders: [{ name: "content-type", value: "text/html" }], body: "" }, sessionId).catch(() => undefined);
+      cdp
+        .send(
+          "Fetch.fulfillRequest",
+          { requestId, responseCode: 200, responseHeaders: [{ name: "content-type", value: "text/html" }], body: "" },
+          sessionId,
+        )
+        .catch(() => undefined);
     });
     cdp.on("Runtime.bindingCalled", ({ payload }, from) => {
       if (from !== sessionId) return;
@@ -58,10 +64,16 @@ export async function startEncoder(config: InstanceConfig, directory: string, eg
       async call(method, ...args) {
         const { exceptionDetails } = await cdp.send(
           "Runtime.callFunctionOn",
-          { objectId, functionDeclaration: `function(...args) { return this.${method}(...args); }`, arguments: args.map((value) => ({ value })), awaitPromise: true },
+          {
+            objectId,
+            functionDeclaration: `function(...args) { return this.${method}(...args); }`,
+            arguments: args.map((value) => ({ value })),
+            awaitPromise: true,
+          },
           sessionId,
         );
-        if (exceptionDetails !== undefined) throw new Error(`The encoder failed: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
+        if (exceptionDetails !== undefined)
+          throw new Error(`The encoder failed: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
       },
       onBytes(told) {
         listener = told;

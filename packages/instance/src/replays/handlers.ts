@@ -30,7 +30,8 @@ export function replayArea(options: ReplaysOptions): ReplayArea {
   return {
     handlers: {
       async startReplay({ body }) {
-        if (body.record_audio) throw new ServiceError(501, "not_implemented", "body.record_audio: sound is not recorded yet. Leave record_audio away, or send false.");
+        if (body.record_audio)
+          throw new ServiceError(501, "not_implemented", "body.record_audio: sound is not recorded yet. Leave record_audio away, or send false.");
         return (await replays()).start({ framerate: body.framerate, maxDurationSeconds: body.max_duration_in_seconds });
       },
       listReplays: async () => (await replays()).list(),

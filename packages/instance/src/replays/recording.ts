@@ -76,9 +76,11 @@ export function beginRecording({ id, path, framerate, maxDurationMs, encoder, fi
     busy = true;
     lastSentMs = now;
     // One frame that cannot be read is left out; an encoder that is gone is told by itself.
-    sending = call.catch(() => undefined).finally(() => {
-      busy = false;
-    });
+    sending = call
+      .catch(() => undefined)
+      .finally(() => {
+        busy = false;
+      });
   }
 
   function end(): number {
@@ -131,13 +133,15 @@ export function beginRecording({ id, path, framerate, maxDurationMs, encoder, fi
     },
     write(bytes) {
       if (over) return;
-      writing = writing.then(async () => {
-        await file.append(bytes);
-        if (file.isFull) stop();
-      }).catch((error: unknown) => {
-        if (!over) log("warn", "a recording ended, for it could not be written", { replay_id: id, error: String(error) });
-        lose();
-      });
+      writing = writing
+        .then(async () => {
+          await file.append(bytes);
+          if (file.isFull) stop();
+        })
+        .catch((error: unknown) => {
+          if (!over) log("warn", "a recording ended, for it could not be written", { replay_id: id, error: String(error) });
+          lose();
+        });
     },
     stop,
     lose,

@@ -11,14 +11,19 @@ import { cdpClient, runInstance, type RunningInstance } from "../testing/run-ins
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const moving = "document.body.style.margin = 0; let i = 0; globalThis.timer = setInterval(() => { document.body.style.background = `hsl(${i++ * 7 % 360} 80% 50%)` }, 30); 0";
+const moving =
+  "document.body.style.margin = 0; let i = 0; globalThis.timer = setInterval(() => { document.body.style.background = `hsl(${i++ * 7 % 360} 80% 50%)` }, 30); 0";
 
 /** Bytes of an answer of the instance. */
 function get(instance: RunningInstance, path: string): Promise<{ status: number; headers: Record<string, unknown>; bytes: Buffer }> {
   return new Promise((resolve, reject) => {
     request({ socketPath: instance.config.listen_path, path }, (response) => {
-      buffer(response).then((bytes) => { resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes }); }, reject);
-    }).on("error", reject).end();
+      buffer(response).then((bytes) => {
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes });
+      }, reject);
+    })
+      .on("error", reject)
+      .end();
   });
 }
 
@@ -46,7 +51,13 @@ async function examine(bytes: Buffer): Promise<{ codec: string | null; width: nu
   const input = new Input({ source: new BufferSource(bytes), formats: ALL_FORMATS });
   const track = await input.getPrimaryVideoTrack();
   if (track === null) throw new Error("There is no picture.");
-  return { codec: await track.getCodec(), width: await track.getDisplayWidth(), height: await track.getDisplayHeight(), seconds: await input.computeDuration(), frames: (await track.computePacketStats()).packetCount };
+  return {
+    codec: await track.getCodec(),
+    width: await track.getDisplayWidth(),
+    height: await track.getDisplayHeight(),
+    seconds: await input.computeDuration(),
+    frames: (await track.computePacketStats()).packetCount,
+  };
 }
 
 /** How long a recording went on, by its own account. */
@@ -155,20 +166,23 @@ describeChromium("recordings", (chromium) => {
     expect((await examine(await download(instance, next.replay_id))).seconds).toBeGreaterThan(0.4);
   });
   // The headless shell has no tabs: each page has a window of its own.
-  if (chromium.kind === "chrome") it("goes back to the tab that is brought to the front again", async () => {
-    const { result } = (await cdp.send("Target.createTarget", { url: "data:text/html,<body style='background:red'>" })) as { result: { targetId: string } };
-    await after(500);
-    const { replay_id: id } = await start(instance, { framerate: 20 });
-    // A page that rests gives a frame a second; this one moves.
-    await evaluate(moving);
-    await after(1500);
-    await cdp.send("Page.bringToFront", {}, sessionId);
-    await after(6000);
-    await instance.call("POST", `/replays/${id}/stop`);
-    const found = await examine(await download(instance, id));
-    expect(found.frames).toBeGreaterThan(12);
-    await cdp.send("Target.closeTarget", result);
-  });
+  if (chromium.kind === "chrome")
+    it("goes back to the tab that is brought to the front again", async () => {
+      const { result } = (await cdp.send("Target.createTarget", { url: "data:text/html,<body style='background:red'>" })) as {
+        result: { targetId: string };
+      };
+      await after(500);
+      const { replay_id: id } = await start(instance, { framerate: 20 });
+      // A page that rests gives a frame a second; this one moves.
+      await evaluate(moving);
+      await after(1500);
+      await cdp.send("Page.bringToFront", {}, sessionId);
+      await after(6000);
+      await instance.call("POST", `/replays/${id}/stop`);
+      const found = await examine(await download(instance, id));
+      expect(found.frames).toBeGreaterThan(12);
+      await cdp.send("Target.closeTarget", result);
+    });
   it("refuses a fifth at once", async () => {
     const started = await Promise.all([1, 2, 3, 4].map(() => start(instance, { framerate: 1 })));
     expect((await instance.call("POST", "/replays", "{}")).status).toBe(409);

@@ -78,7 +78,8 @@ export function createReplays({ config, egressPort, browser, display }: ReplaysO
 
   function present(id: string): Recording {
     const recording = recordings.get(id);
-    if (recording === undefined) throw new ServiceError(404, "not_found", `This session has no recording ${id.slice(0, 100)}. List them with browsers.replays.list.`);
+    if (recording === undefined)
+      throw new ServiceError(404, "not_found", `This session has no recording ${id.slice(0, 100)}. List them with browsers.replays.list.`);
     return recording;
   }
 
@@ -91,7 +92,13 @@ export function createReplays({ config, egressPort, browser, display }: ReplaysO
       else recording.write(bytes);
     });
     void made.closed.then(() => {
-      if (encoder !== undefined) encoder.then((present) => { if (present === made) encoder = undefined; }, () => undefined);
+      if (encoder !== undefined)
+        encoder.then(
+          (present) => {
+            if (present === made) encoder = undefined;
+          },
+          () => undefined,
+        );
     });
     return made;
   }
@@ -133,8 +140,18 @@ export function createReplays({ config, egressPort, browser, display }: ReplaysO
 
   async function start({ framerate = defaultFramerate, maxDurationSeconds }: Parameters<Replays["start"]>[0]): Promise<Replay> {
     if (closed) throw new ServiceError(503, "shutting_down", "This session is ending.");
-    if (running >= maxRunning) throw new ServiceError(409, "conflict", `${String(maxRunning)} recordings of this session run, the most there can be. Stop one with browsers.replays.stop.`);
-    if (recordings.size + early.size >= maxRecordings) throw new ServiceError(409, "conflict", `This session has made ${String(maxRecordings)} recordings, the most there can be. Record in another session.`);
+    if (running >= maxRunning)
+      throw new ServiceError(
+        409,
+        "conflict",
+        `${String(maxRunning)} recordings of this session run, the most there can be. Stop one with browsers.replays.stop.`,
+      );
+    if (recordings.size + early.size >= maxRecordings)
+      throw new ServiceError(
+        409,
+        "conflict",
+        `This session has made ${String(maxRecordings)} recordings, the most there can be. Record in another session.`,
+      );
     running++;
     const id = randomBytes(12).toString("hex");
     try {
@@ -158,7 +175,14 @@ export function createReplays({ config, egressPort, browser, display }: ReplaysO
       await made.call("open", id, size.width, size.height, framerate);
       await Promise.race([firstFrame.promise, new Promise((resolve) => setTimeout(resolve, firstPictureMs))]);
       if (isClosed()) throw new ServiceError(503, "shutting_down", "This session is ending.");
-      const recording = beginRecording({ id, path: join(directory, `${id}.mp4`), framerate, encoder: made, first: latest, maxDurationMs: maxDurationSeconds === undefined ? undefined : maxDurationSeconds * 1000 });
+      const recording = beginRecording({
+        id,
+        path: join(directory, `${id}.mp4`),
+        framerate,
+        encoder: made,
+        first: latest,
+        maxDurationMs: maxDurationSeconds === undefined ? undefined : maxDurationSeconds * 1000,
+      });
       for (const bytes of early.get(id) ?? []) recording.write(bytes);
       early.delete(id);
       recordings.set(id, recording);
@@ -173,7 +197,9 @@ export function createReplays({ config, egressPort, browser, display }: ReplaysO
       release();
       if (ServiceError.isInstance(error)) throw error;
       log("warn", "a recording could not be started", { error: String(error) });
-      throw new ServiceError(500, "internal_error", `The recording could not be started: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+      throw new ServiceError(500, "internal_error", `The recording could not be started: ${error instanceof Error ? error.message : String(error)}`, {
+        cause: error,
+      });
     }
   }
 
@@ -236,11 +262,19 @@ export function createReplays({ config, egressPort, browser, display }: ReplaysO
 async function requireSpace(directory: string): Promise<void> {
   const { bavail, bsize } = await statfs(directory);
   if (bavail * bsize >= leastFreeBytes) return;
-  throw new ServiceError(507, "insufficient_storage", `The recording cannot be started: no space is left, ${String(leastFreeBytes / 2 ** 20)} MB are needed. Delete files of the session that are not needed and send the request again.`);
+  throw new ServiceError(
+    507,
+    "insufficient_storage",
+    `The recording cannot be started: no space is left, ${String(leastFreeBytes / 2 ** 20)} MB are needed. Delete files of the session that are not needed and send the request again.`,
+  );
 }
 
 function describe({ id, startedAtMs, finishedAtMs }: Recording): Replay {
-  return { replay_id: id, started_at: new Date(startedAtMs).toISOString(), finished_at: finishedAtMs === undefined ? null : new Date(finishedAtMs).toISOString() };
+  return {
+    replay_id: id,
+    started_at: new Date(startedAtMs).toISOString(),
+    finished_at: finishedAtMs === undefined ? null : new Date(finishedAtMs).toISOString(),
+  };
 }
 
 /** Of the page in front, scaled down to what is recorded at most; even, as the encoder wants it. */

@@ -30,9 +30,20 @@ const fragmentSeconds = 2;
  *
  * @throws with what ffmpeg said when it does not start.
  */
-export async function beginScreenRecording({ program, sessionDir, display, id, path, framerate, maxDurationMs }: ScreenRecordingOptions): Promise<Recording> {
+export async function beginScreenRecording({
+  program,
+  sessionDir,
+  display,
+  id,
+  path,
+  framerate,
+  maxDurationMs,
+}: ScreenRecordingOptions): Promise<Recording> {
   const { width, height } = display.mode;
-  const child = spawn(program, ffmpegArguments({ name: display.name, width, height, framerate }), { stdio: ["pipe", "pipe", "pipe"], env: { ...process.env, XAUTHORITY: authorityPath(sessionDir) } });
+  const child = spawn(program, ffmpegArguments({ name: display.name, width, height, framerate }), {
+    stdio: ["pipe", "pipe", "pipe"],
+    env: { ...process.env, XAUTHORITY: authorityPath(sessionDir) },
+  });
   let lastWords = "";
   let recordedMs = 0;
   createInterface(child.stderr).on("line", (line) => {
@@ -87,7 +98,8 @@ export async function beginScreenRecording({ program, sessionDir, display, id, p
 
   const timeout = setTimeout(kill, startTimeoutMs);
   void Promise.all([ended, write().catch(kill)]).then(() => {
-    if (finishedAtMs === undefined && startedAtMs !== undefined) log("warn", "the recording of a screen broke off", { replay_id: id, last_words: lastWords });
+    if (finishedAtMs === undefined && startedAtMs !== undefined)
+      log("warn", "the recording of a screen broke off", { replay_id: id, last_words: lastWords });
     finish();
     // It takes its last picture some time after it was told to stop.
     if (startedAtMs !== undefined && recordedMs > 0) finishedAtMs = startedAtMs + Math.round(recordedMs);
@@ -115,7 +127,17 @@ export async function beginScreenRecording({ program, sessionDir, display, id, p
   };
 }
 
-function ffmpegArguments({ name, width, height, framerate }: { readonly name: string; readonly width: number; readonly height: number; readonly framerate: number }): string[] {
+function ffmpegArguments({
+  name,
+  width,
+  height,
+  framerate,
+}: {
+  readonly name: string;
+  readonly width: number;
+  readonly height: number;
+  readonly framerate: number;
+}): string[] {
   const scale = Math.min(1, maxPictureSide / Math.max(width, height));
   // The encoder wants them even.
   const even = (side: number): string => String(Math.max(2, Math.round((side * scale) / 2) * 2));

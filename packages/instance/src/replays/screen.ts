@@ -53,7 +53,10 @@ function followPages(cdp: CdpConnection, onFrame: (frame: Frame) => void): () =>
     looking = true;
     try {
       const { targetInfos } = await cdp.send("Target.getTargets", { filter: [{ type: "page" }] });
-      const present = targetInfos.map(({ targetId }) => targetId).sort().join();
+      const present = targetInfos
+        .map(({ targetId }) => targetId)
+        .sort()
+        .join();
       const now = targetInfos.find(({ targetId }) => targetId === page?.targetId)?.url;
       if (now !== url) cast?.pageChanged();
       url = now;

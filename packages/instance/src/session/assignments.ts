@@ -32,7 +32,11 @@ interface AssignmentsOptions {
 const noFullChromium: Refusal = { status: 422, code: "no_full_chromium", message: "There is no full Chromium here, only a headless shell." };
 
 function notStarted(error: unknown): Refusal {
-  return { status: 503, code: "browser_not_running", message: `The browser could not be started as it was asked for: ${error instanceof Error ? error.message : String(error)}.` };
+  return {
+    status: 503,
+    code: "browser_not_running",
+    message: `The browser could not be started as it was asked for: ${error instanceof Error ? error.message : String(error)}.`,
+  };
 }
 
 export function createAssignments({ config, browser, activity, logs, loadTelemetry, isEnding }: AssignmentsOptions): Assignments {
@@ -56,7 +60,8 @@ export function createAssignments({ config, browser, activity, logs, loadTelemet
     activity.limit(request.timeout_seconds * 1000);
     if (request.saves_profile !== undefined) savesProfile = request.saves_profile;
     if (request.viewport !== undefined) void browser.resize(request.viewport);
-    if (request.launch !== undefined || request.authorities !== undefined) return inTurn(() => assignWithLaunch(request, request.launch ?? {}, startUrl));
+    if (request.launch !== undefined || request.authorities !== undefined)
+      return inTurn(() => assignWithLaunch(request, request.launch ?? {}, startUrl));
     if (request.telemetry !== undefined) return assignWithTelemetry(request.telemetry, startUrl);
     if (startUrl !== undefined) browser.open(startUrl);
     return undefined;
@@ -68,14 +73,22 @@ export function createAssignments({ config, browser, activity, logs, loadTelemet
     if (startUrl !== undefined) browser.open(startUrl);
   }
 
-  async function assignWithLaunch({ authorities, viewport, telemetry: categories }: AssignInstance, wishes: LaunchWishes, startUrl: string | undefined): Promise<Refusal | undefined> {
+  async function assignWithLaunch(
+    { authorities, viewport, telemetry: categories }: AssignInstance,
+    wishes: LaunchWishes,
+    startUrl: string | undefined,
+  ): Promise<Refusal | undefined> {
     const change = launchChange(config, browser.launch, wishes);
     if (change === "no_full_chromium") return noFullChromium;
     const screen = change?.headless === false ? await openScreen(viewport) : undefined;
     if (screen !== undefined && "status" in screen) return screen;
     const retrust = authorities === undefined ? undefined : trust(authorities);
     try {
-      if (change !== undefined || retrust !== undefined) await browser.relaunch({ ...(await namedAsAPersons(change ?? {})), ...(viewport && { page: viewport }), ...(screen && { display: screen.name }) }, retrust);
+      if (change !== undefined || retrust !== undefined)
+        await browser.relaunch(
+          { ...(await namedAsAPersons(change ?? {})), ...(viewport && { page: viewport }), ...(screen && { display: screen.name }) },
+          retrust,
+        );
     } catch (error) {
       return notStarted(error);
     }
@@ -122,7 +135,11 @@ export function createAssignments({ config, browser, activity, logs, loadTelemet
       if (!("status" in opened)) display = opened;
       return opened;
     } catch (error) {
-      return { status: 503, code: "browser_not_running", message: `The browser has no screen: ${error instanceof Error ? error.message : String(error)}` };
+      return {
+        status: 503,
+        code: "browser_not_running",
+        message: `The browser has no screen: ${error instanceof Error ? error.message : String(error)}`,
+      };
     }
   }
 

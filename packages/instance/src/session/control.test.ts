@@ -36,9 +36,12 @@ describeChromium("the control channel", (chromium) => {
     expect((await instance.event(() => true)).type).toBe("state");
     await instance.ready();
     const second = instance.call("GET", "/_instance/events");
-    await vi.waitFor(async () => {
-      expect((await instance.call("POST", "/_instance/stop")).status).toBe(204);
-    }, { timeout: 15_000 });
+    await vi.waitFor(
+      async () => {
+        expect((await instance.call("POST", "/_instance/stop")).status).toBe(204);
+      },
+      { timeout: 15_000 },
+    );
     const lines = (await second).text.trim().split("\n");
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ type: "state", browser: "ready", browser_restarts: 0 });
     expect(JSON.parse(lines.at(-1) ?? "")).toEqual({ type: "ending", reason: "stopped" });
@@ -48,16 +51,23 @@ describeChromium("the control channel", (chromium) => {
   it("counts an operation as use, but not the control channel", async () => {
     await using instance = await runInstance({ chromium });
     await instance.assign({});
-    const idleTimes = () => instance.events.flatMap((event) => (event.type === "activity" && event.idle_since_ms !== null ? [event.idle_since_ms] : []));
-    await vi.waitFor(() => {
-      expect(idleTimes()).toHaveLength(1);
-    }, { timeout: 15_000 });
+    const idleTimes = () =>
+      instance.events.flatMap((event) => (event.type === "activity" && event.idle_since_ms !== null ? [event.idle_since_ms] : []));
+    await vi.waitFor(
+      () => {
+        expect(idleTimes()).toHaveLength(1);
+      },
+      { timeout: 15_000 },
+    );
     for (let i = 0; i < 3; i++) await instance.call("GET", "/_instance/other");
     const before = Date.now();
     await instance.call("GET", "/fs/nothing");
-    await vi.waitFor(() => {
-      expect(idleTimes().length).toBeGreaterThan(1);
-    }, { timeout: 15_000 });
+    await vi.waitFor(
+      () => {
+        expect(idleTimes().length).toBeGreaterThan(1);
+      },
+      { timeout: 15_000 },
+    );
     expect(idleTimes()[1]).toBeGreaterThanOrEqual(before);
   });
 });

@@ -64,8 +64,14 @@ export function createEnding({ activity, feed, parts, closeClients, shutDown }: 
     const { operations, telemetry } = parts;
     settling = Promise.all([
       telemetry.present?.close(),
-      atMost(closeOperationsTimeoutMs, operations.begun?.then((loaded) => loaded.close())),
-      atMost(finishReplaysTimeoutMs, operations.begun?.then((loaded) => loaded.finishReplays())),
+      atMost(
+        closeOperationsTimeoutMs,
+        operations.begun?.then((loaded) => loaded.close()),
+      ),
+      atMost(
+        finishReplaysTimeoutMs,
+        operations.begun?.then((loaded) => loaded.finishReplays()),
+      ),
     ]);
     return settling;
   }

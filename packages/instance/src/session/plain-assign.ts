@@ -18,7 +18,13 @@ export function readPlainAssign(text: string): AssignInstance | undefined {
   if (viewport !== undefined && size === undefined) return undefined;
   const wishes = launch === undefined ? undefined : readWishes(launch);
   if (launch !== undefined && wishes === undefined) return undefined;
-  return { session_id, timeout_seconds, ...(size && { viewport: size }), ...(start_url !== undefined && { start_url }), ...(wishes && { launch: wishes }) };
+  return {
+    session_id,
+    timeout_seconds,
+    ...(size && { viewport: size }),
+    ...(start_url !== undefined && { start_url }),
+    ...(wishes && { launch: wishes }),
+  };
 }
 
 function readWishes(launch: unknown): LaunchWishes | undefined {
@@ -40,7 +46,8 @@ function parse(text: string): Partial<Record<string, unknown>> | undefined {
 }
 
 function readSize(viewport: unknown): { width: number; height: number } | undefined {
-  if (typeof viewport !== "object" || viewport === null || Object.keys(viewport).length !== 2 || !("width" in viewport) || !("height" in viewport)) return undefined;
+  if (typeof viewport !== "object" || viewport === null || Object.keys(viewport).length !== 2 || !("width" in viewport) || !("height" in viewport))
+    return undefined;
   const { width, height } = viewport;
   return isWithin(width, maxViewportPixels) && isWithin(height, maxViewportPixels) ? { width, height } : undefined;
 }

@@ -46,8 +46,10 @@ export function createUpgrades({ gateway, activity, parts, isEnding }: UpgradeOp
         const [{ processes }, { attachTo }] = await Promise.all([parts.operations.load(), import("../process/attach.ts")]);
         return attachTo(request, socket, head, { path, processes });
       });
-    } else if (path === "/webdriver") void join("WebDriver BiDi", request, socket, async () => (await parts.bidi.load()).upgrade(request, socket, head));
-    else if (path === "/live-view") void join("the live view", request, socket, async () => (await parts.liveView.load()).upgrade(request, socket, head));
+    } else if (path === "/webdriver")
+      void join("WebDriver BiDi", request, socket, async () => (await parts.bidi.load()).upgrade(request, socket, head));
+    else if (path === "/live-view")
+      void join("the live view", request, socket, async () => (await parts.liveView.load()).upgrade(request, socket, head));
     else refuseUpgrade(request, socket, { status: 404, code: "not_found", message: `There is no WebSocket at ${path.slice(0, 200)}.` });
   };
 }

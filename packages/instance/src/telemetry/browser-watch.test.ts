@@ -81,7 +81,13 @@ describeChromium("the watch over a browser", (chromium) => {
     await instance.assign({ telemetry: ["page"], start_url: `http://localhost:${String(port)}/shifting` });
     const told = followTelemetry(instance);
     const { data } = await told.wait("page_layout_shift", { url: /shifting$/ });
-    expect(data).toMatchObject({ duration: 0, target_type: "page", time: expect.any(Number) as unknown, source_frame_id: data?.frame_id, layout_shift_details: { value: expect.any(Number) as unknown, had_recent_input: false } });
+    expect(data).toMatchObject({
+      duration: 0,
+      target_type: "page",
+      time: expect.any(Number) as unknown,
+      source_frame_id: data?.frame_id,
+      layout_shift_details: { value: expect.any(Number) as unknown, had_recent_input: false },
+    });
     expect((data?.layout_shift_details as { value: number }).value).toBeGreaterThan(0);
   });
 
@@ -106,7 +112,12 @@ describeChromium("the watch over a browser", (chromium) => {
       isLast = true;
       for (const loop of loops) {
         for (const type of ["console_log", "network_request", "page_navigation"]) {
-          await vi.waitFor(() => { expect(toldRounds(told, type, loop).at(-1), `${type} of ${loop}`).toBe(reached(loop)); }, { timeout: 30_000 });
+          await vi.waitFor(
+            () => {
+              expect(toldRounds(told, type, loop).at(-1), `${type} of ${loop}`).toBe(reached(loop));
+            },
+            { timeout: 30_000 },
+          );
           const numbers = toldRounds(told, type, loop);
           const first = numbers[0] ?? 0;
           expect(numbers, `${type} of ${loop}`).toEqual(numbers.map((_, index) => first + index));
@@ -150,7 +161,9 @@ it("tells where a browser refuses to be watched, and watches it when it is asked
   refuses = false;
   await telemetry.select(["console"]);
   const stream = telemetry.stream("all", undefined)[Symbol.asyncIterator]();
-  expect((await stream.next()).value).toMatchObject({ data: { seq: 1, event: { type: "monitor_init_failed", category: "monitor", data: { step: "Target.setAutoAttach" } } } });
+  expect((await stream.next()).value).toMatchObject({
+    data: { seq: 1, event: { type: "monitor_init_failed", category: "monitor", data: { step: "Target.setAutoAttach" } } },
+  });
   // The session of the refused attempt was left.
   expect(sent).toEqual([
     "Target.attachToBrowserTarget",

@@ -34,7 +34,13 @@ const allOff: Switches = { runtime: false, network: false, page: false, timeline
 
 function switchesFor(categories: ReadonlySet<TelemetryCategory>): Switches {
   const interaction = categories.has("interaction");
-  return { runtime: categories.has("console") || interaction, network: categories.has("network"), page: true, timeline: categories.has("page"), interaction };
+  return {
+    runtime: categories.has("console") || interaction,
+    network: categories.has("network"),
+    page: true,
+    timeline: categories.has("page"),
+    interaction,
+  };
 }
 
 const autoAttach: Protocol.Target.SetAutoAttachRequest = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true };
@@ -46,7 +52,12 @@ const autoAttach: Protocol.Target.SetAutoAttachRequest = { autoAttach: true, wai
  * @param refusedTunnel - status with which the way out has just refused a tunnel to `host:port`.
  * @throws {CdpError} when the browser refuses it, or is gone.
  */
-export async function watchBrowser(cdp: CdpConnection, recorder: TelemetryRecorder, categories: ReadonlySet<TelemetryCategory>, refusedTunnel: RefusedTunnel): Promise<BrowserWatch> {
+export async function watchBrowser(
+  cdp: CdpConnection,
+  recorder: TelemetryRecorder,
+  categories: ReadonlySet<TelemetryCategory>,
+  refusedTunnel: RefusedTunnel,
+): Promise<BrowserWatch> {
   const targets = new Map<string, WatchedTarget>();
   const switched = new Map<WatchedTarget, Switches>();
   const scripts = new Map<WatchedTarget, Promise<string | undefined>>();
@@ -62,7 +73,11 @@ export async function watchBrowser(cdp: CdpConnection, recorder: TelemetryRecord
   const { sessionId: root } = await cdp.send("Target.attachToBrowserTarget");
 
   /** What is refused is refused because the target is gone, or of a kind that has none of it. */
-  function tell<M extends keyof Commands>(target: WatchedTarget, method: M, params?: Commands[M]["paramsType"][0]): Promise<Commands[M]["returnType"] | undefined> {
+  function tell<M extends keyof Commands>(
+    target: WatchedTarget,
+    method: M,
+    params?: Commands[M]["paramsType"][0],
+  ): Promise<Commands[M]["returnType"] | undefined> {
     return Promise.race([cdp.send(method, params, target.sessionId).catch(() => undefined), target.gone]);
   }
 
@@ -83,11 +98,17 @@ export async function watchBrowser(cdp: CdpConnection, recorder: TelemetryRecord
     if (hasDocuments && wanted.page && !before.page) sent.push(tell(target, "Page.enable"), readFrames(target));
     if (wanted.runtime && !before.runtime) sent.push(tell(target, "Runtime.enable"));
     else if (!wanted.runtime && before.runtime) sent.push(tell(target, "Runtime.disable"));
-    if (wanted.network !== before.network) sent.push(wanted.network ? tell(target, "Network.enable", { maxPostDataSize: 64 * 1024 }) : tell(target, "Network.disable"));
-    if (hasDocuments && wanted.timeline !== before.timeline) sent.push(tell(target, "PerformanceTimeline.enable", { eventTypes: wanted.timeline ? ["layout-shift", "largest-contentful-paint"] : [] }));
+    if (wanted.network !== before.network)
+      sent.push(wanted.network ? tell(target, "Network.enable", { maxPostDataSize: 64 * 1024 }) : tell(target, "Network.disable"));
+    if (hasDocuments && wanted.timeline !== before.timeline)
+      sent.push(tell(target, "PerformanceTimeline.enable", { eventTypes: wanted.timeline ? ["layout-shift", "largest-contentful-paint"] : [] }));
     if (hasDocuments && wanted.interaction && !before.interaction) {
       sent.push(tell(target, "Runtime.addBinding", { name: interactionBinding, executionContextName: interactionWorld }));
-      const script = tell(target, "Page.addScriptToEvaluateOnNewDocument", { source: interactionScript, worldName: interactionWorld, runImmediately: true }).then((added) => added?.identifier);
+      const script = tell(target, "Page.addScriptToEvaluateOnNewDocument", {
+        source: interactionScript,
+        worldName: interactionWorld,
+        runImmediately: true,
+      }).then((added) => added?.identifier);
       scripts.set(target, script);
       sent.push(script);
     } else if (hasDocuments && !wanted.interaction && before.interaction) sent.push(removeScript(target));
@@ -235,10 +256,12 @@ export async function watchBrowser(cdp: CdpConnection, recorder: TelemetryRecord
       wanted = switchesFor(next);
       if (before.network && !wanted.network) network.clear();
       if (before.timeline && !wanted.timeline) pages.clear();
-      await Promise.all([...targets.values()].map((target) => {
-        if (wanted.runtime && !before.runtime) target.consoleSinceMs = Date.now();
-        return apply(target);
-      }));
+      await Promise.all(
+        [...targets.values()].map((target) => {
+          if (wanted.runtime && !before.runtime) target.consoleSinceMs = Date.now();
+          return apply(target);
+        }),
+      );
     },
     end,
   };

@@ -22,12 +22,30 @@ export function recordConsoleCall(recorder: TelemetryRecorder, target: WatchedTa
   const source = { kind: "cdp", event: "Runtime.consoleAPICalled" } as const;
   const stack = call.stackTrace && { stack_trace: stackOf(call.stackTrace, cutter) };
   const text = args[0] ?? "";
-  if (call.type === "error") recorder.record({ type: "console_error", category: "console", source, data: { ...context, level: "error", text, args, ...stack }, ...cutter.mark });
-  else recorder.record({ type: "console_log", category: "console", source, data: { ...context, level: call.type, text, args, ...stack }, ...cutter.mark });
+  if (call.type === "error")
+    recorder.record({
+      type: "console_error",
+      category: "console",
+      source,
+      data: { ...context, level: "error", text, args, ...stack },
+      ...cutter.mark,
+    });
+  else
+    recorder.record({
+      type: "console_log",
+      category: "console",
+      source,
+      data: { ...context, level: call.type, text, args, ...stack },
+      ...cutter.mark,
+    });
 }
 
 /** What was thrown and caught by nobody. */
-export function recordException(recorder: TelemetryRecorder, target: WatchedTarget, { timestamp, exceptionDetails }: Protocol.Runtime.ExceptionThrownEvent): void {
+export function recordException(
+  recorder: TelemetryRecorder,
+  target: WatchedTarget,
+  { timestamp, exceptionDetails }: Protocol.Runtime.ExceptionThrownEvent,
+): void {
   if (timestamp < target.consoleSinceMs) return;
   const { columnNumber, exception, executionContextId, lineNumber, stackTrace, text, url } = exceptionDetails;
   const cutter = new Cutter();
@@ -61,12 +79,13 @@ function describe({ description, preview, subtype, type, unserializableValue, va
 function describePreview({ description = "Object", entries, overflow, properties, subtype }: Protocol.Runtime.ObjectPreview): string {
   const isList = subtype === "array" || subtype === "typedarray";
   if (properties.length === 0 && entries === undefined && !overflow) return isList ? "[]" : description === "Object" ? "{}" : description;
-  const shown = entries === undefined
-    ? properties.map(({ name, type, value = "…" }) => {
-        const text = type === "string" ? JSON.stringify(value) : value;
-        return isList ? text : `${name}: ${text}`;
-      })
-    : entries.map(({ key, value }) => (key === undefined ? describePreview(value) : `${key.description ?? ""} => ${value.description ?? ""}`));
+  const shown =
+    entries === undefined
+      ? properties.map(({ name, type, value = "…" }) => {
+          const text = type === "string" ? JSON.stringify(value) : value;
+          return isList ? text : `${name}: ${text}`;
+        })
+      : entries.map(({ key, value }) => (key === undefined ? describePreview(value) : `${key.description ?? ""} => ${value.description ?? ""}`));
   const inside = [...shown, ...(overflow ? ["…"] : [])].join(", ");
   if (isList) return `[${inside}]`;
   return description === "Object" ? `{${inside}}` : `${description} {${inside}}`;

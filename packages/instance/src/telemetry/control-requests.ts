@@ -7,7 +7,11 @@ import type { Telemetry } from "./telemetry.ts";
 const maxBodyBytes = 65_536;
 
 /** Answers a request to the control channel: `GET` follows the events, `POST` switches categories. */
-export async function answerControl(telemetry: Pick<Telemetry, "close" | "select" | "sendLines">, request: IncomingMessage, response: ServerResponse): Promise<void> {
+export async function answerControl(
+  telemetry: Pick<Telemetry, "close" | "select" | "sendLines">,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   if (request.method === "GET") {
     const after = /[?&]after=(\d{1,15})$/.exec(request.url ?? "")?.[1];
     telemetry.sendLines(response, Number(after ?? 0));

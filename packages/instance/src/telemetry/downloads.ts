@@ -17,7 +17,10 @@ import type { TelemetryRecorder } from "./recorder.ts";
 export function watchDownloads(cdp: CdpConnection, recorder: TelemetryRecorder, root: string): () => void {
   const begun = new Map<string, Protocol.Browser.DownloadWillBeginEvent>();
 
-  async function finish(start: Protocol.Browser.DownloadWillBeginEvent | undefined, { filePath, receivedBytes, state }: Protocol.Browser.DownloadProgressEvent): Promise<void> {
+  async function finish(
+    start: Protocol.Browser.DownloadWillBeginEvent | undefined,
+    { filePath, receivedBytes, state }: Protocol.Browser.DownloadProgressEvent,
+  ): Promise<void> {
     const cutter = new Cutter();
     const file = state === "completed" && filePath !== undefined ? await examine(filePath) : undefined;
     recorder.record({
@@ -27,7 +30,12 @@ export function watchDownloads(cdp: CdpConnection, recorder: TelemetryRecorder, 
       data: {
         state: state === "completed" ? "completed" : "canceled",
         size_bytes: file?.sizeBytes ?? receivedBytes,
-        ...(start && { url: cutter.text(start.url, maxUrlBytes), file_name: cutter.text(start.suggestedFilename, 1024), frame_id: start.frameId, target_id: start.frameId }),
+        ...(start && {
+          url: cutter.text(start.url, maxUrlBytes),
+          file_name: cutter.text(start.suggestedFilename, 1024),
+          frame_id: start.frameId,
+          target_id: start.frameId,
+        }),
         ...(file !== undefined && filePath !== undefined && { path: apiPath(root, filePath), sha256: file.sha256 }),
       },
       ...cutter.mark,

@@ -67,7 +67,11 @@ const Told = z.discriminatedUnion("kind", [
 ]);
 
 /** What the script told. */
-export function recordInteraction(recorder: TelemetryRecorder, target: WatchedTarget, { executionContextId, name, payload }: Protocol.Runtime.BindingCalledEvent): void {
+export function recordInteraction(
+  recorder: TelemetryRecorder,
+  target: WatchedTarget,
+  { executionContextId, name, payload }: Protocol.Runtime.BindingCalledEvent,
+): void {
   if (name !== interactionBinding) return;
   const told = parse(payload);
   if (told === undefined) return;
@@ -77,13 +81,38 @@ export function recordInteraction(recorder: TelemetryRecorder, target: WatchedTa
   const selector = cutter.text(told.selector, 2048);
   switch (told.kind) {
     case "click":
-      recorder.record({ type: "interaction_click", category: "interaction", source: { ...source, event: "click" }, data: { ...context, x: told.x, y: told.y, selector, tag: cutter.text(told.tag, 256), ...(told.text !== undefined && { text: cutter.text(told.text, 1024) }) }, ...cutter.mark });
+      recorder.record({
+        type: "interaction_click",
+        category: "interaction",
+        source: { ...source, event: "click" },
+        data: {
+          ...context,
+          x: told.x,
+          y: told.y,
+          selector,
+          tag: cutter.text(told.tag, 256),
+          ...(told.text !== undefined && { text: cutter.text(told.text, 1024) }),
+        },
+        ...cutter.mark,
+      });
       return;
     case "key":
-      recorder.record({ type: "interaction_key", category: "interaction", source: { ...source, event: "keydown" }, data: { ...context, key: cutter.text(told.key, 256), selector, tag: cutter.text(told.tag, 256) }, ...cutter.mark });
+      recorder.record({
+        type: "interaction_key",
+        category: "interaction",
+        source: { ...source, event: "keydown" },
+        data: { ...context, key: cutter.text(told.key, 256), selector, tag: cutter.text(told.tag, 256) },
+        ...cutter.mark,
+      });
       return;
     case "scroll":
-      recorder.record({ type: "interaction_scroll_settled", category: "interaction", source: { ...source, event: "scroll" }, data: { ...context, from_x: told.from[0], from_y: told.from[1], to_x: told.to[0], to_y: told.to[1], target_selector: selector }, ...cutter.mark });
+      recorder.record({
+        type: "interaction_scroll_settled",
+        category: "interaction",
+        source: { ...source, event: "scroll" },
+        data: { ...context, from_x: told.from[0], from_y: told.from[1], to_x: told.to[0], to_y: told.to[1], target_selector: selector },
+        ...cutter.mark,
+      });
   }
 }
 

@@ -96,7 +96,12 @@ export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder, r
     };
   }
 
-  function tellResponse(target: WatchedTarget, requestId: string, exchange: Exchange | undefined, body: { text: string; cut: boolean } | undefined): void {
+  function tellResponse(
+    target: WatchedTarget,
+    requestId: string,
+    exchange: Exchange | undefined,
+    body: { text: string; cut: boolean } | undefined,
+  ): void {
     const cutter = new Cutter();
     cutter.cut = body?.cut === true;
     const response = exchange?.response;
@@ -108,7 +113,12 @@ export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder, r
         ...whereOf(target, exchange, cutter),
         request_id: requestId,
         ...(exchange?.method !== undefined && { method: exchange.method }),
-        ...(response && { status: response.status, status_text: response.statusText, headers: headersOf(response.headers, cutter), mime_type: response.mimeType }),
+        ...(response && {
+          status: response.status,
+          status_text: response.statusText,
+          headers: headersOf(response.headers, cutter),
+          mime_type: response.mimeType,
+        }),
         ...(body !== undefined && body.text !== "" && { body: body.text }),
       },
       ...cutter.mark,
@@ -121,7 +131,13 @@ export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder, r
       type: "proxy_error",
       category: "network",
       source: { kind: "cdp" },
-      data: { ...whereOf(target, exchange, cutter), request_id: requestId, code: proxyErrorCode(status), status: toldStatus, ...(exchange.method !== undefined && { method: exchange.method }) },
+      data: {
+        ...whereOf(target, exchange, cutter),
+        request_id: requestId,
+        code: proxyErrorCode(status),
+        status: toldStatus,
+        ...(exchange.method !== undefined && { method: exchange.method }),
+      },
       ...cutter.mark,
     });
   }
@@ -148,7 +164,16 @@ export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder, r
   return {
     requestSent(target, { documentURL, frameId, initiator, loaderId, redirectResponse, request, requestId, type }) {
       const cutter = new Cutter();
-      const exchange: Exchange = { target, url: request.url, method: request.method, frameId, loaderId, resourceType: type, response: undefined, dataBytes: 0 };
+      const exchange: Exchange = {
+        target,
+        url: request.url,
+        method: request.method,
+        frameId,
+        loaderId,
+        resourceType: type,
+        response: undefined,
+        dataBytes: 0,
+      };
       begin(requestId, exchange);
       const post = postOf(request);
       recorder.record({
@@ -170,7 +195,16 @@ export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder, r
     },
     responseReceived(target, { frameId, loaderId, requestId, response, type }) {
       const known = open.get(requestId);
-      const exchange: Exchange = known ?? { target, url: response.url, method: undefined, frameId, loaderId, resourceType: type, response, dataBytes: 0 };
+      const exchange: Exchange = known ?? {
+        target,
+        url: response.url,
+        method: undefined,
+        frameId,
+        loaderId,
+        resourceType: type,
+        response,
+        dataBytes: 0,
+      };
       exchange.response = response;
       // It was sent before the watch began.
       if (known === undefined) begin(requestId, exchange);
@@ -194,14 +228,21 @@ export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder, r
     },
     failed(target, { canceled, errorText, requestId, type }) {
       const exchange = end(requestId);
-      const refused = exchange?.url !== undefined && errorText === "net::ERR_TUNNEL_CONNECTION_FAILED" ? refusedTunnel(tunnelTarget(exchange.url)) : undefined;
+      const refused =
+        exchange?.url !== undefined && errorText === "net::ERR_TUNNEL_CONNECTION_FAILED" ? refusedTunnel(tunnelTarget(exchange.url)) : undefined;
       if (exchange !== undefined && refused !== undefined) tellProxyError(target, requestId, exchange, refused);
       const cutter = new Cutter();
       recorder.record({
         type: "network_loading_failed",
         category: "network",
         source: { kind: "cdp", event: "Network.loadingFailed" },
-        data: { ...whereOf(target, exchange, cutter), request_id: requestId, error_text: errorText, canceled: canceled === true, resource_type: exchange?.resourceType ?? type },
+        data: {
+          ...whereOf(target, exchange, cutter),
+          request_id: requestId,
+          error_text: errorText,
+          canceled: canceled === true,
+          resource_type: exchange?.resourceType ?? type,
+        },
         ...cutter.mark,
       });
     },
@@ -227,10 +268,15 @@ const proxyFailed = { first: 590, last: 599 };
 const toldStatus = 502;
 
 function isOwnAnswer({ headers, status }: Protocol.Network.Response): boolean {
-  return (status >= proxyFailed.first && status <= proxyFailed.last) || (status >= 400 && Object.entries(headers).some(([name, value]) => name.toLowerCase() === "server" && value === ownServerName));
+  return (
+    (status >= proxyFailed.first && status <= proxyFailed.last) ||
+    (status >= 400 && Object.entries(headers).some(([name, value]) => name.toLowerCase() === "server" && value === ownServerName))
+  );
 }
 
-function proxyErrorCode(status: number): "destination_blocked" | "upstream_timeout" | "upstream_dns_failure" | "upstream_connect_failed" | "proxy_unavailable" {
+function proxyErrorCode(
+  status: number,
+): "destination_blocked" | "upstream_timeout" | "upstream_dns_failure" | "upstream_connect_failed" | "proxy_unavailable" {
   if (status === 400 || status === 403) return "destination_blocked";
   if (status === 504) return "upstream_timeout";
   if (status === 502 || status === 593) return "upstream_dns_failure";
@@ -259,5 +305,9 @@ function postOf({ postDataEntries }: Protocol.Network.Request): string | undefin
 }
 
 function headersOf(headers: Protocol.Network.Headers, cutter: Cutter): Record<string, unknown> {
-  return Object.fromEntries(cutter.list(Object.entries(headers), maxHeaders).map(([name, value]: [string, unknown]) => [name, typeof value === "string" ? cutter.text(value, maxUrlBytes) : value]));
+  return Object.fromEntries(
+    cutter
+      .list(Object.entries(headers), maxHeaders)
+      .map(([name, value]: [string, unknown]) => [name, typeof value === "string" ? cutter.text(value, maxUrlBytes) : value]),
+  );
 }

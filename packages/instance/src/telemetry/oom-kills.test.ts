@@ -19,7 +19,10 @@ describe("the watch over processes that the kernel kills", () => {
 
   const stat = (pid: number, { parent, name, rssPages, start = 100 }: { parent: number; name: string; rssPages: number; start?: number }) => {
     mkdirSync(join(proc, String(pid)), { recursive: true });
-    writeFileSync(join(proc, String(pid), "stat"), `${String(pid)} (${name}) S ${String(parent)} 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 1 0 ${String(start)} 1000000 ${String(rssPages)} 0\n`);
+    writeFileSync(
+      join(proc, String(pid), "stat"),
+      `${String(pid)} (${name}) S ${String(parent)} 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 1 0 ${String(start)} 1000000 ${String(rssPages)} 0\n`,
+    );
   };
   const kills = (count: number) => {
     writeFileSync(join(proc, "vmstat"), `nr_free_pages 1\noom_kill ${String(count)}\n`);
@@ -40,9 +43,12 @@ describe("the watch over processes that the kernel kills", () => {
     // Ends, without the count going up, and the death of another session's process.
     rmSync(join(proc, "13"), { recursive: true });
     rmSync(join(proc, "20"), { recursive: true });
-    await vi.waitFor(() => {
-      stat(12, { parent: 11, name: "renderer", rssPages: 500_000 });
-    }, { timeout: 15_000 });
+    await vi.waitFor(
+      () => {
+        stat(12, { parent: 11, name: "renderer", rssPages: 500_000 });
+      },
+      { timeout: 15_000 },
+    );
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(recorder.lastSeq).toBe(0);
 
@@ -55,7 +61,14 @@ describe("the watch over processes that the kernel kills", () => {
     expect(value).toMatchObject({
       data: {
         type: "system_oom_kill",
-        data: { pid: 12, process_name: "renderer", rss_kb: 2_000_000, mem_total_kb: 4_000_000, mem_free_kb: 20_000, top_tasks: [{ pid: 12 }, { pid: 11, name: "chrome) (odd", rss_kb: 200_000 }] },
+        data: {
+          pid: 12,
+          process_name: "renderer",
+          rss_kb: 2_000_000,
+          mem_total_kb: 4_000_000,
+          mem_free_kb: 20_000,
+          top_tasks: [{ pid: 12 }, { pid: 11, name: "chrome) (odd", rss_kb: 200_000 }],
+        },
       },
     });
     stop?.();
@@ -71,7 +84,10 @@ describe("the watch over processes that the kernel kills", () => {
 
 /** A group of processes whose memory is limited; `undefined` where this user cannot make one. */
 function limitMemory(bytes: number): { readonly add: (pid: number) => void; readonly remove: () => void } | undefined {
-  for (const [parent, file] of [["/sys/fs/cgroup/memory", "memory.limit_in_bytes"], ["/sys/fs/cgroup", "memory.max"]] as const) {
+  for (const [parent, file] of [
+    ["/sys/fs/cgroup/memory", "memory.limit_in_bytes"],
+    ["/sys/fs/cgroup", "memory.max"],
+  ] as const) {
     const group = join(parent, `shoal-test-${String(process.pid)}`);
     try {
       mkdirSync(group);
@@ -104,39 +120,62 @@ const group = process.platform === "linux" ? limitMemory(600 * 2 ** 20) : undefi
 group?.remove();
 
 // Where root may write control groups, CI wants this to run.
-const isRequired = process.env.SHOAL_REQUIRE_ALL === "1" && process.getuid?.() === 0 && existsSync("/proc/mounts") && / cgroup rw,\S*\bmemory\b|\/sys\/fs\/cgroup cgroup2 rw/.test(readFileSync("/proc/mounts", "utf8"));
+const isRequired =
+  process.env.SHOAL_REQUIRE_ALL === "1" &&
+  process.getuid?.() === 0 &&
+  existsSync("/proc/mounts") &&
+  / cgroup rw,\S*\bmemory\b|\/sys\/fs\/cgroup cgroup2 rw/.test(readFileSync("/proc/mounts", "utf8"));
 const isSkipped = group === undefined && !isRequired;
 
-describeChromium(`a session that runs out of memory${isSkipped ? " (skipped, needs a memory cgroup that can be written: root, where /sys/fs/cgroup is writable)" : ""}`, (chromium) => {
-  it.skipIf(isSkipped)("tells which process the kernel has killed, and goes on", async () => {
-    const limited = limitMemory(600 * 2 ** 20);
-    try {
-      await using instance = await runInstance({ chromium });
-      await instance.assign({ telemetry: ["system"] });
-      const told = followTelemetry(instance);
-      const cdp = cdpClient(await instance.connect());
-      const { result } = (await cdp.send("Target.createTarget", { url: "about:blank" })) as { result: { targetId: string } };
-      const { result: attached } = (await cdp.send("Target.attachToTarget", { targetId: result.targetId, flatten: true })) as { result: { sessionId: string } };
-      await cdp.send("Runtime.enable", {}, attached.sessionId);
-      for (const pid of [instance.process.pid ?? 0, ...processesWith(instance.config.session_dir), ...childrenOf(instance.process.pid ?? 0)]) limited?.add(pid);
-      void cdp.send("Runtime.evaluate", { expression: "globalThis.kept = []; setInterval(() => kept.push(new Uint8Array(16 << 20).fill(1)), 100)" }, attached.sessionId);
-      const event = await told.wait("system_oom_kill");
-      expect(Number(event.data?.rss_kb)).toBeGreaterThan(50_000);
-      expect(event.data).toMatchObject({ pid: expect.any(Number) as number, process_name: expect.stringMatching(/./) as string });
-      expect((await cdp.send("Browser.getVersion")).result).toBeDefined();
-      expect((await instance.call("GET", "/fs/list_files?path=/")).status).toBe(200);
-    } finally {
-      await vi.waitFor(() => limited?.remove(), { timeout: 60_000 });
-    }
-  });
-});
+describeChromium(
+  `a session that runs out of memory${isSkipped ? " (skipped, needs a memory cgroup that can be written: root, where /sys/fs/cgroup is writable)" : ""}`,
+  (chromium) => {
+    it.skipIf(isSkipped)("tells which process the kernel has killed, and goes on", async () => {
+      const limited = limitMemory(600 * 2 ** 20);
+      try {
+        await using instance = await runInstance({ chromium });
+        await instance.assign({ telemetry: ["system"] });
+        const told = followTelemetry(instance);
+        const cdp = cdpClient(await instance.connect());
+        const { result } = (await cdp.send("Target.createTarget", { url: "about:blank" })) as { result: { targetId: string } };
+        const { result: attached } = (await cdp.send("Target.attachToTarget", { targetId: result.targetId, flatten: true })) as {
+          result: { sessionId: string };
+        };
+        await cdp.send("Runtime.enable", {}, attached.sessionId);
+        for (const pid of [instance.process.pid ?? 0, ...processesWith(instance.config.session_dir), ...childrenOf(instance.process.pid ?? 0)])
+          limited?.add(pid);
+        void cdp.send(
+          "Runtime.evaluate",
+          { expression: "globalThis.kept = []; setInterval(() => kept.push(new Uint8Array(16 << 20).fill(1)), 100)" },
+          attached.sessionId,
+        );
+        const event = await told.wait("system_oom_kill");
+        expect(Number(event.data?.rss_kb)).toBeGreaterThan(50_000);
+        expect(event.data).toMatchObject({ pid: expect.any(Number) as number, process_name: expect.stringMatching(/./) as string });
+        expect((await cdp.send("Browser.getVersion")).result).toBeDefined();
+        expect((await instance.call("GET", "/fs/list_files?path=/")).status).toBe(200);
+      } finally {
+        await vi.waitFor(() => limited?.remove(), { timeout: 60_000 });
+      }
+    });
+  },
+);
 
 /** Processes below one, whatever they are called. */
 function childrenOf(pid: number): number[] {
   const parents = readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
     try {
-      return [{ pid: Number(name), parent: Number(readFileSync(`/proc/${name}/stat`, "utf8").replace(/^.*\) . /s, "").split(" ")[0]) }];
+      return [
+        {
+          pid: Number(name),
+          parent: Number(
+            readFileSync(`/proc/${name}/stat`, "utf8")
+              .replace(/^.*\) . /s, "")
+              .split(" ")[0],
+          ),
+        },
+      ];
     } catch {
       return [];
     }

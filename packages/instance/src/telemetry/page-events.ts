@@ -43,7 +43,8 @@ export function pageEvents(recorder: TelemetryRecorder): PageEvents {
     present.timer = setTimeout(() => {
       present.settled = true;
       recorder.record({ type: "page_layout_settled", category: "page", source: { kind: "cdp" }, data: contextOf(target, undefined) });
-      if (present.parsed) recorder.record({ type: "page_navigation_settled", category: "page", source: { kind: "cdp" }, data: contextOf(target, undefined) });
+      if (present.parsed)
+        recorder.record({ type: "page_navigation_settled", category: "page", source: { kind: "cdp" }, data: contextOf(target, undefined) });
     }, settledMs).unref();
   }
 
@@ -70,11 +71,21 @@ export function pageEvents(recorder: TelemetryRecorder): PageEvents {
     domContentLoaded(target, { timestamp }) {
       if (target.kind !== "page") return;
       of(target).parsed = true;
-      recorder.record({ type: "page_dom_content_loaded", category: "page", source: { kind: "cdp", event: "Page.domContentEventFired" }, data: { ...contextOf(target, undefined), cdp_timestamp: timestamp } });
+      recorder.record({
+        type: "page_dom_content_loaded",
+        category: "page",
+        source: { kind: "cdp", event: "Page.domContentEventFired" },
+        data: { ...contextOf(target, undefined), cdp_timestamp: timestamp },
+      });
     },
     loaded(target, { timestamp }) {
       if (target.kind !== "page") return;
-      recorder.record({ type: "page_load", category: "page", source: { kind: "cdp", event: "Page.loadEventFired" }, data: { ...contextOf(target, undefined), cdp_timestamp: timestamp } });
+      recorder.record({
+        type: "page_load",
+        category: "page",
+        source: { kind: "cdp", event: "Page.loadEventFired" },
+        data: { ...contextOf(target, undefined), cdp_timestamp: timestamp },
+      });
       awaitRest(target);
     },
     timeline(target, { frameId, layoutShiftDetails, lcpDetails, time }) {
@@ -85,7 +96,11 @@ export function pageEvents(recorder: TelemetryRecorder): PageEvents {
           type: "page_layout_shift",
           category: "page",
           source,
-          data: { ...common, duration: 0, layout_shift_details: { value: layoutShiftDetails.value, had_recent_input: layoutShiftDetails.hadRecentInput } },
+          data: {
+            ...common,
+            duration: 0,
+            layout_shift_details: { value: layoutShiftDetails.value, had_recent_input: layoutShiftDetails.hadRecentInput },
+          },
         });
         const present = progress.get(target);
         if (present?.timer !== undefined && !present.settled) awaitRest(target);

@@ -23,7 +23,13 @@ export function takeScreenshots(cdp: CdpConnection, recorder: TelemetryRecorder)
       const png = await picture(cdp);
       if (png !== undefined && !isTrue(stopped)) {
         const tooLarge = png.length > maxCharacters;
-        recorder.record({ type: "monitor_screenshot", category: "screenshot", source: { kind: "cdp", event: "Page.captureScreenshot" }, data: tooLarge ? {} : { png }, ...(tooLarge && { truncated: true }) });
+        recorder.record({
+          type: "monitor_screenshot",
+          category: "screenshot",
+          source: { kind: "cdp", event: "Page.captureScreenshot" },
+          data: tooLarge ? {} : { png },
+          ...(tooLarge && { truncated: true }),
+        });
       }
     } catch {
       // The page, or the browser, went away meanwhile.

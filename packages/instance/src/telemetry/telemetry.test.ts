@@ -17,7 +17,8 @@ let port: number;
 const origin = () => `http://localhost:${String(port)}`;
 
 const pages: Readonly<Record<string, () => string>> = {
-  "/main": () => `<title>main</title><body style="height:5000px"><h1>Main</h1><input id=user><input id=pass type=password><button id=go>Go <b>now</b></button>
+  "/main":
+    () => `<title>main</title><body style="height:5000px"><h1>Main</h1><input id=user><input id=pass type=password><button id=go>Go <b>now</b></button>
     <script>
       console.log("first", { a: 1, b: "x" }, [1, 2], 3n, undefined);
       console.error("bad", new Error("why"));
@@ -38,12 +39,16 @@ const pages: Readonly<Record<string, () => string>> = {
 function serve(url: string, response: ServerResponse): void {
   const page = pages[url];
   if (page !== undefined) response.writeHead(200, { "content-type": "text/html" }).end(page());
-  else if (url === "/worker.js") response.writeHead(200, { "content-type": "text/javascript" }).end(`console.log("in the worker"); fetch("/from-worker")`);
+  else if (url === "/worker.js")
+    response.writeHead(200, { "content-type": "text/javascript" }).end(`console.log("in the worker"); fetch("/from-worker")`);
   else if (url === "/json") response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ text: "ü".repeat(10_000) }));
   else if (url === "/large.txt") response.writeHead(200, { "content-type": "text/plain" }).end("x".repeat(5_000_000));
   else if (url === "/picture") response.writeHead(200, { "content-type": "image/png" }).end("no text");
   else if (url === "/redirect") response.writeHead(303, { location: "/json" }).end();
-  else if (url === "/download") response.writeHead(200, { "content-disposition": "attachment; filename=report.bin", "content-type": "application/octet-stream" }).end(Buffer.alloc(300_000, 7));
+  else if (url === "/download")
+    response
+      .writeHead(200, { "content-disposition": "attachment; filename=report.bin", "content-type": "application/octet-stream" })
+      .end(Buffer.alloc(300_000, 7));
   else response.writeHead(404, { "content-type": "text/plain" }).end("nothing");
 }
 
@@ -80,7 +85,11 @@ async function drive(instance: RunningInstance) {
   const { result } = (await cdp.send("Target.getTargets")) as { result: { targetInfos: { targetId: string; type: string }[] } };
   const targetId = result.targetInfos.find(({ type }) => type === "page")?.targetId;
   const { result: attached } = (await cdp.send("Target.attachToTarget", { targetId, flatten: true })) as { result: { sessionId: string } };
-  return { send: (method: string, params?: object) => cdp.send(method, params, attached.sessionId), browser: cdp, open: (path: string) => cdp.send("Page.navigate", { url: `${origin()}${path}` }, attached.sessionId) };
+  return {
+    send: (method: string, params?: object) => cdp.send(method, params, attached.sessionId),
+    browser: cdp,
+    open: (path: string) => cdp.send("Page.navigate", { url: `${origin()}${path}` }, attached.sessionId),
+  };
 }
 
 describeChromium("telemetry", (chromium) => {
@@ -89,15 +98,33 @@ describeChromium("telemetry", (chromium) => {
     await instance.assign({ telemetry: ["console", "network", "page"], start_url: `${origin()}/main` });
     const told = followTelemetry(instance);
     const first = await told.wait("console_log", { text: "first" });
-    expect(first.data).toMatchObject({ args: ["first", '{a: 1, b: "x"}', "[1, 2]", "3n", "undefined"], level: "log", target_type: "page", url: `${origin()}/main`, nav_seq: 1 });
-    expect((await told.wait("console_error", { text: "bad" })).data).toMatchObject({ level: "error", args: ["bad", expect.stringContaining("Error: why") as unknown] });
-    expect((await told.wait("console_error", { text: /uncaught/ })).data).toMatchObject({ text: expect.stringMatching(/^Uncaught TypeError: uncaught/) as unknown, line: expect.any(Number) as unknown, source_url: `${origin()}/main` });
+    expect(first.data).toMatchObject({
+      args: ["first", '{a: 1, b: "x"}', "[1, 2]", "3n", "undefined"],
+      level: "log",
+      target_type: "page",
+      url: `${origin()}/main`,
+      nav_seq: 1,
+    });
+    expect((await told.wait("console_error", { text: "bad" })).data).toMatchObject({
+      level: "error",
+      args: ["bad", expect.stringContaining("Error: why") as unknown],
+    });
+    expect((await told.wait("console_error", { text: /uncaught/ })).data).toMatchObject({
+      text: expect.stringMatching(/^Uncaught TypeError: uncaught/) as unknown,
+      line: expect.any(Number) as unknown,
+      source_url: `${origin()}/main`,
+    });
     expect((await told.wait("console_log", { text: "in the worker" })).data).toMatchObject({ target_type: "other" });
     expect((await told.wait("console_log", { text: "in the frame" })).data?.frame_id).toBeTruthy();
 
     const main = await told.wait("network_request", { url: `${origin()}/main` });
     expect(main.data).toMatchObject({ method: "GET", resource_type: "Document", document_url: `${origin()}/main` });
-    expect((await told.wait("network_response", { url: `${origin()}/main` })).data).toMatchObject({ status: 200, mime_type: "text/html", body: expect.stringContaining("<title>main") as unknown, request_id: main.data?.request_id });
+    expect((await told.wait("network_response", { url: `${origin()}/main` })).data).toMatchObject({
+      status: 200,
+      mime_type: "text/html",
+      body: expect.stringContaining("<title>main") as unknown,
+      request_id: main.data?.request_id,
+    });
     const json = await told.wait("network_response", { url: `${origin()}/json`, method: "GET" });
     expect([Buffer.byteLength(String(json.data?.body)) <= 8192, String(json.data?.body).endsWith("ü"), json.truncated]).toEqual([true, true, true]);
     const large = await told.wait("network_response", { url: `${origin()}/large.txt` });
@@ -129,18 +156,25 @@ describeChromium("telemetry", (chromium) => {
     const page = await drive(instance);
     await page.open("/opener");
     await told.wait("page_load");
-    for (const type of ["mousePressed", "mouseReleased"]) await page.send("Input.dispatchMouseEvent", { type, x: 10, y: 10, button: "left", clickCount: 1 });
+    for (const type of ["mousePressed", "mouseReleased"])
+      await page.send("Input.dispatchMouseEvent", { type, x: 10, y: 10, button: "left", clickCount: 1 });
     expect((await told.wait("console_log", { text: "first of the popup" })).data?.url).toBe(`${origin()}/popup`);
     expect((await told.wait("page_tab_opened")).data?.opener_id).toBeTruthy();
     await page.browser.send("Target.createTarget", { url: `${origin()}/popup` });
-    await vi.waitFor(() => {
-      expect(told.of("console_log")).toHaveLength(2);
-    }, { timeout: 60_000 });
+    await vi.waitFor(
+      () => {
+        expect(told.of("console_log")).toHaveLength(2);
+      },
+      { timeout: 60_000 },
+    );
     // What goes to a page that already does something is not lost either.
     await page.open("/many");
-    await vi.waitFor(() => {
-      expect(told.of("console_log").filter(({ data }) => data?.text === "line")).toHaveLength(3000);
-    }, { timeout: 60_000 });
+    await vi.waitFor(
+      () => {
+        expect(told.of("console_log").filter(({ data }) => data?.text === "line")).toHaveLength(3000);
+      },
+      { timeout: 60_000 },
+    );
   });
 
   it("switches categories while it runs", async () => {
@@ -174,12 +208,16 @@ describeChromium("telemetry", (chromium) => {
     await page.open("/main");
     await told.wait("page_load");
     const find = async (selector: string) => {
-      const { result } = (await page.send("Runtime.evaluate", { expression: `(() => { const { x, y, width, height } = document.querySelector("${selector}").getBoundingClientRect(); return { x: Math.round(x + width / 2), y: Math.round(y + height / 2) } })()`, returnByValue: true })) as { result: { result: { value: { x: number; y: number } } } };
+      const { result } = (await page.send("Runtime.evaluate", {
+        expression: `(() => { const { x, y, width, height } = document.querySelector("${selector}").getBoundingClientRect(); return { x: Math.round(x + width / 2), y: Math.round(y + height / 2) } })()`,
+        returnByValue: true,
+      })) as { result: { result: { value: { x: number; y: number } } } };
       return result.result.value;
     };
     const click = async (selector: string) => {
       const at = await find(selector);
-      for (const type of ["mousePressed", "mouseReleased"]) await page.send("Input.dispatchMouseEvent", { type, ...at, button: "left", clickCount: 1 });
+      for (const type of ["mousePressed", "mouseReleased"])
+        await page.send("Input.dispatchMouseEvent", { type, ...at, button: "left", clickCount: 1 });
       return at;
     };
     const key = async (name: string) => {
@@ -187,7 +225,11 @@ describeChromium("telemetry", (chromium) => {
       await page.send("Input.dispatchKeyEvent", { type: "keyUp", key: name });
     };
     const at = await click("#go");
-    expect((await told.wait("interaction_click", { selector: /go/ })).data).toMatchObject({ ...at, text: expect.stringMatching(/now$/) as unknown, frame_id: expect.any(String) as unknown });
+    expect((await told.wait("interaction_click", { selector: /go/ })).data).toMatchObject({
+      ...at,
+      text: expect.stringMatching(/now$/) as unknown,
+      frame_id: expect.any(String) as unknown,
+    });
     await click("#user");
     await key("u");
     expect((await told.wait("interaction_key", { key: "u" })).data).toMatchObject({ selector: "#user", tag: "INPUT" });
@@ -199,7 +241,9 @@ describeChromium("telemetry", (chromium) => {
     expect(told.of("interaction_key")).toHaveLength(1);
     expect(told.of("interaction_click").at(-1)?.data).not.toHaveProperty("text");
     // Pages see nothing of the script.
-    expect(await page.send("Runtime.evaluate", { expression: "typeof shoalTelemetry + typeof shoalTelemetryRuns" })).toMatchObject({ result: { result: { value: "undefinedundefined" } } });
+    expect(await page.send("Runtime.evaluate", { expression: "typeof shoalTelemetry + typeof shoalTelemetryRuns" })).toMatchObject({
+      result: { result: { value: "undefinedundefined" } },
+    });
   });
 
   it("tells of operations, clients and screenshots", async () => {
@@ -229,7 +273,14 @@ describeChromium("telemetry", (chromium) => {
     const page = await drive(instance);
     await page.open("/download");
     const { data } = await told.wait("download_finished");
-    expect(data).toMatchObject({ state: "completed", path: "/home/shoal/Downloads/report.bin", file_name: "report.bin", size_bytes: 300_000, url: `${origin()}/download`, sha256: createHash("sha256").update(Buffer.alloc(300_000, 7)).digest("hex") });
+    expect(data).toMatchObject({
+      state: "completed",
+      path: "/home/shoal/Downloads/report.bin",
+      file_name: "report.bin",
+      size_bytes: 300_000,
+      url: `${origin()}/download`,
+      sha256: createHash("sha256").update(Buffer.alloc(300_000, 7)).digest("hex"),
+    });
     expect((await instance.call("GET", "/fs/read_file?path=/home/shoal/Downloads/report.bin")).text).toHaveLength(300_000);
   });
 
@@ -288,9 +339,17 @@ describeChromium("telemetry", (chromium) => {
     const told = followTelemetry(instance);
     const page = await drive(instance);
     const host = `localhost:${String(await closedPort())}`;
-    await page.send("Runtime.evaluate", { expression: `fetch("https://${host}/tunnel?x", { mode: "no-cors" }).catch(() => {}); fetch("http://${host}/plain", { mode: "no-cors" }).catch(() => {})` });
+    await page.send("Runtime.evaluate", {
+      expression: `fetch("https://${host}/tunnel?x", { mode: "no-cors" }).catch(() => {}); fetch("http://${host}/plain", { mode: "no-cors" }).catch(() => {})`,
+    });
     const tunnel = await told.wait("proxy_error", { url: `https://${host}/tunnel?x` });
-    expect(tunnel.data).toMatchObject({ code: "upstream_connect_failed", status: 502, method: "GET", resource_type: "Fetch", request_id: expect.stringMatching(/./) as string });
+    expect(tunnel.data).toMatchObject({
+      code: "upstream_connect_failed",
+      status: 502,
+      method: "GET",
+      resource_type: "Fetch",
+      request_id: expect.stringMatching(/./) as string,
+    });
     await told.wait("network_loading_failed", { request_id: tunnel.data?.request_id });
     const plain = await told.wait("proxy_error", { url: `http://${host}/plain` });
     expect(plain.data).toMatchObject({ code: "proxy_unavailable", status: 502 });

@@ -140,12 +140,23 @@ export function createTelemetry({ root, browser, refusedTunnel }: TelemetryOptio
         else made.end();
       }
       if (lostMs !== undefined && cdp === connection) {
-        recorder.record({ type: "monitor_reconnected", category: "monitor", source: { kind: "cdp" }, data: { reconnect_duration_ms: Math.round(performance.now() - lostMs) } });
+        recorder.record({
+          type: "monitor_reconnected",
+          category: "monitor",
+          source: { kind: "cdp" },
+          data: { reconnect_duration_ms: Math.round(performance.now() - lostMs) },
+        });
         lostMs = undefined;
       }
     } catch (error) {
       log("warn", "the browser cannot be watched", { error: String(error) });
-      if (cdp === connection) recorder.record({ type: "monitor_init_failed", category: "monitor", source: { kind: "cdp" }, data: { step: error instanceof Error ? (error.message.split(":")[0] ?? "") : "" } });
+      if (cdp === connection)
+        recorder.record({
+          type: "monitor_init_failed",
+          category: "monitor",
+          source: { kind: "cdp" },
+          data: { step: error instanceof Error ? (error.message.split(":")[0] ?? "") : "" },
+        });
     }
   }
 
@@ -216,7 +227,12 @@ export function createTelemetry({ root, browser, refusedTunnel }: TelemetryOptio
       recorder.record({ type: "cdp_connect", category: "connection", source: { kind: "kernel_api" }, data: {} });
     },
     cdpClientLeft({ durationMs, messageCount, reason }) {
-      recorder.record({ type: "cdp_disconnect", category: "connection", source: { kind: "kernel_api" }, data: { duration_ms: Math.round(durationMs), message_count: messageCount, reason } });
+      recorder.record({
+        type: "cdp_disconnect",
+        category: "connection",
+        source: { kind: "kernel_api" },
+        data: { duration_ms: Math.round(durationMs), message_count: messageCount, reason },
+      });
     },
     operationBegan(operationId, requestId, response) {
       if (!recorder.captures("control")) return;
@@ -224,12 +240,23 @@ export function createTelemetry({ root, browser, refusedTunnel }: TelemetryOptio
       response.once("close", () => {
         // A client that left before there was an answer has seen none.
         const status = response.headersSent ? response.statusCode : 499;
-        recorder.record({ type: "api_call", category: "control", source: { kind: "kernel_api" }, data: { request_id: requestId, operation_id: operationId, status, duration_ms: Math.round((performance.now() - began) * 1000) / 1000 } });
+        recorder.record({
+          type: "api_call",
+          category: "control",
+          source: { kind: "kernel_api" },
+          data: { request_id: requestId, operation_id: operationId, status, duration_ms: Math.round((performance.now() - began) * 1000) / 1000 },
+        });
       });
     },
     browserCrashed(phase, pid) {
-      if (phase === "gave_up" && watchesBrowser(recorder.categories)) recorder.record({ type: "monitor_reconnect_failed", category: "monitor", source: { kind: "cdp" }, data: { reason: "reconnect_exhausted" } });
-      recorder.record({ type: "service_crashed", category: "system", source: { kind: "local_process" }, data: { service_name: "chromium", phase, ...(pid !== undefined && { pid }) } });
+      if (phase === "gave_up" && watchesBrowser(recorder.categories))
+        recorder.record({ type: "monitor_reconnect_failed", category: "monitor", source: { kind: "cdp" }, data: { reason: "reconnect_exhausted" } });
+      recorder.record({
+        type: "service_crashed",
+        category: "system",
+        source: { kind: "local_process" },
+        data: { service_name: "chromium", phase, ...(pid !== undefined && { pid }) },
+      });
     },
     async close() {
       closed = true;
@@ -250,7 +277,11 @@ function positionOf(lastEventId: string | undefined, lastSeq: number): number | 
   if (lastEventId === undefined || lastEventId === "") return undefined;
   const position = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
   if (position === undefined || position > lastSeq) {
-    throw new ServiceError(400, "bad_request", `Last-Event-ID is not the number of an event of this session (the latest is ${String(lastSeq)}). Send the seq of an event that it sent, or leave the header out.`);
+    throw new ServiceError(
+      400,
+      "bad_request",
+      `Last-Event-ID is not the number of an event of this session (the latest is ${String(lastSeq)}). Send the seq of an event that it sent, or leave the header out.`,
+    );
   }
   return position;
 }

@@ -7,7 +7,13 @@ export type ChromiumKind = InstanceConfig["chromium"]["kind"];
 /** Where the usual packages put each kind. The real programs first: a shell script around one takes a process more. */
 const candidates: Readonly<Record<ChromiumKind, readonly string[]>> = {
   headless_shell: ["/usr/lib/chromium/chromium-headless-shell", "/usr/bin/chromium-headless-shell", "/usr/bin/chrome-headless-shell"],
-  chrome: ["/usr/lib/chromium/chromium", "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"],
+  chrome: [
+    "/usr/lib/chromium/chromium",
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+    "/usr/bin/google-chrome",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  ],
 };
 
 export function findChromium(kind: ChromiumKind): string | undefined {
@@ -18,7 +24,8 @@ export function findChromium(kind: ChromiumKind): string | undefined {
 export function describeChromium(title: string, suite: (chromium: { readonly kind: ChromiumKind; readonly executable: string }) => void): void {
   for (const kind of ["headless_shell", "chrome"] as const) {
     const executable = findChromium(kind);
-    const reason = executable === undefined ? ` (needs a ${kind === "chrome" ? "Chromium or Chrome" : "Chromium headless shell"}, none is installed)` : "";
+    const reason =
+      executable === undefined ? ` (needs a ${kind === "chrome" ? "Chromium or Chrome" : "Chromium headless shell"}, none is installed)` : "";
     describe.skipIf(executable === undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(`${title}, ${kind}${reason}`, () => {
       suite({ kind, executable: executable ?? `missing ${kind}` });
     });

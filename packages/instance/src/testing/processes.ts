@@ -4,7 +4,9 @@ import { readdirSync, readFileSync } from "node:fs";
 /** What a process was started with; empty once it has ended. Arguments end with NUL on Linux, and stand with spaces between them elsewhere. */
 export function commandLineOf(pid: number): string {
   try {
-    return process.platform === "linux" ? readFileSync(`/proc/${String(pid)}/cmdline`, "utf8") : execFileSync("ps", ["-p", String(pid), "-o", "args="], { encoding: "utf8" });
+    return process.platform === "linux"
+      ? readFileSync(`/proc/${String(pid)}/cmdline`, "utf8")
+      : execFileSync("ps", ["-p", String(pid), "-o", "args="], { encoding: "utf8" });
   } catch {
     return "";
   }

@@ -24,7 +24,12 @@ export interface RunningInstance extends AsyncDisposable {
   /** Resolves when the browser answers, told as it came up or found so by a feed that was opened later; the one after a restart where `after` is what told of it. */
   ready(after?: InstanceEvent): Promise<void>;
   assign(assign: Partial<AssignInstance>): Promise<number>;
-  call(method: string, path: string, body?: string, headers?: OutgoingHttpHeaders): Promise<{ status: number; headers: IncomingMessage["headers"]; text: string }>;
+  call(
+    method: string,
+    path: string,
+    body?: string,
+    headers?: OutgoingHttpHeaders,
+  ): Promise<{ status: number; headers: IncomingMessage["headers"]; text: string }>;
   /** A WebSocket that is open. */
   connect(path?: string): Promise<WebSocket>;
   /** Resolves with the exit code, or the signal. */
@@ -56,7 +61,10 @@ export async function runInstance({ chromium, cacheDir }: RunOptions): Promise<R
   };
   await mkdir(config.root);
   const egress = await startEgressProxy(config.egress_path);
-  const child = spawn(process.execPath, [instanceProgramPath], { env: { ...process.env, SHOAL_INSTANCE: JSON.stringify(config) }, stdio: ["pipe", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [instanceProgramPath], {
+    env: { ...process.env, SHOAL_INSTANCE: JSON.stringify(config) },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
   let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   const exited = new Promise<number | string | null>((resolve) => {
@@ -65,7 +73,10 @@ export async function runInstance({ chromium, cacheDir }: RunOptions): Promise<R
     });
   });
   const lines = createInterface(child.stdout);
-  const first = await Promise.race([new Promise<string>((resolve) => lines.once("line", resolve)), exited.then((code) => `exited: ${String(code)} ${stderr}`)]);
+  const first = await Promise.race([
+    new Promise<string>((resolve) => lines.once("line", resolve)),
+    exited.then((code) => `exited: ${String(code)} ${stderr}`),
+  ]);
   if (first !== '{"listening":true}') throw new Error(`The instance said ${first}`);
 
   const events: InstanceEvent[] = [];
@@ -101,7 +112,11 @@ export async function runInstance({ chromium, cacheDir }: RunOptions): Promise<R
         look();
       }),
     async ready(after) {
-      await run.event((event) => (event.type === "ready" || (event.type === "state" && event.browser === "ready")) && (after === undefined || events.indexOf(event) > events.indexOf(after)));
+      await run.event(
+        (event) =>
+          (event.type === "ready" || (event.type === "state" && event.browser === "ready")) &&
+          (after === undefined || events.indexOf(event) > events.indexOf(after)),
+      );
     },
     async assign(assign) {
       const { status } = await run.call("POST", "/_instance/assign", JSON.stringify({ session_id: "session", timeout_seconds: 60, ...assign }));
@@ -109,14 +124,22 @@ export async function runInstance({ chromium, cacheDir }: RunOptions): Promise<R
     },
     call: (method, path, body, headers) =>
       new Promise((resolve, reject) => {
-        const sent = httpRequest({ socketPath: config.listen_path, method, path, headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers } }, (response) => {
-          let text = "";
-          response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-          response.on("end", () => {
-            resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
-          });
-          response.on("error", reject);
-        });
+        const sent = httpRequest(
+          {
+            socketPath: config.listen_path,
+            method,
+            path,
+            headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+          },
+          (response) => {
+            let text = "";
+            response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+            response.on("end", () => {
+              resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+            });
+            response.on("error", reject);
+          },
+        );
         sent.on("error", reject);
         sent.end(body);
       }),
@@ -146,7 +169,10 @@ export async function runInstance({ chromium, cacheDir }: RunOptions): Promise<R
 }
 
 /** A CDP client over a WebSocket, as small as tests need it. */
-export function cdpClient(socket: WebSocket): { send(method: string, params?: object, sessionId?: string): Promise<Record<string, unknown>>; readonly closed: Promise<{ code: number; reason: string }> } {
+export function cdpClient(socket: WebSocket): {
+  send(method: string, params?: object, sessionId?: string): Promise<Record<string, unknown>>;
+  readonly closed: Promise<{ code: number; reason: string }>;
+} {
   let nextId = 1;
   const pending = new Map<number, (message: Record<string, unknown>) => void>();
   socket.on("message", (data: Buffer) => {

@@ -16,7 +16,11 @@ const closeDelayMs = 100;
 
 export interface BidiGateway {
   /** Takes an upgrade to `/webdriver`. @returns why not. */
-  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): { readonly status: number; readonly code: string; readonly message: string } | undefined;
+  upgrade(
+    request: IncomingMessage,
+    socket: Socket,
+    head: Buffer,
+  ): { readonly status: number; readonly code: string; readonly message: string } | undefined;
   /** Ends every client. */
   closeAll(code: number, reason: string): void;
 }
@@ -43,7 +47,11 @@ export function createBidiGateway(options: BidiGatewayOptions): BidiGateway {
       else onCommand(textOf(data));
     });
     const { port, path } = await options.endpoint();
-    const browser = new WebSocket(`ws://127.0.0.1:${String(port)}${path}`, { perMessageDeflate: false, maxPayload: 256 * 2 ** 20, handshakeTimeout: handshakeTimeoutMs });
+    const browser = new WebSocket(`ws://127.0.0.1:${String(port)}${path}`, {
+      perMessageDeflate: false,
+      maxPayload: 256 * 2 ** 20,
+      handshakeTimeout: handshakeTimeoutMs,
+    });
     browser.on("error", () => undefined);
     client.on("close", () => {
       browser.terminate();
@@ -99,7 +107,12 @@ export function createBidiGateway(options: BidiGatewayOptions): BidiGateway {
 
   return {
     upgrade(request, socket, head) {
-      if (clients.size >= maxBidiClients) return { status: 429, code: "too_many_requests", message: `${String(maxBidiClients)} WebDriver BiDi clients are connected already; close one first.` };
+      if (clients.size >= maxBidiClients)
+        return {
+          status: 429,
+          code: "too_many_requests",
+          message: `${String(maxBidiClients)} WebDriver BiDi clients are connected already; close one first.`,
+        };
       server.handleUpgrade(request, socket, head, (client) => {
         const onGone = options.onClient();
         clients.add(client);

@@ -81,7 +81,10 @@ export function createMapperCdp(options: { readonly guard: CdpGuard; send(docume
       pending.delete(id);
       if (error === undefined) waiting?.resolve(result);
       // -32001: the session is gone. The mapper reads code and message of others.
-      else waiting?.reject(error.code === -32001 ? new GoneError(String(error.message)) : Object.assign(new Error(String(error.message)), { code: error.code }));
+      else
+        waiting?.reject(
+          error.code === -32001 ? new GoneError(String(error.message)) : Object.assign(new Error(String(error.message)), { code: error.code }),
+        );
       return;
     }
     if (typeof method !== "string") return;

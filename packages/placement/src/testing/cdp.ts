@@ -17,7 +17,8 @@ export interface TestPage {
   evaluate(expression: string): Promise<unknown>;
 }
 
-const shownText = 'new Promise((resolve) => { const show = () => resolve(document.body?.innerText ?? ""); document.readyState === "complete" ? show() : addEventListener("load", show); })';
+const shownText =
+  'new Promise((resolve) => { const show = () => resolve(document.body?.innerText ?? ""); document.readyState === "complete" ? show() : addEventListener("load", show); })';
 
 /** Opens a page over CDP, as a client does. */
 export async function openPage(instance: Instance): Promise<TestPage> {

@@ -45,7 +45,10 @@ export async function openPlacement({ standIn, readyMs = 30_000, ...options }: T
   };
   const log: PlacementLog = { debug: note("debug"), info: note("info"), warn: note("warn"), error: note("error") };
   const programPath = standIn === undefined ? instanceProgramPath : await standInProgram(standIn);
-  const placement = await createPlacementWith({ warm: 0, allowPrivateHosts: [], ...options, sessionsDir, log }, { resolveName: createNameResolver(), programPath, readyMs });
+  const placement = await createPlacementWith(
+    { warm: 0, allowPrivateHosts: [], ...options, sessionsDir, log },
+    { resolveName: createNameResolver(), programPath, readyMs },
+  );
   clearing.push(() => placement.close());
   return { placement, sessionsDir, lines };
 }
@@ -60,7 +63,10 @@ async function standInProgram(behaviour: Behaviour): Promise<string> {
 }
 
 /** Runs a shell command where the stand-in runs. */
-export async function runInside(instance: Instance, command: string): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+export async function runInside(
+  instance: Instance,
+  command: string,
+): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
   const answer = await instance.request({ method: "POST", path: "/run" }, command);
   return JSON.parse(await text(answer)) as { code: number; stdout: string; stderr: string };
 }

@@ -31,7 +31,10 @@ const log = {
   warn: (_fields: object, message: string) => void warnings.push(message),
   error: (_fields: object, message: string) => void warnings.push(message),
 };
-const placement = await createPlacementWith({ kind, sessionsDir, warm, allowPrivateHosts: [], log }, { resolveName: createNameResolver(), programPath: programPath ?? instanceProgramPath, readyMs: 30_000 });
+const placement = await createPlacementWith(
+  { kind, sessionsDir, warm, allowPrivateHosts: [], log },
+  { resolveName: createNameResolver(), programPath: programPath ?? instanceProgramPath, readyMs: 30_000 },
+);
 await placement.warmReady();
 const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
 await placement.warmReady();

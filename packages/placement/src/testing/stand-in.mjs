@@ -21,7 +21,9 @@ function* endless() {
 
 const server = createServer(async (request, response) => {
   if (request.url === "/endless") {
-    Readable.from(endless(), { highWaterMark: 1 }).on("error", () => undefined).pipe(response);
+    Readable.from(endless(), { highWaterMark: 1 })
+      .on("error", () => undefined)
+      .pipe(response);
     return;
   }
   if (request.url === "/sent") {
@@ -46,7 +48,9 @@ const server = createServer(async (request, response) => {
       else response.end("{}");
       return;
     case "/run":
-      execFile("/bin/sh", ["-c", body], { maxBuffer: 10_000_000 }, (error, stdout, stderr) => response.end(JSON.stringify({ code: error?.code ?? 0, stdout, stderr })));
+      execFile("/bin/sh", ["-c", body], { maxBuffer: 10_000_000 }, (error, stdout, stderr) =>
+        response.end(JSON.stringify({ code: error?.code ?? 0, stdout, stderr })),
+      );
       return;
     case "/event":
       for (const reader of readers) reader.write(body);

@@ -69,7 +69,11 @@ async function startFastify(handlers: SomeHandlers, { context = defaultContext, 
 
 async function startHttp(handlers: SomeHandlers, { context = defaultContext, ...options }: TestOptions = {}): Promise<TestServer> {
   const faults: TestServer["faults"] = [];
-  const router = createHttpRouter<TestContext>({ ...options, context: (request) => context(request.headers), onError: (error, requestId) => faults.push({ error, requestId }) });
+  const router = createHttpRouter<TestContext>({
+    ...options,
+    context: (request) => context(request.headers),
+    onError: (error, requestId) => faults.push({ error, requestId }),
+  });
   router.mountAll(contractOf(handlers), asHandlers(handlers));
   const server = createServer(router.handle);
   server.on("clientError", (error, socket) => {
@@ -96,7 +100,11 @@ export function send(method: string, body: unknown, headers: Record<string, stri
 
 /** Status and JSON body of an answer. */
 export async function answerOf(response: Promise<Response>): Promise<{ status: number; body: unknown; headers: Headers }> {
-  const { headers, status, text } = await response.then(async (received) => ({ headers: received.headers, status: received.status, text: await received.text() }));
+  const { headers, status, text } = await response.then(async (received) => ({
+    headers: received.headers,
+    status: received.status,
+    text: await received.text(),
+  }));
   return { status, headers, body: text === "" ? undefined : (JSON.parse(text) as unknown) };
 }
 

@@ -37,23 +37,39 @@ export function apiKeyHandlers(store: Store): Handlers<ApiKeyEndpoints, Access> 
 
   function existing(access: Access, id: string, includeDeleted = false): ApiKeyRow {
     const found = visible(access).find((key) => key.id === id && (includeDeleted || key.deletedAt === null));
-    if (found === undefined) throw new ServiceError(404, "not_found", `API key ${id} was not found, or was deleted. List the keys with apiKeys.list.`);
+    if (found === undefined)
+      throw new ServiceError(404, "not_found", `API key ${id} was not found, or was deleted. List the keys with apiKeys.list.`);
     return found;
   }
 
   function projectFor({ key }: Access, requested: string | null): string | null {
     const id = requested ?? key.projectId;
     if (id === null) return null;
-    if (key.projectId !== null && id !== key.projectId) throw new ServiceError(403, "forbidden", `This API key makes keys of its own project only, not of ${id}. Leave project_id away, or use an organisation-wide key.`);
+    if (key.projectId !== null && id !== key.projectId)
+      throw new ServiceError(
+        403,
+        "forbidden",
+        `This API key makes keys of its own project only, not of ${id}. Leave project_id away, or use an organisation-wide key.`,
+      );
     const project = store.projects.find((candidate) => candidate.id === id);
     if (project === undefined) throw new ServiceError(404, "project_not_found", `Project ${id} was not found; project_id takes the id of a project.`);
-    if (project.status === "archived") throw new ServiceError(404, "project_not_found", `Project ${id} is archived, so no keys can be made for it. Reopen it with projects.update first.`);
+    if (project.status === "archived")
+      throw new ServiceError(
+        404,
+        "project_not_found",
+        `Project ${id} is archived, so no keys can be made for it. Reopen it with projects.update first.`,
+      );
     return id;
   }
 
   return {
     createApiKey: ({ body, context }) => {
-      const row = createKey({ name: body.name, projectId: projectFor(context, body.project_id ?? null), lifetimeDays: body.days_to_expire ?? null, createdBy: madeBy(context) });
+      const row = createKey({
+        name: body.name,
+        projectId: projectFor(context, body.project_id ?? null),
+        lifetimeDays: body.days_to_expire ?? null,
+        createdBy: madeBy(context),
+      });
       store.apiKeys.push(row);
       return created(row);
     },
@@ -64,7 +80,13 @@ export function apiKeyHandlers(store: Store): Handlers<ApiKeyEndpoints, Access> 
       const found = visible(context)
         .filter((key) => status === "all" || (key.deletedAt === null) === (status === "active"))
         .filter((key) => name === undefined || folded(key.name) === folded(name))
-        .filter((key) => part === undefined || [key.name, key.createdBy.name, key.createdBy.email, projectNameOf(key.projectId)].some((text) => holds(text, part)) || key.id.startsWith(part) || masked(key.secret).startsWith(part));
+        .filter(
+          (key) =>
+            part === undefined ||
+            [key.name, key.createdBy.name, key.createdBy.email, projectNameOf(key.projectId)].some((text) => holds(text, part)) ||
+            key.id.startsWith(part) ||
+            masked(key.secret).startsWith(part),
+        );
       const sign = direction === "asc" ? 1 : -1;
       // Keys of one moment keep the order in which they were made.
       const order = new Map(store.apiKeys.map((key, index) => [key, index]));
@@ -86,17 +108,28 @@ export function apiKeyHandlers(store: Store): Handlers<ApiKeyEndpoints, Access> 
     },
     deleteApiKey: ({ params, context }) => {
       const row = existing(context, params.id);
-      if (row === context.key) throw new ServiceError(400, "bad_request", "An API key cannot delete itself. Delete it with another key, or rotate it with expire_in_days 0.");
+      if (row === context.key)
+        throw new ServiceError(
+          400,
+          "bad_request",
+          "An API key cannot delete itself. Delete it with another key, or rotate it with expire_in_days 0.",
+        );
       row.deletedAt = new Date().toISOString();
     },
     rotateApiKey: ({ params, body, context }) => {
       const old = existing(context, params.id);
       const days = body.days_to_expire === undefined ? old.lifetimeDays : body.days_to_expire;
-      const graceDays = body.expire_in_days ?? (body.days_to_expire === undefined && days !== null ? Math.min(defaultGraceDays, days) : defaultGraceDays);
+      const graceDays =
+        body.expire_in_days ?? (body.days_to_expire === undefined && days !== null ? Math.min(defaultGraceDays, days) : defaultGraceDays);
       if (days !== null && days < graceDays) {
-        throw new ServiceError(400, "bad_request", `The new key would live ${days} days (days_to_expire), the old one ${graceDays} (expire_in_days, ${defaultGraceDays} when absent). Set expire_in_days to ${days} or less, or days_to_expire higher.`, {
-          details: [{ code: "invalid_input", message: `body.days_to_expire: must not be below expire_in_days (${graceDays})` }],
-        });
+        throw new ServiceError(
+          400,
+          "bad_request",
+          `The new key would live ${days} days (days_to_expire), the old one ${graceDays} (expire_in_days, ${defaultGraceDays} when absent). Set expire_in_days to ${days} or less, or days_to_expire higher.`,
+          {
+            details: [{ code: "invalid_input", message: `body.days_to_expire: must not be below expire_in_days (${graceDays})` }],
+          },
+        );
       }
       const row = createKey({ name: old.name, projectId: old.projectId, lifetimeDays: days, createdBy: madeBy(context) });
       old.expiresAt = Math.min(old.expiresAt ?? Infinity, Date.now() + graceDays * dayMs);

@@ -38,12 +38,21 @@ function toBrowser(row: SessionRow, baseUrl: string): Browser {
     region,
     memory,
     browser_restarts: 0,
-    ...(row.ended === undefined ? { expires_at: new Date(Date.now() + row.timeoutSeconds * 1000).toISOString(), ...(row.maxDuration && { max_duration_seconds: row.maxDuration.seconds, ends_at: new Date(row.maxDuration.endsAtMs).toISOString() }) } : { deleted_at: row.ended.at, ended_reason: row.ended.reason }),
+    ...(row.ended === undefined
+      ? {
+          expires_at: new Date(Date.now() + row.timeoutSeconds * 1000).toISOString(),
+          ...(row.maxDuration && { max_duration_seconds: row.maxDuration.seconds, ends_at: new Date(row.maxDuration.endsAtMs).toISOString() }),
+        }
+      : { deleted_at: row.ended.at, ended_reason: row.ended.reason }),
   };
 }
 
 function notFound(idOrName: string): ServiceError {
-  return new ServiceError(404, "not_found", `Browser ${idOrName} was not found among the running sessions of this project. It may have ended; list them with browsers.list, ended ones with status=all.`);
+  return new ServiceError(
+    404,
+    "not_found",
+    `Browser ${idOrName} was not found among the running sessions of this project. It may have ended; list them with browsers.list, ended ones with status=all.`,
+  );
 }
 
 const endings: Readonly<Record<string, string>> = {
@@ -65,7 +74,11 @@ export function runningSession(store: Store, projectId: string, idOrName: string
   if (found === undefined) throw notFound(idOrName);
   if (found.ended !== undefined) {
     const { at, reason } = found.ended;
-    throw new ServiceError(404, "not_found", `Browser ${found.id} has ended at ${at} (${reason}): ${endings[reason] ?? reason}. Create a new session with browsers.create.`);
+    throw new ServiceError(
+      404,
+      "not_found",
+      `Browser ${found.id} has ended at ${at} (${reason}): ${endings[reason] ?? reason}. Create a new session with browsers.create.`,
+    );
   }
   return found;
 }
@@ -78,7 +91,10 @@ export function endSession(row: SessionRow, reason: string): void {
 }
 
 /** Refuses what the fake would have to look up in areas that it does not keep. */
-function refuseUnkept(body: Pick<z.output<typeof CreateBrowser>, "extensions" | "invocation_id" | "memory" | "network"> & Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id" | "telemetry">): void {
+function refuseUnkept(
+  body: Pick<z.output<typeof CreateBrowser>, "extensions" | "invocation_id" | "memory" | "network"> &
+    Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id" | "telemetry">,
+): void {
   const fields = [
     body.extensions !== undefined && body.extensions.length > 0 && "extensions",
     Boolean(body.invocation_id) && "invocation_id",
@@ -89,16 +105,24 @@ function refuseUnkept(body: Pick<z.output<typeof CreateBrowser>, "extensions" | 
     body.telemetry !== undefined && body.telemetry !== null && body.telemetry.enabled !== false && "telemetry",
   ].filter((field) => field !== false);
   if (fields.length === 0) return;
-  throw new ServiceError(501, "not_implemented", `The fake of @shoal/testing keeps nothing for ${fields.map((field) => `body.${field}`).join(", ")}. Leave it away, or run this test against a real service.`, {
-    details: fields.map((field) => ({ code: "not_implemented", message: `body.${field}: not in the fake` })),
-  });
+  throw new ServiceError(
+    501,
+    "not_implemented",
+    `The fake of @shoal/testing keeps nothing for ${fields.map((field) => `body.${field}`).join(", ")}. Leave it away, or run this test against a real service.`,
+    {
+      details: fields.map((field) => ({ code: "not_implemented", message: `body.${field}: not in the fake` })),
+    },
+  );
 }
 
 /** What a size and an address must be beyond the contract. @param isScreen - of a browser with a window. */
 function refuseImpossible({ start_url, viewport }: Pick<z.output<typeof CreateBrowser>, "start_url" | "viewport">, isScreen = false): void {
-  for (const side of ["width", "height"] as const) if (viewport !== undefined && viewport[side] > maxViewportPixels) throw badInput(`body.viewport.${side}: expected at most ${maxViewportPixels}`);
+  for (const side of ["width", "height"] as const)
+    if (viewport !== undefined && viewport[side] > maxViewportPixels) throw badInput(`body.viewport.${side}: expected at most ${maxViewportPixels}`);
   if (start_url?.includes("\0") === true) throw badInput("body.start_url: must not hold a NUL character");
-  for (const side of ["width", "height"] as const) if (isScreen && viewport !== undefined && viewport[side] > maxScreenPixels) throw badInput(`body.viewport.${side}: expected at most ${maxScreenPixels} where the browser has a window`);
+  for (const side of ["width", "height"] as const)
+    if (isScreen && viewport !== undefined && viewport[side] > maxScreenPixels)
+      throw badInput(`body.viewport.${side}: expected at most ${maxScreenPixels} where the browser has a window`);
 }
 
 function sizeOf({ height, refresh_rate, width }: z.output<typeof BrowserViewport>): SessionRow["viewport"] {
@@ -121,7 +145,11 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
 
   function refuseTaken(projectId: string, name: string, but?: SessionRow): void {
     if (!running(projectId).some((session) => session !== but && session.name === name)) return;
-    throw new ServiceError(409, "name_taken", `A running session of this project is named ${name} already. Choose another name, or delete that session.`);
+    throw new ServiceError(
+      409,
+      "name_taken",
+      `A running session of this project is named ${name} already. Choose another name, or delete that session.`,
+    );
   }
 
   function profileFor(projectId: string, asked: z.output<typeof CreateBrowser>["profile"]): SessionRow["profile"] {
@@ -131,7 +159,11 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
     if (asked.id === undefined ? row.name !== asked.name : row.id !== asked.id) throw profileNotFound(asked.id ?? asked.name ?? "");
     const writer = running(projectId).find(({ profile }) => profile?.row === row && profile.savesChanges);
     if (asked.save_changes && writer !== undefined) {
-      throw new ServiceError(409, "profile_in_use", `Browser ${writer.id} saves its changes to profile ${row.id}, and only one session may write to it at a time. Wait until it ends, or end it; or leave save_changes away.`);
+      throw new ServiceError(
+        409,
+        "profile_in_use",
+        `Browser ${writer.id} saves its changes to profile ${row.id}, and only one session may write to it at a time. Wait until it ends, or end it; or leave save_changes away.`,
+      );
     }
     row.lastUsedAt = new Date().toISOString();
     return { row, savesChanges: asked.save_changes };
@@ -140,15 +172,33 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
   return {
     createBrowser: ({ body, context: { baseUrl, projectId } }) => {
       refuseUnkept(body);
-      const { chrome_policy, gpu, headless = true, kiosk_mode, name = null, start_url, stealth = false, tags = {}, viewport = defaultViewport } = body;
+      const {
+        chrome_policy,
+        gpu,
+        headless = true,
+        kiosk_mode,
+        name = null,
+        start_url,
+        stealth = false,
+        tags = {},
+        viewport = defaultViewport,
+      } = body;
       if (body.region !== undefined && body.region !== region) {
-        throw badInput(`body.region: this service has no server in region ${body.region} now; there is: ${region}. Leave the field away for the region of the server that is asked`);
+        throw badInput(
+          `body.region: this service has no server in region ${body.region} now; there is: ${region}. Leave the field away for the region of the server that is asked`,
+        );
       }
       refuseImpossible({ start_url, viewport }, !headless);
-      if (gpu === true) throw badInput("body.gpu: sessions of this service have no GPU, Chromium draws with the processor. Leave the field away, or send false");
+      if (gpu === true)
+        throw badInput("body.gpu: sessions of this service have no GPU, Chromium draws with the processor. Leave the field away, or send false");
       const limit = store.projects.find(({ id }) => id === projectId)?.limits.sessions ?? 0;
       if (limit > 0 && running(projectId).length >= limit) {
-        throw new ServiceError(429, "too_many_requests", `This project runs ${limit} sessions, and may run ${limit}. Delete one, wait until one ends, or raise the limit: with projects.limits.update, or for all projects with organization.limits.update or the setting max_sessions_per_project.`, { retryAfterSeconds: 5, fields: { limit, used: limit, remaining: 0 } });
+        throw new ServiceError(
+          429,
+          "too_many_requests",
+          `This project runs ${limit} sessions, and may run ${limit}. Delete one, wait until one ends, or raise the limit: with projects.limits.update, or for all projects with organization.limits.update or the setting max_sessions_per_project.`,
+          { retryAfterSeconds: 5, fields: { limit, used: limit, remaining: 0 } },
+        );
       }
       if (name !== null) refuseTaken(projectId, name);
       const profile = profileFor(projectId, body.profile);
@@ -199,7 +249,12 @@ export function browserHandlers(store: Store): Handlers<BrowserEndpoints, Access
       refuseUnkept(body);
       refuseImpossible({ start_url: undefined, viewport: body.viewport });
       const row = existing(projectId, params.id_or_name);
-      if (body.profile !== undefined && row.profile !== undefined) throw new ServiceError(409, "conflict", `Browser ${row.id} has profile ${row.profile.row.id} already; only a session without one can load another.`);
+      if (body.profile !== undefined && row.profile !== undefined)
+        throw new ServiceError(
+          409,
+          "conflict",
+          `Browser ${row.id} has profile ${row.profile.row.id} already; only a session without one can load another.`,
+        );
       if (typeof body.name === "string") refuseTaken(projectId, body.name, row);
       const profile = profileFor(projectId, body.profile);
       if (body.name !== undefined) row.name = body.name;

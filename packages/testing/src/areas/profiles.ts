@@ -10,11 +10,21 @@ type ProfileEndpoints = Pick<typeof endpoints, "createProfile" | "listProfiles" 
 
 /** A profile as it is shown. */
 export function toProfile({ createdAt, id, lastUsedAt, name, updatedAt }: ProfileRow): Profile {
-  return { id, name, created_at: createdAt, ...(updatedAt !== undefined && { updated_at: updatedAt }), ...(lastUsedAt !== undefined && { last_used_at: lastUsedAt }) };
+  return {
+    id,
+    name,
+    created_at: createdAt,
+    ...(updatedAt !== undefined && { updated_at: updatedAt }),
+    ...(lastUsedAt !== undefined && { last_used_at: lastUsedAt }),
+  };
 }
 
 export function profileNotFound(idOrName: string): ServiceError {
-  return new ServiceError(404, "not_found", `Profile ${idOrName} was not found in this project. List the profiles with profiles.list, or create it with profiles.create.`);
+  return new ServiceError(
+    404,
+    "not_found",
+    `Profile ${idOrName} was not found in this project. List the profiles with profiles.list, or create it with profiles.create.`,
+  );
 }
 
 /** By id, or else by name. @throws {ServiceError} 404. */
@@ -32,20 +42,35 @@ export function profileHandlers(store: Store): Handlers<ProfileEndpoints, Access
 
   function refuseTaken(projectId: string, name: string, but?: ProfileRow): void {
     if (!ofProject(projectId).some((profile) => profile !== but && profile.name === name)) return;
-    throw new ServiceError(409, "name_taken", `A profile named ${JSON.stringify(name)} exists in this project already. Choose another name, or use that profile.`);
+    throw new ServiceError(
+      409,
+      "name_taken",
+      `A profile named ${JSON.stringify(name)} exists in this project already. Choose another name, or use that profile.`,
+    );
   }
 
   return {
     createProfile: ({ body, context: { projectId } }) => {
       const { name } = body;
       if (name !== undefined) refuseTaken(projectId, name);
-      const row: ProfileRow = { id: createId(), projectId, name: name ?? null, createdAt: new Date().toISOString(), updatedAt: undefined, lastUsedAt: undefined };
+      const row: ProfileRow = {
+        id: createId(),
+        projectId,
+        name: name ?? null,
+        createdAt: new Date().toISOString(),
+        updatedAt: undefined,
+        lastUsedAt: undefined,
+      };
       store.profiles.push(row);
       return toProfile(row);
     },
     listProfiles: ({ query: { query: part, name, ...window }, context }) => {
       const found = ofProject(context.projectId)
-        .filter((profile) => (part === undefined || holds(profile.name, part) || holds(profile.id, part)) && (name === undefined || (profile.name !== null && folded(profile.name) === folded(name))))
+        .filter(
+          (profile) =>
+            (part === undefined || holds(profile.name, part) || holds(profile.id, part)) &&
+            (name === undefined || (profile.name !== null && folded(profile.name) === folded(name))),
+        )
         .reverse();
       return pageOf(found, window, toProfile);
     },
@@ -60,7 +85,12 @@ export function profileHandlers(store: Store): Handlers<ProfileEndpoints, Access
     deleteProfile: ({ params, context }) => {
       const row = existing(context.projectId, params.id_or_name);
       const user = store.sessions.find(({ ended, profile }) => profile?.row === row && ended === undefined);
-      if (user !== undefined) throw new ServiceError(409, "profile_in_use", `Browser ${user.id} runs with profile ${params.id_or_name}. Delete the profile when it has ended, or end it first.`);
+      if (user !== undefined)
+        throw new ServiceError(
+          409,
+          "profile_in_use",
+          `Browser ${user.id} runs with profile ${params.id_or_name}. Delete the profile when it has ended, or end it first.`,
+        );
       store.profiles.splice(store.profiles.indexOf(row), 1);
     },
   };

@@ -6,7 +6,10 @@ import { createId } from "../ids.ts";
 import { folded, holds, pageOf } from "../listing.ts";
 import type { ProjectRow, Store } from "../store.ts";
 
-type ProjectEndpoints = Pick<typeof endpoints, "createProject" | "listProjects" | "getProject" | "updateProject" | "deleteProject" | "getProjectLimits" | "updateProjectLimits">;
+type ProjectEndpoints = Pick<
+  typeof endpoints,
+  "createProject" | "listProjects" | "getProject" | "updateProject" | "deleteProject" | "getProjectLimits" | "updateProjectLimits"
+>;
 
 function toProject({ createdAt, id, name, status, updatedAt }: ProjectRow): Project {
   return { id, name, status, created_at: createdAt, updated_at: updatedAt };
@@ -30,22 +33,32 @@ export function projectHandlers(store: Store): Handlers<ProjectEndpoints, Access
   }
 
   function refuseProjectKey({ key }: Access, what: string): void {
-    if (key.projectId !== null) throw new ServiceError(403, "forbidden", `This API key belongs to one project and cannot ${what}. Use a key of the whole organisation.`);
+    if (key.projectId !== null)
+      throw new ServiceError(403, "forbidden", `This API key belongs to one project and cannot ${what}. Use a key of the whole organisation.`);
   }
 
   function refuseTaken(name: string, but?: ProjectRow): void {
-    if (store.projects.some((project) => project !== but && project.name === name)) throw new ServiceError(409, "name_taken", `A project named ${JSON.stringify(name)} exists already. Choose another name, or use that project.`);
+    if (store.projects.some((project) => project !== but && project.name === name))
+      throw new ServiceError(409, "name_taken", `A project named ${JSON.stringify(name)} exists already. Choose another name, or use that project.`);
   }
 
   /** The oldest other active project becomes the default one where this one was. */
   function passOn(project: ProjectRow): void {
     const heir = store.projects.find((other) => other !== project && other.status === "active");
-    if (heir === undefined) throw new ServiceError(409, "last_active_project", `Project ${project.name} is the last active one. Make another one with projects.create first.`);
+    if (heir === undefined)
+      throw new ServiceError(
+        409,
+        "last_active_project",
+        `Project ${project.name} is the last active one. Make another one with projects.create first.`,
+      );
     if (store.defaultProject === project) store.defaultProject = heir;
   }
 
   const shown = (limit: number | undefined) => (limit === undefined || limit === 0 ? null : limit);
-  const limitsOf = ({ limits }: ProjectRow): ProjectLimits => ({ max_concurrent_sessions: shown(limits.sessions), max_concurrent_invocations: shown(limits.invocations) });
+  const limitsOf = ({ limits }: ProjectRow): ProjectLimits => ({
+    max_concurrent_sessions: shown(limits.sessions),
+    max_concurrent_invocations: shown(limits.invocations),
+  });
 
   return {
     createProject: ({ body, context }) => {
@@ -56,7 +69,9 @@ export function projectHandlers(store: Store): Handlers<ProjectEndpoints, Access
       return toProject(project);
     },
     listProjects: ({ query: { name, query: part, ...window }, context }) => {
-      const found = visible(context).filter((project) => (part === undefined || holds(project.name, part)) && (name === undefined || folded(project.name) === folded(name)));
+      const found = visible(context).filter(
+        (project) => (part === undefined || holds(project.name, part)) && (name === undefined || folded(project.name) === folded(name)),
+      );
       return pageOf(found.reverse(), window, toProject);
     },
     getProject: ({ params, context }) => toProject(existing(context, params.id)),
@@ -80,7 +95,12 @@ export function projectHandlers(store: Store): Handlers<ProjectEndpoints, Access
         store.sessions.some(({ ended, projectId }) => projectId === id && ended === undefined) && "running sessions",
         store.profiles.some(({ projectId }) => projectId === id) && "profiles",
       ].filter((what) => what !== false);
-      if (contents.length > 0) throw new ServiceError(409, "project_not_empty", `Project ${name} still has ${contents.join(", ")}. Delete them first, or archive the project.`);
+      if (contents.length > 0)
+        throw new ServiceError(
+          409,
+          "project_not_empty",
+          `Project ${name} still has ${contents.join(", ")}. Delete them first, or archive the project.`,
+        );
       passOn(project);
       store.projects.splice(store.projects.indexOf(project), 1);
       for (const key of store.apiKeys) if (key.projectId === id) key.deletedAt ??= new Date().toISOString();

@@ -27,10 +27,18 @@ export function tooLarge(what: string, limit: string): ServiceError {
 
 /** 400 that names an archive's entry. */
 export function unsafe(name: string, reason: string): ServiceError {
-  return new ServiceError(400, "unsafe_archive", `The archive is refused because of its entry ${JSON.stringify(name.slice(0, 200))}: ${reason}. Nothing was unpacked.`);
+  return new ServiceError(
+    400,
+    "unsafe_archive",
+    `The archive is refused because of its entry ${JSON.stringify(name.slice(0, 200))}: ${reason}. Nothing was unpacked.`,
+  );
 }
 
 /** 403 for what a file's mode does not permit. */
 export function notPermitted(action: string, path: string): ServiceError {
-  return new ServiceError(403, "permission_denied", `Cannot ${action} ${path}: its mode does not permit it. Look at owner and mode with file_info, change them with set_file_permissions.`);
+  return new ServiceError(
+    403,
+    "permission_denied",
+    `Cannot ${action} ${path}: its mode does not permit it. Look at owner and mode with file_info, change them with set_file_permissions.`,
+  );
 }

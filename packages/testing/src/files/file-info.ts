@@ -4,8 +4,19 @@ import type { TreeNode } from "./file-tree.ts";
 
 /** Describes what lies at a path. */
 export function describeFile(path: string, node: TreeNode): FileInfo {
-  const sizes = { file: () => (node.kind === "file" ? node.content.length : 0), link: () => (node.kind === "link" ? Buffer.byteLength(node.target) : 0), directory: () => 0 };
-  return { name: baseName(path), path, size_bytes: sizes[node.kind](), is_dir: node.kind === "directory", mod_time: node.modified.toISOString(), mode: modeText(node) };
+  const sizes = {
+    file: () => (node.kind === "file" ? node.content.length : 0),
+    link: () => (node.kind === "link" ? Buffer.byteLength(node.target) : 0),
+    directory: () => 0,
+  };
+  return {
+    name: baseName(path),
+    path,
+    size_bytes: sizes[node.kind](),
+    is_dir: node.kind === "directory",
+    mod_time: node.modified.toISOString(),
+    mode: modeText(node),
+  };
 }
 
 const typeLetters = { file: "-", directory: "d", link: "l" } as const;

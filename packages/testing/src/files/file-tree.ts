@@ -104,7 +104,12 @@ export class FileTree {
         return { path, node: here, realPath: realPath(), missing: missing.filter((part) => part !== "" && part !== ".") };
       }
       if (next.kind === "link" && (pending.length > 0 || follow)) {
-        if (++links > maxLinks) throw new ServiceError(400, "bad_request", `Cannot ${action} ${path}: its symbolic links lead in a circle, or through too many others. Name the file that is meant.`);
+        if (++links > maxLinks)
+          throw new ServiceError(
+            400,
+            "bad_request",
+            `Cannot ${action} ${path}: its symbolic links lead in a circle, or through too many others. Name the file that is meant.`,
+          );
         if (next.target.startsWith("/")) trail.length = 0;
         pending.push(...next.target.split("/").reverse());
         continue;
@@ -124,7 +129,8 @@ export class FileTree {
   makeDirectories({ missing, node, realPath }: Location, mode: number): { readonly node: DirectoryNode; readonly realPath: string } {
     if (node.kind !== "directory") throw notADirectory("create", realPath, kindOf(node));
     let here = { node, realPath };
-    for (const [index, name] of missing.entries()) here = { node: this.#put(here, name, directory(index === missing.length - 1 ? mode : 0o755)), realPath: below(here.realPath, name) };
+    for (const [index, name] of missing.entries())
+      here = { node: this.#put(here, name, directory(index === missing.length - 1 ? mode : 0o755)), realPath: below(here.realPath, name) };
     return here;
   }
 
@@ -141,7 +147,10 @@ export class FileTree {
       const directoryPath = place.realPath.slice(0, place.realPath.lastIndexOf("/")) || "/";
       const parent = this.locate(directoryPath, { follow: false, action: "write" });
       if (parent.node.kind !== "directory") return;
-      this.#put({ node: parent.node, realPath: parent.realPath }, place.realPath.slice(place.realPath.lastIndexOf("/") + 1), { ...file, mode: mode ?? place.node.mode });
+      this.#put({ node: parent.node, realPath: parent.realPath }, place.realPath.slice(place.realPath.lastIndexOf("/") + 1), {
+        ...file,
+        mode: mode ?? place.node.mode,
+      });
       return;
     }
     const parent = this.makeDirectories({ ...place, missing: place.missing.slice(0, -1) }, 0o755);
@@ -194,7 +203,12 @@ export class FileTree {
   /** @throws {ServiceError} 403 `protected_path` for what is never deleted or moved. */
   refuseProtected(realPath: string, path: string, action: string): void {
     for (const [kept, what] of protectedPaths) {
-      if (isWithin(realPath, kept)) throw new ServiceError(403, "protected_path", `Cannot ${action} ${path}: it ${realPath === kept ? "is" : "holds"} ${what}. ${action === "delete" ? "Delete" : "Move"} what is in it instead.`);
+      if (isWithin(realPath, kept))
+        throw new ServiceError(
+          403,
+          "protected_path",
+          `Cannot ${action} ${path}: it ${realPath === kept ? "is" : "holds"} ${what}. ${action === "delete" ? "Delete" : "Move"} what is in it instead.`,
+        );
     }
   }
 

@@ -12,7 +12,10 @@ import { maxUploadBytes, readWhole, uploadFiles, uploadZip } from "./uploads.ts"
 import { packZip } from "./zip.ts";
 
 /** Users and groups of a session: name and number. The session runs as the first. */
-const users: readonly (readonly [name: string, id: number])[] = [["shoal", 1000], ["nobody", 65_534]];
+const users: readonly (readonly [name: string, id: number])[] = [
+  ["shoal", 1000],
+  ["nobody", 65_534],
+];
 
 /** Handlers of a session's files and watches. @param sessionOf - the session that a call is for. */
 export function fileHandlers<Context>(sessionOf: (context: Context) => SessionRow): Handlers<typeof browserFs, Context> {
@@ -65,7 +68,12 @@ export function fileHandlers<Context>(sessionOf: (context: Context) => SessionRo
       const path = normalisePath(body.path, "body.path");
       const ids = [idOf(body.owner, "body.owner"), idOf(body.group, "body.group")];
       const { node } = treeOf(context).find(path, { follow: true, action: "set the permissions of" });
-      if (ids.some((id) => id !== undefined && id !== 1000)) throw new ServiceError(403, "permission_denied", `Cannot give ${path} away: the operating system does not permit it to the user that the session runs as (1000). Leave out owner and group.`);
+      if (ids.some((id) => id !== undefined && id !== 1000))
+        throw new ServiceError(
+          403,
+          "permission_denied",
+          `Cannot give ${path} away: the operating system does not permit it to the user that the session runs as (1000). Leave out owner and group.`,
+        );
       node.mode = Number.parseInt(body.mode, 8);
     },
     getFileInfo: ({ query, context }) => {
@@ -99,17 +107,34 @@ function move(tree: FileTree, sourcePath: string, destinationPath: string): void
   const to = below(destination.realPath, ...destination.missing);
   if (source.realPath === to) return;
   if (source.node.kind === "directory" && isWithin(source.realPath, to)) {
-    throw new ServiceError(400, "bad_request", `Cannot move ${sourcePath} to ${destinationPath}: a directory cannot be moved into itself. Choose a destination outside of it.`);
+    throw new ServiceError(
+      400,
+      "bad_request",
+      `Cannot move ${sourcePath} to ${destinationPath}: a directory cannot be moved into itself. Choose a destination outside of it.`,
+    );
   }
   if (destination.missing.length === 0) {
-    if (destination.node.kind === "directory") throw new ServiceError(409, "conflict", `Cannot move ${sourcePath} to ${destinationPath}: it is an existing directory. Name the new path inside it, or delete it first.`);
-    if (source.node.kind === "directory") throw new ServiceError(409, "conflict", `Cannot move ${sourcePath} to ${destinationPath}: a directory does not replace ${kindOf(destination.node)}. Delete it first, or choose another destination.`);
+    if (destination.node.kind === "directory")
+      throw new ServiceError(
+        409,
+        "conflict",
+        `Cannot move ${sourcePath} to ${destinationPath}: it is an existing directory. Name the new path inside it, or delete it first.`,
+      );
+    if (source.node.kind === "directory")
+      throw new ServiceError(
+        409,
+        "conflict",
+        `Cannot move ${sourcePath} to ${destinationPath}: a directory does not replace ${kindOf(destination.node)}. Delete it first, or choose another destination.`,
+      );
   } else if (destination.node.kind !== "directory") throw notADirectory("move to", destinationPath, kindOf(destination.node));
   tree.move(source.realPath, to);
 }
 
 function streamOf(chunks: readonly Uint8Array[]): Readable {
-  return Readable.from(chunks.filter(({ length }) => length > 0), { objectMode: false });
+  return Readable.from(
+    chunks.filter(({ length }) => length > 0),
+    { objectMode: false },
+  );
 }
 
 function octal(mode: string | undefined): number | undefined {
@@ -120,6 +145,10 @@ function idOf(name: string | undefined, field: string): number | undefined {
   if (name === undefined) return undefined;
   if (/^\d+$/.test(name)) return Number(name);
   const id = users.find(([known]) => known === name)?.[1];
-  if (id === undefined) throw invalidInput(field, `there is no ${name} in the session (${users.map(([known]) => known).join(", ")}, home ${home}); give the name of one that is there, or a number`);
+  if (id === undefined)
+    throw invalidInput(
+      field,
+      `there is no ${name} in the session (${users.map(([known]) => known).join(", ")}, home ${home}); give the name of one that is there, or a number`,
+    );
   return id;
 }

@@ -16,7 +16,8 @@ export function normalisePath(path: string, field: string): string {
   if (!path.isWellFormed()) throw invalidInput(field, "must be valid Unicode: half of a surrogate pair names no file");
   const normal = posix.normalize(path);
   const trimmed = normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal;
-  for (const name of segmentsOf(trimmed)) if (Buffer.byteLength(name) > 255) throw invalidInput(field, `the name ${name.slice(0, 40)}… is longer than 255 bytes`);
+  for (const name of segmentsOf(trimmed))
+    if (Buffer.byteLength(name) > 255) throw invalidInput(field, `the name ${name.slice(0, 40)}… is longer than 255 bytes`);
   return trimmed;
 }
 

@@ -37,7 +37,8 @@ export async function uploadFiles(tree: FileTree, parts: AsyncIterable<Multipart
   let usedBytes = 0;
   for await (const part of parts) {
     const [, index, field] = partName.exec(part.name) ?? [];
-    if (index === undefined || (field !== "dest_path" && field !== "file")) throw invalidInput(`body.${part.name}`, "unknown part; known are files[i][dest_path] and files[i][file], where i is a number");
+    if (index === undefined || (field !== "dest_path" && field !== "file"))
+      throw invalidInput(`body.${part.name}`, "unknown part; known are files[i][dest_path] and files[i][file], where i is a number");
     if (Number(index) > maxFiles) throw invalidInput(`body.${part.name}`, `the number must be at most ${maxFiles}`);
     const key = index === "" ? `[${counts[field]++}]` : String(Number(index));
     const file = files.get(key) ?? { label: index === "" ? `body.files${key}` : `body.files[${key}]` };

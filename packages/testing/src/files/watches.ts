@@ -29,9 +29,15 @@ export class Watches {
   /** @returns the watch's id. */
   start(path: string, recursive: boolean): string {
     const { missing, node, realPath } = this.#tree.locate(path, { follow: true, action: "watch" });
-    if (missing.length > 0) throw new ServiceError(404, "not_found", `${path} does not exist. Make it with browsers.fs.createDirectory(), then watch it.`);
+    if (missing.length > 0)
+      throw new ServiceError(404, "not_found", `${path} does not exist. Make it with browsers.fs.createDirectory(), then watch it.`);
     if (node.kind !== "directory") throw new ServiceError(400, "not_a_directory", `${path} is not a directory. Watch the directory that it is in.`);
-    if (this.#watches.size >= maxWatches) throw new ServiceError(429, "too_many_watches", `The session has ${maxWatches} watches, the most it can have. Stop one with browsers.fs.watch.stop().`);
+    if (this.#watches.size >= maxWatches)
+      throw new ServiceError(
+        429,
+        "too_many_watches",
+        `The session has ${maxWatches} watches, the most it can have. Stop one with browsers.fs.watch.stop().`,
+      );
     const log = new EventLog<FileSystemEvent>();
     const stopListening = this.#tree.listen((change) => {
       tell(watch, change);
@@ -57,7 +63,11 @@ export class Watches {
     if (lastEventId === undefined) return log.read(0);
     const position = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
     if (position === undefined || position > log.lastId) {
-      throw new ServiceError(400, "bad_request", `Last-Event-ID is not an id of this watch (the latest is ${log.lastId}). Send the id of an event that this watch sent, or leave the header out to get what is kept.`);
+      throw new ServiceError(
+        400,
+        "bad_request",
+        `Last-Event-ID is not an id of this watch (the latest is ${log.lastId}). Send the id of an event that this watch sent, or leave the header out to get what is kept.`,
+      );
     }
     return log.read(position);
   }
@@ -75,7 +85,8 @@ export class Watches {
 
   #find(id: string): Watch {
     const watch = this.#watches.get(id);
-    if (watch === undefined) throw new ServiceError(404, "not_found", `Watch ${id} was not found. It may have been stopped; start another with browsers.fs.watch.start().`);
+    if (watch === undefined)
+      throw new ServiceError(404, "not_found", `Watch ${id} was not found. It may have been stopped; start another with browsers.fs.watch.start().`);
     return watch;
   }
 }
@@ -91,10 +102,12 @@ function tell(watch: Watch, change: Change): void {
       ...(destination !== undefined && { dest_path: shown(watch, destination) }),
     });
   };
-  const sees = (path: string): boolean => path !== realPath && isWithin(realPath, path) && (recursive || !path.slice(realPath === "/" ? 1 : realPath.length + 1).includes("/"));
+  const sees = (path: string): boolean =>
+    path !== realPath && isWithin(realPath, path) && (recursive || !path.slice(realPath === "/" ? 1 : realPath.length + 1).includes("/"));
   // The directory is gone, or elsewhere: that is the last of it.
   if ((change.type === "DELETE" || change.type === "MOVE") && isWithin(change.path, realPath)) {
-    if (change.type === "MOVE" && recursive) for (const [path, node] of contentOf(realPath, nodeAt(change, realPath)).reverse()) push("DELETE", path, node);
+    if (change.type === "MOVE" && recursive)
+      for (const [path, node] of contentOf(realPath, nodeAt(change, realPath)).reverse()) push("DELETE", path, node);
     push("DELETE", realPath, nodeAt(change, realPath));
     watch.end();
     return;

@@ -71,7 +71,11 @@ async function place(top: DirectoryNode, zip: ZipFile, entry: Entry): Promise<vo
   const kind = kindOfEntry(name, unixMode);
   const names = namesOf(name);
   const { compressedSize, uncompressedSize } = entry;
-  if (uncompressedSize > ratioFromBytes && uncompressedSize > maxRatio * compressedSize) throw unsafe(name, `it unpacks to more than ${maxRatio} times its packed size, the most that is taken from 64 MiB on. Send such a file with upload`);
+  if (uncompressedSize > ratioFromBytes && uncompressedSize > maxRatio * compressedSize)
+    throw unsafe(
+      name,
+      `it unpacks to more than ${maxRatio} times its packed size, the most that is taken from 64 MiB on. Send such a file with upload`,
+    );
   if (entry.isEncrypted()) throw unsafe(name, "it is encrypted. Make the archive without a password");
   const last = names.pop();
   if (last === undefined) {
@@ -132,12 +136,13 @@ function checkTarget(name: string, depth: number, target: string): string {
   const parts = target.split("/").filter((part) => part !== "" && part !== ".");
   const leading = parts.findIndex((part) => part !== "..");
   if ((leading === -1 ? parts.length : leading) > depth) throw unsafe(name, "it is a symbolic link that leads out of the directory");
-  if (leading !== -1 && parts.includes("..", leading)) throw unsafe(name, 'it is a symbolic link with ".." after a name, which may lead anywhere. Write its target without');
+  if (leading !== -1 && parts.includes("..", leading))
+    throw unsafe(name, 'it is a symbolic link with ".." after a name, which may lead anywhere. Write its target without');
   return target;
 }
 
 async function contentOf(zip: ZipFile, entry: Entry): Promise<Buffer> {
-  return reading(async () => Buffer.concat(await (await zip.openReadStreamPromise(entry)).toArray() as Buffer[]));
+  return reading(async () => Buffer.concat((await (await zip.openReadStreamPromise(entry)).toArray()) as Buffer[]));
 }
 
 /** Runs a step of the archive library, whose errors say what is wrong with the archive. */
@@ -146,7 +151,12 @@ async function reading<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (ServiceError.isInstance(error)) throw error;
-    throw new ServiceError(400, "bad_request", `body.zip_file: not a ZIP archive that can be read, or not all of it: ${error instanceof Error ? error.message : String(error)}. Nothing was unpacked.`, { cause: error });
+    throw new ServiceError(
+      400,
+      "bad_request",
+      `body.zip_file: not a ZIP archive that can be read, or not all of it: ${error instanceof Error ? error.message : String(error)}. Nothing was unpacked.`,
+      { cause: error },
+    );
   }
 }
 
@@ -157,8 +167,18 @@ export function refuseConflicts(into: TreeNode, tree: DirectoryNode, path: strin
     const known = into.children.get(name);
     if (known === undefined) continue;
     const at = below(path, name);
-    if (node.kind === "directory" && known.kind !== "directory") throw new ServiceError(400, "not_a_directory", `Cannot unpack a directory to ${at}: it is a ${known.kind}. Delete it first, or unpack into another directory.`);
-    if (node.kind !== "directory" && known.kind === "directory") throw new ServiceError(400, "not_a_file", `Cannot unpack a file to ${at}: it is a directory. Delete it first, or unpack into another directory.`);
+    if (node.kind === "directory" && known.kind !== "directory")
+      throw new ServiceError(
+        400,
+        "not_a_directory",
+        `Cannot unpack a directory to ${at}: it is a ${known.kind}. Delete it first, or unpack into another directory.`,
+      );
+    if (node.kind !== "directory" && known.kind === "directory")
+      throw new ServiceError(
+        400,
+        "not_a_file",
+        `Cannot unpack a file to ${at}: it is a directory. Delete it first, or unpack into another directory.`,
+      );
     if (node.kind === "directory") refuseConflicts(known, node, at);
   }
 }

@@ -43,7 +43,8 @@ function pour(socket: Socket, piece: Buffer, limitBytes: number): { readonly sen
   more();
   return { sent: () => sent };
 }
-const make = (server: { readonly baseUrl: string }, options: Partial<TransportOptions> = {}) => createTransport({ baseUrl: server.baseUrl, apiKey, maxRetries: 0, ...options });
+const make = (server: { readonly baseUrl: string }, options: Partial<TransportOptions> = {}) =>
+  createTransport({ baseUrl: server.baseUrl, apiKey, maxRetries: 0, ...options });
 
 describe("more than there should be", () => {
   it.each([
@@ -83,14 +84,24 @@ describe("more than there should be", () => {
     const error = await failureOf(make(server).call(getProfile, { params }));
     expect(ContractError.isInstance(error) && error.message).toContain("body: longer than 67108864 bytes");
     expect(process.memoryUsage.rss() - before).toBeLessThan(600 * megabyte);
-    await vi.waitFor(() => {
-      expect("content-encoding" in headers || closed).toBe(true);
-    }, { timeout: 15_000 });
+    await vi.waitFor(
+      () => {
+        expect("content-encoding" in headers || closed).toBe(true);
+      },
+      { timeout: 15_000 },
+    );
   });
 });
 
 describe("what is no HTTP, or no text", () => {
-  it.each(["", "\0\0\0\0", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 \r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n{}", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}"])("%j is a ConnectionError", async (bytes) => {
+  it.each([
+    "",
+    "\0\0\0\0",
+    "SSH-2.0-OpenSSH_9.2\r\n",
+    "HTTP/1.1 \r\n\r\n",
+    "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n{}",
+    "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}",
+  ])("%j is a ConnectionError", async (bytes) => {
     await using server = await serveBytes((socket) => socket.end(bytes));
     const error = await failureOf(make(server).call(getProfile, { params }));
     expect(ConnectionError.isInstance(error) && error.message).toContain(server.baseUrl);
@@ -172,9 +183,21 @@ describe("10,000 calls at once", () => {
       const missing = id.endsWith("9");
       reply(response, missing ? 404 : 200, missing ? { code: "not_found", message: id } : { ...profile, id });
     });
-    const transport = make(server, { hooks: { onResponse: async () => { most = Math.max(most, await server.connections()); } } });
-    const results = await Promise.allSettled(Array.from({ length: 10_000 }, (_, index) => transport.call(getProfile, { params: { id_or_name: String(index) } })));
-    const wrong = results.filter((result, index) => (result.status === "fulfilled" ? result.value.id !== String(index) : !(ApiError.isInstance(result.reason) && result.reason.message === String(index))));
+    const transport = make(server, {
+      hooks: {
+        onResponse: async () => {
+          most = Math.max(most, await server.connections());
+        },
+      },
+    });
+    const results = await Promise.allSettled(
+      Array.from({ length: 10_000 }, (_, index) => transport.call(getProfile, { params: { id_or_name: String(index) } })),
+    );
+    const wrong = results.filter((result, index) =>
+      result.status === "fulfilled"
+        ? result.value.id !== String(index)
+        : !(ApiError.isInstance(result.reason) && result.reason.message === String(index)),
+    );
     expect(wrong).toEqual([]);
     expect(server.seen).toHaveLength(10_000);
     expect(most).toBeGreaterThan(1);
@@ -190,9 +213,12 @@ describe("10,000 calls at once", () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const call = (signal?: AbortSignal) => transport.call(getProfile, { params }, { ...(signal && { signal }) });
     const holding = failureOf(call(first.signal));
-    await vi.waitFor(() => {
-      expect(server.seen).toHaveLength(1);
-    }, { timeout: 15_000 });
+    await vi.waitFor(
+      () => {
+        expect(server.seen).toHaveLength(1);
+      },
+      { timeout: 15_000 },
+    );
     const waiting = failureOf(call(second.signal));
     const third = call();
     second.abort("second");

@@ -8,8 +8,37 @@ import { profile, reply, serve } from "./testing/misbehaving-server.ts";
 
 /** What edge runtimes have in common (WinterTC's minimum common API), as far as anything here may need it. */
 const webGlobals = [
-  "AbortController", "AbortSignal", "Blob", "ByteLengthQueuingStrategy", "CountQueuingStrategy", "DOMException", "Event", "EventTarget", "File", "FormData", "Headers", "ReadableStream", "Request", "Response",
-  "TextDecoder", "TextDecoderStream", "TextEncoder", "TransformStream", "URL", "URLSearchParams", "WritableStream", "atob", "btoa", "clearTimeout", "console", "crypto", "fetch", "performance", "queueMicrotask", "setTimeout", "structuredClone",
+  "AbortController",
+  "AbortSignal",
+  "Blob",
+  "ByteLengthQueuingStrategy",
+  "CountQueuingStrategy",
+  "DOMException",
+  "Event",
+  "EventTarget",
+  "File",
+  "FormData",
+  "Headers",
+  "ReadableStream",
+  "Request",
+  "Response",
+  "TextDecoder",
+  "TextDecoderStream",
+  "TextEncoder",
+  "TransformStream",
+  "URL",
+  "URLSearchParams",
+  "WritableStream",
+  "atob",
+  "btoa",
+  "clearTimeout",
+  "console",
+  "crypto",
+  "fetch",
+  "performance",
+  "queueMicrotask",
+  "setTimeout",
+  "structuredClone",
 ] as const;
 
 async function textOf(request: IncomingMessage): Promise<string> {
@@ -34,7 +63,8 @@ it("runs where there is nothing of Node's, only the web's globals", async () => 
       else if (pathname === "/profiles") reply(response, 200, [profile]);
       else if (pathname === "/profiles/missing") reply(response, 404, { code: "not_found", message: "No such profile." });
       else if (pathname.startsWith("/profiles/")) reply(response, 200, profile);
-      else if (pathname.endsWith("/events")) response.writeHead(200, { "content-type": "text/event-stream" }).end('id: 1\ndata: {"type":"CREATE","path":"/a"}\n\n');
+      else if (pathname.endsWith("/events"))
+        response.writeHead(200, { "content-type": "text/event-stream" }).end('id: 1\ndata: {"type":"CREATE","path":"/a"}\n\n');
       else response.writeHead(200, { "content-type": "application/octet-stream" }).end("bytes");
     });
   });
@@ -42,6 +72,19 @@ it("runs where there is nothing of Node's, only the web's globals", async () => 
   // The context has these of its own, but the globals above make those of this one.
   const { ArrayBuffer, Uint8Array, Error, TypeError } = globalThis;
   const globals = Object.fromEntries(webGlobals.map((name) => [name, Reflect.get(globalThis, name) as unknown]));
-  runInContext(outputFiles[0]?.text ?? "", createContext({ ...globals, ArrayBuffer, Uint8Array, Error, TypeError, edge: { baseUrl: server.baseUrl, report: resolve } }));
-  expect({ ...(await promise) }).toEqual({ process: "undefined", buffer: "undefined", call: "p1", page: 1, "upload of a stream": undefined, multipart: undefined, download: "bytes", events: ["/a"], refused: "not_found" });
+  runInContext(
+    outputFiles[0]?.text ?? "",
+    createContext({ ...globals, ArrayBuffer, Uint8Array, Error, TypeError, edge: { baseUrl: server.baseUrl, report: resolve } }),
+  );
+  expect({ ...(await promise) }).toEqual({
+    process: "undefined",
+    buffer: "undefined",
+    call: "p1",
+    page: 1,
+    "upload of a stream": undefined,
+    multipart: undefined,
+    download: "bytes",
+    events: ["/a"],
+    refused: "not_found",
+  });
 });

@@ -17,7 +17,15 @@ export interface Undici {
  */
 export function fetchVia(undici: Undici, dispatcher: object): (request: Request) => Promise<Response> {
   return async ({ url, method, headers, body, redirect, signal }) => {
-    const response = await undici.fetch(url, { method, headers: [...headers], body, redirect, signal, dispatcher, ...(body !== null && { duplex: "half" }) });
+    const response = await undici.fetch(url, {
+      method,
+      headers: [...headers],
+      body,
+      redirect,
+      signal,
+      dispatcher,
+      ...(body !== null && { duplex: "half" }),
+    });
     // Of another copy of the same code that Node's own comes from.
     return response as Response;
   };

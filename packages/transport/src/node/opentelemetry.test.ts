@@ -43,12 +43,26 @@ describe("openTelemetryHooks", () => {
       name: "profiles.get",
       kind: api.SpanKind.CLIENT,
       status: { code: api.SpanStatusCode.ERROR },
-      attributes: { "http.request.method": "GET", "http.response.status_code": 503, "error.type": "503", "url.full": `${server.baseUrl}/profiles/p1`, "server.address": "127.0.0.1", "server.port": port, "shoal.operation": "profiles.get", "shoal.request_id": "req_test" },
+      attributes: {
+        "http.request.method": "GET",
+        "http.response.status_code": 503,
+        "error.type": "503",
+        "url.full": `${server.baseUrl}/profiles/p1`,
+        "server.address": "127.0.0.1",
+        "server.port": port,
+        "shoal.operation": "profiles.get",
+        "shoal.request_id": "req_test",
+      },
     });
-    expect(second).toMatchObject({ status: { code: api.SpanStatusCode.UNSET }, attributes: { "http.response.status_code": 200, "http.request.resend_count": 1 } });
+    expect(second).toMatchObject({
+      status: { code: api.SpanStatusCode.UNSET },
+      attributes: { "http.response.status_code": 200, "http.request.resend_count": 1 },
+    });
     const traceId = mine?.spanContext().traceId;
     expect([first, second].map((span) => span?.parentSpanContext?.spanId)).toEqual([mine?.spanContext().spanId, mine?.spanContext().spanId]);
-    expect(server.seen.map(({ headers }) => headers.traceparent)).toEqual([first, second].map((span) => `00-${traceId ?? ""}-${span?.spanContext().spanId ?? ""}-01`));
+    expect(server.seen.map(({ headers }) => headers.traceparent)).toEqual(
+      [first, second].map((span) => `00-${traceId ?? ""}-${span?.spanContext().spanId ?? ""}-01`),
+    );
   });
 
   it("ends the span of a try that gets no answer, and holds neither key nor query", async () => {
@@ -57,7 +71,10 @@ describe("openTelemetryHooks", () => {
     await failureOf(transport.call(listProfiles, { query: { query: "what people typed" } }));
     const spans = exporter.getFinishedSpans();
     expect(spans).toHaveLength(1);
-    expect(spans[0]).toMatchObject({ status: { code: api.SpanStatusCode.ERROR }, attributes: { "error.type": "connection_failed", "url.full": `${server.baseUrl}/profiles` } });
+    expect(spans[0]).toMatchObject({
+      status: { code: api.SpanStatusCode.ERROR },
+      attributes: { "error.type": "connection_failed", "url.full": `${server.baseUrl}/profiles` },
+    });
     expect(JSON.stringify(spans[0]?.attributes)).not.toMatch(/sk_secret|typed/);
   });
 

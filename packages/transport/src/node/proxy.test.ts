@@ -17,10 +17,14 @@ const passed: string[] = [];
 
 beforeAll(async () => {
   server = await serve((request, response) => {
-    if (request.url?.endsWith("/events") === true) response.writeHead(200, { "content-type": "text/event-stream" }).end('id: 1\ndata: {"type":"CREATE","path":"/a"}\n\n');
-    else request.on("end", () => {
-      reply(response, request.method === "GET" ? 200 : 201, request.method === "GET" ? profile : undefined);
-    }).resume();
+    if (request.url?.endsWith("/events") === true)
+      response.writeHead(200, { "content-type": "text/event-stream" }).end('id: 1\ndata: {"type":"CREATE","path":"/a"}\n\n');
+    else
+      request
+        .on("end", () => {
+          reply(response, request.method === "GET" ? 200 : 201, request.method === "GET" ? profile : undefined);
+        })
+        .resume();
   });
   proxy = new ProxyServer({
     port: 0,
@@ -60,9 +64,13 @@ describe("proxy", () => {
   it("of the environment is used where Node is told so (NODE_USE_ENV_PROXY=1)", async () => {
     passed.length = 0;
     const { host } = new URL(server.baseUrl);
-    const { stdout } = await promisify(execFile)(process.execPath, ["--conditions=@shoal/source", "--no-warnings", join(import.meta.dirname, "testing/one-call.ts"), server.baseUrl], {
-      env: { ...process.env, NODE_USE_ENV_PROXY: "1", HTTP_PROXY: `http://user:pass@127.0.0.1:${proxy.port}`, NO_PROXY: "", no_proxy: "" },
-    });
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--conditions=@shoal/source", "--no-warnings", join(import.meta.dirname, "testing/one-call.ts"), server.baseUrl],
+      {
+        env: { ...process.env, NODE_USE_ENV_PROXY: "1", HTTP_PROXY: `http://user:pass@127.0.0.1:${proxy.port}`, NO_PROXY: "", no_proxy: "" },
+      },
+    );
     expect(stdout.trim()).toBe("p1");
     expect(passed).toContain(host);
   });

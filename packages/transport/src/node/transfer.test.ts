@@ -15,7 +15,8 @@ import { failureOf, reply, serve, type TestServer } from "./testing/misbehaving-
 
 const params = { id: "b1" };
 const query = { path: "/d/f" };
-const make = (server: TestServer, options: Partial<TransportOptions> = {}) => createTransport({ baseUrl: server.baseUrl, apiKey: "sk_secret_0123456789", maxRetries: 2, ...options });
+const make = (server: TestServer, options: Partial<TransportOptions> = {}) =>
+  createTransport({ baseUrl: server.baseUrl, apiKey: "sk_secret_0123456789", maxRetries: 2, ...options });
 const mebibyte = 2 ** 20;
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
@@ -27,9 +28,11 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 function countOf(request: IncomingMessage): Promise<number> {
   return new Promise((resolve) => {
     let bytes = 0;
-    request.on("data", (chunk: Buffer) => (bytes += chunk.length)).on("end", () => {
-      resolve(bytes);
-    });
+    request
+      .on("data", (chunk: Buffer) => (bytes += chunk.length))
+      .on("end", () => {
+        resolve(bytes);
+      });
   });
 }
 const streamFrom = (chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>) => NodeStream.from(chunks) as ReadableStream<Uint8Array>;
@@ -89,7 +92,11 @@ describe("upload of bytes", () => {
     });
     await expect(make(server).call(writeFile, { params, query, body: body() })).resolves.toBeUndefined();
     expect(bodies).toEqual([length === 0 ? "" : "päyload"]);
-    expect(server.seen[0]).toMatchObject({ method: "PUT", url: "/browsers/b1/fs/write_file?path=%2Fd%2Ff", headers: { "content-type": "application/octet-stream" } });
+    expect(server.seen[0]).toMatchObject({
+      method: "PUT",
+      url: "/browsers/b1/fs/write_file?path=%2Fd%2Ff",
+      headers: { "content-type": "application/octet-stream" },
+    });
     expect(server.seen[0]?.headers["content-length"]).toBe(length === undefined ? undefined : String(length));
   });
 
@@ -240,7 +247,11 @@ describe("multipart upload", () => {
     expect([...(zip?.keys() ?? [])]).toEqual(["dest_path", "zip_file"]);
     const [first, second] = [many?.get("files[0][file]"), many?.get("files[1][file]")];
     expect(first instanceof File && [first.name, first.type, await first.text()]).toEqual(["1.txt", "text/plain", "one"]);
-    expect(second instanceof File && [second.name, second.type, await second.text()]).toEqual(["unknown_file", "application/octet-stream", "text as a file"]);
+    expect(second instanceof File && [second.name, second.type, await second.text()]).toEqual([
+      "unknown_file",
+      "application/octet-stream",
+      "text as a file",
+    ]);
     expect(server.seen[0]?.headers["content-length"]).toMatch(/^\d+$/);
     expect(server.seen[1]?.headers).toMatchObject({ "transfer-encoding": "chunked" });
   });
@@ -255,12 +266,29 @@ describe("multipart upload", () => {
       method: "POST",
       path: "/deploy",
       summary: "Deploy.",
-      body: multipart(z.object({ name: z.string(), force: z.boolean(), count: z.number(), missing: z.optional(z.string()), source: z.object({ kind: z.string() }), names: z.array(z.string()), code: z.optional(z.file()) })),
+      body: multipart(
+        z.object({
+          name: z.string(),
+          force: z.boolean(),
+          count: z.number(),
+          missing: z.optional(z.string()),
+          source: z.object({ kind: z.string() }),
+          names: z.array(z.string()),
+          code: z.optional(z.file()),
+        }),
+      ),
       responses: { 200: json(z.unknown()), 201: empty },
       errors: [],
     });
     await make(server).call(endpoint, { body: { name: "ä\r\nb", force: true, count: 3, source: { kind: "git" }, names: ["x", "y"], code: "c" } });
-    expect(Object.fromEntries(received[0] ?? [])).toMatchObject({ name: "ä\r\nb", force: "true", count: "3", source: '{"kind":"git"}', "names[0]": "x", "names[1]": "y" });
+    expect(Object.fromEntries(received[0] ?? [])).toMatchObject({
+      name: "ä\r\nb",
+      force: "true",
+      count: "3",
+      source: '{"kind":"git"}',
+      "names[0]": "x",
+      "names[1]": "y",
+    });
     expect(received[0]?.get("code")).toBeInstanceOf(File);
     expect(received[0]?.has("missing")).toBe(false);
   });
@@ -269,7 +297,10 @@ describe("multipart upload", () => {
     const received: FormData[] = [];
     await using server = await receiving(received);
     const transport = make(server);
-    const hostile = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom('a"; name="evil', "a\r\ncontent-type: text/html\r\n\r\n", "a\0b", "--", '\\"', "../../etc/passwd"));
+    const hostile = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.constantFrom('a"; name="evil', "a\r\ncontent-type: text/html\r\n\r\n", "a\0b", "--", '\\"', "../../etc/passwd"),
+    );
     await fc.assert(
       fc.asyncProperty(hostile, hostile, fc.uint8Array({ maxLength: 300 }), async (name, path, content) => {
         received.length = 0;
@@ -321,7 +352,11 @@ describe("fileFromPath", () => {
 describe("download", () => {
   it("gives the bytes as a stream, with size, type, name and progress", async () => {
     await using server = await serve((_, response) => {
-      response.writeHead(200, { "content-type": "application/octet-stream", "content-length": "9", "content-disposition": `attachment; filename="x.txt"; filename*=UTF-8''..%2F%C3%A4%20b.txt` });
+      response.writeHead(200, {
+        "content-type": "application/octet-stream",
+        "content-length": "9",
+        "content-disposition": `attachment; filename="x.txt"; filename*=UTF-8''..%2F%C3%A4%20b.txt`,
+      });
       response.end("päyload!");
     });
     const seen: unknown[] = [];

@@ -10,9 +10,13 @@ import { expect, it } from "vitest";
 import { profile, reply, serve } from "./testing/misbehaving-server.ts";
 import type { PageReport } from "./testing/page-script.ts";
 
-const chromium = [process.env.SHOAL_CHROMIUM, "/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"].find(
-  (path) => path !== undefined && existsSync(path),
-);
+const chromium = [
+  process.env.SHOAL_CHROMIUM,
+  "/usr/bin/chromium-headless-shell",
+  "/usr/bin/chromium",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+].find((path) => path !== undefined && existsSync(path));
 
 async function textOf(request: IncomingMessage): Promise<string> {
   let text = "";
@@ -71,7 +75,11 @@ it.skipIf(chromium === undefined && process.env.SHOAL_REQUIRE_ALL !== "1").each(
       }
     });
     const folder = await mkdtemp(join(tmpdir(), "shoal-page-"));
-    const browser = spawn(chromium ?? "chromium", ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", `--user-data-dir=${folder}`, `${server.baseUrl}/`], { stdio: "ignore", detached: true });
+    const browser = spawn(
+      chromium ?? "chromium",
+      ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", `--user-data-dir=${folder}`, `${server.baseUrl}/`],
+      { stdio: "ignore", detached: true },
+    );
     const ended = once(browser, "exit");
     try {
       expect(await Promise.race([report, ended.then(() => "Chromium ended before the page reported.")])).toEqual({

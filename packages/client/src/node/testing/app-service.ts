@@ -25,7 +25,11 @@ export interface AppService extends AsyncDisposable {
 export async function startAppService(): Promise<AppService> {
   const requests: string[] = [];
   const parts = new Map<string, string | number>();
-  const state: Pick<AppService, "deployment" | "events" | "afterwards"> = { deployment: { id: "d1", status: "queued", region: "aws.us-east-1a", created_at: timestamp }, events: [], afterwards: "end" };
+  const state: Pick<AppService, "deployment" | "events" | "afterwards"> = {
+    deployment: { id: "d1", status: "queued", region: "aws.us-east-1a", created_at: timestamp },
+    events: [],
+    afterwards: "end",
+  };
   const invocation = { id: "i1", action_name: "price", status: "succeeded", output: "7" };
 
   function eventsFor(signal: AbortSignal): AsyncIterable<{ id: string; data: DeploymentEvent & InvocationEvent }> {

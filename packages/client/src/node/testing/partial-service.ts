@@ -15,14 +15,18 @@ export interface PartialService extends AsyncDisposable {
  *
  * @param options - `stripPrefix`: as an instance serves them; `otherwise`: answers what the contract does not know.
  */
-export async function startPartialService(handlers: Partial<Handlers<typeof contract>>, options: { stripPrefix?: string; otherwise?: (request: IncomingMessage, response: ServerResponse) => boolean } = {}): Promise<PartialService> {
+export async function startPartialService(
+  handlers: Partial<Handlers<typeof contract>>,
+  options: { stripPrefix?: string; otherwise?: (request: IncomingMessage, response: ServerResponse) => boolean } = {},
+): Promise<PartialService> {
   const requests: PartialService["requests"] = [];
   const router = createHttpRouter({
     context: () => undefined,
     ...(options.stripPrefix !== undefined && { stripPrefix: options.stripPrefix, prefixParams: () => ({ id: "of-the-instance" }) }),
   });
   // The parameter's type holds each name to its handler.
-  for (const [name, handler] of Object.entries(handlers)) router.mount<Endpoint>(contract[name as keyof typeof contract], handler as unknown as Handler<Endpoint>);
+  for (const [name, handler] of Object.entries(handlers))
+    router.mount<Endpoint>(contract[name as keyof typeof contract], handler as unknown as Handler<Endpoint>);
   const server = createServer((request, response) => {
     requests.push({ line: `${request.method ?? ""} ${request.url ?? ""}`, headers: request.headers });
     if (options.otherwise?.(request, response) !== true) router.handle(request, response);

@@ -1,6 +1,23 @@
 import * as z from "zod/mini";
 
-const texts = ["a", "/tmp/a b", "644", "https://a.example/b", "2026-01-31T12:00:00.000Z", "YQ==", "5m", "asc", "a.example", "s3", "arn:aws:iam::123456789012:role/a", "eu-central-1", "alias/a", "a".repeat(32), "123456", `1:${"a".repeat(64)}`];
+const texts = [
+  "a",
+  "/tmp/a b",
+  "644",
+  "https://a.example/b",
+  "2026-01-31T12:00:00.000Z",
+  "YQ==",
+  "5m",
+  "asc",
+  "a.example",
+  "s3",
+  "arn:aws:iam::123456789012:role/a",
+  "eu-central-1",
+  "alias/a",
+  "a".repeat(32),
+  "123456",
+  `1:${"a".repeat(64)}`,
+];
 const numbers = [1, 0, 10, 50, 300, 1000, 4096];
 
 const fits = (schema: z.core.$ZodType, value: unknown) => z.safeParse(schema, value).success;

@@ -37,7 +37,14 @@ export async function startToyService(apiKey: string): Promise<ToyService> {
     if (value === undefined) throw missing(key);
     return value;
   };
-  const infoOf = (path: string): FileInfo => ({ name: path.split("/").at(-1) ?? "", path, size_bytes: found(files, path).length, is_dir: false, mod_time: created_at, mode: "-rw-r--r--" });
+  const infoOf = (path: string): FileInfo => ({
+    name: path.split("/").at(-1) ?? "",
+    path,
+    size_bytes: found(files, path).length,
+    is_dir: false,
+    mod_time: created_at,
+    mode: "-rw-r--r--",
+  });
   const changed = (type: FileSystemEvent["type"], path: string) => {
     for (const watch of watches.values()) {
       watch.events.push({ type, path });
@@ -53,7 +60,17 @@ export async function startToyService(apiKey: string): Promise<ToyService> {
     files.delete(path);
     changed("DELETE", path);
   };
-  const key = (name: string) => ({ id: "k1", name, created_at, created_by: { id: "k0", email: "admin@localhost", name: null }, expires_at: null, deleted_at: null, project_id: null, project_name: null, masked_key: "sk_…9" });
+  const key = (name: string) => ({
+    id: "k1",
+    name,
+    created_at,
+    created_by: { id: "k0", email: "admin@localhost", name: null },
+    expires_at: null,
+    deleted_at: null,
+    project_id: null,
+    project_name: null,
+    masked_key: "sk_…9",
+  });
   const pageOf = <Item>(all: Item[], { limit, offset }: { limit: number; offset: number }) => {
     const items = all.slice(offset, offset + limit);
     const next = offset + items.length;
@@ -85,7 +102,15 @@ export async function startToyService(apiKey: string): Promise<ToyService> {
     deleteApiKey: () => undefined,
     rotateApiKey: ({ body }) => ({ ...key(`rotated ${body.expire_in_days ?? "as usual"}`), key: "sk_rotated" }),
     createBrowser: ({ body }) => {
-      const browser: Browser = { session_id: `b${browsers.size}`, created_at, cdp_ws_url: "ws://x", webdriver_ws_url: "ws://x", headless: body.headless ?? true, stealth: false, timeout_seconds: body.timeout_seconds ?? 60 };
+      const browser: Browser = {
+        session_id: `b${browsers.size}`,
+        created_at,
+        cdp_ws_url: "ws://x",
+        webdriver_ws_url: "ws://x",
+        headless: body.headless ?? true,
+        stealth: false,
+        timeout_seconds: body.timeout_seconds ?? 60,
+      };
       browsers.set(browser.session_id, browser);
       return browser;
     },
@@ -170,12 +195,14 @@ export async function startToyService(apiKey: string): Promise<ToyService> {
   const router = createHttpRouter({
     context: (request: IncomingMessage, endpoint) => {
       requests.push(`${request.method ?? ""} ${request.url ?? ""}`);
-      if (endpoint.auth !== "none" && request.headers.authorization !== `Bearer ${apiKey}`) throw new ServiceError(401, "unauthorized", "The API key is not known.");
+      if (endpoint.auth !== "none" && request.headers.authorization !== `Bearer ${apiKey}`)
+        throw new ServiceError(401, "unauthorized", "The API key is not known.");
       return undefined;
     },
   });
   // `satisfies` above holds each name to its handler.
-  for (const [name, handler] of Object.entries(handlers)) router.mount<Endpoint>(contract[name as keyof typeof handlers], handler as Handler<Endpoint>);
+  for (const [name, handler] of Object.entries(handlers))
+    router.mount<Endpoint>(contract[name as keyof typeof handlers], handler as Handler<Endpoint>);
   const server = createServer((request, response) => {
     router.handle(request, response);
   });

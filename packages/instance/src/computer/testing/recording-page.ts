@@ -65,7 +65,10 @@ export async function connectTestBrowser(instance: RunningInstance): Promise<Tes
   const attach = async (targetId: string): Promise<TestPage> => {
     const { sessionId } = (await resultOf("Target.attachToTarget", { targetId, flatten: true })) as { sessionId: string };
     const evaluate = async (expression: string): Promise<unknown> => {
-      const answer = (await resultOf("Runtime.evaluate", { expression, returnByValue: true, awaitPromise: true, userGesture: true }, sessionId)) as { result: { value?: unknown }; exceptionDetails?: unknown };
+      const answer = (await resultOf("Runtime.evaluate", { expression, returnByValue: true, awaitPromise: true, userGesture: true }, sessionId)) as {
+        result: { value?: unknown };
+        exceptionDetails?: unknown;
+      };
       if (answer.exceptionDetails !== undefined) throw new Error(JSON.stringify(answer.exceptionDetails));
       return answer.result.value;
     };

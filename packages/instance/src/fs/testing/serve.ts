@@ -34,7 +34,10 @@ export interface ServedFileSystem extends AsyncDisposable {
   at(name: string): string;
   /** Path of the host of a name in `directory`. */
   host(name: string): string;
-  call(operation: string, input?: { readonly query?: Record<string, string>; readonly json?: unknown; readonly body?: BodyInit; readonly method?: string }): Promise<Answered>;
+  call(
+    operation: string,
+    input?: { readonly query?: Record<string, string>; readonly json?: unknown; readonly body?: BodyInit; readonly method?: string },
+  ): Promise<Answered>;
   /** Every failure that was reported as a 500, or as a stream that broke off. */
   readonly faults: readonly unknown[];
 }
@@ -97,7 +100,12 @@ export async function serveFileSystem(kind: RootKind, limits: Partial<FileSystem
 export async function namesIn(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   // Not readdir's own recursion: that follows links.
-  const inner = await Promise.all(entries.map(async (entry) => [entry.name, ...(entry.isDirectory() ? (await namesIn(join(directory, entry.name))).map((name) => `${entry.name}/${name}`) : [])]));
+  const inner = await Promise.all(
+    entries.map(async (entry) => [
+      entry.name,
+      ...(entry.isDirectory() ? (await namesIn(join(directory, entry.name))).map((name) => `${entry.name}/${name}`) : []),
+    ]),
+  );
   return inner.flat().sort();
 }
 

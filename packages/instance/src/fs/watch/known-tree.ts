@@ -75,7 +75,12 @@ export function refresh(entry: KnownEntry, stats: Stats): void {
 
 /** Whether what is found under the same name may still be the same file. Inode numbers are reused at once, so the time of birth counts too. */
 export function isSame(entry: KnownEntry, stats: Stats): boolean {
-  return entry.ino === stats.ino && entry.dev === stats.dev && entry.birthtimeMs === stats.birthtimeMs && (entry.directory !== undefined) === stats.isDirectory();
+  return (
+    entry.ino === stats.ino &&
+    entry.dev === stats.dev &&
+    entry.birthtimeMs === stats.birthtimeMs &&
+    (entry.directory !== undefined) === stats.isDirectory()
+  );
 }
 
 /**

@@ -47,17 +47,29 @@ interface Setting {
 
 const nobody = new Int32Array(new SharedArrayBuffer(4));
 
-async function run(before: readonly unknown[], during: readonly (readonly unknown[])[], { recursive, late, dropped = false }: Setting): Promise<void> {
+async function run(
+  before: readonly unknown[],
+  during: readonly (readonly unknown[])[],
+  { recursive, late, dropped = false }: Setting,
+): Promise<void> {
   await using served = await serveWatches();
   for (const directory of ["w", "outside"]) await mkdir(join(served.root, directory));
-  const files = [["write", "w/z0"], ["write", "w/z1"]];
+  const files = [
+    ["write", "w/z0"],
+    ["write", "w/z1"],
+  ];
   await served.node(writer.replace("OPERATIONS", JSON.stringify([...files, ...before])));
-  const visible = async (): Promise<Map<string, boolean>> => new Map([...(await treeOf(served.root, "/w"))].filter(([at]) => recursive || at.split("/").length === 3));
+  const visible = async (): Promise<Map<string, boolean>> =>
+    new Map([...(await treeOf(served.root, "/w"))].filter(([at]) => recursive || at.split("/").length === 3));
   const started = await visible();
   const id = await served.start("/w", recursive);
   const reader = await served.read(id);
   await rm(join(served.root, "done"));
-  const written = Promise.all(during.map((operations, index) => served.node(writer.replace("OPERATIONS", JSON.stringify(dropped ? [["flood"], ...operations] : operations)).replace("done", `done${index}`))));
+  const written = Promise.all(
+    during.map((operations, index) =>
+      served.node(writer.replace("OPERATIONS", JSON.stringify(dropped ? [["flood"], ...operations] : operations)).replace("done", `done${index}`)),
+    ),
+  );
   // The test's own thread is the service's.
   while (late && !during.every((_, index) => existsSync(join(served.root, `done${index}`)))) Atomics.wait(nobody, 0, 0, 2);
   await written;
@@ -77,7 +89,11 @@ it.each<[string, Setting]>([
   ["one level, looking late", { recursive: false, late: true, runs: 25 }],
 ])("a replay of the events ends in the tree that is there: %s", { timeout: 300_000 }, async (_, setting) => {
   await fc.assert(
-    fc.asyncProperty(fc.array(operation, { maxLength: 30 }), fc.array(fc.array(operation, { minLength: 1, maxLength: 60 }), { minLength: 1, maxLength: 2 }), (before, during) => run(before, during, setting)),
+    fc.asyncProperty(
+      fc.array(operation, { maxLength: 30 }),
+      fc.array(fc.array(operation, { minLength: 1, maxLength: 60 }), { minLength: 1, maxLength: 2 }),
+      (before, during) => run(before, during, setting),
+    ),
     { numRuns: setting.runs },
   );
 });

@@ -25,7 +25,15 @@ suite(title("a system that refuses"), { timeout: 60_000 }, () => {
       await served.start("/w/0");
       `,
     );
-    expect(printed).toEqual([[507, expect.objectContaining({ code: "insufficient_storage", message: expect.stringContaining("/proc/sys/fs/inotify/max_user_watches") as unknown })]]);
+    expect(printed).toEqual([
+      [
+        507,
+        expect.objectContaining({
+          code: "insufficient_storage",
+          message: expect.stringContaining("/proc/sys/fs/inotify/max_user_watches") as unknown,
+        }),
+      ],
+    ]);
   });
 
   it("inotify instances says which setting to raise", async () => {

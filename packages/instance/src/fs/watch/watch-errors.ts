@@ -42,14 +42,28 @@ export function watchError(error: unknown, path: string): ServiceError {
         options,
       );
     case "ENOMEM":
-      return new ServiceError(507, "insufficient_storage", `${path} cannot be watched: the system is out of memory for watches. Stop watches that are not needed.`, options);
+      return new ServiceError(
+        507,
+        "insufficient_storage",
+        `${path} cannot be watched: the system is out of memory for watches. Stop watches that are not needed.`,
+        options,
+      );
     default:
-      return new ServiceError(500, "internal_error", `${path} cannot be watched: the system refused it${codeOf(error) === undefined ? "" : ` with ${codeOf(error) ?? ""}`}.`, options);
+      return new ServiceError(
+        500,
+        "internal_error",
+        `${path} cannot be watched: the system refused it${codeOf(error) === undefined ? "" : ` with ${codeOf(error) ?? ""}`}.`,
+        options,
+      );
   }
 }
 
 export function silentFilesystem(path: string): ServiceError {
-  return new ServiceError(400, "bad_request", `${path} cannot be watched: it lies on a filesystem of the kernel's own, such as /proc, which does not report changes.`);
+  return new ServiceError(
+    400,
+    "bad_request",
+    `${path} cannot be watched: it lies on a filesystem of the kernel's own, such as /proc, which does not report changes.`,
+  );
 }
 
 export function tooManyEntries(path: string, limit: number): ServiceError {

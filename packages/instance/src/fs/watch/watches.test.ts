@@ -24,9 +24,15 @@ async function prepared(...directories: string[]): Promise<ServedWatches> {
 const eventsOf = (frames: readonly Frame[]): FileSystemEvent[] => frames.flatMap(({ event }) => event ?? []);
 /** `CREATE /w/a`, in order. */
 const linesOf = (frames: readonly Frame[]): string[] =>
-  eventsOf(frames).map(({ type, path, is_dir, dest_path }) => `${type} ${path}${is_dir === true ? "/" : ""}${dest_path === undefined ? "" : ` -> ${dest_path}`}`);
+  eventsOf(frames).map(
+    ({ type, path, is_dir, dest_path }) => `${type} ${path}${is_dir === true ? "/" : ""}${dest_path === undefined ? "" : ` -> ${dest_path}`}`,
+  );
 
-async function expectNothingMissing(served: ServedWatches, frames: readonly Frame[], before: ReadonlyMap<string, boolean> = new Map()): Promise<void> {
+async function expectNothingMissing(
+  served: ServedWatches,
+  frames: readonly Frame[],
+  before: ReadonlyMap<string, boolean> = new Map(),
+): Promise<void> {
   const now = await treeOf(served.root, "/w");
   for (const knows of ["moves", "creations"] as const) {
     const told = replay(before, frames, knows);
@@ -44,7 +50,12 @@ describe("a directory watch", () => {
     expect(linesOf(frames).filter((line) => line.endsWith("/w/old/") || line.startsWith("CREATE /w/old"))).toEqual([]);
     expect(linesOf(frames)).toContain("WRITE /w/old/file");
     expect(new Set(linesOf(frames).filter((line) => !line.startsWith("WRITE")))).toEqual(
-      new Set([...["CREATE", "DELETE"].map((type) => `${type} /w/new`), ...eventsOf(frames).filter(({ name }) => name === "dir").map(({ type, is_dir }) => `${type} /w/dir${is_dir === true ? "/" : ""}`)]),
+      new Set([
+        ...["CREATE", "DELETE"].map((type) => `${type} /w/new`),
+        ...eventsOf(frames)
+          .filter(({ name }) => name === "dir")
+          .map(({ type, is_dir }) => `${type} /w/dir${is_dir === true ? "/" : ""}`),
+      ]),
     );
     expect(linesOf(frames).filter((line) => line.startsWith("CREATE /w/dir"))).toHaveLength(1);
     expect(eventsOf(frames).every(({ name, path }) => path.endsWith(`/${name ?? ""}`))).toBe(true);
@@ -58,7 +69,10 @@ describe("a directory watch", () => {
 
   it("misses nothing in 50 new folders four deep that are filled at once", generous, async () => {
     await using served = await prepared();
-    const frames = await watched(served, `for i in $(seq 50); do mkdir -p w/$i/b/c/d; for d in w/$i w/$i/b w/$i/b/c w/$i/b/c/d; do echo x > $d/f; done; done`);
+    const frames = await watched(
+      served,
+      `for i in $(seq 50); do mkdir -p w/$i/b/c/d; for d in w/$i w/$i/b w/$i/b/c w/$i/b/c/d; do echo x > $d/f; done; done`,
+    );
     await expectNothingMissing(served, frames);
     expect(eventsOf(frames).filter(({ type, name }) => type === "CREATE" && name === "f")).toHaveLength(200);
   });
@@ -73,7 +87,9 @@ describe("a directory watch", () => {
 
   it("misses none of 20,000 files in one folder", generous, async () => {
     await using served = await prepared();
-    const frames = await watched(served, `import { writeFileSync } from "node:fs"; for (let i = 0; i < 20000; i++) writeFileSync("w/f" + i, "x");`, { by: "node" });
+    const frames = await watched(served, `import { writeFileSync } from "node:fs"; for (let i = 0; i < 20000; i++) writeFileSync("w/f" + i, "x");`, {
+      by: "node",
+    });
     await expectNothingMissing(served, frames);
     expect(eventsOf(frames).filter(({ type }) => type === "CREATE")).toHaveLength(20_000);
   });
@@ -103,11 +119,19 @@ describe("a directory watch", () => {
     await writeFile(join(served.root, "w/a/b/f"), "1");
     await writeFile(join(served.root, "w/file"), "1");
     const before = await treeOf(served.root, "/w");
-    const frames = await watched(served, "mv w/file w/moved; mv w/moved w/target/; mv w/a w/target/c; echo 2 > w/target/c/b/later; mkdir w/new; mv w/target/c w/new/d");
+    const frames = await watched(
+      served,
+      "mv w/file w/moved; mv w/moved w/target/; mv w/a w/target/c; echo 2 > w/target/c/b/later; mkdir w/new; mv w/target/c w/new/d",
+    );
     expect(linesOf(frames).filter((line) => line.startsWith("RENAME") || line.startsWith("DELETE")).length).toBeGreaterThan(0);
     expect(linesOf(frames)).not.toContain("DELETE /w/file");
-    expect(eventsOf(frames).filter(({ type }) => type === "RENAME").map(({ path }) => path)).toEqual(expect.arrayContaining(["/w/file", "/w/a"]));
-    for (const { type, dest_path, path } of eventsOf(frames)) if (type === "RENAME") expect(linesOf(frames), path).toContainEqual(expect.stringMatching(new RegExp(`^CREATE ${dest_path ?? ""}/?$`)));
+    expect(
+      eventsOf(frames)
+        .filter(({ type }) => type === "RENAME")
+        .map(({ path }) => path),
+    ).toEqual(expect.arrayContaining(["/w/file", "/w/a"]));
+    for (const { type, dest_path, path } of eventsOf(frames))
+      if (type === "RENAME") expect(linesOf(frames), path).toContainEqual(expect.stringMatching(new RegExp(`^CREATE ${dest_path ?? ""}/?$`)));
     await expectNothingMissing(served, frames, before);
   });
 
@@ -117,7 +141,17 @@ describe("a directory watch", () => {
     await writeFile(join(served.root, "in/deep/f"), "1");
     const before = await treeOf(served.root, "/w");
     const frames = await watched(served, "mv in w/in; mv w/out out; echo 2 > w/in/deep/g; echo 3 > out/deep/unseen");
-    expect(linesOf(frames)).toEqual(expect.arrayContaining(["CREATE /w/in/", "CREATE /w/in/deep/", "CREATE /w/in/deep/f", "CREATE /w/in/deep/g", "DELETE /w/out/deep/f", "DELETE /w/out/deep/", "DELETE /w/out/"]));
+    expect(linesOf(frames)).toEqual(
+      expect.arrayContaining([
+        "CREATE /w/in/",
+        "CREATE /w/in/deep/",
+        "CREATE /w/in/deep/f",
+        "CREATE /w/in/deep/g",
+        "DELETE /w/out/deep/f",
+        "DELETE /w/out/deep/",
+        "DELETE /w/out/",
+      ]),
+    );
     expect(linesOf(frames).join()).not.toContain("unseen");
     await expectNothingMissing(served, frames, before);
   });
@@ -134,7 +168,10 @@ describe("a directory watch", () => {
 
   it("tells of a download as Chromium makes it: written under one name, moved to another", generous, async () => {
     await using served = await prepared();
-    const frames = await watched(served, "echo 1 > w/f.pdf.crdownload; for i in 1 2 3 4 5; do sleep 0.02; echo 2 >> w/f.pdf.crdownload; done; mv w/f.pdf.crdownload w/f.pdf");
+    const frames = await watched(
+      served,
+      "echo 1 > w/f.pdf.crdownload; for i in 1 2 3 4 5; do sleep 0.02; echo 2 >> w/f.pdf.crdownload; done; mv w/f.pdf.crdownload w/f.pdf",
+    );
     const lines = linesOf(frames);
     const move = lines.indexOf("RENAME /w/f.pdf.crdownload -> /w/f.pdf");
     expect(lines[move + 1]).toBe("CREATE /w/f.pdf");
@@ -143,7 +180,10 @@ describe("a directory watch", () => {
 
   it("takes a link for a file, whatever it leads to", generous, async () => {
     await using served = await prepared("elsewhere");
-    const frames = await watched(served, "ln -s ../elsewhere w/link; echo 1 > w/link/unseen; ln -s nowhere w/dangling; ln -s ../other changed; mv -T changed w/link");
+    const frames = await watched(
+      served,
+      "ln -s ../elsewhere w/link; echo 1 > w/link/unseen; ln -s nowhere w/dangling; ln -s ../other changed; mv -T changed w/link",
+    );
     expect(new Set(linesOf(frames))).toEqual(new Set(["CREATE /w/link", "CREATE /w/dangling", "WRITE /w/link"]));
   });
 
@@ -159,22 +199,39 @@ describe("a directory watch", () => {
   it("keeps the service's own temporary files to itself", generous, async () => {
     await using served = await prepared();
     await writeFile(join(served.root, "w/there"), "1");
-    const frames = await watched(served, "echo 2 > w/.shoal-abc123.part; mv w/.shoal-abc123.part w/there; echo 3 > w/.shoal-xyz.part; mv w/.shoal-xyz.part w/new; touch w/.shoal-x.part; rm w/.shoal-x.part");
+    const frames = await watched(
+      served,
+      "echo 2 > w/.shoal-abc123.part; mv w/.shoal-abc123.part w/there; echo 3 > w/.shoal-xyz.part; mv w/.shoal-xyz.part w/new; touch w/.shoal-x.part; rm w/.shoal-x.part",
+    );
     expect(linesOf(frames)).toEqual(["WRITE /w/there", "CREATE /w/new"]);
   });
 
   it("takes neither a reused inode nor a second name of a file for a move", generous, async () => {
     await using served = await prepared();
     await writeFile(join(served.root, "w/linked"), "1");
-    const frames = await watched(served, "for i in $(seq 300); do : > w/a$i; rm w/a$i; : > w/b$i; done; ln w/linked w/second; rm w/linked; for i in $(seq 300); do mkdir w/c$i; rmdir w/c$i; mkdir w/d$i; done");
+    const frames = await watched(
+      served,
+      "for i in $(seq 300); do : > w/a$i; rm w/a$i; : > w/b$i; done; ln w/linked w/second; rm w/linked; for i in $(seq 300); do mkdir w/c$i; rmdir w/c$i; mkdir w/d$i; done",
+    );
     expect(linesOf(frames).filter((line) => line.startsWith("RENAME"))).toEqual([]);
     await expectNothingMissing(served, frames, new Map([["/w/linked", false]]));
   });
 
   it("tells of files that are gone before anyone could look", generous, async () => {
     await using served = await prepared();
-    const frames = await watched(served, `import { rmSync, writeFileSync } from "node:fs"; for (let i = 0; i < 500; i++) { writeFileSync("w/f" + i, "x"); rmSync("w/f" + i); }`, { by: "node" });
-    for (const type of ["CREATE", "DELETE"]) expect(new Set(eventsOf(frames).filter((event) => event.type === type).map(({ path }) => path)).size).toBe(500);
+    const frames = await watched(
+      served,
+      `import { rmSync, writeFileSync } from "node:fs"; for (let i = 0; i < 500; i++) { writeFileSync("w/f" + i, "x"); rmSync("w/f" + i); }`,
+      { by: "node" },
+    );
+    for (const type of ["CREATE", "DELETE"])
+      expect(
+        new Set(
+          eventsOf(frames)
+            .filter((event) => event.type === type)
+            .map(({ path }) => path),
+        ).size,
+      ).toBe(500);
     await expectNothingMissing(served, frames);
   });
 
@@ -195,12 +252,23 @@ describe("a directory watch", () => {
     await using served = await prepared();
     await served.sh("for i in 1 2 3 4; do echo $i > w/log.$i; done; mkdir w/x w/y; echo x > w/x/x; echo y > w/y/y");
     const before = await treeOf(served.root, "/w");
-    const frames = await watched(served, "for n in $(seq 20); do for i in 4 3 2 1; do mv w/log.$i w/log.$((i + 1)); done; echo $n > w/log.1; mv w/x w/t; mv w/y w/x; mv w/t w/y; done");
+    const frames = await watched(
+      served,
+      "for n in $(seq 20); do for i in 4 3 2 1; do mv w/log.$i w/log.$((i + 1)); done; echo $n > w/log.1; mv w/x w/t; mv w/y w/x; mv w/t w/y; done",
+    );
     await expectNothingMissing(served, frames, before);
   });
 });
 
-const call = { query: {}, body: undefined, headers: {}, requestId: "", signal: new AbortController().signal, lastEventId: undefined, context: undefined };
+const call = {
+  query: {},
+  body: undefined,
+  headers: {},
+  requestId: "",
+  signal: new AbortController().signal,
+  lastEventId: undefined,
+  context: undefined,
+};
 
 describe("the end of a watch", () => {
   it("comes after all that happened, when the directory is removed", generous, async () => {
@@ -210,7 +278,17 @@ describe("the end of a watch", () => {
     await served.sh("echo 1 > w/a/b/f; echo 2 > w/g; rm -r w; mkdir w; echo 3 > w/unseen");
     const frames = await reader.toEnd();
     expect(linesOf(frames).at(-1)).toBe("DELETE /w/");
-    expect([...replay(new Map([["/w", true], ["/w/a", true], ["/w/a/b", true]]), frames, "moves")]).toEqual([]);
+    expect([
+      ...replay(
+        new Map([
+          ["/w", true],
+          ["/w/a", true],
+          ["/w/a/b", true],
+        ]),
+        frames,
+        "moves",
+      ),
+    ]).toEqual([]);
     const again = await (await served.read(id)).toEnd();
     expect(again).toEqual(frames);
     expect((await served.stop(id)).status).toBe(204);
@@ -304,7 +382,9 @@ describe("readers", () => {
     slow.response.pause();
     const quick = await served.read(id);
     const name = "n".repeat(200);
-    const writing = served.node(`import { writeFileSync } from "node:fs"; for (let i = 0; i < 15000; i++) writeFileSync("w/${name}" + i, ""); writeFileSync("w/last", "");`);
+    const writing = served.node(
+      `import { writeFileSync } from "node:fs"; for (let i = 0; i < 15000; i++) writeFileSync("w/${name}" + i, ""); writeFileSync("w/last", "");`,
+    );
     await quick.until(({ event }) => event?.name === "last");
     await writing;
     slow.response.resume();

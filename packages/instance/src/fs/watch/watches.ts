@@ -73,7 +73,12 @@ export function watchHandlers(root: SessionRoot, limits: WatchLimits = defaultWa
 
   function find(id: string): Watch {
     const found = watches.get(id);
-    if (!found) throw new ServiceError(404, "not_found", `Watch ${id} was not found. It may have been stopped, or its directory is gone; start another with browsers.fs.watch.start().`);
+    if (!found)
+      throw new ServiceError(
+        404,
+        "not_found",
+        `Watch ${id} was not found. It may have been stopped, or its directory is gone; start another with browsers.fs.watch.start().`,
+      );
     return found;
   }
 
@@ -109,7 +114,11 @@ export function watchHandlers(root: SessionRoot, limits: WatchLimits = defaultWa
   async function start(path: string, recursive: boolean, signal: AbortSignal): Promise<string> {
     if (closed) throw shuttingDown();
     if (watches.size - ended.size + starting >= limits.watches) {
-      throw new ServiceError(429, "too_many_watches", `The session has ${limits.watches} watches, the most it can have. Stop one with browsers.fs.watch.stop(), or watch a directory above with "recursive".`);
+      throw new ServiceError(
+        429,
+        "too_many_watches",
+        `The session has ${limits.watches} watches, the most it can have. Stop one with browsers.fs.watch.stop(), or watch a directory above with "recursive".`,
+      );
     }
     const id = makeId();
     const apiPath = normalisePath(path, "body.path");
@@ -157,7 +166,11 @@ export function watchHandlers(root: SessionRoot, limits: WatchLimits = defaultWa
       const after = positionOf(lastEventId, log.lastId);
       if (log.failure && after === log.lastId) throw log.failure;
       if (log.readers >= limits.readersPerWatch) {
-        throw new ServiceError(429, "too_many_requests", `The watch of ${path} has ${limits.readersPerWatch} readers, the most it can have. Close one of their connections.`);
+        throw new ServiceError(
+          429,
+          "too_many_requests",
+          `The watch of ${path} has ${limits.readersPerWatch} readers, the most it can have. Close one of their connections.`,
+        );
       }
       return log.read(after);
     },
@@ -188,7 +201,11 @@ function positionOf(lastEventId: string | undefined, lastId: number): number {
   if (lastEventId === undefined || lastEventId === "") return 0;
   const position = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
   if (position === undefined || position > lastId) {
-    throw new ServiceError(400, "bad_request", `Last-Event-ID is not an id of this watch (the latest is ${lastId}). Send the id of an event that this watch sent, or leave the header out to get what is kept.`);
+    throw new ServiceError(
+      400,
+      "bad_request",
+      `Last-Event-ID is not an id of this watch (the latest is ${lastId}). Send the id of an event that this watch sent, or leave the header out to get what is kept.`,
+    );
   }
   return position;
 }

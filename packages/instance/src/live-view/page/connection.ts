@@ -52,9 +52,12 @@ export function connect(address: string, viewer: string, events: ConnectionEvent
         return;
       }
       // In order; one that cannot be read is left out.
-      drawing = drawing.then(() => events.picture(data)).catch(() => undefined).then(() => {
-        if (made.readyState === WebSocket.OPEN) made.send('{"type":"drawn"}');
-      });
+      drawing = drawing
+        .then(() => events.picture(data))
+        .catch(() => undefined)
+        .then(() => {
+          if (made.readyState === WebSocket.OPEN) made.send('{"type":"drawn"}');
+        });
     };
     made.onclose = () => {
       if (socket !== made) return;

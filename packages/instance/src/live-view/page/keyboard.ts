@@ -21,7 +21,11 @@ export function followKeyboard({ field, send, copied, leave }: KeyboardTarget, i
     const isCommand = isMac && event.key === "Meta";
     const isGraph = event.getModifierState("AltGraph");
     // What AltGr is made of on some systems, and what Option is on a Mac, belongs to the character.
-    const modifiers = isGraph ? modifiersOf(event, isMac) & ~3 : isMac && event.key.length === 1 && !event.metaKey && !event.ctrlKey ? modifiersOf(event, isMac) & ~1 : modifiersOf(event, isMac);
+    const modifiers = isGraph
+      ? modifiersOf(event, isMac) & ~3
+      : isMac && event.key.length === 1 && !event.metaKey && !event.ctrlKey
+        ? modifiersOf(event, isMac) & ~1
+        : modifiersOf(event, isMac);
     const types = (modifiers & 7) === 0 ? (event.key === "Enter" ? "\r" : Array.from(event.key).length === 1 ? event.key : undefined) : undefined;
     return {
       type: "key",

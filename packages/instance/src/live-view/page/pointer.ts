@@ -46,7 +46,16 @@ export function followPointer({ canvas, size, send, pressed }: PointerTarget, is
     const turned = wheel;
     move = undefined;
     wheel = undefined;
-    if (moved !== undefined) send({ type: "mouse", action: "move", ...placeOf(moved), button: "none", buttons: moved.buttons & 31, clicks: 0, modifiers: modifiersOf(moved, isMac) });
+    if (moved !== undefined)
+      send({
+        type: "mouse",
+        action: "move",
+        ...placeOf(moved),
+        button: "none",
+        buttons: moved.buttons & 31,
+        clicks: 0,
+        modifiers: modifiersOf(moved, isMac),
+      });
     if (turned !== undefined) send(turned);
   }
   function later(): void {
@@ -59,10 +68,21 @@ export function followPointer({ canvas, size, send, pressed }: PointerTarget, is
     event.preventDefault();
     flush();
     isDown = true;
-    const isAnother = event.button !== last.button || event.timeStamp - last.time > clickMs || Math.hypot(event.clientX - last.x, event.clientY - last.y) > clickPixels;
+    const isAnother =
+      event.button !== last.button ||
+      event.timeStamp - last.time > clickMs ||
+      Math.hypot(event.clientX - last.x, event.clientY - last.y) > clickPixels;
     clicks = isAnother ? 1 : clicks + 1;
     last = { time: event.timeStamp, button: event.button, x: event.clientX, y: event.clientY };
-    send({ type: "mouse", action: "down", ...placeOf(event), button: buttonNames[event.button] ?? "left", buttons: event.buttons & 31, clicks, modifiers: modifiersOf(event, isMac) });
+    send({
+      type: "mouse",
+      action: "down",
+      ...placeOf(event),
+      button: buttonNames[event.button] ?? "left",
+      buttons: event.buttons & 31,
+      clicks,
+      modifiers: modifiersOf(event, isMac),
+    });
     pressed(event.clientX, event.clientY);
   });
   // On the window: a drag may leave the canvas, and end outside of it.
@@ -76,7 +96,15 @@ export function followPointer({ canvas, size, send, pressed }: PointerTarget, is
     event.preventDefault();
     flush();
     isDown = (event.buttons & 31) !== 0;
-    send({ type: "mouse", action: "up", ...placeOf(event), button: buttonNames[event.button] ?? "left", buttons: event.buttons & 31, clicks, modifiers: modifiersOf(event, isMac) });
+    send({
+      type: "mouse",
+      action: "up",
+      ...placeOf(event),
+      button: buttonNames[event.button] ?? "left",
+      buttons: event.buttons & 31,
+      clicks,
+      modifiers: modifiersOf(event, isMac),
+    });
   });
   for (const type of ["contextmenu", "auxclick", "dragstart"]) {
     canvas.addEventListener(type, (event) => {

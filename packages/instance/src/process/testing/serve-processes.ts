@@ -64,7 +64,10 @@ export async function serveProcesses(limits: Partial<ProcessLimits> = {}): Promi
   const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
 
   async function call<T>(path: string, body?: object, signal?: AbortSignal): Promise<Answered<T>> {
-    const response = await fetch(`${url}/process/${path}`, { ...(body !== undefined && { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } }), ...(signal !== undefined && { signal }) });
+    const response = await fetch(`${url}/process/${path}`, {
+      ...(body !== undefined && { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+      ...(signal !== undefined && { signal }),
+    });
     const answer = (await response.json()) as T & { code?: string; message?: string };
     return { status: response.status, body: answer, code: response.ok ? undefined : answer.code, message: response.ok ? undefined : answer.message };
   }
@@ -82,7 +85,10 @@ export async function serveProcesses(limits: Partial<ProcessLimits> = {}): Promi
     post: (id, operation, body) => call(`${id}/${operation}`, body),
     status: (id) => call(`${id}/status`),
     async *output(id, { lastEventId, signal } = {}) {
-      const response = await fetch(`${url}/process/${id}/stdout/stream`, { headers: { "x-shoal-stream": "gaps", ...(lastEventId !== undefined && { "last-event-id": lastEventId }) }, ...(signal !== undefined && { signal }) });
+      const response = await fetch(`${url}/process/${id}/stdout/stream`, {
+        headers: { "x-shoal-stream": "gaps", ...(lastEventId !== undefined && { "last-event-id": lastEventId }) },
+        ...(signal !== undefined && { signal }),
+      });
       if (response.body === null || !response.ok) throw new Error(`${String(response.status)} ${await response.text()}`);
       let rest = "";
       for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {

@@ -84,7 +84,8 @@ async function load(): Promise<void> {
   document.title = title;
   showMarks(said.marks ?? []);
   if (said.ready) {
-    note.textContent = started === undefined || said.finished_at == null ? "" : `${clockOf((Date.parse(said.finished_at) - started.getTime()) / 1000)} long`;
+    note.textContent =
+      started === undefined || said.finished_at == null ? "" : `${clockOf((Date.parse(said.finished_at) - started.getTime()) / 1000)} long`;
     showFilm();
   } else {
     note.textContent = "It is being recorded. The film is here when the recording has ended.";

@@ -46,8 +46,15 @@ export function followTelemetry(instance: RunningInstance, after = 0): FollowedT
     wait: (type, data = {}) =>
       vi.waitFor(
         () => {
-          const found = of(type).find((event) => Object.entries(data).every(([name, value]) => (value instanceof RegExp ? value.test(String(event.data?.[name])) : event.data?.[name] === value)));
-          if (found === undefined) throw new Error(`There is no ${type} with ${JSON.stringify(data)} among ${JSON.stringify(envelopes.map(({ event }) => event.type))}: ${JSON.stringify(of(type)).slice(0, 2000)}`);
+          const found = of(type).find((event) =>
+            Object.entries(data).every(([name, value]) =>
+              value instanceof RegExp ? value.test(String(event.data?.[name])) : event.data?.[name] === value,
+            ),
+          );
+          if (found === undefined)
+            throw new Error(
+              `There is no ${type} with ${JSON.stringify(data)} among ${JSON.stringify(envelopes.map(({ event }) => event.type))}: ${JSON.stringify(of(type)).slice(0, 2000)}`,
+            );
           return found;
         },
         { timeout: 15_000, interval: 20 },

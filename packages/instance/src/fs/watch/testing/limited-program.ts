@@ -24,7 +24,11 @@ export function whyNotLimited(): string | undefined {
 /** Runs a TypeScript program in a namespace of its own, and returns what it printed, a JSON value a line. */
 export async function runLimited(limited: Limited, program: string): Promise<unknown[]> {
   const [command = "", ...args] = wrapped(limited);
-  const child = spawn(command, [...args, process.execPath, "--conditions=@shoal/source", "--input-type=module-typescript", "-e", program], { cwd: import.meta.dirname, timeout: 50_000, killSignal: "SIGKILL" });
+  const child = spawn(command, [...args, process.execPath, "--conditions=@shoal/source", "--input-type=module-typescript", "-e", program], {
+    cwd: import.meta.dirname,
+    timeout: 50_000,
+    killSignal: "SIGKILL",
+  });
   let [output, problems] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (problems += text));

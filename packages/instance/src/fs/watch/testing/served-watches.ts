@@ -62,7 +62,8 @@ export async function serveWatches(limits: Partial<WatchLimits> = {}, directory?
   if (address === null || typeof address === "string") throw new Error("no port");
   const base = `http://127.0.0.1:${address.port}/fs/watch`;
 
-  const post = (body: unknown): Promise<Response> => fetch(base, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  const post = (body: unknown): Promise<Response> =>
+    fetch(base, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
 
   async function run(command: string, args: readonly string[]): Promise<void> {
     const child = spawn(command, args, { cwd: root, stdio: ["ignore", "ignore", "pipe"] });
@@ -73,7 +74,10 @@ export async function serveWatches(limits: Partial<WatchLimits> = {}, directory?
   }
 
   async function read(id: string, options: { readonly after?: number; readonly gaps?: boolean } = {}): Promise<Reader> {
-    const headers = { ...(options.after !== undefined && { "last-event-id": String(options.after) }), ...(options.gaps && { "x-shoal-stream": "gaps" }) };
+    const headers = {
+      ...(options.after !== undefined && { "last-event-id": String(options.after) }),
+      ...(options.gaps && { "x-shoal-stream": "gaps" }),
+    };
     const request = get(`${base}/${id}/events`, { headers, agent: false });
     const [response] = (await once(request, "response")) as [IncomingMessage];
     if (response.statusCode === 200) return reader(response);
@@ -164,7 +168,9 @@ async function* parse(response: IncomingMessage): AsyncGenerator<Frame, undefine
       const data = field("data");
       if (id === undefined || data === undefined) continue;
       const value: unknown = JSON.parse(data);
-      yield field("event") === "gap" ? { id: Number(id), missed: (value as { missed: number }).missed } : { id: Number(id), event: value as FileSystemEvent };
+      yield field("event") === "gap"
+        ? { id: Number(id), missed: (value as { missed: number }).missed }
+        : { id: Number(id), event: value as FileSystemEvent };
     }
   }
   return undefined;
