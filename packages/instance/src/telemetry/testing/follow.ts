@@ -57,7 +57,7 @@ export function followTelemetry(instance: RunningInstance, after = 0): FollowedT
             );
           return found;
         },
-        { timeout: 15_000, interval: 20 },
+        { timeout: 60_000, interval: 20 },
       ),
   };
 }
