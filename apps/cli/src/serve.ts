@@ -39,10 +39,13 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
     terminal.stdout.write("Sessions are not isolated: install bubblewrap for the sandbox (shoal doctor says more).\n");
   // Commands look in the usual folder, or where they are told to.
   const where = resolve(defaultDataDir(run.env)) === dataDir ? "" : `SHOAL_DATA_DIR=${dataDir} `;
-  if (server.newAdminKey)
+  if (server.newAdminKey) {
+    // What is no terminal may be a log: the key is not for those who read that.
+    if (terminal.screen) terminal.stdout.write(`Admin key, shown this once: ${bold(server.newAdminKey.apiKey)}\n`);
     terminal.stdout.write(
-      `Admin key, shown this once: ${bold(server.newAdminKey.apiKey)}\nIt is kept in ${server.newAdminKey.path}, where this user's shoal commands find it${where === "" ? "" : ` with ${where.trim()}`}\n`,
+      `${terminal.screen ? "It" : "The admin key"} is kept in ${server.newAdminKey.path}, where this user's shoal commands find it${where === "" ? "" : ` with ${where.trim()}`}\n`,
     );
+  }
   if (terminal.progress) terminal.stdout.write(`Try it in another terminal: ${where}shoal browsers create\nCtrl-C stops.\n`);
 
   // A second signal ends the process at once: sessions die with it, and what they leave is swept at the next start.
