@@ -1,6 +1,7 @@
 import { ErrorBody, errorCodes, Browser } from "@shoal/schemas";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startTestServer, type TestRequest, type TestServer } from "./testing/test-server.ts";
+import { sessionRow } from "./testing/session-row.ts";
 
 let server: TestServer;
 let other: { id: string; key: string };
@@ -13,18 +14,13 @@ beforeAll(async () => {
   // Of another server, so that nothing ends it and it counts for the project alone.
   await server.database.query
     .insertInto("sessions")
-    .values({
-      id: "elsewhere",
-      project_id: crowded.id,
-      name: "busy",
-      placement: "process",
-      server_id: "another",
-      timeout_seconds: 60,
-      headless: true,
-      stealth: false,
-      viewport: null,
-      start_url: null,
-    })
+    .values(
+      sessionRow({
+        id: "elsewhere",
+        project_id: crowded.id,
+        name: "busy",
+      }),
+    )
     .execute();
   await server.request("POST", "/profiles", { body: { name: "taken" } });
   await server.request("POST", "/profiles", { body: { name: "first" }, headers: { "idempotency-key": "used" } });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "./ids.ts";
 import { notImplemented } from "./not-implemented.ts";
 import { referenceFields } from "./testing/reference-fields.ts";
+import { sessionRow } from "./testing/session-row.ts";
 import { tableContents } from "./testing/table-contents.ts";
 import { startTestServer, type TestServer } from "./testing/test-server.ts";
 
@@ -94,20 +95,15 @@ beforeAll(async () => {
     .execute();
   await server.database.query
     .insertInto("sessions")
-    .values({
-      id: ids.session,
-      project_id: owner.id,
-      name: "precious",
-      placement: "process",
-      server_id: createId(),
-      timeout_seconds: 60,
-      headless: true,
-      stealth: false,
-      viewport: null,
-      start_url: null,
-      pool_id: pool,
-      pool_state: "leased",
-    })
+    .values(
+      sessionRow({
+        id: ids.session,
+        project_id: owner.id,
+        name: "precious",
+        pool_id: pool,
+        pool_state: "leased",
+      }),
+    )
     .execute();
   own = {
     session: await made(stranger.key, "/browsers", { timeout_seconds: 3600 }),

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "./ids.ts";
 import { notImplemented } from "./not-implemented.ts";
 import { startTestServer, type TestServer } from "./testing/test-server.ts";
+import { sessionRow } from "./testing/session-row.ts";
 
 /** Every operation on a single object; its body, where it takes one. Whoever gives an operation its handler adds a line. */
 const onObjects: Record<
@@ -140,18 +141,13 @@ beforeAll(async () => {
   // A row is enough here: no operation of a stranger may get as far as the instance. Its server is another one, so that nothing ends it.
   await server.database.query
     .insertInto("sessions")
-    .values({
-      id: ids.session,
-      project_id: owner.id,
-      name: "precious",
-      placement: "process",
-      server_id: createId(),
-      timeout_seconds: 60,
-      headless: true,
-      stealth: false,
-      viewport: null,
-      start_url: null,
-    })
+    .values(
+      sessionRow({
+        id: ids.session,
+        project_id: owner.id,
+        name: "precious",
+      }),
+    )
     .execute();
   const gone = async (name: string) =>
     (await server.request("POST", "/org/api_keys", { key: owner.key, body: { name } })).body as { id: string; key: string };

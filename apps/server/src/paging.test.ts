@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "./ids.ts";
 import { notImplemented } from "./not-implemented.ts";
 import { startTestServer, type TestServer } from "./testing/test-server.ts";
+import { sessionRow } from "./testing/session-row.ts";
 
 /** A list of objects, and how objects get into it and out of it without going through the service: many at once, with moments of the test's choosing. */
 interface ListUnderTest {
@@ -87,18 +88,13 @@ const lists: Record<string, ListUnderTest> = {
     insert: (id, at) =>
       query()
         .insertInto("sessions")
-        .values({
-          ...base(id, at),
-          placement: "process",
-          server_id: "another",
-          timeout_seconds: 60,
-          headless: true,
-          stealth: false,
-          viewport: null,
-          start_url: null,
-          ended_at: at,
-          ended_reason: "deleted",
-        })
+        .values(
+          sessionRow({
+            ...base(id, at),
+            ended_at: at,
+            ended_reason: "deleted",
+          }),
+        )
         .execute(),
     remove: removeFrom("sessions"),
   },

@@ -2,6 +2,7 @@ import { Browser } from "@shoal/schemas";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createId, isId } from "../ids.ts";
 import { connectCdp } from "../testing/cdp-client.ts";
+import { sessionRow } from "../testing/session-row.ts";
 import { startTestServer, type TestRequest, type TestServer } from "../testing/test-server.ts";
 import { refusedUpgrade } from "../testing/upgrade.ts";
 
@@ -269,20 +270,10 @@ describe("limits", () => {
 
   it("answer 429 when the project has its share", async () => {
     const id = createId();
-    const row = {
-      project_id: "",
-      server_id: createId(),
-      placement: "process",
-      timeout_seconds: 60,
-      headless: true,
-      stealth: false,
-      viewport: null,
-      start_url: null,
-    };
     const project = await server.addProject("share");
     await server.database.query
       .insertInto("sessions")
-      .values([1, 2, 3].map((index) => ({ ...row, project_id: project.id, id: `${id.slice(0, 23)}${String(index)}` })))
+      .values([1, 2, 3].map((index) => sessionRow({ project_id: project.id, id: `${id.slice(0, 23)}${String(index)}` })))
       .execute();
     const reply = await server.request("POST", "/browsers", { key: project.key });
     expect(reply).toMatchObject({

@@ -10,6 +10,7 @@ import { createLog } from "../log.ts";
 import { createSecrets } from "../secrets.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
 import { createProfileStates, type ProfileRef, type ProfileStates } from "./profile-states.ts";
+import { sessionRow } from "../testing/session-row.ts";
 
 let server: TestServer;
 let folder: string;
@@ -50,20 +51,14 @@ async function writer({ id: profile_id, project_id }: ProfileRef): Promise<strin
   const id = createId();
   await server.database.query
     .insertInto("sessions")
-    .values({
-      id,
-      project_id,
-      name: null,
-      placement: "process",
-      server_id: createId(),
-      timeout_seconds: 60,
-      headless: true,
-      stealth: false,
-      viewport: null,
-      start_url: null,
-      profile_id,
-      profile_save_changes: true,
-    })
+    .values(
+      sessionRow({
+        id,
+        project_id,
+        profile_id,
+        profile_save_changes: true,
+      }),
+    )
     .execute();
   return id;
 }

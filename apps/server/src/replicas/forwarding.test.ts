@@ -10,6 +10,7 @@ import { createId } from "../ids.ts";
 import type { RunningServer } from "../server.ts";
 import { connectCdp } from "../testing/cdp-client.ts";
 import { sharedSecret, startSecondServer } from "../testing/second-server.ts";
+import { sessionRow } from "../testing/session-row.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
 import { refusedUpgrade } from "../testing/upgrade.ts";
 
@@ -305,18 +306,13 @@ it("sends nothing to what answers in the place of a server", async () => {
     .execute();
   await first.database.query
     .insertInto("sessions")
-    .values({
-      id,
-      project_id: project.id,
-      server_id: other,
-      name: null,
-      placement: "process",
-      timeout_seconds: 60,
-      headless: true,
-      stealth: false,
-      viewport: null,
-      start_url: null,
-    })
+    .values(
+      sessionRow({
+        id,
+        project_id: project.id,
+        server_id: other,
+      }),
+    )
     .execute();
   // It beats, or its sessions would end.
   const beats = setInterval(

@@ -7,6 +7,7 @@ import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import { createId } from "../ids.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
+import { sessionRow } from "../testing/session-row.ts";
 
 const log = pino({ level: "silent" });
 const secretCheck = Buffer.from("the same");
@@ -57,18 +58,13 @@ async function addSession(server_id: string): Promise<string> {
   const id = createId();
   await database.query
     .insertInto("sessions")
-    .values({
-      id,
-      project_id: project,
-      server_id,
-      name: null,
-      placement: "process",
-      timeout_seconds: 60,
-      headless: true,
-      stealth: false,
-      viewport: null,
-      start_url: null,
-    })
+    .values(
+      sessionRow({
+        id,
+        project_id: project,
+        server_id,
+      }),
+    )
     .execute();
   return id;
 }
