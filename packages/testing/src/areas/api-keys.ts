@@ -1,5 +1,5 @@
 import type * as endpoints from "@shoal/contract";
-import { ServiceError, type Handlers } from "@shoal/router";
+import { badInput, ServiceError, type Handlers } from "@shoal/router";
 import type { ApiKey, CreatedApiKey } from "@shoal/schemas";
 import type { Access } from "../access.ts";
 import { byText, folded, holds, pageOf } from "../listing.ts";
@@ -122,13 +122,8 @@ export function apiKeyHandlers(store: Store): Handlers<ApiKeyEndpoints, Access> 
       const graceDays =
         body.expire_in_days ?? (body.days_to_expire === undefined && days !== null ? Math.min(defaultGraceDays, days) : defaultGraceDays);
       if (days !== null && days < graceDays) {
-        throw new ServiceError(
-          400,
-          "bad_request",
-          `The new key would live ${days} days (days_to_expire), the old one ${graceDays} (expire_in_days, ${defaultGraceDays} when absent). Set expire_in_days to ${days} or less, or days_to_expire higher.`,
-          {
-            details: [{ code: "invalid_input", message: `body.days_to_expire: must not be below expire_in_days (${graceDays})` }],
-          },
+        throw badInput(
+          `body.days_to_expire: must not be below expire_in_days (${graceDays}): the new key would live ${days} days, the old one ${graceDays} (expire_in_days, ${defaultGraceDays} when absent). Set expire_in_days to ${days} or less, or days_to_expire higher`,
         );
       }
       const row = createKey({ name: old.name, projectId: old.projectId, lifetimeDays: days, createdBy: madeBy(context) });
