@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { completeConfig } from "./config/config.ts";
-import { type RunningServer, startServer } from "./server.ts";
+import type { RunningServer } from "./running-server.ts";
+import { startServer } from "./server.ts";
 import { connectCdp } from "./testing/cdp-client.ts";
 import { unlimited } from "./testing/unlimited.ts";
 

@@ -10,7 +10,8 @@ import { completeConfig } from "./config/config.ts";
 import type { Settings } from "./config/settings.ts";
 import { adminKeyPath, readAdminKey } from "./data-dir/admin-key.ts";
 import { isLoopback, urlOf } from "./listen.ts";
-import { type RunningServer, startServer } from "./server.ts";
+import type { RunningServer } from "./running-server.ts";
+import { startServer } from "./server.ts";
 import { StartError } from "./start-error.ts";
 import { unlimited } from "./testing/unlimited.ts";
 

@@ -1,8 +1,6 @@
-import type { Database } from "@shoal/database";
-import { createEgressProbe, createOutboundRule, type Placement, type PlacementKind } from "@shoal/placement";
+import { createEgressProbe, createOutboundRule } from "@shoal/placement";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { DestinationStream } from "pino";
 import { createApp } from "./app.ts";
 import { createApiKeyStore } from "./api-keys/api-key-store.ts";
 import { createApiKeys } from "./api-keys/api-keys.ts";
@@ -19,7 +17,6 @@ import { createSessions } from "./browsers/sessions.ts";
 import { serveUpgrades, type UpgradeRoutes } from "./browsers/upgrade.ts";
 import { openBlobs } from "./blobs/open-blobs.ts";
 import { type Config, type ConfigSources, loadConfig } from "./config/config.ts";
-import type { ReloadReport } from "./config/reload.ts";
 import { adminKeyPath } from "./data-dir/admin-key.ts";
 import { openDataDir, readServerSecret, refuseUnfinishedRestore } from "./data-dir/data-dir.ts";
 import { followRequests, type InFlight } from "./drain.ts";
@@ -28,7 +25,7 @@ import { createExtensions } from "./extensions/extensions.ts";
 import { createIdempotency } from "./idempotency/idempotency.ts";
 import { listen, tryAddress } from "./listen.ts";
 import { createLiveViewAddresses } from "./live-view/live-view-address.ts";
-import { createLog, type Log, partLog, setLevel } from "./log.ts";
+import { createLog, partLog, setLevel } from "./log.ts";
 import { createOverloadGuard } from "./overload/overload-guard.ts";
 import { endStalledRequests } from "./overload/stalled-requests.ts";
 import { createProfileStates } from "./profiles/profile-states.ts";
@@ -45,11 +42,11 @@ import { createRequestOrigins } from "./public-url/request-origin.ts";
 import { createRateLimits } from "./rate-limits/rate-limits.ts";
 import { shareUses } from "./rate-limits/shared-uses.ts";
 import { createReadCache } from "./read-cache.ts";
-import { startJobs } from "./replicas/jobs.ts";
 import { joinReplicas } from "./replicas/join.ts";
 import { replicaAddress } from "./replicas/replica-address.ts";
 import { createReplayAddresses } from "./replays/replay-address.ts";
 import { createReplayStore } from "./replays/replay-store.ts";
+import type { RunningServer, StartOptions } from "./running-server.ts";
 import { createSecrets } from "./secrets.ts";
 import { createReadiness } from "./service/readiness.ts";
 import { settleAdminKey } from "./start/admin-key.ts";
@@ -57,49 +54,12 @@ import { Cleanup } from "./start/cleanup.ts";
 import { openParts, type Started } from "./start/open-parts.ts";
 import { writeReadyFile } from "./start/ready-file.ts";
 import { createRules } from "./start/rules.ts";
+import { startSweeps } from "./start/sweeps.ts";
 import { createTelemetryStore } from "./telemetry/telemetry-store.ts";
 import { createTelemetryDestinations } from "./telemetry-destinations/destinations.ts";
 import { createTelemetryExports, type TelemetryExports } from "./telemetry-export/exports.ts";
 
 const hourMs = 60 * 60 * 1000;
-
-/** A service that answers. */
-export interface RunningServer {
-  /** Where it listens: `http://127.0.0.1:7777`. */
-  readonly baseUrl: string;
-  /** The organisation-wide key that is stored in the data folder; absent when that file was lost. */
-  readonly apiKey: string | undefined;
-  /** The admin key, when this start made it: show it once. It also lies, mode 0600, in `path`. */
-  readonly newAdminKey: { readonly apiKey: string; readonly path: string } | undefined;
-  /** Where sessions run; `process` isolates nothing. */
-  readonly placement: PlacementKind;
-  /** Where Prometheus finds the metrics; absent unless they have a port of their own. */
-  readonly metricsUrl: string | undefined;
-  readonly log: Log;
-  /**
-   * Takes other settings while it runs: those of `reloadable`, and opens the access log anew. The others hold until a restart.
-   *
-   * @param config - all of the settings, as `loadConfig` reads them.
-   */
-  reload(config: Config): ReloadReport;
-  /**
-   * Takes no more requests, finishes those in flight, ends every session as `server_stopped`, and lets go of the database and the data folder.
-   * May be called again.
-   *
-   * @param graceMs - how long requests in flight may take; `drain_seconds` when absent.
-   */
-  close(graceMs?: number): Promise<void>;
-}
-
-/** What a program that embeds the service may bring along. */
-export interface StartOptions {
-  /** Takes the log instead of stderr. */
-  readonly logTo?: DestinationStream;
-  /** Used instead of the one that the settings name; closed with the service. */
-  readonly database?: Database;
-  /** Stands between the service and the instances of its sessions: what it returns is used in place of what it is given. */
-  readonly aroundPlacement?: (placement: Placement) => Placement;
-}
 
 /**
  * Starts the service.
@@ -284,35 +244,10 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
   cleanup.add("the memory of answers", () => {
     idempotency.close();
   });
-  const jobs = startJobs(
-    database,
-    [
-      { name: "archives that belong to no extension", everyMs: hourMs, run: () => extensions.sweep() },
-      { name: "states that belong to no profile", everyMs: hourMs, run: () => profileStates.sweep() },
-      { name: "old idempotency keys", everyMs: hourMs, run: () => idempotency.sweep() },
-      {
-        name: "old entries of the audit log",
-        everyMs: hourMs,
-        run: () => chain.dropBefore(new Date(Date.now() - rules.inForce().audit_retention_days * 24 * hourMs)),
-      },
-    ],
-    { log, lookEveryMs: hourMs / 6 },
-  );
-  cleanup.add("the regular jobs", () => jobs.close());
+  const sweeps = startSweeps({ database, extensions, profileStates, idempotency, chain, replays, telemetry, rules, log });
+  cleanup.add("the regular sweeps", () => sweeps.close());
   const exports = await openExports({ config, database, serverId: dataDir.serverId, log });
   cleanup.add("exports of the audit log", () => exports.close());
-  // What lies in this server's own folder.
-  const sweeping = setInterval(() => {
-    replays.sweep().catch((error: unknown) => {
-      log.warn({ err: error }, "old recordings could not be removed");
-    });
-    telemetry.sweep().catch((error: unknown) => {
-      log.warn({ err: error }, "old telemetry could not be removed");
-    });
-  }, hourMs);
-  cleanup.add("the hourly sweep", () => {
-    clearInterval(sweeping);
-  });
 
   let draining = false;
   const isDraining = () => draining;

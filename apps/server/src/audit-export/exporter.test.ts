@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { createAuditChain } from "../audit-logs/chain.ts";
 import { hashOf } from "../audit-logs/entry.ts";
 import { createId } from "../ids.ts";
-import type { RunningServer } from "../server.ts";
+import type { RunningServer } from "../running-server.ts";
 import { createSecrets } from "../secrets.ts";
 import { type ExportTarget, startExportTarget, targetDestination } from "../testing/export-target.ts";
 import { sharedSecret, startSecondServer } from "../testing/second-server.ts";

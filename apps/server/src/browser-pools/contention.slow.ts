@@ -2,7 +2,8 @@ import { Browser, BrowserPool } from "@shoal/schemas";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { completeConfig } from "../config/config.ts";
-import { type RunningServer, startServer } from "../server.ts";
+import type { RunningServer } from "../running-server.ts";
+import { startServer } from "../server.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
 import { unlimited } from "../testing/unlimited.ts";
 

@@ -2,7 +2,7 @@ import { Browser, BrowserPool } from "@shoal/schemas";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { RunningServer } from "../server.ts";
+import type { RunningServer } from "../running-server.ts";
 import { sharedSecret, startSecondServer } from "../testing/second-server.ts";
 import { startTestServer, type TestServer } from "../testing/test-server.ts";
 

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { completeConfig } from "../config/config.ts";
-import { type RunningServer, startServer } from "../server.ts";
+import type { RunningServer } from "../running-server.ts";
+import { startServer } from "../server.ts";
 
 import { unlimited } from "../testing/unlimited.ts";
 /** What a session must be like. */

@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 import { createId } from "../ids.ts";
-import type { RunningServer } from "../server.ts";
+import type { RunningServer } from "../running-server.ts";
 import { connectCdp } from "../testing/cdp-client.ts";
 import { sharedSecret, startSecondServer } from "../testing/second-server.ts";
 import { sessionRow } from "../testing/session-row.ts";

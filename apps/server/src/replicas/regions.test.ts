@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 import { RegionElsewhere } from "../browsers/session-errors.ts";
 import { createId } from "../ids.ts";
-import type { RunningServer } from "../server.ts";
+import type { RunningServer } from "../running-server.ts";
 import { connectCdp } from "../testing/cdp-client.ts";
 import { sharedSecret, startSecondServer } from "../testing/second-server.ts";
 import { startTestServer, type TestReply, type TestRequest, type TestServer } from "../testing/test-server.ts";

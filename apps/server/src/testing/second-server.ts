@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { completeConfig } from "../config/config.ts";
 import type { Settings } from "../config/settings.ts";
-import { type RunningServer, startServer } from "../server.ts";
+import type { RunningServer } from "../running-server.ts";
+import { startServer } from "../server.ts";
 import type { TestServer } from "./test-server.ts";
 import { unlimited } from "./unlimited.ts";
 

@@ -7,7 +7,8 @@ import { createKeySecret, hashKey, maskKey } from "../auth/api-key-secret.ts";
 import { completeConfig, type Config } from "../config/config.ts";
 import type { Settings } from "../config/settings.ts";
 import { createId } from "../ids.ts";
-import { type RunningServer, startServer, type StartOptions } from "../server.ts";
+import type { RunningServer, StartOptions } from "../running-server.ts";
+import { startServer } from "../server.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "./database-proxy.ts";
 import { unlimited } from "./unlimited.ts";
 

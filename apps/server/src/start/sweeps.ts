@@ -1,0 +1,57 @@
+import type { Database } from "@shoal/database";
+import type { AuditChain } from "../audit-logs/chain.ts";
+import type { Extensions } from "../extensions/extensions.ts";
+import type { Idempotency } from "../idempotency/idempotency.ts";
+import type { Log } from "../log.ts";
+import type { ProfileStates } from "../profiles/profile-states.ts";
+import { startJobs } from "../replicas/jobs.ts";
+import type { ReplayStore } from "../replays/replay-store.ts";
+import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
+import type { Rules } from "./rules.ts";
+
+const hourMs = 60 * 60 * 1000;
+
+/** Who keeps what has a time to go. */
+export interface SweepsParts {
+  readonly database: Database;
+  readonly extensions: Pick<Extensions, "sweep">;
+  readonly profileStates: Pick<ProfileStates, "sweep">;
+  readonly idempotency: Pick<Idempotency, "sweep">;
+  readonly chain: Pick<AuditChain, "dropBefore">;
+  readonly replays: Pick<ReplayStore, "sweep">;
+  readonly telemetry: Pick<TelemetryStore, "sweep">;
+  readonly rules: Pick<Rules, "inForce">;
+  readonly log: Log;
+}
+
+/** Removes every hour what nobody needs any more: of all servers once, and what lies in this server's own folder. */
+export function startSweeps({ database, log, ...parts }: SweepsParts): { close(): Promise<void> } {
+  const jobs = startJobs(
+    database,
+    [
+      { name: "archives that belong to no extension", everyMs: hourMs, run: () => parts.extensions.sweep() },
+      { name: "states that belong to no profile", everyMs: hourMs, run: () => parts.profileStates.sweep() },
+      { name: "old idempotency keys", everyMs: hourMs, run: () => parts.idempotency.sweep() },
+      {
+        name: "old entries of the audit log",
+        everyMs: hourMs,
+        run: () => parts.chain.dropBefore(new Date(Date.now() - parts.rules.inForce().audit_retention_days * 24 * hourMs)),
+      },
+    ],
+    { log, lookEveryMs: hourMs / 6 },
+  );
+  const own = setInterval(() => {
+    parts.replays.sweep().catch((error: unknown) => {
+      log.warn({ err: error }, "old recordings could not be removed");
+    });
+    parts.telemetry.sweep().catch((error: unknown) => {
+      log.warn({ err: error }, "old telemetry could not be removed");
+    });
+  }, hourMs);
+  return {
+    async close() {
+      clearInterval(own);
+      await jobs.close();
+    },
+  };
+}
