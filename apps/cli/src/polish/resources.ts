@@ -21,7 +21,7 @@ export const resourcePolish: Readonly<Record<string, Polish>> = {
   },
   "browserPools.get": {
     first: ["id", "name"],
-    watch: { field: "status", until: [] },
+    watch: everyChange,
     examples: ["shoal browser-pools get workers", "shoal browser-pools get workers --watch"],
   },
   "browserPools.update": {
