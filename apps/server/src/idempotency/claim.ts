@@ -36,7 +36,8 @@ export type Outcome =
   | {
       readonly status: number;
       readonly value: unknown;
-      /** The handler chose the status itself. */ readonly chosen?: { readonly retryAfterSeconds?: number };
+      /** The handler chose the status itself. */
+      readonly chosen?: { readonly retryAfterSeconds?: number };
     }
   | { readonly status: number; readonly error: ErrorBody };
 
@@ -59,7 +60,12 @@ export function replay(outcome: Outcome): unknown {
   throw new ServiceError(outcome.status, code, message, { fields, ...(details && { details }) });
 }
 
-const purpose = (claim: Claim) => `${claim.scope}\0${claim.key}\0${claim.fingerprint}`;
+/** What tells a key from those of other callers. */
+export function nameOf({ key, scope }: Claim): string {
+  return `${scope}\0${key}`;
+}
+
+const purpose = (claim: Claim) => `${nameOf(claim)}\0${claim.fingerprint}`;
 
 /** An answer as it is stored: it may hold a secret. */
 export function sealOutcome(secrets: Secrets, claim: Claim, outcome: Outcome): Buffer {

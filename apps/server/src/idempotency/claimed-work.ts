@@ -2,7 +2,7 @@ import { type Database, outageOf } from "@shoal/database";
 import { isLasting } from "@shoal/router";
 import type { Log } from "../log.ts";
 import type { Secrets } from "../secrets.ts";
-import { type Claim, leaseMs, type Outcome, outcomeOf, refusalOf, sealOutcome } from "./claim.ts";
+import { type Claim, leaseMs, nameOf, type Outcome, outcomeOf, refusalOf, sealOutcome } from "./claim.ts";
 import { createUnsettled } from "./unsettled.ts";
 
 /** Carries out a request that does more than rows: its key is claimed before, and the answer kept after it. */
@@ -28,7 +28,6 @@ export function createClaimedWork(parts: {
   } = parts;
   const unsettled = createUnsettled(log);
   const at = (ageMs: number) => new Date(Date.now() - ageMs).toISOString();
-  const nameOf = ({ key, scope }: Claim) => `${scope}\0${key}`;
 
   /** Makes the key this request's own, from the moment `created_at`, which names this claim. @returns whether it is; another may hold it. */
   async function take({ scope, key, fingerprint }: Claim, created_at: string): Promise<boolean> {

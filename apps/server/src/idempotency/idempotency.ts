@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Access } from "../auth/access.ts";
 import type { Log } from "../log.ts";
 import type { Secrets } from "../secrets.ts";
-import { type Claim, claimOf, type Outcome, replay, unsealOutcome } from "./claim.ts";
+import { type Claim, claimOf, nameOf, type Outcome, replay, unsealOutcome } from "./claim.ts";
 import { createClaimedWork } from "./claimed-work.ts";
 import { createRowWork, isRowWork } from "./row-work.ts";
 
@@ -54,7 +54,7 @@ export function createIdempotency(parts: {
   }
 
   async function answer(claim: Claim, attempt: Attempt): Promise<unknown> {
-    const name = `${claim.scope}\0${claim.key}`;
+    const name = nameOf(claim);
     const deadline = Date.now() + patienceMs;
     for (;;) {
       const mine = running.get(name);

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { isUniqueViolation } from "../database-errors.ts";
 import type { Log } from "../log.ts";
 import type { Secrets } from "../secrets.ts";
-import { type Claim, leaseMs, type Outcome, outcomeOf, refusalOf, sealOutcome, unsealOutcome } from "./claim.ts";
+import { type Claim, leaseMs, nameOf, type Outcome, outcomeOf, refusalOf, sealOutcome, unsealOutcome } from "./claim.ts";
 
 /**
  * POSTs whose whole effect is rows. Their handlers run in the transaction that keeps the answer. So they do nothing else, but by `afterwards` of the
@@ -45,8 +45,8 @@ export type RowWork = (
 ) => Promise<{ readonly value: unknown } | { readonly first: Outcome } | undefined>;
 
 /** A lock that frees itself with the transaction, or with the connection of whoever dies in it. */
-function lockOf({ key, scope }: Claim): string {
-  return createHash("sha256").update(`${scope}\0${key}`).digest().readBigInt64BE(0).toString();
+function lockOf(claim: Claim): string {
+  return createHash("sha256").update(nameOf(claim)).digest().readBigInt64BE(0).toString();
 }
 
 /** As a literal that no setting of the server reads otherwise. */
