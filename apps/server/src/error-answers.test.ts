@@ -101,7 +101,13 @@ const refusals: readonly Refusal[] = [
     target: "POST /browsers",
     request: () => ({ key: crowded.key, body: { name: "one-too-many" } }),
   },
-  { what: "501 for what is to come", code: "not_implemented", target: "POST /browsers", request: () => ({ body: { invocation_id: "i" } }) },
+  {
+    what: "501 for what is to come",
+    code: "not_implemented",
+    target: "POST /browsers",
+    request: () => ({ body: { invocation_id: "i" } }),
+    headers: { "x-should-retry": "false" },
+  },
 ];
 
 it.each(refusals)("answers $what as every error", async ({ what, code, target, request, headers: expected = {} }) => {

@@ -63,7 +63,7 @@ export function ownErrorResponse(status: number, schema: Schema, collector: Sche
 function errorWith(status: number, schema: JsonSchema): Json {
   const headers = ["X-Request-Id"];
   if (status === 429 || status === 503 || status === 529) headers.push("Retry-After");
-  if (status === 409) headers.push("X-Should-Retry");
+  if (status === 409 || status === 501) headers.push("X-Should-Retry");
   return { description: statusText(status), headers: headerRefs(...headers), content: { "application/json": { schema } } };
 }
 

@@ -19,9 +19,13 @@ export function errorReply(error: unknown, requestId: string): TextReply {
   const headers: OutgoingHttpHeaders = { ...jsonHeaders };
   if (known.retryAfterSeconds !== undefined) headers["retry-after"] = String(Math.max(0, Math.ceil(known.retryAfterSeconds)));
   if (known.status === 401) headers["www-authenticate"] = "Bearer";
-  // A client that repeats every 409 would repeat a conflict that stays one. One that passes says when to come back.
-  if (known.status === 409 && known.retryAfterSeconds === undefined) headers["x-should-retry"] = "false";
+  // Some clients retry every 409 and 5xx. A conflict that passes carries Retry-After; a missing operation never appears between two tries.
+  if (isNeverRetried(known)) headers["x-should-retry"] = "false";
   return { kind: "text", status: known.status, headers, text: JSON.stringify(known.toBody()) };
+}
+
+function isNeverRetried({ retryAfterSeconds, status }: ServiceError): boolean {
+  return status === 501 || (status === 409 && retryAfterSeconds === undefined);
 }
 
 /** Whether an error tells of a fault of the service, which belongs in its log. */

@@ -310,6 +310,16 @@ describe.each(adapters)("requests over $name", ({ start }) => {
       expect((await fetch(url + id, { method: "DELETE" })).headers.get("www-authenticate")).toBe("Bearer");
     });
 
+    it("tells clients not to repeat what is not implemented", async () => {
+      const { url } = await start({
+        get: () => {
+          throw new ServiceError(501, "not_implemented", "Not yet.");
+        },
+      });
+      const answer = await fetch(url + id);
+      expect([answer.status, answer.headers.get("x-should-retry")]).toEqual([501, "false"]);
+    });
+
     it("says nothing of what else a handler throws, and reports it with the request's id", async () => {
       const { faults, url } = await start({
         get: () => {

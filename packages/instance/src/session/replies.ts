@@ -20,7 +20,7 @@ export function reply(response: ServerResponse, status: number, body?: object): 
 
 /** Answers with an error body. */
 export function refuse(response: ServerResponse, { status, code, message }: Refusal): void {
-  if (status === 409) response.setHeader("x-should-retry", "false");
+  if (status === 409 || status === 501) response.setHeader("x-should-retry", "false");
   reply(response, status, { code, message });
 }
 
