@@ -27,6 +27,8 @@ export interface Box {
   readonly setUpstream: (upstream: EgressUpstream | undefined) => void;
   /** Narrows what its pages reach of the private hosts. @throws {PlacementError} `bad_option`. */
   readonly setPrivateHosts: (hosts: readonly string[]) => void;
+  /** Names the project that its connections count towards. */
+  readonly setProject: (project: string) => void;
   /** Writes the policies that its browser finds. @returns their revision. @throws {PlacementError} `bad_option` where that is nowhere. */
   readonly setPolicies: (policies: ChromePolicies) => Promise<string>;
   /** Sets what memory it may take, in bytes, instead of the usual limit. @throws {PlacementError} `bad_option` where nothing can limit it. */

@@ -63,7 +63,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
 
   const folders = await openSessionFolders(options.sessionsDir, log);
   const parent = resolve(options.sessionsDir);
-  const gateway = createEgressGateway(log);
+  const gateway = createEgressGateway(log, options.egressLimits);
   let maker: BoxMaker;
   let hasGroups = false;
   try {
@@ -123,7 +123,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
   async function acquire(
     assign: AssignInstance,
     signal?: AbortSignal,
-    { upstream, policies, privateHosts, memoryBytes }: SessionSurroundings = {},
+    { upstream, policies, privateHosts, memoryBytes, project }: SessionSurroundings = {},
   ): Promise<InstanceHandle> {
     if (closing === undefined) await checkSpace();
     for (;;) {
@@ -131,6 +131,7 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
       const handle = await pool.take(signal);
       try {
         // Before the session's first page.
+        if (project !== undefined) handle.setProject(project);
         if (upstream !== undefined) handle.setUpstream(upstream);
         if (privateHosts !== undefined) handle.setPrivateHosts(privateHosts);
         if (policies !== undefined) await handle.setPolicies(policies);

@@ -1,12 +1,18 @@
-import type { EgressDecision, EgressPolicy, ResolvedAddress } from "./egress-policy.ts";
-import { type EgressUpstream, type ParsedUpstream, parseUpstream, trusting } from "./egress-upstream.ts";
+import { EgressClient } from "./egress-client.ts";
+import { type ConnectionOwner, EgressConnections, type EgressLimits, type ReachedLimit, Turns, usualEgressLimits } from "./egress-connections.ts";
+import { connectionFailure, EgressFailure } from "./egress-failure.ts";
+import { FailureRecord } from "./egress-failures.ts";
+import { forwardRequest } from "./egress-forward.ts";
+import type { EgressDecision, EgressPolicy } from "./egress-policy.ts";
+import { orAborted } from "./or-aborted.ts";
+import { targetOf, targetText, tunnelTargetOf } from "./egress-target.ts";
+import { type EgressHop, type EgressRoute, type EgressTarget, hostOf } from "./egress-route.ts";
+import { joinTunnel } from "./egress-tunnel.ts";
+import { type EgressUpstream, type ParsedUpstream, parseUpstream } from "./egress-upstream.ts";
 import type { PlacementLog } from "./placement.ts";
-import { RequestError, Server as ProxyServer } from "proxy-chain";
-import type { lookup } from "node:dns";
 import { chmod } from "node:fs/promises";
-import { Agent, type IncomingMessage } from "node:http";
-import { Agent as TlsAgent } from "node:https";
-import { createServer, isIP, type LookupFunction, type Socket } from "node:net";
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type Server as SocketServer, type Socket } from "node:net";
 
 /** One session's way out: an HTTP proxy on a Unix socket or named pipe. */
 export interface EgressDoor {
@@ -16,17 +22,23 @@ export interface EgressDoor {
    * @throws {PlacementError} `bad_option` when its address cannot be read; nothing has changed then.
    */
   setUpstream(upstream: EgressUpstream | undefined): void;
-  /** Ends the proxy and every connection through it. */
   /** Narrows what pages reach of the private hosts, from the next connection on. @throws {PlacementError} `bad_option`. */
   setPrivateHosts(hosts: readonly string[]): void;
+  /** Names the project whose limit its connections count towards, from now on. */
+  setProject(project: string | undefined): void;
+  /** Ends the proxy and every connection through it. */
   close(): Promise<void>;
 }
 
-/** Bytes of all sessions together, since the start. */
+/** What passed and passes the gateway, all sessions together, since the start. */
 export interface EgressTraffic {
   /** From pages towards the network. */
   readonly sentBytes: number;
   readonly receivedBytes: number;
+  /** Connections that are open now. */
+  readonly connections: number;
+  /** Connections that were refused or closed, by the limit that was reached. */
+  readonly ended: Readonly<Record<ReachedLimit | "idle", number>>;
 }
 
 export interface EgressGateway {
@@ -35,166 +47,307 @@ export interface EgressGateway {
   open(path: string, policy: EgressPolicy): Promise<EgressDoor>;
 }
 
-/** Connections of one session at a time. Chromium itself keeps to 32 at one proxy, WebSockets apart. */
-const maxConnections = 1024;
-
-/** How long a name may take to be resolved here when a proxy resolves it anyway, in milliseconds. */
+/** Milliseconds that a name may take to be resolved here when a proxy resolves it anyway. */
 const secondLookMs = 2_000;
 
-interface Door {
-  /** The service's own. */
-  readonly policy: EgressPolicy;
-  /** What pages of the session may reach. */
-  pages: EgressPolicy;
-  upstream: ParsedUpstream | undefined;
-  agents: Agents;
-}
-
-/** Not shared between sessions, or one could be given a connection on which another has authenticated itself. */
-interface Agents {
-  readonly httpAgent: Agent;
-  readonly httpsAgent: TlsAgent;
-}
-
-/** @param upstream - what TLS connections lead to: Node would take the name of the page that a tunnel is asked for. Addresses have no server name. */
-function newAgents(upstream: ParsedUpstream | undefined): Agents {
-  const isName = upstream !== undefined && isIP(upstream.hostname.replace(/^\[|\]$/g, "")) === 0;
-  return {
-    httpAgent: new Agent({ keepAlive: true }),
-    httpsAgent: new TlsAgent({ keepAlive: true, servername: isName ? upstream.hostname : "", ...trusting(upstream?.authorities) }),
-  };
-}
-
-function destroyAgents({ httpAgent, httpsAgent }: Agents): void {
-  httpAgent.destroy();
-  httpsAgent.destroy();
-}
-
-/** `Server` header of what the gateway answers by itself. */
+/** `Server` header of what the gateway answers itself. */
 export const egressGatewayName = "Shoal egress gateway";
 
-const plainText = { "Content-Type": "text/plain; charset=utf-8" };
+/** Path by which the instance asks what its browser could not reach: no proxy request has this form. */
+export const failuresPath = "/failures";
 
-/** Makes the place where what pages send leaves for the network. Names are resolved here, and a connection goes to the address that was checked. */
-export function createEgressGateway(log: PlacementLog): EgressGateway {
-  const doors = new WeakMap<Socket, Door>();
-  const open = new Set<Socket>();
-  /** Of connections that were closed. */
-  let sentBytes = 0;
-  let receivedBytes = 0;
-  const proxy = new ProxyServer({
-    authRealm: egressGatewayName,
-    async prepareRequestFunction({ request, hostname, port, isHttp }: { request: IncomingMessage; hostname: string; port: number; isHttp: boolean }) {
-      const door = doors.get(request.socket);
-      if (door === undefined) throw new RequestError("This connection belongs to no session.\n", 403);
-      const { agents, pages, policy, upstream } = door;
-      if (upstream !== undefined && !upstream.bypasses(hostname)) {
-        const decision = await secondLook(pages.decide(hostname, port));
-        if (decision !== undefined && !decision.allowed && decision.status !== 502) refuse(decision, hostname, port);
-        const server = await policy.decide(upstream.hostname, upstream.port);
-        if (!server.allowed) throw new RequestError(`The session's proxy cannot be used. ${server.message}`, 502, plainText);
-        const url = upstream.urlFor(server.addresses[0]?.address ?? "");
-        return { upstreamProxyUrl: url, dnsLookup: pinnedTo(server.addresses), ...agents };
+/** Creates the gateway through which sessions reach the network. Names are resolved here, and a connection goes to the address that was checked. */
+export function createEgressGateway(log: PlacementLog, limits: Partial<EgressLimits> = {}): EgressGateway {
+  return new Gateway(log, { ...usualEgressLimits(), ...limits });
+}
+
+class Gateway implements EgressGateway {
+  readonly log: PlacementLog;
+  readonly limits: EgressLimits;
+  readonly connections: EgressConnections;
+  readonly http: Server;
+  readonly #doors = new WeakMap<Socket, Door>();
+  readonly #open = new Set<Socket>();
+  /** Of connections that are closed. */
+  #sentBytes = 0;
+  #receivedBytes = 0;
+
+  constructor(log: PlacementLog, limits: EgressLimits) {
+    this.log = log;
+    this.limits = limits;
+    this.connections = new EgressConnections(limits);
+    // An upload may take longer than Node's five minutes for a request. Here and below, idle connections have timeouts instead.
+    this.http = createHttpServer({ requestTimeout: 0, keepAliveTimeout: limits.waitingMs });
+    this.http.timeout = limits.idleMs;
+    this.http.on("request", (request: IncomingMessage, response: ServerResponse) => {
+      this.#doors.get(request.socket)?.onRequest(request, response);
+    });
+    this.http.on("connect", (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      if (head.length > 0) socket.unshift(head);
+      this.#doors.get(request.socket)?.onConnect(request, socket);
+    });
+    this.http.on("timeout", (socket: Socket) => {
+      this.connections.ended.idle++;
+      socket.destroy();
+    });
+    this.http.on("clientError", (_error, socket) => {
+      if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+      else socket.destroy();
+    });
+  }
+
+  traffic(): EgressTraffic {
+    const live = [...this.#open];
+    return {
+      sentBytes: live.reduce((sum, socket) => sum + socket.bytesRead, this.#sentBytes),
+      receivedBytes: live.reduce((sum, socket) => sum + socket.bytesWritten, this.#receivedBytes),
+      connections: this.connections.open,
+      ended: { ...this.connections.ended },
+    };
+  }
+
+  async open(path: string, policy: EgressPolicy): Promise<EgressDoor> {
+    const door = new Door(this, policy);
+    await door.listen(path);
+    return door;
+  }
+
+  /** Hands an admitted connection to the HTTP server. */
+  serve(socket: Socket, door: Door): void {
+    this.#open.add(socket);
+    socket.once("close", () => {
+      this.#open.delete(socket);
+      this.#sentBytes += socket.bytesRead;
+      this.#receivedBytes += socket.bytesWritten;
+    });
+    this.#doors.set(socket, door);
+    this.http.emit("connection", socket);
+    // Until its first request.
+    socket.setTimeout(this.limits.waitingMs);
+  }
+}
+
+class Door implements EgressDoor, ConnectionOwner {
+  readonly sockets = new Set<Socket>();
+  project: string | undefined;
+  readonly #gateway: Gateway;
+  readonly #policy: EgressPolicy;
+  /** What pages of the session may reach. */
+  #pages: EgressPolicy;
+  #upstream: ParsedUpstream | undefined;
+  readonly #lookups: Turns;
+  readonly #clients = new WeakMap<Socket, EgressClient>();
+  readonly #failures = new FailureRecord();
+  #server: SocketServer | undefined;
+
+  constructor(gateway: Gateway, policy: EgressPolicy) {
+    this.#gateway = gateway;
+    this.#policy = policy;
+    this.#pages = policy;
+    this.#lookups = new Turns(gateway.limits.lookupsPerSession);
+  }
+
+  async listen(path: string): Promise<void> {
+    // As node:http expects of its sockets: a client that has shut its side still waits for the answer.
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      this.#accept(socket);
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(path, resolve);
+    });
+    server.on("error", (error) => {
+      this.#gateway.log.warn({ error: error.message }, "The egress gateway could not accept a connection.");
+    });
+    this.#server = server;
+    if (process.platform !== "win32") await chmod(path, 0o600);
+  }
+
+  #accept(socket: Socket): void {
+    socket.on("error", () => undefined);
+    const reached = this.#gateway.connections.admit(this, socket);
+    if (reached !== undefined) {
+      this.#failures.add({ target: "*", status: 503, message: limitText(reached, this.#gateway.limits) });
+      socket.destroy();
+      return;
+    }
+    this.#clients.set(socket, new EgressClient(socket, this.#gateway.limits.connectMs));
+    this.#gateway.serve(socket, this);
+  }
+
+  onRequest(request: IncomingMessage, response: ServerResponse): void {
+    void this.#request(request, response).catch((error: unknown) => {
+      this.#fail(request, connectionFailure(error, request.headers.host ?? "the network"));
+    });
+  }
+
+  onConnect(request: IncomingMessage, socket: Socket): void {
+    void this.#connect(request, socket).catch((error: unknown) => {
+      this.#fail(request, connectionFailure(error, request.url ?? "the network"));
+    });
+  }
+
+  async #request(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const client = this.#clientOf(request);
+    if (client === undefined || client.isBusy) {
+      request.socket.destroy();
+      return;
+    }
+    if (request.url === failuresPath && !client.isBrowser) {
+      this.#failures.answer(response);
+      return;
+    }
+    client.socket.setTimeout(this.#gateway.limits.idleMs);
+    client.isBusy = true;
+    response.once("close", () => {
+      client.isBusy = false;
+    });
+    const route = await this.#routeFor(targetOf(request), client, request);
+    await forwardRequest(request, response, { client, route });
+  }
+
+  async #connect(request: IncomingMessage, socket: Socket): Promise<void> {
+    const client = this.#clientOf(request);
+    if (client === undefined || client.isBusy) {
+      socket.destroy();
+      return;
+    }
+    socket.setTimeout(this.#gateway.limits.idleMs);
+    const { idleMs, waitingMs } = this.#gateway.limits;
+    const route = await this.#routeFor(tunnelTargetOf(request), client, request);
+    const target = await client.open(route, "tunnel");
+    if (socket.destroyed) {
+      target.destroy();
+      return;
+    }
+    socket.removeAllListeners("timeout");
+    socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+    joinTunnel(socket, target, {
+      idleMs,
+      waitingMs,
+      onIdle: () => {
+        this.#gateway.connections.ended.idle++;
+      },
+    });
+  }
+
+  #clientOf(request: IncomingMessage): EgressClient | undefined {
+    const client = this.#clients.get(request.socket);
+    client?.learn(request.rawHeaders);
+    return client;
+  }
+
+  /** Decides how a target is reached. @throws {EgressFailure} when it may not be. */
+  async #routeFor(target: EgressTarget, client: EgressClient, request: IncomingMessage): Promise<EgressRoute> {
+    const deadline = AbortSignal.any([client.gone.signal, AbortSignal.timeout(this.#gateway.limits.connectMs)]);
+    const decided = this.#decideRoute(target, client.proxy, request.headers["proxy-authorization"]);
+    return orAborted(decided, deadline, new EgressFailure(504, `Looking up ${hostOf(target)} timed out.`, { code: "ETIMEDOUT" }));
+  }
+
+  async #decideRoute(target: EgressTarget, own: ParsedUpstream | undefined, authorization: string | undefined): Promise<EgressRoute> {
+    if (own === undefined || own.bypasses(target.hostname)) return { target, ...(await this.#wayTo(target)) };
+    await this.#refuseKnownPrivate(target);
+    // The proxy of a browser context is reached like any host that a page names.
+    const { hops, addresses } = await this.#wayTo(own);
+    return { target, hops: [...hops, { proxy: own, authorization, asksClient: true }], addresses };
+  }
+
+  /** From here to a host: directly, or by the session's proxy. */
+  async #wayTo(target: EgressTarget): Promise<{ readonly hops: readonly EgressHop[]; readonly addresses: EgressRoute["addresses"] }> {
+    const upstream = this.#upstream;
+    if (upstream === undefined || upstream.bypasses(target.hostname)) {
+      const decision = await this.#decide(this.#pages, target);
+      if (!decision.allowed) throw refusalOf(decision);
+      return { hops: [], addresses: decision.addresses };
+    }
+    await this.#refuseKnownPrivate(target);
+    const server = await this.#decide(this.#policy, upstream);
+    if (!server.allowed) throw new EgressFailure(502, `The session's proxy cannot be used. ${server.message.trimEnd()}`);
+    return { hops: [{ proxy: upstream, asksClient: false }], addresses: server.addresses };
+  }
+
+  #decide(policy: EgressPolicy, { hostname, port }: EgressTarget): Promise<EgressDecision> {
+    return this.#lookups.run(() => policy.decide(hostname, port));
+  }
+
+  /**
+   * Asks this host about a name that a proxy is going to resolve: private addresses of its own network stay out of reach. The proxy may find other addresses, which
+   * the gateway cannot see. A name that takes long or is unknown here is left to the proxy.
+   */
+  async #refuseKnownPrivate(target: EgressTarget): Promise<void> {
+    const decision = await orAborted(this.#decide(this.#pages, target), AbortSignal.timeout(secondLookMs), undefined);
+    if (decision !== undefined && !decision.allowed && decision.status !== 502) throw refusalOf(decision);
+  }
+
+  #fail(request: IncomingMessage, failure: EgressFailure): void {
+    const { socket } = request;
+    const isTunnel = request.method === "CONNECT";
+    const { status, message, code, proxyAuthenticate } = failure;
+    const client = this.#clients.get(socket);
+    if (client?.gone.signal.aborted !== false) return;
+    if (proxyAuthenticate === undefined) {
+      const target = isTunnel ? (request.url ?? "").toLowerCase() : targetText(request.url ?? "");
+      this.#failures.add({ target, status, message });
+      this.#gateway.log.debug({ target, status }, message);
+      // An answer would look like one of the site: only without one does the browser report a network error, as it does for a tunnel that is refused.
+      if (client.isBrowser && !isTunnel) {
+        socket.destroy();
+        return;
       }
-      const decision = await pages.decide(hostname, port);
-      if (!decision.allowed) refuse(decision, hostname, port);
-      return { dnsLookup: pinnedTo(decision.addresses), ...(isHttp && { httpAgent: agents.httpAgent }) };
-    },
-  });
-
-  function refuse({ message, status }: Extract<EgressDecision, { allowed: false }>, hostname: string, port: number): never {
-    log.debug({ hostname, port, status }, message.trimEnd());
-    throw new RequestError(message, status, plainText);
+    }
+    const body = `${message}\n`;
+    const head = [
+      `HTTP/1.1 ${String(status)} ${code ?? "Egress Failure"}`,
+      `Server: ${egressGatewayName}`,
+      "Connection: close",
+      `Date: ${new Date().toUTCString()}`,
+      "Content-Type: text/plain; charset=utf-8",
+      `Content-Length: ${String(Buffer.byteLength(body))}`,
+      ...(proxyAuthenticate === undefined ? [] : [`Proxy-Authenticate: ${proxyAuthenticate.replace(/[^\x20-\x7e]/g, "")}`]),
+    ];
+    socket.setTimeout(1_000, () => socket.destroy());
+    socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
   }
-  // An upload may take longer than Node's five minutes for a request.
-  proxy.server.requestTimeout = 0;
-  proxy.on("requestFailed", ({ error }: { error: Error }) => {
-    log.warn({ error: error.message }, "The egress gateway failed a request.");
-  });
 
-  return {
-    traffic() {
-      const live = [...open];
-      return {
-        sentBytes: live.reduce((sum, socket) => sum + socket.bytesRead, sentBytes),
-        receivedBytes: live.reduce((sum, socket) => sum + socket.bytesWritten, receivedBytes),
-      };
-    },
-    async open(path, policy) {
-      const door: Door = { policy, pages: policy, upstream: undefined, agents: newAgents(undefined) };
-      const sockets = new Set<Socket>();
-      // As node:http expects of its sockets: a client that has shut its side still waits for the answer.
-      const server = createServer({ allowHalfOpen: true }, (socket) => {
-        sockets.add(socket);
-        open.add(socket);
-        socket.once("close", () => {
-          sockets.delete(socket);
-          open.delete(socket);
-          sentBytes += socket.bytesRead;
-          receivedBytes += socket.bytesWritten;
+  setPrivateHosts(hosts: readonly string[]): void {
+    this.#pages = this.#policy.narrowed(hosts);
+  }
+
+  setProject(project: string | undefined): void {
+    this.project = project;
+  }
+
+  setUpstream(upstream: EgressUpstream | undefined): void {
+    this.#upstream = upstream && parseUpstream(upstream);
+    this.#endConnections();
+  }
+
+  async close(): Promise<void> {
+    const server = this.#server;
+    const closed = new Promise<void>((resolve) => {
+      if (server === undefined) resolve();
+      else
+        server.close(() => {
+          resolve();
         });
-        doors.set(socket, door);
-        // proxy-chain drops a connection without this property, which Unix sockets have not.
-        Object.defineProperty(socket, "remoteAddress", { value: "127.0.0.1" });
-        proxy.server.emit("connection", socket);
-      });
-      server.maxConnections = maxConnections;
-      await new Promise<void>((resolve, reject) => {
-        server.once("error", reject);
-        server.listen(path, resolve);
-      });
-      if (process.platform !== "win32") await chmod(path, 0o600);
-      return {
-        setPrivateHosts(hosts) {
-          door.pages = policy.narrowed(hosts);
-        },
-        setUpstream(upstream) {
-          const parsed = upstream && parseUpstream(upstream);
-          const old = door.agents;
-          door.upstream = parsed;
-          door.agents = newAgents(parsed);
-          for (const socket of sockets) socket.destroy();
-          destroyAgents(old);
-        },
-        close() {
-          return new Promise((resolve) => {
-            server.close(() => {
-              resolve();
-            });
-            for (const socket of sockets) socket.destroy();
-            destroyAgents(door.agents);
-          });
-        },
-      };
-    },
-  };
-}
+    });
+    this.#endConnections();
+    await closed;
+  }
 
-/**
- * What this host thinks of a name that the proxy is going to resolve: private addresses of its own network stay out of reach. The proxy may find other
- * addresses, which nobody here sees. A name that takes long or is unknown here is left to the proxy.
- */
-async function secondLook(decision: Promise<EgressDecision>): Promise<EgressDecision | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, secondLookMs, undefined);
-  });
-  try {
-    return await Promise.race([decision, patience]);
-  } finally {
-    clearTimeout(timer);
+  #endConnections(): void {
+    for (const socket of this.sockets) socket.destroy();
   }
 }
 
-function pinnedTo(addresses: readonly ResolvedAddress[]): typeof lookup {
-  const pinned: LookupFunction = (_hostname, options, callback) => {
-    const family = options.family === "IPv4" ? 4 : options.family === "IPv6" ? 6 : (options.family ?? 0);
-    const usable = addresses.filter((each) => family === 0 || each.family === family);
-    const [first] = usable;
-    if (first === undefined) callback(Object.assign(new Error("No address of the wanted family."), { code: "ENOTFOUND" }), "");
-    else if (options.all === true) callback(null, [...usable]);
-    else callback(null, first.address, first.family);
-  };
-  // proxy-chain asks for the type of `dns.lookup` with all its forms, and hands it to `net.connect`, which uses this one.
-  return pinned as typeof lookup;
+function refusalOf({ status, message }: Extract<EgressDecision, { allowed: false }>): EgressFailure {
+  return new EgressFailure(status, message.trimEnd());
+}
+
+function limitText(reached: ReachedLimit, limits: EgressLimits): string {
+  if (reached === "session")
+    return `This session has ${String(limits.connectionsPerSession)} connections open, the most that it may have (egress_connections_per_session). Close pages or programs.`;
+  if (reached === "project")
+    return `The sessions of this project have ${String(limits.connectionsPerProject)} connections open, the most that they may have (egress_connections_per_project). Close pages or end sessions.`;
+  return "The server has no descriptors left for connections of sessions. Close pages, end sessions, or raise the server's limit of open files (ulimit -n).";
 }

@@ -72,10 +72,15 @@ it("names only public addresses of a name that has private ones too", async () =
   expect(await decide("mixed.example")).toEqual({ allowed: true, addresses: [{ address: "93.184.215.14", family: 4 }] });
 });
 
-it("says why, and who can change it", async () => {
+it("names the reason and the setting that allows it", async () => {
   const decision = await decide("intranet.example", { port: 8080 });
   expect(decision).toMatchObject({
-    message: expect.stringMatching(/"intranet.example" on port 8080: 10.1.2.3 is a private network. Whoever runs the service can add it/) as unknown,
+    message:
+      "Pages may not reach intranet.example:8080: 10.1.2.3 is a private network. To allow it, run the service with --allow-private-hosts intranet.example:8080 (SHOAL_ALLOW_PRIVATE_HOSTS, allow_private_hosts in its settings).\n",
+  });
+  const narrowed = createEgressPolicy(["10.0.0.0/8"], resolveName).narrowed([]);
+  expect(await narrowed.decide("intranet.example", 8080)).toMatchObject({
+    message: expect.stringMatching(/add intranet.example:8080 to network.private_hosts when you create the session/) as unknown,
   });
 });
 

@@ -61,14 +61,16 @@ export function createEgressPolicy(allowPrivateHosts: readonly string[], resolve
 
 /** @param lists - all of which have to allow a private host. */
 function policyOf(lists: readonly (readonly AllowedHost[])[], resolveName: ResolveName): EgressPolicy {
-  function isAllowed(name: string, address: string, port: number): boolean {
+  /** Index of the first list that does not allow it; -1 when all do. */
+  function refusingList(name: string, address: string, port: number): number {
     const ip = parseIpAddress(address);
-    return lists.every((hosts) =>
-      hosts.some(
-        (host) =>
-          (host.port === undefined || host.port === port) &&
-          (host.range === undefined ? host.matchesName(name) : ip !== undefined && isInRange(ip, host.range)),
-      ),
+    return lists.findIndex(
+      (hosts) =>
+        !hosts.some(
+          (host) =>
+            (host.port === undefined || host.port === port) &&
+            (host.range === undefined ? host.matchesName(name) : ip !== undefined && isInRange(ip, host.range)),
+        ),
     );
   }
 
@@ -98,10 +100,13 @@ function policyOf(lists: readonly (readonly AllowedHost[])[], resolveName: Resol
         };
       }
       let refused = "it has no address";
+      let refusing = -1;
       const addresses = found.filter(({ address }) => {
         const ip = parseIpAddress(address);
         const because = ip === undefined ? "not an address" : privateBecause(ip);
-        if (because === undefined || isAllowed(name, address, port)) return true;
+        if (because === undefined) return true;
+        refusing = refusingList(name, address, port);
+        if (refusing === -1) return true;
         refused = `${address} is ${because}`;
         return false;
       });
@@ -109,11 +114,22 @@ function policyOf(lists: readonly (readonly AllowedHost[])[], resolveName: Resol
       return {
         allowed: false,
         status: 403,
-        message: `Pages of this service may not reach ${quoted(name)} on port ${port}: ${refused}. Whoever runs the service can add it to the private hosts that are allowed.\n`,
+        message: `Pages may not reach ${hostAndPort(name, port)}: ${refused}.${refusing === -1 ? "" : ` ${remedy(refusing, hostAndPort(name, port))}`}\n`,
         because: refused,
       };
     },
   };
+}
+
+/** What allows a private host. The service's own list is the first. */
+function remedy(refusingList: number, host: string): string {
+  return refusingList === 0
+    ? `To allow it, run the service with --allow-private-hosts ${host} (SHOAL_ALLOW_PRIVATE_HOSTS, allow_private_hosts in its settings).`
+    : `The service allows it, but this session does not: add ${host} to network.private_hosts when you create the session.`;
+}
+
+function hostAndPort(name: string, port: number): string {
+  return `${name.includes(":") ? `[${name}]` : name}:${String(port)}`;
 }
 
 async function addressesOf(name: string, resolveName: ResolveName): Promise<readonly ResolvedAddress[]> {

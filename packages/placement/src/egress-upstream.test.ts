@@ -256,8 +256,9 @@ it("reads addresses, and says nothing of one that it cannot read", () => {
     port: 1080,
     isSocks: true,
   });
-  expect(parseUpstream({ url: "socks5://a:b@name.example", bypassHosts: [] }).urlFor("2606:4700::1")).toBe("socks5h://a:b@[2606:4700::1]:1080");
-  expect(parseUpstream({ url: "https://proxy.example", bypassHosts: [] }).urlFor("1.1.1.1")).toBe("https://proxy.example:443");
+  expect(parseUpstream({ url: "socks5://a:b%3Ac@name.example", bypassHosts: [] })).toMatchObject({ username: "a", password: "b:c" });
+  expect(parseUpstream({ url: "http://a:b%3Ac@name.example", bypassHosts: [] }).authorization).toBe(`Basic ${btoa("a:b:c")}`);
+  expect(parseUpstream({ url: "https://proxy.example", bypassHosts: [] })).toMatchObject({ port: 443, isTls: true, authorization: undefined });
   const read = parseUpstream({ url: "http://p.example", bypassHosts: ["Exact.Example", "*.sub.example"] });
   for (const [host, is] of [
     ["exact.example", true],

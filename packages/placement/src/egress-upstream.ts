@@ -17,13 +17,14 @@ export interface ParsedUpstream {
   readonly port: number;
   /** Whether a host is reached without it. Case and a final dot do not matter. */
   bypasses(hostname: string): boolean;
-  /**
-   * The form that proxy-chain takes.
-   *
-   * @param address - checked address of the proxy: SOCKS connections look names up by themselves, which could give another one.
-   */
-  urlFor(address: string): string;
+  /** Decoded; empty when it has none. */
+  readonly username: string;
+  readonly password: string;
+  /** Value of `Proxy-Authorization`; `undefined` without credentials and for SOCKS. */
+  readonly authorization: string | undefined;
   readonly isSocks: boolean;
+  /** Whether it is spoken to inside TLS. */
+  readonly isTls: boolean;
   /** See {@link EgressUpstream.authorities}. */
   readonly authorities: string | undefined;
 }
@@ -47,21 +48,29 @@ export function parseUpstream({ url, bypassHosts, authorities }: EgressUpstream)
     throw new PlacementError("bad_option", "A proxy's address must be an http://, https:// or socks5:// URL with a host.");
   const isSocks = parsed.protocol === "socks5:";
   const bypassed = bypassHosts.map(plain);
-  const credentials = parsed.username === "" && parsed.password === "" ? "" : `${parsed.username}:${parsed.password}@`;
+  const [username, password] = [decoded(parsed.username), decoded(parsed.password)];
   const port = parsed.port === "" ? defaultPort : Number(parsed.port);
   return {
     hostname: parsed.hostname,
     port,
     isSocks,
+    isTls: parsed.protocol === "https:",
     authorities,
+    username,
+    password,
+    authorization: isSocks || (username === "" && password === "") ? undefined : `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`,
     bypasses(hostname) {
       const name = plain(hostname);
       return bypassed.some((host) => (host.startsWith("*.") ? name.endsWith(host.slice(1)) : name === host));
     },
-    urlFor(address) {
-      if (!isSocks) return `${parsed.protocol}//${credentials}${parsed.hostname}:${String(port)}`;
-      // With the "h" the proxy resolves what pages ask for, for requests as for tunnels.
-      return `socks5h://${credentials}${address.includes(":") ? `[${address}]` : address}:${String(port)}`;
-    },
   };
+}
+
+/** A percent sign that encodes nothing stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -23,6 +23,7 @@ export interface InstanceFiles {
   /** @throws {PlacementError} `bad_option`, see {@link EgressDoor.setUpstream}. */
   readonly setUpstream: (upstream: EgressUpstream | undefined) => void;
   readonly setPrivateHosts: (hosts: readonly string[]) => void;
+  readonly setProject: (project: string) => void;
   readonly clear: () => Promise<void>;
 }
 
@@ -99,6 +100,9 @@ export async function makeInstanceFiles(id: string, options: InstanceFilesOption
     },
     setPrivateHosts(hosts) {
       door.setPrivateHosts(hosts);
+    },
+    setProject(project) {
+      door.setProject(project);
     },
     pinSocket() {
       if (process.platform !== "linux") return instanceSocket;

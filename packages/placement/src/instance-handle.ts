@@ -15,6 +15,8 @@ export interface InstanceHandle extends Instance {
   readonly ready: Promise<void>;
   /** Before its first session. @throws {PlacementError} `bad_option`. */
   readonly setPrivateHosts: (hosts: readonly string[]) => void;
+  /** Names the project that its connections count towards. */
+  readonly setProject: (project: string) => void;
   /** Before its first session, in bytes. @throws {PlacementError} `bad_option`. */
   readonly setMemory: (bytes: number) => Promise<void>;
   /** @throws {PlacementError} `instance_lost`. */
@@ -205,6 +207,7 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
       return upstream;
     },
     setPrivateHosts: box.setPrivateHosts,
+    setProject: box.setProject,
     setPolicies: box.setPolicies,
     setMemory: box.setMemory,
     onEvent(listener) {

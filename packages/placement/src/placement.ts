@@ -1,4 +1,5 @@
 import type { AssignInstance, InstanceEvent } from "@shoal/instance";
+import type { EgressLimits } from "./egress-connections.ts";
 import type { EgressTraffic } from "./egress-gateway.ts";
 import type { EgressUpstream } from "./egress-upstream.ts";
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
@@ -44,6 +45,8 @@ export interface PlacementOptions {
    * CIDR notation, each with an optional port (`10.0.0.0/8`, `localhost:3000`, `[::1]:3000`). Names hold for whatever they resolve to.
    */
   readonly allowPrivateHosts: readonly string[];
+  /** Connections of sessions to the network, see {@link EgressLimits}; the usual limits where absent. */
+  readonly egressLimits?: Partial<EgressLimits>;
   readonly log: PlacementLog;
 }
 
@@ -84,6 +87,8 @@ export interface SessionSurroundings {
   readonly privateHosts?: readonly string[] | undefined;
   /** Bytes of memory that it may take, browser and all, instead of the usual limit; only where sessions can have a limit of their own, see {@link PlacementMemory}. */
   readonly memoryBytes?: number | undefined;
+  /** Project whose limit of connections its connections count towards. */
+  readonly project?: string | undefined;
 }
 
 /** Starts instances, hands them to sessions, and leaves nothing behind. */

@@ -95,6 +95,7 @@ export async function createProcessBoxes(options: ProcessBoxOptions): Promise<Bo
         pinSocket: files.pinSocket,
         setUpstream: files.setUpstream,
         setPrivateHosts: files.setPrivateHosts,
+        setProject: files.setProject,
         setPolicies: () =>
           Promise.reject(
             new PlacementError(

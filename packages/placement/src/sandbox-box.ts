@@ -217,6 +217,7 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
         pinSocket: files.pinSocket,
         setUpstream: files.setUpstream,
         setPrivateHosts: files.setPrivateHosts,
+        setProject: files.setProject,
         async setPolicies(wanted) {
           const revision = randomBytes(8).toString("hex");
           // A browser that reads meanwhile finds the old ones or the new ones.

@@ -184,7 +184,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     const { row, captured } = session;
     const launch = launchOf(row);
     const { chrome_policy: policies, memory, private_hosts: privateHosts } = row.options;
-    const surroundings = { upstream, policies, privateHosts, memoryBytes: memory && bytesOfMemory(memory) };
+    const surroundings = { project: row.project_id, upstream, policies, privateHosts, memoryBytes: memory && bytesOfMemory(memory) };
     const first = {
       session_id: row.id,
       timeout_seconds: row.timeout_seconds,

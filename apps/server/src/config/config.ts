@@ -19,6 +19,9 @@ type Required =
   | "session_memory_max_mb"
   | "session_disk_mb"
   | "allow_private_hosts"
+  | "egress_connections_per_session"
+  | "egress_connections_per_project"
+  | "egress_idle_timeout_seconds"
   | "unsafe_no_isolation"
   | "proxy_check_url"
   | "chrome_store_url"
@@ -248,6 +251,9 @@ export function completeConfig(given: Settings, env: NodeJS.ProcessEnv = process
     session_memory_max_mb: 0,
     session_disk_mb: 0,
     allow_private_hosts: [],
+    egress_connections_per_session: 256,
+    egress_connections_per_project: 2000,
+    egress_idle_timeout_seconds: 900,
     unsafe_no_isolation: false,
     proxy_check_url: "https://api.ipify.org/?format=json",
     chrome_store_url: "https://clients2.google.com/service/update2/crx",

@@ -83,6 +83,9 @@ export const Settings = z.strictObject({
   ),
   chromium: z.optional(text),
   allow_private_hosts: z.optional(z.array(text)),
+  egress_connections_per_session: z.optional(integer(16, 100_000)),
+  egress_connections_per_project: z.optional(integer(16, 1_000_000)),
+  egress_idle_timeout_seconds: z.optional(integer(10, 86_400)),
   unsafe_no_isolation: z.optional(z.boolean()),
   proxy_datacenter: z.optional(proxyTemplate),
   proxy_isp: z.optional(proxyTemplate),
@@ -219,6 +222,22 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
     kind: "list",
     summary: "Private hosts, addresses or CIDR ranges, each with an optional :port, that pages and telemetry exports may reach.",
     default: "none",
+  },
+  egress_connections_per_session: {
+    kind: "integer",
+    summary: "Connections to the network that one session may have open; more are refused.",
+    default: "256",
+  },
+  egress_connections_per_project: {
+    kind: "integer",
+    summary: "Connections to the network that all sessions of a project may have open on this server; more are refused.",
+    default: "2000",
+  },
+  egress_idle_timeout_seconds: {
+    kind: "integer",
+    summary:
+      "Seconds after which a session's connection to the network is closed when no byte passes. Raise it for pages whose WebSockets stay silent for longer.",
+    default: "900",
   },
   unsafe_no_isolation: { kind: "boolean", summary: "Listen beyond loopback although the process placement isolates nothing.", default: "false" },
   proxy_datacenter: {

@@ -78,6 +78,7 @@ it("counts sessions by state, how long they took to start, streams, sockets and 
   await expect
     .poll(async () => (await scrape()).get('shoal_egress_bytes_total{direction="received"}'))
     .toBeGreaterThan((before.get('shoal_egress_bytes_total{direction="received"}') ?? 0) + 50_000);
+  expect(live.get("shoal_egress_connections")).toBeGreaterThan(0);
   ended.abort();
   socket.close();
   await server.request("DELETE", `/browsers/${browser.session_id}`);

@@ -129,6 +129,20 @@ export function createMetrics({ database, serverId, traffic, requests, sockets, 
     labelNames: ["direction"],
     registers,
   });
+  new Gauge({
+    name: "shoal_egress_connections",
+    help: "Open connections of sessions to the network.",
+    registers,
+    collect() {
+      this.set(traffic().connections);
+    },
+  });
+  const egressEnded = new Counter({
+    name: "shoal_egress_connections_ended_total",
+    help: "Connections of sessions to the network that were refused or closed, by the limit that was reached: idle, session, project or server.",
+    labelNames: ["limit"],
+    registers,
+  });
   const exported = new Counter({
     name: "shoal_telemetry_export_events_total",
     help: "Events of sessions by what became of them on their way to a destination of telemetry.",
@@ -155,13 +169,14 @@ export function createMetrics({ database, serverId, traffic, requests, sockets, 
     registers,
   });
 
-  let last: EgressTraffic = { sentBytes: 0, receivedBytes: 0 };
+  let last: EgressTraffic = { sentBytes: 0, receivedBytes: 0, connections: 0, ended: { idle: 0, session: 0, project: 0, server: 0 } };
   let lastExports: Omit<ExportTotals, "open"> = { sent: 0, rejected: 0, dropped: 0, retries: 0 };
 
   async function look(): Promise<void> {
     const now = traffic();
     egress.inc({ direction: "sent" }, now.sentBytes - last.sentBytes);
     egress.inc({ direction: "received" }, now.receivedBytes - last.receivedBytes);
+    for (const limit of ["idle", "session", "project", "server"] as const) egressEnded.inc({ limit }, now.ended[limit] - last.ended[limit]);
     last = now;
     const exports = telemetryExports() ?? lastExports;
     for (const outcome of ["sent", "rejected", "dropped"] as const) exported.inc({ outcome }, exports[outcome] - lastExports[outcome]);

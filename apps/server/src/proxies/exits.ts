@@ -90,7 +90,8 @@ export function upstreamOf(
   }
   const username = text("username") ?? "";
   const credentials = username === "" && password === undefined ? "" : `${encodeURIComponent(username)}:${encodeURIComponent(password ?? "")}@`;
-  const host = text("host") ?? "";
+  // Proxies of earlier versions may have an address with a zone (fe80::1%lo).
+  const [host = ""] = (text("host") ?? "").split("%", 1);
   return {
     bypassHosts,
     ...(caBundle !== undefined && { authorities: caBundle }),

@@ -102,6 +102,12 @@ describe("create", () => {
     ["a host with a port", { config: { host: "a.example:80", port: 1 } }, "body.config.host"],
     ["a host with a path", { config: { host: "a.example/x", port: 1 } }, "body.config.host"],
     ["a host with credentials", { config: { host: "u:p@a.example", port: 1 } }, "body.config.host"],
+    [
+      "an address with a zone",
+      { config: { host: "fe80::1%lo", port: 1 } },
+      "body.config.host: is neither a host name nor an address. Write it without a zone",
+    ],
+    ["an address with a zone in brackets", { config: { host: "[fe80::1%lo]", port: 1 } }, "body.config.host"],
     ["an empty host", { config: { host: "", port: 1 } }, "body.config.host"],
     ["port 0", { config: { host: "a.example", port: 0 } }, "body.config.port: expected at least 1"],
     ["port 65536", { config: { host: "a.example", port: 65_536 } }, "body.config.port"],
@@ -221,6 +227,19 @@ describe("check", () => {
     expect(await server.request("POST", `/proxies/${inside}/check`)).toMatchObject({
       status: 422,
       body: { message: expect.stringContaining("private network") as unknown },
+    });
+  });
+
+  it("answers 422 for an address with a zone that an earlier version has stored", async () => {
+    const { id } = await create(custom());
+    await server.database.query
+      .updateTable("proxies")
+      .set({ config: JSON.stringify({ host: "fe80::1%lo", port: 1 }) })
+      .where("id", "=", id)
+      .execute();
+    expect(await server.request("POST", `/proxies/${id}/check`)).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining("link-local") as unknown },
     });
   });
 

@@ -14,6 +14,8 @@ const control = /\p{Cc}/u;
 /** `undefined` when it is neither a name nor an address; without brackets. International names become ASCII. */
 function toHost(text: string): string | undefined {
   const bare = text.startsWith("[") && text.endsWith("]") ? text.slice(1, -1) : text;
+  // `isIP` accepts a zone (fe80::1%lo), which URLs have no place for.
+  if (bare.includes("%")) return undefined;
   if (isIP(bare) !== 0) return bare;
   const ascii = /[/?#@\\:%\s]/.test(bare) ? undefined : URL.parse(`http://${bare}/`)?.hostname;
   return ascii !== undefined && hostName.test(ascii) ? ascii : undefined;
@@ -55,7 +57,10 @@ export function checkNewProxy({ type, protocol, config = {}, bypass_hosts = [] }
   const caBundle = ca_bundle === undefined || ca_bundle === "" ? undefined : checkBundle(ca_bundle);
   const host = toHost(config.host);
   if (host === undefined)
-    throw badField("config.host", "is neither a host name nor an address. Write it without protocol and port, which have fields of their own");
+    throw badField(
+      "config.host",
+      "is neither a host name nor an address. Write it without a zone (%eth0), and without protocol and port, which have separate fields",
+    );
   if (protocol === "socks5") {
     for (const [key, value] of Object.entries({ username, password })) {
       if (value !== undefined && Buffer.byteLength(value) > maxSocksBytes)

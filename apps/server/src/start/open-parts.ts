@@ -64,6 +64,11 @@ export async function openParts(
       ...(config.session_disk_mb > 0 && { sessionDiskBytes: config.session_disk_mb * 2 ** 20 }),
       ...(config.chromium !== undefined && { chromium: config.chromium }),
       allowPrivateHosts: config.allow_private_hosts,
+      egressLimits: {
+        connectionsPerSession: config.egress_connections_per_session,
+        connectionsPerProject: config.egress_connections_per_project,
+        idleMs: config.egress_idle_timeout_seconds * 1000,
+      },
       log: partLog(log, "placement"),
     }),
   ]);
