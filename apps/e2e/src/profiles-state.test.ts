@@ -10,6 +10,7 @@ import { zstdDecompressSync } from "node:zlib";
 import { chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { placements } from "./testing/components.ts";
+import { chromiums, descendantsOf, killAll } from "./testing/processes.ts";
 import { codeOf, refusalOf } from "./testing/refusal.ts";
 import { runService, type TestService, useService } from "./testing/service.ts";
 import { serveSite, type Site } from "./testing/site.ts";
@@ -191,8 +192,40 @@ describe.each(placements)("profiles with state in the placement $title", ({ plac
       await session(test, reading("often"), async (url) => {
         expect(await whoIs(url)).toEqual(is("second"));
       });
-      // One session, one version.
-      expect((await profiles.versions.list("often")).items).toMatchObject([{ version: 2, source: "session", session_id: id, is_current: true }]);
+      expect((await profiles.versions.list("often")).items).toMatchObject([
+        { version: 2, source: "session", session_id: id, is_current: true },
+        { version: 1, source: "save", session_id: id },
+      ]);
+    });
+
+    it("keeps what was loaded and saved when the browser crashes once", async () => {
+      const { profiles, browsers } = test.shoal;
+      await profiles.create({ name: "restarted" });
+      await session(test, saving("restarted"), (url) => signIn(url, "loaded"));
+      const crashing = async (name: string | undefined) =>
+        session(test, saving("restarted"), async (url, id) => {
+          if (name !== undefined) {
+            await signIn(url, name);
+            await browsers.saveProfile(id);
+          }
+          killAll(chromiums(descendantsOf(test.service.pid)));
+          await until("it is there again", async () => (await browsers.get(id)).browser_restarts === 1, 60_000);
+        });
+      await crashing(undefined);
+      await session(test, reading("restarted"), async (url) => {
+        expect(await whoIs(url)).toEqual(is("loaded"));
+      });
+      await crashing("saved");
+      await session(test, reading("restarted"), async (url) => {
+        expect((await whoIs(url)).cookies).toBe("saved saved");
+      });
+      expect((await profiles.versions.list("restarted")).items.map(({ version, source }) => [version, source])).toEqual([
+        [4, "session"],
+        [3, "save"],
+        [2, "session"],
+        [1, "session"],
+      ]);
+      expect(await profiles.get("restarted")).not.toHaveProperty("last_save_error");
     });
 
     it("is as it was last saved when the browser has crashed for good", async () => {

@@ -98,7 +98,15 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     refuse: refuseUpgrade,
   });
   const parts = createParts({ config, browser, activity, forwarder, logs, display: () => assignments.display() });
-  const assignments = createAssignments({ config, browser, activity, logs, loadTelemetry: parts.telemetry.load, isEnding: () => ending.begun });
+  const assignments = createAssignments({
+    config,
+    browser,
+    activity,
+    logs,
+    loadTelemetry: parts.telemetry.load,
+    onSavesProfile: protectProfile,
+    isEnding: () => ending.begun,
+  });
   const ending = createEnding({
     activity,
     feed,
@@ -181,6 +189,17 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     parts.bidi.ifBegun((bidi) => {
       bidi.closeAll(code, reason);
     });
+  }
+
+  function protectProfile(): void {
+    parts.profileState.load().then(
+      (loaded) => {
+        loaded.protect();
+      },
+      (error: unknown) => {
+        log("error", "the profile cannot be protected against a crash", { error: String(error) });
+      },
+    );
   }
 
   async function profile(what: "save" | "saveAtEnd" | "load", request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -65,8 +65,11 @@ export const ProfileVersionShape = lazyObject(() => ({
   size_bytes: z.int(),
   /** SHA-256 of the archive `tar.zst`, hexadecimal in lower case. */
   checksum: z.string(),
-  /** What it comes from: the end of a session, a session that went on or died, a `storage_state`, another version, or another profile. */
-  source: openEnum("session", "checkpoint", "import", "rollback", "clone"),
+  /**
+   * What made it: the end of a session (`session`), an automatic save of a running session (`checkpoint`), `browsers.saveProfile` (`save`), a `storage_state`
+   * (`import`), another version (`rollback`), or another profile (`clone`).
+   */
+  source: openEnum("session", "checkpoint", "save", "import", "rollback", "clone"),
   /** The session that it comes from; absent for other sources. */
   session_id: z.optional(z.string()),
   /** Whether it is what sessions start from now. */

@@ -214,7 +214,11 @@ export function createSessionRunner(parts: SessionRunnerParts) {
   /** Saves its profile from time to time, where it has one to write to. */
   function keepProfile(session: RunningSession, instance: Instance): void {
     if (session.row.profile_id === null || !session.row.profile_save_changes) return;
-    session.stopKeeping = profiles.keep(session.row, instance, () => session.idleSinceMs);
+    session.stopKeeping = profiles.keep(
+      () => session.row,
+      instance,
+      () => session.idleSinceMs,
+    );
   }
 
   /** Gives a running session a profile, whose state its browser is started again with. @throws {ServiceError} 409 when it has one, or the profile another writer. */

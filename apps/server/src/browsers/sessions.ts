@@ -185,7 +185,7 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
           "conflict",
           `Browser ${row.id} writes to no profile. Give it one with browsers.update and profile.save_changes, or make it with one.`,
         );
-      await parts.profiles.checkpoint(row, await instanceByName(projectId, row.id));
+      await parts.profiles.save(row, await instanceByName(projectId, row.id));
       return row.profile_id;
     },
 

@@ -113,6 +113,27 @@ it("makes one version of a session, and takes none of one that was given up", as
   await end(await writer(ref));
 });
 
+it("keeps each version that a user saved, and the latest one before a crash", async () => {
+  const ref = await profile();
+  const sessionId = await writer(ref);
+  const versions = async () => (await states.list(ref.id, { limit: 10, offset: 0 })).items.map(({ version, source }) => [version, source]);
+  await states.save(ref, { source: "checkpoint", sessionId }, of("automatic"));
+  await states.save(ref, { source: "save", sessionId }, of("asked for"));
+  await states.save(ref, { source: "checkpoint", sessionId }, of("before the crash"));
+  expect(await versions()).toEqual([
+    [3, "checkpoint"],
+    [2, "save"],
+  ]);
+  expect(await states.save(ref, { source: "checkpoint", sessionId, keepThroughVersion: 3 }, of("after the crash"))).toBe(4);
+  await states.save(ref, { source: "session", sessionId, keepThroughVersion: 3 }, of("the end"));
+  expect(await versions()).toEqual([
+    [5, "session"],
+    [3, "checkpoint"],
+    [2, "save"],
+  ]);
+  await end(sessionId);
+});
+
 it("loses nothing when the store fails, or when too much comes", async () => {
   const ref = await profile();
   await states.save(ref, { source: "import" }, of("kept"));

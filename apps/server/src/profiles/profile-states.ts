@@ -12,7 +12,16 @@ import { toPage } from "../paging.ts";
 import type { Secrets } from "../secrets.ts";
 
 /** What a state comes from. */
-export type ProfileSource = "session" | "checkpoint" | "import" | "rollback" | "clone";
+export type ProfileSource = "session" | "checkpoint" | "save" | "import" | "rollback" | "clone";
+
+/** Who saves a state, and which earlier states of the same session it leaves alone. */
+export interface SaveOrigin {
+  readonly source: ProfileSource;
+  /** Saves only while this session has not ended, so that a server that was removed overwrites nothing. Absent: only while no session writes. */
+  readonly sessionId?: string;
+  /** Versions of the session up to this one stay. */
+  readonly keepThroughVersion?: number;
+}
 
 /** Which profile: its project is part of what its states are sealed with. */
 export interface ProfileRef {
@@ -33,12 +42,12 @@ export interface ProfileStates {
   /** @param version - the present one when absent. @returns `undefined` when there is none. */
   open(profile: ProfileRef, version?: number): Promise<OpenedState | undefined>;
   /**
-   * Stores a state and makes it the present one; it takes the place of what the same session saved before.
+   * Stores a state and makes it the current one. It replaces what the same session saved automatically before, and no version that a user saved.
    *
-   * @param origin - `sessionId`: only while that session has not ended, so that a server that was given up overwrites nothing; absent: only while no session writes.
+   * @returns its number.
    * @throws {ServiceError} 404 when the profile is gone, 409, 413.
    */
-  save(profile: ProfileRef, origin: { readonly source: ProfileSource; readonly sessionId?: string }, archive: Readable): Promise<void>;
+  save(profile: ProfileRef, origin: SaveOrigin, archive: Readable): Promise<number>;
   /** Makes a version the present one, under a new number. @throws {ServiceError} 404, 409. */
   rollback(profile: ProfileRef, version: number): Promise<void>;
   /** Gives a new profile the present state of another, in the same transaction in which it is made. */
@@ -132,12 +141,13 @@ export function createProfileStates({ database, blobs, secrets, keepVersions, ma
     }
   }
 
-  /** @returns blobs that may have no version any more. */
+  /** @returns the number of the new version, and blobs that may have no version any more. */
   async function add(
     transaction: Transaction<Tables>,
     profileId: string,
     version: Content & { readonly source: ProfileSource; readonly session_id: string | null },
-  ): Promise<string[]> {
+    keepThroughVersion = 0,
+  ): Promise<{ readonly version: number; readonly blobs: string[] }> {
     const now = new Date();
     const numbered = await transaction
       .updateTable("profiles")
@@ -160,6 +170,8 @@ export function createProfileStates({ database, blobs, secrets, keepVersions, ma
             .deleteFrom("profile_versions")
             .where("profile_id", "=", profileId)
             .where("session_id", "=", version.session_id)
+            .where("source", "!=", "save")
+            .where("version", ">", keepThroughVersion)
             .returning("blob")
             .execute();
     await transaction
@@ -186,7 +198,7 @@ export function createProfileStates({ database, blobs, secrets, keepVersions, ma
             )
             .returning("blob")
             .execute();
-    return [...replaced, ...pruned].map(({ blob }) => blob);
+    return { version: numbered.version, blobs: [...replaced, ...pruned].map(({ blob }) => blob) };
   }
 
   /** Nobody else changes the states of the profile meanwhile; sessions may start with it. */
@@ -251,11 +263,11 @@ export function createProfileStates({ database, blobs, secrets, keepVersions, ma
       return { version: row.version, sizeBytes: row.size_bytes, archive };
     },
 
-    async save(profile, { source, sessionId }, archive) {
+    async save(profile, { source, sessionId, keepThroughVersion }, archive) {
       const content = await store(profile, archive);
-      let old: string[];
+      let added: Awaited<ReturnType<typeof add>>;
       try {
-        old = await locked(profile, async (transaction) => {
+        added = await locked(profile, async (transaction) => {
           if (sessionId === undefined) await refuseWriter(transaction, profile.id);
           else {
             const session = await transaction
@@ -270,18 +282,19 @@ export function createProfileStates({ database, blobs, secrets, keepVersions, ma
             if (session === undefined)
               throw new ServiceError(409, "conflict", `Browser ${sessionId} has ended, and does not write to profile ${profile.id} any more.`);
           }
-          return add(transaction, profile.id, { ...content, source, session_id: sessionId ?? null });
+          return add(transaction, profile.id, { ...content, source, session_id: sessionId ?? null }, keepThroughVersion);
         });
       } catch (error) {
         await dropBlobs([content.blob]);
         throw error;
       }
       onChange(profile.id);
-      await dropBlobs(old);
+      await dropBlobs(added.blobs);
+      return added.version;
     },
 
     async rollback(profile, version) {
-      const old = await locked(profile, async (transaction) => {
+      const { blobs: old } = await locked(profile, async (transaction) => {
         await refuseWriter(transaction, profile.id);
         const row = await transaction
           .selectFrom("profile_versions")

@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type * as z from "zod/mini";
 import type { Log } from "../log.ts";
-import { heldBy, type ProfileStates, writerOf } from "./profile-states.ts";
+import { heldBy, type ProfileSource, type ProfileStates, writerOf } from "./profile-states.ts";
 import type { Profiles } from "./profiles.ts";
 
 /** What of a session's row tells of its profile. */
@@ -15,6 +15,8 @@ export interface SessionOfProfile {
   readonly project_id: string;
   readonly profile_id: string | null;
   readonly profile_save_changes: boolean;
+  /** How often its browser was started again after a crash. */
+  readonly browser_restarts: number;
 }
 
 /** A profile that a session starts from. */
@@ -28,12 +30,12 @@ export interface SessionProfiles {
   explainWriter(profileId: string): Promise<ServiceError>;
   /** Puts the present state into a session's browser, which starts again with it. @returns its number; `null` for an empty profile. @throws {ServiceError} */
   load(session: SessionOfProfile, instance: Instance, signal: AbortSignal): Promise<number | null>;
-  /** Saves while the session goes on. @throws {ServiceError} */
-  checkpoint(session: SessionOfProfile, instance: Instance): Promise<void>;
+  /** Saves while the session goes on, as a version that later saves of the session do not replace. @throws {ServiceError} */
+  save(session: SessionOfProfile, instance: Instance): Promise<void>;
   /** Ends the session's browser and saves what it leaves; some tries, for no other will follow. Never rejects. */
   saveAtEnd(session: SessionOfProfile, instance: Instance): Promise<void>;
   /** Saves from time to time, as long as the session is used. @returns stops that; what is being saved then is finished. */
-  keep(session: SessionOfProfile, instance: Instance, idleSinceMs: () => number | null): () => void;
+  keep(current: () => SessionOfProfile, instance: Instance, idleSinceMs: () => number | null): () => void;
 }
 
 export interface SessionProfilesOptions {
@@ -52,6 +54,22 @@ const firstRetryMs = 500;
 const saveTries = 4;
 /** Saving must not become what a session does: a pause is at least so many times as long as the save before it. */
 const pauseFactor = 20;
+
+/** Why a session saves. */
+type SessionSource = Extract<ProfileSource, "session" | "checkpoint" | "save">;
+
+interface LatestSave {
+  readonly version: number;
+  /** Crashes of the browser before it. */
+  readonly restarts: number;
+  readonly keepThroughVersion: number;
+}
+
+/** Keeps the latest version before the first crash. Only the first one counts: a hostile instance must not evict other versions by reporting many. */
+function keptThrough(latest: LatestSave | undefined, restarts: number): number {
+  if (latest === undefined) return 0;
+  return latest.restarts === 0 && restarts > 0 ? latest.version : latest.keepThroughVersion;
+}
 
 async function refusal(answer: IncomingMessage, what: string): Promise<ServiceError> {
   const said = await answerText(answer).catch(() => "");
@@ -77,19 +95,24 @@ export function createSessionProfiles({ database, profiles, states, checkpointMs
     queues.set(sessionId, settled);
     return done;
   }
-  const save = (session: SessionOfProfile, instance: Instance, isEnd: boolean): Promise<void> =>
-    inTurn(session.id, () => saveNow(session, instance, isEnd));
+  const save = (session: SessionOfProfile, instance: Instance, source: SessionSource): Promise<void> =>
+    inTurn(session.id, () => saveNow(session, instance, source));
 
-  async function saveNow(session: SessionOfProfile, instance: Instance, isEnd: boolean): Promise<void> {
+  const latestSaves = new WeakMap<Instance, LatestSave>();
+
+  async function saveNow(session: SessionOfProfile, instance: Instance, source: SessionSource): Promise<void> {
     const { id, project_id, profile_id } = session;
     if (profile_id === null) return;
+    const isEnd = source === "session";
     const answer = await instance.request({
       method: isEnd ? "POST" : "GET",
       path: isEnd ? "/_instance/profile/final" : "/_instance/profile",
       signal: AbortSignal.timeout(saveTimeoutMs),
     });
     if (answer.statusCode !== 200) throw await refusal(answer, `The browser of session ${id} could not hand out what it keeps`);
-    await states.save({ id: profile_id, project_id }, { source: isEnd ? "session" : "checkpoint", sessionId: id }, answer);
+    const keepThroughVersion = keptThrough(latestSaves.get(instance), session.browser_restarts);
+    const version = await states.save({ id: profile_id, project_id }, { source, sessionId: id, keepThroughVersion }, answer);
+    latestSaves.set(instance, { version, restarts: session.browser_restarts, keepThroughVersion });
   }
 
   /** Tells those who look at the profile, unless it is nobody's affair any more. */
@@ -151,9 +174,9 @@ export function createSessionProfiles({ database, profiles, states, checkpointMs
       return state.version;
     },
 
-    async checkpoint(session, instance) {
+    async save(session, instance) {
       try {
-        await save(session, instance, false);
+        await save(session, instance, "save");
       } catch (error) {
         await note(session, error);
         if (ServiceError.isInstance(error)) throw error;
@@ -169,7 +192,7 @@ export function createSessionProfiles({ database, profiles, states, checkpointMs
     async saveAtEnd(session, instance) {
       for (let attempt = 1; ; attempt += 1) {
         try {
-          await save(session, instance, true);
+          await save(session, instance, "session");
           return;
         } catch (error) {
           const isFinal = ServiceError.isInstance(error) && error.status < 500;
@@ -184,7 +207,7 @@ export function createSessionProfiles({ database, profiles, states, checkpointMs
       }
     },
 
-    keep(session, instance, idleSinceMs) {
+    keep(current, instance, idleSinceMs) {
       let timer: NodeJS.Timeout | undefined;
       let stopped = checkpointMs === 0;
       let savedAtMs = Date.now();
@@ -201,10 +224,10 @@ export function createSessionProfiles({ database, profiles, states, checkpointMs
         const startedAt = performance.now();
         const atMs = Date.now();
         try {
-          await save(session, instance, false);
+          await save(current(), instance, "checkpoint");
           savedAtMs = atMs;
         } catch (error) {
-          if (!stopped) await note(session, error);
+          if (!stopped) await note(current(), error);
         }
         next(Math.max(checkpointMs, pauseFactor * (performance.now() - startedAt)));
       }

@@ -33,6 +33,8 @@ export interface BrowserSupervisor {
    * @returns resolves when the new browser is ready; rejects with what `between` threw, or when the new browser crashed for good or the session ends.
    */
   relaunch(change: Partial<BrowserLaunch>, between?: () => Promise<void>): Promise<void>;
+  /** Has state carried from now on from the browser to the next one, after a crash too. */
+  keepState(keeper: StateKeeper): void;
   /** Sizes every page, now or once it is ready; resolves when those that are open have been told. */
   resize(page: Size): Promise<void>;
   /** Opens a page in the first tab, once it is ready; what becomes of it is not looked at. */
@@ -43,6 +45,14 @@ export interface BrowserSupervisor {
   close(): Promise<boolean>;
   /** Ends it; resolves when it is gone. */
   stop(): Promise<void>;
+}
+
+/** Carries state from one browser to the next. */
+export interface StateKeeper {
+  /** Called before a relaunch ends a browser; an error is ignored. */
+  readonly beforeClose: (cdp: CdpConnection) => Promise<void>;
+  /** Called with each new browser before clients can use it. */
+  readonly beforeReady: (cdp: CdpConnection) => Promise<void>;
 }
 
 export interface SupervisorOptions {
@@ -65,6 +75,8 @@ export interface SupervisorOptions {
 const maxRestarts = 1;
 /** With which clients lose their connection to a browser that is started again: "Service Restart". */
 export const relaunchCloseCode = 1012;
+/** A browser that hangs is closed without its latest state. */
+const keepStateTimeoutMs = 10_000;
 /** A browser that was asked to close takes a tenth of a second to write its profile. */
 const closeTimeoutMs = 15_000;
 
@@ -83,6 +95,7 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
   /** The browser that is being ended in order to be started in another way. */
   let leaving: Browser | undefined;
   let relaunching: Promise<void> = Promise.resolve();
+  let keeper: StateKeeper | undefined;
 
   function take(spawned: SpawnedChromium): void {
     const taken = superviseChromium(spawned, options.onLine);
@@ -98,10 +111,16 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
     // A window is sized with its screen.
     viewport = launched.headless ? controlViewport(current.cdp, launched.program.kind, launched.page) : undefined;
     const [endpoint] = await Promise.all([current.endpoint, allowDownloads(current), sizePages(), launched.stealth ? hideSigns(current) : undefined]);
+    if (keeper !== undefined) await Promise.race([keeper.beforeReady(current.cdp), failWhenGone(current)]);
     ready = true;
     started.resolve(endpoint);
     options.onReady();
     for (const listener of listeners) listener(current.cdp);
+  }
+
+  async function failWhenGone(current: Browser): Promise<never> {
+    await current.cdp.closed;
+    throw new Error("the browser is gone");
   }
 
   async function allowDownloads(current: Browser): Promise<void> {
@@ -160,10 +179,7 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
   }
 
   async function relaunch(change: Partial<BrowserLaunch>, between?: () => Promise<void>): Promise<void> {
-    // Not only once: it may crash at the moment at which it has become ready.
-    while (!ready) await started.promise;
-    options.onRelaunch();
-    const left = browser;
+    const left = await letGo();
     leaving = left;
     lose();
     const exit = await closeWell(left);
@@ -179,6 +195,29 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
     startAgain(exit);
     await started.promise;
     if (failed !== undefined) throw failed.error;
+  }
+
+  /** A function, so that TypeScript does not narrow across an `await`. */
+  const isReady = (): boolean => ready;
+
+  /** Takes the browser from its clients. @returns it, when its state is kept. */
+  async function letGo(): Promise<Browser> {
+    // Not only once: it may crash at the moment at which it has become ready, or while its state is kept.
+    for (;;) {
+      while (!ready) await started.promise;
+      const current = browser;
+      options.onRelaunch();
+      await letKeep(current);
+      if (isReady() && current === browser) return current;
+    }
+  }
+
+  async function letKeep(left: Browser): Promise<void> {
+    if (keeper === undefined) return;
+    const timeout = Promise.withResolvers<undefined>();
+    const timer = setTimeout(timeout.resolve, keepStateTimeoutMs, undefined);
+    await Promise.race([keeper.beforeClose(left.cdp), timeout.promise]).catch(() => undefined);
+    clearTimeout(timer);
   }
 
   function giveUp(exit: BrowserExit): void {
@@ -242,6 +281,9 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
       return () => {
         listeners.delete(listener);
       };
+    },
+    keepState(given) {
+      keeper = given;
     },
     async resize(size) {
       page = size;

@@ -1,11 +1,11 @@
-import { createServer, request, type Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
-import { buffer } from "node:stream/consumers";
 import { zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { describeChromium } from "../testing/chromium.ts";
-import { cdpClient, runInstance, type RunningInstance } from "../testing/run-instance.ts";
+import { exchange, openPage, type Page } from "../testing/profile-browser.ts";
+import { runInstance } from "../testing/run-instance.ts";
 import { readStateOf } from "./archive.ts";
 import type { SavedState } from "./saved-state.ts";
 import { tarEnd, tarHeader, tarPadding } from "./tar.ts";
@@ -29,61 +29,16 @@ afterAll(() => {
   site.close();
 });
 
-function exchange(instance: RunningInstance, method: string, path: string, body?: Buffer): Promise<{ status: number; body: Buffer }> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ socketPath: instance.config.listen_path, method, path: `/_instance/${path}` }, (response) => {
-      buffer(response).then((content) => {
-        resolve({ status: response.statusCode ?? 0, body: content });
-      }, reject);
-    });
-    sent.on("error", reject);
-    sent.end(body);
-  });
-}
-
-interface Page {
-  evaluate(expression: string): Promise<unknown>;
-  goto(path: string): Promise<void>;
-  close(): void;
-}
-
-async function openPage(instance: RunningInstance): Promise<Page> {
-  const socket = await instance.connect();
-  const cdp = cdpClient(socket);
-  const resultOf = async (method: string, params: object, session?: string): Promise<Record<string, unknown>> => {
-    const { result, error } = await cdp.send(method, params, session);
-    if (error !== undefined) throw new Error(JSON.stringify(error));
-    return result as Record<string, unknown>;
-  };
-  const { targetId } = await resultOf("Target.createTarget", { url: "about:blank" });
-  const session = String((await resultOf("Target.attachToTarget", { targetId, flatten: true })).sessionId);
-  const evaluate = async (expression: string): Promise<unknown> => {
-    const { result, exceptionDetails } = await resultOf("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true }, session);
-    if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));
-    return (result as { value?: unknown }).value;
-  };
-  return {
-    evaluate,
-    async goto(path) {
-      await resultOf("Page.navigate", { url: origin + path }, session);
-      await expect.poll(() => evaluate("document.readyState + location.href").catch(() => ""), { timeout: 20_000 }).toBe(`complete${origin}${path}`);
-    },
-    close: () => {
-      socket.close();
-    },
-  };
-}
-
 const putItem = `new Promise((resolve, reject) => { const opening = indexedDB.open("notes", 1); opening.onupgradeneeded = () => opening.result.createObjectStore("notes"); opening.onerror = reject; opening.onsuccess = () => { const write = opening.result.transaction("notes", "readwrite"); write.objectStore("notes").put("written", "one"); write.oncomplete = () => resolve(true); }; })`;
 const getItem = `new Promise((resolve) => { const opening = indexedDB.open("notes", 1); opening.onupgradeneeded = () => opening.result.createObjectStore("notes"); opening.onsuccess = () => { const read = opening.result.transaction("notes").objectStore("notes").get("one"); read.onsuccess = () => resolve(read.result ?? null); }; })`;
 
 async function signIn(page: Page): Promise<void> {
-  await page.goto("/login");
+  await page.goto(`${origin}/login`);
   await page.evaluate(`localStorage.setItem("theme", "dark \u{1f319}"); localStorage.setItem("plain", "caf\u00e9"); ${putItem}`);
 }
 
 async function whatIsThere(page: Page): Promise<unknown> {
-  await page.goto("/");
+  await page.goto(`${origin}/`);
   return {
     cookies: String(await page.evaluate("document.title"))
       .split("; ")
@@ -165,7 +120,7 @@ describeChromium("the profile of a session", (chromium) => {
     expect((await exchange(second, "PUT", "profile", archive)).status).toBe(200);
     const after = await openPage(second);
     expect(await whatIsThere(after)).toEqual(everything);
-    await after.goto("/inner");
+    await after.goto(`${origin}/inner`);
     expect(await after.evaluate("document.title")).toContain("path=3");
   });
 
@@ -203,7 +158,7 @@ describeChromium("the profile of a session", (chromium) => {
     await using instance = await runInstance({ chromium });
     await instance.assign({});
     const page = await openPage(instance);
-    await page.goto("/");
+    await page.goto(`${origin}/`);
     const fill = `for (let round = 0; round < 3; round += 1) for (let index = 0; index < 6000; index += 1) { if ((index + round) % 3 === 0) localStorage.removeItem("key " + index); else localStorage.setItem("key " + index, "value " + index + " of round " + round + " ".repeat(index % 200) + (index % 7 === 0 ? "\u2603" : "")); }`;
     await page.evaluate(fill);
     const there = JSON.parse(String(await page.evaluate("JSON.stringify(Object.entries(localStorage))"))) as [string, string][];

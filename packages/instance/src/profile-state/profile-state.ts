@@ -7,14 +7,15 @@ import { log } from "../log.ts";
 import type { InstanceConfig } from "../protocol.ts";
 import { refuse, reply } from "../session/replies.ts";
 import { BadProfileArchive, packProfile, unpackProfile } from "./archive.ts";
-import { readCookies, replaceCookies, writeCookies } from "./cookies.ts";
 import { copyKeptFiles } from "./kept-files.ts";
 import { readLocalStorage } from "./local-storage-files.ts";
-import { writeLocalStorage } from "./local-storage.ts";
-import type { SavedCookie, SavedState } from "./saved-state.ts";
+import { RestorableState, type RestoredBrowser } from "./restorable-state.ts";
+import type { SavedCookie, SavedOrigin, SavedState } from "./saved-state.ts";
 
 /** What the session's browser keeps, handed out and taken in. */
 export interface ProfileState {
+  /** Protects the browser's cookies against a crash from now on. */
+  protect(): void;
   /** Answers with an archive of it while the browser goes on. */
   save(response: ServerResponse): Promise<void>;
   /** Ends the browser and answers with an archive of what it left; may be asked again. */
@@ -25,19 +26,28 @@ export interface ProfileState {
 
 /** A browser that does not answer has nothing to say any more; its files are there. */
 const cookiesTimeoutMs = 10_000;
+/** A browser that crashes or is relaunched during a save makes the copy of its files worthless. */
+const saveAttempts = 3;
+
+/** What a browser left when it ended. */
+interface EndedBrowser {
+  readonly cookies: readonly SavedCookie[] | undefined;
+  readonly closedItself: boolean;
+}
 
 export function createProfileState({
   config,
   browser,
 }: {
   readonly config: InstanceConfig;
-  readonly browser: Pick<BrowserSupervisor, "cdp" | "relaunch" | "close">;
+  readonly browser: RestoredBrowser & Pick<BrowserSupervisor, "relaunch" | "close">;
 }): ProfileState {
   const folder = join(config.session_dir, "profile");
   const copy = join(config.session_dir, "profile-copy");
   const next = join(config.session_dir, "profile-next");
   let queue: Promise<unknown> = Promise.resolve();
-  let ended: Promise<SavedCookie[] | undefined> | undefined;
+  let ended: Promise<EndedBrowser> | undefined;
+  const restorable = new RestorableState(browser, async () => (await localStorageOf(folder)).origins);
 
   /** One after the other: they share folders. */
   function inTurn(response: ServerResponse, work: () => Promise<void>): Promise<void> {
@@ -51,30 +61,63 @@ export function createProfileState({
     return done;
   }
 
-  async function send(response: ServerResponse, from: string, apply: SavedState["apply"], cookies: SavedCookie[]): Promise<void> {
-    const { origins, leftOut } = await readLocalStorage(join(from, "Default", "Local Storage", "leveldb"));
+  async function send(response: ServerResponse, from: string, state: Pick<SavedState, "apply" | "cookies">, isWhole = false): Promise<void> {
+    const { origins: onDisk, leftOut } = await localStorageOf(from);
+    const { origins, added } = isWhole ? { origins: onDisk, added: 0 } : restorable.withUnwritten(onDisk);
     response.writeHead(200, { "content-type": "application/zstd" });
-    await pipeline(packProfile(from, { version: 1, apply, cookies, origins, ...(leftOut > 0 && { origins_left_out: leftOut }) }), response);
+    await pipeline(
+      packProfile(from, {
+        version: 1,
+        ...state,
+        // Else the folders are taken for all of the local storage.
+        ...(added > 0 && { apply: "all" }),
+        origins: [...origins],
+        ...(leftOut > 0 && { origins_left_out: leftOut }),
+      }),
+      response,
+    );
   }
 
-  /** @returns its cookies: a headless shell has been seen to end without having written the latest ones. `undefined` when it did not tell them. */
-  async function endBrowser(): Promise<SavedCookie[] | undefined> {
+  /** Copies the files of one browser. @returns its cookies. */
+  async function copyRunning(): Promise<readonly SavedCookie[]> {
+    for (let attempt = 1; ; attempt += 1) {
+      await rm(copy, { recursive: true, force: true });
+      const cdp = await browser.cdp();
+      try {
+        const cookies = await restorable.read(cdp);
+        await copyKeptFiles(folder, copy);
+        if ((await browser.cdp()) === cdp) return cookies;
+        throw new Error("the browser was started again while its files were copied");
+      } catch (error) {
+        if (attempt === saveAttempts || (await browser.cdp()) === cdp) throw error;
+      }
+    }
+  }
+
+  /** Ends the browser. Its cookies are read first: a headless shell has been seen to end without having written the latest ones. */
+  async function endBrowser(): Promise<EndedBrowser> {
     const timeout = Promise.withResolvers<undefined>();
     const timer = setTimeout(timeout.resolve, cookiesTimeoutMs, undefined);
-    const cookies = await Promise.race([browser.cdp().then(readCookies), timeout.promise]).catch(() => undefined);
+    const read = browser.cdp().then((cdp) => restorable.read(cdp));
+    const cookies = await Promise.race([read, timeout.promise]).catch(() => undefined);
     clearTimeout(timer);
-    if (!(await browser.close())) log("warn", "the browser did not end by itself; what it wrote last may be missing in its profile");
-    return cookies;
+    const closedItself = await browser.close();
+    if (!closedItself) log("warn", "the browser did not end by itself; what it wrote last may be missing in its profile");
+    restorable.refuseUnrestored();
+    return { cookies: cookies ?? restorable.lastCookies, closedItself };
   }
 
   return {
+    protect: () => {
+      restorable.start();
+    },
+
     save: (response) =>
       inTurn(response, async () => {
         try {
-          await rm(copy, { recursive: true, force: true });
-          const cookies = await readCookies(await browser.cdp());
-          await copyKeptFiles(folder, copy);
-          await send(response, copy, "cookies", cookies);
+          restorable.start();
+          const cookies = await copyRunning();
+          await send(response, copy, { apply: "cookies", cookies: [...cookies] });
         } finally {
           await rm(copy, { recursive: true, force: true });
         }
@@ -82,8 +125,8 @@ export function createProfileState({
 
     saveAtEnd: (response) =>
       inTurn(response, async () => {
-        const cookies = await (ended ??= endBrowser());
-        await send(response, folder, cookies === undefined ? "session_cookies" : "cookies", cookies ?? []);
+        const { cookies, closedItself } = await (ended ??= endBrowser());
+        await send(response, folder, { apply: cookies === undefined ? "session_cookies" : "cookies", cookies: [...(cookies ?? [])] }, closedItself);
       }),
 
     load: (request, response) =>
@@ -91,28 +134,21 @@ export function createProfileState({
         try {
           await rm(next, { recursive: true, force: true });
           const state = await unpackProfile(request, next).finally(() => request.resume());
+          restorable.start();
           await browser.relaunch({}, async () => {
             await rm(folder, { recursive: true, force: true });
             await rename(next, folder);
+            restorable.load(state);
           });
-          if (state !== undefined) await restore(state);
+          restorable.refuseUnrestored();
           reply(response, 200, {});
         } finally {
           await rm(next, { recursive: true, force: true });
         }
       }),
   };
+}
 
-  async function restore({ apply: what, cookies, origins }: SavedState): Promise<void> {
-    const cdp = await browser.cdp();
-    const refused =
-      what === "session_cookies"
-        ? await writeCookies(
-            cdp,
-            cookies.filter(({ expires }) => expires < 0),
-          )
-        : await replaceCookies(cdp, cookies);
-    if (refused > 0) log("warn", "cookies of the profile were refused by the browser", { refused, of: cookies.length });
-    if (what === "all") await writeLocalStorage(cdp, origins);
-  }
+function localStorageOf(folder: string): Promise<{ readonly origins: SavedOrigin[]; readonly leftOut: number }> {
+  return readLocalStorage(join(folder, "Default", "Local Storage", "leveldb"));
 }

@@ -26,6 +26,8 @@ interface AssignmentsOptions {
   readonly activity: Activity;
   readonly logs: SupervisorLogs;
   readonly loadTelemetry: () => Promise<Telemetry>;
+  /** Called when the session is to save its profile. */
+  readonly onSavesProfile: () => void;
   readonly isEnding: () => boolean;
 }
 
@@ -39,7 +41,7 @@ function notStarted(error: unknown): Refusal {
   };
 }
 
-export function createAssignments({ config, browser, activity, logs, loadTelemetry, isEnding }: AssignmentsOptions): Assignments {
+export function createAssignments({ config, browser, activity, logs, loadTelemetry, onSavesProfile, isEnding }: AssignmentsOptions): Assignments {
   let sessionId: string | undefined;
   let openedUrl: string | undefined;
   let savesProfile = false;
@@ -59,6 +61,7 @@ export function createAssignments({ config, browser, activity, logs, loadTelemet
     openedUrl = request.start_url ?? openedUrl;
     activity.limit(request.timeout_seconds * 1000);
     if (request.saves_profile !== undefined) savesProfile = request.saves_profile;
+    if (request.saves_profile === true) onSavesProfile();
     if (request.viewport !== undefined) void browser.resize(request.viewport);
     if (request.launch !== undefined || request.authorities !== undefined)
       return inTurn(() => assignWithLaunch(request, request.launch ?? {}, startUrl));
