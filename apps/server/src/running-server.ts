@@ -26,7 +26,7 @@ export interface RunningServer {
   reload(config: Config): ReloadReport;
   /**
    * Takes no more requests, finishes those in flight, ends every session as `server_stopped`, and lets go of the database and the data folder.
-   * May be called again.
+   * Sessions that take longer than `shutdown_seconds` are killed. May be called again.
    *
    * @param graceMs - how long requests in flight may take; `drain_seconds` when absent.
    */

@@ -356,12 +356,17 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
   async function close(graceMs: number): Promise<void> {
     draining = true;
     log.info({}, "the service stops");
+    const shutdownMs = rules.inForce().shutdown_seconds * 1000;
+    const deadline = setTimeout(() => {
+      sessions.cut();
+    }, shutdownMs);
     // Who waits for a browser would hold the stop up.
     await browserPools.close();
     app.server.close();
-    const left = await inFlight.settle(graceMs);
+    const left = await inFlight.settle(Math.min(graceMs, shutdownMs));
     if (left > 0) log.warn({ requests: left }, "requests were cut off: they took longer than drain_seconds");
     await cleanup.run();
+    clearTimeout(deadline);
     log.info({}, "the service has stopped");
     log.flush();
   }

@@ -76,6 +76,8 @@ export function createSessionRunner(parts: SessionRunnerParts) {
   const { store, placement, profiles, proxies, serverId, rules, telemetry, replays, log } = parts;
   const sessions = new Map<string, RunningSession>();
   let closed = false;
+  /** Aborted when sessions may save no longer. */
+  const cut = new AbortController();
 
   /** @param live - what the server that runs it says of it, where that is another one. */
   function view(row: SessionRow, live?: LiveFields): SessionView {
@@ -111,7 +113,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     const recordings = replays.finish(row.id, instance);
     if (collector === undefined && recordings === undefined && !savesProfile) return { saved: undefined, stopped: instance.stop() };
     const finished = Promise.all([collector?.finish(), recordings]);
-    const saved = savesProfile ? finished.catch(() => undefined).then(() => profiles.saveAtEnd(row, instance)) : undefined;
+    const saved = savesProfile ? finished.catch(() => undefined).then(() => profiles.saveAtEnd(row, instance, cut.signal)) : undefined;
     return { saved, stopped: (saved ?? finished).then(() => instance.stop()) };
   }
 
@@ -424,6 +426,17 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     refuseUnable: (request: Parameters<typeof refuseUnable>[0]) => {
       refuseUnable(request, placement.abilities);
       refuseMemory(request, placement.memory, rules.maxMemoryBytes);
+    },
+    /** Kills every session that has not ended: what it has not handed out by now is lost. Its profile keeps the latest checkpoint. */
+    cut(): void {
+      closed = true;
+      const left = [...sessions.values()];
+      if (left.length > 0) log.warn({ sessions: left.length }, "sessions were cut off: they took longer than shutdown_seconds");
+      cut.abort(new Error("The server stopped before the session had handed out its state (shutdown_seconds)."));
+      for (const session of left) {
+        end(session, "server_stopped");
+        void session.instance?.stop();
+      }
     },
     /** Ends every session as `server_stopped` and takes no new ones. */
     async close(): Promise<void> {

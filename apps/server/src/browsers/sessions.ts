@@ -61,6 +61,8 @@ export interface Sessions {
   readonly pooled: PooledSessions;
   /** Ends every session of this server as `instance_lost`: the other servers took it for dead, and have told so already. */
   giveUp(): void;
+  /** Kills every session that has not ended, so that {@link Sessions.close} resolves soon. */
+  cut(): void;
   /** Ends every session as `server_stopped` and takes no new ones. */
   close(): Promise<void>;
 }
@@ -249,6 +251,9 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     pooled: createPooledSessions(runner, store),
     giveUp: () => {
       runner.giveUp();
+    },
+    cut: () => {
+      runner.cut();
     },
     close: () => runner.close(),
   };

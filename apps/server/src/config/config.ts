@@ -49,6 +49,7 @@ type Required =
   | "live_view_hours"
   | "live_view_frame_ancestors"
   | "drain_seconds"
+  | "shutdown_seconds"
   | "metrics_host"
   | "log_level"
   | "log_format"
@@ -281,6 +282,7 @@ export function completeConfig(given: Settings, env: NodeJS.ProcessEnv = process
     live_view_hours: 24,
     live_view_frame_ancestors: ["*"],
     drain_seconds: 10,
+    shutdown_seconds: 80,
     metrics_host: "127.0.0.1",
     log_level: "info",
     log_format: "auto",

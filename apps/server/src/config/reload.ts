@@ -17,6 +17,7 @@ export const reloadable = [
   "rate_limit_per_key",
   "rate_limit_per_organization",
   "request_stall_seconds",
+  "shutdown_seconds",
 ] as const satisfies readonly SettingName[];
 
 /** The part of the settings that can change while the service runs. */

@@ -121,6 +121,7 @@ export const Settings = z.strictObject({
   live_view_hours: z.optional(integer(1, 168)),
   live_view_frame_ancestors: z.optional(z.array(frameAncestor)),
   drain_seconds: z.optional(integer(0, 3600)),
+  shutdown_seconds: z.optional(integer(1, 3600)),
   metrics_port: z.optional(integer(0, 65_535)),
   metrics_host: z.optional(text),
   metrics_token: z.optional(text.check(z.minLength(16, "must have at least 16 characters"))),
@@ -367,6 +368,11 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
     default: "*",
   },
   drain_seconds: { kind: "integer", summary: "How long a stop waits for requests in flight, 0 to 3600 seconds.", default: "10" },
+  shutdown_seconds: {
+    kind: "integer",
+    summary: "How long a stop waits in all, drain_seconds included, before it cuts requests and sessions that still save, 1 to 3600 seconds.",
+    default: "80",
+  },
   metrics_port: { kind: "integer", summary: "Port that /metrics, for Prometheus, is served on; 0 takes a free one.", default: "none" },
   metrics_host: { kind: "text", summary: "Address of that port. Beyond loopback only with metrics_token.", default: "127.0.0.1" },
   metrics_token: {

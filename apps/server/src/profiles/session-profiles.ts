@@ -32,8 +32,12 @@ export interface SessionProfiles {
   load(session: SessionOfProfile, instance: Instance, signal: AbortSignal): Promise<number | null>;
   /** Saves while the session goes on, as a version that later saves of the session do not replace. @throws {ServiceError} */
   save(session: SessionOfProfile, instance: Instance): Promise<void>;
-  /** Ends the session's browser and saves what it leaves; some tries, for no other will follow. Never rejects. */
-  saveAtEnd(session: SessionOfProfile, instance: Instance): Promise<void>;
+  /**
+   * Ends the session's browser and saves what it leaves; some tries, for no other will follow. All of them together get 120 s. Never rejects.
+   *
+   * @param cut - gives up when aborted; its reason is noted as the profile's `last_save_error`.
+   */
+  saveAtEnd(session: SessionOfProfile, instance: Instance, cut: AbortSignal): Promise<void>;
   /** Saves from time to time, as long as the session is used. @returns stops that; what is being saved then is finished. */
   keep(current: () => SessionOfProfile, instance: Instance, idleSinceMs: () => number | null): () => void;
 }
@@ -95,19 +99,24 @@ export function createSessionProfiles({ database, profiles, states, checkpointMs
     queues.set(sessionId, settled);
     return done;
   }
-  const save = (session: SessionOfProfile, instance: Instance, source: SessionSource): Promise<void> =>
-    inTurn(session.id, () => saveNow(session, instance, source));
+  const save = (session: SessionOfProfile, instance: Instance, source: SessionSource, signal = AbortSignal.timeout(saveTimeoutMs)): Promise<void> =>
+    inTurn(session.id, () => saveNow(session, instance, { source, signal }));
 
   const latestSaves = new WeakMap<Instance, LatestSave>();
 
-  async function saveNow(session: SessionOfProfile, instance: Instance, source: SessionSource): Promise<void> {
+  async function saveNow(
+    session: SessionOfProfile,
+    instance: Instance,
+    { source, signal }: { readonly source: SessionSource; readonly signal: AbortSignal },
+  ): Promise<void> {
+    signal.throwIfAborted();
     const { id, project_id, profile_id } = session;
     if (profile_id === null) return;
     const isEnd = source === "session";
     const answer = await instance.request({
       method: isEnd ? "POST" : "GET",
       path: isEnd ? "/_instance/profile/final" : "/_instance/profile",
-      signal: AbortSignal.timeout(saveTimeoutMs),
+      signal,
     });
     if (answer.statusCode !== 200) throw await refusal(answer, `The browser of session ${id} could not hand out what it keeps`);
     const keepThroughVersion = keptThrough(latestSaves.get(instance), session.browser_restarts);
@@ -189,19 +198,20 @@ export function createSessionProfiles({ database, profiles, states, checkpointMs
       }
     },
 
-    async saveAtEnd(session, instance) {
+    async saveAtEnd(session, instance, cut) {
+      const signal = AbortSignal.any([cut, AbortSignal.timeout(saveTimeoutMs)]);
       for (let attempt = 1; ; attempt += 1) {
         try {
-          await save(session, instance, "session");
+          await save(session, instance, "session", signal);
           return;
         } catch (error) {
           const isFinal = ServiceError.isInstance(error) && error.status < 500;
-          if (attempt < saveTries && !isFinal) {
+          if (attempt < saveTries && !isFinal && !signal.aborted) {
             log.warn({ session_id: session.id, attempt, err: error }, "the session's profile could not be saved yet");
-            await delay(firstRetryMs * 2 ** (attempt - 1));
+            await delay(firstRetryMs * 2 ** (attempt - 1), undefined, { signal }).catch(() => undefined);
             continue;
           }
-          await note(session, error);
+          await note(session, cut.aborted ? cut.reason : error);
           return;
         }
       }

@@ -1,4 +1,5 @@
 import type { Instance, Placement } from "@shoal/placement";
+import { withMembers } from "./with-members.ts";
 
 /** An instance that is to die at one of the service's requests to it. */
 export interface Doom {
@@ -15,17 +16,6 @@ export interface DoomedInstances {
   doom(next: Doom): void;
   /** Whether the one that was doomed has died of it. */
   isDone(): boolean;
-}
-
-/** The object with some members replaced; its own keep their `this`. */
-function withMembers<Of extends object>(of: Of, members: Partial<Of>): Of {
-  return new Proxy(of, {
-    get(target, name) {
-      const own: unknown = name in members ? members[name as keyof Of] : Reflect.get(target, name, target);
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-return -- a method of the target, whatever it is
-      return typeof own === "function" ? own.bind(target) : own;
-    },
-  });
 }
 
 /** Kills real instances at a chosen request of the service. */
