@@ -1,4 +1,5 @@
 import createIgnore, { type Ignore } from "ignore";
+import { isUtf8 } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { createWriteStream, rmSync } from "node:fs";
 import { lstat, readdir, readFile, readlink, rm } from "node:fs/promises";
@@ -67,11 +68,18 @@ function isIgnored(name: string, rules: readonly Rules[]): boolean {
   return rules.some(({ below, ignore }) => name.startsWith(below) && ignore.ignores(name.slice(below.length)));
 }
 
+/** @returns `undefined` for a name that is not UTF-8: the session could not be given it as it is. */
+function decodeName(name: Buffer): string | undefined {
+  return isUtf8(name) ? name.toString("utf8") : undefined;
+}
+
 async function addFolder(zip: ZipFile, folder: string, below: string, rules: readonly Rules[] | undefined): Promise<number> {
   const own = rules && [...rules, ...(await rulesIn(folder, below))];
   let count = 0;
-  const entries = (await readdir(folder)).sort();
+  const entries = (await readdir(folder, { encoding: "buffer" })).map(decodeName).sort();
   for (const entry of entries) {
+    if (entry === undefined)
+      throw new ExitError(exitCodes.usage.status, `${folder} cannot be packed: it has a file whose name is not valid UTF-8.`, "Rename the file.");
     if (entry === ".git") continue;
     const path = join(folder, entry);
     const name = `${below}${entry}`;

@@ -70,6 +70,19 @@ describe.skipIf(missing)(`shoal browsers process attach${missing === undefined ?
     expect(await second.status).toBe(0);
   });
 
+  it("sets the terminal back when it leaves a program that changed it", async () => {
+    const script = "printf '\\033[?1049h\\033[?25l'; echo full; cat";
+    const spawned = await test.run("browsers", "process", "spawn", "shells", "--allocate-tty", "--query", "process_id", "sh", "--", "-c", script);
+    const process_id = spawned.stdout.trim();
+    const run = onTerminal(["browsers", "process", "attach", "shells", process_id], { env: test.env });
+    await shows(run, /\u001b\[\?1049h.*full/s);
+    run.type("\x1d");
+    expect(await run.status).toBe(0);
+    const after = run.screen().slice(run.screen().indexOf("full"));
+    expect(after).toContain("\u001b[?25h\u001b[?1049l");
+    expect(after.indexOf("\u001b[?1049l")).toBeLessThan(after.indexOf("shoal browsers process attach"));
+  });
+
   it("takes commands from a pipe", async () => {
     const run = start(["browsers", "process", "attach", "shells"], test.env);
     run.stdin.end("echo from-$((1+1))\nexit 3\n");

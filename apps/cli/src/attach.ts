@@ -5,6 +5,7 @@ import type { GlobalFlags } from "./connect.ts";
 import { ExitError } from "./exit-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 import type { Run } from "./program.ts";
+import { TerminalModes } from "./terminal-modes.ts";
 
 /** The operations that attaching is made of. */
 export interface AttachSpecs {
@@ -50,6 +51,7 @@ export async function attach(
   const socket = new WebSocket(url);
   socket.binaryType = "arraybuffer";
   const state: { opened: boolean; left: boolean; exitCode: number | undefined } = { opened: false, left: false, exitCode: undefined };
+  const modes = new TerminalModes();
   const closed = Promise.withResolvers<{ readonly code: number; readonly reason: string }>();
 
   const resize = () => {
@@ -78,8 +80,10 @@ export async function attach(
     stdin.on("end", ended);
   });
   socket.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
-    if (data instanceof ArrayBuffer) stdout.write(Buffer.from(data));
-    else if (typeof data === "string") state.exitCode = exitCodeIn(data);
+    if (data instanceof ArrayBuffer) {
+      modes.read(new Uint8Array(data));
+      stdout.write(Buffer.from(data));
+    } else if (typeof data === "string") state.exitCode = exitCodeIn(data);
   });
   socket.addEventListener("close", ({ code, reason }) => {
     closed.resolve({ code, reason });
@@ -90,6 +94,8 @@ export async function attach(
   screen?.off("resize", resize);
   stdin.off("data", type).off("end", ended).pause();
   if (stdin instanceof ReadStream) stdin.setRawMode(false);
+  // The program goes on in its own terminal and cannot set this one back.
+  if (screen !== undefined) screen.write(modes.reset());
 
   if (state.left) {
     if (flags.quiet !== true && run.terminal.progress)

@@ -5,7 +5,7 @@ import type { OutputFormat } from "./output.ts";
 import type { Adding } from "./program.ts";
 
 const session = ["<id-or-name>", "The session's id or name."] as const;
-const toFile = ["-f, --file <path>", "Write to this file; to stdout without it, or with -."] as const;
+const toFile = ["-f, --file <path>", "Write to this file, or into this folder; to stdout without it, or with -."] as const;
 
 /** What commands get of their flags; which of them are there is in each one's declaration. */
 type Flags = GlobalFlags & {

@@ -95,7 +95,7 @@ export function createRoot(terminal: Terminal): { readonly root: Command; readon
     .option("--base-url <url>", "The service. SHOAL_BASE_URL; the service of this machine when absent.")
     .option("--project <id-or-name>", "The project to work in. SHOAL_PROJECT; the default one when absent.")
     .option("--context <name>", "The context to work in: a service and its key, from shoal login. SHOAL_CONTEXT.")
-    .option("--timeout <seconds>", "Give up on a call after this long.", Number)
+    .option("--request-timeout <seconds>", "Give up on a call after this long.", Number)
     .option("--dry-run", "Print the request instead of sending it.")
     .option("--debug", "Tell on stderr what goes over the wire, without secrets.")
     .option("-q, --quiet", "Print results and errors only.")
@@ -158,7 +158,7 @@ export function createRoot(terminal: Terminal): { readonly root: Command; readon
 
   function finish(command: Command, path: string): void {
     command.exitOverride((error) => {
-      if (!error.code.startsWith("commander.help")) throw new CommandLineError(error, path, command.commands);
+      if (!error.code.startsWith("commander.help")) throw new CommandLineError(withOptionHint(error, command), path, command.commands);
       terminal.print(held);
       held = "";
       throw error;
@@ -179,6 +179,21 @@ function sentence(text: string): string {
   const bare = text.replace(/^error: /, "").replace(/\n\((.*)\)$/s, ". $1");
   const end = /[.?]$/.test(bare) ? "" : ".";
   return `${bare.charAt(0).toUpperCase()}${bare.slice(1)}${end}`;
+}
+
+function optionsOf(command: Command): readonly Option[] {
+  return [...command.options, ...(command.parent ? optionsOf(command.parent) : [])];
+}
+
+/** Commander suggests flags that are spelled alike. This adds those that contain the typed one: `--timeout-seconds` for `--timeout`. */
+function withOptionHint(error: CommanderError, command: Command): CommanderError {
+  const typed = error.code === "commander.unknownOption" ? /'--([^'=]+)/.exec(error.message)?.[1] : undefined;
+  if (typed === undefined || error.message.includes("Did you mean")) return error;
+  const longer = optionsOf(command)
+    .filter(({ hidden, long }) => !hidden && long?.slice(2).split("-").includes(typed) === true)
+    .map(({ long }) => long ?? "");
+  if (longer.length > 0) error.message += `\n(Did you mean ${new Intl.ListFormat("en", { type: "disjunction" }).format(longer)}?)`;
+  return error;
 }
 
 /** Suggests a command once, not each of its names. */

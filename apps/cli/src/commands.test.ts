@@ -164,9 +164,9 @@ describe("errors", () => {
       status: 9,
       stderr: expect.stringContaining("`shoal serve` starts one") as unknown,
     });
-    expect(await run("profiles", "list", "--timeout", "0.0001")).toMatchObject({
+    expect(await run("profiles", "list", "--request-timeout", "0.0001")).toMatchObject({
       status: 10,
-      stderr: expect.stringContaining("Raise --timeout") as unknown,
+      stderr: expect.stringContaining("Raise --request-timeout") as unknown,
     });
     expect(await shoal(["profiles", "list"], { env: { SHOAL_DATA_DIR: join(test.folder, "none") } })).toMatchObject({
       status: 3,
@@ -215,6 +215,11 @@ describe.skipIf(missing)(`browsers${missing === undefined ? "" : ` (skipped: ${m
     expect(await fs("read-file", "files", "/home/shoal/w/a.txt")).toEqual({ status: 0, stdout: "hello\n", stderr: "" });
     expect((await fs("list-files", "files", "/home/shoal/w")).stdout).toMatch(/^MODE +SIZE +CHANGED +NAME\n-rw------- +6 +\S+ \S+ +a\.txt\n$/);
     expect(await test.json("browsers", "fs", "file-info", "files", "/home/shoal/w/a.txt")).toMatchObject({ size_bytes: 6, mode: "-rw-------" });
+    const offered = async (typed: string) => (await run("__complete", "--", "browsers", "fs", "read-file", "files", typed)).stdout.split("\n");
+    expect(await offered("/home/shoal/w/")).toEqual(["/home/shoal/w/a.txt", ""]);
+    expect(await offered("/home/sho")).toEqual(["/home/shoal/", ""]);
+    // Files of this machine would be wrong here.
+    expect(await offered("no-such")).toEqual([""]);
     expect((await fs("set-permissions", "files", "/home/shoal/w/a.txt", "644")).stderr).toBe("Changed /home/shoal/w/a.txt.\n");
     expect((await fs("set-permissions", "files", "/home/shoal/w/a.txt", "rwx")).stderr).toContain("error: <mode>: ");
     expect((await fs("move", "files", "/home/shoal/w/a.txt", "/home/shoal/w/b.txt")).stderr).toBe(

@@ -104,6 +104,8 @@ async function candidatesFor(
   if (argument === undefined || (positionals.length >= target.registeredArguments.length && !argument.variadic)) return below;
   if (argument.argChoices) return argument.argChoices.map((choice) => [choice]);
   const spec = program.specFor(target);
+  if (/^(?:src-|dest-)?path$/.test(argument.name()) && positionals[0] !== undefined)
+    return remotePaths({ session: positionals[0], current, flags }, program, run);
   const param = spec?.params[argument.variadic ? target.registeredArguments.indexOf(argument) : positionals.length];
   if (spec && param) return [...below, ...(await namesOf(resourceBehind(spec, param.name, { args: positionals, current }, program), flags, run))];
   return /file|archive|entrypoint|directory/.test(argument.name()) ? [[files]] : below;
@@ -162,14 +164,31 @@ function resourceBehind(
 
 /** Names and ids of what a list has. Nothing where the service does not answer: completion never fails. */
 async function namesOf(listing: Listing | undefined, flags: GlobalFlags, run: Run): Promise<Candidate[]> {
-  if (!listing) return [];
+  return listing ? (await itemsOf(listing, flags, run)).flatMap(candidateOf) : [];
+}
+
+async function itemsOf(listing: Listing, flags: GlobalFlags, run: Run): Promise<readonly Readonly<Record<string, unknown>>[]> {
   try {
     const answer = await sendPlain(plainRequest(listing.spec, listing.request, reach(flags, run)), { signal: run.signal, timeoutMs: askTimeoutMs });
     const items: unknown = JSON.parse(answer.text);
-    return answer.status === 200 && Array.isArray(items) ? (items as Readonly<Record<string, unknown>>[]).flatMap(candidateOf) : [];
+    return answer.status === 200 && Array.isArray(items) ? (items as Readonly<Record<string, unknown>>[]) : [];
   } catch {
     return [];
   }
+}
+
+/** Paths of a session's files that begin as typed. Never names of this machine: they would be wrong there. */
+async function remotePaths(
+  { session, current, flags }: { readonly session: string; readonly current: string; readonly flags: GlobalFlags },
+  program: Program,
+  run: Run,
+): Promise<Candidate[]> {
+  const list = program.operations("browsers").find(({ operationId }) => operationId === "browsers.fs.listFiles");
+  if (list === undefined) return [];
+  const folder = current.includes("/") ? current.slice(0, current.lastIndexOf("/") + 1) : "/";
+  const request: CommandRequest = { params: { id: session }, query: { path: folder }, body: undefined };
+  const entries = await itemsOf({ spec: list, request }, flags, run);
+  return entries.flatMap(({ name, is_dir }) => (typeof name === "string" ? [[`${folder}${name}${is_dir === true ? "/" : ""}`] as const] : []));
 }
 
 function candidateOf(item: Readonly<Record<string, unknown>>): Candidate[] {

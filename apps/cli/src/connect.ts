@@ -10,7 +10,7 @@ export interface GlobalFlags {
   readonly project?: string;
   readonly context?: string;
   /** Seconds. */
-  readonly timeout?: number;
+  readonly requestTimeout?: number;
   /** Results only. */
   readonly quiet?: boolean;
   /** Tell on stderr what goes over the wire. */
@@ -39,7 +39,7 @@ export function reach(flags: GlobalFlags, run: Run, isOpen = false): Reached {
   const found = findConnection(flags, run.env);
   const isUsable = !("problem" in found) || (found.problem === "key" && (isOpen || flags.dryRun === true));
   if (!isUsable) throw new ExitError(found.problem === "key" ? exitCodes.unauthorized.status : exitCodes.usage.status, found.message, found.hint);
-  if (flags.timeout !== undefined && !(flags.timeout > 0)) throw new UsageError("--timeout takes a number of seconds above 0.");
+  if (flags.requestTimeout !== undefined && !(flags.requestTimeout > 0)) throw new UsageError("--request-timeout takes a number of seconds above 0.");
   const { apiKey, project } = "problem" in found ? {} : found;
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
     throw new ExitError(
@@ -58,6 +58,6 @@ export function reach(flags: GlobalFlags, run: Run, isOpen = false): Reached {
     baseUrl: found.baseUrl.replace(/\/+$/, ""),
     ...(apiKey !== undefined && { apiKey }),
     ...(project !== undefined && { project }),
-    ...(flags.timeout !== undefined && { totalTimeoutMs: flags.timeout * 1000 }),
+    ...(flags.requestTimeout !== undefined && { totalTimeoutMs: flags.requestTimeout * 1000 }),
   };
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -71,7 +72,7 @@ describe.each(table.map((spec) => [spec.words.join(" "), spec] as const))("shoal
     for (const format of formats) {
       const { status, stdout, stderr } = await run(...args, ...flags, ...format);
       expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
-      const call = service.calls.find(({ operationId }) => operationId === spec.operationId);
+      const call = service.calls.find((each) => each.operationId === spec.operationId && isDeepStrictEqual({ ...each.params }, params));
       expect(call?.params).toEqual(params);
       expect(call?.query).toMatchObject(query);
       if (spec.body === "json") expect(call?.body).toMatchObject(body);

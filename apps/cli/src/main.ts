@@ -61,14 +61,34 @@ const guards = new WeakSet<NodeJS.WriteStream>();
 function guarded(stream: NodeJS.WriteStream): NodeJS.WriteStream {
   if (guards.has(stream)) return stream;
   guards.add(stream);
-  // `shoal … | head` closes the pipe: that is an end, not a failure. What runs still cleans up after itself.
   return stream.on("error", (error: NodeJS.ErrnoException) => {
     if (stream !== process.stdout) return;
-    if (error.code !== "EPIPE") throw error;
-    stoppedAs ??= exitCodes.ok.status;
+    // `shoal … | head` closes the pipe: that is an end, not a failure. Either way the command cleans up after itself.
+    const isClosedPipe = error.code === "EPIPE";
+    if (!isClosedPipe && stoppedAs === undefined)
+      sayFailure(`stdout cannot be written: ${error.code === "ENOSPC" ? "the disk is full" : error.message}.`);
+    stoppedAs ??= isClosedPipe ? exitCodes.ok.status : exitCodes.error.status;
+    // The error may come after the command has ended.
+    process.exitCode = stoppedAs;
     stop.abort();
   });
 }
+
+/** Writes one line: Node would print the bundle's only line, ten thousand characters of code, above the error. */
+function sayFailure(message: string): void {
+  try {
+    writeSync(2, `error: ${message.replace(/\p{Cc}/gu, " ")}\n`);
+  } catch {
+    // Nothing is left to write to.
+  }
+}
+
+process.on("uncaughtException", (error) => {
+  // The service handles its own failures: it logs them and closes.
+  if (process.listenerCount("uncaughtException") > 1) return;
+  sayFailure(error.message);
+  process.exit(stoppedAs ?? exitCodes.error.status);
+});
 
 /**
  * Runs the command that the arguments name, and sets the exit status.

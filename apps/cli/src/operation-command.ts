@@ -8,8 +8,8 @@ import { byName, isSecret } from "./values.ts";
 import { flagName, kebab } from "./words.ts";
 
 /** Adds the command of one operation. */
-export function addOperation(parent: Command, spec: CommandSpec, { isNotYet, names, run, specs }: Adding): void {
-  const { arguments: positional = [], rest, alias = [], confirm, confirmOnly, examples, id, many, watch } = spec.polish;
+export function addOperation(parent: Command, spec: CommandSpec, { isNotYet, names, run, specOf, specs }: Adding): void {
+  const { arguments: positional = [], rest, alias = [], confirm, confirmOnly, examples, id, many, silentWithout, watch } = spec.polish;
   const command = parent
     .command(spec.words.at(-1) ?? "", { hidden: spec.deprecated === true })
     .aliases([...alias])
@@ -40,7 +40,7 @@ export function addOperation(parent: Command, spec: CommandSpec, { isNotYet, nam
     if (flag.kind === "boolean") command.addOption(new Option(`--no-${option.name()}`, "The opposite.").hideHelp());
   }
   if (spec.result === "page" || spec.result === "tokenPage") command.option("--all", "Every page, not the first alone.");
-  if (spec.result === "bytes") command.option("-f, --file <path>", "Write to this file; to stdout without it, or with -.");
+  if (spec.result === "bytes") command.option("-f, --file <path>", "Write to this file, or into this folder; to stdout without it, or with -.");
   if (spec.body === "bytes") command.option("-f, --file <path>", "Read from this file; from stdin without it, or with -.");
   if (confirm !== undefined)
     command.option(
@@ -55,6 +55,7 @@ export function addOperation(parent: Command, spec: CommandSpec, { isNotYet, nam
       "--watch",
       `Print the ${isList ? "list" : "answer"} whenever it changes, ${watch.until.length === 0 ? "until Ctrl-C" : `until its ${watch.field} is ${new Intl.ListFormat("en", { type: "disjunction" }).format(watch.until)}`}.`,
     );
+  if (watch !== undefined) command.option("--wait", "With --watch, wait for a service that stops answering instead of failing.");
   names.set(command, fieldNames);
   specs.set(command, spec);
   if (spec.result !== "bytes") command.addOption(outputOption());
@@ -66,7 +67,17 @@ export function addOperation(parent: Command, spec: CommandSpec, { isNotYet, nam
   );
   command.action(async () => {
     const { runOperation } = await import("./run-operation.ts");
-    await runOperation(spec, { args: command.args, options: command.opts(), globals: command.optsWithGlobals(), flags }, run);
+    await runOperation(
+      spec,
+      {
+        args: command.args,
+        options: command.opts(),
+        globals: command.optsWithGlobals(),
+        flags,
+        related: silentWithout && specOf(silentWithout.operation),
+      },
+      run,
+    );
   });
 }
 

@@ -10,7 +10,7 @@ export interface PluginContext {
   /**
    * A transport to the service that the command line, the environment or the context names, for endpoints of any contract.
    *
-   * @param command - the command that runs, for its flags `--base-url`, `--project`, `--context`, `--timeout` and `--debug`.
+   * @param command - the command that runs, for its flags `--base-url`, `--project`, `--context`, `--request-timeout` and `--debug`.
    * @throws {Error} without an address or a key, with what to do; let it pass.
    */
   connect(command: Command): Promise<Transport>;

@@ -44,6 +44,8 @@ export interface Polish {
   readonly nothing?: string;
   /** `--watch` asks again until this field has one of these values; without them, and of a list, until Ctrl-C. */
   readonly watch?: { readonly field: string; readonly until: readonly string[] };
+  /** A stream that has nothing to print while this field of another operation's answer has nothing enabled: what to say then; `{0}` is the first argument. */
+  readonly silentWithout?: { readonly operation: string; readonly field: string; readonly notice: string };
   /** The last argument may be given several times: one call for each. */
   readonly many?: true;
   readonly examples?: readonly string[];

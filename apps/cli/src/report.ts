@@ -2,7 +2,7 @@ import { ApiError, ConnectionError, ContractError, TimeoutError } from "@shoal/t
 import { styleText } from "node:util";
 import { ExitError } from "./exit-error.ts";
 import { exitCodes, exitStatusOf } from "./exit-codes.ts";
-import { printable } from "./format.ts";
+import { printable, printableLines } from "./format.ts";
 import type { Terminal } from "./output.ts";
 import { UsageError } from "./values.ts";
 
@@ -36,15 +36,27 @@ export function inCommandWords(message: string, { nameOf, commandOf }: Pick<Repo
   );
 }
 
+/** What failed of a command that goes on after a failure: `shoal browsers delete a b c`. The exit status is that of the first. */
+export class SeveralErrors extends Error {
+  override readonly name = "SeveralErrors";
+  readonly errors: readonly unknown[];
+  constructor(errors: readonly unknown[]) {
+    super(`${String(errors.length)} calls failed.`);
+    this.errors = errors;
+  }
+}
+
 /** Tells a person on stderr what went wrong and what to do. @returns the exit status. */
 export function report(error: unknown, context: ReportContext): number {
   const { terminal, command, keySource } = context;
   const say = (message: string, ...more: (string | undefined)[]) => {
     const label = terminal.errorColour ? styleText("red", "error", { validateStream: false }) : "error";
-    terminal.stderr.write(`${label}: ${printable(message)}\n`);
+    for (const [index, line] of printableLines(message).trimEnd().split("\n").entries())
+      terminal.stderr.write(index === 0 ? `${label}: ${line}\n` : `  ${line}\n`);
     for (const line of more) if (line !== undefined && line !== "") terminal.stderr.write(`  ${printable(line)}\n`);
   };
   const words = (message: string) => inCommandWords(message, context);
+  if (error instanceof SeveralErrors) return error.errors.map((each) => report(each, context))[0] ?? exitCodes.error.status;
   if (error instanceof UsageError) {
     say(error.message, `See: ${command} --help`);
     return exitCodes.usage.status;
@@ -67,7 +79,7 @@ export function report(error: unknown, context: ReportContext): number {
     return exitStatusOf(error.status);
   }
   if (TimeoutError.isInstance(error)) {
-    say(words(error.message).replace(/\b(?:timeoutMs|totalTimeoutMs)\b/g, "--timeout"));
+    say(words(error.message).replace(/\b(?:timeoutMs|totalTimeoutMs)\b/g, "--request-timeout"));
     return exitCodes.timeout.status;
   }
   if (ConnectionError.isInstance(error)) {

@@ -10,6 +10,8 @@ import { buildRequest, type CommandRequest, type GivenValues } from "./values.ts
 
 interface Given extends GivenValues {
   readonly globals: GlobalFlags;
+  /** The operation that `silentWithout` of the command's polish names. */
+  readonly related?: CommandSpec | undefined;
 }
 
 /** Runs the command of one operation: builds the request, asks where it must, calls, prints. */
@@ -28,10 +30,33 @@ export async function runOperation(spec: CommandSpec, given: Given, run: Run): P
   const destroys = ({ body }: CommandRequest) => confirmOnly === undefined || body?.[confirmOnly.field] === confirmOnly.value;
   if (confirm !== undefined && options.yes !== true)
     for (const each of requests) if (destroys(each.request)) await ask(fill(confirm, each.args), run);
-  for (const each of requests) await runOnce(spec, each.request, { ...given, args: each.args }, run);
+  await runEach(
+    requests.map((each) => () => runOnce(spec, each.request, { ...given, args: each.args }, run)),
+    run.signal,
+  );
 }
 
-async function runOnce(spec: CommandSpec, request: CommandRequest, { options, globals, args }: Given, run: Run): Promise<void> {
+/** Runs calls one after another. A refusal of the service does not stop the rest; a service that cannot be reached does. */
+async function runEach(calls: readonly (() => Promise<void>)[], signal: AbortSignal): Promise<void> {
+  const [only] = calls;
+  if (only !== undefined && calls.length === 1) return only();
+  const { ApiError } = await import("@shoal/transport");
+  const refusals: unknown[] = [];
+  for (const each of calls) {
+    if (signal.aborted) break;
+    try {
+      await each();
+    } catch (error) {
+      refusals.push(error);
+      if (!ApiError.isInstance(error)) break;
+    }
+  }
+  if (refusals.length === 0) return;
+  const { SeveralErrors } = await import("./report.ts");
+  throw new SeveralErrors(refusals);
+}
+
+async function runOnce(spec: CommandSpec, request: CommandRequest, { options, globals, args, related }: Given, run: Run): Promise<void> {
   const printing: Printing = {
     terminal: run.terminal,
     format: options.output as OutputFormat,
@@ -41,7 +66,7 @@ async function runOnce(spec: CommandSpec, request: CommandRequest, { options, gl
   };
   if (spec.result === "events") {
     const { followEvents } = await import("./follow-events.ts");
-    await followEvents({ spec, request, printing }, globals, run);
+    await followEvents({ spec, request, printing, related }, globals, run);
   } else if (spec.operationId === "auditLogs.exportChunk") {
     const { downloadAuditLog } = await import("./audit-log.ts");
     await downloadAuditLog(spec, request, { ...globals, ...fileFlag(options) }, run);
@@ -54,7 +79,7 @@ async function runOnce(spec: CommandSpec, request: CommandRequest, { options, gl
     await printResult(spec, await upload(spec, request, { ...globals, ...fileFlag(options) }, run), printing);
   } else if (options.watch === true) {
     const { watch } = await import("./watch.ts");
-    await watch(spec, request, { all: options.all === true, globals, printing }, run);
+    await watch(spec, request, { all: options.all === true, waits: options.wait === true, globals, printing }, run);
   } else if (spec.result === "page" || spec.result === "tokenPage") {
     const { list } = await import("./list.ts");
     await list(spec, request, { all: options.all === true, globals, printing }, run);

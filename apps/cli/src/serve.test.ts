@@ -142,9 +142,13 @@ describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (s
       const run = onTerminal(["serve", ...flags, "--port", "0", "--data-dir", own], { columns: 200 });
       await expect.poll(() => run.screen(), { timeout: 60_000 }).toMatch(/Admin key, shown this once: \S*sk_shoal_/);
       await expect.poll(() => run.screen(), { timeout: 60_000 }).toContain("Ctrl-C stops.");
+      // The key stands where a person sees it without scrolling.
+      expect(run.screen().slice(0, run.screen().indexOf("Admin key")).split("\n").length).toBeLessThan(10);
+      const env = { SHOAL_DATA_DIR: own, SHOAL_BASE_URL: /answers at \S*(http:\/\/[\d.:]+)/.exec(run.screen())?.[1] ?? "" };
+      expect((await shoal(["browsers", "create"], { env })).status).toBe(0);
       run.type("\u0003");
       expect(await run.status).toBe(0);
-      expect(run.screen()).toContain("Stopping: requests in flight are finished");
+      expect(run.screen()).toContain("Stopping: requests in flight are finished, 1 session is ended. Ctrl-C again stops at once.");
     },
   );
 

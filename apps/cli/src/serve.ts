@@ -60,12 +60,14 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   }
   closeWithGrace({ delay: false, logger: false, ...(reloads && { skip: ["SIGHUP"] }) }, async ({ err, signal }) => {
     if (err !== undefined) server.log.fatal({ err }, "the service failed and stops");
-    else if (terminal.progress)
-      terminal.stderr.write(
-        `${signal === "SIGINT" ? "\n" : ""}Stopping: requests in flight are finished, sessions are ended. Ctrl-C again stops at once.\n`,
-      );
+    else if (terminal.progress) terminal.stderr.write(`${signal === "SIGINT" ? "\n" : ""}${stopNotice(server.sessionCount())}\n`);
     await server.close();
   });
+}
+
+function stopNotice(sessions: number): string {
+  const ended = sessions === 0 ? "no session runs" : sessions === 1 ? "1 session is ended" : `${String(sessions)} sessions are ended`;
+  return `Stopping: requests in flight are finished, ${ended}. Ctrl-C again stops at once.`;
 }
 
 /** Reads the settings again. Those that do not fit change nothing. */

@@ -116,7 +116,7 @@ describe.skipIf(withoutScript)(`on a terminal${withoutScript === undefined ? "" 
       expect(await shown(["browsers", "fs", "read-file", "files", "/home/shoal/steer.txt", "-f", "-"])).toBe("a#]0;title\u0007b\tc\n");
       const zip = onTerminal(["browsers", "fs", "download-dir-zip", "files", "/home/shoal"]);
       expect(await zip.status).toBe(2);
-      expect(zip.screen()).toContain("A ZIP archive is nothing for a terminal.");
+      expect(zip.screen()).toContain("Refusing to write a ZIP archive to a terminal.");
     });
 
     it("stops a watch on Ctrl-C", async () => {

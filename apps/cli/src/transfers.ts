@@ -2,7 +2,7 @@ import type { Download } from "@shoal/transport";
 import { fileFromPath } from "@shoal/transport/node";
 import { randomBytes } from "node:crypto";
 import { createWriteStream, openAsBlob, rmSync } from "node:fs";
-import { rename, rm, stat } from "node:fs/promises";
+import { readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, posix } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -53,8 +53,8 @@ export async function download({ spec, request, label, isText = false }: Source,
   if (toScreen && flags.file === undefined && !isText)
     throw new ExitError(
       exitCodes.usage.status,
-      `${spec.receives === "application/zip" ? "A ZIP archive" : "This"} is nothing for a terminal.`,
-      "Name a file with -f, or send the output to a program.",
+      `Refusing to write ${spec.receives === "application/zip" ? "a ZIP archive" : "binary data"} to a terminal.`,
+      "Name a file or a folder with -f, or send the output to a program.",
     );
   // A bar would run into the file's own text.
   const progress = showProgress(toScreen ? { ...run.terminal, progress: false } : run.terminal, label);
@@ -68,7 +68,7 @@ export async function download({ spec, request, label, isText = false }: Source,
     });
     if (found === undefined) throw new ExitError(exitCodes.error.status, spec.polish.nothing ?? "There is nothing yet.", "Try again later.");
     const source = Readable.fromWeb(found.stream as Parameters<typeof Readable.fromWeb>[0]);
-    if (!isStandard(flags.file)) saved = await save(source, flags.file, run.signal);
+    if (!isStandard(flags.file)) saved = await save(source, await fileIn(flags.file, found.fileName ?? label), run.signal);
     // "-" in so many words asks for the bytes as they are.
     else if (toScreen && flags.file === undefined) await pipeline(source, harmless(), run.terminal.stdout, { end: false, signal: run.signal });
     else await pipeline(source, run.terminal.stdout, { end: false, signal: run.signal });
@@ -76,6 +76,12 @@ export async function download({ spec, request, label, isText = false }: Source,
     progress.stop();
   }
   if (saved !== undefined) tell(run.terminal, flags, saved);
+}
+
+/** The file that a download is saved as: in a directory, under the name that the service suggests. */
+async function fileIn(path: string, suggested: string): Promise<string> {
+  const isDirectory = path.endsWith("/") || (await stat(path).catch(() => undefined))?.isDirectory() === true;
+  return isDirectory ? join(path, suggested) : path;
 }
 
 /** Sends bytes or a multipart body, files of this machine among them; a folder is packed. @returns the answer. */
@@ -223,6 +229,13 @@ function reasonOf(error: unknown): string {
 async function localFile(path: string): Promise<File> {
   const unreadable = (error: unknown) => new ExitError(exitCodes.usage.status, `${path} cannot be read: ${reasonOf(error)}.`);
   const info = await stat(path).catch((error: unknown) => {
+    // Node decodes arguments as UTF-8 and replaces what is not.
+    if (path.includes("\ufffd"))
+      throw new ExitError(
+        exitCodes.usage.status,
+        `${path} cannot be read: its name is not valid UTF-8.`,
+        "Rename the file, or send its content through stdin with -.",
+      );
     throw unreadable(error);
   });
   if (info.isDirectory())
@@ -239,7 +252,8 @@ async function localFile(path: string): Promise<File> {
 
 /** Saves a stream as a file that appears whole or not at all. @returns what to tell. */
 export async function save(from: Readable, file: string, signal: AbortSignal): Promise<string> {
-  const part = join(dirname(file), `.${basename(file)}.${randomBytes(4).toString("hex")}.part`);
+  await removeAbandonedParts(file);
+  const part = join(dirname(file), `.${basename(file)}.${String(process.pid)}-${randomBytes(4).toString("hex")}.part`);
   const out = createWriteStream(part, { flags: "wx" });
   const opened = new Promise<void>((resolve, reject) => {
     out
@@ -273,6 +287,25 @@ export async function save(from: Readable, file: string, signal: AbortSignal): P
     throw error;
   } finally {
     process.off("exit", removePart);
+  }
+}
+
+/** Removes what killed downloads of the same file left: a part names the process that writes it. */
+async function removeAbandonedParts(file: string): Promise<void> {
+  const folder = dirname(file);
+  const prefix = `.${basename(file)}.`;
+  for (const name of await readdir(folder).catch(() => [])) {
+    const writer = name.startsWith(prefix) ? /^(\d+)-[\da-f]{8}\.part$/.exec(name.slice(prefix.length))?.[1] : undefined;
+    if (writer !== undefined && !isRunning(Number(writer))) await rm(join(folder, name), { force: true }).catch(() => undefined);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 

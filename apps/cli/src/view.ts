@@ -19,24 +19,37 @@ export async function openBrowser(
   const url = await liveView(get, idOrName, flags, run);
   // Whatever else an answer names is not for the system to open.
   const opened = flags.print !== true && /^https?:\/\//.test(url) && (await openUrl(url, run.env));
-  if (!opened) run.terminal.stdout.write(`${url}\n`);
-  // The address opens the session, so it is not for a terminal's history.
-  else if (flags.quiet !== true) run.terminal.stderr.write(`Opened the live view of ${printable(idOrName)}, on ${printable(new URL(url).origin)}\n`);
+  const isTold = flags.quiet !== true;
+  if (opened) {
+    // The address opens the session, so it is not for a terminal's history.
+    if (isTold) run.terminal.stderr.write(`Opened the live view of ${printable(idOrName)}, on ${printable(new URL(url).origin)}\n`);
+    return;
+  }
+  if (flags.print !== true && isTold) run.terminal.stderr.write("No browser could be opened here. Open this address on a machine that has one:\n");
+  run.terminal.stdout.write(`${url}\n`);
 }
 
 const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = { darwin: ["open"], win32: ["rundll32", "url.dll,FileProtocolHandler"] };
 
-/** @returns whether there was a program to open it with. */
+/** How long an opener may run before it counts as the browser itself. A failing one ends within milliseconds. */
+const openerTimeoutMs = 3000;
+
+/** Hands the address to the system's opener. @returns whether it took it: it ended with 0, or it goes on because it is the browser itself. */
 function openUrl(url: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const [program = "", ...args] = env.BROWSER !== undefined && env.BROWSER !== "" ? [env.BROWSER] : (openers[process.platform] ?? ["xdg-open"]);
   return new Promise((resolve) => {
     const child = spawn(program, [...args, url], { detached: true, stdio: "ignore" });
-    child.once("error", () => {
-      resolve(false);
-    });
-    child.once("spawn", () => {
+    const settle = (opened: boolean) => {
+      clearTimeout(timer);
       child.unref();
-      resolve(true);
+      resolve(opened);
+    };
+    const timer = setTimeout(settle, openerTimeoutMs, true);
+    child.once("error", () => {
+      settle(false);
+    });
+    child.once("exit", (status) => {
+      settle(status === 0);
     });
   });
 }

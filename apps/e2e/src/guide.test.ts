@@ -1,4 +1,4 @@
-import { createFakeShoal } from "@shoal/testing";
+import { createFakeShoal, type FakeListener } from "@shoal/testing";
 import { execFile } from "node:child_process";
 import { chmodSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -72,31 +72,25 @@ describe("the programs of the guide and the READMEs", () => {
     expect(said.split("\n").filter((line) => /^(?!\.\.|\s|$)/.test(line))).toEqual([]);
   }, 120_000);
 
-  const onFake = programs.filter(({ trial }) => trial === "fake");
-  // On Windows there is no sh.
-  const [lines, typed] = [
-    onFake.filter(({ language }) => language === "sh" && process.platform !== "win32"),
-    onFake.filter(({ language }) => language === "ts"),
-  ];
-  it.each(typed.map((program) => [program.title, program] as const))(
-    "run against the fake: %s",
-    async (_title, program) => {
-      const fake = createFakeShoal();
-      await using listener = await fake.listen();
-      await expectToRun(program, { apiKey: fake.apiKey, baseUrl: listener.baseUrl });
-    },
-    60_000,
-  );
-  it.each(lines.map((program) => [program.title, program] as const))(
-    "run in a terminal against the fake: %s",
-    async (_title, program) => {
+  // In the order of the pages, on one service: a reader types them one after another.
+  describe("run one after another against one fake", () => {
+    const fake = createFakeShoal();
+    let listener: FakeListener;
+    beforeAll(async () => {
       if (!existsSync(command)) throw new Error(`${command} is missing. Build it first: pnpm exec turbo run build --filter @shoal/cli`);
-      const fake = createFakeShoal();
-      await using listener = await fake.listen();
-      await expectToRun(program, { apiKey: fake.apiKey, baseUrl: listener.baseUrl });
-    },
-    60_000,
-  );
+      listener = await fake.listen();
+    });
+    afterAll(() => listener.close());
+    // On Windows there is no sh.
+    const onFake = programs.filter(({ trial, language }) => trial === "fake" && (language === "ts" || process.platform !== "win32"));
+    it.each(onFake.map((program) => [program.title, program.language, program] as const))(
+      "%s (%s)",
+      async (_title, _language, program) => {
+        await expectToRun(program, { apiKey: fake.apiKey, baseUrl: listener.baseUrl });
+      },
+      60_000,
+    );
+  });
 
   const missing = missingFor("process");
   describe.skipIf(missing !== undefined)(`run against a service${missing === undefined ? "" : ` (skipped, ${missing})`}`, () => {

@@ -51,6 +51,7 @@ export async function createLog(config: Pick<Config, "log_level" | "log_format">
     build({
       colorize: destination === undefined && process.stderr.isTTY,
       ignore: "pid,hostname",
+      singleLine: true,
       translateTime: "SYS:HH:MM:ss.l",
       sync: true,
       destination: destination ?? 2,

@@ -24,6 +24,8 @@ export interface RunningServer {
    * @param config - all of the settings, as `loadConfig` reads them.
    */
   reload(config: Config): ReloadReport;
+  /** Number of sessions that run on this server, those that are starting included. */
+  sessionCount(): number;
   /**
    * Takes no more requests, finishes those in flight, ends every session as `server_stopped`, and lets go of the database and the data folder.
    * Sessions that take longer than `shutdown_seconds` are killed. May be called again.

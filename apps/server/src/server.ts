@@ -334,6 +334,7 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
   const baseUrl = await listen(app, config.host, config.port);
   await replicas.announce(config.replica_url ?? replicaAddress(baseUrl, config.host));
   const { apiKey, isNew } = await settleAdminKey({ config, apiKeys, recorder, log }, baseUrl);
+  overload.reset();
   if (config.ready_file !== undefined) {
     const path = config.ready_file;
     cleanup.add("the ready file", () => {
@@ -387,6 +388,7 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
       );
       return report;
     },
+    sessionCount: () => sessions.count(),
     close: (graceMs = rules.inForce().drain_seconds * 1000) => (closing ??= close(graceMs)),
   };
 }

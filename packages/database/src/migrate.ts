@@ -95,11 +95,12 @@ export async function migrate(query: Kysely<unknown>, migrations: readonly Migra
     }
     try {
       const pending = pendingOf(migrations, (await appliedIds(connection)) ?? new Set());
-      for (const migration of pending) {
-        const startedAt = performance.now();
-        await runOne(connection, migration);
-        log.info({ migration: migration.id, duration_ms: Math.round(performance.now() - startedAt) }, "migrated the database");
-      }
+      const startedAt = performance.now();
+      for (const migration of pending) await runOne(connection, migration);
+      const durationMs = Math.round(performance.now() - startedAt);
+      const last = pending.at(-1);
+      // One line: an operator reads what changed, and the first start shows its key near the top.
+      if (last !== undefined) log.info({ migrations: pending.length, up_to: last.id, duration_ms: durationMs }, "migrated the database");
       return pending.map((migration) => migration.id);
     } finally {
       // A broken connection has lost the lock already, and its error is the one to report.

@@ -130,6 +130,11 @@ export const insidePolish: Readonly<Record<string, Polish>> = {
     examples: ["shoal browsers telemetry events research", "shoal browsers telemetry events research --category network --query '[].event.type'"],
   },
   "browsers.telemetry.stream": {
+    silentWithout: {
+      operation: "browsers.get",
+      field: "telemetry",
+      notice: `This session captures no telemetry, so nothing is printed. Turn it on: shoal browsers update {0} --telemetry '{"enabled":true}'`,
+    },
     examples: ["shoal browsers telemetry stream research", "shoal browsers telemetry stream research -o jsonl | jq -r .event.type"],
   },
   "browsers.curl": {

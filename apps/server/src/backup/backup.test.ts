@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createReadStream, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -89,6 +89,9 @@ it("saves a service while it works, and brings it back elsewhere", { timeout: 12
       written += 1;
     }
   })();
+  // What a killed backup left is removed.
+  const { pid: ended } = spawnSync(process.execPath, ["--version"]);
+  writeFileSync(`${file}.${String(ended)}.part`, "");
   const saved = await run(["backup", file, "--data-dir", dataDir]);
   stopped.abort();
   await writing;

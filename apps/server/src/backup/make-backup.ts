@@ -1,7 +1,7 @@
 import { openBackupSource } from "@shoal/database";
 import { createReadStream } from "node:fs";
-import { link, open, opendir, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { link, open, opendir, readdir, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress } from "node:zlib";
@@ -151,12 +151,31 @@ export async function makeBackup(
   }
 }
 
+/** Removes what killed backups to the same file left: a part names the process that writes it. */
+async function removeAbandonedParts(path: string): Promise<void> {
+  const prefix = `${basename(path)}.`;
+  for (const name of await readdir(dirname(path)).catch(() => [])) {
+    const writer = name.startsWith(prefix) ? /^(\d+)\.part$/.exec(name.slice(prefix.length))?.[1] : undefined;
+    if (writer !== undefined && !isRunning(Number(writer))) await rm(join(dirname(path), name), { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
 /**
  * Writes a backup to a file that is there whole or not at all, readable by its owner alone.
  *
  * @throws {StartError} when there is a file of that name.
  */
 export async function makeBackupFile(config: BackupConfig, path: string, options: Parameters<typeof makeBackup>[2]): Promise<BackupReport> {
+  await removeAbandonedParts(path);
   const part = `${path}.${String(process.pid)}.part`;
   const taken = new StartError(`There is a file ${path} already.`, {
     hint: "Choose another name, or move that file away: a backup is never written over.",

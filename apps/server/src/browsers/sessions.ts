@@ -44,6 +44,8 @@ export interface Sessions {
    * @throws {ServiceError} 404 when there is none; {@link SessionElsewhere} when another server has it.
    */
   idHere(projectId: string | undefined, idOrName: string): Promise<string>;
+  /** Number of sessions that run on this server, those that are starting included. */
+  count(): number;
   /** Whether an id is that of a session that runs on this server. Answers at once. */
   isHere(id: string): boolean;
   /** The project of a session that runs here, or of which is known that another server has it. Answers at once. */
@@ -227,6 +229,7 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
       return row.id;
     },
 
+    count: () => sessions.size,
     isHere: (id) => sessions.has(id),
     projectOf: (id) => sessions.get(id)?.row.project_id ?? elsewhere.get(id)?.project_id,
 

@@ -25,6 +25,8 @@ export interface OverloadGuard {
   admit(method: string | undefined): void;
   /** Lets a session be started. @throws {ServiceError} 529 `capacity_exhausted`. */
   admitStart(): void;
+  /** Forgets what was measured so far. Called when the server begins to answer: its own start keeps the event loop busy. */
+  reset(): void;
   /** The placement, whose starts are counted. */
   counting(placement: Placement): Placement;
   close(): void;
@@ -90,6 +92,10 @@ export function createOverloadGuard({ rules, inFlight, onRefused }: OverloadPart
         `${String(starting)} sessions are starting on this server, as many as may at once. Try again in a moment, or keep a browser pool for bursts.`,
         { retryAfterSeconds: 2 },
       );
+    },
+    reset() {
+      delayMs = 0;
+      lookedMs = performance.now();
     },
     counting(placement) {
       return {

@@ -89,6 +89,24 @@ it("refuses while it cannot keep up, and no longer", { timeout: 60_000 }, async 
   }
 });
 
+it("answers as soon as it has started, however busy its start was", { timeout: 60_000 }, async () => {
+  const server = await startTestServer(
+    { max_event_loop_delay_ms: 400 },
+    {
+      aroundPlacement(placement) {
+        const busyUntil = performance.now() + 4000;
+        while (performance.now() < busyUntil);
+        return placement;
+      },
+    },
+  );
+  try {
+    expect((await server.request("GET", "/profiles")).status).toBe(200);
+  } finally {
+    await server.close();
+  }
+});
+
 describe("a client that stops in the middle", () => {
   let server: TestServer;
   beforeAll(async () => {

@@ -56,7 +56,9 @@ export function replayHandlers(store: ReplayStore): Handlers<typeof browserRepla
       if (found.going) await ask(await context.instance(), { path: `/replays/${params.replay_id}/stop`, requestId, signal });
     },
     async downloadReplay({ params, context }) {
-      return (await store.read(context.sessionId, params.replay_id)) ?? withStatus(202, undefined, { retryAfterSeconds });
+      const film = await store.read(context.sessionId, params.replay_id);
+      if (film === undefined) return withStatus(202, undefined, { retryAfterSeconds });
+      return { ...film, fileName: `${context.sessionId}-${params.replay_id}.mp4` };
     },
   };
 }

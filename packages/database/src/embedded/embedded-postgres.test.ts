@@ -37,7 +37,7 @@ describe("an embedded database", () => {
     expect(await second.query.selectFrom("projects").select(["id", "name", "is_default"]).execute()).toEqual(projects);
     await second.close();
     expect(log.lines.filter((line) => line.includes("made a new database"))).toHaveLength(1);
-    expect(log.lines.filter((line) => line.includes("migrated the database"))).toHaveLength(migrations.length);
+    expect(log.lines.filter((line) => line.includes("migrated the database"))).toHaveLength(1);
     expect(log.lines.filter((line) => /^(?:warn|error)/.test(line))).toEqual([]);
   });
 

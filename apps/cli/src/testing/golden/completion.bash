@@ -3,9 +3,10 @@ _shoal() {
   local line candidate
   COMPREPLY=()
   while IFS= read -r line; do
-    [ "$line" = ":files" ] && continue
+    [ "$line" = ":files" ] && { compopt -o bashdefault -o default; continue; }
     candidate="${line%%$'\t'*}"
+    [[ $candidate == */ ]] && compopt -o nospace
     COMPREPLY+=("$(printf '%q' "$candidate")")
   done < <(shoal __complete -- "${COMP_WORDS[@]:1:$COMP_CWORD}" 2>/dev/null)
 }
-complete -o bashdefault -o default -F _shoal shoal
+complete -F _shoal shoal
