@@ -73,6 +73,20 @@ export function redirected(settings: Settings, plan: Plan, response?: Response):
   return new ApiError(settings.redact(message), { code: "redirected", status: response?.status ?? 0, requestId, retryable: false });
 }
 
+/** Reads the error with which the service ends an event stream. It is not retried: the service ended the stream on purpose. */
+export function errorEvent(settings: Settings, plan: Plan, response: Response, data: string): ApiError {
+  const { code, message, status, details, ...rest } = objectIn(data);
+  const fallback = `${plan.bounds.operation} was ended by ${settings.baseUrl} with an error event.`;
+  return new ApiError(settings.redact(typeof message === "string" && message !== "" ? message : fallback), {
+    code: typeof code === "string" && code !== "" ? settings.redact(code) : "internal_error",
+    status: typeof status === "number" ? status : response.status,
+    requestId: response.headers.get("x-request-id") ?? undefined,
+    retryable: false,
+    details: detailsIn(settings, details),
+    fields: fieldsIn(settings, rest),
+  });
+}
+
 /** The error that an answer means. */
 export async function errorAnswer(settings: Settings, plan: Plan, response: Response, clock: AttemptClock): Promise<ApiError> {
   const { status, headers } = response;

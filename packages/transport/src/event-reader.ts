@@ -3,6 +3,7 @@ import { checkValue, contractError } from "./answer.ts";
 import type { Mismatch } from "./check.ts";
 import { pause, type AttemptClock } from "./clock.ts";
 import { envelopeCheckOf } from "./envelope.ts";
+import { errorEvent } from "./error-answer.ts";
 import { ApiError, ConnectionError, ContractError, isShoalError } from "./errors.ts";
 import { exchange, onConnection } from "./exchange.ts";
 import type { StreamSource } from "./event-stream.ts";
@@ -176,6 +177,10 @@ export class EventReader<T> {
     // What follows a failure in the same chunk is dropped, and so not counted as received.
     if (this.#failure !== undefined || this.#ended) return;
     const { settings, event, options } = this.#source;
+    if (frame.event === "error") {
+      this.#failure = { error: errorEvent(settings, plan, response, frame.data) };
+      return;
+    }
     const id = frame.id ?? this.#parsedId;
     let value: unknown;
     try {

@@ -47,6 +47,23 @@ describe("event stream", () => {
     expect(await stream.next()).toEqual({ done: true, value: undefined });
   });
 
+  it("yields what came before an error event of the service, and fails with its error without another try", async () => {
+    await using server = await serve((_, response) => {
+      begin(response);
+      response.end(`${frame("1")}event: error\ndata: {"code":"unauthorized","message":"The stream was ended.","status":401}\n\n`);
+    });
+    const stream = open(server);
+    expect((await stream.next()).value).toMatchObject({ name: "1" });
+    const error = await failureOf(stream.next());
+    expect(ApiError.isInstance(error) && [error.status, error.code, error.message, error.retryable]).toEqual([
+      401,
+      "unauthorized",
+      "The stream was ended.",
+      false,
+    ]);
+    expect(server.seen).toHaveLength(1);
+  });
+
   it("goes on after the last event when the connection is lost", async () => {
     await using server = await serve((request, response) => {
       begin(response);
