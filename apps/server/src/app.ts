@@ -13,6 +13,7 @@ import type { AuditLogs } from "./audit-logs/audit-logs.ts";
 import { isAudited, markAudited } from "./audit-logs/follow.ts";
 import { auditLogHandlers } from "./audit-logs/handlers.ts";
 import { type Access, type Authenticator, isOpen } from "./auth/access.ts";
+import type { IssuingKeys } from "./auth/issuing-keys.ts";
 import { browserPoolHandlers } from "./browser-pools/handlers.ts";
 import type { BrowserPools } from "./browser-pools/pools.ts";
 import { browserHandlers } from "./browsers/handlers.ts";
@@ -32,7 +33,7 @@ import type { Log } from "./log.ts";
 import { type KeyedPlane, notImplemented, type NotImplemented, type OpenPlane } from "./not-implemented.ts";
 import { entitlementsOf } from "./organization/entitlements.ts";
 import { organizationHandlers } from "./organization/handlers.ts";
-import { noteAccess } from "./observation/request-facts.ts";
+import { noteAccess, noteKeyId } from "./observation/request-facts.ts";
 import type { Organization } from "./organization/organization.ts";
 import { explainOutage } from "./outages.ts";
 import { profileHandlers } from "./profiles/handlers.ts";
@@ -54,6 +55,7 @@ import type { ReplicaForwarding } from "./replicas/replica-forwarding.ts";
 import type { Regions } from "./replicas/regions.ts";
 import { identify, RequestLog } from "./request-log.ts";
 import type { Secrets } from "./secrets.ts";
+import { tcpKeepAliveMs } from "./tcp-keep-alive.ts";
 import { telemetryHandlers } from "./telemetry/handlers.ts";
 import type { TelemetryStore } from "./telemetry/telemetry-store.ts";
 import type { TelemetryDestinations } from "./telemetry-destinations/destinations.ts";
@@ -100,6 +102,7 @@ export interface AppParts {
   readonly telemetry: TelemetryStore;
   readonly telemetryDestinations: TelemetryDestinations;
   readonly log: Log;
+  readonly issuingKeys: IssuingKeys;
   readonly isDraining: () => boolean;
   /** Adds what the operator's view of the service needs. */
   readonly observe: (app: FastifyInstance) => void;
@@ -122,7 +125,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     },
     forceCloseConnections: true,
     // How often heads of requests that do not come are looked for; Node's own half a minute would let thousands wait.
-    http: { ...fastifyOptions.http, connectionsCheckingInterval: 2000 },
+    // TCP keep-alive finds clients that are gone without a word while a connection is idle.
+    http: { ...fastifyOptions.http, connectionsCheckingInterval: 2000, keepAlive: true, keepAliveInitialDelay: tcpKeepAliveMs },
     ...(origins.hasPrefix && { rewriteUrl }),
   });
   configure(app, {
@@ -150,6 +154,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     noteAccess(request.raw, access);
     // It has been counted where it came from.
     if (replicas.isForwarded(request.raw)) return access;
+    noteKeyId(request.raw, access.key.id);
     rateLimits.admit(access.key.id, (headers) => {
       // Not on Node's own response: with a header set there, it copies all of them one by one when the head is written.
       replyOf(request).headers(headers);
@@ -159,9 +164,10 @@ export function createApp(parts: AppParts): FastifyInstance {
 
   async function openWithToken(request: FastifyRequest, token: string, sessionId: string): Promise<void> {
     try {
-      await requireSessionToken(secrets, token, sessionId);
+      const keyId = await requireSessionToken(parts, token, sessionId);
+      if (!replicas.isForwarded(request.raw)) noteKeyId(request.raw, keyId);
     } catch (error) {
-      authenticator.countRefused(request.raw);
+      if (ServiceError.isInstance(error)) authenticator.countRefused(request.raw);
       throw error;
     }
   }
@@ -332,8 +338,9 @@ export function createApp(parts: AppParts): FastifyInstance {
       const base = authenticator.baseUrlOf(request.raw).replace(/^http/, "ws");
       const token = sessionTokenIn(request.raw.url ?? "");
       if (token !== undefined) return { url: `${base}/browsers/${sessionId}`, token };
-      const { row } = await sessions.get((await authenticate(request)).projectId, sessionId, false);
-      return { url: `${base}/browsers/${row.id}`, token: secrets.signSession(row.id) };
+      const { key, projectId } = await authenticate(request);
+      const { row } = await sessions.get(projectId, sessionId, false);
+      return { url: `${base}/browsers/${row.id}`, token: secrets.signSession(row.id, key.id) };
     },
   });
   parts.serveReplicas(app);
@@ -349,6 +356,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
   serveLiveView(app, {
     addresses: parts.liveViews,
+    issuingKeys: parts.issuingKeys,
     store: parts.sessionStore,
     frameAncestors: parts.liveViewFrameAncestors,
     onRefused: (request) => {

@@ -14,7 +14,7 @@ async function logged(format: "json" | "pretty", write: (log: Awaited<ReturnType
 
 it.each(["json", "pretty"] as const)("writes no key, token or password, wherever it hides (%s)", async (format) => {
   const key = createKeySecret();
-  const jwt = createSecrets("x".repeat(32)).signSession("s1");
+  const jwt = createSecrets("x".repeat(32)).signSession("s1", "k1");
   const text = await logged(format, (log) => {
     log.info({ headers: { authorization: `Bearer ${key}` }, jwt, api_key: key, nested: { key, jwt, password: "hunter2" } }, "fields");
     log.info({ url: `/browsers/s1/cdp?jwt=${jwt}&x=1` }, `text with ${key} and Authorization: Bearer ${key}`);

@@ -7,9 +7,9 @@ const secrets = createSecrets("a".repeat(43));
 const others = createSecrets("b".repeat(43));
 
 it("signs tokens that open one session of one installation", async () => {
-  const token = secrets.signSession("s1");
-  expect(await secrets.verifySession(token)).toBe("s1");
-  expect(secrets.signSession("s1")).toBe(token);
+  const token = secrets.signSession("s1", "k1");
+  expect(await secrets.verifySession(token)).toEqual({ sessionId: "s1", keyId: "k1" });
+  expect(secrets.signSession("s1", "k1")).toBe(token);
   expect(await others.verifySession(token)).toBeUndefined();
   expect(await secrets.verifySession(`${token}x`)).toBeUndefined();
   const [, payload = "", signature = ""] = token.split(".");

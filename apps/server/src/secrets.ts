@@ -4,10 +4,14 @@ import { LRUCache } from "lru-cache";
 
 /** What the service signs and seals with keys derived from its one secret. */
 export interface Secrets {
-  /** The token in a session's addresses. It holds as long as the session, and is the same at each call. */
-  signSession(sessionId: string): string;
-  /** The session that a token opens; `undefined` when the token is not ours. */
-  verifySession(token: string): Promise<string | undefined>;
+  /**
+   * The token in a session's addresses, the same at each call. It is valid as long as the session runs and the key exists.
+   *
+   * @param keyId - the API key that the token is handed out to.
+   */
+  signSession(sessionId: string, keyId: string): string;
+  /** Reads a token; `undefined` when this service did not sign it. Does not check whether its key still exists. */
+  verifySession(token: string): Promise<SessionToken | undefined>;
   /** Signs a text (HMAC-SHA-256, base64url). @param use - keeps signatures of one kind from being taken for those of another. */
   sign(use: string, text: string): string;
   /** Whether a signature is that of {@link sign}. */
@@ -18,6 +22,12 @@ export interface Secrets {
   unseal(sealed: Uint8Array, purpose: string): string | undefined;
   /** The key of one stored stream, 32 bytes. @param purpose - as in `seal`. */
   keyOfStream(salt: Uint8Array, purpose: string): Uint8Array;
+}
+
+/** What a token of {@link Secrets.signSession} says. */
+export interface SessionToken {
+  readonly sessionId: string;
+  readonly keyId: string;
 }
 
 const audience = "shoal:session";
@@ -38,7 +48,7 @@ export function createSecrets(serverSecret: string): Secrets {
     keys.set(use, key);
     return createHmac("sha256", key).update(text).digest("base64url");
   }
-  /** Tokens by session: lists show a hundred of them at a time, again and again. */
+  /** Tokens by session and key: lists show a hundred of them at a time, again and again. */
   const tokens = new LRUCache<string, string>({ max: 10_000 });
   return {
     sign,
@@ -47,18 +57,20 @@ export function createSecrets(serverSecret: string): Secrets {
       return given.length === expected.length && timingSafeEqual(given, expected);
     },
     // By hand rather than by a library: lists sign hundreds at once, and Web Crypto takes thirty times as long.
-    signSession(sessionId) {
-      const known = tokens.get(sessionId);
+    signSession(sessionId, keyId) {
+      const cacheKey = `${sessionId} ${keyId}`;
+      const known = tokens.get(cacheKey);
       if (known !== undefined) return known;
-      const signed = `${tokenHeader}.${base64url({ sub: sessionId, aud: audience })}`;
+      const signed = `${tokenHeader}.${base64url({ sub: sessionId, key: keyId, aud: audience })}`;
       const token = `${signed}.${createHmac("sha256", tokenKey).update(signed).digest("base64url")}`;
-      tokens.set(sessionId, token);
+      tokens.set(cacheKey, token);
       return token;
     },
     async verifySession(token) {
       try {
         const { payload } = await jwtVerify(token, signingKey, { algorithms: ["HS256"], audience });
-        return payload.sub;
+        const { key, sub } = payload;
+        return sub === undefined || typeof key !== "string" ? undefined : { sessionId: sub, keyId: key };
       } catch {
         return undefined;
       }

@@ -20,6 +20,9 @@ import { type Config, type ConfigSources, loadConfig } from "./config/config.ts"
 import { adminKeyPath } from "./data-dir/admin-key.ts";
 import { openDataDir, readServerSecret, refuseUnfinishedRestore } from "./data-dir/data-dir.ts";
 import { followRequests, type InFlight } from "./drain.ts";
+import { createIssuingKeys } from "./auth/issuing-keys.ts";
+import { keyStreams } from "./auth/key-streams.ts";
+import { type KeyConnection, KeyWatch } from "./auth/key-watch.ts";
 import { createChromeStore } from "./extensions/chrome-store.ts";
 import { createExtensions } from "./extensions/extensions.ts";
 import { createIdempotency } from "./idempotency/idempotency.ts";
@@ -109,7 +112,12 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
   });
   cleanup.add("metrics, traces and the access log", () => observation.close());
   // They come into being later in the start.
-  const live: { inFlight?: InFlight; upgrades?: UpgradeRoutes; telemetryExports?: TelemetryExports } = {};
+  const live: {
+    inFlight?: InFlight;
+    upgrades?: UpgradeRoutes;
+    telemetryExports?: TelemetryExports;
+    keyConnections?: () => Iterable<KeyConnection>;
+  } = {};
   const overload = createOverloadGuard({
     rules: rules.overload,
     inFlight: () => live.inFlight,
@@ -132,14 +140,30 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
     load: (hash) => keyStore.findByHash(hash),
     idOf: (key) => key.id,
   });
+  const keysById = createReadCache<KeyRow>({
+    max: 10_000,
+    isLive,
+    isPrivate: database.isJoined,
+    load: (id) => keyStore.findActive(id),
+    idOf: (key) => key.id,
+  });
+  const keyWatch = new KeyWatch({ keys: keysById, connections: () => live.keyConnections?.() ?? [], log });
+  cleanup.add("the watch of API keys", () => {
+    keyWatch.close();
+  });
+  function forgetKey(id: string): void {
+    keys.forget(id);
+    keysById.forget(id);
+    keyWatch.look();
+  }
   const apiKeys = createApiKeys(keyStore, lookup, (id) =>
     database.afterwards(() => {
-      keys.forget(id);
+      forgetKey(id);
     }),
   );
   const projects = createProjects(createProjectStore(database), (changed) => {
     for (const id of changed.projects) lookup.forget(id);
-    for (const id of changed.keys ?? []) keys.forget(id);
+    for (const id of changed.keys ?? []) forgetKey(id);
   });
   const chain = createAuditChain(database, secrets);
   const recorder = createAuditRecorder(chain, log);
@@ -165,8 +189,8 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
     "the change feed",
     database.onChange((change) => {
       if (change === undefined || change.table === "telemetry_destinations") telemetryDestinations.forget(change?.id);
-      if (change === undefined) for (const cache of [keys, profiles, lookup]) cache.forgetAll();
-      else if (change.table === "api_keys") keys.forget(change.id);
+      if (change === undefined) for (const cache of [keys, keysById, profiles, lookup]) cache.forgetAll();
+      else if (change.table === "api_keys") forgetKey(change.id);
       else if (change.table === "profiles") profiles.forget(change.id);
       else if (change.table === "projects") lookup.forget(change.id);
     }),
@@ -268,8 +292,10 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
       },
     }),
   );
+  const issuingKeys = createIssuingKeys(keysById);
   const app = createApp({
     apiKeys,
+    issuingKeys,
     authenticator,
     browserPools,
     auditLogs: createAuditLogs({ database, chain, recorder }),
@@ -316,8 +342,26 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
     if (note !== undefined) recorder.note(note);
     observation.requestEnded(request, response, durationMs);
   });
-  const upgrades = serveUpgrades(app.server, { sessions, secrets, authenticator, origins, liveViews, replicas: forwarding, recorder, log });
-  Object.assign(live, { inFlight, upgrades });
+  const upgrades = serveUpgrades(app.server, {
+    sessions,
+    secrets,
+    issuingKeys,
+    authenticator,
+    origins,
+    liveViews,
+    replicas: forwarding,
+    recorder,
+    timeoutMs: config.websocket_timeout_seconds * 1000,
+    log,
+  });
+  Object.assign(live, {
+    inFlight,
+    upgrades,
+    *keyConnections() {
+      yield* keyStreams(inFlight.responses());
+      yield* upgrades.keyConnections();
+    },
+  });
   app.server.maxConnections = config.max_connections;
   const stalled = endStalledRequests(app.server, inFlight, () => rules.inForce().request_stall_seconds, log);
   cleanup.add("the watch for stalled requests", () => {

@@ -1,3 +1,5 @@
+export { encodeClose, encodeFrame, opcode } from "./cdp/frames.ts";
+export { createServerFrames } from "./cdp/server-frames.ts";
 export {
   AssignInstance,
   ChangeViewport,

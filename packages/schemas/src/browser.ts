@@ -146,9 +146,9 @@ export type EndedReason = (typeof endedReasons)[number] | (string & {});
 export const BrowserShape = lazyObject(() => ({
   /** When the session began. */
   created_at: Timestamp,
-  /** WebSocket address for CDP clients such as Playwright and Puppeteer; it carries its own token, so treat it as a secret. */
+  /** WebSocket address for CDP clients such as Playwright and Puppeteer; it carries its own token, so treat it as a secret. It ends with the session, and with the API key that asked for it. */
   cdp_ws_url: z.string(),
-  /** WebSocket address for WebDriver BiDi clients; it carries its own token. */
+  /** WebSocket address for WebDriver BiDi clients; it carries its own token, as `cdp_ws_url` does. */
   webdriver_ws_url: z.string(),
   /** Page that shows the session live and takes input; it opens without a key for whoever has it, so treat it as a secret. `readOnly=true` in its query only shows. */
   browser_live_view_url: z.optional(z.string()),

@@ -41,6 +41,10 @@ export function toApiKey(row: StoredKey): ApiKey {
   };
 }
 
+function toKeyRow(row: (Omit<KeyRow, "expiresAtMs"> & { readonly expires_at: string | null }) | undefined): KeyRow | undefined {
+  return row && { ...row, expiresAtMs: row.expires_at === null ? Infinity : Date.parse(row.expires_at) };
+}
+
 /** The queries behind API keys. `projectId` limits each to the keys of that project; `null` = no limit. */
 export function createApiKeyStore({ query }: Database) {
   const selected = () =>
@@ -64,16 +68,18 @@ export function createApiKeyStore({ query }: Database) {
         "api_key_uses.last_used_at",
       ]);
 
+  const active = () =>
+    query.selectFrom("api_keys").select(["id", "name", "project_id", "created_by_email", "expires_at"]).where("deleted_at", "is", null);
+
   return {
     /** For authentication: a key that was not deleted, by its hash. */
     async findByHash(hash: string): Promise<KeyRow | undefined> {
-      const row = await query
-        .selectFrom("api_keys")
-        .select(["id", "name", "project_id", "created_by_email", "expires_at"])
-        .where("key_hash", "=", Buffer.from(hash, "hex"))
-        .where("deleted_at", "is", null)
-        .executeTakeFirst();
-      return row && { ...row, expiresAtMs: row.expires_at === null ? Infinity : Date.parse(row.expires_at) };
+      return toKeyRow(await active().where("key_hash", "=", Buffer.from(hash, "hex")).executeTakeFirst());
+    },
+
+    /** Finds a key that was not deleted, by its id. */
+    async findActive(id: string): Promise<KeyRow | undefined> {
+      return toKeyRow(await active().where("id", "=", id).executeTakeFirst());
     },
 
     /** Whether any key was ever made, a deleted one too. */

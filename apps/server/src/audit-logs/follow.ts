@@ -86,6 +86,8 @@ export interface Entrant {
   readonly sessionId: string;
   /** `undefined` = by a token in the address. */
   readonly access: Access | undefined;
+  /** The API key that the connection depends on: the one sent, or the one that the address was handed out to. */
+  readonly keyId: string;
 }
 
 /** Ways into a session, by their names as operations. */

@@ -7,6 +7,7 @@ import type { RequestHead, RequestOrigins } from "../public-url/request-origin.t
 import type { RateLimits } from "../rate-limits/rate-limits.ts";
 import type { ReadCache } from "../read-cache.ts";
 import { hashKey, isKeySecret } from "./api-key-secret.ts";
+import { keyProblem } from "./key-problem.ts";
 
 /** A key that was presented and is valid. */
 export interface KeyRow {
@@ -87,8 +88,8 @@ export function createAuthenticator({ keys, projects, origins, limits, onUse }: 
   }
 
   function admit(key: KeyRow | undefined, request: RequestHead): Access | Promise<Access> {
-    if (key === undefined) throw refusal(request, "The API key is unknown or was deleted.");
-    if (key.expiresAtMs <= Date.now()) throw refusal(request, `The API key expired at ${new Date(key.expiresAtMs).toISOString()}.`);
+    const problem = keyProblem(key);
+    if (key === undefined || problem !== undefined) throw refusal(request, problem ?? "");
     onUse(key.id);
     const named = namedProject(request.headers);
     if (named !== undefined) return inNamed(key, named, request);

@@ -32,7 +32,7 @@ export function browserPoolHandlers(
       const { params, body, context, signal } = call;
       const acquire = async () => {
         const view = await pools.acquire(context.projectId, params.id_or_name, body, signal);
-        return view && toBrowser(view, context.baseUrl, signer);
+        return view && toBrowser(view, context, signer);
       };
       return regions.answer(call, acquire, pools.closing);
     },

@@ -19,14 +19,14 @@ export interface SessionSigner {
   readonly liveViews: Pick<LiveViewAddresses, "of">;
 }
 
-/** @param baseUrl - where the client reaches the service; the session's addresses stand below it. */
+/** Shows a session to a caller. Its addresses are below the URL by which the caller reaches the service, and end with the caller's key. */
 export async function toBrowser(
   { row, expiresAt, captured }: SessionView,
-  baseUrl: string,
+  { baseUrl, key }: Pick<Access, "baseUrl" | "key">,
   { profiles, secrets, liveViews }: SessionSigner,
 ): Promise<Browser> {
   const profile = row.profile_id === null ? undefined : await profileOf(profiles, row.project_id, row.profile_id);
-  const token = secrets.signSession(row.id);
+  const token = secrets.signSession(row.id, key.id);
   const address = `${baseUrl}/browsers/${row.id}`;
   const socket = address.replace(/^http/, "ws");
   const { options } = row;
@@ -46,7 +46,7 @@ export async function toBrowser(
   };
   // Field by field: a list shows a hundred sessions at a time, and objects that are spread into one another cost more than the query.
   if (row.ended_at === null) {
-    const { browser_live_view_read_only_url, browser_live_view_url } = liveViews.of(row, baseUrl);
+    const { browser_live_view_read_only_url, browser_live_view_url } = liveViews.of(row, { baseUrl, keyId: key.id });
     browser.base_url = address;
     if (browser_live_view_url !== undefined) browser.browser_live_view_url = browser_live_view_url;
     if (browser_live_view_read_only_url !== undefined) browser.browser_live_view_read_only_url = browser_live_view_read_only_url;
@@ -85,7 +85,7 @@ async function profileOf(profiles: Pick<Profiles, "get">, projectId: string, id:
 }
 
 export function browserHandlers(sessions: Sessions, signer: SessionSigner, regions: Pick<Regions, "answer">): Handlers<BrowserEndpoints, Access> {
-  const shown = (view: SessionView, access: Access) => toBrowser(view, access.baseUrl, signer);
+  const shown = (view: SessionView, access: Access) => toBrowser(view, access, signer);
   return {
     async createBrowser(call) {
       const { body, context, signal } = call;

@@ -7,6 +7,9 @@ import type { Duplex } from "node:stream";
 import { attachNoteOf, clientGone, type Entrant } from "../audit-logs/follow.ts";
 import type { AuditRecorder } from "../audit-logs/recorder.ts";
 import type { Access, Authenticator } from "../auth/access.ts";
+import type { IssuingKeys } from "../auth/issuing-keys.ts";
+import type { KeyConnection } from "../auth/key-watch.ts";
+import { requireSessionToken } from "../instance-plane/session-token.ts";
 import type { LiveViewAddresses } from "../live-view/live-view-address.ts";
 import { type LiveViewTarget, liveViewTarget } from "../live-view/live-view-socket.ts";
 import type { Log } from "../log.ts";
@@ -14,6 +17,7 @@ import type { RequestOrigins } from "../public-url/request-origin.ts";
 import { explainOutage } from "../outages.ts";
 import type { ReplicaForwarding } from "../replicas/replica-forwarding.ts";
 import type { Secrets } from "../secrets.ts";
+import { ClientLink } from "./client-link.ts";
 import type { Sessions } from "./sessions.ts";
 import { splice } from "./splice.ts";
 
@@ -56,6 +60,9 @@ interface Inner {
   readonly untilMs?: number;
 }
 
+/** Close code of a WebSocket whose API key is no longer valid: policy violation. */
+const invalidKeyCode = 1008;
+
 /** Status of what is no answer. */
 const badAnswer = 502;
 
@@ -70,10 +77,20 @@ interface Upgrade {
   readonly note: (status: number) => void;
 }
 
+/** A connection from its first byte to its end. */
+interface OpenConnection {
+  /** The API key that it depends on. Absent where another server handed the connection over: that server sees to the key. */
+  keyId?: string;
+  /** Present once it is a WebSocket. */
+  link?: ClientLink;
+}
+
 /** Takes WebSocket connections to sessions: `/browsers/{id}/cdp?jwt=…`, those of live views, and `/browsers/{id}/process/{process_id}/attach` with the same token, or with an API key. */
 export interface UpgradeRoutes {
   /** Connections that are open. */
   count(): number;
+  /** Connections that depend on an API key that this server checks. */
+  keyConnections(): Iterable<KeyConnection>;
   /** Ends every open connection. */
   close(): void;
 }
@@ -82,17 +99,20 @@ export function serveUpgrades(
   server: Server,
   parts: {
     readonly sessions: Sessions;
-    readonly secrets: Secrets;
+    readonly secrets: Pick<Secrets, "verifySession">;
+    readonly issuingKeys: IssuingKeys;
     readonly authenticator: Authenticator;
     readonly origins: RequestOrigins;
     readonly liveViews: LiveViewAddresses;
     readonly replicas: ReplicaForwarding;
     readonly recorder: Pick<AuditRecorder, "note">;
+    /** How long a client may send nothing, not even the answer to a ping. */
+    readonly timeoutMs: number;
     readonly log: Log;
   },
 ): UpgradeRoutes {
-  const { sessions, secrets, authenticator, origins, liveViews, replicas, recorder, log } = parts;
-  const open = new Set<Duplex>();
+  const { sessions, issuingKeys, authenticator, origins, liveViews, replicas, recorder, timeoutMs, log } = parts;
+  const open = new Map<Duplex, OpenConnection>();
 
   /** Looks for the session's instance here, or else has the server that has it take the connection. */
   async function reach(
@@ -111,9 +131,11 @@ export function serveUpgrades(
 
   /** @param enter - told who has been let in, before anything else can go wrong. */
   async function innerFor(url: URL, request: IncomingMessage, enter: (entrant: Entrant) => void): Promise<Inner> {
-    const live = liveViewOf(url, request);
+    const live = await liveViewOf(url, request);
     if (live !== undefined) {
-      enter({ way: live.isControl ? "browsers.liveView.control" : "browsers.liveView.watch", sessionId: live.sessionId, access: undefined });
+      const { isControl, keyId, sessionId } = live;
+      await refuseInvalid(request, () => issuingKeys.require(keyId));
+      enter({ way: isControl ? "browsers.liveView.control" : "browsers.liveView.watch", sessionId, access: undefined, keyId });
       return { ...(await reach(request, { id: live.sessionId }, live.path)), untilMs: live.untilMs };
     }
     const [, id, target] =
@@ -128,27 +150,23 @@ export function serveUpgrades(
     const way = isAttach ? "browsers.process.attach" : target === "webdriver" ? "browsers.webdriver.connect" : "browsers.cdp.connect";
     if (isAttach && token === null && (request.headers.authorization !== undefined || replicas.isForwarded(request))) {
       const access = await authenticator.authenticate(request);
-      enter({ way, sessionId: id, access });
+      enter({ way, sessionId: id, access, keyId: access.key.id });
       return reach(request, { projectId: access.projectId, id, access }, `/${target}`);
     }
-    const session = token === null ? undefined : await secrets.verifySession(token);
-    if (session === undefined || session !== id) {
-      authenticator.countRefused(request);
-      throw new ServiceError(
-        401,
-        "unauthorized",
-        `The address carries no valid token for browser ${id}. Use cdp_ws_url as browsers.create or browsers.get returned it.`,
-      );
-    }
-    enter({ way, sessionId: id, access: undefined });
+    const keyId = await refuseInvalid(request, () => requireSessionToken(parts, token ?? "", id));
+    enter({ way, sessionId: id, access: undefined, keyId });
     return reach(request, { id }, `/${target}`);
   }
 
-  function liveViewOf(url: URL, request: IncomingMessage): LiveViewTarget | undefined {
+  const liveViewOf = (url: URL, request: IncomingMessage): Promise<LiveViewTarget | undefined> =>
+    refuseInvalid(request, () => liveViewTarget(url, liveViews));
+
+  /** Runs a check of a token and counts the refusal of an invalid one. */
+  async function refuseInvalid<Result>(request: IncomingMessage, check: () => Result | Promise<Result>): Promise<Result> {
     try {
-      return liveViewTarget(url, liveViews);
+      return await check();
     } catch (error) {
-      authenticator.countRefused(request);
+      if (ServiceError.isInstance(error)) authenticator.countRefused(request);
       throw error;
     }
   }
@@ -165,6 +183,16 @@ export function serveUpgrades(
     splice(socket, inner);
     // What the instance says to it: 101, or why not.
     inner.once("data", (chunk: Buffer) => {
+      const connection = open.get(socket);
+      if (connection !== undefined) {
+        const onTimeout = (): void => {
+          log.info(
+            { request_id: requestId, websocket_timeout_seconds: timeoutMs / 1000 },
+            "a WebSocket client that answered no ping was disconnected",
+          );
+        };
+        connection.link = new ClientLink({ client: socket, inner, sent: chunk.subarray(chunk.indexOf("\r\n\r\n") + 4), timeoutMs, onTimeout });
+      }
       note(Number(/^HTTP\/1\.1 (\d{3})/.exec(chunk.toString("latin1", 0, 12))?.[1] ?? badAnswer));
     });
     inner.once("close", () => {
@@ -179,7 +207,7 @@ export function serveUpgrades(
 
   function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const requestId = requestIdOf(request.headers);
-    open.add(socket);
+    open.set(socket, {});
     socket.on("close", () => open.delete(socket));
     // Until the sockets are joined nobody else listens, and an unheard error would end the process.
     socket.on("error", () => socket.destroy());
@@ -202,6 +230,8 @@ export function serveUpgrades(
     };
     const enter = (who: Entrant): void => {
       entrant = who;
+      const connection = open.get(socket);
+      if (connection !== undefined && !replicas.isForwarded(request)) connection.keyId = who.keyId;
     };
     upgrade({ enter, head, note, request, requestId, socket }).catch((failure: unknown) => {
       const error = explainOutage(failure);
@@ -222,8 +252,20 @@ export function serveUpgrades(
   server.on("upgrade", onUpgrade);
   return {
     count: () => open.size,
+    *keyConnections() {
+      for (const [socket, { keyId, link }] of open) {
+        if (keyId === undefined) continue;
+        yield {
+          keyId,
+          end(problem) {
+            if (link === undefined) socket.destroy();
+            else link.close(invalidKeyCode, problem);
+          },
+        };
+      }
+    },
     close() {
-      for (const socket of open) socket.destroy();
+      for (const socket of open.keys()) socket.destroy();
     },
   };
 }

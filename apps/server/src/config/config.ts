@@ -34,6 +34,7 @@ type Required =
   | "max_event_loop_delay_ms"
   | "max_memory_mb"
   | "request_stall_seconds"
+  | "websocket_timeout_seconds"
   | "rate_limit_per_key"
   | "rate_limit_per_organization"
   | "rate_limit_per_address"
@@ -267,6 +268,7 @@ export function completeConfig(given: Settings, env: NodeJS.ProcessEnv = process
     max_event_loop_delay_ms: 1000,
     max_memory_mb: 0,
     request_stall_seconds: 30,
+    websocket_timeout_seconds: 120,
     rate_limit_per_key: 60_000,
     rate_limit_per_organization: 300_000,
     rate_limit_per_address: 3000,

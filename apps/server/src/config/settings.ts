@@ -102,6 +102,7 @@ export const Settings = z.strictObject({
   max_event_loop_delay_ms: z.optional(integer(0, 60_000)),
   max_memory_mb: z.optional(integer(0, 10_000_000)),
   request_stall_seconds: z.optional(integer(1, 3600)),
+  websocket_timeout_seconds: z.optional(integer(1, 86_400)),
   rate_limit_per_key: z.optional(integer(0, 10_000_000)),
   rate_limit_per_organization: z.optional(integer(0, 10_000_000)),
   rate_limit_per_address: z.optional(integer(0, 10_000_000)),
@@ -306,6 +307,12 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
     kind: "integer",
     summary: "How long a client may take for the head of a request, or pause within its body, 1 to 3600 seconds.",
     default: "30",
+  },
+  websocket_timeout_seconds: {
+    kind: "integer",
+    summary:
+      "How long a WebSocket client (CDP, BiDi, terminal, live view) may send nothing, not even the answer to a ping, before it is disconnected, 1 to 86,400 seconds.",
+    default: "120",
   },
   rate_limit_per_key: {
     kind: "integer",

@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "
 import { PassThrough, type Readable } from "node:stream";
 import { noAnswer } from "../browsers/session-errors.ts";
 import { replicaHeader } from "../replicas/replica-trust.ts";
+import { followEvents } from "./event-boundary.ts";
 import { withoutSessionToken } from "./session-token.ts";
 
 /** RFC 9110, 7.6.1: of this connection only. What another server vouches for goes no further either. */
@@ -91,11 +92,12 @@ export async function relay(
   const { raw } = request;
   const response = reply.raw;
   const gone = new AbortController();
+  let answer: IncomingMessage | undefined;
   response.on("close", () => {
-    if (!response.writableFinished) gone.abort();
+    // The service may end the stream itself, before the instance does.
+    if (!response.writableFinished || answer?.complete === false) gone.abort();
   });
   const body = hasBody(raw) ? bodyOf(raw) : undefined;
-  let answer: IncomingMessage;
   try {
     const dropped = options.keepsCredentials === true ? ["host"] : secret;
     const headers = { ...without(raw.headers, dropped), ...options.requestHeaders, "x-request-id": request.id };
@@ -125,7 +127,9 @@ export async function relay(
   // The request's id, and what is left of a rate limit.
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) head[name] = value;
   // What a head is written with at once cannot be looked up again, and event streams are told from other answers by their type.
-  if (answer.headers["content-type"] !== undefined) response.setHeader("content-type", answer.headers["content-type"]);
+  const type = answer.headers["content-type"];
+  if (type !== undefined) response.setHeader("content-type", type);
+  if (type?.startsWith("text/event-stream") === true) followEvents(answer, response);
   response.writeHead(answer.statusCode ?? 502, head);
   // The head of a stream must not wait for its first event.
   response.flushHeaders();

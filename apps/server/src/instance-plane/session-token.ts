@@ -1,4 +1,5 @@
 import { ServiceError } from "@shoal/router";
+import type { IssuingKeys } from "../auth/issuing-keys.ts";
 import type { Secrets } from "../secrets.ts";
 
 /** The session token in an address, in the place of a key: `?jwt=…`. */
@@ -18,9 +19,24 @@ export function withoutSessionToken(url: string): string {
   return url.slice(0, question) + (kept.length === 0 ? "" : `?${kept.join("&")}`);
 }
 
-/** @throws {ServiceError} 401 when the token does not open this session. */
-export async function requireSessionToken(secrets: Secrets, token: string, sessionId: string): Promise<void> {
-  if ((await secrets.verifySession(token)) === sessionId) return;
+/** What tokens are checked against. */
+export interface SessionTokenChecks {
+  readonly secrets: Pick<Secrets, "verifySession">;
+  readonly issuingKeys: IssuingKeys;
+}
+
+/**
+ * Checks the token in an address.
+ *
+ * @returns the id of the API key that the token was handed out to.
+ * @throws {ServiceError} 401 when the token does not open this session, or its key is no longer valid.
+ */
+export async function requireSessionToken({ secrets, issuingKeys }: SessionTokenChecks, token: string, sessionId: string): Promise<string> {
+  const opened = await secrets.verifySession(token);
+  if (opened?.sessionId === sessionId) {
+    await issuingKeys.require(opened.keyId);
+    return opened.keyId;
+  }
   throw new ServiceError(
     401,
     "unauthorized",

@@ -3,12 +3,14 @@ import { ServiceError } from "@shoal/router";
 import type { FastifyInstance } from "fastify";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
+import type { IssuingKeys } from "../auth/issuing-keys.ts";
 import type { SessionStore } from "../browsers/session-store.ts";
 import { type HtmlPage, htmlPage, refusalPage, sendPage } from "../html/html-page.ts";
 import type { LiveViewAddresses } from "./live-view-address.ts";
 
 export interface LiveViewParts {
   readonly addresses: LiveViewAddresses;
+  readonly issuingKeys: IssuingKeys;
   readonly store: Pick<SessionStore, "find">;
   /** Sites that may show the page in a frame, as CSP's `frame-ancestors` names them; empty = none. */
   readonly frameAncestors: readonly string[];
@@ -25,7 +27,7 @@ const endings: Readonly<Record<string, string>> = {
 };
 
 /** Serves the page of live views, and what it asks for beside the WebSocket: whether its session still runs. */
-export function serveLiveView(app: FastifyInstance, { addresses, store, frameAncestors, onRefused }: LiveViewParts): void {
+export function serveLiveView(app: FastifyInstance, { addresses, issuingKeys, store, frameAncestors, onRefused }: LiveViewParts): void {
   let loaded: HtmlPage | undefined;
 
   async function stateOf(
@@ -34,9 +36,11 @@ export function serveLiveView(app: FastifyInstance, { addresses, store, frameAnc
   ): Promise<{ readonly state: "running" } | { readonly state: "ended"; readonly ended_reason: string | null }> {
     let sessionId: string;
     try {
-      ({ sessionId } = addresses.open(token));
+      const access = addresses.open(token);
+      await issuingKeys.require(access.keyId);
+      ({ sessionId } = access);
     } catch (error) {
-      onRefused(request);
+      if (ServiceError.isInstance(error)) onRefused(request);
       throw error;
     }
     const row = await store.find(undefined, sessionId, true);

@@ -8,6 +8,7 @@ import { liveViewTarget } from "./live-view-socket.ts";
 
 const hourMs = 60 * 60 * 1000;
 const running = { id: "session1", ended_at: null, options: {} } as const;
+const reader = (baseUrl: string) => ({ baseUrl, keyId: "key1" });
 const addresses = createLiveViewAddresses(createSecrets("a secret of at least 32 characters"), 24);
 const secretKey = "the secret of the server under test";
 const tokenOf = (url = "") => new URL(url).pathname.split("/").at(-1) ?? "";
@@ -19,14 +20,14 @@ describe("addresses of live views", () => {
 
   it("open their session for what they are made for, until they expire", () => {
     vi.useFakeTimers({ now: 1_800_000_001_000 });
-    const { browser_live_view_url: control, browser_live_view_read_only_url: watch } = addresses.of(running, "https://shoal.example/api");
+    const { browser_live_view_url: control, browser_live_view_read_only_url: watch } = addresses.of(running, reader("https://shoal.example/api"));
     expect(control).toMatch(/^https:\/\/shoal\.example\/api\/browser\/live\/[\w.-]+$/);
     expect([control, watch].map((url) => addresses.open(tokenOf(url)))).toMatchObject([
-      { sessionId: "session1", mode: "control" },
+      { sessionId: "session1", keyId: "key1", mode: "control" },
       { sessionId: "session1", mode: "watch" },
     ]);
     vi.setSystemTime(Date.now() + 10_000);
-    expect(addresses.of(running, "https://shoal.example/api").browser_live_view_url).toBe(control);
+    expect(addresses.of(running, reader("https://shoal.example/api")).browser_live_view_url).toBe(control);
     const { expiresAtMs } = addresses.open(tokenOf(control));
     expect(expiresAtMs - Date.now()).toBeGreaterThan(23.9 * hourMs);
     vi.setSystemTime(expiresAtMs - 1);
@@ -36,12 +37,12 @@ describe("addresses of live views", () => {
   });
 
   it("are none for a session that has ended, and hide the bars of one in kiosk mode", () => {
-    expect(addresses.of({ ...running, ended_at: "2026-01-01T00:00:00.000Z" }, "http://x")).toEqual({});
-    expect(addresses.of({ ...running, options: { kiosk_mode: true } }, "http://x").browser_live_view_url).toMatch(/\?kiosk=true$/);
+    expect(addresses.of({ ...running, ended_at: "2026-01-01T00:00:00.000Z" }, reader("http://x"))).toEqual({});
+    expect(addresses.of({ ...running, options: { kiosk_mode: true } }, reader("http://x")).browser_live_view_url).toMatch(/\?kiosk=true$/);
   });
 
   it("cannot be made from others", () => {
-    const token = tokenOf(addresses.of(running, "http://x").browser_live_view_url);
+    const token = tokenOf(addresses.of(running, reader("http://x")).browser_live_view_url);
     fc.assert(
       fc.property(fc.nat(token.length - 1), fc.constantFrom("a", "b", "c", "w", "0", "9", ".", "-", "_", "A"), (place, letter) => {
         const other = token.slice(0, place) + letter + token.slice(place + 1);
@@ -52,7 +53,7 @@ describe("addresses of live views", () => {
   });
 
   it("lead to the instance in the mode that they carry, whatever is asked for", () => {
-    const { browser_live_view_url: control = "", browser_live_view_read_only_url: watch = "" } = addresses.of(running, "http://x");
+    const { browser_live_view_url: control = "", browser_live_view_read_only_url: watch = "" } = addresses.of(running, reader("http://x"));
     const path = (url: string, query: string) => liveViewTarget(new URL(`${url}/socket?${query}`), addresses)?.path;
     expect(path(control, "viewer=a-1")).toBe("/live-view?mode=control&viewer=a-1");
     expect(path(control, "readOnly=true&viewer=a%26mode=control%0d%0aX: y")).toBe("/live-view?mode=view&viewer=amodecontrolXy");
@@ -80,7 +81,7 @@ describe("the page", () => {
     };
     // So that nothing has to be started within the time of the other address.
     const first = await opened(usual);
-    const text = `${id}.c${Math.ceil(Date.now() / 1000 + 12).toString(36)}`;
+    const text = `${id}.${tokenOf(usual).split(".")[1] ?? ""}.c${Math.ceil(Date.now() / 1000 + 12).toString(36)}`;
     const url = `${server.baseUrl}/browser/live/${text}.${createSecrets(secretKey).sign("live view", text)}`;
     const socket = await opened(url);
     await new Promise((resolve) => {

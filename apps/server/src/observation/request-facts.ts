@@ -4,11 +4,13 @@ import type { Access } from "../auth/access.ts";
 
 const route = Symbol("route");
 const access = Symbol("access");
+const keyId = Symbol("key id");
 
 /** Properties of the request, as its id is. */
 interface Noted extends IncomingMessage {
   [route]?: string | undefined;
   [access]?: Access;
+  [keyId]?: string;
 }
 
 /** Keeps which route a request has taken, as the HTTP server names it: `/profiles/:id_or_name`. */
@@ -24,6 +26,16 @@ export function noteAccess(request: Noted, known: Access): void {
 /** What {@link noteAccess} kept; `undefined` where nobody was let in, or with the token of a session. */
 export function accessOf(request: Noted): Access | undefined {
   return request[access];
+}
+
+/** Keeps the API key that a request depends on: its own, or the one that the token in its address was handed out to. */
+export function noteKeyId(request: Noted, id: string): void {
+  request[keyId] = id;
+}
+
+/** Returns what {@link noteKeyId} kept. */
+export function keyIdOf(request: Noted): string | undefined {
+  return request[keyId];
 }
 
 /** Operations by method and route. */

@@ -260,7 +260,7 @@ it("takes the word of none but a server of its own database", async () => {
   }
   // Nor does the token of a session.
   const token = new URL(session.cdp_ws_url).searchParams.get("jwt") ?? "";
-  expect((await fetch(`${second.baseUrl}${path}/fs/list_files?path=/&jwt=${token}`, { headers: { "x-shoal-replica": "x" } })).status).toBe(200);
+  expect((await fetch(`${second.baseUrl}${path}/fs/list_files?path=/&jwt=${token}`, { headers: { "x-shoal-replica": "x" } })).status).toBe(401);
   expect(
     (
       await fetch(`${second.baseUrl}${path}/fs/create_directory?jwt=${token}`, {

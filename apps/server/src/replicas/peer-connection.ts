@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { connect as netConnect, type Socket } from "node:net";
 import { connect as tlsConnect } from "node:tls";
+import { tcpKeepAliveMs } from "../tcp-keep-alive.ts";
 import type { ProvenServer, ReplicaTrust } from "./replica-trust.ts";
 
 /** Where a server proves who it is. */
@@ -24,6 +25,7 @@ export async function connectToPeer(peer: ProvenServer, trust: ReplicaTrust): Pr
   const target = { host: hostname.replace(/^\[|\]$/g, ""), port: Number(port === "" ? (isSecure ? 443 : 80) : port) };
   const socket = isSecure ? tlsConnect({ ...target, servername: target.host, ALPNProtocols: ["http/1.1"] }) : netConnect(target);
   socket.setNoDelay(true);
+  socket.setKeepAlive(true, tcpKeepAliveMs);
   const nonce = randomBytes(24).toString("base64url");
   const timer = setTimeout(() => socket.destroy(new Error(`It did not answer within ${String(connectTimeoutMs / 1000)} s.`)), connectTimeoutMs);
   try {
