@@ -8,6 +8,7 @@ import { createKeyUses } from "./api-keys/key-uses.ts";
 import { openExports } from "./audit-export/open-exports.ts";
 import { createAuditLogs } from "./audit-logs/audit-logs.ts";
 import { createAuditChain } from "./audit-logs/chain.ts";
+import { openHeadWitness } from "./audit-logs/head-witness.ts";
 import { noteOf } from "./audit-logs/follow.ts";
 import { createAuditRecorder } from "./audit-logs/recorder.ts";
 import { createAuthenticator, type KeyRow } from "./auth/access.ts";
@@ -53,6 +54,7 @@ import type { RunningServer, StartOptions } from "./running-server.ts";
 import { createSecrets } from "./secrets.ts";
 import { createReadiness } from "./service/readiness.ts";
 import { settleAdminKey } from "./start/admin-key.ts";
+import { settleAuditHead } from "./start/audit-head.ts";
 import { Cleanup } from "./start/cleanup.ts";
 import { openParts, type Started } from "./start/open-parts.ts";
 import { writeReadyFile } from "./start/ready-file.ts";
@@ -165,7 +167,7 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
     for (const id of changed.projects) lookup.forget(id);
     for (const id of changed.keys ?? []) forgetKey(id);
   });
-  const chain = createAuditChain(database, secrets);
+  const chain = createAuditChain(database, { secrets, witness: openHeadWitness(dataDir.path, secrets, log), log });
   const recorder = createAuditRecorder(chain, log);
   cleanup.add("the audit log", () => recorder.close());
   const keyUses = createKeyUses(database, log);
@@ -377,6 +379,7 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
   const metricsUrl = await observation.listen();
   const baseUrl = await listen(app, config.host, config.port);
   await replicas.announce(config.replica_url ?? replicaAddress(baseUrl, config.host));
+  await settleAuditHead({ config, chain, recorder, log }, baseUrl);
   const { apiKey, isNew } = await settleAdminKey({ config, apiKeys, recorder, log }, baseUrl);
   overload.reset();
   if (config.ready_file !== undefined) {

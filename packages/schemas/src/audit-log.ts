@@ -124,8 +124,8 @@ export const AuditLogVerificationShape = lazyObject(() => ({
   /** The first thing that is wrong; absent when nothing is. */
   problem: z.optional(
     z.object({
-      /** `changed`: an entry is not as it was written. `missing`: entries were removed. `head`: the end of the log is not the one that was sealed. `known_head`: the log does not hold the entry that was noted. */
-      kind: openEnum("changed", "missing", "head", "known_head"),
+      /** `changed`: an entry is not as it was written. `missing`: entries were removed. `head`: the end of the log is not the one that was sealed. `truncated`: the log does not hold the newest entry that the server which answers has seen. `known_head`: the log does not hold the entry that was noted. */
+      kind: openEnum("changed", "missing", "head", "truncated", "known_head"),
       /** Sequence of the entry concerned. */
       sequence: z.int(),
       /** For people: what is wrong. */

@@ -308,7 +308,7 @@ it("is due at once when it was changed, wherever between two milliseconds that w
 });
 
 it("writes a long log in objects that are bounded, each entry once although two servers look", async () => {
-  const chain = createAuditChain(server.database, createSecrets(sharedSecret));
+  const chain = createAuditChain(server.database, { secrets: createSecrets(sharedSecret) });
   const at = new Date(Date.now() - 1000).toISOString();
   const note = (index: number, user_agent = "test") => ({
     id: createId(),

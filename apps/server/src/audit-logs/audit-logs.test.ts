@@ -2,12 +2,14 @@ import { type Database } from "@shoal/database";
 import { AuditLogEntry, type AuditLogVerification } from "@shoal/schemas";
 import fc from "fast-check";
 import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { createId } from "../ids.ts";
 import { createLog } from "../log.ts";
 import { completeConfig } from "../config/config.ts";
+import type { Settings } from "../config/settings.ts";
 import { createSecrets } from "../secrets.ts";
 import { startServer } from "../server.ts";
 import { startTestServer, type TestRequest, type TestServer } from "../testing/test-server.ts";
@@ -156,7 +158,7 @@ describe("pages and chunks", () => {
   const past = `start=2019-12-31T00:00:00Z&end=2020-01-02T00:00:00Z`;
   let chain: ReturnType<typeof createAuditChain>;
   beforeAll(async () => {
-    chain = createAuditChain(server.database, createSecrets("x".repeat(32)));
+    chain = createAuditChain(server.database, { secrets: createSecrets("x".repeat(32)) });
     // Many of one millisecond: only the sequence tells them apart.
     await chain.append(
       Array.from({ length: 57 }, (_, index) =>
@@ -263,6 +265,23 @@ describe("the chain", () => {
   const check = async (head?: string) =>
     (await own.request("GET", `/audit-logs/verify${head === undefined ? "" : `?known_head=${head}`}`)).body as AuditLogVerification;
 
+  const checkAt = async (baseUrl: string) =>
+    (await (await fetch(`${baseUrl}/audit-logs/verify`, { headers: { authorization: `Bearer ${own.key}` } })).json()) as AuditLogVerification;
+  const startSecond = (settings: Settings = {}) =>
+    startServer(
+      completeConfig({
+        data_dir: join(own.dataDir, "..", "second"),
+        secret_key: secretKey,
+        port: 0,
+        placement: "process",
+        warm: 0,
+        log_level: "silent",
+        ...unlimited,
+        ...settings,
+      }),
+      { database: { ...database, close: () => Promise.resolve() } },
+    );
+
   /** Does something in the database, looks, and puts everything back. */
   async function tampered(harm: () => Promise<unknown>, head?: string): Promise<AuditLogVerification> {
     const rows = await database.query.selectFrom("audit_logs").selectAll().execute();
@@ -271,7 +290,8 @@ describe("the chain", () => {
     const found = await check(head);
     await database.query.deleteFrom("audit_logs").execute();
     await database.query.insertInto("audit_logs").values(rows).execute();
-    await database.query.updateTable("audit_chain").set(ends).execute();
+    await database.query.deleteFrom("audit_chain").execute();
+    await database.query.insertInto("audit_chain").values(ends).execute();
     return found;
   }
 
@@ -318,7 +338,7 @@ describe("the chain", () => {
           .updateTable("audit_chain")
           .set({ last_sequence: 0, last_hash: Buffer.alloc(32) })
           .execute();
-        await createAuditChain(database, createSecrets("another secret, as the first is unknown")).append([note()]);
+        await createAuditChain(database, { secrets: createSecrets("another secret, as the first is unknown") }).append([note()]);
       },
       { kind: "head", sequence: 1 },
     ],
@@ -328,29 +348,46 @@ describe("the chain", () => {
         await database.query.deleteFrom("audit_logs").where("sequence", ">", 4).execute();
         const last = await database.query.selectFrom("audit_logs").select("hash").where("sequence", "=", 4).executeTakeFirstOrThrow();
         await database.query.updateTable("audit_chain").set({ last_sequence: 4, last_hash: last.hash }).execute();
-        await createAuditChain(database, createSecrets(secretKey)).append([note()]);
-        await createAuditChain(database, createSecrets(secretKey)).append([note()]);
+        await createAuditChain(database, { secrets: createSecrets(secretKey) }).append([note()]);
+        await createAuditChain(database, { secrets: createSecrets(secretKey) }).append([note()]);
       },
       { kind: "head", sequence: 5 },
+    ],
+    [
+      "a log that was emptied, with ends as if it had never been written",
+      async () => {
+        await database.query.deleteFrom("audit_logs").execute();
+        await database.query
+          .updateTable("audit_chain")
+          .set({
+            first_sequence: 1,
+            last_sequence: 0,
+            last_hash: Buffer.alloc(32),
+            first_previous_hash: Buffer.alloc(32),
+            seal: null,
+            broken_at: null,
+          })
+          .execute();
+      },
+      { kind: "truncated", sequence: 7 },
+    ],
+    ["that the ends of the log were removed", () => database.query.deleteFrom("audit_chain").execute(), { kind: "head", sequence: 0 }],
+    [
+      "that everything was removed, although the service went on writing behind it",
+      async () => {
+        await database.query.deleteFrom("audit_logs").execute();
+        await database.query.deleteFrom("audit_chain").execute();
+        for (let index = 0; index < 9; index += 1) await own.request("POST", "/profiles", { body: {} });
+      },
+      { kind: "head", sequence: 1 },
     ],
   ])("shows %s", async (_what, harm, problem) => {
     expect(await tampered(harm)).toMatchObject({ valid: false, problem });
     expect(await check()).toMatchObject({ valid: true });
   });
 
-  it("shows that a noted head is gone after the database was put back to an earlier time", async () => {
-    const rows = await database.query.selectFrom("audit_logs").selectAll().execute();
-    const ends = await database.query.selectFrom("audit_chain").selectAll().executeTakeFirstOrThrow();
-    await own.request("POST", "/profiles", { body: {} });
-    const { head } = await check();
-    await database.query.deleteFrom("audit_logs").where("sequence", ">", rows.length).execute();
-    await database.query.updateTable("audit_chain").set(ends).execute();
-    expect(await check()).toMatchObject({ valid: true });
-    expect(await check(head)).toMatchObject({ valid: false, problem: { kind: "known_head" } });
-  });
-
   it("stays whole when its old entries are removed in time", async () => {
-    const chain = createAuditChain(database, createSecrets(secretKey));
+    const chain = createAuditChain(database, { secrets: createSecrets(secretKey) });
     const kept = await database.query.selectFrom("audit_logs").select("at").where("sequence", "=", 4).executeTakeFirstOrThrow();
     const { entries } = await check();
     await chain.dropBefore(new Date(kept.at));
@@ -363,25 +400,59 @@ describe("the chain", () => {
     expect(await check()).toMatchObject({ valid: true, entries: 1 });
   });
 
+  it("stays whole when its old entries are removed and the service writes on, for a server that has not written since", async () => {
+    const second = await startSecond();
+    await own.request("POST", "/profiles", { body: {} });
+    await check();
+    await createAuditChain(database, { secrets: createSecrets(secretKey) }).dropBefore(new Date(Date.now() + dayMs));
+    await own.request("POST", "/profiles", { body: {} });
+    for (const { baseUrl } of [own, second]) expect(await checkAt(baseUrl)).toMatchObject({ valid: true, entries: 1 });
+    await second.close();
+  });
+
   it("is one, whoever of several servers writes at once", async () => {
-    const second = await startServer(
-      completeConfig({
-        data_dir: join(own.dataDir, "..", "second"),
-        secret_key: secretKey,
-        port: 0,
-        placement: "process",
-        warm: 0,
-        log_level: "silent",
-        ...unlimited,
-      }),
-      { database: { ...database, close: () => Promise.resolve() } },
-    );
+    const second = await startSecond();
     const { entries } = await check();
     const make = (baseUrl: string) => fetch(`${baseUrl}/profiles`, { method: "POST", headers: { authorization: `Bearer ${own.key}` } });
     await Promise.all(Array.from({ length: 40 }, (_, index) => make(index % 2 === 0 ? own.baseUrl : second.baseUrl)));
     // What was noted is written before the server is gone.
     await second.close();
     expect(await check()).toMatchObject({ valid: true, entries: entries + 40 });
+  });
+
+  // Last, because the first server reports it from then on.
+  it("shows that the database was put back to an earlier time until an operator accepts it, and says so in the log", async () => {
+    const second = await startSecond();
+    const make = (baseUrl: string) => fetch(`${baseUrl}/profiles`, { method: "POST", headers: { authorization: `Bearer ${own.key}` } });
+    await make(second.baseUrl);
+    const { head: before } = await checkAt(second.baseUrl);
+    const rows = await database.query.selectFrom("audit_logs").selectAll().execute();
+    const ends = await database.query.selectFrom("audit_chain").selectAll().executeTakeFirstOrThrow();
+    for (let index = 0; index < 3; index += 1) await make(second.baseUrl);
+    const { head: noted } = await checkAt(second.baseUrl);
+    await second.close();
+    await database.query.deleteFrom("audit_logs").where("sequence", ">", ends.last_sequence).execute();
+    await database.query.updateTable("audit_chain").set(ends).execute();
+
+    const again = await startSecond();
+    const truncated = { valid: false, problem: { kind: "truncated", sequence: Number(noted.split(":")[0]) } };
+    expect(await checkAt(again.baseUrl)).toMatchObject({ ...truncated, head: before, entries: rows.length });
+    for (let index = 0; index < 6; index += 1) await make(again.baseUrl);
+    expect(await checkAt(again.baseUrl)).toMatchObject(truncated);
+    await again.close();
+
+    const accepted = await startSecond({ accept_audit_head: true });
+    const found = await checkAt(accepted.baseUrl);
+    expect(found).toMatchObject({ valid: true, entries: rows.length + 7 });
+    const last = await database.query.selectFrom("audit_logs").selectAll().orderBy("sequence", "desc").executeTakeFirstOrThrow();
+    expect(last).toMatchObject({ operation: "auditLogs.acceptHead", auth_strategy: "service", path: `/audit-logs/accepted-heads/${noted}` });
+    await accepted.close();
+
+    // A file that was changed, or sealed with another secret, does not count as the first start.
+    writeFileSync(join(own.dataDir, "..", "second", "audit-head"), `1:${"0".repeat(64)}.${"A".repeat(43)}\n`);
+    const damaged = await startSecond();
+    expect(await checkAt(damaged.baseUrl)).toMatchObject({ valid: false, problem: { kind: "head", sequence: 0 } });
+    await damaged.close();
   });
 });
 
@@ -398,6 +469,8 @@ describe("the recorder", () => {
           return Promise.resolve();
         },
         verify: () => Promise.reject(new Error("unused")),
+        acceptHead: () => Promise.reject(new Error("unused")),
+        checkHead: () => Promise.reject(new Error("unused")),
         dropBefore: () => Promise.resolve(),
       },
       log,

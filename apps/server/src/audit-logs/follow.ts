@@ -132,7 +132,10 @@ export function attachNoteOf(
 }
 
 /** The note on something that the service did by itself, as if by a request to an operation. */
-export function ownNote({ method, operationId, path }: Endpoint, outcome: { readonly status: number; readonly baseUrl: string }): AuditNote {
+export function ownNote(
+  { method, operationId, path }: Pick<Endpoint, "method" | "path"> & { readonly operationId: string },
+  outcome: { readonly status: number; readonly baseUrl: string },
+): AuditNote {
   return {
     id: createId(),
     at: new Date().toISOString(),

@@ -54,7 +54,8 @@ type Required =
   | "metrics_host"
   | "log_level"
   | "log_format"
-  | "new_admin_key";
+  | "new_admin_key"
+  | "accept_audit_head";
 
 /** Checked settings with their defaults filled in; paths are absolute. */
 export type Config = { readonly [Name in Required]-?: NonNullable<Settings[Name]> } & {
@@ -289,6 +290,7 @@ export function completeConfig(given: Settings, env: NodeJS.ProcessEnv = process
     log_level: "info",
     log_format: "auto",
     new_admin_key: false,
+    accept_audit_head: false,
   };
   const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   return { ...defaults, ...present };

@@ -37,7 +37,10 @@ export function compareSettings(before: Config, after: Config): ReloadReport {
   // `Object.keys` forgets the names' type.
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort() as SettingName[];
   const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
-  return { applied: changed.filter((name) => live.has(name)), needRestart: changed.filter((name) => !live.has(name) && name !== "new_admin_key") };
+  return {
+    applied: changed.filter((name) => live.has(name)),
+    needRestart: changed.filter((name) => !live.has(name) && name !== "new_admin_key" && name !== "accept_audit_head"),
+  };
 }
 
 /** The settings of {@link reloadable}. */

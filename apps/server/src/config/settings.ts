@@ -132,6 +132,7 @@ export const Settings = z.strictObject({
   log_format: z.optional(z.enum(["auto", "pretty", "json"])),
   ready_file: z.optional(text),
   new_admin_key: z.optional(z.boolean()),
+  accept_audit_head: z.optional(z.boolean()),
 });
 /** Settings as they were given; what is absent takes its default. */
 export type Settings = z.output<typeof Settings>;
@@ -403,6 +404,12 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
   new_admin_key: {
     kind: "boolean",
     summary: "Make another admin key at this start, for when the first one is lost.",
+    default: "false",
+    flagOnly: true,
+  },
+  accept_audit_head: {
+    kind: "boolean",
+    summary: "Take the audit log as it is at this start for whole, after the database was restored from a backup. An entry of the log says so.",
     default: "false",
     flagOnly: true,
   },

@@ -1,0 +1,21 @@
+import type { Tables } from "@shoal/database";
+import type { Transaction } from "kysely";
+import type { AuditHead } from "./head-witness.ts";
+
+/** What the database says of the log's ends. */
+export interface LogEnds {
+  readonly first_sequence: number;
+  readonly first_previous_hash: Buffer;
+  readonly last_sequence: number;
+  readonly last_hash: Buffer;
+}
+
+/** Whether the log holds the entry of a head. Of an entry that is older than the retention, the sealed ends are what remains. */
+export async function holdsHead(transaction: Transaction<Tables>, { hash, sequence }: AuditHead, ends: LogEnds): Promise<boolean> {
+  if (sequence === ends.last_sequence) return ends.last_hash.toString("hex") === hash;
+  if (sequence > ends.last_sequence) return false;
+  if (sequence === ends.first_sequence - 1) return ends.first_previous_hash.toString("hex") === hash;
+  if (sequence < ends.first_sequence) return true;
+  const row = await transaction.selectFrom("audit_logs").select("hash").where("sequence", "=", sequence).executeTakeFirst();
+  return row?.hash.toString("hex") === hash;
+}
