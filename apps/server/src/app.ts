@@ -35,6 +35,7 @@ import { entitlementsOf } from "./organization/entitlements.ts";
 import { organizationHandlers } from "./organization/handlers.ts";
 import { noteAccess, noteKeyId } from "./observation/request-facts.ts";
 import type { Organization } from "./organization/organization.ts";
+import { explainConstraint } from "./constraint-answers.ts";
 import { explainOutage } from "./outages.ts";
 import { profileHandlers } from "./profiles/handlers.ts";
 import type { OverloadGuard } from "./overload/overload-guard.ts";
@@ -133,7 +134,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     explain(error, request) {
       const explained = explainOutage(error);
       if (explained !== error) request.log.warn({ err: error }, "a request failed for want of the database or of room on the disk");
-      return explained;
+      return explainConstraint(explained);
     },
   });
 
