@@ -54,7 +54,7 @@ it("finishes what is in flight, ends sessions as server_stopped, and leaves noth
   await cdp.closed;
   await server.close();
   await expect(fetch(`${server.baseUrl}/health`)).rejects.toThrow();
-  expect(existsSync(join(dataDir, "server.lock"))).toBe(false);
+  expect(existsSync(join(dataDir, "server.pid"))).toBe(false);
   // The placement keeps compiled programs beside the sessions' folders.
   expect(readdirSync(join(dataDir, "sessions")).filter((name) => !/^(compiled|program)-/.test(name))).toEqual([]);
 

@@ -98,7 +98,7 @@ describe("does not start, and leaves nothing behind,", () => {
     other.close();
     expect(error.message).toBe(`Port ${String(port)} of 127.0.0.1 is in use by another program.`);
     expect(error.hint).toContain("--port 0");
-    expect(existsSync(join(dataDir(), "server.lock"))).toBe(false);
+    expect(existsSync(join(dataDir(), "server.pid"))).toBe(false);
   });
 
   it("on an address of another machine", async () => {

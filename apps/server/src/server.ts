@@ -76,7 +76,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
   const cleanup = new Cleanup(log);
   try {
     await tryAddress(config.host, config.port);
-    const dataDir = openDataDir(config.data_dir);
+    const dataDir = await openDataDir(config.data_dir);
     cleanup.add("the data folder", () => {
       dataDir.release();
     });

@@ -2,6 +2,7 @@ export { type BackupSource, openBackupSource, type TableChunk } from "./backup/b
 export { openRestoreTarget, type RestoreTarget } from "./backup/restore-target.ts";
 export type { Change, ChangeListener } from "./change-feed.ts";
 export { DatabaseError, type DatabaseErrorCode } from "./database-error.ts";
+export { type FileLock, lockFile } from "./file-lock.ts";
 export type { DatabaseLog } from "./log.ts";
 export { containsFolded, folded } from "./name-search.ts";
 export { type Database, type DatabaseOptions, openDatabase } from "./open-database.ts";

@@ -138,7 +138,7 @@ class Restoration {
  */
 export async function restoreBackup(config: BackupConfig, from: Readable, log: Log): Promise<RestoreReport> {
   refuseExternal(config);
-  const dataDir = openDataDir(config.data_dir);
+  const dataDir = await openDataDir(config.data_dir);
   const marker = restoringMarker(config.data_dir);
   try {
     if (existsSync(marker)) clear(config);

@@ -1,6 +1,9 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { StartError } from "../start-error.ts";
 import { adminKeyPath, readAdminKey, writeAdminKey } from "./admin-key.ts";
@@ -16,12 +19,12 @@ afterEach(() => {
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-it("makes the folder and its secrets readable by this user alone, and finds them again", () => {
+it("makes the folder and its secrets readable by this user alone, and finds them again", async () => {
   const path = join(folder, "deep", "data");
-  const first = openDataDir(path);
+  const first = await openDataDir(path);
   const secret = readServerSecret(path, undefined);
   first.release();
-  const second = openDataDir(path);
+  const second = await openDataDir(path);
   expect(second.serverId).toBe(first.serverId);
   expect(readServerSecret(path, undefined)).toBe(secret);
   expect(readServerSecret(path, "configured")).toBe("configured");
@@ -30,33 +33,53 @@ it("makes the folder and its secrets readable by this user alone, and finds them
     expect(modeOf(join(path, "secret.key"))).toBe(0o600);
   }
   second.release();
-  expect(readdirSync(path).sort()).toEqual(["secret.key", "server-id", "sessions"]);
+  expect(readdirSync(path).sort()).toEqual(["secret.key", "server-id", "server.lock", "sessions"]);
 });
 
-it("refuses a folder that a running server uses, and names it", () => {
-  const held = openDataDir(folder);
-  expect(() => openDataDir(folder)).toThrow(new RegExp(`in use by the Shoal server with process id ${String(process.pid)}`));
+it("refuses a folder that a running server uses, and names it", async () => {
+  const held = await openDataDir(folder);
+  await expect(openDataDir(folder)).rejects.toThrow(new RegExp(`in use by the Shoal server with process id ${String(process.pid)}`));
   held.release();
-  openDataDir(folder).release();
+  (await openDataDir(folder)).release();
 });
 
-it("takes over from a server that was killed, also when its process id belongs to another program now", () => {
-  writeFileSync(join(folder, "server.lock"), "999999999 1 x");
-  openDataDir(folder).release();
-  if (process.platform === "linux") {
-    writeFileSync(join(folder, "server.lock"), `${String(process.ppid)} 1 x`);
-    openDataDir(folder).release();
+it("has one holder when servers start at once on the folder of one that was killed", { timeout: 120_000 }, async () => {
+  const program = `
+    const { openDataDir } = await import(${JSON.stringify(new URL("data-dir.ts", import.meta.url).href)});
+    const say = (text) => process.stdout.write(text + "\\n");
+    process.stdin.on("data", () => openDataDir(${JSON.stringify(folder)}).then(() => say("held"), (error) => say(error.message)));
+    say("loaded");`;
+  let servers = Array.from({ length: 4 }, () => {
+    const child = spawn(process.execPath, ["--conditions=@shoal/source", "--input-type=module", "-e", program]);
+    return { child, lines: createInterface(child.stdout)[Symbol.asyncIterator]() };
+  });
+  const next = () => Promise.all(servers.map(async ({ lines }) => String((await lines.next()).value)));
+  try {
+    expect(new Set(await next())).toEqual(new Set(["loaded"]));
+    while (servers.length > 1) {
+      for (const { child } of servers) child.stdin.write("go\n");
+      const said = await next();
+      expect(said.filter((line) => line === "held")).toHaveLength(1);
+      expect(said.filter((line) => line.includes("in use by the Shoal server"))).toHaveLength(servers.length - 1);
+      const holder = servers[said.indexOf("held")]?.child;
+      holder?.kill("SIGKILL");
+      if (holder !== undefined) await once(holder, "close");
+      servers = servers.filter(({ child }) => child !== holder);
+    }
+  } finally {
+    for (const { child } of servers) child.kill("SIGKILL");
   }
-  expect(existsSync(join(folder, "server.lock"))).toBe(false);
+  expect(readFileSync(join(folder, "server.pid"), "utf8")).toMatch(/^\d+\n$/);
+  (await openDataDir(folder)).release();
 });
 
-it("explains a folder that cannot be used", () => {
+it("explains a folder that cannot be used", async () => {
   const path = join(folder, "file");
   writeFileSync(path, "");
   // /proc refuses new folders with ENOENT, as if its own were missing.
   for (const wrong of [path, join(path, "below"), ...(process.platform === "linux" ? ["/proc/nope", "/proc/nope/below"] : [])]) {
     try {
-      openDataDir(wrong);
+      await openDataDir(wrong);
       expect.unreachable();
     } catch (error) {
       if (!StartError.isInstance(error)) throw error;

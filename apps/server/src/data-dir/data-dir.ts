@@ -1,3 +1,4 @@
+import { lockFile } from "@shoal/database";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -53,45 +54,28 @@ export interface DataDir {
   release(): void;
 }
 
-/** When the process with this id began, to tell it from a later one with the same id; empty where the system does not say. */
-function processStart(pid: number): string {
-  // Field 22, counted behind the program's name, which may hold spaces and parentheses.
-  return (
-    readIfPresent(`/proc/${String(pid)}/stat`)
-      ?.replace(/^.*\) /s, "")
-      .split(" ")[19] ?? ""
-  );
-}
-
-function isRunning(pid: number, started: string): boolean {
+/** Locks the folder for this process. The kernel releases the lock when the process dies. */
+async function lock(folder: string): Promise<() => void> {
+  const held = await lockFile(join(folder, "server.lock"));
+  // The lock's own file must not be opened a second time, so the holder says in another one who it is.
+  const pidFile = join(folder, "server.pid");
+  if (held === undefined) {
+    const pid = readIfPresent(pidFile)?.trim() ?? "";
+    throw new StartError(`The data folder ${folder} is in use by the Shoal server${/^\d+$/.test(pid) ? ` with process id ${pid}` : ""}.`, {
+      hint: "Stop that server, or start this one with another folder (--data-dir).",
+    });
+  }
+  const release = (): void => {
+    rmSync(pidFile, { force: true });
+    held.release();
+  };
   try {
-    process.kill(pid, 0);
+    writePrivateFile(pidFile, `${String(process.pid)}\n`);
+    return release;
   } catch (error) {
-    if (!hasCode(error, "EPERM")) return false;
+    release();
+    throw error;
   }
-  return started === "" || processStart(pid) === started;
-}
-
-function lock(path: string): () => void {
-  const mine = `${String(process.pid)} ${processStart(process.pid)} ${createId()}`;
-  for (let attempt = 0; attempt < 5; attempt += 1) {
-    try {
-      writeFileSync(path, mine, { mode: 0o600, flag: "wx" });
-      return () => {
-        if (readIfPresent(path) === mine) rmSync(path, { force: true });
-      };
-    } catch (error) {
-      if (!hasCode(error, "EEXIST")) throw error;
-    }
-    const [pid = "", started = ""] = (readIfPresent(path) ?? "").split(" ");
-    if (/^\d+$/.test(pid) && isRunning(Number(pid), started)) {
-      throw new StartError(`The data folder ${dirname(path)} is in use by the Shoal server with process id ${pid}.`, {
-        hint: "Stop that server, or give this one a folder of its own with --data-dir.",
-      });
-    }
-    rmSync(path, { force: true });
-  }
-  throw new StartError(`The data folder ${dirname(path)} cannot be locked: other servers start at the same moment.`, { hint: "Start again." });
 }
 
 /** `mkdir -p`. Node's own goes round for ever where a file system refuses new folders with ENOENT, as /proc does. */
@@ -111,11 +95,11 @@ function makeFolder(path: string): void {
  *
  * @throws {StartError} when it cannot be written to, or another server uses it.
  */
-export function openDataDir(path: string): DataDir {
+export async function openDataDir(path: string): Promise<DataDir> {
   try {
     const sessionsDir = join(path, "sessions");
     makeFolder(path);
-    const release = lock(join(path, "server.lock"));
+    const release = await lock(path);
     try {
       mkdirSync(sessionsDir, { recursive: true, mode: 0o700 });
       const serverId = kept(join(path, "server-id"), isId, createId);

@@ -1,8 +1,7 @@
 import { chown, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseError } from "../database-error.ts";
+import { lockFile } from "../file-lock.ts";
 
 /** What the holder of a directory tells others about itself. */
 export interface Owner {
@@ -24,12 +23,6 @@ export interface DirectoryLock {
   release(): void;
 }
 
-/**
- * Two that ask in the same millisecond can both be refused, and one that is just closing is still there: so a refusal is
- * final only after this.
- */
-const patienceMs = 600;
-
 const ownerFile = (directory: string): string => join(directory, "owner.json");
 
 /** What the holder of a directory wrote of itself. */
@@ -46,48 +39,22 @@ export async function readOwner(directory: string): Promise<Owner | undefined> {
   }
 }
 
-/** SQLite is here for its file locks alone, which Node offers nowhere else: held by the kernel, on all systems, without a server. */
-function tryLock(file: string): DatabaseSync | undefined {
-  let database: DatabaseSync | undefined;
-  try {
-    database = new DatabaseSync(file);
-    database.exec("pragma journal_mode = memory; begin exclusive");
-    return database;
-  } catch (error) {
-    database?.close();
-    const sqliteBusy = 5;
-    if (error instanceof Error && "errcode" in error && error.errcode === sqliteBusy) return undefined;
-    throw new DatabaseError(`The file ${file} cannot be locked: ${error instanceof Error ? error.message : String(error)}.`, {
-      code: "data_dir_unwritable",
-      hint: "Correct the owner of the data directory and of all in it, or choose one on a local file system.",
-      cause: error,
-    });
-  }
-}
-
 /**
  * Takes the directory for this process.
  *
  * @throws {DatabaseError} `data_dir_locked`, in less than a second, naming the directory and the holder's process id; `data_dir_unwritable`.
  */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
-  // Nothing in this process may open this file otherwise: closing it would drop the lock (POSIX record locks).
   const file = join(directory, "lock");
-  const deadline = performance.now() + patienceMs;
-  let database = tryLock(file);
-  while (database === undefined) {
-    if (performance.now() > deadline) {
-      const owner = await readOwner(directory);
-      const holder = owner === undefined ? "another process" : `process ${owner.pid}`;
-      throw new DatabaseError(`The data directory ${directory} is in use by ${holder}.`, {
-        code: "data_dir_locked",
-        hint: "Stop that process, or start this one with another data directory; many servers at once share a PostgreSQL given by its URL.",
-      });
-    }
-    await sleep(10 + Math.random() * 30);
-    database = tryLock(file);
+  const lock = await lockFile(file);
+  if (lock === undefined) {
+    const owner = await readOwner(directory);
+    const holder = owner === undefined ? "another process" : `process ${owner.pid}`;
+    throw new DatabaseError(`The data directory ${directory} is in use by ${holder}.`, {
+      code: "data_dir_locked",
+      hint: "Stop that process, or start this one with another data directory; many servers at once share a PostgreSQL given by its URL.",
+    });
   }
-  const held = database;
   const { uid, gid } = await stat(directory);
   // Root on a user's directory must not lock that user out afterwards.
   if (process.geteuid?.() === 0) await chown(file, uid, gid);
@@ -101,7 +68,7 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
     },
     forget: () => rm(ownerFile(directory), { force: true }),
     release() {
-      held.close();
+      lock.release();
     },
   };
 }
