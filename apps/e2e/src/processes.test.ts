@@ -290,8 +290,10 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       expect(sleepers()).toBeLessThan(1_024);
       expect((await test.shoal.browsers.fs.listFiles(session_id, { path: "/home/shoal" })).map(({ name }) => name)).toEqual(["Downloads"]);
       expect(await codeOf(processes.spawn(session_id, { command: "sh", allocate_tty: true }))).toBe("429 too_many_processes");
+      expect(await codeOf(test.shoal.browsers.playwright.execute(session_id, { code: "return 1" }))).toBe("429 too_many_processes");
       await processes.kill(session_id, process_id, { signal: "KILL" });
       await until("they are gone", () => sleepers() === 0);
+      expect(await test.shoal.browsers.playwright.execute(session_id, { code: "return 1" })).toMatchObject({ success: true, result: 1 });
 
       await processes.exec(session_id, { command: "bomb() { bomb | bomb & }; bomb; sleep 7502", timeout_sec: 3 });
       expect((await processes.run(session_id, { command: "echo", args: ["after"] })).stdout).toBe("after\n");

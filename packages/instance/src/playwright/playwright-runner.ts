@@ -2,6 +2,7 @@ import { ServiceError } from "@shoal/router";
 import type { PlaywrightResult } from "@shoal/schemas";
 import type { BrowserEndpoint } from "../chromium/browser.ts";
 import type { OutputChannel, Outcome } from "./messages.ts";
+import { isAtProcessLimit } from "../process/process-limit.ts";
 import { startWorker, type WorkerProcess } from "./worker-process.ts";
 
 /** Pieces of code that run at once, each in a process of its own. */
@@ -16,7 +17,7 @@ const idleMs = 5 * 60_000;
 
 /** Runs Playwright code. */
 export interface PlaywrightRunner {
-  /** @throws {ServiceError} 429 when too many calls wait; 503 when the browser does not run, or the session ends. The signal's reason when it stops the code. */
+  /** @throws {ServiceError} 429 when too many calls wait, or the session has too many processes; 503 when the browser does not run, or the session ends. The signal's reason when it stops the code. */
   run(code: string, timeoutSeconds: number, signal: AbortSignal): Promise<PlaywrightResult>;
   /** Ends what runs; resolves when its callers have been told. */
   close(): Promise<void>;
@@ -66,6 +67,13 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
       idle = undefined;
     }, idleMs);
   }
+  function keepAnother(): void {
+    try {
+      keep(start());
+    } catch {
+      // No room for another process now. The next call tries again and says so.
+    }
+  }
   function take(): WorkerProcess {
     const worker = idle ?? start();
     idle = undefined;
@@ -110,18 +118,17 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
   }
 
   async function readyWorker(): Promise<WorkerProcess> {
-    const worker = take();
+    let worker: WorkerProcess | undefined;
     const timer = setTimeout(() => {
-      end(worker);
+      if (worker !== undefined) end(worker);
     }, startTimeoutMs);
     try {
+      worker = take();
       await worker.ready;
       return worker;
     } catch (error) {
-      end(worker);
-      throw closed.signal.aborted
-        ? sessionEnds()
-        : new ServiceError(500, "internal_error", `Playwright code cannot be run: ${messageOf(error)}.`, { cause: error });
+      if (worker !== undefined) end(worker);
+      throw closed.signal.aborted ? sessionEnds() : startError(error);
     } finally {
       clearTimeout(timer);
     }
@@ -167,7 +174,7 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
     else {
       end(worker);
       // Who runs code once runs it again.
-      if (idle === undefined) keep(start());
+      if (idle === undefined) keepAnother();
     }
     if (isCut === true) signal.throwIfAborted();
     if (ended === undefined && !outcome.success && outcome.unreached === true)
@@ -208,6 +215,18 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
 
 function sessionEnds(): ServiceError {
   return new ServiceError(503, "shutting_down", "The session ended while Playwright code ran, or waited to run.");
+}
+
+function startError(error: unknown): ServiceError {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return isAtProcessLimit(cause)
+    ? new ServiceError(
+        429,
+        "too_many_processes",
+        "Playwright code cannot be run: the session has as many processes and threads, or as much memory, as it may have. End some of its processes.",
+        { cause: error },
+      )
+    : new ServiceError(500, "internal_error", `Playwright code cannot be run: ${messageOf(error)}.`, { cause: error });
 }
 
 function messageOf(error: unknown): string {

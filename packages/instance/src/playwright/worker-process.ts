@@ -29,12 +29,12 @@ export function startWorker(options: { readonly program: string; readonly direct
   let onMessage: (message: Readonly<Record<string, unknown>>) => void = () => undefined;
   let onEnd: (reason: string) => void = () => undefined;
 
-  function end(reason: string): void {
-    ready.reject(new Error(`the process for Playwright code ${reason}`));
+  function end(reason: string, cause?: Error): void {
+    ready.reject(new Error(`the process for Playwright code ${reason}`, { cause }));
     onEnd(reason);
   }
   child.on("error", (error) => {
-    end(`could not be started: ${error.message}`);
+    end(`could not be started: ${error.message}`, error);
   });
   child.on("exit", (code, signal) => {
     kill();
