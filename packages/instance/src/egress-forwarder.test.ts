@@ -3,6 +3,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { startEgressForwarder, type EgressForwarder } from "./egress-forwarder.ts";
 
@@ -50,7 +51,7 @@ it("makes a sender wait for a reader that does not read", async () => {
       sentBytes += block.length;
       if (!client.write(block)) break;
     }
-    setTimeout(() => {
+    globalThis.setTimeout(() => {
       if (client.writableNeedDrain) blocked.resolve(undefined);
     }, 500);
   }
@@ -91,20 +92,56 @@ it("drops the client when the gateway drops the connection, and the reverse", as
   socket.destroy();
 });
 
-it("answers for a gateway that hangs up on a tunnel, and remembers what was refused", async () => {
-  const tunnelTo = async (target: string, answer: string | undefined) => {
-    onConnection = (socket) => {
-      socket.once("data", () => (answer === undefined ? socket.destroy() : socket.end(answer)));
-    };
-    const client = connect({ host: "127.0.0.1", port: forwarder.port, allowHalfOpen: true });
-    client.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n\r\n`);
-    const [line] = (await buffer(client)).toString().split("\r\n");
-    client.destroy();
-    return [line, forwarder.refusedTunnel(target.toLowerCase())];
+it("marks connections of browsers below their first line, however it arrives, and reports those without an answer", async () => {
+  const failed: string[] = [];
+  forwarder.onFailure((target) => failed.push(target));
+  let seen = "";
+  onConnection = (socket) => {
+    seen = "";
+    socket.on("data", (data: Buffer) => {
+      seen += data.toString();
+      if (seen.includes("refuse")) socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
+      else if (seen.includes("drop")) socket.destroy();
+      else if (seen.endsWith("\r\n\r\nbody")) socket.end("HTTP/1.1 200 OK\r\n\r\n");
+    });
   };
-  expect(await tunnelTo("Closed.test:443", undefined)).toEqual(["HTTP/1.1 596 No Answer", 596]);
-  expect(await tunnelTo("private.test:443", "HTTP/1.1 403 Forbidden\r\n\r\n")).toEqual(["HTTP/1.1 403 Forbidden", 403]);
-  expect(await tunnelTo("open.test:443", "HTTP/1.1 200 OK\r\n\r\n")).toEqual(["HTTP/1.1 200 OK", undefined]);
+  const exchange = async (...pieces: string[]) => {
+    const client = connect({ host: "127.0.0.1", port: forwarder.browserPort, allowHalfOpen: true, noDelay: true });
+    for (const piece of pieces) {
+      client.write(piece);
+      await setTimeout(20);
+    }
+    const answer = (await buffer(client)).toString();
+    client.destroy();
+    return answer;
+  };
+  expect(await exchange("POST http://a", ".example/x HTTP/1.1\r", "\nHost: a\r\n\r\nbo", "dy")).toContain("200 OK");
+  expect(seen).toBe("POST http://a.example/x HTTP/1.1\r\nShoal-Egress-Client: browser=1\r\nHost: a\r\n\r\nbody");
+  expect(failed).toEqual([]);
+  expect(await exchange("CONNECT Refuse.example:443 HTTP/1.1\r\nHost: refuse\r\n\r\n")).toContain("403 Forbidden");
+  expect(await exchange("GET http://drop.example/ HTTP/1.1\r\nHost: drop\r\n\r\n")).toBe("");
+  expect(await exchange("GET http://[::1]:8080/drop HTTP/1.1\r\n\r\n")).toBe("");
+  await expect.poll(() => failed).toEqual(["refuse.example:443", "drop.example:80", "[::1]:8080"]);
+});
+
+it("asks the gateway for the latest failure of a target", async () => {
+  let asked = 0;
+  onConnection = (socket) => {
+    socket.once("data", () => {
+      asked++;
+      const failures = [
+        { target: "a.example:80", status: 594, message: "new", age_ms: 5 },
+        { target: "a.example:80", status: 403, message: "old", age_ms: 900 },
+        { target: "b.example:80", status: 403, message: "too old", age_ms: 60_000 },
+      ];
+      socket.end(`HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n${JSON.stringify(failures)}`);
+    });
+  };
+  const all = await Promise.all(["A.example:80", "b.example:80", "c.example:80", "c.example:80"].map((target) => forwarder.failures.of(target)));
+  expect(all.map((failure) => failure?.message)).toEqual(["new", undefined, undefined, undefined]);
+  expect(asked).toBe(2);
+  onConnection = (socket) => socket.destroy();
+  expect(await forwarder.failures.of("a.example:80")).toBeUndefined();
 });
 
 it("drops a client when there is no gateway", async () => {

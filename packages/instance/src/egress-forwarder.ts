@@ -1,19 +1,23 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { createEgressFailures, type EgressFailures } from "./egress-failures.ts";
 
-/** Refused tunnels that are remembered, and for how long. */
-const maxRefusals = 200;
-const refusalMs = 10_000;
-/** Of a tunnel whose gateway hangs up, as it does where the connection to the site fails. A browser would take that for an empty answer of the site. */
-const hungUpStatus = 596;
-
-/** A TCP port of the loopback interface whose connections go on to the egress gateway's socket. */
+/** TCP ports of the loopback interface whose connections go on to the egress gateway's socket. */
 export interface EgressForwarder {
+  /** An HTTP proxy for programs, which read from its answers what failed. */
   readonly port: number;
-  /** Status with which the gateway has refused a tunnel to `host:port` in the last seconds. */
-  refusedTunnel(target: string): number | undefined;
-  /** Ends every connection and frees the port. */
+  /** The same for browsers: where the gateway fails they get no answer, since they would show it as one of the site. */
+  readonly browserPort: number;
+  readonly failures: EgressFailures;
+  /** Calls `listener` with `host:port` when a browser's connection got no answer. Returns the way to stop it. */
+  onFailure(listener: (target: string) => void): () => void;
+  /** Ends every connection and frees the ports. */
   close(): void;
 }
+
+/** First header of a browser's connection: the gateway reads it of the first request, and passes it on to nobody. */
+const browserHeader = "Shoal-Egress-Client: browser=1\r\n";
+/** Longest request line, in bytes. Chromium's addresses have at most 2 MiB. */
+const maxRequestLineBytes = 4 * 2 ** 20;
 
 /**
  * Starts to forward. Chromium cannot use a proxy on a Unix socket, and in a box there is nothing else that it could reach.
@@ -23,73 +27,108 @@ export interface EgressForwarder {
  */
 export async function startEgressForwarder(egressPath: string): Promise<EgressForwarder> {
   const sockets = new Set<Socket>();
-  const refused = new Map<string, { readonly status: number; readonly atMs: number }>();
-  // Half-open: a client that has sent its request and shut its side still waits for the answer.
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (inner) => {
+  const listeners = new Set<(target: string) => void>();
+  const report = (target: string): void => {
+    for (const listener of listeners) listener(target);
+  };
+  const forward = (isBrowser: boolean) => (inner: Socket) => {
     const outer = connect({ path: egressPath, allowHalfOpen: true });
-    noteRefusal(inner, outer, (target, status) => {
-      refused.delete(target);
-      refused.set(target, { status, atMs: performance.now() });
-      for (const oldest of refused.keys()) {
-        if (refused.size <= maxRefusals) break;
-        refused.delete(oldest);
-      }
-    });
+    if (isBrowser) {
+      const named = passMarked(inner, outer);
+      watchAnswer(outer, (hasFailed) => {
+        if (hasFailed && named.target !== undefined) report(named.target);
+      });
+    } else inner.pipe(outer);
     join(inner, outer, sockets);
-  });
-  await listening(server);
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("The egress forwarder listens on no TCP port.");
+  };
+  // Half-open: a client that has sent its request and shut its side still waits for the answer.
+  const options = { allowHalfOpen: true, noDelay: true };
+  const servers = [createServer(options, forward(false)), createServer(options, forward(true))] as const;
+  const [port, browserPort] = await Promise.all([portOf(servers[0]), portOf(servers[1])]);
   return {
-    port: address.port,
-    refusedTunnel(target) {
-      const found = refused.get(target);
-      return found !== undefined && performance.now() - found.atMs < refusalMs ? found.status : undefined;
+    port,
+    browserPort,
+    failures: createEgressFailures(egressPath),
+    onFailure(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     close() {
-      server.close();
+      for (const server of servers) server.close();
       for (const socket of sockets) socket.destroy();
     },
   };
 }
 
-function listening(server: Server): Promise<void> {
+function portOf(server: Server): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", () => {
       server.off("error", reject);
-      resolve();
+      const address = server.address();
+      if (address === null || typeof address === "string") reject(new Error("The egress forwarder listens on no TCP port."));
+      else resolve(address.port);
     });
   });
 }
 
-/** Looks at how the gateway answers a connection's first request, where that asks for a tunnel: browsers do not tell. One without an answer gets one. */
-function noteRefusal(inner: Socket, outer: Socket, note: (target: string, status: number) => void): void {
-  let target: string | undefined;
-  inner.once("data", (request: Buffer) => {
-    target = /^CONNECT (\S{1,300}) /.exec(request.toString("latin1", 0, 320))?.[1]?.toLowerCase();
-  });
-  outer.once("data", (answer: Buffer) => {
-    outer.off("end", onHungUp);
-    const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(answer.toString("latin1", 0, 12))?.[1]);
-    if (target !== undefined && status >= 300) note(target, status);
-  });
-  // Before `pipe` listens, which ends the other side.
-  outer.once("end", onHungUp);
-  function onHungUp(): void {
-    if (target === undefined || inner.readableEnded || !inner.writable) return;
-    note(target, hungUpStatus);
-    inner.write(`HTTP/1.1 ${String(hungUpStatus)} No Answer\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+/** Puts {@link browserHeader} below the first request's first line and passes everything else on as it is. */
+function passMarked(inner: Socket, outer: Socket): { readonly target: string | undefined } {
+  const named: { target: string | undefined } = { target: undefined };
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  function onData(chunk: Buffer): void {
+    const end = chunk.indexOf("\n");
+    held.push(chunk);
+    heldBytes += chunk.length;
+    if (end === -1) {
+      if (heldBytes > maxRequestLineBytes) inner.destroy();
+      return;
+    }
+    const bytes = Buffer.concat(held);
+    held = [];
+    const lineBytes = heldBytes - chunk.length + end + 1;
+    named.target = targetOf(bytes.toString("latin1", 0, Math.min(lineBytes, 400)));
+    inner.off("data", onData);
+    inner.off("end", onEnd);
+    inner.pause();
+    outer.write(bytes.subarray(0, lineBytes));
+    outer.write(browserHeader);
+    outer.write(bytes.subarray(lineBytes));
+    inner.pipe(outer);
   }
+  function onEnd(): void {
+    outer.end();
+  }
+  inner.on("data", onData);
+  inner.once("end", onEnd);
+  return named;
 }
 
-/** `pipe` waits for slow readers and passes the end of each side on by itself; a failure of one side ends the other at once. */
+/** `host:port` of a request line. */
+function targetOf(line: string): string | undefined {
+  const [, tunnel, host, port = "80"] = /^(?:CONNECT (\S+)|[A-Z]+ http:\/\/(\[[^\]]+\]|[^/:? ]+)(?::(\d+))?)/.exec(line) ?? [];
+  return tunnel?.toLowerCase() ?? (host === undefined ? undefined : `${host.toLowerCase()}:${port}`);
+}
+
+/** Reports how a connection's first request ended: without an answer, or with the refusal of a tunnel. Sites' answers have these statuses too; the gateway knows. */
+function watchAnswer(outer: Socket, onAnswer: (hasFailed: boolean) => void): void {
+  let isAnswered = false;
+  outer.once("data", (answer: Buffer) => {
+    isAnswered = true;
+    onAnswer(Number(/^HTTP\/1\.[01] (\d{3})/.exec(answer.toString("latin1", 0, 12))?.[1]) >= 400);
+  });
+  outer.once("close", () => {
+    if (!isAnswered) onAnswer(true);
+  });
+}
+
+/** `pipe` waits for slow readers and passes the end of each side on by itself; a failure of one side ends the other at once. The way from `inner` is piped already. */
 function join(inner: Socket, outer: Socket, sockets: Set<Socket>): void {
-  const pair = [
+  for (const [socket, other] of [
     [inner, outer],
     [outer, inner],
-  ] as const;
-  for (const [socket, other] of pair) {
+  ] as const) {
     sockets.add(socket);
     socket.on("error", () => {
       other.destroy();
@@ -98,6 +137,6 @@ function join(inner: Socket, outer: Socket, sockets: Set<Socket>): void {
       sockets.delete(socket);
       if (failed || !socket.readableEnded) other.destroy();
     });
-    socket.pipe(other);
   }
+  outer.pipe(inner);
 }

@@ -27,6 +27,7 @@ import { createIdempotencyMemory } from "./idempotency.ts";
 import { log } from "./log.ts";
 import { logHandlers } from "./logs/handlers.ts";
 import type { SupervisorLogs } from "./logs/supervisor-logs.ts";
+import type { EgressForwarder } from "./egress-forwarder.ts";
 import type { InstanceConfig } from "./protocol.ts";
 import type { InstancePlane, NotImplemented } from "./not-implemented.ts";
 import { findVisiblePage } from "./pages/visible-page.ts";
@@ -59,8 +60,8 @@ export interface OperationParts {
   readonly root: SessionRoot;
   readonly config: InstanceConfig;
   readonly logs: SupervisorLogs;
-  /** Port on 127.0.0.1 of the way into the network; absent where nothing is ever run. */
-  readonly egressPort?: number;
+  /** The way into the network; absent where nothing is ever run. */
+  readonly egress?: Pick<EgressForwarder, "port" | "browserPort" | "failures">;
   readonly browser: Pick<BrowserSupervisor, "cdp" | "endpoint" | "launch" | "onBrowser" | "relaunch" | "restoreDownloads">;
   /** The screen of a browser with a window; `undefined` of a headless one. */
   readonly display?: () => SessionDisplay | undefined;
@@ -71,7 +72,7 @@ export interface OperationParts {
   };
 }
 
-export function createOperations({ root, config, egressPort, logs, browser, display = () => undefined, telemetry }: OperationParts): Operations {
+export function createOperations({ root, config, egress, logs, browser, display = () => undefined, telemetry }: OperationParts): Operations {
   const router = createHttpRouter({
     stripPrefix: "/browsers/{id}",
     context: () => undefined,
@@ -85,15 +86,21 @@ export function createOperations({ root, config, egressPort, logs, browser, disp
   const memory = createIdempotencyMemory();
   const watches = watchHandlers(root);
   const logStreams = logHandlers(root, logs);
-  const proxyUrl = egressPort === undefined ? undefined : `http://127.0.0.1:${String(egressPort)}`;
+  const proxyUrl = egress === undefined ? undefined : `http://127.0.0.1:${String(egress.port)}`;
   const shownOn = display();
   // Programs beside the browser may show themselves, or work its windows.
   const surroundings = { ...process.env, ...(shownOn && { DISPLAY: shownOn.name, XAUTHORITY: authorityPath(config.session_dir) }) };
   const processes = sessionProcesses({ root, ...commandEnvironment(root, surroundings, proxyUrl) }, { onStarted: rememberProcessGroups(config) });
-  const playwright = playwrightHandlers({ root, config, browser, visibleTarget: async () => findVisiblePage(await browser.cdp()) });
-  const requests = curlArea({ config, egressPort, browser });
+  const playwright = playwrightHandlers({
+    root,
+    config,
+    browser,
+    failures: egress?.failures,
+    visibleTarget: async () => findVisiblePage(await browser.cdp()),
+  });
+  const requests = curlArea({ config, egress, browser });
   const computer = sessionComputer(browser, display);
-  const replays = replayArea({ config, egressPort: egressPort ?? 0, browser, display });
+  const replays = replayArea({ config, egressPort: egress?.browserPort ?? 0, browser, display });
   const handlers = {
     ...fileSystemHandlers(root),
     ...extensionHandlers({ root, config, browser }),

@@ -1,10 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createCdpGateway } from "./cdp/gateway.ts";
+import type { CdpConnection } from "./cdp/pipe-connection.ts";
 import { describeExit, type BrowserExit } from "./chromium/browser.ts";
 import type { BrowserLaunch } from "./chromium/launch.ts";
 import type { SpawnedChromium } from "./chromium/spawn.ts";
 import { relaunchCloseCode, superviseBrowser } from "./chromium/supervisor.ts";
+import type { EgressFailures } from "./egress-failures.ts";
 import type { EgressForwarder } from "./egress-forwarder.ts";
+import type { ErrorPages } from "./pages/error-pages.ts";
 import { copyLog, log } from "./log.ts";
 import { createSupervisorLogs } from "./logs/supervisor-logs.ts";
 import type { InstanceConfig } from "./protocol.ts";
@@ -98,6 +101,9 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     refuse: refuseUpgrade,
   });
   const parts = createParts({ config, browser, activity, forwarder, logs, display: () => assignments.display() });
+  forwarder.onFailure(() => {
+    void explainFailure(browser.cdp(), forwarder.failures);
+  });
   const assignments = createAssignments({
     config,
     browser,
@@ -236,5 +242,19 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
 
   function exitFields(exit: BrowserExit): Record<string, unknown> {
     return { instance_id: config.instance_id, exit_code: exit.code, signal: exit.signal, last_lines: exit.lastLines };
+  }
+}
+
+const errorPages = new WeakMap<CdpConnection, ErrorPages>();
+
+/** Has the error page of a connection that failed say why. */
+async function explainFailure(browser: Promise<CdpConnection>, failures: EgressFailures): Promise<void> {
+  try {
+    const [cdp, loaded] = await Promise.all([browser, import("./pages/error-pages.ts")]);
+    const pages = errorPages.get(cdp) ?? new loaded.ErrorPages(cdp, failures);
+    errorPages.set(cdp, pages);
+    pages.connectionFailed();
+  } catch {
+    // The browser is gone.
   }
 }

@@ -15,7 +15,7 @@ async function start(document: string | undefined): Promise<void> {
   offerMemoryFirst();
   const remember = rememberProcessGroups(config);
   const spawn = (launch?: BrowserLaunch) => {
-    const spawned = spawnChromium(config, forwarder.port, launch);
+    const spawned = spawnChromium(config, forwarder.browserPort, launch);
     // Helpers of a browser that was killed may take a moment to go, and show nobody whose they are.
     if (spawned.process.pid !== undefined) remember(spawned.process.pid);
     return spawned;

@@ -58,10 +58,14 @@ for (const kind of ["sandbox", "process"] as const satisfies PlacementKind[]) {
         "foo.localhost",
         "169.254.169.254",
       ]) {
-        const { shown } = await page.open(`http://${host}:${port}/`);
-        expect(shown, host).toMatch(/may not reach/);
+        expect((await page.open(`http://${host}:${port}/`)).error, host).toBe("net::ERR_EMPTY_RESPONSE");
+        // People in the live view read the reason and the setting.
+        await expect
+          .poll(() => page.evaluate("document.body?.innerText"), { message: host, timeout: 10_000 })
+          .toMatch(/may not reach .*--allow-private-hosts/);
       }
       expect((await page.open(`https://127.0.0.1:${port}/`)).error).toBe("net::ERR_TUNNEL_CONNECTION_FAILED");
+      await expect.poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 }).toMatch(/may not reach .*--allow-private-hosts/);
       await page.open("about:blank");
       expect(
         await page.evaluate(
@@ -80,7 +84,8 @@ for (const kind of ["sandbox", "process"] as const satisfies PlacementKind[]) {
           `new Promise((resolve) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onmessage = (m) => resolve(m.data); s.onerror = () => resolve("refused"); })`,
         ),
       ).toBe("hello");
-      expect((await page.open(`http://127.0.0.1:${port}/away`)).shown).toMatch(/may not reach 127.0.0.2:/);
+      expect((await page.open(`http://127.0.0.1:${port}/away`)).error).toBe("net::ERR_EMPTY_RESPONSE");
+      await expect.poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 }).toMatch(/may not reach 127.0.0.2:/);
     });
 
     it("leaves by an HTTP proxy, by a SOCKS5 proxy and by none, changed under an open page", async () => {
@@ -100,13 +105,16 @@ for (const kind of ["sandbox", "process"] as const satisfies PlacementKind[]) {
           ),
         ).toBe("hello");
         expect(http.asked).toEqual(expect.arrayContaining([`far.invalid:${port}`]));
-        expect((await page.open(`http://near.localhost:${port}/`)).shown).toMatch(/may not reach/);
-        expect((await page.open("http://169.254.169.254/")).shown).toMatch(/may not reach/);
+        for (const refused of [`http://near.localhost:${port}/`, "http://169.254.169.254/"]) {
+          expect((await page.open(refused)).error).toBe("net::ERR_EMPTY_RESPONSE");
+          await expect.poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 }).toMatch(/may not reach/);
+        }
         instance.setUpstream({ url: `socks5://user:p%40ss@127.0.0.1:${socks.port}`, bypassHosts: [] });
         expect(await page.open(`http://other.invalid:${port}/`)).toEqual({ error: "", shown: "the host's page" });
         expect(socks.asked).toEqual(expect.arrayContaining([`other.invalid:${port}`]));
         instance.setUpstream(undefined);
-        expect((await page.open(`http://third.invalid:${port}/`)).shown).toMatch(/could not be resolved/);
+        expect((await page.open(`http://third.invalid:${port}/`)).error).toBe("net::ERR_EMPTY_RESPONSE");
+        await expect.poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 }).toMatch(/could not be resolved/);
         expect([...http.asked, ...socks.asked].join()).not.toMatch(/third|169|near/);
       } finally {
         await Promise.all([http.close(), socks.close()]);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { CdpConnection } from "../cdp/pipe-connection.ts";
 import { superviseChromium } from "../chromium/browser.ts";
 import { spawnChromium } from "../chromium/spawn.ts";
+import type { EgressFailure, EgressFailures } from "../egress-failures.ts";
 import type { InstanceConfig } from "../protocol.ts";
 import { keepCookiesInStep, type CookieStep } from "./cookie-step.ts";
 import { type NavigationTarget, openNavigationTarget } from "./navigation.ts";
@@ -28,6 +29,8 @@ export interface Lease {
 export interface CurlBrowser {
   /** @throws {ServiceError} 429 when too many wait, 503 when the browser does not run. */
   lease(signal: AbortSignal): Promise<Lease>;
+  /** Why the egress gateway has just not reached `host:port`. */
+  failureOf(target: string): Promise<EgressFailure | undefined>;
   /** Tells its targets in the session's own browser. */
   isHelper(targetId: string): boolean;
   close(): void;
@@ -37,6 +40,7 @@ export interface CurlBrowserOptions {
   readonly config: InstanceConfig;
   /** Port of the egress forwarder on 127.0.0.1. */
   readonly egressPort: number;
+  readonly failures: EgressFailures | undefined;
   /** The session's own browser. */
   cdp(): Promise<CdpConnection>;
 }
@@ -165,6 +169,7 @@ export function createCurlBrowser(options: CurlBrowserOptions): CurlBrowser {
         },
       };
     },
+    failureOf: async (target) => options.failures?.of(target),
     isHelper: (targetId) => targetIds.has(targetId),
     close() {
       closed = true;

@@ -2,6 +2,7 @@ import type { curl } from "@shoal/contract";
 import { type Handlers, ServiceError } from "@shoal/router";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { BrowserSupervisor } from "../chromium/supervisor.ts";
+import type { EgressForwarder } from "../egress-forwarder.ts";
 import type { InstanceConfig } from "../protocol.ts";
 import type { CurlBrowser } from "./curl-browser.ts";
 
@@ -19,10 +20,10 @@ export interface CurlArea {
 /** What requests need is loaded, and started, by the first one. */
 export function curlArea(parts: {
   readonly config: InstanceConfig;
-  readonly egressPort: number | undefined;
+  readonly egress: Pick<EgressForwarder, "browserPort" | "failures"> | undefined;
   readonly browser: Pick<BrowserSupervisor, "cdp">;
 }): CurlArea {
-  const { config, egressPort = 0, browser } = parts;
+  const { config, egress, browser } = parts;
   const closed = new AbortController();
   let created: CurlBrowser | undefined;
   const running = new Set<Promise<unknown>>();
@@ -35,7 +36,12 @@ export function curlArea(parts: {
   async function load() {
     const loaded = await import("./curl-parts.ts");
     closed.signal.throwIfAborted();
-    created ??= loaded.createCurlBrowser({ config, egressPort, cdp: () => browser.cdp() });
+    created ??= loaded.createCurlBrowser({
+      config,
+      egressPort: egress?.browserPort ?? 0,
+      failures: egress?.failures,
+      cdp: () => browser.cdp(),
+    });
     return { ...loaded, browser: created };
   }
   return {

@@ -2,23 +2,19 @@ import { ServiceError } from "@shoal/router";
 import { CdpError } from "../cdp/pipe-connection.ts";
 import type { CurlBrowser } from "./curl-browser.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "./navigation.ts";
+import { egressErrors, egressTarget } from "../egress-failures.ts";
 import { NetError } from "./net-errors.ts";
 
-/** What the egress gateway's answers stand for: it is a proxy, whose refusals would otherwise look like the site's own answers. */
-const gatewayStatuses: Readonly<Record<number, string>> = {
+/** Chromium's names for what the egress gateway reports: of a plain request the browser knows only that no answer came. */
+const names: Readonly<Record<number, string>> = {
   403: "NETWORK_ACCESS_DENIED",
-  404: "NAME_NOT_RESOLVED",
   502: "NAME_NOT_RESOLVED",
+  503: "INSUFFICIENT_RESOURCES",
   504: "CONNECTION_TIMED_OUT",
-  593: "NAME_NOT_RESOLVED",
   594: "CONNECTION_REFUSED",
   595: "CONNECTION_RESET",
   596: "CONNECTION_CLOSED",
-  599: "CONNECTION_FAILED",
 };
-/** `Server` header of what the gateway says at length: its own name, or that of the proxy that it is made of. */
-const gatewayNames: readonly string[] = ["Shoal egress gateway", "ProxyChain"];
-const maxReasonCharacters = 500;
 
 const reasons: Readonly<Record<string, string>> = {
   "net::ERR_NAME_NOT_RESOLVED": "its name does not resolve",
@@ -37,8 +33,19 @@ export async function sendThroughBrowser(browser: CurlBrowser, request: Exchange
   try {
     return await attempt(browser, request);
   } catch (error) {
-    throw toServiceError(error, request);
+    throw toServiceError(await explained(error, browser, request.url), request);
   }
+}
+
+/** What the egress gateway says of a request that the browser got no answer to. */
+async function explained(error: unknown, browser: CurlBrowser, url: string): Promise<unknown> {
+  if (!(error instanceof NetError) || !egressErrors.has(error.netErrorName)) return error;
+  const failure = await browser.failureOf(egressTarget(url));
+  if (failure === undefined) return error;
+  const message = failure.message.replace(/\.$/, "");
+  if (url.startsWith("https:")) return new NetError(error.netErrorName, message);
+  const name = `net::ERR_${names[failure.status] ?? "CONNECTION_FAILED"}`;
+  return new NetError(name, reasons[name] === undefined || failure.status < 590 ? message : undefined);
 }
 
 /** The error body for what went wrong, also in the midst of a body. */
@@ -70,15 +77,8 @@ async function attempt(browser: CurlBrowser, request: ExchangeRequest): Promise<
     lease.release(error instanceof NetError);
     throw error;
   }
-  const refusal = gatewayRefusal(answer);
   await lease.syncCookies().catch(() => undefined);
-  const body = released(answer.body);
-  if (refusal !== undefined) {
-    let reason = "";
-    for await (const piece of body) reason = (reason + piece.toString()).slice(0, maxReasonCharacters);
-    throw new NetError(refusal, isSaid(answer) ? reason.trim().replace(/\.$/, "") : undefined);
-  }
-  return { ...answer, body };
+  return { ...answer, body: released(answer.body) };
 
   async function* released(pieces: ExchangeAnswer["body"]): ExchangeAnswer["body"] {
     let whole = false;
@@ -90,18 +90,4 @@ async function attempt(browser: CurlBrowser, request: ExchangeRequest): Promise<
     }
     return undefined;
   }
-}
-
-function isSaid({ headers }: ExchangeAnswer): boolean {
-  return headers.some(([name, value]) => name.toLowerCase() === "server" && gatewayNames.includes(value));
-}
-
-function gatewayRefusal(answer: ExchangeAnswer): string | undefined {
-  const byStatus = gatewayStatuses[answer.status];
-  if (isSaid(answer)) return `net::ERR_${byStatus ?? "CONNECTION_FAILED"}`;
-  // Where its connection to the site fails it says nothing but a status of its own; a site that answers with such a status says more.
-  const isBare = answer.headers.every(([name]) =>
-    ["connection", "content-length", "content-type", "date", "keep-alive", "transfer-encoding"].includes(name.toLowerCase()),
-  );
-  return byStatus !== undefined && answer.status >= 590 && isBare ? `net::ERR_${byStatus}` : undefined;
 }

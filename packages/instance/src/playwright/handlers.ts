@@ -3,6 +3,7 @@ import type { Handlers } from "@shoal/router";
 import { join } from "node:path";
 import type { BrowserSupervisor } from "../chromium/supervisor.ts";
 import type { SessionRoot } from "../fs/paths.ts";
+import type { EgressFailures } from "../egress-failures.ts";
 import type { InstanceConfig } from "../protocol.ts";
 import type { PlaywrightRunner } from "./playwright-runner.ts";
 
@@ -10,12 +11,13 @@ export interface PlaywrightParts {
   readonly root: SessionRoot;
   readonly config: InstanceConfig;
   readonly browser: Pick<BrowserSupervisor, "endpoint" | "restoreDownloads">;
+  readonly failures: EgressFailures | undefined;
   /** CDP target of the page in front. */
   readonly visibleTarget: () => Promise<string | undefined>;
 }
 
 /** Playwright code that runs beside the browser. What it needs is loaded by the first call. */
-export function playwrightHandlers({ root, config, browser, visibleTarget }: PlaywrightParts): {
+export function playwrightHandlers({ root, config, browser, failures, visibleTarget }: PlaywrightParts): {
   readonly handlers: Handlers<{ executePlaywright: typeof executePlaywright }>;
   readonly close: () => Promise<void>;
 } {
@@ -30,6 +32,7 @@ export function playwrightHandlers({ root, config, browser, visibleTarget }: Pla
       cacheDir: config.cache_dir,
       endpoint: () => browser.endpoint(),
       visibleTarget,
+      failures,
       onDone() {
         browser.restoreDownloads();
       },

@@ -1,6 +1,7 @@
 import { ServiceError } from "@shoal/router";
 import type { PlaywrightResult } from "@shoal/schemas";
 import type { BrowserEndpoint } from "../chromium/browser.ts";
+import { type EgressFailures, egressErrors, egressTarget } from "../egress-failures.ts";
 import type { OutputChannel, Outcome } from "./messages.ts";
 import { isAtProcessLimit } from "../process/process-limit.ts";
 import { startWorker, type WorkerProcess } from "./worker-process.ts";
@@ -31,6 +32,8 @@ export interface PlaywrightRunnerOptions {
   endpoint(): Promise<BrowserEndpoint>;
   /** CDP target of the page in front. */
   visibleTarget(): Promise<string | undefined>;
+  /** Why the network was not reached; absent where nothing is ever run. */
+  readonly failures: EgressFailures | undefined;
   /** Called after each run. */
   onDone(): void;
 }
@@ -181,7 +184,8 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
       throw new ServiceError(503, "browser_not_running", `The browser could not be reached, so the code was not run: ${outcome.error}`, {
         retryAfterSeconds: 1,
       });
-    return answerOf(ended === undefined ? outcome : { success: false, error: ended }, output);
+    const told = ended === undefined ? await withReason(outcome, options.failures) : ({ success: false, error: ended } as const);
+    return answerOf(told, output);
   }
 
   async function inTurn(code: string, timeoutSeconds: number, signal: AbortSignal): Promise<PlaywrightResult> {
@@ -231,6 +235,14 @@ function startError(error: unknown): ServiceError {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Adds why the egress gateway did not reach an address: Chromium and Playwright know only that no answer came. */
+async function withReason(outcome: Outcome, failures: EgressFailures | undefined): Promise<Outcome> {
+  if (outcome.success) return outcome;
+  const [, name = "", address = ""] = /(net::ERR_[A-Z_]+) at (\S+)/.exec(outcome.error) ?? [];
+  const failure = egressErrors.has(name) ? await failures?.of(egressTarget(address)) : undefined;
+  return failure === undefined ? outcome : { ...outcome, error: `${outcome.error}\n${failure.message}` };
 }
 
 function answerOf(outcome: Outcome, { stdout, stderr }: Readonly<Record<OutputChannel, string>>): PlaywrightResult {

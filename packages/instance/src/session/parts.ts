@@ -36,7 +36,7 @@ interface PartsOptions {
 export function createParts({ config, browser, activity, forwarder, logs, display }: PartsOptions): Parts {
   const telemetry = lazyPart(async () => {
     const { createTelemetry } = await import("../telemetry/telemetry.ts");
-    return createTelemetry({ root: config.root, browser, refusedTunnel: (target) => forwarder.refusedTunnel(target) });
+    return createTelemetry({ root: config.root, browser, failureOf: (target) => forwarder.failures.of(target) });
   });
   const operations = lazyPart(async () => {
     const { createOperations } = await import("../operations.ts");
@@ -46,7 +46,7 @@ export function createParts({ config, browser, activity, forwarder, logs, displa
       browser,
       display,
       logs,
-      egressPort: forwarder.port,
+      egress: forwarder,
       telemetry: { present: () => telemetry.present, load: telemetry.load },
     });
   });

@@ -146,7 +146,7 @@ it("tells where a browser refuses to be watched, and watches it when it is asked
   } as unknown as CdpConnection;
   const telemetry = createTelemetry({
     root: "/",
-    refusedTunnel: () => undefined,
+    failureOf: () => Promise.resolve(undefined),
     browser: {
       cdp: () => Promise.resolve(connection),
       onBrowser(listener) {

@@ -5,7 +5,7 @@ import type { TelemetryCategory } from "./categories.ts";
 import { recordConsoleCall, recordException } from "./console-events.ts";
 import { Cutter, maxUrlBytes } from "./cut.ts";
 import { interactionBinding, interactionScript, interactionWorld, recordInteraction } from "./interaction-events.ts";
-import { networkEvents, type RefusedTunnel } from "./network-events.ts";
+import { networkEvents, type FailureOf } from "./network-events.ts";
 import { pageEvents } from "./page-events.ts";
 import type { TelemetryRecorder } from "./recorder.ts";
 import { typeOf, watchTarget, type WatchedTarget } from "./watched-target.ts";
@@ -49,20 +49,20 @@ const autoAttach: Protocol.Target.SetAutoAttachRequest = { autoAttach: true, wai
  * Watches a browser by a session of its own on the instance's connection: pages, popups, frames in processes of their own and workers are attached to before
  * their first script, and wait only until what was asked of them has been sent.
  *
- * @param refusedTunnel - status with which the way out has just refused a tunnel to `host:port`.
+ * @param failureOf - why the egress gateway has just not reached `host:port`.
  * @throws {CdpError} when the browser refuses it, or is gone.
  */
 export async function watchBrowser(
   cdp: CdpConnection,
   recorder: TelemetryRecorder,
   categories: ReadonlySet<TelemetryCategory>,
-  refusedTunnel: RefusedTunnel,
+  failureOf: FailureOf,
 ): Promise<BrowserWatch> {
   const targets = new Map<string, WatchedTarget>();
   const switched = new Map<WatchedTarget, Switches>();
   const scripts = new Map<WatchedTarget, Promise<string | undefined>>();
   const attached = new Map<string, WatchedTarget>();
-  const network = networkEvents(cdp, recorder, refusedTunnel);
+  const network = networkEvents(cdp, recorder, failureOf);
   const pages = pageEvents(recorder);
   const stops: (() => void)[] = [];
   let wanted = switchesFor(categories);

@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import { type EgressFailure, egressErrors, egressTarget } from "../egress-failures.ts";
 import { Cutter, maxUrlBytes } from "./cut.ts";
 import type { TelemetryRecorder } from "./recorder.ts";
 import { contextOf, type WatchedTarget } from "./watched-target.ts";
@@ -42,11 +43,11 @@ const textBytes = 4 * 1024;
 const maxPostBytes = 64 * 1024;
 const maxHeaders = 200;
 
-/** Status with which the way out has just refused a tunnel to `host:port`; the browser does not tell. */
-export type RefusedTunnel = (target: string) => number | undefined;
+/** Why the egress gateway has just not reached `host:port`: the browser does not report it. */
+export type FailureOf = (target: string) => Promise<EgressFailure | undefined>;
 
 /** Tells what pages and workers send and receive. */
-export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder, refusedTunnel: RefusedTunnel): NetworkEvents {
+export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder, failureOf: FailureOf): NetworkEvents {
   // Numbers of requests are the browser's own, and an exchange may go on in another target than it began in.
   const open = new Map<string, Exchange>();
   const counts = new Map<WatchedTarget, number>();
@@ -142,6 +143,27 @@ export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder, r
     });
   }
 
+  function tellFailed(
+    target: WatchedTarget,
+    exchange: Exchange | undefined,
+    { canceled, errorText, requestId, type }: Protocol.Network.LoadingFailedEvent,
+  ): void {
+    const cutter = new Cutter();
+    recorder.record({
+      type: "network_loading_failed",
+      category: "network",
+      source: { kind: "cdp", event: "Network.loadingFailed" },
+      data: {
+        ...whereOf(target, exchange, cutter),
+        request_id: requestId,
+        error_text: errorText,
+        canceled: canceled === true,
+        resource_type: exchange?.resourceType ?? type,
+      },
+      ...cutter.mark,
+    });
+  }
+
   async function readBody(target: WatchedTarget, requestId: string, maxBytes: number): Promise<{ text: string; cut: boolean } | undefined> {
     const result = await Promise.race([cdp.send("Network.getResponseBody", { requestId }, target.sessionId).catch(() => undefined), target.gone]);
     if (result === undefined) return undefined;
@@ -208,7 +230,6 @@ export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder, r
       exchange.response = response;
       // It was sent before the watch began.
       if (known === undefined) begin(requestId, exchange);
-      if (isOwnAnswer(response)) tellProxyError(target, requestId, exchange, response.status);
     },
     dataReceived({ dataLength, requestId }) {
       const exchange = open.get(requestId);
@@ -226,24 +247,16 @@ export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder, r
         nextRead();
       }
     },
-    failed(target, { canceled, errorText, requestId, type }) {
+    failed(target, event) {
+      const { errorText, requestId } = event;
       const exchange = end(requestId);
-      const refused =
-        exchange?.url !== undefined && errorText === "net::ERR_TUNNEL_CONNECTION_FAILED" ? refusedTunnel(tunnelTarget(exchange.url)) : undefined;
-      if (exchange !== undefined && refused !== undefined) tellProxyError(target, requestId, exchange, refused);
-      const cutter = new Cutter();
-      recorder.record({
-        type: "network_loading_failed",
-        category: "network",
-        source: { kind: "cdp", event: "Network.loadingFailed" },
-        data: {
-          ...whereOf(target, exchange, cutter),
-          request_id: requestId,
-          error_text: errorText,
-          canceled: canceled === true,
-          resource_type: exchange?.resourceType ?? type,
-        },
-        ...cutter.mark,
+      if (exchange?.url === undefined || !egressErrors.has(errorText)) {
+        tellFailed(target, exchange, event);
+        return;
+      }
+      void failureOf(egressTarget(exchange.url)).then((failure) => {
+        if (failure !== undefined) tellProxyError(target, requestId, exchange, failure.status);
+        tellFailed(target, exchange, event);
       });
     },
     forget(target) {
@@ -261,33 +274,16 @@ export function networkEvents(cdp: CdpConnection, recorder: TelemetryRecorder, r
   };
 }
 
-/** Name by which the way out signs what it answers in a site's place, and the statuses with which it tells that a proxy failed. */
-const ownServerName = "Shoal egress gateway";
-const proxyFailed = { first: 590, last: 599 };
-/** Of every `proxy_error`, by the wire: what the way out's own statuses tell is its code. */
+/** Of every `proxy_error`, by the wire: the gateway's own statuses become its code. */
 const toldStatus = 502;
-
-function isOwnAnswer({ headers, status }: Protocol.Network.Response): boolean {
-  return (
-    (status >= proxyFailed.first && status <= proxyFailed.last) ||
-    (status >= 400 && Object.entries(headers).some(([name, value]) => name.toLowerCase() === "server" && value === ownServerName))
-  );
-}
 
 function proxyErrorCode(
   status: number,
 ): "destination_blocked" | "upstream_timeout" | "upstream_dns_failure" | "upstream_connect_failed" | "proxy_unavailable" {
   if (status === 400 || status === 403) return "destination_blocked";
   if (status === 504) return "upstream_timeout";
-  if (status === 502 || status === 593) return "upstream_dns_failure";
+  if (status === 502) return "upstream_dns_failure";
   return status >= 594 && status <= 596 ? "upstream_connect_failed" : "proxy_unavailable";
-}
-
-/** As a tunnel to it is asked for. */
-function tunnelTarget(address: string): string {
-  const url = URL.parse(address);
-  if (url === null) return "";
-  return `${url.hostname}:${url.port === "" ? (/^(?:https|wss):$/.test(url.protocol) ? "443" : "80") : url.port}`;
 }
 
 /** How much of a body is told; 0 where it is no text. */

@@ -352,7 +352,7 @@ describeChromium("telemetry", (chromium) => {
     });
     await told.wait("network_loading_failed", { request_id: tunnel.data?.request_id });
     const plain = await told.wait("proxy_error", { url: `http://${host}/plain` });
-    expect(plain.data).toMatchObject({ code: "proxy_unavailable", status: 502 });
+    expect(plain.data).toMatchObject({ code: "upstream_connect_failed", status: 502 });
     expect(told.of("proxy_error").filter(({ data }) => String(data?.url).includes(host))).toHaveLength(2);
     for (const { event } of told.envelopes) expect(z.safeParse(TelemetryEnvelope, { seq: 1, event }).success).toBe(true);
   });

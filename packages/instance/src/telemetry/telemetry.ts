@@ -10,6 +10,7 @@ import { watchBrowser, type BrowserWatch } from "./browser-watch.ts";
 import { type TelemetryCategory, watchesBrowser } from "./categories.ts";
 import { answerControl } from "./control-requests.ts";
 import { watchDownloads } from "./downloads.ts";
+import type { FailureOf } from "./network-events.ts";
 import { watchOomKills } from "./oom-kills.ts";
 import { type CapturedEvent, TelemetryRecorder } from "./recorder.ts";
 import { takeScreenshots } from "./screenshots.ts";
@@ -47,8 +48,8 @@ export interface TelemetryOptions {
   /** Directory of this system that the session's `/` is. */
   readonly root: string;
   readonly browser: Pick<BrowserSupervisor, "cdp" | "onBrowser">;
-  /** Status with which the way out has just refused a tunnel to `host:port`. */
-  readonly refusedTunnel: (target: string) => number | undefined;
+  /** Why the egress gateway has just not reached `host:port`. */
+  readonly failureOf: FailureOf;
 }
 
 const flushTimeoutMs = 1_000;
@@ -60,7 +61,7 @@ const oomLookMs = 250;
 /** How long a switch may wait for a browser that does not answer. */
 const selectTimeoutMs = 5_000;
 
-export function createTelemetry({ root, browser, refusedTunnel }: TelemetryOptions): Telemetry {
+export function createTelemetry({ root, browser, failureOf }: TelemetryOptions): Telemetry {
   const recorder = new TelemetryRecorder();
   const sending = new Set<Promise<unknown>>();
   let cdp: CdpConnection | undefined;
@@ -135,7 +136,7 @@ export function createTelemetry({ root, browser, refusedTunnel }: TelemetryOptio
     try {
       if (watch !== undefined) await watch.select(categories);
       else {
-        const made = await watchBrowser(connection, recorder, categories, refusedTunnel);
+        const made = await watchBrowser(connection, recorder, categories, failureOf);
         if (cdp === connection && !isTrue(closed)) watch = made;
         else made.end();
       }

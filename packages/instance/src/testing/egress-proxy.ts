@@ -10,16 +10,26 @@ export interface EgressProxy {
 
 export async function startEgressProxy(path: string): Promise<EgressProxy> {
   const hosts: string[] = [];
+  /** As the gateway reports them. */
+  const failures: { target: string; status: number; message: string; age_ms: number }[] = [];
+  const fail = (target: string, status: number): void => {
+    failures.unshift({ target, status, message: `The connection to ${target} failed.`, age_ms: 0 });
+  };
   const server = createServer((request, response) => {
+    if (request.url === "/failures") {
+      response.end(JSON.stringify(failures));
+      return;
+    }
     const url = new URL(request.url ?? "");
+    delete request.headers["shoal-egress-client"];
     hosts.push(url.host);
     const onward = httpRequest(url, { method: request.method, headers: request.headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });
-    onward.on("error", () => {
-      if (response.headersSent) response.destroy();
-      else response.writeHead(599).end();
+    onward.on("error", (error: NodeJS.ErrnoException) => {
+      if (!response.headersSent) fail(`${url.hostname}:${url.port || "80"}`, error.code === "ECONNREFUSED" ? 594 : 599);
+      request.socket.destroy();
     });
     response.on("close", () => onward.destroy());
     request.pipe(onward);
@@ -37,6 +47,7 @@ export async function startEgressProxy(path: string): Promise<EgressProxy> {
       client.pipe(onward).pipe(client);
     });
     onward.on("error", () => {
+      fail(request.url ?? "", 594);
       if (onward.connecting || onward.bytesRead === 0) client.end("HTTP/1.1 594 ECONNREFUSED\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
       else client.destroy();
     });
