@@ -137,7 +137,7 @@ describe.each(placements)("addresses that cannot be reached, in the placement $t
           'require("http").get({ host: "127.0.0.1", port: new URL(process.env.http_proxy).port, path: "http://10.1.2.3/" }, (answer) => { console.log(answer.statusCode); answer.pipe(process.stdout); })',
         ],
       });
-      expect(Buffer.from(program.stdout_b64 ?? "", "base64").toString()).toMatch(new RegExp(`^403\n.*${setting}`));
+      expect(Buffer.from(program.stdout_b64, "base64").toString()).toMatch(new RegExp(`^403\n.*${setting}`));
     });
   });
 });
