@@ -87,14 +87,14 @@ describe.each(placements)("requests through a session's browser, in the placemen
       const posted = await test.shoal.browsers.fetch(session.id, site.url, {
         method: "PUT",
         body: bytes,
-        headers: { authorization: "Bearer of the site" },
+        headers: { authorization: "Bearer of the site", "x-own": "1" },
       });
       expect(posted.status).toBe(200);
       expect(posted.headers.get("content-type")).toBe("application/json");
       expect((await posted.json()) as Echo).toMatchObject({
         method: "PUT",
         bytes: Buffer.from(bytes).toString("base64"),
-        headers: { authorization: "Bearer of the site", cookie: "sid=1" },
+        headers: { authorization: "Bearer of the site", cookie: "sid=1", "x-own": "1" },
       });
       expect((await test.shoal.browsers.fetch(session.id, `${site.url}missing`)).status).toBe(404);
       const failed: unknown = await test.shoal.browsers.fetch(session.id, "http://127.0.0.1:9/").catch((error: unknown) => error);
@@ -102,6 +102,26 @@ describe.each(placements)("requests through a session's browser, in the placemen
       const { base_url: base = "" } = await test.shoal.browsers.get(session.id);
       const refused = await fetch(`${base}/curl/raw?url=${site.url}&jwt=wrong`);
       expect([refused.status, refused.headers.get("x-shoal-error")]).toEqual([401, "unauthorized"]);
+    });
+
+    it("keeps what a reverse proxy says of its user, and the cookies of the service, from the box and the site", async () => {
+      const { base_url: base = "", cdp_ws_url: cdp } = await test.shoal.browsers.get(session.id);
+      const token = new URL(cdp).searchParams.get("jwt") ?? "";
+      const answer = await fetch(`${base}/curl/raw?url=${site.url}&jwt=${token}`, {
+        headers: {
+          "cf-access-jwt-assertion": "secret",
+          "x-auth-request-email": "a@b.example",
+          "x-custom": "secret",
+          cookie: "proxy_session=secret",
+          "sec-fetch-site": "none",
+          "x-shoal-site-x-own": "2",
+        },
+      });
+      const echo = (await answer.json()) as Echo;
+      expect(echo.headers["x-own"]).toBe("2");
+      expect(JSON.stringify(echo.headers)).not.toContain("secret");
+      expect(Object.keys(echo.headers)).not.toContain("x-auth-request-email");
+      expect([answer.headers.get("content-security-policy"), answer.headers.get("x-content-type-options")]).toEqual(["sandbox", "nosniff"]);
     });
 
     it("takes the session's token in place of a key, for this session alone", async () => {

@@ -265,11 +265,7 @@ describe.skipIf(reason)(`a hostile client${reason === undefined ? "" : ` (skippe
     ["a URL of 100 kB", () => head(`GET /profiles/${"x".repeat(100_000)}`), [414, 431, undefined]],
     ["a huge key", () => head("GET /profiles", { Authorization: `Bearer ${"x".repeat(10_000)}` }), [401]],
     ["no Host", () => `GET /profiles HTTP/1.1\r\nAuthorization: Bearer ${key()}\r\nConnection: close\r\n\r\n`, [400, undefined]],
-    [
-      "two Hosts",
-      () => `GET /profiles HTTP/1.1\r\nHost: a\r\nHost: b\r\nAuthorization: Bearer ${key()}\r\nConnection: close\r\n\r\n`,
-      [200, 400, undefined],
-    ],
+    ["two Hosts", () => `GET /profiles HTTP/1.1\r\nHost: a\r\nHost: b\r\nAuthorization: Bearer ${key()}\r\nConnection: close\r\n\r\n`, [400]],
     ["a NUL in a header", () => head("GET /profiles", { "X-Nul": "a\0b" }), [400, undefined]],
     [
       "a bare line feed in a header",

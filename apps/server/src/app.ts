@@ -338,10 +338,10 @@ export function createApp(parts: AppParts): FastifyInstance {
     async socketsOf(request, sessionId) {
       const base = authenticator.baseUrlOf(request.raw).replace(/^http/, "ws");
       const token = sessionTokenIn(request.raw.url ?? "");
-      if (token !== undefined) return { url: `${base}/browsers/${sessionId}`, token };
+      if (token !== undefined) return { url: `${base}/browsers/${sessionId}`, token, sessionId };
       const { key, projectId } = await authenticate(request);
       const { row } = await sessions.get(projectId, sessionId, false);
-      return { url: `${base}/browsers/${row.id}`, token: secrets.signSession(row.id, key.id) };
+      return { url: `${base}/browsers/${row.id}`, token: secrets.signSession(row.id, key.id), sessionId: row.id };
     },
   });
   parts.serveReplicas(app);

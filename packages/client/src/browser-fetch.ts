@@ -36,6 +36,8 @@ const ofOneConnection = new Set([
   "transfer-encoding",
   "upgrade",
 ]);
+/** Tells the service which headers are for the site: a reverse proxy on the way may have added others. */
+const siteHeaderPrefix = "x-shoal-site-";
 
 function methodOf(name: string): (typeof methods)[number] {
   const method = methods.find((known) => known === name.toUpperCase());
@@ -88,10 +90,11 @@ async function direct(
 ): Promise<Response> {
   const query = new URLSearchParams({ url: target.href, jwt: token, ...(init.timeoutMs !== undefined && { timeout_ms: String(init.timeoutMs) }) });
   if (!headers.has("accept")) headers.set("accept", "*/*");
+  const marked = new Headers([...headers].map(([name, value]) => [name === "content-type" ? name : siteHeaderPrefix + name, value]));
   const address = `${baseUrl}/curl/raw?${query}`;
   const options: RequestInit & { duplex?: "half" } = {
     method,
-    headers,
+    headers: marked,
     body: body ?? null,
     redirect: "manual",
     signal: init.signal ?? null,

@@ -75,6 +75,7 @@ it("answers what the program says an error means to a client", async () => {
 
 it.each([
   ["has no Host", "GET /own HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
+  ["has two Hosts", "GET /own HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n", 400],
   ["has no Host, yet is of HTTP/1.0", "GET /own HTTP/1.0\r\n\r\n", 200],
   ["expects what nobody knows", "POST /own HTTP/1.1\r\nHost: x\r\nExpect: nonsense\r\nContent-Length: 2\r\n\r\n", 417],
 ])("answers a request that %s, which Node would answer without a body", async (_, request, status) => {

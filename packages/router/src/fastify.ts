@@ -4,6 +4,7 @@ import createRouter from "find-my-way";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { answerClientError, errorReply, isFault, malformedPath, unknownRoute } from "./error-reply.ts";
 import { ClientGone } from "./guarded-stream.ts";
+import { refuseAmbiguousHost } from "./host-header.ts";
 import type { Handler, Handlers } from "./handler.ts";
 import { createOperation, type AnyHandler, type Operation, type OperationOptions } from "./operation.ts";
 import { sendStream, type Reply, type TextReply } from "./reply.ts";
@@ -11,6 +12,7 @@ import { requestIdOf } from "./request-id.ts";
 import { maxParamLength, routePath } from "./route-path.ts";
 import { ServiceError } from "./service-error.ts";
 
+export { refuseAmbiguousHost } from "./host-header.ts";
 export { requestIdOf } from "./request-id.ts";
 
 /** Thrown by a `context` that has answered the request by itself, on Node's own response: nothing more is done with it. */
@@ -74,9 +76,8 @@ export function configure(app: FastifyInstance, options: ConfigureOptions = {}):
   app.addHook("onRequest", (request: Answered, reply, done) => {
     request[replyOfRequest] = reply;
     reply.header("x-request-id", request.id);
-    if (request.headers.host === undefined && request.raw.httpVersion === "1.1")
-      done(new ServiceError(400, "bad_request", "The request has no Host header, which HTTP/1.1 demands (RFC 9112, 3.2)."));
-    else done();
+    refuseAmbiguousHost(request.raw);
+    done();
   });
   app.server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     const { headers, status, text } = errorReply(

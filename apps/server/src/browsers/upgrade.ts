@@ -1,8 +1,7 @@
 import type { Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
-import { requestIdOf } from "@shoal/router/fastify";
+import { refuseAmbiguousHost, requestIdOf } from "@shoal/router/fastify";
 import type { IncomingMessage, Server } from "node:http";
-import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { attachNoteOf, clientGone, type Entrant } from "../audit-logs/follow.ts";
 import type { AuditRecorder } from "../audit-logs/recorder.ts";
@@ -20,51 +19,26 @@ import type { Secrets } from "../secrets.ts";
 import { ClientLink } from "./client-link.ts";
 import type { Sessions } from "./sessions.ts";
 import { splice } from "./splice.ts";
-
-function answerError(socket: Duplex, error: ServiceError, requestId: string): void {
-  const text = JSON.stringify(error.toBody());
-  socket.end(
-    [
-      `HTTP/1.1 ${String(error.status)} ${STATUS_CODES[error.status] ?? "Error"}`,
-      "Content-Type: application/json",
-      `Content-Length: ${String(Buffer.byteLength(text))}`,
-      `X-Request-Id: ${requestId}`,
-      ...(error.retryAfterSeconds === undefined ? [] : [`Retry-After: ${String(error.retryAfterSeconds)}`]),
-      "Connection: close",
-      "",
-      text,
-    ].join("\r\n"),
-    () => {
-      socket.destroy();
-    },
-  );
-}
-
-/** The request's head again for the instance: its own path and host, and nothing that opens the service. */
-function headFor(request: IncomingMessage, path: string, headers: Readonly<Record<string, string>>): string {
-  const dropped = /^(host|authorization|cookie|origin|x-api-key|x-request-id|x-shoal-replica)$/i;
-  const lines = [`GET ${path} HTTP/1.1`, "Host: instance", ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)];
-  for (let index = 0; index < request.rawHeaders.length; index += 2) {
-    const name = request.rawHeaders[index] ?? "";
-    if (!dropped.test(name)) lines.push(`${name}: ${request.rawHeaders[index + 1] ?? ""}`);
-  }
-  return `${lines.join("\r\n")}\r\n\r\n`;
-}
+import { refuseUpgrade } from "./upgrade-refusal.ts";
+import { openWebSocket } from "./websocket-handshake.ts";
 
 /** Where a connection goes on, and what its request says there. */
 interface Inner {
   readonly socket: Duplex;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
   /** When the address expires that it was opened with, epoch milliseconds. */
   readonly untilMs?: number;
 }
 
 /** Close code of a WebSocket whose API key is no longer valid: policy violation. */
 const invalidKeyCode = 1008;
-
-/** Status of what is no answer. */
-const badAnswer = 502;
+const switchingProtocols = 101;
+/** A browser that starts again takes its time before it accepts a connection. */
+const instanceTimeoutMs = 45_000;
+/** The other server waits for its instance. */
+const serverTimeoutMs = 60_000;
 
 /** A connection that is to be taken. */
 interface Upgrade {
@@ -124,9 +98,9 @@ export function serveUpgrades(
     try {
       instance = await sessions.instanceOf(session.projectId, session.id);
     } catch (error) {
-      return replicas.connect(error, request, session.access);
+      return { ...(await replicas.connect(error, request, session.access)), timeoutMs: serverTimeoutMs };
     }
-    return { socket: await instance.connect(), path, headers: {} };
+    return { socket: await instance.connect(), path, headers: {}, timeoutMs: instanceTimeoutMs };
   }
 
   /** @param enter - told who has been let in, before anything else can go wrong. */
@@ -171,33 +145,43 @@ export function serveUpgrades(
     }
   }
 
+  /** Looks after a WebSocket from now on. @param to.sent - what its instance has sent already. */
+  function followClient(socket: Duplex, to: { readonly inner: Duplex; readonly sent: Buffer; readonly requestId: string }): void {
+    const connection = open.get(socket);
+    if (connection === undefined) return;
+    const { inner, requestId, sent } = to;
+    const onTimeout = (): void => {
+      log.info({ request_id: requestId, websocket_timeout_seconds: timeoutMs / 1000 }, "a WebSocket client that answered no ping was disconnected");
+    };
+    connection.link = new ClientLink({ client: socket, inner, sent, timeoutMs, onTimeout });
+  }
+
   async function upgrade({ enter, head, note, request, requestId, socket }: Upgrade): Promise<void> {
-    const { socket: inner, path, headers, untilMs } = await innerFor(new URL(origins.pathInside(request), "http://shoal.invalid"), request, enter);
+    refuseAmbiguousHost(request);
+    const { socket: inner, untilMs, ...ask } = await innerFor(new URL(origins.pathInside(request), "http://shoal.invalid"), request, enter);
     if (socket.destroyed) {
       inner.destroy();
       note(clientGone);
       return;
     }
-    inner.write(headFor(request, path, { ...headers, "x-request-id": requestId }));
+    inner.on("error", () => inner.destroy());
+    const endInner = (): void => {
+      inner.destroy();
+    };
+    socket.once("close", endInner);
+    const accepted = await openWebSocket(inner, { ...ask, request, headers: { ...ask.headers, "x-request-id": requestId } });
+    // With the client's connection, that of the instance was ended.
+    if (inner.destroyed) {
+      note(clientGone);
+      return;
+    }
+    socket.off("close", endInner);
+    note(switchingProtocols);
+    socket.write(accepted.head);
+    if (accepted.rest.length > 0) socket.write(accepted.rest);
     if (head.length > 0) inner.write(head);
     splice(socket, inner);
-    // What the instance says to it: 101, or why not.
-    inner.once("data", (chunk: Buffer) => {
-      const connection = open.get(socket);
-      if (connection !== undefined) {
-        const onTimeout = (): void => {
-          log.info(
-            { request_id: requestId, websocket_timeout_seconds: timeoutMs / 1000 },
-            "a WebSocket client that answered no ping was disconnected",
-          );
-        };
-        connection.link = new ClientLink({ client: socket, inner, sent: chunk.subarray(chunk.indexOf("\r\n\r\n") + 4), timeoutMs, onTimeout });
-      }
-      note(Number(/^HTTP\/1\.1 (\d{3})/.exec(chunk.toString("latin1", 0, 12))?.[1] ?? badAnswer));
-    });
-    inner.once("close", () => {
-      note(clientGone);
-    });
+    followClient(socket, { inner, sent: accepted.rest, requestId });
     if (untilMs === undefined) return;
     const expiry = setTimeout(() => socket.destroy(), untilMs - Date.now()).unref();
     socket.once("close", () => {
@@ -245,7 +229,7 @@ export function serveUpgrades(
       log.debug({ request_id: requestId, status: known.status, code: known.code, ...(known !== error && { err: error }) }, "upgrade refused");
       note(socket.destroyed ? clientGone : known.status);
       if (socket.destroyed) return;
-      answerError(socket, known, requestId);
+      refuseUpgrade(socket, known, requestId);
     });
   }
 

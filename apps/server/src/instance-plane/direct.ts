@@ -1,11 +1,12 @@
 import { ServiceError } from "@shoal/router";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { answerAddressDocument, answerHeadersOfPort, isAddressDocument, type SessionSockets } from "./debugging-port.ts";
+import { answerHeadersOfSite, siteRequestHeadersFor } from "./forwarded-headers.ts";
 import { forward, type InstancePlane } from "./forward.ts";
 import { sessionTokenIn } from "./session-token.ts";
 
 export interface DirectPlane extends InstancePlane {
-  /** Where a session's WebSockets are: `ws://127.0.0.1:7777/browsers/{id}`, and the token that opens them. */
-  socketsOf(request: FastifyRequest, sessionId: string): Promise<{ readonly url: string; readonly token: string }>;
+  socketsOf(request: FastifyRequest, sessionId: string): Promise<SessionSockets>;
 }
 
 /** Serves what a session's `base_url` has beside the operations: requests through its browser, and what CDP tools ask of a debugging port. */
@@ -19,14 +20,10 @@ export function serveDirect(app: FastifyInstance, plane: DirectPlane): void {
       try {
         const instance = await plane.instanceFor(request, id);
         if (instance === undefined) return;
-        // With the token in the address, these fields are for the site. The answer is the site's too, on this service's own address: no page is to run there.
+        // With the token in the address, `authorization` and `cookie` are for the site.
         const isForSite = sessionTokenIn(request.raw.url ?? "") !== undefined;
-        await forward(
-          instance,
-          id,
-          { request, reply },
-          { keepsCredentials: isForSite, answerHeaders: { "content-security-policy": "sandbox", "x-content-type-options": "nosniff" } },
-        );
+        const headers = { request: siteRequestHeadersFor(request.headers, isForSite), answer: answerHeadersOfSite };
+        await forward(instance, id, { request, reply }, headers);
       } catch (error) {
         // Else a refusal would look like an answer of the site.
         void reply.header("x-shoal-error", ServiceError.isInstance(error) ? error.code : "internal_error");
@@ -43,8 +40,11 @@ export function serveDirect(app: FastifyInstance, plane: DirectPlane): void {
         const { id } = request.params;
         const instance = await plane.instanceFor(request, id);
         if (instance === undefined) return;
-        const sockets = await plane.socketsOf(request, id);
-        await forward(instance, id, { request, reply }, { requestHeaders: { "x-shoal-sockets": sockets.url, "x-shoal-token": sockets.token } });
+        if (!isAddressDocument(request.raw.url ?? "")) {
+          await forward(instance, id, { request, reply }, { request: {}, answer: answerHeadersOfPort });
+          return;
+        }
+        await answerAddressDocument(instance, { request, reply }, await plane.socketsOf(request, id));
       },
     });
   }

@@ -33,6 +33,13 @@ const endpoints = [
   }),
   defineEndpoint({
     ...common,
+    operationId: "test.remove",
+    method: "DELETE",
+    path: "/browsers/{id}/remove",
+    responses: { 204: empty },
+  }),
+  defineEndpoint({
+    ...common,
     operationId: "test.events",
     method: "GET",
     path: "/browsers/{id}/events",
@@ -116,27 +123,87 @@ async function digestOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   return hash.digest("hex");
 }
 
-it("passes method, path, query, headers, status and body as they are, but nothing that opens the service", async () => {
+it("passes method, path, query, status and body as they are, and of the headers only those that operations use", async () => {
   let seen: IncomingMessage | undefined;
   answer = (request, response) => {
     seen = request;
-    response.writeHead(206, { "content-type": "text/x-test", "x-own": "1", "set-cookie": "a=b", "x-request-id": "theirs" }).end("body");
+    response.writeHead(206, { "content-type": "application/octet-stream", "x-request-id": "theirs", etag: '"1"', "retry-after": "2" }).end("body");
+  };
+  const identity = {
+    authorization: "Bearer secret",
+    cookie: "c=d",
+    "cf-access-jwt-assertion": "secret",
+    "x-auth-request-email": "a@b.example",
+    "x-amzn-oidc-data": "secret",
+    "x-shoal-token": "secret",
+    "x-forwarded-for": "203.0.113.5",
+    "x-custom": "1",
+    "user-agent": "me",
   };
   const response = await fetch(`${baseUrl}/browsers/b1/read?path=%2Fa%20b&x=%2E%2E`, {
-    headers: { authorization: "Bearer secret", cookie: "c=d", "x-custom": "kept", "x-request-id": "mine" },
+    headers: { ...identity, "idempotency-key": "k", range: "bytes=0-1", "last-event-id": "7", "x-request-id": "mine" },
   });
   expect(seen?.url).toBe("/read?path=%2Fa%20b&x=%2E%2E");
-  expect(seen?.headers).toMatchObject({ "x-custom": "kept", "x-request-id": "mine" });
-  expect(seen?.headers).not.toHaveProperty("authorization");
-  expect(seen?.headers).not.toHaveProperty("cookie");
-  expect([response.status, await response.text(), response.headers.get("content-type"), response.headers.get("x-own")]).toEqual([
-    206,
-    "body",
-    "text/x-test",
-    "1",
+  expect(seen?.headers).toMatchObject({ "idempotency-key": "k", range: "bytes=0-1", "last-event-id": "7", "x-request-id": "mine" });
+  expect(Object.keys(seen?.headers ?? {}).toSorted()).toEqual([
+    "accept",
+    "connection",
+    "host",
+    "idempotency-key",
+    "last-event-id",
+    "range",
+    "x-request-id",
   ]);
-  expect(response.headers.get("x-request-id")).toBe("mine");
-  expect(response.headers.get("set-cookie")).toBeNull();
+  expect([response.status, await response.text()]).toEqual([206, "body"]);
+  expect(Object.fromEntries(response.headers)).toMatchObject({ "x-request-id": "mine", etag: '"1"', "retry-after": "2" });
+});
+
+it("lets no answer act on the origin of the service: other headers and types stay behind, and it is sandboxed", async () => {
+  const harmful = {
+    "service-worker-allowed": "/",
+    "clear-site-data": '"*"',
+    nel: "{}",
+    "report-to": "{}",
+    "alt-svc": 'h2="evil.example:443"',
+    "strict-transport-security": "max-age=1",
+    "access-control-allow-origin": "*",
+    "set-cookie": "a=b",
+    refresh: "0;url=https://evil.example",
+    "x-accel-redirect": "/internal",
+    "content-security-policy": "default-src *",
+    "x-own": "1",
+  };
+  for (const type of ["text/html", "text/javascript; charset=utf-8", "image/svg+xml"]) {
+    answer = (_request, response) => response.writeHead(200, { ...harmful, "content-type": type }).end("<script>");
+    const response = await fetch(`${baseUrl}/browsers/b1/read`);
+    expect(await response.text()).toBe("<script>");
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-type": "application/octet-stream",
+      "content-security-policy": "sandbox",
+      "x-content-type-options": "nosniff",
+    });
+    const names = [...response.headers.keys()].filter((name) => name in harmful);
+    expect(names).toEqual(["content-security-policy"]);
+  }
+});
+
+it("frames a body of any method, so that none is read as another request", async () => {
+  const seen: string[] = [];
+  answer = (request, response) => {
+    seen.push(`${request.method ?? ""} ${request.url ?? ""}`);
+    request.resume().on("end", () => response.writeHead(200).end());
+  };
+  const socket = connect(portOf(app.server), "127.0.0.1");
+  const smuggled = "POST /_instance/stop HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n";
+  let received = "";
+  socket.setEncoding("latin1").on("data", (data: string) => (received += data));
+  socket.write(
+    `DELETE /browsers/b1/remove HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n` +
+      "GET /browsers/b1/read HTTP/1.1\r\nHost: x\r\n\r\n",
+  );
+  await expect.poll(() => received.match(/HTTP\/1\.1 200/g)?.length).toBe(2);
+  socket.destroy();
+  expect(seen).toEqual(["DELETE /remove", "GET /read"]);
 });
 
 it("answers HEAD without a body", async () => {

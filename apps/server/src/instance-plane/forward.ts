@@ -6,7 +6,8 @@ import { PassThrough, type Readable } from "node:stream";
 import { noAnswer } from "../browsers/session-errors.ts";
 import { replicaHeader } from "../replicas/replica-trust.ts";
 import { followEvents } from "./event-boundary.ts";
-import { withoutSessionToken } from "./session-token.ts";
+import { type AnswerHeaders, answerHeadersOf, requestHeadersFor } from "./forwarded-headers.ts";
+import { pathInside } from "./session-token.ts";
 
 /** RFC 9110, 7.6.1: of this connection only. What another server vouches for goes no further either. */
 const hopByHop = [
@@ -22,8 +23,8 @@ const hopByHop = [
   "upgrade",
   replicaHeader,
 ];
-/** What opens the service is not the instance's business: what runs there is not trusted. */
-const secret = ["authorization", "cookie", "x-api-key", "host"];
+/** What opens the service. */
+const secret = ["authorization", "cookie", "x-api-key"];
 
 function without(headers: IncomingHttpHeaders, names: readonly string[]): OutgoingHttpHeaders {
   const kept: OutgoingHttpHeaders = { ...headers };
@@ -32,13 +33,18 @@ function without(headers: IncomingHttpHeaders, names: readonly string[]): Outgoi
   return kept;
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined || (headers["content-length"] !== undefined && headers["content-length"] !== "0");
+/** All headers but those of one connection, for another server of this installation: it chooses itself what its instance is given. */
+export function headersForServer(headers: IncomingHttpHeaders, keepsCredentials: boolean): OutgoingHttpHeaders {
+  return without(headers, keepsCredentials ? ["host"] : ["host", ...secret]);
 }
 
-/** `/fs/read_file?path=%2Fa` of `/browsers/k3f9/fs/read_file?path=%2Fa`, byte for byte. */
-function pathInside(url: string): string {
-  return withoutSessionToken(url.replace(/^\/browsers\/[^/?]+/, ""));
+/** The answer of another server, which has chosen already what a client is given. */
+export function answerHeadersOfServer(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  return without(headers, []);
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || (headers["content-length"] !== undefined && headers["content-length"] !== "0");
 }
 
 /** Sends a request on, and gives the answer whose body is to follow. */
@@ -47,14 +53,11 @@ export type Exchange = (
   body: Readable | undefined,
 ) => Promise<IncomingMessage>;
 
-/** What is done differently for some requests. */
-export interface ForwardOptions {
-  /** Passes `authorization` and `cookie`, where they are not what opens the service. */
-  readonly keepsCredentials?: boolean;
-  /** In lower case; in place of the client's own. */
-  readonly requestHeaders?: OutgoingHttpHeaders;
-  /** In lower case; in place of the instance's own. */
-  readonly answerHeaders?: OutgoingHttpHeaders;
+/** Which headers pass, in lower case. */
+export interface RelayedHeaders {
+  readonly request: OutgoingHttpHeaders;
+  /** They have precedence over what the reply says of itself. */
+  readonly answer: AnswerHeaders;
 }
 
 /** A request as it came, and its reply. */
@@ -68,9 +71,9 @@ export interface Forwarding {
  *
  * @throws {ServiceError} before anything was answered.
  */
-export async function forward(instance: Instance, sessionId: string, forwarding: Forwarding, options: ForwardOptions = {}): Promise<void> {
+export async function forward(instance: Instance, sessionId: string, forwarding: Forwarding, headers: RelayedHeaders): Promise<void> {
   const path = pathInside(forwarding.request.raw.url ?? "");
-  await relay(forwarding, { ...options, droppedAnswerHeaders: ["set-cookie"] }, async (init, body) => {
+  await relay(forwarding, headers, async (init, body) => {
     try {
       return await instance.request({ ...init, path }, body);
     } catch (error) {
@@ -84,11 +87,7 @@ export async function forward(instance: Instance, sessionId: string, forwarding:
  *
  * @throws what `exchange` does, before anything was answered.
  */
-export async function relay(
-  { request, reply }: Forwarding,
-  options: ForwardOptions & { readonly droppedAnswerHeaders?: readonly string[] },
-  exchange: Exchange,
-): Promise<void> {
+export async function relay({ request, reply }: Forwarding, headers: RelayedHeaders, exchange: Exchange): Promise<void> {
   const { raw } = request;
   const response = reply.raw;
   const gone = new AbortController();
@@ -99,9 +98,7 @@ export async function relay(
   });
   const body = hasBody(raw) ? bodyOf(raw) : undefined;
   try {
-    const dropped = options.keepsCredentials === true ? ["host"] : secret;
-    const headers = { ...without(raw.headers, dropped), ...options.requestHeaders, "x-request-id": request.id };
-    answer = await exchange({ method: request.method, headers, signal: gone.signal }, body);
+    answer = await exchange({ method: request.method, headers: framed(headers.request, body, request.id), signal: gone.signal }, body);
   } catch (error) {
     if (gone.signal.aborted) {
       reply.hijack();
@@ -123,17 +120,24 @@ export async function relay(
   response.on("error", () => {
     answer.destroy();
   });
-  const head: OutgoingHttpHeaders = { ...without(answer.headers, options.droppedAnswerHeaders ?? []), ...options.answerHeaders };
+  const head: OutgoingHttpHeaders = {};
   // The request's id, and what is left of a rate limit.
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) head[name] = value;
+  Object.assign(head, headers.answer(answer.headers));
   // What a head is written with at once cannot be looked up again, and event streams are told from other answers by their type.
-  const type = answer.headers["content-type"];
+  const type = head["content-type"];
   if (type !== undefined) response.setHeader("content-type", type);
-  if (type?.startsWith("text/event-stream") === true) followEvents(answer, response);
+  if (String(type).startsWith("text/event-stream")) followEvents(answer, response);
   response.writeHead(answer.statusCode ?? 502, head);
   // The head of a stream must not wait for its first event.
   response.flushHeaders();
   answer.pipe(response);
+}
+
+/** Says how long the body is. Node's client writes the body of a DELETE without a length as it is, where the instance would read it as further requests. */
+function framed(headers: OutgoingHttpHeaders, body: Readable | undefined, requestId: string): OutgoingHttpHeaders {
+  const isChunked = body !== undefined && headers["content-length"] === undefined;
+  return { ...headers, ...(isChunked && { "transfer-encoding": "chunked" }), "x-request-id": requestId };
 }
 
 /**
@@ -159,6 +163,7 @@ export interface InstancePlane {
 
 /** Serves an endpoint of the instance plane: whatever it takes and answers, the bytes go through. */
 export function serveForwarded(app: FastifyInstance, endpoint: Endpoint, plane: InstancePlane): void {
+  const answer = answerHeadersOf(endpoint);
   const isStream = Object.values(endpoint.responses).some((content) => content.kind === "events");
   app.route<{ Params: { id: string } }>({
     method: endpoint.method === "GET" && !isStream ? ["GET", "HEAD"] : endpoint.method,
@@ -167,7 +172,7 @@ export function serveForwarded(app: FastifyInstance, endpoint: Endpoint, plane: 
     async handler(request, reply) {
       const { id } = request.params;
       const instance = await plane.instanceFor(request, id);
-      if (instance !== undefined) await forward(instance, id, { request, reply });
+      if (instance !== undefined) await forward(instance, id, { request, reply }, { request: requestHeadersFor(request.headers), answer });
     },
   });
 }

@@ -19,6 +19,11 @@ export function withoutSessionToken(url: string): string {
   return url.slice(0, question) + (kept.length === 0 ? "" : `?${kept.join("&")}`);
 }
 
+/** `/fs/read_file?path=%2Fa` of `/browsers/k3f9/fs/read_file?path=%2Fa`, byte for byte. */
+export function pathInside(url: string): string {
+  return withoutSessionToken(url.replace(/^\/browsers\/[^/?]+/, ""));
+}
+
 /** What tokens are checked against. */
 export interface SessionTokenChecks {
   readonly secrets: Pick<Secrets, "verifySession">;

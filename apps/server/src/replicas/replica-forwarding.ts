@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Access, Authenticator } from "../auth/access.ts";
 import { SessionElsewhere } from "../browsers/session-errors.ts";
-import { type Forwarding, relay } from "../instance-plane/forward.ts";
+import { answerHeadersOfServer, type Forwarding, headersForServer, relay } from "../instance-plane/forward.ts";
 import { sessionTokenIn } from "../instance-plane/session-token.ts";
 import type { RequestHead, RequestOrigins } from "../public-url/request-origin.ts";
 import type { Peers } from "./peers.ts";
@@ -71,7 +71,8 @@ export function createReplicaForwarding(parts: {
       const vouched = vouchedFor(raw, access);
       // With the token in the address, these fields may be for a site.
       const keepsCredentials = sessionTokenIn(path) !== undefined;
-      await relay(forwarding, { keepsCredentials }, (init, body) => peers.request(serverId, { ...init, path, vouched }, body));
+      const headers = { request: headersForServer(raw.headers, keepsCredentials), answer: answerHeadersOfServer };
+      await relay(forwarding, headers, (init, body) => peers.request(serverId, { ...init, path, vouched }, body));
     },
     async connect(error, request, access) {
       const serverId = serverIn(error, request);

@@ -13,7 +13,7 @@ const known = /^\/json(?:\/(?:version|list|protocol|new|activate\/\w{1,100}|clos
 
 /**
  * Serves what Chromium serves on its debugging port: `/json/version`, `/json/list`, `/json/protocol`, `/json/new`, `/json/activate/{id}` and
- * `/json/close/{id}`, with addresses that lead here. Where clients find them, and with which token, the service says in two header fields. Never rejects.
+ * `/json/close/{id}`. The service replaces the addresses in them: only it knows where its clients reach it, and with which token. Never rejects.
  */
 export async function serveJsonEndpoint(options: JsonEndpointsOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   request.resume();
@@ -33,9 +33,8 @@ export async function serveJsonEndpoint(options: JsonEndpointsOptions, request: 
       request.method ?? "GET",
       `${path.replace(/\/$/, "")}${query === undefined || query === "" ? "" : `?${query}`}`,
     );
-    const told = (value: unknown) => rewrite(value, request, options);
     const isDocument = status === 200 && /^\/json(?:\/(?:version|list|new))?\/?$/.test(path);
-    const sent = isDocument ? JSON.stringify(told(JSON.parse(body)), undefined, 2) : body;
+    const sent = isDocument ? JSON.stringify(withoutHelpers(JSON.parse(body), options)) : body;
     response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(sent), "cache-control": "no-store" }).end(sent);
   } catch (error) {
     if (response.headersSent) response.destroy();
@@ -57,18 +56,8 @@ async function ask(port: number, method: string, path: string): Promise<{ status
   return { status: answer.statusCode ?? 502, type: answer.headers["content-type"] ?? "text/plain", body: await readText(answer) };
 }
 
-/** The same document with addresses of the session in the place of Chromium's own. */
-function rewrite(value: unknown, request: IncomingMessage, options: JsonEndpointsOptions): unknown {
-  if (Array.isArray(value)) {
-    const targets: unknown[] = value;
-    return targets
-      .filter((target) => !options.isHelper(String((target as { readonly id?: unknown }).id)))
-      .map((target) => rewrite(target, request, options));
-  }
-  if (typeof value !== "object" || value === null) return value;
-  const { devtoolsFrontendUrl: _, ...fields } = value as Readonly<Record<string, unknown>>;
-  const { "x-shoal-sockets": sockets, "x-shoal-token": token } = request.headers;
-  if (typeof fields.webSocketDebuggerUrl !== "string" || typeof sockets !== "string" || typeof token !== "string") return fields;
-  const path = typeof fields.id === "string" ? `devtools/page/${fields.id}` : "cdp";
-  return { ...fields, webSocketDebuggerUrl: `${sockets}/${path}?jwt=${token}` };
+function withoutHelpers(value: unknown, options: JsonEndpointsOptions): unknown {
+  if (!Array.isArray(value)) return value;
+  const targets: unknown[] = value;
+  return targets.filter((target) => !options.isHelper(String((target as { readonly id?: unknown }).id)));
 }

@@ -1,0 +1,85 @@
+import type { Instance, InstanceEnd, Placement } from "@shoal/placement";
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { pipeline } from "node:stream";
+
+/** Instances that code in their box has taken over: a test writes every byte of their answers. */
+export interface HostileInstances {
+  /** In place of a placement's own instances. */
+  readonly around: (placement: Placement) => Placement;
+  /** What the next connections get. @param received - the head of the request, its empty line included. */
+  answer: (socket: Socket, received: string) => void;
+  /** Everything that instances have received, by connection. */
+  readonly received: string[];
+  /** Connections that are open. */
+  connections(): number;
+  close(): Promise<void>;
+}
+
+export async function startHostileInstances(): Promise<HostileInstances> {
+  const sockets = new Set<Socket>();
+  const received: string[] = [];
+  const server = createServer((socket) => {
+    const index = received.push("") - 1;
+    let answered = 0;
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket)).on("error", () => socket.destroy());
+    socket.on("data", (chunk: Buffer) => {
+      const text = (received[index] ?? "") + chunk.toString("latin1");
+      received[index] = text;
+      // Once for each request without a body.
+      for (let end = text.indexOf("\r\n\r\n", answered); end >= 0; end = text.indexOf("\r\n\r\n", answered)) {
+        const head = text.slice(answered, end + 4);
+        answered = end + 4;
+        instances.answer(socket, head);
+      }
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const instances: HostileInstances = {
+    around: (placement) => ({ ...placement, acquire: () => Promise.resolve(instanceAt(port)) }),
+    answer: (socket) => socket.destroy(),
+    received,
+    connections: () => sockets.size,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+  return instances;
+}
+
+function instanceAt(port: number): Instance {
+  const ended = Promise.withResolvers<InstanceEnd>();
+  const agent = new Agent({ keepAlive: true });
+  return {
+    id: "hostile",
+    pid: process.pid,
+    kind: "process",
+    request: ({ headers, method, path, signal }, body) =>
+      new Promise<IncomingMessage>((resolve, reject) => {
+        const request = httpRequest({ agent, host: "127.0.0.1", port, method, path, ...(headers && { headers }), ...(signal && { signal }) });
+        request.on("response", resolve).on("error", reject);
+        if (body === undefined || typeof body === "string") request.end(body);
+        else pipeline(body, request, () => undefined);
+      }),
+    async connect() {
+      const socket = connect(port, "127.0.0.1");
+      await once(socket, "connect");
+      return socket;
+    },
+    setUpstream: () => undefined,
+    upstream: undefined,
+    setPolicies: () => Promise.resolve("0"),
+    onEvent: () => () => undefined,
+    ended: ended.promise,
+    async stop() {
+      agent.destroy();
+      ended.resolve({ reason: "stopped" });
+      await ended.promise;
+    },
+  };
+}
