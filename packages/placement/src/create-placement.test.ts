@@ -298,6 +298,16 @@ describeWith(["chromium"], "createPlacement", () => {
     expect(lines).toContainEqual(expect.objectContaining({ level: "warn", message: expect.stringContaining("isolates nothing") as unknown }));
   });
 
+  it.each(["refuses once", "breaks off once"] as const)("uses the next instance when a warm one %s at its assignment", async (standIn) => {
+    const { placement, sessionsDir } = await openPlacement({ kind: "process", standIn, warm: 2 });
+    await placement.warmReady();
+    const instance = await placement.acquire(assign("s1"));
+    expect(await runInside(instance, "echo fine")).toMatchObject({ stdout: "fine\n" });
+    await instance.stop();
+    await placement.close();
+    expect(await sessionFolders(sessionsDir)).toEqual([]);
+  });
+
   it("leaves alone what it does not know in its directory", async () => {
     const sessionsDir = await temporaryDirectory();
     await mkdir(join(sessionsDir, "photos"));

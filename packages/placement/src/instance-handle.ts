@@ -1,6 +1,7 @@
 import { InstanceEvent, maxInstanceEventBytes, type AssignInstance } from "@shoal/instance";
 import { answerText } from "./answer-text.ts";
 import { readBoundedLines } from "./bounded-lines.ts";
+import { answerOf } from "./instance-answer.ts";
 import type { Box } from "./box.ts";
 import type { EgressUpstream } from "./egress-upstream.ts";
 import type { Instance, InstanceEnd, InstanceRequest, PlacementKind, PlacementLog } from "./placement.ts";
@@ -30,6 +31,8 @@ export interface InstanceHandleOptions {
   readonly log: PlacementLog;
   /** The last lines that it printed, for an end without a reason. */
   readonly lastLines: () => string;
+  /** How long the head of an answer may take from its first byte on, in milliseconds; 10,000 when absent. */
+  readonly headMs?: number;
 }
 
 /** How long an instance that must be asked gets to end by itself. */
@@ -43,7 +46,7 @@ const eventBurst = 2_000;
 const eventEveryMs = 10;
 
 /** Talks to an instance over its socket and follows what it reports, until it is gone. */
-export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: InstanceHandleOptions): InstanceHandle {
+export function createInstanceHandle({ box, kind, socketPath, log, lastLines, headMs = 10_000 }: InstanceHandleOptions): InstanceHandle {
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
   const listeners = new Set<(event: InstanceEvent) => void>();
   const ready = Promise.withResolvers<void>();
@@ -53,34 +56,33 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
   let upstream: EgressUpstream | undefined;
   let distrusted = false;
   let stopping: Promise<void> | undefined;
+  /** A function, so that TypeScript does not narrow across an `await`. */
+  const isOver = () => over;
 
   function lost(cause?: unknown): PlacementError {
     const reason = cause instanceof Error ? cause.message : "it has ended";
     return new PlacementError("instance_lost", `Instance ${box.id} does not answer: ${reason}.`, { cause });
   }
 
-  function request(init: InstanceRequest, body?: Readable | string): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      if (over) {
-        reject(lost());
-        return;
-      }
-      const { method, path, headers, signal } = init;
-      const outgoing = httpRequest({ agent, socketPath, method, path, ...(headers && { headers }), ...(signal && { signal }) });
-      outgoing.once("response", resolve);
-      outgoing.on("error", (error) => {
-        const again = outgoing.reusedSocket && body === undefined && (method === "GET" || method === "HEAD") && !over;
-        if (signal?.aborted === true) reject(signal.reason instanceof Error ? signal.reason : error);
-        // A kept connection that the instance closed at this very moment.
-        else if (again && "code" in error && error.code === "ECONNRESET") request(init).then(resolve, reject);
-        else reject(lost(error));
+  async function request(init: InstanceRequest, body?: Readable | string): Promise<IncomingMessage> {
+    if (over) throw lost();
+    const { method, path, headers, signal } = init;
+    const outgoing = httpRequest({ agent, socketPath, method, path, ...(headers && { headers }), ...(signal && { signal }) });
+    const answering = answerOf(outgoing, headMs);
+    if (body === undefined || typeof body === "string") outgoing.end(body);
+    else
+      pipeline(body, outgoing, (error) => {
+        if (error) outgoing.destroy(error);
       });
-      if (body === undefined || typeof body === "string") outgoing.end(body);
-      else
-        pipeline(body, outgoing, (error) => {
-          if (error) outgoing.destroy(error);
-        });
-    });
+    try {
+      return await answering;
+    } catch (error) {
+      if (signal?.aborted === true) throw signal.reason instanceof Error ? signal.reason : error;
+      // A kept connection that the instance closed at this very moment.
+      const again = outgoing.reusedSocket && body === undefined && (method === "GET" || method === "HEAD") && !isOver();
+      if (again && error instanceof Error && "code" in error && error.code === "ECONNRESET") return request(init);
+      throw lost(error);
+    }
   }
 
   function connect(): Promise<Socket> {
@@ -219,16 +221,23 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines }: 
     },
     async assign(assign, signal) {
       const patience = AbortSignal.timeout(assign.launch === undefined && assign.authorities === undefined ? assignMs : assignWithLaunchMs);
-      const answer = await request(
-        {
-          method: "POST",
-          path: "/_instance/assign",
-          headers: { "content-type": "application/json" },
-          signal: signal === undefined ? patience : AbortSignal.any([signal, patience]),
-        },
-        JSON.stringify(assign),
-      );
-      const said = await answerText(answer);
+      let answer: IncomingMessage;
+      let said: string;
+      try {
+        answer = await request(
+          {
+            method: "POST",
+            path: "/_instance/assign",
+            headers: { "content-type": "application/json" },
+            signal: signal === undefined ? patience : AbortSignal.any([signal, patience]),
+          },
+          JSON.stringify(assign),
+        );
+        said = await answerText(answer);
+      } catch (error) {
+        signal?.throwIfAborted();
+        throw PlacementError.isInstance(error) ? error : lost(error);
+      }
       if (answer.statusCode !== 200) throw lost(new Error(`it refused the session with status ${String(answer.statusCode)}: ${said.slice(0, 500)}`));
     },
     stop() {

@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { afterEach } from "vitest";
 
 /** What the stand-in for the instance program does wrong, see `stand-in.mjs`. */
-export type Behaviour = "fine" | "never ready" | "silent" | "exits" | "refuses" | "leaves traces";
+export type Behaviour = "fine" | "never ready" | "silent" | "exits" | "refuses" | "refuses once" | "breaks off once" | "leaves traces";
 
 export interface TestPlacement {
   readonly placement: Placement;

@@ -8,6 +8,16 @@ const behaviour = readFileSync(new URL("behaviour", import.meta.url), "utf8");
 if (process.argv[2] === "--fill-cache") process.exit(0);
 const config = JSON.parse(process.env.SHOAL_INSTANCE);
 
+/** Whether no other instance has been asked before. */
+function isFirst() {
+  try {
+    appendFileSync(new URL("asked", import.meta.url), "", { flag: "ax" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const readers = new Set();
 const send = (event) => {
   for (const reader of readers) reader.write(`${JSON.stringify(event)}\n`);
@@ -44,7 +54,9 @@ const server = createServer(async (request, response) => {
       send({ type: "state", browser: behaviour === "never ready" ? "starting" : "ready", idle_since_ms: null, browser_restarts: 0 });
       return;
     case "/_instance/assign":
-      if (behaviour === "refuses") response.writeHead(409).end('{"code":"conflict"}');
+      if (behaviour === "refuses" || (behaviour === "refuses once" && isFirst())) response.writeHead(409).end('{"code":"conflict"}');
+      else if (behaviour === "breaks off once" && isFirst())
+        response.writeHead(200, { "content-length": "10" }).write("{}", () => response.destroy());
       else response.end("{}");
       return;
     case "/run":
