@@ -2,7 +2,8 @@ import type { ErrorDetail } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { ServiceError } from "./service-error.ts";
 
-const maxDetails = 50;
+/** Problems of one request that its answer names. */
+export const maxProblems = 50;
 
 /** One thing that is wrong with a request: `body.viewport.height`, `expected number`. */
 export interface Problem {
@@ -13,7 +14,7 @@ export interface Problem {
 /** The 400 that names every problem in `details` and the first in its message. */
 export function invalidRequest(problems: readonly Problem[]): ServiceError {
   const lines = problems.map(({ path, message }) => `${path}: ${message}`);
-  const details = lines.slice(0, maxDetails).map((message): ErrorDetail => ({ code: "invalid_input", message }));
+  const details = lines.slice(0, maxProblems).map((message): ErrorDetail => ({ code: "invalid_input", message }));
   return new ServiceError(400, "bad_request", lines[0] ?? "The request does not fit.", { details });
 }
 
@@ -26,7 +27,7 @@ export function problemsOf(root: string, issues: readonly z.core.$ZodIssue[]): P
     const path = pathText(root, issue.path);
     switch (issue.code) {
       case "unrecognized_keys":
-        return issue.keys.map((key) => ({ path: pathText(path, [key]), message: issue.message }));
+        return issue.keys.slice(0, maxProblems).map((key) => ({ path: pathText(path, [key]), message: issue.message }));
       case "invalid_union": {
         const closest = closestBranch(issue);
         return closest === undefined ? [{ path, message: issue.message }] : problemsOf(path, closest);

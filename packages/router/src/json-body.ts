@@ -1,10 +1,16 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { ClientGone } from "./guarded-stream.ts";
+import { exceededJsonBound, type JsonBounds } from "./json-bounds.ts";
 import { ServiceError } from "./service-error.ts";
 
 /** Largest JSON body, and largest sum of the text fields of a multipart body, where the program does not say. */
 export const defaultBodyLimitBytes = 1024 * 1024;
+
+/** The most structure that a JSON body may have. What is within it is parsed and checked in some milliseconds. */
+const bodyBounds: JsonBounds = { values: 50_000, depth: 200 };
+/** A body of so many bytes cannot exceed the bounds by much. */
+const smallBodyBytes = 1024;
 
 /** How many bodies above the usual limit one operation holds at once, each from its reading to its answer. */
 const maxLargeBodies = 8;
@@ -61,7 +67,7 @@ interface JsonRules {
  * Reads and parses a JSON body.
  *
  * @param rules - `optional`: an absent body, and the text `null`, count as `{}`. `place`: told of the body's size.
- * @throws {ServiceError} 415 for another content type, 413 above `limitBytes`, 400 for an absent or malformed one, and what `place` throws.
+ * @throws {ServiceError} 415 for another content type, 413 above `limitBytes` or with too many values, 400 for an absent, malformed or too deeply nested one, and what `place` throws.
  */
 export async function readJson(request: IncomingMessage, { limitBytes, optional, place }: JsonRules): Promise<unknown> {
   if (!hasBody(request)) {
@@ -72,6 +78,7 @@ export async function readJson(request: IncomingMessage, { limitBytes, optional,
   const bytes = await readAll(request, limitBytes, place);
   if (bytes.length === 0 && optional) return {};
   if (!isUtf8(bytes)) throw new ServiceError(400, "bad_request", "body: not valid UTF-8");
+  if (bytes.length > smallBodyBytes) checkBounds(bytes);
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString("utf8"));
@@ -79,6 +86,19 @@ export async function readJson(request: IncomingMessage, { limitBytes, optional,
     throw new ServiceError(400, "bad_request", `body: not valid JSON${bytes.length === 0 ? " (it is empty)" : ""}`, { cause: error });
   }
   return value === null && optional ? {} : value;
+}
+
+/** @throws {ServiceError} 413 and 400. */
+function checkBounds(bytes: Buffer): void {
+  const exceeded = exceededJsonBound(bytes, bodyBounds);
+  if (exceeded === "values")
+    throw new ServiceError(
+      413,
+      "payload_too_large",
+      `body: has more than ${bodyBounds.values} values (fields and array items, nested ones included), the most that is taken. Send less in one request.`,
+    );
+  if (exceeded === "depth")
+    throw new ServiceError(400, "bad_request", `body: is nested more than ${bodyBounds.depth} levels deep, the most that is taken.`);
 }
 
 function checkJsonType(request: IncomingMessage): void {

@@ -6,11 +6,12 @@ import { jsonHeaders } from "./error-reply.ts";
 import { defaultHeartbeatMs, eventHeaders } from "./event-reply.ts";
 import { ClientGone, GuardedStream } from "./guarded-stream.ts";
 import type { BytesReply, StreamFrame } from "./handler.ts";
-import { invalidRequest, issueMessage, problemsOf, type Problem } from "./issues.ts";
+import { invalidRequest, issueMessage, maxProblems, problemsOf, type Problem } from "./issues.ts";
 import { createLargeBodies, defaultBodyLimitBytes, readJson, refuseEncoding } from "./json-body.ts";
 import { MultipartParts } from "./multipart.ts";
 import { createQueryReader, unwrap, type QueryReader } from "./query-reader.ts";
 import type { Reply } from "./reply.ts";
+import { serializedBytes } from "./serialized-json.ts";
 import { isStatusReply } from "./status-reply.ts";
 import { strict } from "./strict-schema.ts";
 
@@ -220,7 +221,8 @@ function withoutKeys(schema: z.core.$ZodType, keys: readonly string[]): z.core.$
 function check(root: string, schema: z.core.$ZodType, value: unknown, problems: Problem[]): Readonly<Record<string, unknown>> {
   const result = z.safeParse(schema, value, parseOptions);
   if (!result.success) {
-    problems.push(...problemsOf(root, result.error.issues));
+    // A hostile body has hundreds of thousands.
+    problems.push(...problemsOf(root, result.error.issues.slice(0, maxProblems)));
     return nothing;
   }
   return result.data as Record<string, unknown>;
@@ -283,8 +285,8 @@ function signalOf(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-function textOf(value: unknown): string {
-  const text = JSON.stringify(value) as string | undefined;
+function textOf(value: unknown): string | Buffer {
+  const text = serializedBytes(value) ?? (JSON.stringify(value) as string | undefined);
   if (text === undefined) throw new TypeError("A handler returned nothing where the contract declares JSON.");
   return text;
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
-import { ServiceError, type StreamFrame } from "@shoal/router";
+import { serializedJson, ServiceError, type StreamFrame } from "@shoal/router";
 import { describe, expect, it, vi } from "vitest";
 import { settled, until } from "./testing/conditions.ts";
 import { adapters, answerOf, rawConnection } from "./testing/servers.ts";
@@ -53,6 +53,19 @@ describe.each(adapters)("replies over $name", ({ start }) => {
     const { headers } = await fetch(url + id);
     expect(headers.get("content-length")).toBe(String(Buffer.byteLength('{"name":"Größe 😀"}')));
     expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
+  });
+
+  it("sends JSON that a handler has as text as it is, alone and as a page", async () => {
+    const serialized = serializedJson<never>(Buffer.from('[{"name" : "Größe"}]'));
+    const { url } = await start({ get: () => serialized, list: () => ({ items: serialized, hasMore: true, nextOffset: 7 }) });
+    const one = await fetch(url + id);
+    expect([one.headers.get("content-type"), one.headers.get("content-length"), await one.text()]).toEqual([
+      "application/json; charset=utf-8",
+      "22",
+      '[{"name" : "Größe"}]',
+    ]);
+    const page = await fetch(`${url}/things`);
+    expect([page.headers.get("x-next-offset"), await page.text()]).toEqual(["7", '[{"name" : "Größe"}]']);
   });
 
   describe("bytes", () => {

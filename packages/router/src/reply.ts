@@ -11,7 +11,7 @@ export interface TextReply {
   readonly kind: "text";
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
-  readonly text: string | undefined;
+  readonly text: string | Buffer | undefined;
 }
 
 export type StreamedReply =

@@ -207,6 +207,23 @@ describe.each(adapters)("requests over $name", ({ start }) => {
     });
   });
 
+  describe("a body with more structure than any request needs", () => {
+    const create = { create: () => ({}) };
+    const count = 60_000;
+
+    it.each([
+      ["an array", `{"name":[${"{},".repeat(count)}{}]}`, 413, /^body: has more than 50000 values/],
+      ["fields", `{${Array.from({ length: count }, (_, index) => `"f${index}":0`).join(",")}}`, 413, /^body: has more than 50000 values/],
+      ["nesting", `{"name":${"[".repeat(count)}${"]".repeat(count)}}`, 400, /^body: is nested more than 200 levels deep/],
+    ])("is refused before it is parsed: %s", async (_what, text, status, message) => {
+      const { url } = await start(create);
+      expect(await answerOf(fetch(`${url}/things`, send("POST", text)))).toMatchObject({
+        status,
+        body: { message: expect.stringMatching(message) as string },
+      });
+    });
+  });
+
   describe("a body whose endpoint takes more than others do", () => {
     const ofSize = (size: number, fill = " ") => `{"name":"a"}`.padEnd(size, fill);
     const streamed = (text: string) => ({ ...send("POST", text), body: new Blob([text]).stream(), duplex: "half" });

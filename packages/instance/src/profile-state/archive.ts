@@ -2,14 +2,18 @@ import { createReadStream } from "node:fs";
 import { mkdir, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
-import { createZstdCompress, createZstdDecompress } from "node:zlib";
+import { constants, createZstdCompress, createZstdDecompress, type ZstdDecompress } from "node:zlib";
 import { keptFiles } from "./kept-files.ts";
 import { maxSavedStateBytes, readSavedState, type SavedState, savedStateName } from "./saved-state.ts";
 import { BadTar, readTar, tarEnd, tarHeader, tarPadding, type TarEntry } from "./tar.ts";
 
-/** Largest profile that is unpacked, in bytes, and most files: an archive may be made to fill a disk. */
-const maxUnpackedBytes = 8 * 2 ** 30;
-const maxFiles = 200_000;
+/** Largest profile that is unpacked, in bytes, and most files and folders: an archive may be made to fill a disk. */
+export const maxUnpackedProfileBytes = 8 * 2 ** 30;
+const maxEntries = 200_000;
+/** Headers, and the blocks that files are filled up to. */
+const maxTarBytes = maxUnpackedProfileBytes + maxEntries * 4096;
+/** Memory that unpacking may take for what it has read last, as a power of two: four times as much as packing uses. */
+const maxWindowLog = 23;
 const readBytes = 256 * 1024;
 
 /** The archive is not one that was made of a profile. */
@@ -49,9 +53,23 @@ async function* tarOf(folder: string | undefined, state: SavedState): AsyncGener
   yield tarEnd;
 }
 
+/** Unpacks the compression of an archive, and refuses one that needs much memory for it. */
+export function createProfileDecompressor(): ZstdDecompress {
+  return createZstdDecompress({ chunkSize: readBytes, params: { [constants.ZSTD_d_windowLogMax]: maxWindowLog } });
+}
+
+async function* upTo(source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer, void, undefined> {
+  let bytes = 0;
+  for await (const piece of source) {
+    bytes += piece.length;
+    if (bytes > maxBytes) throw new BadProfileArchive("The archive is larger than a profile may be.");
+    yield piece;
+  }
+}
+
 /** What is packed in an archive. Whatever becomes of it, the archive itself is left to whoever brought it. */
 async function* unpacked(archive: Readable): AsyncGenerator<TarEntry, void, undefined> {
-  const tar = createZstdDecompress({ chunkSize: readBytes });
+  const tar = createProfileDecompressor();
   const fail = (error?: Error): void => {
     tar.destroy(error ?? new Error("it was cut off"));
   };
@@ -62,7 +80,7 @@ async function* unpacked(archive: Readable): AsyncGenerator<TarEntry, void, unde
   archive.on("close", closed);
   try {
     archive.pipe(tar);
-    yield* readTar(tar);
+    yield* readTar(upTo(tar, maxTarBytes));
   } finally {
     archive.off("error", fail);
     archive.off("close", closed);
@@ -102,17 +120,18 @@ function placeOf(name: string): readonly string[] {
 export async function unpackProfile(archive: Readable, folder: string): Promise<SavedState | undefined> {
   let state: SavedState | undefined;
   let bytes = 0;
-  let files = 0;
+  let entries = 0;
   const made = new Set<string>();
   await mkdir(folder, { recursive: true, mode: 0o700 });
   try {
     for await (const entry of unpacked(archive)) {
       const { name, kind, sizeBytes } = entry;
+      entries += 1;
+      if (entries > maxEntries) throw new BadProfileArchive(`The archive holds more than ${String(maxEntries)} files and folders.`);
       if (kind === "directory") continue;
       if (kind === "other") throw new BadProfileArchive(`The archive holds ${JSON.stringify(name.slice(0, 200))}, which is no file.`);
-      files += 1;
       bytes += sizeBytes;
-      if (files > maxFiles || bytes > maxUnpackedBytes) throw new BadProfileArchive("The archive is larger than a profile may be.");
+      if (bytes > maxUnpackedProfileBytes) throw new BadProfileArchive("The archive is larger than a profile may be.");
       if (name === savedStateName) {
         state = await readState(entry);
         continue;
@@ -140,7 +159,7 @@ async function readState({ content, sizeBytes }: TarEntry): Promise<SavedState> 
   const pieces: Buffer[] = [];
   for await (const piece of content) pieces.push(piece);
   try {
-    return readSavedState(Buffer.concat(pieces).toString());
+    return readSavedState(Buffer.concat(pieces));
   } catch (error) {
     throw new BadProfileArchive(`${savedStateName} cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }

@@ -1,6 +1,6 @@
 import { log } from "../log.ts";
 import { readLevelDb } from "./leveldb.ts";
-import { maxSavedStateBytes, type SavedOrigin } from "./saved-state.ts";
+import { maxSavedItems, maxSavedOrigins, maxSavedStateBytes, type SavedOrigin } from "./saved-state.ts";
 
 /** Characters of keys and values together that have room in the saved state; JSON makes them longer. */
 const maxCharacters = maxSavedStateBytes / 8;
@@ -37,14 +37,16 @@ export async function readLocalStorage(folder: string): Promise<{ readonly origi
   }
   const origins: SavedOrigin[] = [];
   let characters = 0;
+  let items = 0;
   let leftOut = 0;
   for (const [origin, localStorage] of byOrigin) {
     const own = localStorage.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
-    if (characters + own > maxCharacters) {
+    if (characters + own > maxCharacters || items + localStorage.length > maxSavedItems || origins.length >= maxSavedOrigins) {
       leftOut += 1;
       continue;
     }
     characters += own;
+    items += localStorage.length;
     origins.push({ origin, localStorage });
   }
   return { origins, leftOut };

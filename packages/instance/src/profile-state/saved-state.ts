@@ -1,3 +1,4 @@
+import { exceededJsonBound, type JsonBounds } from "@shoal/router";
 import { lazyObject, type Schema } from "@shoal/schemas";
 import * as z from "zod/mini";
 
@@ -5,6 +6,12 @@ import * as z from "zod/mini";
 export const savedStateName = "shoal/state.json";
 /** Longest such entry, in bytes. What of local storage would make it longer is left to the folders beside it. */
 export const maxSavedStateBytes = 64 * 2 ** 20;
+/** Items of local storage, of all origins together, in a saved state that Shoal writes. */
+export const maxSavedItems = 100_000;
+/** Origins in a saved state that Shoal writes. */
+export const maxSavedOrigins = 10_000;
+/** What any saved state has room for: the items and origins above, and several times the cookies that Chromium keeps. */
+const savedStateBounds: JsonBounds = { values: 600_000, depth: 20 };
 
 const SavedCookieShape = lazyObject(() => ({
   name: z.string(),
@@ -49,9 +56,12 @@ export const SavedStateShape = lazyObject(() => ({
 export interface SavedState extends z.output<typeof SavedStateShape> {}
 export const SavedState: Schema<SavedState> = SavedStateShape;
 
-/** Reads the entry. @throws {Error} when it is none. */
-export function readSavedState(text: string): SavedState {
-  const result = z.safeParse(SavedState, JSON.parse(text));
+/** Reads the entry. @throws {Error} when it is not a saved state, or has more values than one may have. */
+export function readSavedState(bytes: Buffer): SavedState {
+  const exceeded = exceededJsonBound(bytes, savedStateBounds);
+  if (exceeded !== undefined)
+    throw new Error(`${savedStateName} exceeds the limit of ${String(savedStateBounds[exceeded])} for its ${exceeded === "values" ? "values" : "depth"}.`);
+  const result = z.safeParse(SavedState, JSON.parse(bytes.toString("utf8")));
   if (!result.success) throw new Error(`${savedStateName} is not what it should be: ${result.error.issues[0]?.message ?? "unknown"}.`);
   return result.data;
 }

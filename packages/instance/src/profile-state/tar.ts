@@ -1,6 +1,8 @@
 const blockBytes = 512;
 /** Longest name, with its directories, and longest text about an entry, in bytes. */
 const maxTextBytes = 64 * 1024;
+/** Most blocks in a row that only describe the next file: one of each kind, and room for doubles. */
+const maxDescriptions = 8;
 
 /** What a file of an archive is called, and how long it is. */
 export interface TarHeader {
@@ -143,6 +145,7 @@ export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerato
   const pieces = new Pieces(iterator);
   let pax = new Map<string, string>();
   let longName: string | undefined;
+  let descriptions = 0;
   try {
     for (;;) {
       const header = await pieces.whole(blockBytes);
@@ -152,6 +155,9 @@ export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerato
       const sizeBytes = Number(pax.get("size") ?? numberAt(header, 124, 12));
       if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) throw new BadTar("A header of the archive is damaged.");
       if (type === "x" || type === "g" || type === "L" || type === "K") {
+        // An archive of nothing else would be read without end, and give the reader nothing at which to stop.
+        descriptions += 1;
+        if (descriptions > maxDescriptions) throw new BadTar(`The archive describes one file more than ${String(maxDescriptions)} times.`);
         if (sizeBytes > maxTextBytes) throw new BadTar("A header of the archive is longer than it may be.");
         const text = await pieces.whole(sizeBytes);
         await pieces.whole(tarPadding(sizeBytes).length);
@@ -165,6 +171,7 @@ export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerato
       const kind = type === "0" || type === "\0" || type === "7" ? "file" : type === "5" ? "directory" : "other";
       pax = new Map();
       longName = undefined;
+      descriptions = 0;
       const content = pieces.exactly(sizeBytes);
       yield { name, sizeBytes, modifiedAtSeconds: numberAt(header, 136, 12), kind, content };
       // What the reader did not want.
