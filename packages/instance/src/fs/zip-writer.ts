@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { crc32, createDeflateRaw, deflateRaw, deflateRawSync } from "node:zlib";
+import { ZipDirectory } from "./zip-directory.ts";
 
 /** Something that goes into an archive. */
 export interface ZipEntry {
@@ -58,17 +59,17 @@ const batchBytes = 64 * 1024;
  * @see {@link https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT | APPNOTE.TXT 6.3.10, sections 4.3 to 4.5}
  */
 export async function* zipArchive(entries: AsyncIterable<ZipEntry>, comment: () => string): AsyncGenerator<Buffer> {
-  const records: Buffer[] = [];
+  const directory = new ZipDirectory();
   let offset = 0;
   for await (const entry of entries) {
     const { content } = entry;
     const packed = content === undefined || Buffer.isBuffer(content) ? packBuffer(entry, content, offset) : packStream(entry, content, offset);
     const { end, written } = yield* packed;
-    records.push(directoryRecord(written));
+    directory.add(directoryRecord(written));
     offset = end;
   }
-  yield* batched(records);
-  yield archiveEnd(records, offset, Buffer.from(comment()).subarray(0, uint16Max));
+  yield* directory.blocks();
+  yield archiveEnd(directory, offset, Buffer.from(comment()).subarray(0, uint16Max));
 }
 
 interface Packed {
@@ -223,41 +224,26 @@ function directoryRecord(written: Written): Buffer {
   ]);
 }
 
-function archiveEnd(records: readonly Buffer[], offset: number, comment: Buffer): Buffer {
-  const directoryBytes = records.reduce((sum, record) => sum + record.length, 0);
+function archiveEnd({ records, sizeBytes: directoryBytes }: ZipDirectory, offset: number, comment: Buffer): Buffer {
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x0605_4b50, 0);
-  end.writeUInt16LE(Math.min(records.length, uint16Max), 8);
-  end.writeUInt16LE(Math.min(records.length, uint16Max), 10);
+  end.writeUInt16LE(Math.min(records, uint16Max), 8);
+  end.writeUInt16LE(Math.min(records, uint16Max), 10);
   end.writeUInt32LE(Math.min(directoryBytes, uint32Max), 12);
   end.writeUInt32LE(Math.min(offset, uint32Max), 16);
   end.writeUInt16LE(comment.length, 20);
-  if (records.length < uint16Max && directoryBytes < uint32Max && offset < uint32Max) return Buffer.concat([end, comment]);
+  if (records < uint16Max && directoryBytes < uint32Max && offset < uint32Max) return Buffer.concat([end, comment]);
   const wide = Buffer.alloc(76);
   wide.writeUInt32LE(0x0606_4b50, 0);
   wide.writeBigUInt64LE(44n, 4);
   wide.writeUInt16LE(madeOnUnix, 12);
   wide.writeUInt16LE(45, 14);
-  wide.writeBigUInt64LE(BigInt(records.length), 24);
-  wide.writeBigUInt64LE(BigInt(records.length), 32);
+  wide.writeBigUInt64LE(BigInt(records), 24);
+  wide.writeBigUInt64LE(BigInt(records), 32);
   wide.writeBigUInt64LE(BigInt(directoryBytes), 40);
   wide.writeBigUInt64LE(BigInt(offset), 48);
   wide.writeUInt32LE(0x0706_4b50, 56);
   wide.writeBigUInt64LE(BigInt(offset + directoryBytes), 64);
   wide.writeUInt32LE(1, 72);
   return Buffer.concat([wide, end, comment]);
-}
-
-function* batched(buffers: readonly Buffer[]): Generator<Buffer> {
-  let batch: Buffer[] = [];
-  let size = 0;
-  for (const buffer of buffers) {
-    batch.push(buffer);
-    size += buffer.length;
-    if (size < batchBytes) continue;
-    yield Buffer.concat(batch);
-    batch = [];
-    size = 0;
-  }
-  yield Buffer.concat(batch);
 }
