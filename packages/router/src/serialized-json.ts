@@ -13,6 +13,7 @@ class SerializedJson {
  *
  * @param bytes - UTF-8 that fits the contract: it is not checked.
  */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- what the text stands for, which the text cannot tell
 export function serializedJson<Value>(bytes: Uint8Array): Value {
   return new SerializedJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) as Value;
 }
