@@ -81,7 +81,10 @@ export const streamProcessOutput = defineEndpoint({
   errors: [400, 401, 403, 404, 429, 500],
 });
 
-/** In the order of the calls. Answers when the process has room for it, and takes 4 MiB that it has not read yet. */
+/**
+ * Calls write in their order. Answers when the process has taken the bytes, or after 10 seconds: `written_bytes` then counts those that it gets, and the rest is to be sent again.
+ * 429 when 4 MiB wait for the process to read.
+ */
 export const writeProcessStdin = defineEndpoint({
   operationId: "browsers.process.stdin",
   area,

@@ -105,7 +105,7 @@ export interface WriteStdin extends z.input<typeof WriteStdinShape> {}
 export const WriteStdin: Schema<WriteStdin> = WriteStdinShape;
 
 export const StdinResultShape = lazyObject(() => ({
-  /** Bytes that were written. */
+  /** Bytes that were written: fewer than were sent when the process did not read them within 10 seconds. Send the rest again; `close` was not done. */
   written_bytes: z.int(),
 }));
 /** What became of a write to standard input. */

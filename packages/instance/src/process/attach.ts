@@ -77,6 +77,7 @@ class Attachment {
   /** Input is written in order, one message after the other. */
   #writing: Promise<unknown> = Promise.resolve();
   #closing = false;
+  readonly #left = new AbortController();
 
   constructor(socket: Socket, process: NamedProcess, frames: ReturnType<NamedProcess["output"]["read"]>) {
     this.#socket = socket;
@@ -128,6 +129,7 @@ class Attachment {
     socket.on("end", () => socket.destroy());
     socket.on("close", () => {
       this.#closing = true;
+      this.#left.abort();
       void this.#frames.return?.();
     });
     if (head.length > 0) socket.unshift(head);
@@ -153,9 +155,16 @@ class Attachment {
     // A terminal that nobody reads must not fill the memory.
     this.#socket.pause();
     this.#writing = this.#writing
-      .then(() => this.#process.write(data, false))
+      .then(() => this.#write(data))
       .catch(() => undefined)
       .then(() => this.#socket.resume());
+  }
+
+  /** Waits for a program that does not read as long as the client is there. */
+  async #write(data: Buffer): Promise<void> {
+    const { signal } = this.#left;
+    for (let written = 0; written < data.length && !signal.aborted;)
+      written += await this.#process.write(data.subarray(written), { close: false, signal });
   }
 
   #takeControl(message: Buffer): void {

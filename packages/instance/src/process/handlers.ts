@@ -43,8 +43,8 @@ export function sessionProcesses(
       spawnProcess: ({ body }) => processes.spawn(body),
       getProcessStatus: ({ params }) => processes.find(params.process_id).status(),
       streamProcessOutput: ({ params, lastEventId }) => processes.find(params.process_id).output.read(lastEventId),
-      writeProcessStdin: async ({ body, params }) => ({
-        written_bytes: await processes.find(params.process_id).write(Buffer.from(body.data_b64, "base64"), body.close === true),
+      writeProcessStdin: async ({ body, params, signal }) => ({
+        written_bytes: await processes.find(params.process_id).write(Buffer.from(body.data_b64, "base64"), { close: body.close === true, signal }),
       }),
       killProcess: ({ body, params }) => {
         processes.find(params.process_id).kill(`SIG${body.signal}`);

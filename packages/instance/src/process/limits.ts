@@ -14,6 +14,8 @@ export interface ProcessLimits {
   readonly execBytes: number;
   /** Bytes that were written to a process's input and that it has not read. */
   readonly inputBytes: number;
+  /** How long a write to a process's input waits for the process to read. */
+  readonly inputMs: number;
   /** How long a process waits for a reader that takes nothing. */
   readonly stalledMs: number;
 }
@@ -26,5 +28,6 @@ export const defaultProcessLimits: ProcessLimits = {
   outputBytesPerSession: 64 * 1024 * 1024,
   execBytes: 16 * 1024 * 1024,
   inputBytes: 4 * 1024 * 1024,
+  inputMs: 10_000,
   stalledMs: 5_000,
 };

@@ -5,6 +5,7 @@ import { stat } from "node:fs/promises";
 import { hasCode, invalidInput } from "../fs/errors.ts";
 import { type Command, type CommandRequest, type CommandSurroundings, findCommand } from "./command.ts";
 import type { ProcessLimits } from "./limits.ts";
+import { ProcessInput } from "./process-input.ts";
 import { ProcessOutput, type SharedOutput } from "./output.ts";
 import { startPiped } from "./piped-child.ts";
 import { signalLeftovers, signalTree, usageOf } from "./process-tree.ts";
@@ -16,8 +17,13 @@ export interface NamedProcess {
   /** `undefined` while it runs. */
   readonly exitCode: number | undefined;
   status(): Promise<ProcessStatus>;
-  /** Writes to its input; resolves with the number of bytes. @throws {ServiceError} 409 when it reads no more, 429 when too much waits. */
-  write(data: Buffer, close: boolean): Promise<number>;
+  /**
+   * Writes to its input and, after all of it, closes that.
+   *
+   * @returns bytes that were written: fewer than there are when it did not read them in time, or the signal aborted; nothing is closed then.
+   * @throws {ServiceError} 409 when it reads no more, 429 when too much waits.
+   */
+  write(data: Buffer, options: { readonly close: boolean; readonly signal: AbortSignal }): Promise<number>;
   /** Signals it and all that it started; of one that has ended, what it left running. */
   kill(signal: NodeJS.Signals): void;
   /** `undefined` without a terminal. */
@@ -186,6 +192,7 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
     });
     if (child.terminalFd !== undefined) terminals.add(child.terminalFd);
     output.start(child);
+    const input = new ProcessInput((data) => child.write(data));
     named.set(process_id, {
       output,
       get exitCode() {
@@ -196,7 +203,7 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
         const usage = await sampler(child.pid);
         return { state: "running", exit_code: null, ...usage };
       },
-      async write(data, close) {
+      async write(data, { close, signal }) {
         const gone = () =>
           new ServiceError(
             409,
@@ -214,15 +221,16 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
           );
         }
         waitingBytes += data.length;
+        let written: number;
         try {
-          if (data.length > 0) await child.write(data);
+          written = await input.write(data, AbortSignal.any([signal, AbortSignal.timeout(limits.inputMs)]));
         } catch {
           throw gone();
         } finally {
           waitingBytes -= data.length;
         }
-        if (close) child.closeInput();
-        return data.length;
+        if (close && written === data.length) child.closeInput();
+        return written;
       },
       kill(signal) {
         if (exitCode === undefined) signalTree(child.pid, signal);
