@@ -37,6 +37,7 @@ import { noteAccess, noteKeyId } from "./observation/request-facts.ts";
 import type { Organization } from "./organization/organization.ts";
 import { explainConstraint } from "./constraint-answers.ts";
 import { explainOutage } from "./outages.ts";
+import type { ParsePool } from "./parsing/parse-pool.ts";
 import { profileHandlers } from "./profiles/handlers.ts";
 import type { OverloadGuard } from "./overload/overload-guard.ts";
 import type { ProfileStates } from "./profiles/profile-states.ts";
@@ -100,6 +101,7 @@ export interface AppParts {
   readonly secrets: Secrets;
   readonly sessions: Sessions;
   readonly sessionStore: Pick<SessionStore, "find">;
+  readonly parsing: ParsePool;
   readonly telemetry: TelemetryStore;
   readonly telemetryDestinations: TelemetryDestinations;
   readonly log: Log;
@@ -193,7 +195,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     replayRetentionDays: parts.replays.retentionDays,
   });
   const keyed = {
-    ...profileHandlers(parts.profiles, parts.profileStates, sessions),
+    ...profileHandlers(parts.profiles, parts.profileStates, sessions, parts.parsing),
     ...apiKeyHandlers(parts.apiKeys),
     ...browserHandlers(sessions, parts, parts.regions),
     ...browserPoolHandlers(parts.browserPools, parts, parts.regions),

@@ -32,6 +32,7 @@ import { createLiveViewAddresses } from "./live-view/live-view-address.ts";
 import { createLog, partLog, setLevel } from "./log.ts";
 import { createOverloadGuard } from "./overload/overload-guard.ts";
 import { endStalledRequests } from "./overload/stalled-requests.ts";
+import { createParsePool } from "./parsing/parse-pool.ts";
 import { createProfileStates } from "./profiles/profile-states.ts";
 import { createProfiles } from "./profiles/profiles.ts";
 import { createSessionProfiles } from "./profiles/session-profiles.ts";
@@ -215,9 +216,12 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
   cleanup.add("the connections to other servers", () => replicas.close());
   const { limits } = rules.sessions;
   const organization = await openOrganization(database, limits);
+  const parsing = createParsePool();
+  cleanup.add("the parse workers", () => parsing.close());
   const telemetry = createTelemetryStore({
     directory: join(dataDir.path, "telemetry"),
     retentionMs: config.telemetry_retention_days * 24 * hourMs,
+    parsing,
     log,
   });
   const telemetryExports = createTelemetryExports({
@@ -312,6 +316,7 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
     organization,
     origins,
     overload,
+    parsing,
     rateLimits,
     profiles,
     profileStates,

@@ -156,7 +156,7 @@ export const getStorageState = defineEndpoint({
   summary: "Get the cookies and local storage of a profile.",
   params: idOrName,
   responses: { 200: json(StorageState), 202: empty },
-  errors: [401, 404, 500],
+  errors: [401, 404, 409, 500, 503],
 });
 
 /** Replaces the profile's state: takes what Playwright's `context.storageState()` gave, 1 MiB at most. 409 while a session saves to the profile. */

@@ -11,7 +11,7 @@ export {
   SelectTelemetry,
   ViewportChanged,
 } from "./protocol.ts";
-export { BadProfileArchive, createProfileDecompressor, maxUnpackedProfileBytes, packProfile, readStateOf } from "./profile-state/archive.ts";
+export { BadProfileArchive, createProfileDecompressor, packProfile, readStateOf } from "./profile-state/archive.ts";
 export type { SavedState } from "./profile-state/saved-state.ts";
 export { notImplemented } from "./not-implemented.ts";
 export { nativeFiles as instanceNativeFiles } from "./process/native-terminal.ts";

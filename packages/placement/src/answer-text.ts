@@ -1,21 +1,18 @@
 import type { Readable } from "node:stream";
+import { BoundedBytes } from "./bounded-bytes.ts";
 
-/** Of what is no stream of files or events; answers with recordings' names are the longest. */
-const maxAnswerBytes = 2 ** 20;
+/** Answers that are not streams of files or events; those with the names of recordings are the longest. */
+const maxAnswerBytes = 64 * 1024;
 
 /**
- * The whole body of a short answer of an instance. What runs in a box is not trusted, its instance neither: one that does not come to an end is not kept in memory.
+ * Reads the whole body of a short answer of an instance. Code in a box may have taken the instance over, so an answer without end is not kept in memory.
  *
- * @throws {Error} when it is longer than 1 MiB; the answer is then destroyed.
+ * @throws {Error} when it is longer than 64 KiB; the answer is then destroyed.
  */
 export async function answerText(answer: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const bytes = new BoundedBytes(maxAnswerBytes);
   // Leaving the loop destroys the answer.
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxAnswerBytes) throw new Error(`An instance answered more than ${String(maxAnswerBytes)} bytes.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
+  for await (const chunk of answer as AsyncIterable<Buffer>)
+    if (!bytes.append(chunk)) throw new Error(`An instance answered more than ${String(maxAnswerBytes)} bytes.`);
+  return bytes.take().toString();
 }

@@ -1,7 +1,8 @@
 import { readBoundedLines } from "./bounded-lines.ts";
 import fc from "fast-check";
 import { once } from "node:events";
-import { PassThrough } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, it, vi } from "vitest";
 
 async function read(chunks: readonly Buffer[], maxBytes: number): Promise<[string, boolean][]> {
@@ -55,4 +56,29 @@ it("gives the beginning of a line that is too long at once, and goes on with the
     ["", false],
     ["last", false],
   ]);
+});
+
+it("reads a stream of nothing but line ends slowly, and the main thread stays free", async () => {
+  const stream = new Readable({
+    read() {
+      this.push(Buffer.alloc(65_536, "\n"));
+    },
+  });
+  let lines = 0;
+  readBoundedLines(stream, 100, () => {
+    lines += 1;
+  });
+  for (let turn = 0; turn < 1000; turn += 1) await nextTurn();
+  expect(lines).toBeLessThan(200_000);
+  stream.destroy();
+});
+
+it("gathers a line of any number of pieces", async () => {
+  const bytes = Buffer.from(`${"ü".repeat(5000)}\n`);
+  expect(
+    await read(
+      [...bytes].map((byte) => Buffer.from([byte])),
+      10_000,
+    ),
+  ).toEqual([["ü".repeat(5000), false]]);
 });

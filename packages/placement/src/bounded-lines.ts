@@ -1,43 +1,50 @@
 import type { Readable } from "node:stream";
+import { BoundedBytes } from "./bounded-bytes.ts";
+import { Pace } from "./pace.ts";
 
 /** One line, without its end. `cut` when it is longer than the limit: this is its beginning, and the rest is dropped. */
 export type OnLine = (line: string, cut: boolean) => void;
 
-/** Calls `onLine` for each line of a stream, of which it never keeps more than `maxBytes`: what comes out of a box may be one endless line. */
+/** What a stream may send at once, and in the long run; a line counts as much as so many bytes. More than the longest report of an instance takes. */
+const rate = { burst: 4 * 2 ** 20, perSecond: 2 ** 20 };
+const lineCostBytes = 64;
+
+/**
+ * Calls `onLine` for each line of a stream, of which it never keeps more than `maxBytes`: what comes out of a box may be one endless line. A stream that sends
+ * more than any instance has to say is read slowly, so that it cannot occupy the main thread.
+ */
 export function readBoundedLines(stream: Readable, maxBytes: number, onLine: OnLine): void {
-  let parts: Buffer[] = [];
-  let length = 0;
+  const line = new BoundedBytes(maxBytes);
+  const pace = new Pace(rate);
   let dropping = false;
 
   function finish(cut: boolean): void {
-    const line = Buffer.concat(parts).toString("utf8");
-    parts = [];
-    length = 0;
-    onLine(line, cut);
+    onLine(line.take().toString("utf8"), cut);
   }
   function add(bytes: Buffer): void {
-    if (dropping || bytes.length === 0) return;
-    // A copy, or the whole chunk would stay in memory for one short line.
-    const kept = Buffer.from(bytes.subarray(0, maxBytes - length));
-    parts.push(kept);
-    length += kept.length;
-    if (kept.length === bytes.length) return;
+    if (dropping || line.append(bytes)) return;
     dropping = true;
     finish(true);
   }
 
   stream.on("data", (chunk: Buffer) => {
+    let cost = chunk.length;
     let start = 0;
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      cost += lineCostBytes;
       add(chunk.subarray(start, end));
       if (!dropping) finish(false);
       dropping = false;
       start = end + 1;
     }
     add(chunk.subarray(start));
+    const waitMs = pace.spend(cost);
+    if (waitMs === 0) return;
+    stream.pause();
+    setTimeout(() => stream.resume(), waitMs).unref();
   });
   stream.on("end", () => {
-    if (length > 0) finish(false);
+    if (line.length > 0) finish(false);
   });
   stream.on("error", () => undefined);
 }

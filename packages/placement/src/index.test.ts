@@ -3,6 +3,8 @@ import { expect, it } from "vitest";
 
 it("exports what it means to, and no more", () => {
   expect(Object.keys(placement).sort()).toEqual([
+    "BoundedBytes",
+    "Pace",
     "PlacementError",
     "answerText",
     "checkPrivateHosts",

@@ -1,4 +1,6 @@
 export { answerText } from "./answer-text.ts";
+export { BoundedBytes } from "./bounded-bytes.ts";
+export { Pace } from "./pace.ts";
 export { findChromium, type ChromiumKind, type ChromiumSource, type FoundChromium } from "./chromium.ts";
 export { createPlacement } from "./create-placement.ts";
 export { checkPrivateHosts } from "./private-hosts.ts";

@@ -127,7 +127,7 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines, he
     let tokens = eventBurst;
     let counted = performance.now();
     readBoundedLines(answer, maxInstanceEventBytes, (line, cut) => {
-      if (over || distrusted || line === "") return;
+      if (over || distrusted) return;
       const now = performance.now();
       tokens = Math.min(eventBurst, tokens + (now - counted) / eventEveryMs) - 1;
       counted = now;
@@ -135,6 +135,7 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines, he
         distrust("The instance was ended: it sent events without end.");
         return;
       }
+      if (line === "") return;
       const event = cut ? undefined : parseEvent(line);
       if (event === undefined) distrust("The instance was ended: it sent an event that is none.");
       else take(event);

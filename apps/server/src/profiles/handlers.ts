@@ -1,12 +1,14 @@
 import type * as endpoints from "@shoal/contract";
-import { type Handlers, ServiceError, withStatus } from "@shoal/router";
-import { createZstdDecompress } from "node:zlib";
+import { createProfileDecompressor } from "@shoal/instance";
+import { type Handlers, serializedJson, ServiceError, withStatus } from "@shoal/router";
+import type { StorageState } from "@shoal/schemas";
 import { pipeline } from "node:stream";
 import type { Access } from "../auth/access.ts";
 import type { Sessions } from "../browsers/sessions.ts";
 import type { ProfileStates } from "./profile-states.ts";
 import type { Profiles } from "./profiles.ts";
-import { fromStorageState, toStorageState } from "./storage-state.ts";
+import { ParseFailure, type ParsePool } from "../parsing/parse-pool.ts";
+import { fromStorageState } from "./storage-state.ts";
 
 type ProfileEndpoints = Pick<
   typeof endpoints,
@@ -32,10 +34,21 @@ function noVersion(profile: string, version: number): ServiceError {
   );
 }
 
+/** A box made the state, so the fault is not the server's. */
+function unreadable(profile: string, cause: ParseFailure): ServiceError {
+  return new ServiceError(
+    409,
+    "conflict",
+    `The saved state of profile ${profile} cannot be read as cookies and local storage: ${cause.message} Return to an earlier one with profiles.rollback, or fetch the archive with profiles.download.`,
+    { cause },
+  );
+}
+
 export function profileHandlers(
   profiles: Profiles,
   states: ProfileStates,
   sessions: Pick<Sessions, "saveProfile">,
+  parsing: Pick<ParsePool, "run">,
 ): Handlers<ProfileEndpoints, Access> {
   /** What is asked for of a profile that is there. */
   async function refOf(projectId: string, idOrName: string): Promise<{ readonly id: string; readonly project_id: string; readonly name: string }> {
@@ -55,7 +68,7 @@ export function profileHandlers(
       if (state === undefined && query.version !== undefined) throw noVersion(profile.name, query.version);
       if (state === undefined) return withStatus(202, undefined);
       if (query.format !== "tar") return { stream: state.archive, sizeBytes: state.sizeBytes, fileName: `${profile.name}.tar.zst` };
-      const tar = createZstdDecompress();
+      const tar = createProfileDecompressor();
       // What goes wrong destroys both.
       pipeline(state.archive, tar, () => undefined);
       return { stream: tar, fileName: `${profile.name}.tar` };
@@ -71,9 +84,22 @@ export function profileHandlers(
 
     cloneProfile: ({ params, body, context }) => profiles.clone(context.projectId, params.id_or_name, body.name),
 
-    async getStorageState({ params, context }) {
-      const state = await states.open(await refOf(context.projectId, params.id_or_name));
-      return state === undefined ? withStatus(202, undefined) : toStorageState(state.archive);
+    async getStorageState({ params, context, signal }) {
+      const profile = await refOf(context.projectId, params.id_or_name);
+      const state = await states.open(profile);
+      if (state === undefined) return withStatus(202, undefined);
+      try {
+        const json = await parsing.run("storageState", undefined, {
+          owner: context.projectId,
+          signal,
+          source: state.archive as AsyncIterable<Buffer>,
+        });
+        return serializedJson<StorageState>(json);
+      } catch (error) {
+        throw error instanceof ParseFailure ? unreadable(profile.name, error) : error;
+      } finally {
+        state.archive.destroy();
+      }
     },
 
     async importStorageState({ params, body, context }) {

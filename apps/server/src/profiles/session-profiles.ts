@@ -167,7 +167,7 @@ export function createSessionProfiles({ database, profiles, states, checkpointMs
         );
         if (answer.statusCode !== 200)
           throw await refusal(answer, `Version ${String(state.version)} of profile ${profile_id} could not be loaded into browser ${id}`);
-        answer.resume();
+        await answerText(answer);
       } catch (error) {
         const cause = state.archive.errored ?? error;
         if (ServiceError.isInstance(cause)) throw cause;

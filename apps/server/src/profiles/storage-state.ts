@@ -1,28 +1,8 @@
-import { packProfile, readStateOf, type SavedState } from "@shoal/instance";
-import type { ImportStorageState, StorageState } from "@shoal/schemas";
+import { packProfile, type SavedState } from "@shoal/instance";
+import type { ImportStorageState } from "@shoal/schemas";
 import type { Readable } from "node:stream";
 import type * as z from "zod/mini";
 import { badField } from "../bad-field.ts";
-
-/** Cookies and local storage of a saved state, as Playwright has them. */
-export async function toStorageState(archive: Readable): Promise<StorageState> {
-  const state = await readStateOf(archive);
-  return {
-    cookies: (state?.cookies ?? []).map(({ name, value, domain, path, expires, httpOnly, secure, sameSite, partitionKey }) => ({
-      name,
-      value,
-      domain,
-      path,
-      expires,
-      httpOnly,
-      secure,
-      // Chromium's default for cookies that say nothing, as Playwright tells it.
-      sameSite: sameSite ?? "Lax",
-      ...(partitionKey && { partitionKey: partitionKey.topLevelSite }),
-    })),
-    origins: (state?.origins ?? []).map(({ origin, localStorage }) => ({ origin, localStorage: [...localStorage] })),
-  };
-}
 
 /** The archive of a state that no browser has had yet. @throws {ServiceError} 400 for what no browser would take. */
 export function fromStorageState({ cookies, origins }: z.output<typeof ImportStorageState>): Readable {

@@ -18,7 +18,6 @@ export interface ReplayAccess {
 
 /** Seconds until a file may be there. */
 const retryAfterSeconds = 1;
-const maxAnswerCharacters = 65_536;
 
 /** Recordings are made in the instance, and kept, listed and read here: they outlive it. */
 export function replayHandlers(store: ReplayStore): Handlers<typeof browserReplays, ReplayAccess> {
@@ -95,7 +94,7 @@ async function ask(instance: Instance, { path, requestId, signal, key }: Asked, 
     throw noAnswer(error);
   }
   const status = answer.statusCode ?? 502;
-  const parsed = said.length <= maxAnswerCharacters ? parse(said) : undefined;
+  const parsed = parse(said);
   if (status < 300) return parsed;
   const refusal = ErrorBody.safeParse(parsed);
   throw refusal.success

@@ -1,4 +1,4 @@
-import type { Instance } from "@shoal/placement";
+import { answerText, type Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import { type MarkReplay, Replay, type ReplayMark } from "@shoal/schemas";
 import { createReadStream, createWriteStream } from "node:fs";
@@ -201,7 +201,7 @@ export function createReplayStore({ directory, retentionDays, log }: ReplayStore
       });
       const finished = own.map(async ({ id, done }) => {
         const answer = await instance.request({ method: "POST", path: `/replays/${id}/stop`, signal: timeout });
-        answer.resume();
+        await answerText(answer);
         await done;
       });
       return Promise.race([Promise.allSettled(finished), timedOut]).then(() => undefined);

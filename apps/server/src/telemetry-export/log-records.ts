@@ -1,5 +1,6 @@
 import { type AnyValue, type AnyValueMap, SeverityNumber } from "@opentelemetry/api-logs";
 import type { TelemetryEvent } from "@shoal/schemas";
+import { isEventLine } from "../telemetry/line-bounds.ts";
 
 /** Severities of OpenTelemetry that events have. */
 export type SeverityText = "DEBUG" | "INFO" | "WARN" | "ERROR";
@@ -59,6 +60,7 @@ interface Envelope {
 
 /** @param line - one of the files of a session's events. @returns `undefined` for what is none. */
 export function recordOf(line: string): EventRecord | undefined {
+  if (!isEventLine(line)) return undefined;
   let envelope: Envelope;
   try {
     // An instance wrote it; what is missing is looked for below.

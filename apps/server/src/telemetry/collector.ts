@@ -1,6 +1,7 @@
 import { maxTelemetryLineBytes, type SelectTelemetry } from "@shoal/instance";
-import type { Instance } from "@shoal/placement";
+import { answerText, BoundedBytes, type Instance, Pace } from "@shoal/placement";
 import type { IncomingMessage } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../log.ts";
 import { type EventWriter, seqOf, writeEvents } from "./event-files.ts";
 
@@ -45,7 +46,7 @@ async function select(instance: Instance, selection: SelectTelemetry, timeoutMs:
     { method: "POST", path: "/_instance/telemetry", headers: { "content-type": "application/json" }, signal: AbortSignal.timeout(timeoutMs) },
     JSON.stringify(selection),
   );
-  answer.resume();
+  await answerText(answer);
   if (answer.statusCode !== 200) throw new Error(`The instance answered ${String(answer.statusCode)} to a selection of telemetry.`);
 }
 
@@ -101,22 +102,31 @@ export function collectEvents({ instance, directory, maxBytes, log }: CollectorO
   };
 }
 
+/** Shortest line that can be an event; shorter ones cost their readers more than they cost the sender. */
+const minLineBytes = 32;
+/** Bytes that one session may send at once, and in the long run. A page that loads 30,000 resources sends 25 MB; the instance waits while the service reads slower. */
+const rate = { burst: 64 * 2 ** 20, perSecond: 8 * 2 ** 20 };
+
 /** Writes whole lines as they come; the instance waits while the disk is slow, and what it cannot keep meanwhile shows as a gap in `seq`. */
 async function keep(answer: IncomingMessage, writer: EventWriter, kept: (lines: Buffer) => void): Promise<void> {
-  let rest: Buffer[] = [];
-  let restBytes = 0;
+  const rest = new BoundedBytes(maxTelemetryLineBytes);
+  const pace = new Pace(rate);
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     const end = chunk.lastIndexOf(10);
-    if (end === -1) {
-      rest.push(chunk);
-      restBytes += chunk.length;
-      if (restBytes > maxTelemetryLineBytes) throw new Error("A line of telemetry is longer than any may be.");
-      continue;
+    if (end !== -1) {
+      const lines = Buffer.concat([rest.take(), chunk.subarray(0, end + 1)]);
+      if (countLines(lines) * minLineBytes > lines.length) throw new Error("The lines of telemetry are shorter than events are.");
+      await writer.append(lines);
+      kept(lines);
     }
-    const lines = Buffer.concat([...rest, chunk.subarray(0, end + 1)]);
-    rest = [chunk.subarray(end + 1)];
-    restBytes = chunk.length - end - 1;
-    await writer.append(lines);
-    kept(lines);
+    if (!rest.append(chunk.subarray(end + 1))) throw new Error("A line of telemetry is longer than any may be.");
+    const waitMs = pace.spend(chunk.length);
+    if (waitMs > 0) await delay(waitMs);
   }
+}
+
+function countLines(lines: Buffer): number {
+  let count = 0;
+  for (let end = lines.indexOf(10); end !== -1; end = lines.indexOf(10, end + 1)) count += 1;
+  return count;
 }

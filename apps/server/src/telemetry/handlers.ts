@@ -8,6 +8,7 @@ type TelemetryEndpoints = Pick<typeof endpoints, "listTelemetryEvents">;
 
 export function telemetryHandlers(sessions: Sessions, store: TelemetryStore): Handlers<TelemetryEndpoints, Access> {
   return {
-    listTelemetryEvents: async ({ params, query, context }) => store.list(await sessions.idHere(context.projectId, params.id), query),
+    listTelemetryEvents: async ({ params, query, context, signal }) =>
+      store.list(await sessions.idHere(context.projectId, params.id), query, { projectId: context.projectId, signal }),
   };
 }

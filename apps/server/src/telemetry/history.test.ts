@@ -1,4 +1,4 @@
-import { ListTelemetryEvents } from "@shoal/schemas";
+import type { ListTelemetryEvents, TelemetryEnvelope } from "@shoal/schemas";
 import fc from "fast-check";
 import { mkdtemp, readdir, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type * as z from "zod/mini";
 import { writeEvents } from "./event-files.ts";
-import { readHistory } from "./history.ts";
+import { historyQuestion, readHistory } from "./history.ts";
 import { createTelemetryStore } from "./telemetry-store.ts";
 
 let folder: string;
@@ -36,8 +36,11 @@ async function write(directory: string, count: number, text = ""): Promise<void>
 }
 
 type Query = Omit<Partial<z.output<typeof ListTelemetryEvents>>, "order"> & { readonly order?: string };
-const list = (directory: string, query: Query) => readHistory(directory, { order: "asc", limit: 20, ...query }, nowMs);
-const seqs = ({ items }: Awaited<ReturnType<typeof readHistory>>) => items.map(({ seq }) => seq);
+async function list(directory: string, query: Query) {
+  const page = await readHistory(historyQuestion(directory, { order: "asc", limit: 20, ...query }, nowMs));
+  return { ...page, items: JSON.parse(Buffer.from(page.items).toString()) as TelemetryEnvelope[] };
+}
+const seqs = ({ items }: Awaited<ReturnType<typeof list>>) => items.map(({ seq }) => seq);
 
 describe("the history of a session", () => {
   it("begins five minutes ago, or where it is told to, and ends before until", async () => {
@@ -105,7 +108,8 @@ describe("the history of a session", () => {
     expect(left.length).toBeLessThan(60);
     expect(left.at(-1)).toBe(80);
 
-    const store = createTelemetryStore({ directory: folder, retentionMs: 1000, log: pino({ level: "silent" }) });
+    const parsing = { run: () => Promise.reject(new Error("Nothing is listed here.")) };
+    const store = createTelemetryStore({ directory: folder, retentionMs: 1000, parsing, log: pino({ level: "silent" }) });
     expect(await store.sweep()).toBe(0);
     for (const name of await readdir(join(folder, "session"))) await utimes(join(folder, "session", name), 1, 1);
     expect(await store.sweep()).toBe(1);

@@ -8,7 +8,7 @@ import { maxSavedStateBytes, readSavedState, type SavedState, savedStateName } f
 import { BadTar, readTar, tarEnd, tarHeader, tarPadding, type TarEntry } from "./tar.ts";
 
 /** Largest profile that is unpacked, in bytes, and most files and folders: an archive may be made to fill a disk. */
-export const maxUnpackedProfileBytes = 8 * 2 ** 30;
+const maxUnpackedProfileBytes = 8 * 2 ** 30;
 const maxEntries = 200_000;
 /** Headers, and the blocks that files are filled up to. */
 const maxTarBytes = maxUnpackedProfileBytes + maxEntries * 4096;

@@ -60,7 +60,9 @@ export const SavedState: Schema<SavedState> = SavedStateShape;
 export function readSavedState(bytes: Buffer): SavedState {
   const exceeded = exceededJsonBound(bytes, savedStateBounds);
   if (exceeded !== undefined)
-    throw new Error(`${savedStateName} exceeds the limit of ${String(savedStateBounds[exceeded])} for its ${exceeded === "values" ? "values" : "depth"}.`);
+    throw new Error(
+      `${savedStateName} exceeds the limit of ${String(savedStateBounds[exceeded])} for its ${exceeded === "values" ? "values" : "depth"}.`,
+    );
   const result = z.safeParse(SavedState, JSON.parse(bytes.toString("utf8")));
   if (!result.success) throw new Error(`${savedStateName} is not what it should be: ${result.error.issues[0]?.message ?? "unknown"}.`);
   return result.data;

@@ -89,3 +89,19 @@ it("refuses what is none, damaged or cut off, and lets its source go", async () 
   }
   expect(source.destroyed).toBe(true);
 });
+
+it.each(["g", "x", "L", "K"])("stops at an archive of nothing but headers of the kind %s", async (type) => {
+  const header = Buffer.from(tarHeader({ name: "PaxHeader", sizeBytes: 0, modifiedAtSeconds: 0 }));
+  header.write(`        ${type}`, 148, "latin1");
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "latin1");
+  let given = 0;
+  function* endless(): Generator<Buffer> {
+    for (; given < 100_000; given += 1) yield header;
+  }
+  const source = Readable.from(endless());
+  await expect(async () => {
+    for await (const entry of readTar(source)) throw new Error(`There is no entry, but ${entry.name} was read.`);
+  }).rejects.toThrow(BadTar);
+  expect(given).toBeLessThan(100);
+});

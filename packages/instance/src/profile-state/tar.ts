@@ -40,7 +40,7 @@ function block(name: string, { sizeBytes, modifiedAtSeconds }: TarHeader, type: 
 
 function checksum(header: Buffer): number {
   let sum = 0;
-  for (const [index, byte] of header.entries()) sum += index >= 148 && index < 156 ? 32 : byte;
+  for (let index = 0; index < blockBytes; index += 1) sum += index >= 148 && index < 156 ? 32 : header.readUInt8(index);
   return sum;
 }
 

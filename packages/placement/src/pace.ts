@@ -1,0 +1,22 @@
+/** Holds the reader of a hostile stream to a rate. */
+export class Pace {
+  readonly #burst: number;
+  readonly #perSecond: number;
+  #left: number;
+  #atMs = performance.now();
+
+  /** @param options - in any unit: what may be read at once, and in the long run. */
+  constructor(options: { readonly burst: number; readonly perSecond: number }) {
+    this.#burst = options.burst;
+    this.#perSecond = options.perSecond;
+    this.#left = options.burst;
+  }
+
+  /** Counts what was read. @returns how many milliseconds the reader waits before it reads more; 0 within the burst. */
+  spend(amount: number): number {
+    const now = performance.now();
+    this.#left = Math.min(this.#burst, this.#left + ((now - this.#atMs) / 1000) * this.#perSecond) - amount;
+    this.#atMs = now;
+    return this.#left >= 0 ? 0 : (-this.#left / this.#perSecond) * 1000;
+  }
+}
