@@ -3,11 +3,13 @@ import type { Browser as Session } from "@shoal/client";
 import { buffer } from "node:stream/consumers";
 import { Readable } from "node:stream";
 import { chromium, type Browser, type Page } from "playwright-core";
+import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { missingForScreenRecordings, windowPlacements } from "./testing/components.ts";
 import { play } from "./testing/play-film.ts";
 import { refusalOf } from "./testing/refusal.ts";
 import { useService } from "./testing/service.ts";
+import { serveSite, type Site } from "./testing/site.ts";
 
 const recorder = `<!doctype html><meta charset=utf-8><body style="margin:0;background:#0a0"><textarea id=field style="position:absolute;left:10px;top:10px;width:300px;height:100px"></textarea><script>
 globalThis.seen = [];
@@ -20,11 +22,13 @@ const rate =
 
 describe.each(windowPlacements)("a session with a window in the placement $title", ({ placement, skip }) => {
   describe.skipIf(skip)("on its screen", () => {
-    const test = useService(() => ["--placement", placement]);
+    const test = useService(() => ["--placement", placement, "--allow-private-hosts", "127.0.0.1"]);
+    let site: Site;
     let session: Session;
     let client: Browser;
     let page: Page;
     beforeAll(async () => {
+      site = await serveSite();
       session = await test.shoal.browsers.create({
         headless: false,
         timeout_seconds: 3600,
@@ -38,6 +42,7 @@ describe.each(windowPlacements)("a session with a window in the placement $title
     afterAll(async () => {
       await client.close();
       await test.shoal.browsers.delete(session.session_id);
+      await site.close();
     });
     const id = () => session.session_id;
 
@@ -76,6 +81,22 @@ describe.each(windowPlacements)("a session with a window in the placement $title
       await computer.pressKey(id(), { keys: ["Ctrl+l"] });
       await computer.typeText(id(), { text: "about:version\n" });
       await expect.poll(() => page.url(), { timeout: 30_000 }).toBe("chrome://version/");
+    });
+
+    it("goes back and forward in its history, for Playwright and for Puppeteer", async () => {
+      await page.goto(`${site.url}one`);
+      await page.goto(`${site.url}two`);
+      // Null when the page does not load again, which Playwright cannot follow.
+      expect((await page.goBack({ timeout: 10_000 }))?.status()).toBe(200);
+      expect(await page.title()).toBe("/one");
+      expect((await page.goForward({ timeout: 10_000 }))?.status()).toBe(200);
+      expect(await page.title()).toBe("/two");
+      const other = await puppeteer.connect({ browserWSEndpoint: session.cdp_ws_url, defaultViewport: null });
+      const same = (await other.pages()).find((open) => open.url() === `${site.url}two`);
+      await same?.goBack({ timeout: 10_000 });
+      await same?.goForward({ timeout: 10_000 });
+      expect(await same?.title()).toBe("/two");
+      await other.disconnect();
     });
 
     it("gets another screen while it runs", async () => {

@@ -4,21 +4,43 @@ import type { InstanceConfig } from "../protocol.ts";
 import type { BrowserLaunch } from "./launch.ts";
 import { windowSize } from "./viewport.ts";
 
-/** Features whose traffic, prompts or delays nobody wants in an automated browser. DIPS deletes what sites keep that only redirect, as many a sign-in does. */
+/**
+ * Features that send requests, open prompts or targets, or delay pages. Those that Playwright or Puppeteer disable are listed with their reasons
+ * in docs/decisions/chromium-flags.md. `DIPS` deletes the state of sites that only redirect, as many sign-ins do.
+ */
 const disabledFeatures = [
   "AcceptCHFrame",
+  "AimEnabled",
   "AutofillServerCommunication",
+  "AvoidCorsURLLoaderRestartOnRedirect",
+  "AvoidUnnecessaryBeforeUnloadCheckSync",
   "CertificateTransparencyComponentUpdater",
   "DestroyProfileOnBrowserClose",
   "DIPS",
   "DialMediaRouteProvider",
   "GlobalMediaControls",
+  "HttpsFirstBalancedModeAutoEnable",
   "HttpsUpgrades",
   "InterestFeedContentSuggestions",
+  "LensOverlay",
   "MediaRouter",
+  "NetworkTimeServiceQuerying",
   "OptimizationHints",
   "PaintHolding",
+  "PreconnectToSearch",
+  "ProcessPerSiteUpToMainFrameThreshold",
   "Translate",
+  "WebUIOmniboxAimPopup",
+  "WebUIOmniboxPopup",
+  "WebUIReloadButton",
+];
+
+const enabledFeatures = [
+  "CDPScreenshotNewSurface",
+  // One process fewer to start, a fifth of the cost of a start. On Linux the network service has no sandbox of its own to lose.
+  "NetworkServiceInProcess2",
+  "PdfOopif",
+  "SkipListAccountsWithoutGaiaCookies",
 ];
 
 /** Same for every session. */
@@ -36,8 +58,12 @@ const constantArguments = [
   "--no-first-run",
   "--no-default-browser-check",
   "--no-service-autorun",
+  "--allow-pre-commit-input",
+  // Playwright's `goBack` and `goForward` wait for requests that a page from the cache never makes.
+  "--disable-back-forward-cache",
   "--disable-background-networking",
   "--disable-client-side-phishing-detection",
+  "--disable-component-extensions-with-background-pages",
   "--disable-component-update",
   "--disable-default-apps",
   "--disable-domain-reliability",
@@ -55,31 +81,37 @@ const constantArguments = [
   "--disable-backgrounding-occluded-windows",
   "--disable-renderer-backgrounding",
   "--disable-hang-monitor",
+  "--disable-infobars",
   "--disable-ipc-flooding-protection",
   "--disable-popup-blocking",
   "--disable-prompt-on-repost",
   "--disable-gpu",
   // Pictures are drawn by the processor, and a session seldom compiles a shader twice: three caches of five files less to make.
   "--disable-gpu-shader-disk-cache",
+  // Without a GPU, WebGL needs the software renderer.
+  "--enable-unsafe-swiftshader",
+  "--export-tagged-pdf",
+  "--generate-pdf-document-outline",
   "--mute-audio",
   "--force-color-profile=srgb",
   "--lang=en-US",
   "--accept-lang=en-US,en",
   "--window-position=0,0",
   `--disable-features=${disabledFeatures.join(",")}`,
-  // One process less to start, a fifth of what a start costs. On Linux the network service has no sandbox of its own to lose.
-  "--enable-features=NetworkServiceInProcess2",
+  `--enable-features=${enabledFeatures.join(",")}`,
 ];
 
-/** What a person's browser has and an automated one has not. */
+/** For a browser without a window: hides scroll bars, and reports a mouse, which hovers and points exactly. */
+const headlessArguments = [
+  "--hide-scrollbars",
+  "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4",
+];
+
+/** Signs of a person's browser that an automated one lacks. */
 const stealthArguments = [
   // `navigator.webdriver` is false then.
   "--disable-blink-features=AutomationControlled",
-  // A mouse, which hovers and points exactly.
-  "--blink-settings=primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4",
-  // Without a GPU there would be no WebGL at all.
   "--use-angle=swiftshader",
-  "--enable-unsafe-swiftshader",
 ];
 
 /** Shared memory below which a page with large images crashes; Docker's default is 64 MB. */
@@ -101,7 +133,8 @@ export function chromiumArguments(config: InstanceConfig, proxyPort: number, lau
     `--window-size=${String(window.width)},${String(window.height)}`,
     ...(launch.headless ? [`--screen-info={${String(window.width)}x${String(window.height)}}`] : []),
     ...(program.kind === "chrome" ? ["--gaia-url=http://127.0.0.1:1"] : []),
-    ...(program.kind === "chrome" && launch.headless ? ["--headless=new", "--hide-scrollbars"] : []),
+    ...(program.kind === "chrome" && launch.headless ? ["--headless=new"] : []),
+    ...(launch.headless ? headlessArguments : []),
     // Without a button that offers to sign in.
     ...(launch.headless ? [] : ["--allow-browser-signin=false"]),
     ...(launch.kiosk ? ["--kiosk"] : []),
