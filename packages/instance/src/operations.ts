@@ -62,7 +62,7 @@ export interface OperationParts {
   readonly logs: SupervisorLogs;
   /** The way into the network; absent where nothing is ever run. */
   readonly egress?: Pick<EgressForwarder, "port" | "browserPort" | "failures">;
-  readonly browser: Pick<BrowserSupervisor, "cdp" | "endpoint" | "launch" | "onBrowser" | "relaunch" | "restoreDownloads">;
+  readonly browser: Pick<BrowserSupervisor, "cdp" | "downloads" | "endpoint" | "launch" | "onBrowser" | "relaunch">;
   /** The screen of a browser with a window; `undefined` of a headless one. */
   readonly display?: () => SessionDisplay | undefined;
   readonly telemetry: {

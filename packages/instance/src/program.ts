@@ -88,13 +88,13 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
   });
   const gateway = createCdpGateway({
     root: config.root,
+    downloads: browser.downloads,
     endpoint: () => browser.endpoint(),
     onClient() {
       const finish = activity.begin();
       parts.telemetry.present?.cdpClientJoined();
       return (departure) => {
         parts.telemetry.present?.cdpClientLeft(departure);
-        browser.restoreDownloads();
         finish();
       };
     },

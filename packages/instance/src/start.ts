@@ -39,10 +39,11 @@ function offerMemoryFirst(): void {
 /** Compiles the program into `directory`, for instances that can only read it. */
 async function fillCache(directory: string): Promise<void> {
   enableCompileCache(directory);
-  const [, { readAssign }, { createOperations }] = await Promise.all([
+  const [, { readAssign }, { createOperations }, { SessionDownloads }] = await Promise.all([
     import("./program.ts"),
     import("./session/read-assign.ts"),
     import("./operations.ts"),
+    import("./downloads/session-downloads.ts"),
   ]);
   // Only functions that have run are kept.
   readAssign(JSON.stringify({ session_id: "cache", timeout_seconds: 60, viewport: { width: 1, height: 1 } }));
@@ -74,7 +75,7 @@ async function fillCache(directory: string): Promise<void> {
       launch: firstLaunch(config),
       onBrowser: () => () => undefined,
       relaunch: () => none,
-      restoreDownloads: () => undefined,
+      downloads: new SessionDownloads(config),
     },
     telemetry: { present: () => undefined, load: () => none },
   });

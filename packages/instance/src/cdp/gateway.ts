@@ -1,6 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { BrowserEndpoint } from "../chromium/browser.ts";
+import { ClientDownloads } from "../downloads/client-downloads.ts";
+import type { SessionDownloads } from "../downloads/session-downloads.ts";
 import { acceptUpgrade, checkUpgrade, connectBrowser } from "./handshake.ts";
 import { createCdpGuard } from "./guard.ts";
 import { spliceCdp, type CdpDepartureReason, type CdpSplice } from "./splice.ts";
@@ -11,6 +13,7 @@ export const maxCdpClients = 64;
 export interface CdpGatewayOptions {
   /** What API paths start from, `/` in a box. */
   readonly root: string;
+  readonly downloads: SessionDownloads;
   /** Where the browser listens, once it is ready; rejects with a message for people when there will be none. */
   endpoint(): Promise<BrowserEndpoint>;
   /** Called when a client comes, before it is connected; the function that it returns is called when that client is gone or told to go. */
@@ -42,7 +45,6 @@ export interface CdpGateway {
 
 /** Joins WebSocket clients with the browser's own CDP endpoint, frame by frame as they are. */
 export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
-  const guard = createCdpGuard(options.root);
   const splices = new Map<CdpSplice, () => void>();
   let clients = 0;
 
@@ -84,10 +86,14 @@ export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
       client.write(acceptUpgrade(accept));
       if (head.length > 0) client.unshift(head);
       if (rest.length > 0) socket.unshift(rest);
+      const downloads = new ClientDownloads(options.root, options.downloads);
+      socket.once("close", () => {
+        downloads.release();
+      });
       splice = spliceCdp({
         client,
         browser: socket,
-        guard,
+        guard: createCdpGuard(options.root, downloads),
         onClosed() {
           if (splice !== undefined) splices.delete(splice);
         },

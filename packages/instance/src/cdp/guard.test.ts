@@ -1,13 +1,16 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ClientDownloads } from "../downloads/client-downloads.ts";
+import { SessionDownloads } from "../downloads/session-downloads.ts";
 import { createCdpGuard } from "./guard.ts";
 
 const message = (value: unknown) => Buffer.from(JSON.stringify(value));
+const guardOf = (root: string) => createCdpGuard(root, new ClientDownloads(root, new SessionDownloads({ root, home: "/home" })));
 
 describe("in a box", () => {
-  const guard = createCdpGuard("/");
+  const guard = guardOf("/");
 
   it("answers Browser.close and lets the client go", () => {
     expect(guard(message({ id: 7, method: "Browser.close" }))).toEqual({ answerAndClose: '{"id":7,"result":{}}' });
@@ -22,8 +25,39 @@ describe("in a box", () => {
     expect(guard(message(null))).toBe("pass");
   });
 
-  it("changes no path", () => {
-    expect(guard(message({ id: 1, method: "Browser.setDownloadBehavior", params: { downloadPath: "/../x" } }))).toBe("pass");
+  it("uses the folders that the session has, or can make", () => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), "shoal-guard-")));
+    for (const params of [
+      { behavior: "allow", downloadPath: folder },
+      { behavior: "allow", downloadPath: join(folder, "new") },
+      { behavior: "allowAndName", downloadPath: folder },
+      { behavior: "deny" },
+      { behavior: "allow" },
+    ])
+      expect(guard(message({ id: 1, method: "Browser.setDownloadBehavior", params }))).toBe("pass");
+    expect(existsSync(join(folder, "new"))).toBe(true);
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each([
+    { behavior: "allowAndName", downloadPath: "/tmp/playwright-artifacts-of-another-machine" },
+    { behavior: "allowAndName", downloadPath: String.raw`C:\Users\me\AppData\Local\Temp\playwright-artifacts-x` },
+    { behavior: "allow", downloadPath: String.raw`C:\Users\me\Downloads` },
+    { behavior: "allow", downloadPath: "/proc/1/downloads" },
+    { behavior: "default" },
+  ])("keeps downloads in the session for %j, a folder that it does not have", (params) => {
+    expect(guard(message({ id: 1, method: "Browser.setDownloadBehavior", params: { ...params, eventsEnabled: true } }))).toEqual({
+      replace: JSON.stringify({
+        id: 1,
+        method: "Browser.setDownloadBehavior",
+        params: {
+          behavior: "allowAndName",
+          ...("downloadPath" in params && { downloadPath: "" }),
+          eventsEnabled: true,
+          downloadPath: "/home/.incoming-downloads",
+        },
+      }),
+    });
   });
 });
 
@@ -40,14 +74,14 @@ describe("where a directory plays the root", () => {
   });
 
   it("maps the paths of each command that takes some", () => {
-    const guard = createCdpGuard(root);
+    const guard = guardOf(root);
     for (const [method, params, mapped] of [
       [
         "Browser.setDownloadBehavior",
         { behavior: "allow", downloadPath: "/home/new/dir" },
         { behavior: "allow", downloadPath: join(root, "home/new/dir") },
       ],
-      ["Page.setDownloadBehavior", { downloadPath: "/in/x" }, { downloadPath: join(root, "home/x") }],
+      ["Page.setDownloadBehavior", { behavior: "allow", downloadPath: "/in/x" }, { behavior: "allow", downloadPath: join(root, "home/x") }],
       ["DOM.setFileInputFiles", { files: ["/home/a", "/home/b"], nodeId: 1 }, { files: [join(root, "home/a"), join(root, "home/b")], nodeId: 1 }],
       ["Extensions.loadUnpacked", { path: "/" }, { path: root }],
     ] as const) {
@@ -58,8 +92,8 @@ describe("where a directory plays the root", () => {
     expect(guard(message({ id: 3, method: "Browser.setDownloadBehavior", params: { behavior: "deny" } }))).toBe("pass");
   });
 
-  it.each(["/../etc/passwd", "/home/../../etc", "relative", "", "/out/x", "/home/\0"])("refuses %j, which leaves it", (path) => {
-    const verdict = createCdpGuard(root)(message({ id: 3, method: "DOM.setFileInputFiles", params: { files: ["/home/a", path] } }));
+  it.each(["/../etc/passwd", "/home/../../etc", "relative", "", "/out/x", "/home/\0", "/a".repeat(100_000)])("refuses a path that leaves it (%#)", (path) => {
+    const verdict = guardOf(root)(message({ id: 3, method: "DOM.setFileInputFiles", params: { files: ["/home/a", path] } }));
     expect(verdict).toHaveProperty("answer");
     expect(JSON.parse((verdict as { answer: string }).answer)).toMatchObject({ id: 3, error: { code: -32602 } });
   });

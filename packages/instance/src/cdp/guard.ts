@@ -1,6 +1,6 @@
-import { realpathSync } from "node:fs";
-import { basename, dirname, join, sep } from "node:path";
+import type { ClientDownloads } from "../downloads/client-downloads.ts";
 import type { Verdict } from "./client-messages.ts";
+import { hostPath } from "./host-path.ts";
 
 /** What the guard says of a message: {@link Verdict}, an answer in the browser's place, or an answer after which the client is let go. */
 export type GuardVerdict = Verdict | { readonly answer: string } | { readonly answerAndClose: string };
@@ -8,10 +8,10 @@ export type GuardVerdict = Verdict | { readonly answer: string } | { readonly an
 /** Looks at every small message of a CDP client. */
 export type CdpGuard = (message: Buffer) => GuardVerdict;
 
-/** Commands that name files, and the parameter that does. */
+/** Commands that say where downloads go. */
+const downloadCommands = ["Browser.setDownloadBehavior", "Page.setDownloadBehavior"];
+/** Other commands that name files, and the parameter that does. */
 const pathParameters: Readonly<Record<string, string>> = {
-  "Browser.setDownloadBehavior": "downloadPath",
-  "Page.setDownloadBehavior": "downloadPath",
   "DOM.setFileInputFiles": "files",
   "Extensions.loadUnpacked": "path",
 };
@@ -24,20 +24,22 @@ interface Command {
 }
 
 /**
- * Keeps a client from ending the browser under everybody else, and, where the API's root is a directory, from naming files by their
- * real paths.
+ * Keeps a client from ending the browser under the other clients, keeps downloads in the session's files, and, where the API's root is a
+ * directory, maps API paths to real ones.
  *
  * @param root - what API paths start from; `/` changes none.
+ * @param downloads - of this client.
  */
-export function createCdpGuard(root: string): CdpGuard {
+export function createCdpGuard(root: string, downloads: ClientDownloads): CdpGuard {
   const mapped = root === "/" ? [] : Object.keys(pathParameters);
-  const methods = ["Browser.close", ...mapped].map((method) => Buffer.from(method));
+  const methods = ["Browser.close", ...downloadCommands, ...mapped].map((method) => Buffer.from(method));
   return (message) => {
     // A search of bytes spares the parser: nearly no message is of interest.
     if (!methods.some((method) => message.includes(method))) return "pass";
     const command = parseCommand(message);
     if (command === undefined || typeof command.method !== "string") return "pass";
     if (command.method === "Browser.close") return { answerAndClose: answer(command, { result: {} }) };
+    if (downloadCommands.includes(command.method)) return changeDownloads(command, downloads);
     const parameter = root === "/" ? undefined : pathParameters[command.method];
     if (parameter === undefined) return "pass";
     return mapPaths(command, parameter, root);
@@ -61,6 +63,13 @@ function answer(
   return JSON.stringify({ id: command.id, ...body, ...(command.sessionId !== undefined && { sessionId: command.sessionId }) });
 }
 
+function changeDownloads(command: Command, downloads: ClientDownloads): GuardVerdict {
+  const { params = {} } = command;
+  const changed = downloads.change(params);
+  if (typeof changed === "string") return { answer: answer(command, { error: { code: -32602, message: changed } }) };
+  return changed === params ? "pass" : { replace: JSON.stringify({ ...command, params: changed }) };
+}
+
 function mapPaths(command: Command, parameter: string, root: string): GuardVerdict {
   const value = command.params?.[parameter];
   if (value === undefined) return "pass";
@@ -77,22 +86,4 @@ function mapPaths(command: Command, parameter: string, root: string): GuardVerdi
     mapped.push(host);
   }
   return { replace: JSON.stringify({ ...command, params: { ...command.params, [parameter]: Array.isArray(value) ? mapped : mapped[0] } }) };
-}
-
-/** Where an API path lies on this system; `undefined` when it is relative, or leaves the root by `..` or by a symbolic link. */
-function hostPath(root: string, path: string): string | undefined {
-  if (!path.startsWith("/") || path.includes("\0")) return undefined;
-  const realRoot = realpathSync(root);
-  const real = realPathOf(join(realRoot, path));
-  return real === realRoot || real.startsWith(realRoot + sep) ? real : undefined;
-}
-
-/** Resolves links in the part of a path that exists. */
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const parent = dirname(path);
-    return parent === path ? path : join(realPathOf(parent), basename(path));
-  }
 }

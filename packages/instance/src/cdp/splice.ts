@@ -41,7 +41,7 @@ export function spliceCdp({ client, browser, guard, onClosed }: SpliceOptions): 
 
   const messages = createClientMessages({
     forward(bytes) {
-      if (!browser.destroyed) browser.write(bytes);
+      if (!browser.destroyed && !browser.writableEnded) browser.write(bytes);
     },
     inspect(message) {
       if (closing) return "drop";
@@ -74,7 +74,7 @@ export function spliceCdp({ client, browser, guard, onClosed }: SpliceOptions): 
   }
 
   function finishClose(): void {
-    browser.destroy();
+    letBrowserGo();
     client.end();
     // The client's own close frame, and whatever it sends before, is read and forgotten.
     client.resume();
@@ -83,8 +83,16 @@ export function spliceCdp({ client, browser, guard, onClosed }: SpliceOptions): 
   }
 
   function destroy(): void {
-    browser.destroy();
+    letBrowserGo();
     client.destroy();
+  }
+
+  /** The browser forgets what the client has set before it closes its end, so the connection's `close` means that it has. */
+  function letBrowserGo(): void {
+    if (browser.writableEnded) return;
+    browser.end();
+    browser.resume();
+    setTimeout(() => browser.destroy(), closeTimeoutMs).unref();
   }
 
   client.on("data", (chunk: Buffer) => {
@@ -102,7 +110,7 @@ export function spliceCdp({ client, browser, guard, onClosed }: SpliceOptions): 
   browser.on("drain", () => client.resume());
 
   browser.on("data", (chunk: Buffer) => {
-    if (client.destroyed) return;
+    if (client.destroyed || browser.writableEnded) return;
     const boundary = frames.follow(chunk);
     if (boundary === -1 || injected.length === 0) client.write(chunk);
     else {
@@ -125,7 +133,7 @@ export function spliceCdp({ client, browser, guard, onClosed }: SpliceOptions): 
   client.on("end", destroy);
   client.on("close", () => {
     clearTimeout(timer);
-    browser.destroy();
+    letBrowserGo();
     onClosed();
   });
   browser.on("close", () => {

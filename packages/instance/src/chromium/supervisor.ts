@@ -1,5 +1,5 @@
-import { join } from "node:path";
 import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import { SessionDownloads } from "../downloads/session-downloads.ts";
 import type { InstanceConfig } from "../protocol.ts";
 import { describeExit, superviseChromium, type Browser, type BrowserEndpoint, type BrowserExit } from "./browser.ts";
 import { type BrowserLaunch, firstLaunch } from "./launch.ts";
@@ -39,8 +39,8 @@ export interface BrowserSupervisor {
   resize(page: Size): Promise<void>;
   /** Opens a page in the first tab, once it is ready; what becomes of it is not looked at. */
   open(url: string): void;
-  /** Sets what a CDP client's going has set back: Chromium forgets the download directory with the last client that gave one. */
-  restoreDownloads(): void;
+  /** Where its downloads go. */
+  readonly downloads: SessionDownloads;
   /** Ends it for good as a person would, so that its profile is whole on disk. @returns whether it ended by itself, and was not killed because it took too long. */
   close(): Promise<boolean>;
   /** Ends it; resolves when it is gone. */
@@ -92,6 +92,7 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
   let sized: Promise<unknown> = Promise.resolve();
   let started = Promise.withResolvers<BrowserEndpoint>();
   const listeners = new Set<(cdp: CdpConnection) => void>();
+  const downloads = new SessionDownloads(config);
   /** The browser that is being ended in order to be started in another way. */
   let leaving: Browser | undefined;
   let relaunching: Promise<void> = Promise.resolve();
@@ -110,7 +111,12 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
   async function setUp(current: Browser, launched: BrowserLaunch): Promise<void> {
     // A window is sized with its screen.
     viewport = launched.headless ? controlViewport(current.cdp, launched.program.kind, launched.page) : undefined;
-    const [endpoint] = await Promise.all([current.endpoint, allowDownloads(current), sizePages(), launched.stealth ? hideSigns(current) : undefined]);
+    const [endpoint] = await Promise.all([
+      current.endpoint,
+      downloads.attach(current.cdp),
+      sizePages(),
+      launched.stealth ? hideSigns(current) : undefined,
+    ]);
     if (keeper !== undefined) await Promise.race([keeper.beforeReady(current.cdp), failWhenGone(current)]);
     ready = true;
     started.resolve(endpoint);
@@ -121,14 +127,6 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
   async function failWhenGone(current: Browser): Promise<never> {
     await current.cdp.closed;
     throw new Error("the browser is gone");
-  }
-
-  async function allowDownloads(current: Browser): Promise<void> {
-    await current.cdp.send("Browser.setDownloadBehavior", {
-      behavior: "allow",
-      downloadPath: join(config.root, config.home, "Downloads"),
-      eventsEnabled: true,
-    });
   }
 
   async function hideSigns(current: Browser): Promise<void> {
@@ -253,6 +251,7 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
     get ready() {
       return ready;
     },
+    downloads,
     get launch() {
       return launch;
     },
@@ -291,9 +290,6 @@ export function superviseBrowser(options: SupervisorOptions): BrowserSupervisor 
     },
     open(url) {
       openPage(url).catch(() => undefined);
-    },
-    restoreDownloads() {
-      if (ready) allowDownloads(browser).catch(() => undefined);
     },
     async close() {
       stopping = true;

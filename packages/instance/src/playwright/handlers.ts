@@ -10,7 +10,7 @@ import type { PlaywrightRunner } from "./playwright-runner.ts";
 export interface PlaywrightParts {
   readonly root: SessionRoot;
   readonly config: InstanceConfig;
-  readonly browser: Pick<BrowserSupervisor, "endpoint" | "restoreDownloads">;
+  readonly browser: Pick<BrowserSupervisor, "downloads" | "endpoint">;
   readonly failures: EgressFailures | undefined;
   /** CDP target of the page in front. */
   readonly visibleTarget: () => Promise<string | undefined>;
@@ -33,9 +33,7 @@ export function playwrightHandlers({ root, config, browser, failures, visibleTar
       endpoint: () => browser.endpoint(),
       visibleTarget,
       failures,
-      onDone() {
-        browser.restoreDownloads();
-      },
+      downloads: browser.downloads,
     });
     if (closed) void created.close();
     return created;

@@ -4,6 +4,8 @@ export interface RunMessage {
   readonly code: string;
   /** CDP WebSocket of the browser. */
   readonly endpoint: string;
+  /** Folder for the files that Playwright makes, and for downloads while the code runs. */
+  readonly artifactsDir: string;
   /** CDP target of the page in front, where it is known. */
   readonly visibleTarget: string | undefined;
   /** Milliseconds to reach the browser in. */

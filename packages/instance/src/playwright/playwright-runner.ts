@@ -1,6 +1,7 @@
 import { ServiceError } from "@shoal/router";
 import type { PlaywrightResult } from "@shoal/schemas";
 import type { BrowserEndpoint } from "../chromium/browser.ts";
+import type { SessionDownloads } from "../downloads/session-downloads.ts";
 import { type EgressFailures, egressErrors, egressTarget } from "../egress-failures.ts";
 import type { OutputChannel, Outcome } from "./messages.ts";
 import { isAtProcessLimit } from "../process/process-limit.ts";
@@ -34,8 +35,7 @@ export interface PlaywrightRunnerOptions {
   visibleTarget(): Promise<string | undefined>;
   /** Why the network was not reached; absent where nothing is ever run. */
   readonly failures: EgressFailures | undefined;
-  /** Called after each run. */
-  onDone(): void;
+  readonly downloads: Pick<SessionDownloads, "openCodeFolder">;
 }
 
 export function createPlaywrightRunner(options: PlaywrightRunnerOptions): PlaywrightRunner {
@@ -163,15 +163,17 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
       stop("The code was stopped: the client is gone.");
     };
     signal.addEventListener("abort", onAbort, { once: true });
-    const { outcome, clean } = await worker.run(
-      { type: "run", code, endpoint: `ws://127.0.0.1:${String(port)}${path}`, visibleTarget, connectTimeoutMs: timeoutMs },
-      (channel: OutputChannel, text) => {
+    const folder = options.downloads.openCodeFolder();
+    const endpoint = `ws://127.0.0.1:${String(port)}${path}`;
+    const { outcome, clean } = await worker
+      .run({ type: "run", code, endpoint, visibleTarget, artifactsDir: folder.path, connectTimeoutMs: timeoutMs }, (channel: OutputChannel, text) => {
         output[channel] = (output[channel] + text).slice(0, maxOutputCharacters);
-      },
-    );
+      })
+      .finally(() => {
+        folder.close();
+      });
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
-    options.onDone();
     if (closed.signal.aborted) throw sessionEnds();
     if (clean && ended === undefined) keep(worker);
     else {

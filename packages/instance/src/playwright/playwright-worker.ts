@@ -81,7 +81,11 @@ async function runCode(message: RunMessage, unexpected: Promise<never>): Promise
   let scope: Scope;
   try {
     // A connection for each call: what code sets for it (routes, emulation, bindings, contexts) ends with it, and nothing listens in between.
-    browser = await chromium.connectOverCDP(message.endpoint, { isLocal: true, timeout: message.connectTimeoutMs });
+    browser = await chromium.connectOverCDP(message.endpoint, {
+      isLocal: true,
+      artifactsDir: message.artifactsDir,
+      timeout: message.connectTimeoutMs,
+    });
     scope = await scopeOf(browser, message.visibleTarget);
   } catch (error) {
     return { success: false, error: error instanceof Error ? error.message : String(error), unreached: true };

@@ -55,13 +55,8 @@ export function createParts({ config, browser, activity, forwarder, logs, displa
     return createBidiGateway({
       root: config.root,
       endpoint: () => browser.endpoint(),
-      onClient() {
-        const finish = activity.begin();
-        return () => {
-          browser.restoreDownloads();
-          finish();
-        };
-      },
+      downloads: browser.downloads,
+      onClient: () => activity.begin(),
     });
   });
   const liveView = lazyPart(async () => {

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { CdpError, type CdpConnection } from "../cdp/pipe-connection.ts";
+import { SessionDownloads } from "../downloads/session-downloads.ts";
 import { describeChromium } from "../testing/chromium.ts";
 import { cdpClient, runInstance, type RunningInstance } from "../testing/run-instance.ts";
 import { createTelemetry } from "./telemetry.ts";
@@ -148,6 +149,7 @@ it("tells where a browser refuses to be watched, and watches it when it is asked
     root: "/",
     failureOf: () => Promise.resolve(undefined),
     browser: {
+      downloads: new SessionDownloads({ root: "/", home: "/" }),
       cdp: () => Promise.resolve(connection),
       onBrowser(listener) {
         listener(connection);

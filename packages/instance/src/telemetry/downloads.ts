@@ -5,16 +5,24 @@ import { relative, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import type { SessionDownloads } from "../downloads/session-downloads.ts";
 import { Cutter, maxUrlBytes } from "./cut.ts";
 import type { TelemetryRecorder } from "./recorder.ts";
 
+interface DownloadsWatched {
+  readonly cdp: CdpConnection;
+  readonly recorder: TelemetryRecorder;
+  /** Directory of this system that the session's `/` is. */
+  readonly root: string;
+  readonly downloads: Pick<SessionDownloads, "placeOf">;
+}
+
 /**
- * Tells of downloads that end. A file is whole and in its place when it is told of.
+ * Reports downloads that end. A file is whole and in its place by then.
  *
- * @param root - directory of this system that the session's `/` is.
  * @returns stops that.
  */
-export function watchDownloads(cdp: CdpConnection, recorder: TelemetryRecorder, root: string): () => void {
+export function watchDownloads({ cdp, recorder, root, downloads }: DownloadsWatched): () => void {
   const begun = new Map<string, Protocol.Browser.DownloadWillBeginEvent>();
 
   async function finish(
@@ -50,7 +58,8 @@ export function watchDownloads(cdp: CdpConnection, recorder: TelemetryRecorder, 
       if (sessionId !== undefined || event.state === "inProgress") return;
       const start = begun.get(event.guid);
       begun.delete(event.guid);
-      void finish(start, event);
+      const place = downloads.placeOf(event.guid);
+      void finish(start, place === undefined ? event : { ...event, filePath: place });
     }),
   ];
   return () => {

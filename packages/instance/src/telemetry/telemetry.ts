@@ -47,7 +47,7 @@ export interface Telemetry {
 export interface TelemetryOptions {
   /** Directory of this system that the session's `/` is. */
   readonly root: string;
-  readonly browser: Pick<BrowserSupervisor, "cdp" | "onBrowser">;
+  readonly browser: Pick<BrowserSupervisor, "cdp" | "downloads" | "onBrowser">;
   /** Why the egress gateway has just not reached `host:port`. */
   readonly failureOf: FailureOf;
 }
@@ -118,7 +118,7 @@ export function createTelemetry({ root, browser, failureOf }: TelemetryOptions):
     const connection = cdp;
     const { categories } = recorder;
     if (connection === undefined || closed) return;
-    if (categories.has("page")) stopDownloads ??= watchDownloads(connection, recorder, root);
+    if (categories.has("page")) stopDownloads ??= watchDownloads({ cdp: connection, recorder, root, downloads: browser.downloads });
     else {
       stopDownloads?.();
       stopDownloads = undefined;

@@ -4,6 +4,8 @@ import type { Socket } from "node:net";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
 import { createCdpGuard } from "../cdp/guard.ts";
 import type { BrowserEndpoint } from "../chromium/browser.ts";
+import { ClientDownloads } from "../downloads/client-downloads.ts";
+import type { SessionDownloads } from "../downloads/session-downloads.ts";
 import { createMapperCdp } from "./cdp-adapter.ts";
 
 /** Clients that may be connected at once: each has a mapper of its own. */
@@ -28,6 +30,7 @@ export interface BidiGateway {
 export interface BidiGatewayOptions {
   /** What API paths start from, `/` in a box. */
   readonly root: string;
+  readonly downloads: SessionDownloads;
   endpoint(): Promise<BrowserEndpoint>;
   /** Called when a client comes; the function that it returns, when it is gone. */
   onClient(): () => void;
@@ -36,7 +39,6 @@ export interface BidiGatewayOptions {
 /** Speaks WebDriver BiDi with clients and CDP with the browser: a mapper and a CDP connection for each client, so that nothing of one is left when it goes. */
 export function createBidiGateway(options: BidiGatewayOptions): BidiGateway {
   const server = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
-  const guard = createCdpGuard(options.root);
   const clients = new Set<WebSocket>();
 
   async function serve(client: WebSocket): Promise<void> {
@@ -52,9 +54,14 @@ export function createBidiGateway(options: BidiGatewayOptions): BidiGateway {
       maxPayload: 256 * 2 ** 20,
       handshakeTimeout: handshakeTimeoutMs,
     });
+    const downloads = new ClientDownloads(options.root, options.downloads);
     browser.on("error", () => undefined);
+    browser.on("close", () => {
+      downloads.release();
+    });
     client.on("close", () => {
-      browser.terminate();
+      if (browser.readyState === WebSocket.CONNECTING) browser.terminate();
+      else browser.close();
     });
     await new Promise<void>((resolve, reject) => {
       browser.once("open", resolve);
@@ -63,7 +70,7 @@ export function createBidiGateway(options: BidiGatewayOptions): BidiGateway {
       });
     });
     const cdp = createMapperCdp({
-      guard,
+      guard: createCdpGuard(options.root, downloads),
       send(document) {
         browser.send(document);
       },
