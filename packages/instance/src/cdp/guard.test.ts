@@ -92,9 +92,12 @@ describe("where a directory plays the root", () => {
     expect(guard(message({ id: 3, method: "Browser.setDownloadBehavior", params: { behavior: "deny" } }))).toBe("pass");
   });
 
-  it.each(["/../etc/passwd", "/home/../../etc", "relative", "", "/out/x", "/home/\0", "/a".repeat(100_000)])("refuses a path that leaves it (%#)", (path) => {
-    const verdict = guardOf(root)(message({ id: 3, method: "DOM.setFileInputFiles", params: { files: ["/home/a", path] } }));
-    expect(verdict).toHaveProperty("answer");
-    expect(JSON.parse((verdict as { answer: string }).answer)).toMatchObject({ id: 3, error: { code: -32602 } });
-  });
+  it.each(["/../etc/passwd", "/home/../../etc", "relative", "", "/out/x", "/home/\0", "/a".repeat(100_000)])(
+    "refuses a path that leaves it (%#)",
+    (path) => {
+      const verdict = guardOf(root)(message({ id: 3, method: "DOM.setFileInputFiles", params: { files: ["/home/a", path] } }));
+      expect(verdict).toHaveProperty("answer");
+      expect(JSON.parse((verdict as { answer: string }).answer)).toMatchObject({ id: 3, error: { code: -32602 } });
+    },
+  );
 });
