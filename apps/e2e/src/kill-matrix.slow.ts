@@ -16,7 +16,7 @@ const cookie = (name: string) => ({
 /** What is killed, among the processes below the server. */
 const victims: Readonly<Record<string, (below: readonly ProcessEntry[]) => readonly ProcessEntry[]>> = {
   server: () => [],
-  database: (below) => below.filter(({ command }) => /postgres/.test(command)),
+  database: (below) => below.filter(({ command }) => command.includes("postgres")),
   instance: instances,
   Chromium: chromiums,
 };

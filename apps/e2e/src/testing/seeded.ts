@@ -5,7 +5,7 @@ const seed = Number(process.env.SHOAL_TEST_SEED ?? 29);
 
 /** Returns numbers from 0 to 1, the same ones for the same seed and name (mulberry32). */
 export function seeded(name: string): () => number {
-  let state = [...name].reduce((sum, character) => Math.imul(sum, 31) + character.charCodeAt(0), seed) | 0;
+  let state = Buffer.from(name).reduce((sum, byte) => Math.imul(sum, 31) + byte, seed) | 0;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
