@@ -17,6 +17,25 @@ function countingFetch(): { readonly fetch: typeof globalThis.fetch; readonly se
 describe("what the vendor's SDK sends", () => {
   const test = useService(() => ["--placement", "process"]);
 
+  it("creates browsers with fields that only other versions know", async () => {
+    const headers: (string | null)[] = [];
+    const kernel = new Kernel({
+      apiKey: test.service.apiKey,
+      baseURL: test.service.baseUrl,
+      fetch: async (input, init) => {
+        const answer = await fetch(input, init);
+        headers.push(answer.headers.get("x-shoal-ignored-fields"));
+        return answer;
+      },
+    });
+    // The README of @onkernel/ai-sdk passes `browser`; older SDKs sent `persistence`.
+    const body = { browser: "chromium", persistence: { id: "my-session" }, headless: true };
+    const { session_id: id } = await kernel.browsers.create(body);
+    const result = await kernel.browsers.process.exec(id, { command: "true", ...{ colour: "red" } });
+    expect([result.exit_code, headers]).toEqual([0, ["body.browser, body.persistence", "body.colour"]]);
+    await kernel.browsers.deleteByID(id);
+  });
+
   it("sends a call that is not implemented once", async () => {
     const counter = countingFetch();
     const kernel = new Kernel({ apiKey: test.service.apiKey, baseURL: test.service.baseUrl, fetch: counter.fetch });

@@ -1,7 +1,7 @@
 import { browserReplays, contract, type Endpoint } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
 import { notImplemented as missingInside } from "@shoal/instance";
-import { type Handler, type HandlersOrNotYet, notImplementedError, ServiceError } from "@shoal/router";
+import { type Handler, type HandlersOrNotYet, notImplementedError, ServiceError, type UnknownFields } from "@shoal/router";
 import { configure, fastifyOptions, mount, mountAll, replyOf, RequestTaken } from "@shoal/router/fastify";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import type { IncomingMessage } from "node:http";
@@ -107,13 +107,15 @@ export interface AppParts {
   readonly log: Log;
   readonly issuingKeys: IssuingKeys;
   readonly isDraining: () => boolean;
+  /** What happens to fields and parameters that the contract does not know. */
+  readonly unknownFields: UnknownFields;
   /** Adds what the operator's view of the service needs. */
   readonly observe: (app: FastifyInstance) => void;
 }
 
 /** Every operation of the contract on one HTTP server, not yet listening. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { authenticator, idempotency, isDraining, log, origins, rateLimits, replicas, secrets, sessions } = parts;
+  const { authenticator, idempotency, isDraining, log, origins, rateLimits, replicas, secrets, sessions, unknownFields } = parts;
   // Widened, so that the server has Fastify's usual type. Fastify's own notes ("Server listening at") say nothing that ours do not.
   const logger: FastifyBaseLogger = log.child({}, { level: "warn" });
   const rewriteUrl = (request: IncomingMessage) => origins.pathInside(request);
@@ -309,11 +311,12 @@ export function createApp(parts: AppParts): FastifyInstance {
     return { sessionId: id, instance: () => sessions.instanceOf(undefined, id), viewUrl: (replayId) => parts.replayAddresses.of(id, replayId, base) };
   }
 
-  mountAll(app, browserReplays, replayHandlers(parts.replays), { context: replaysFor });
+  mountAll(app, browserReplays, replayHandlers(parts.replays), { unknownFields, context: replaysFor });
   for (const [name, endpoint] of Object.entries<Endpoint>(contract)) {
     if (name in browserReplays) continue;
     if (endpoint.plane === "instance") {
       serveForwarded(app, endpoint, {
+        unknownFields,
         async instanceFor(request, sessionId) {
           const instance = await instanceFor(request, sessionId, endpoint);
           if (instance !== undefined && missing.has(name)) throw notImplementedError(endpoint);
@@ -329,10 +332,11 @@ export function createApp(parts: AppParts): FastifyInstance {
         Access
       >;
       mount(app, endpoint, endpoint.method === "POST" ? idempotency.protect(endpoint, handler) : handler, {
+        unknownFields,
         context: endpoint.path.startsWith(`${contract.listBrowsers.path}/{`) ? enterSession : enter,
       });
     } else if (name in open) {
-      mount(app, endpoint, open[name as keyof typeof open] as unknown as Handler<Endpoint>, { context: () => undefined });
+      mount(app, endpoint, open[name as keyof typeof open] as unknown as Handler<Endpoint>, { unknownFields, context: () => undefined });
     }
   }
   serveDirect(app, {

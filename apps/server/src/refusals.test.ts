@@ -17,7 +17,7 @@ let server: TestServer;
 let session: string;
 let before: unknown;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ unknown_fields: "refuse" });
   const made = await server.request("POST", "/browsers", { body: { timeout_seconds: 3600 } });
   session = (made.body as { session_id: string }).session_id;
   before = await contents();

@@ -337,6 +337,7 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
     telemetryDestinations,
     log,
     isDraining,
+    unknownFields: config.unknown_fields,
     observe: (routes) => {
       observation.join(routes, (request) => {
         authenticator.countRefused(request);

@@ -4,11 +4,20 @@ import type { FieldDocs, JsonSchema, SchemaCollector } from "./json-schemas.ts";
 
 type Json = Record<string, unknown>;
 
+/** What an answer is described with. */
+export interface ResponseParts {
+  readonly collector: SchemaCollector;
+  readonly docs: FieldDocs | undefined;
+  /** Whether the request has fields or parameters, some of which the service may not know. */
+  readonly hasFields: boolean;
+}
+
 /** The answer of an operation that succeeds with this status. */
-export function responseOf(status: number, content: ResponseContent, collector: SchemaCollector, docs: FieldDocs | undefined): Json {
+export function responseOf(status: number, content: ResponseContent, { collector, docs, hasFields }: ResponseParts): Json {
+  const usual = ["X-Request-Id", ...(hasFields ? ["X-Shoal-Ignored-Fields"] : [])];
   const response = (type: string, media: Json, headers: readonly string[] = []): Json => ({
     description: statusText(status),
-    headers: headerRefs("X-Request-Id", ...headers),
+    headers: headerRefs(...usual, ...headers),
     content: { [type]: media },
   });
   const list = (item: Schema): Json => ({ schema: { type: "array", items: collector.use(item, "answer", docs) } });
@@ -29,7 +38,7 @@ export function responseOf(status: number, content: ResponseContent, collector: 
     case "empty":
       return {
         description: status === 202 ? "Not there yet. Ask again when `Retry-After` says." : statusText(status),
-        headers: headerRefs("X-Request-Id", ...(status === 202 ? ["Retry-After"] : [])),
+        headers: headerRefs(...usual, ...(status === 202 ? ["Retry-After"] : [])),
       };
   }
 }
@@ -63,6 +72,7 @@ export function ownErrorResponse(status: number, schema: Schema, collector: Sche
 function errorWith(status: number, schema: JsonSchema): Json {
   const headers = ["X-Request-Id"];
   if (status === 429 || status === 503 || status === 529) headers.push("Retry-After");
+  if (status === 400) headers.push("X-Shoal-Ignored-Fields");
   if (status === 409 || status === 501) headers.push("X-Should-Retry");
   return { description: statusText(status), headers: headerRefs(...headers), content: { "application/json": { schema } } };
 }
@@ -103,6 +113,11 @@ const sharedHeaders: Record<string, Json> = {
   },
   "X-Row-Count": { description: "Rows in the body.", schema: { type: "integer", minimum: 0 } },
   "X-SSE-Content-Type": { description: "Type of the `data` of each event.", schema: { type: "string", const: "application/json" } },
+  "X-Shoal-Ignored-Fields": {
+    description:
+      "Body fields and query parameters of the request that the service does not know and ignored, separated by commas: `body.browser, query.limt (did you mean limit?)`. Absent when there are none.",
+    schema: { type: "string" },
+  },
   "X-Should-Retry": { description: "`false`: the same call will fail again.", schema: { type: "string", const: "false" } },
 };
 

@@ -186,6 +186,7 @@ describe("toOpenApi", () => {
     const result = document(own);
     expect(Object.keys(at(result, "paths", "/things/{id}", "get", "responses", "200", "headers"))).toEqual([
       "X-Request-Id",
+      "X-Shoal-Ignored-Fields",
       "X-Limit",
       "X-Offset",
       "X-Has-More",

@@ -130,8 +130,9 @@ function schemasOf(endpoints: readonly Endpoint[]): Record<Direction, z.core.$Zo
 function operationOf(endpoint: Endpoint, collector: SchemaCollector, docs: OperationDocs, shared: readonly Json[]): Json {
   const { area, auth, body, deprecated, errorBodies = {}, errors, operationId, responses, summary } = endpoint;
   const parameters = [...parametersOf(endpoint, collector, docs), ...shared];
+  const hasFields = endpoint.query !== undefined || (body !== undefined && body.kind !== "bytes");
   const success = Object.entries(responses).map(
-    ([status, content]) => [status, responseOf(Number(status), content, collector, docs.answer)] as const,
+    ([status, content]) => [status, responseOf(Number(status), content, { collector, docs: docs.answer, hasFields })] as const,
   );
   const failure = errors.map((status) => {
     const own = errorBodies[status];

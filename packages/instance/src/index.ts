@@ -16,4 +16,5 @@ export type { SavedState } from "./profile-state/saved-state.ts";
 export { notImplemented } from "./not-implemented.ts";
 export { nativeFiles as instanceNativeFiles } from "./process/native-terminal.ts";
 export { processGroupsFile } from "./process/process-groups-file.ts";
+export { unknownFieldsHeader } from "./unknown-fields-header.ts";
 export { instanceProgramPath, liveViewPagePath, replayPagePath } from "./program-path.ts";

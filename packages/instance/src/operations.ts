@@ -37,6 +37,7 @@ import { commandEnvironment } from "./process/command.ts";
 import { sessionProcesses, type SessionProcesses } from "./process/handlers.ts";
 import { telemetryHandlers } from "./telemetry/handlers.ts";
 import type { Telemetry } from "./telemetry/telemetry.ts";
+import { unknownFieldsHeader } from "./unknown-fields-header.ts";
 import { rememberProcessGroups } from "./process/process-groups.ts";
 
 /** The operations of the instance's plane. */
@@ -76,6 +77,7 @@ export function createOperations({ root, config, egress, logs, browser, display 
   const router = createHttpRouter({
     stripPrefix: "/browsers/{id}",
     context: () => undefined,
+    unknownFieldsOf: ({ headers }) => (headers[unknownFieldsHeader] === "refuse" ? "refuse" : "ignore"),
     onRequest(endpoint, requestId, response) {
       telemetry.present()?.operationBegan(endpoint.operationId, requestId, response);
     },

@@ -6,6 +6,7 @@ import { answerClientError, errorReply, isFault, malformedPath, unknownRoute } f
 import { ClientGone } from "./guarded-stream.ts";
 import { refuseAmbiguousHost } from "./host-header.ts";
 import type { Handler, Handlers } from "./handler.ts";
+import { ignoredFieldsHeader } from "./ignored-fields.ts";
 import { createOperation, type AnyHandler, type Operation, type OperationOptions } from "./operation.ts";
 import { sendStream, type Reply, type TextReply } from "./reply.ts";
 import { requestIdOf } from "./request-id.ts";
@@ -162,6 +163,10 @@ async function serve<Context>(
       fixedParams: undefined,
       queryString: question === -1 ? "" : url.slice(question + 1),
       context: context instanceof Promise ? await context : context,
+      onIgnored: (fields) => {
+        void reply.header(ignoredFieldsHeader, fields);
+        request.log.info({ operation: operation.endpoint.operationId, ignored_fields: fields }, "ignored fields that the contract does not know");
+      },
     });
   } catch (error) {
     if (error instanceof RequestTaken) return;

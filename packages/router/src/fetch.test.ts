@@ -26,7 +26,7 @@ it("answers JSON, nothing, errors and unknown routes as a server does", async ()
   );
   expect(created).toMatchObject({ status: 201, body: { body: { name: "a", mode: "fast" }, context: "me", host: "shoal.test" } });
   expect([created.headers.get("x-request-id"), created.headers.get("content-length")]).toEqual(["r-1", String(JSON.stringify(created.body).length)]);
-  expect(await answerOf(router.fetch(new Request(`${origin}/things`, send("POST", { nam: "a" }))))).toMatchObject({
+  expect(await answerOf(router.fetch(new Request(`${origin}/things`, send("POST", { name: 7 }))))).toMatchObject({
     status: 400,
     body: { code: "bad_request" },
   });

@@ -6,7 +6,7 @@ import { WebRequest } from "./web-request.ts";
 import { WebResponse } from "./web-response.ts";
 
 /** How {@link createFetchRouter} serves. */
-export interface FetchRouterOptions<Context> extends Omit<HttpRouterOptions<Context>, "context" | "prefixParams"> {
+export interface FetchRouterOptions<Context> extends Omit<HttpRouterOptions<Context>, "context" | "prefixParams" | "unknownFieldsOf"> {
   /** Values of the placeholders in `stripPrefix`, which requests do not carry. */
   readonly prefixParams?: (request: Request) => Readonly<Record<string, string>>;
   /** Makes what handlers find in `context`; called before anything of the request is checked. What it throws is answered. */

@@ -4,7 +4,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { errorReply, isFault, malformedPath, unknownRoute } from "./error-reply.ts";
 import { ClientGone } from "./guarded-stream.ts";
 import type { Handler, Handlers } from "./handler.ts";
-import { createOperation, type AnyHandler, type Operation, type OperationOptions } from "./operation.ts";
+import { ignoredFieldsHeader } from "./ignored-fields.ts";
+import { createOperation, type AnyHandler, type Operation, type OperationOptions, type UnknownFields } from "./operation.ts";
 import { sendStream, sendText, type Reply } from "./reply.ts";
 import { requestIdOf } from "./request-id.ts";
 import { maxParamLength, placeholders, routePath } from "./route-path.ts";
@@ -20,6 +21,8 @@ export interface HttpRouterOptions<Context> extends OperationOptions {
   prefixParams?(request: IncomingMessage): Readonly<Record<string, string>>;
   /** Makes what handlers find in `context`; called before anything of the request is checked. What it throws is answered. */
   context(request: IncomingMessage, endpoint: Endpoint): Context | Promise<Context>;
+  /** What happens to fields of this request that the contract does not know; as `unknownFields` says when absent. */
+  unknownFieldsOf?(request: IncomingMessage): UnknownFields | undefined;
   /** Told of every failure that clients see as a 500, or as a stream that breaks off. */
   onError?(error: unknown, requestId: string): void;
   /** Told of every request to an endpoint before it is answered. */
@@ -75,6 +78,10 @@ export function createHttpRouter<Context = undefined>(options: HttpRouterOptions
         fixedParams: fixedParamsOf(request),
         queryString: question === -1 ? "" : url.slice(question + 1),
         context: made instanceof Promise ? await made : made,
+        unknownFields: options.unknownFieldsOf?.(request),
+        onIgnored: (fields) => {
+          response.setHeader(ignoredFieldsHeader, fields);
+        },
       });
     } catch (error) {
       if (error instanceof ClientGone || response.destroyed) {

@@ -5,4 +5,6 @@ export { badInput, ServiceError } from "./service-error.ts";
 export type { BytesReply, Handler, HandlerCall, HandlerResult, Handlers, HandlersOrNotYet, MultipartPart, StreamFrame } from "./handler.ts";
 export { exceededJsonBound, type JsonBounds } from "./json-bounds.ts";
 export { serializedJson } from "./serialized-json.ts";
-export type { OperationOptions } from "./operation.ts";
+export { ignoredFieldsHeader } from "./ignored-fields.ts";
+export { nearMatch } from "./near-match.ts";
+export type { OperationOptions, UnknownFields } from "./operation.ts";

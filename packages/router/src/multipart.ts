@@ -17,6 +17,7 @@ const maxHeaderBytes = 16 * 1024;
 export class MultipartParts implements AsyncIterable<MultipartPart>, AsyncIterator<MultipartPart, undefined> {
   readonly #request: IncomingMessage;
   readonly #fieldLimitBytes: number;
+  readonly #takes: (name: string) => boolean;
   readonly #queue: MultipartPart[] = [];
   #fieldBytes = 0;
   #parser: BusboyInstance | undefined;
@@ -27,15 +28,17 @@ export class MultipartParts implements AsyncIterable<MultipartPart>, AsyncIterat
 
   /**
    * @param fieldLimitBytes - bound of the sum of all text fields; files have none, they are streamed.
+   * @param takes - parts for whose names this returns false are dropped.
    * @throws {ServiceError} 415 for another content type.
    */
-  constructor(request: IncomingMessage, fieldLimitBytes: number) {
+  constructor(request: IncomingMessage, fieldLimitBytes: number, takes: (name: string) => boolean = () => true) {
     const type = request.headers["content-type"] ?? "";
     if (!/^multipart\/form-data(?:\s*;|$)/i.test(type))
       throw unsupported(`Send the body with Content-Type: multipart/form-data${type === "" ? "" : `, not ${type.slice(0, 100)}`}.`);
     refuseEncoding(request);
     this.#request = request;
     this.#fieldLimitBytes = fieldLimitBytes;
+    this.#takes = takes;
   }
 
   [Symbol.asyncIterator](): this {
@@ -99,12 +102,13 @@ export class MultipartParts implements AsyncIterable<MultipartPart>, AsyncIterat
     parser.on("field", (name, value, _nameTruncated, valueTruncated) => {
       this.#fieldBytes += Buffer.byteLength(value);
       if (valueTruncated || this.#fieldBytes > this.#fieldLimitBytes) this.#fail(tooLarge("The text of the multipart fields", this.#fieldLimitBytes));
-      else if (this.#named(name)) this.#arrive({ kind: "field", name, value });
+      else if (this.#named(name) && this.#takes(name)) this.#arrive({ kind: "field", name, value });
     });
     // eslint-disable-next-line max-params -- an event listener's parameters are the emitter's
     parser.on("file", (name: string | undefined, file: BusboyFileStream, filename: string | undefined, _encoding: string, contentType: string) => {
       const stream = new GuardedStream(file, (error) => this.#error ?? truncated(error));
-      if (this.#state === "reading" && this.#named(name)) this.#arrive({ kind: "file", name, filename: filename ?? "", contentType, stream });
+      if (this.#state === "reading" && this.#named(name) && this.#takes(name))
+        this.#arrive({ kind: "file", name, filename: filename ?? "", contentType, stream });
       else stream.destroy();
     });
     parser.on("partsLimit", () => {

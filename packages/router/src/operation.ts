@@ -6,14 +6,17 @@ import { jsonHeaders } from "./error-reply.ts";
 import { defaultHeartbeatMs, eventHeaders } from "./event-reply.ts";
 import { ClientGone, GuardedStream } from "./guarded-stream.ts";
 import type { BytesReply, StreamFrame } from "./handler.ts";
+import { IgnoredFields } from "./ignored-fields.ts";
 import { invalidRequest, issueMessage, maxProblems, problemsOf, type Problem } from "./issues.ts";
 import { createLargeBodies, defaultBodyLimitBytes, readJson, refuseEncoding } from "./json-body.ts";
+import { unknownPart } from "./known-parts.ts";
 import { MultipartParts } from "./multipart.ts";
-import { createQueryReader, unwrap, type QueryReader } from "./query-reader.ts";
+import { createQueryReader, unknownParameter, unwrap, type QueryReader } from "./query-reader.ts";
 import type { Reply } from "./reply.ts";
 import { serializedBytes } from "./serialized-json.ts";
 import { isStatusReply } from "./status-reply.ts";
 import { strict } from "./strict-schema.ts";
+import { removeUnknownKeys } from "./unknown-keys.ts";
 
 /** What both adapters take beside the handler. */
 export interface OperationOptions {
@@ -21,7 +24,15 @@ export interface OperationOptions {
   readonly bodyLimitBytes?: number;
   /** Milliseconds between two comments on an event stream; 15,000 when absent. */
   readonly heartbeatMs?: number;
+  /**
+   * What happens to body fields and query parameters that the endpoint does not declare. `ignore` drops them and lists them in the answer header
+   * `X-Shoal-Ignored-Fields`; `refuse` answers 400 and names them. Default `ignore`.
+   */
+  readonly unknownFields?: UnknownFields;
 }
+
+/** See {@link OperationOptions.unknownFields}. */
+export type UnknownFields = "ignore" | "refuse";
 
 /** A {@link HandlerCall} whose endpoint is not known, for code that goes round every handler. */
 interface AnyCall<Context> {
@@ -50,6 +61,10 @@ interface Exchange<Context> {
   /** What follows the `?`, as it came. */
   readonly queryString: string;
   readonly context: Context;
+  /** `refuse` where this request asks for that, whatever the operation does. */
+  readonly unknownFields?: UnknownFields | undefined;
+  /** Reports what was ignored, as the value of the header. Called before the answer is known, and for requests that are refused too. */
+  onIgnored(fields: string): void;
 }
 
 /** An endpoint and its handler, ready to answer requests. */
@@ -103,12 +118,14 @@ export function createOperation<Context>(
     async answer(exchange) {
       readers ??= createReaders(endpoint, fixedParams);
       const problems: Problem[] = [];
+      const ignored = (exchange.unknownFields ?? options.unknownFields) === "refuse" ? undefined : new IgnoredFields();
       const checked = readers.params === undefined ? nothing : check("params", readers.params, exchange.params, problems);
       const params = exchange.fixedParams === undefined ? checked : { ...exchange.fixedParams, ...checked };
       const query =
         readers.query === undefined || readers.readQuery === undefined
           ? nothing
-          : checkQuery(readers.query, readers.readQuery(exchange.queryString), problems);
+          : checkQuery(readers.query, readers.readQuery(exchange.queryString), problems, ignored);
+      reportIgnored(exchange, ignored);
       const { request } = exchange;
       const { body: declared } = endpoint;
       if (declared === undefined || declared.kind === "json") {
@@ -118,7 +135,8 @@ export function createOperation<Context>(
           const body =
             declared === undefined || readers.body === undefined
               ? undefined
-              : check("body", readers.body, await readJson(request, { optional: declared.optional, limitBytes, place }), problems);
+              : checkBody(readers.body, await readJson(request, { optional: declared.optional, limitBytes, place }), problems, ignored);
+          reportIgnored(exchange, ignored);
           if (problems.length > 0) throw invalidRequest(problems);
           return await toReply(await handler(callOf(exchange, params, query, body)), query, exchange);
         } finally {
@@ -126,12 +144,14 @@ export function createOperation<Context>(
         }
       }
       if (problems.length > 0) throw invalidRequest(problems);
-      const stream = declared.kind === "multipart" ? new MultipartParts(request, bodyLimitBytes) : bodyStream(request);
+      const stream =
+        declared.kind === "multipart" ? new MultipartParts(request, bodyLimitBytes, partFilter(declared.schema, ignored)) : bodyStream(request);
       let reply: Reply | undefined;
       try {
         reply = await toReply(await handler(callOf(exchange, params, query, stream)), query, exchange);
         return reply;
       } finally {
+        reportIgnored(exchange, ignored);
         // A streamed answer may still be made from the body.
         if (reply === undefined || reply.kind === "text") discard(stream);
         else
@@ -206,6 +226,17 @@ function bodyStream(request: IncomingMessage): GuardedStream {
   return new GuardedStream(request, () => new ClientGone());
 }
 
+/** Without `ignored`, handlers see every part and refuse those that they do not know. */
+function partFilter(schema: z.core.$ZodType, ignored: IgnoredFields | undefined): ((name: string) => boolean) | undefined {
+  if (ignored === undefined) return undefined;
+  return (name) => {
+    const unknown = unknownPart(schema, name);
+    if (unknown === undefined) return true;
+    ignored.add({ root: "body", path: unknown.path, keys: [unknown.key], known: unknown.known });
+    return false;
+  };
+}
+
 function discard(body: GuardedStream | MultipartParts): void {
   if (body instanceof GuardedStream) body.destroy();
   else body.cancel();
@@ -228,9 +259,33 @@ function check(root: string, schema: z.core.$ZodType, value: unknown, problems: 
   return result.data as Record<string, unknown>;
 }
 
-function checkQuery(schema: z.core.$ZodType, reading: ReturnType<QueryReader>, problems: Problem[]): Readonly<Record<string, unknown>> {
-  problems.push(...reading.problems);
-  return check("query", schema, reading.value, problems);
+function checkQuery(
+  schema: z.core.$ZodType,
+  { known, problems: found, unknown, value }: ReturnType<QueryReader>,
+  problems: Problem[],
+  ignored: IgnoredFields | undefined,
+): Readonly<Record<string, unknown>> {
+  problems.push(...found);
+  if (unknown.length > 0) {
+    if (ignored === undefined) problems.push(...unknown.slice(0, maxProblems).map((key) => unknownParameter(key, known)));
+    else ignored.add({ root: "query", path: [], keys: unknown, known });
+  }
+  return check("query", schema, value, problems);
+}
+
+function checkBody(schema: z.core.$ZodType, value: unknown, problems: Problem[], ignored: IgnoredFields | undefined): unknown {
+  if (ignored === undefined) return check("body", schema, value, problems);
+  const result = z.safeParse(schema, value, parseOptions);
+  if (result.success) return result.data;
+  removeUnknownKeys(schema, value, (removed) => {
+    ignored.add({ root: "body", ...removed });
+  });
+  return check("body", schema, value, problems);
+}
+
+function reportIgnored(exchange: Pick<Exchange<unknown>, "onIgnored">, ignored: IgnoredFields | undefined): void {
+  const fields = ignored?.toHeader();
+  if (fields !== undefined) exchange.onIgnored(fields);
 }
 
 const parseOptions: z.core.ParseContext<z.core.$ZodIssue> = { error: issueMessage };

@@ -11,6 +11,10 @@ interface QueryReading {
   /** Has no prototype, so a key such as `__proto__` is nothing special. */
   readonly value: Record<string, unknown>;
   readonly problems: Problem[];
+  /** Parameters that the shape does not know, each once. */
+  readonly unknown: readonly string[];
+  /** Parameters that the shape knows. */
+  readonly known: readonly string[];
 }
 
 export type QueryReader = (queryString: string) => QueryReading;
@@ -19,21 +23,28 @@ export type QueryReader = (queryString: string) => QueryReading;
  * Makes the reader of one endpoint's query string from the shape of its query.
  *
  * Numbers and booleans are converted; what cannot be stays a string, for the schema to name. Arrays come as `k=a,b`, as `k=a&k=b` or both;
- * records as `k[key]=value`. `k=` is `null` where the field may be null. A scalar given twice, an unknown key and broken percent-encoding are problems.
+ * records as `k[key]=value`. `k=` is `null` where the field may be null. A scalar given twice and broken percent-encoding are problems; unknown
+ * keys are listed apart.
  */
 export function createQueryReader(schema: z.core.$ZodType): QueryReader {
   const object = unwrap(schema).schema as z.core.$ZodTypes;
   const { def } = object._zod;
   if (def.type !== "object") throw new TypeError("The query of an endpoint must be an object schema.");
   const fields = new Map(Object.entries(def.shape).map(([name, field]) => [name, fieldOf(field)]));
-  const hint = `unknown parameter; known are ${[...fields.keys()].join(", ")}`;
-  return (queryString) => readQuery(queryString, fields, hint);
+  const known = [...fields.keys()];
+  return (queryString) => ({ ...readQuery(queryString, fields), known });
 }
 
-function readQuery(queryString: string, fields: ReadonlyMap<string, Field>, hint: string): QueryReading {
+/** The refusal of a parameter that is not known. */
+export function unknownParameter(key: string, known: readonly string[]): Problem {
+  return { path: pathText("query", [key]), message: `unknown parameter; known are ${known.join(", ")}` };
+}
+
+function readQuery(queryString: string, fields: ReadonlyMap<string, Field>): Omit<QueryReading, "known"> {
   const value = emptyRecord();
   const problems: Problem[] = [];
-  if (queryString === "") return { value, problems };
+  if (queryString === "") return { value, problems, unknown: [] };
+  const unknown = new Set<string>();
   for (const pair of queryString.split("&")) {
     if (pair === "") continue;
     const equals = pair.indexOf("=");
@@ -44,9 +55,10 @@ function readQuery(queryString: string, fields: ReadonlyMap<string, Field>, hint
       continue;
     }
     const problem = readPair(value, fields, key, text);
-    if (problem !== undefined) problems.push({ path: pathText("query", [key]), message: problem === "unknown" ? hint : problem });
+    if (problem === "unknown") unknown.add(key);
+    else if (problem !== undefined) problems.push({ path: pathText("query", [key]), message: problem });
   }
-  return { value, problems };
+  return { value, problems, unknown: [...unknown] };
 }
 
 /** Puts one pair into `value`, or says what is wrong with it. */

@@ -113,6 +113,9 @@ async function send(
       },
       "shoal answered",
     );
+    const ignored = response.headers.get("x-shoal-ignored-fields");
+    if (ignored !== null)
+      settings.logger?.warn({ operation: endpoint.operationId, ignored_fields: ignored }, "shoal ignored fields that it does not know");
     if (info !== undefined) await settings.hooks?.onResponse?.({ ...info, status: response.status, responseHeaders: response.headers, durationMs });
     return { response, upload };
   } catch (error) {

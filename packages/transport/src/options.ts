@@ -4,7 +4,7 @@ import type { UploadProgress } from "./upload.ts";
 export interface TransportLogger {
   /** Requests and answers, with their times. */
   debug(fields: object, message: string): void;
-  /** What is repeated, lost, or does not fit the contract. */
+  /** What is repeated, lost, or does not fit the contract, and fields that the service ignored. */
   warn(fields: object, message: string): void;
 }
 

@@ -190,7 +190,7 @@ export function describeFiles(test: ServiceUnderTest): void {
     });
 
     it.each([
-      ["an unknown part", [["colour", "red"]], "body.colour"],
+      ["nothing but an unknown part", [["colour", "red"]], "body.files"],
       ["a path without a file", [["files[0][dest_path]", "/tmp/a"]], "body.files[0][file]"],
       ["a file without a path", [["files[0][file]", blob("x")]], "body.files[0][dest_path]"],
       [

@@ -1,3 +1,4 @@
+import { nearMatch } from "@shoal/router";
 import fc from "fast-check";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -5,7 +6,6 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { StartError } from "../start-error.ts";
 import { loadConfig, type ConfigSources } from "./config.ts";
-import { nearMatch } from "./near-match.ts";
 import { settings } from "./settings.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "shoal-config-"));

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { nearMatch } from "@shoal/router";
 import { parse as parseYaml } from "yaml";
 import * as z from "zod/mini";
 import { StartError } from "../start-error.ts";
-import { nearMatch } from "./near-match.ts";
 import { defaultDataDir, defaultMaxSessions, defaultRegion, environmentOf, flagOf, type SettingName, Settings, settings } from "./settings.ts";
 
 type Required =
@@ -51,6 +51,7 @@ type Required =
   | "live_view_frame_ancestors"
   | "drain_seconds"
   | "shutdown_seconds"
+  | "unknown_fields"
   | "metrics_host"
   | "log_level"
   | "log_format"
@@ -286,6 +287,7 @@ export function completeConfig(given: Settings, env: NodeJS.ProcessEnv = process
     live_view_frame_ancestors: ["*"],
     drain_seconds: 10,
     shutdown_seconds: 80,
+    unknown_fields: "ignore",
     metrics_host: "127.0.0.1",
     log_level: "info",
     log_format: "auto",

@@ -123,6 +123,7 @@ export const Settings = z.strictObject({
   live_view_frame_ancestors: z.optional(z.array(frameAncestor)),
   drain_seconds: z.optional(integer(0, 3600)),
   shutdown_seconds: z.optional(integer(1, 3600)),
+  unknown_fields: z.optional(z.enum(["ignore", "refuse"])),
   metrics_port: z.optional(integer(0, 65_535)),
   metrics_host: z.optional(text),
   metrics_token: z.optional(text.check(z.minLength(16, "must have at least 16 characters"))),
@@ -380,6 +381,12 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
     kind: "integer",
     summary: "How long a stop waits in all, drain_seconds included, before it cuts requests and sessions that still save, 1 to 3600 seconds.",
     default: "80",
+  },
+  unknown_fields: {
+    kind: "text",
+    summary:
+      "ignore: drop body fields and query parameters that the API does not know, and list them in the answer header X-Shoal-Ignored-Fields and in the log. refuse: answer 400 and name them.",
+    default: "ignore",
   },
   metrics_port: { kind: "integer", summary: "Port that /metrics, for Prometheus, is served on; 0 takes a free one.", default: "none" },
   metrics_host: { kind: "text", summary: "Address of that port. Beyond loopback only with metrics_token.", default: "127.0.0.1" },

@@ -159,15 +159,6 @@ describe("refuses", () => {
       "body.file: is there twice",
     ],
     [
-      "an unknown part",
-      async () => [
-        ["file", archive],
-        ["colour", "blue"],
-      ],
-      "400 bad_request",
-      "body.colour: unknown part",
-    ],
-    [
       "a name with a slash",
       async () => [
         ["file", archive],

@@ -5,7 +5,7 @@ import { answerHeadersOfSite, siteRequestHeadersFor } from "./forwarded-headers.
 import { forward, type InstancePlane } from "./forward.ts";
 import { sessionTokenIn } from "./session-token.ts";
 
-export interface DirectPlane extends InstancePlane {
+export interface DirectPlane extends Pick<InstancePlane, "instanceFor"> {
   socketsOf(request: FastifyRequest, sessionId: string): Promise<SessionSockets>;
 }
 

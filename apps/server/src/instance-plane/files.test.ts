@@ -37,6 +37,23 @@ it("answers the instance's own errors", async () => {
   expect([wrong.status, await wrong.json()]).toMatchObject([400, { details: expect.any(Array) as unknown }]);
 });
 
+it("ignores unknown fields of a session's operations, lists them in a header and logs them", async () => {
+  const answer = await server.request("POST", `/browsers/${session.session_id}/process/exec?nonsense=1`, {
+    body: { command: "true", colour: "red", nested: { x: 1 } },
+  });
+  expect([answer.status, answer.headers.get("x-shoal-ignored-fields")]).toEqual([200, "body.colour, body.nested"]);
+  await expect.poll(() => server.log()).toMatch(/"ignored_fields":"body\.colour, body\.nested"/);
+  const listed = await fetch(url("list_files?path=/home/shoal&pth=1"), { headers: { authorization } });
+  expect([listed.status, listed.headers.get("x-shoal-ignored-fields")]).toEqual([200, "query.pth (did you mean path?)"]);
+  const form = new FormData();
+  form.append("note", "x");
+  form.append("files[0][dest_path]", "/home/shoal/part.txt");
+  form.append("files[0][mode]", "600");
+  form.append("files[0][file]", new Blob(["part"]), "part.txt");
+  const uploaded = await fetch(url("upload"), { method: "POST", headers: { authorization }, body: form });
+  expect([uploaded.status, uploaded.headers.get("x-shoal-ignored-fields")]).toEqual([201, "body.note, body.files[0].mode"]);
+});
+
 it("answers 501 for what no instance can do yet, whatever else the request says", async () => {
   expect(notImplemented).toEqual([...new Set(notImplemented)].sort());
   for (const { method, operationId, path } of notImplemented.map((name): Endpoint => contract[name])) {

@@ -3,10 +3,12 @@ import type { Instance } from "@shoal/placement";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { PassThrough, type Readable } from "node:stream";
+import type { UnknownFields } from "@shoal/router";
 import { noAnswer } from "../browsers/session-errors.ts";
 import { replicaHeader } from "../replicas/replica-trust.ts";
 import { followEvents } from "./event-boundary.ts";
 import { type AnswerHeaders, answerHeadersOf, requestHeadersFor } from "./forwarded-headers.ts";
+import { logIgnoredFields, unknownFieldsHeaders } from "./ignored-fields.ts";
 import { pathInside } from "./session-token.ts";
 
 /** RFC 9110, 7.6.1: of this connection only. What another server vouches for goes no further either. */
@@ -75,7 +77,9 @@ export async function forward(instance: Instance, sessionId: string, forwarding:
   const path = pathInside(forwarding.request.raw.url ?? "");
   await relay(forwarding, headers, async (init, body) => {
     try {
-      return await instance.request({ ...init, path }, body);
+      const answer = await instance.request({ ...init, path }, body);
+      logIgnoredFields(forwarding.reply, answer.headers);
+      return answer;
     } catch (error) {
       throw noAnswer(error, sessionId);
     }
@@ -159,12 +163,15 @@ function bodyOf(request: IncomingMessage): Readable {
 export interface InstancePlane {
   /** `undefined` = another server has it, and answers. @throws {ServiceError} 401, 403, 404, 409, 503. */
   instanceFor(request: FastifyRequest, sessionId: string): Promise<Instance | undefined>;
+  /** What instances do with fields that the contract does not know. Default `ignore`. */
+  readonly unknownFields?: UnknownFields;
 }
 
 /** Serves an endpoint of the instance plane: whatever it takes and answers, the bytes go through. */
 export function serveForwarded(app: FastifyInstance, endpoint: Endpoint, plane: InstancePlane): void {
   const answer = answerHeadersOf(endpoint);
   const isStream = Object.values(endpoint.responses).some((content) => content.kind === "events");
+  const requestHeaders = unknownFieldsHeaders(plane.unknownFields ?? "ignore");
   app.route<{ Params: { id: string } }>({
     method: endpoint.method === "GET" && !isStream ? ["GET", "HEAD"] : endpoint.method,
     url: endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1"),
@@ -172,7 +179,8 @@ export function serveForwarded(app: FastifyInstance, endpoint: Endpoint, plane: 
     async handler(request, reply) {
       const { id } = request.params;
       const instance = await plane.instanceFor(request, id);
-      if (instance !== undefined) await forward(instance, id, { request, reply }, { request: requestHeadersFor(request.headers), answer });
+      if (instance !== undefined)
+        await forward(instance, id, { request, reply }, { request: { ...requestHeadersFor(request.headers), ...requestHeaders }, answer });
     },
   });
 }

@@ -1,5 +1,7 @@
 import type { Endpoint, ResponseContent } from "@shoal/contract";
+import { ignoredFieldsHeader } from "@shoal/router";
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
+import { ignoredFieldsIn } from "./ignored-fields.ts";
 
 /**
  * Headers of a request that an instance is given. All others stay here: credentials of the service, cookies of its origin, and what an
@@ -117,6 +119,8 @@ export function answerHeadersOf(endpoint: Endpoint): AnswerHeaders {
     if (type !== undefined && !types.has(type)) kept["content-type"] = "application/octet-stream";
     // Asks proxies not to collect the events; only this value is of use to a client.
     if (headers["x-accel-buffering"] === "no") kept["x-accel-buffering"] = "no";
+    const ignoredFields = ignoredFieldsIn(headers);
+    if (ignoredFields !== undefined) kept[ignoredFieldsHeader] = ignoredFields;
     return { ...kept, ...untrustedContent };
   };
 }

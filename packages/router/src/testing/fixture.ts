@@ -88,7 +88,16 @@ export const fixture = {
     method: "POST",
     path: "/things/{id}/upload",
     params: id,
-    body: multipart(z.object({ file: z.file() })),
+    body: multipart(z.looseObject({ file: z.file() })),
+    responses: { 200: json(z.unknown()) },
+  }),
+  attach: defineEndpoint({
+    ...common,
+    operationId: "attach",
+    method: "POST",
+    path: "/things/{id}/attachments",
+    params: id,
+    body: multipart(z.object({ files: z.array(z.object({ path: z.string(), file: z.file() })) })),
     responses: { 200: json(z.unknown()) },
   }),
   listByToken: defineEndpoint({

@@ -1,0 +1,46 @@
+import { pathText } from "./issues.ts";
+import { nearMatch } from "./near-match.ts";
+
+/** Answer header that lists the fields and parameters of the request that the service does not know and ignored. */
+export const ignoredFieldsHeader = "x-shoal-ignored-fields";
+
+const maxListed = 10;
+const maxNameLength = 80;
+/** Any two shorter names are alike. */
+const minLikenessLength = 3;
+
+/** Object keys that the contract does not know, at one place of a request. */
+export interface UnknownKeys {
+  /** `body`, `query`. */
+  readonly root: string;
+  readonly path: readonly PropertyKey[];
+  readonly keys: readonly string[];
+  /** The keys that the place does know. */
+  readonly known: readonly string[];
+}
+
+/** Collects the ignored fields of one request. Their names come from the client, so the text is bounded and printable ASCII. */
+export class IgnoredFields {
+  readonly #listed: string[] = [];
+  #count = 0;
+
+  add({ keys, known, path, root }: UnknownKeys): void {
+    this.#count += keys.length;
+    for (const key of keys.slice(0, maxListed - this.#listed.length)) {
+      const meant = key.length < minLikenessLength || key.length > maxNameLength ? undefined : nearMatch(key, known);
+      this.#listed.push(`${shortened(pathText(root, [...path, key]))}${meant === undefined ? "" : ` (did you mean ${meant}?)`}`);
+    }
+  }
+
+  /** The header's value: `body.browser, body.timeout_second (did you mean timeout_seconds?)`; `undefined` when nothing was ignored. */
+  toHeader(): string | undefined {
+    if (this.#count === 0) return undefined;
+    const rest = this.#count - this.#listed.length;
+    return [...this.#listed, ...(rest > 0 ? [`and ${rest} more`] : [])].join(", ");
+  }
+}
+
+function shortened(path: string): string {
+  const ascii = path.replaceAll(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return ascii.length > maxNameLength ? `${ascii.slice(0, maxNameLength)}...` : ascii;
+}
