@@ -10,6 +10,7 @@ const { contract } = await import("../packages/contract/src/contract.ts");
 const { examples } = await import("../packages/contract/src/examples/index.ts");
 const { areaDescriptions, sharedHeaders } = await import("../packages/contract/src/openapi-areas.ts");
 const { toOpenApi } = await import("../packages/contract/src/openapi.ts");
+const { operationsNotYet } = await import("./not-yet.mjs");
 
 const document = toOpenApi(contract, {
   title: "Shoal",
@@ -18,6 +19,7 @@ const document = toOpenApi(contract, {
   license: { name: "Apache 2.0", identifier: "Apache-2.0" },
   descriptions: { ...readDescriptions(), areas: areaDescriptions },
   headers: sharedHeaders,
+  notImplemented: operationsNotYet,
   examples,
 });
 writeOrCheck("packages/contract/openapi.json", `${JSON.stringify(document, null, 2)}\n`, { source: "the contract", tool: "openapi.mjs" });

@@ -1,4 +1,5 @@
 import Kernel, { APIError } from "@onkernel/sdk";
+import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { useService } from "./testing/service.ts";
 
@@ -34,6 +35,26 @@ describe("what the vendor's SDK sends", () => {
     const result = await kernel.browsers.process.exec(id, { command: "true", ...{ colour: "red" } });
     expect([result.exit_code, headers]).toEqual([0, ["body.browser, body.persistence", "body.colour"]]);
     await kernel.browsers.deleteByID(id);
+  });
+
+  it("makes one session of a create whose answer is lost, when the call carries an idempotency key", async () => {
+    let lost = 0;
+    const kernel = new Kernel({
+      apiKey: test.service.apiKey,
+      baseURL: test.service.baseUrl,
+      fetch: async (input, init) => {
+        const answer = await fetch(input, init);
+        if (init?.method?.toUpperCase() !== "POST" || lost > 0) return answer;
+        lost++;
+        await answer.arrayBuffer();
+        throw new TypeError("The connection was cut behind the service.");
+      },
+    });
+    const tags = { test: "lost-answer" };
+    const made = await kernel.browsers.create({ tags }, { headers: { "Idempotency-Key": randomUUID() } });
+    const sessions = (await test.shoal.browsers.list({ tags })).items.map((session) => session.session_id);
+    expect([lost, sessions]).toEqual([1, [made.session_id]]);
+    await kernel.browsers.deleteByID(made.session_id);
   });
 
   it("sends a call that is not implemented once", async () => {

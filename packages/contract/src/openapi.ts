@@ -2,6 +2,7 @@ import { ErrorBody } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { Contract, Endpoint, RequestBody } from "./endpoint.ts";
 import { collectSchemas, type Direction, type FieldDocs, type JsonSchema, type SchemaCollector } from "./json-schemas.ts";
+import { errorStatusesOf } from "./error-statuses.ts";
 import { errorName, errorResponse, headersIn, ownErrorResponse, responseOf } from "./openapi-answers.ts";
 
 export type { FieldDocs } from "./json-schemas.ts";
@@ -46,6 +47,8 @@ export interface OpenApiOptions {
   readonly headers?: Readonly<Record<string, SharedHeader>>;
   /** Examples by the name of the component. One for a component that requests and answers spell differently goes to the answers. */
   readonly examples?: Readonly<Record<string, readonly unknown[]>>;
+  /** Ids of operations that answer 501 in this version. */
+  readonly notImplemented?: ReadonlySet<string>;
   /** Schemas that become components, by name, beside those of `@shoal/schemas`. */
   readonly schemas?: Readonly<Record<string, z.core.$ZodType>>;
 }
@@ -67,14 +70,18 @@ export function toOpenApi(contract: Contract, options: OpenApiOptions): Record<s
   const ids = new Set<string>();
   const statuses = new Set<number>();
   for (const [name, endpoint] of endpoints) {
-    const { errors, method, operationId, path } = endpoint;
+    const { method, operationId, path } = endpoint;
     if (ids.has(operationId)) throw new Error(`Two operations are called ${operationId}.`);
     ids.add(operationId);
     const item = (paths[path] ??= {});
     const verb = method.toLowerCase();
     if (verb in item) throw new Error(`Two operations answer ${method} ${path}.`);
-    item[verb] = operationOf(endpoint, collector, descriptions?.operations[name] ?? {}, endpoint.auth === "none" ? [] : shared);
-    for (const status of errors) statuses.add(status);
+    item[verb] = operationOf(endpoint, collector, {
+      docs: descriptions?.operations[name] ?? {},
+      shared: endpoint.auth === "none" ? [] : shared,
+      errors: errorsOf(endpoint, options),
+    });
+    for (const status of errorsOf(endpoint, options)) statuses.add(status);
   }
   const responses = Object.fromEntries([...statuses].sort((a, b) => a - b).map((status) => [errorName(status), errorResponse(status, collector)]));
   const order = Object.keys(descriptions?.areas ?? {});
@@ -127,8 +134,23 @@ function schemasOf(endpoints: readonly Endpoint[]): Record<Direction, z.core.$Zo
   return { request, answer };
 }
 
-function operationOf(endpoint: Endpoint, collector: SchemaCollector, docs: OperationDocs, shared: readonly Json[]): Json {
-  const { area, auth, body, deprecated, errorBodies = {}, errors, operationId, responses, summary } = endpoint;
+/** What an operation is described with beside its endpoint. */
+interface OperationParts {
+  readonly docs: OperationDocs;
+  /** Parameters of every operation. */
+  readonly shared: readonly Json[];
+  readonly errors: readonly number[];
+}
+
+/** The statuses with an error body: of an operation that is not implemented yet, 501 too. */
+function errorsOf(endpoint: Endpoint, { notImplemented }: OpenApiOptions): readonly number[] {
+  const statuses = errorStatusesOf(endpoint);
+  if (notImplemented?.has(endpoint.operationId) !== true || statuses.includes(501)) return statuses;
+  return [...statuses, 501].sort((a, b) => a - b);
+}
+
+function operationOf(endpoint: Endpoint, collector: SchemaCollector, { docs, errors, shared }: OperationParts): Json {
+  const { area, auth, body, deprecated, errorBodies = {}, operationId, responses, summary } = endpoint;
   const parameters = [...parametersOf(endpoint, collector, docs), ...shared];
   const hasFields = endpoint.query !== undefined || (body !== undefined && body.kind !== "bytes");
   const success = Object.entries(responses).map(

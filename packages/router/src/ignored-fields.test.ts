@@ -65,12 +65,8 @@ describe.each(adapters)("fields that the contract does not know, over $name", ({
   });
 
   it("cannot break or inflate the header by their names", async () => {
-    const hostile: Record<string, number> = Object.fromEntries<number>([
-      ["a\r\nset-cookie: x=1", 1],
-      ["ä\u0000😀", 1],
-      ["n".repeat(100_000), 1],
-      ...Array.from({ length: 5000 }, (_, index) => [`key${String(index)}`, index]),
-    ]);
+    const hostile: Record<string, number> = { "a\r\nset-cookie: x=1": 1, "ä\u0000😀": 1, ["n".repeat(100_000)]: 1 };
+    for (let index = 0; index < 5000; index++) hostile[`key${String(index)}`] = index;
     const { ignored, status } = await post(hostile);
     expect(status).toBe(201);
     expect(ignored).toMatch(/^[\x20-\x7e]{1,2000}$/);

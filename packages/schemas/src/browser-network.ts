@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
+import { checked, lazyObject, openEnum, suggestedText, type Schema } from "./schema.ts";
 
 /** Where a session runs, by the operator's name for the place, `us-east` or `rack-7`: 1 to 63 letters, digits and hyphens. */
 export const BrowserRegionName: Schema<string> = z.lazy(() =>
@@ -7,7 +7,7 @@ export const BrowserRegionName: Schema<string> = z.lazy(() =>
 );
 
 /** Where a session runs: the region of its server, `default` where nobody has named it. */
-export const BrowserRegion = openEnum("default", "us-east", "eu-west");
+export const BrowserRegion = suggestedText("default", "us-east", "eu-west");
 
 export const BrowserNetworkConfigShape = lazyObject(() => ({
   /** Private hosts that the session may reach: names, addresses and ranges (`10.0.0.0/8`), at most 32 of at most 255 characters each, each with a port if wanted (`10.1.2.3:8080`). Of what the service's own list allows, the session reaches these alone; `[]` = none. */
@@ -21,7 +21,7 @@ export const BrowserNetworkConfig: Schema<BrowserNetworkConfig> = BrowserNetwork
 export const memorySizes = ["1GiB", "2GiB", "6GiB", "8GiB", "16GiB"] as const;
 
 /** Memory that a session may take: other sizes of whole GiB, and of MiB, are possible too. */
-export const BrowserMemory = openEnum("1GiB", "2GiB", "4GiB", "6GiB", "8GiB", "16GiB");
+export const BrowserMemory = suggestedText("1GiB", "2GiB", "4GiB", "6GiB", "8GiB", "16GiB");
 
 export const BrowserProxyConfigShape = z.lazy(() =>
   checked(

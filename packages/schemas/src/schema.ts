@@ -33,6 +33,12 @@ export function openEnum<const Values extends readonly string[]>(...values: Valu
   return schema;
 }
 
+/** Text that is often one of some values, which complete in the editor. Documents do not list them: the service itself sends others. */
+// @__NO_SIDE_EFFECTS__
+export function suggestedText<const Values extends readonly string[]>(..._values: Values): Schema<Values[number] | (string & {})> {
+  return z.string();
+}
+
 type VariantShapes = Readonly<Record<string, z.core.$ZodTypeDiscriminable & z.ZodMiniType>>;
 
 /**

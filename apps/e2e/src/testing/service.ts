@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
+import { checkAnswersOf } from "./checked-answers.ts";
 
 /** A running service and a client with its admin key. */
 export interface TestService {
@@ -24,6 +25,7 @@ export async function runService(
   const dataDir = given.dataDir ?? mkdtempSync(join(tmpdir(), "shoal-e2e-"));
   // The machine that tests run on may be busy with other things: no reason to refuse their requests.
   const service = await startService(dataDir, ["--warm", "0", "--log-level", "warn", "--max-event-loop-delay-ms", "0", ...flags], given.env);
+  checkAnswersOf(service.baseUrl);
   return {
     service,
     shoal: new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey }),

@@ -1,0 +1,39 @@
+import { afterEach, expect } from "vitest";
+import { AnswerChecker } from "./answer-checker.ts";
+
+/** Services whose answers are compared with openapi.json. */
+const origins = new Set<string>();
+const problems: string[] = [];
+let checker: AnswerChecker | undefined;
+
+/** Compares every answer that `fetch` gets from the service with openapi.json; the test in which one does not fit fails. */
+export function checkAnswersOf(baseUrl: string): void {
+  origins.add(new URL(baseUrl).origin);
+}
+
+const plainFetch = globalThis.fetch;
+globalThis.fetch = async (input, init) => {
+  const response = await plainFetch(input, init);
+  const url = new URL(input instanceof Request ? input.url : input);
+  const method = (init?.method ?? (input instanceof Request ? input.method : "GET")).toUpperCase();
+  if (origins.has(url.origin) && method !== "HEAD") await check(method, url, response);
+  return response;
+};
+
+async function check(method: string, url: URL, response: Response): Promise<void> {
+  const contentType = response.headers.get("content-type") ?? "";
+  let text = "";
+  try {
+    if (contentType.startsWith("application/json")) text = await response.clone().text();
+  } catch {
+    // The test has cut the connection.
+    return;
+  }
+  checker ??= new AnswerChecker();
+  const problem = checker.problemOf({ method, path: url.pathname, status: response.status, contentType, text });
+  if (problem !== undefined) problems.push(problem);
+}
+
+afterEach(() => {
+  expect(problems.splice(0), "answers that openapi.json does not describe").toEqual([]);
+});
