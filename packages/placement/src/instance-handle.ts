@@ -6,8 +6,9 @@ import type { Box } from "./box.ts";
 import type { EgressUpstream } from "./egress-upstream.ts";
 import type { Instance, InstanceEnd, InstanceRequest, PlacementKind, PlacementLog } from "./placement.ts";
 import { PlacementError } from "./placement-error.ts";
-import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
-import { connect as netConnect, type Socket } from "node:net";
+import { connectInstance, createInstanceAgent } from "./instance-connection.ts";
+import { type IncomingMessage, request as httpRequest } from "node:http";
+import type { Socket } from "node:net";
 import { pipeline, type Readable } from "node:stream";
 
 /** An instance that listens: what the placement itself does with it, beside what sessions do. */
@@ -47,7 +48,7 @@ const eventEveryMs = 10;
 
 /** Talks to an instance over its socket and follows what it reports, until it is gone. */
 export function createInstanceHandle({ box, kind, socketPath, log, lastLines, headMs = 10_000 }: InstanceHandleOptions): InstanceHandle {
-  const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+  const agent = createInstanceAgent(socketPath);
   const listeners = new Set<(event: InstanceEvent) => void>();
   const ready = Promise.withResolvers<void>();
   ready.promise.catch(() => undefined);
@@ -91,14 +92,8 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines, he
         reject(lost());
         return;
       }
-      const socket = netConnect(socketPath);
-      const failed = (error: Error): void => {
+      connectInstance(socketPath).then(resolve, (error: unknown) => {
         reject(lost(error));
-      };
-      socket.once("error", failed);
-      socket.once("connect", () => {
-        socket.off("error", failed);
-        resolve(socket);
       });
     });
   }

@@ -31,9 +31,25 @@ export function hasEnded(id: string, reason: string | null, at: string | null): 
   );
 }
 
+/** Whether an instance that runs had no room for another connection. */
+function isBusy(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ("code" in error && error.code === "EAGAIN") || isBusy(error.cause);
+}
+
 /** What a request to an instance fails with that got no answer. @param id - of its session, where that is known. */
 export function noAnswer(cause: unknown, id?: string): ServiceError {
   const whose = id === undefined ? "this browser" : `browser ${id}`;
+  if (isBusy(cause))
+    return new ServiceError(
+      503,
+      "overloaded",
+      `The instance of ${whose} has more requests to take than it can. Send fewer at once, and repeat this one.`,
+      {
+        retryAfterSeconds: 1,
+        cause,
+      },
+    );
   return new ServiceError(
     500,
     "browser_not_running",
