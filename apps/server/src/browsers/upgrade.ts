@@ -53,6 +53,8 @@ interface Upgrade {
 
 /** A connection from its first byte to its end. */
 interface OpenConnection {
+  /** Whether another server handed it over. */
+  isForwarded?: boolean;
   /** The API key that it depends on. Absent where another server handed the connection over: that server sees to the key. */
   keyId?: string;
   /** Present once it is a WebSocket. */
@@ -191,7 +193,8 @@ export function serveUpgrades(
 
   function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const requestId = requestIdOf(request.headers);
-    open.set(socket, {});
+    const connection: OpenConnection = {};
+    open.set(socket, connection);
     socket.on("close", () => open.delete(socket));
     // Until the sockets are joined nobody else listens, and an unheard error would end the process.
     socket.on("error", () => socket.destroy());
@@ -201,7 +204,7 @@ export function serveUpgrades(
     const note = (status: number): void => {
       const who = entrant;
       entrant = undefined;
-      if (who === undefined || replicas.isForwarded(request)) return;
+      if (who === undefined || connection.isForwarded === true) return;
       recorder.note(
         attachNoteOf(request, who, {
           status,
@@ -213,9 +216,10 @@ export function serveUpgrades(
       );
     };
     const enter = (who: Entrant): void => {
+      // Once, because the check throws for a header that no server sent, and for one that has become old.
+      connection.isForwarded = replicas.isForwarded(request);
+      if (!connection.isForwarded) connection.keyId = who.keyId;
       entrant = who;
-      const connection = open.get(socket);
-      if (connection !== undefined && !replicas.isForwarded(request)) connection.keyId = who.keyId;
     };
     upgrade({ enter, head, note, request, requestId, socket }).catch((failure: unknown) => {
       const error = explainOutage(failure);
