@@ -12,7 +12,7 @@ import { exportDestinationHandlers } from "./audit-export/handlers.ts";
 import type { AuditLogs } from "./audit-logs/audit-logs.ts";
 import { isAudited, markAudited } from "./audit-logs/follow.ts";
 import { auditLogHandlers } from "./audit-logs/handlers.ts";
-import { type Access, type Authenticator, isOpen } from "./auth/access.ts";
+import { type Access, type AuthenticateOptions, type Authenticator, isOpen } from "./auth/access.ts";
 import type { IssuingKeys } from "./auth/issuing-keys.ts";
 import { browserPoolHandlers } from "./browser-pools/handlers.ts";
 import type { BrowserPools } from "./browser-pools/pools.ts";
@@ -65,6 +65,9 @@ import { telemetryDestinationHandlers } from "./telemetry-destinations/handlers.
 import { serviceHandlers } from "./service/handlers.ts";
 import { serveOpenApi } from "./service/openapi.ts";
 import type { ReadinessChecks } from "./service/readiness.ts";
+
+/** Sessions of an archived project run on: they can be seen and ended. */
+const forArchived: ReadonlySet<Endpoint> = new Set<Endpoint>([contract.listBrowsers, contract.getBrowser, contract.deleteBrowser]);
 
 /** What the routes are made of. */
 export interface AppParts {
@@ -148,10 +151,10 @@ export function createApp(parts: AppParts): FastifyInstance {
     if (isDraining())
       throw new ServiceError(503, "shutting_down", "The server is stopping. Repeat the request in a moment.", { retryAfterSeconds: 2 });
   }
-  function authenticate(request: FastifyRequest): Access | Promise<Access> {
+  function authenticate(request: FastifyRequest, options?: AuthenticateOptions): Access | Promise<Access> {
     refuseWhileDraining();
     parts.overload.admit(request.method);
-    const access = authenticator.authenticate(request.raw);
+    const access = authenticator.authenticate(request.raw, options);
     return access instanceof Promise ? access.then((known) => admit(request, known)) : admit(request, access);
   }
 
@@ -180,7 +183,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   /** The same, and the audit log learns who it is where the operation is one that it keeps. */
   function enter(request: FastifyRequest, endpoint: Endpoint): Access | Promise<Access> {
     if (endpoint === contract.createBrowser) parts.overload.admitStart();
-    const access = authenticate(request);
+    const access = authenticate(request, { allowsArchived: forArchived.has(endpoint) });
     // What another server sends on is in the log as that server saw it.
     if (!isAudited(endpoint) || replicas.isForwarded(request.raw)) return access;
     const mark = (known: Access): Access => {

@@ -151,7 +151,13 @@ export const UpdateBrowserPoolShape = lazyObject(() => ({
   /** Browsers in the pool, warm and leased ones together, at least 1. */
   size: z.optional(poolSize()),
   /** The new name, unique in the project: letters, digits, dots, underscores and hyphens. It cannot be taken away: `""` leaves it. */
-  name: z.optional(checked(z.string(), z.maxLength(255), z.regex(/^[a-zA-Z0-9._-]{0,255}$/, "letters, digits, dots, underscores and hyphens only"))),
+  name: z.optional(
+    checked(
+      z.string(),
+      z.maxLength(255),
+      z.regex(/^(?!\.{1,2}$)[a-zA-Z0-9._-]{0,255}$/, 'letters, digits, dots, underscores and hyphens only, and not "." or ".."'),
+    ),
+  ),
   /** Percent of `size` that may be started in a minute. */
   fill_rate_per_minute: z.optional(fillRate()),
   /** Seconds without use after which a browser leased from now on ends: 10 to 259200 (72 hours). */

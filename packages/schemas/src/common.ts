@@ -7,14 +7,25 @@ export const Timestamp: Schema<string> = z.lazy(() => z.iso.datetime());
 /** An identifier that the service made: a letter and 23 letters or digits. */
 export const Id: Schema<string> = z.lazy(() => checked(z.string(), z.minLength(1), z.maxLength(255)));
 
-/** A name for people: 1 to 255 characters, none of them a control character. */
+/** A name for people: 1 to 255 characters, none of them a control character; not `.` or `..`. */
 export const DisplayName: Schema<string> = z.lazy(() =>
-  checked(z.string(), z.minLength(1), z.maxLength(255), z.regex(/^\P{Cc}*$/u, "must not hold control characters")),
+  checked(
+    z.string(),
+    z.minLength(1),
+    z.maxLength(255),
+    z.regex(/^(?!\.{1,2}$)\P{Cc}*$/u, 'must not hold control characters, and not be "." or ".."'),
+  ),
 );
 
-/** A name that fits into a path or a file name: 1 to 255 letters, digits, dots, underscores and hyphens. */
+/** A name that fits into a path or a file name: 1 to 255 letters, digits, dots, underscores and hyphens; not `.` or `..`. */
 export const SlugName: Schema<string> = z.lazy(() =>
-  checked(z.string(), z.minLength(1), z.maxLength(255), z.regex(/^[a-zA-Z0-9._-]{1,255}$/, "letters, digits, dots, underscores and hyphens only")),
+  checked(
+    z.string(),
+    z.minLength(1),
+    z.maxLength(255),
+    // In an address, they are steps of its path.
+    z.regex(/^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,255}$/, 'letters, digits, dots, underscores and hyphens only, and not "." or ".."'),
+  ),
 );
 
 /** Up to 50 labels of the user's own. Keys have 1 to 128 characters, values 0 to 256, of `A-Z a-z 0-9 space _ . : / = + @ -`. */

@@ -55,18 +55,21 @@ function ownProjectId(store: Store, key: ApiKeyRow): string {
 function namedProjectIdOf(store: Store, key: ApiKeyRow, headers: Headers): string | undefined {
   const named = [headers["x-shoal-project"] ?? headers["x-kernel-project-id"] ?? headers["x-kernel-project"]].flat()[0];
   if (named === undefined || named === "") return undefined;
+  if (key.projectId !== null) {
+    if (named !== key.projectId && named !== store.findProject(key.projectId)?.name)
+      throw new ServiceError(
+        403,
+        "forbidden",
+        `This API key opens only its own project, not ${named}. Omit the project header, or use a key of that project.`,
+      );
+    return ownProjectId(store, key);
+  }
   const project = store.findProject(named);
   if (project?.status !== "active")
     throw new ServiceError(
       404,
       "project_not_found",
-      `Project ${named} ${project === undefined ? "was not found" : "is archived"}. Leave the project header away for the ${key.projectId === null ? "default project" : "key's own project"}.`,
-    );
-  if (key.projectId !== null && key.projectId !== project.id)
-    throw new ServiceError(
-      403,
-      "forbidden",
-      `This API key opens only its own project, not ${named}. Leave the project header away, or use a key of that project.`,
+      `Project ${named} ${project === undefined ? "was not found" : "is archived: reopen it with projects.update"}. Omit the project header for the default project.`,
     );
   return project.id;
 }

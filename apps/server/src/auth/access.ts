@@ -30,13 +30,19 @@ export interface Access {
   readonly baseUrl: string;
 }
 
+/** What differs for some requests. */
+export interface AuthenticateOptions {
+  /** Whether the project may be archived. */
+  readonly allowsArchived?: boolean;
+}
+
 export interface Authenticator {
   /**
    * Who sent a request, and for which project. Answers at once when the key is in memory, which spares most requests a turn of the event loop.
    *
    * @throws {ServiceError} 401 `unauthorized`, 403 `forbidden` for another project than the key's, 404 `project_not_found`.
    */
-  authenticate(request: RequestHead): Access | Promise<Access>;
+  authenticate(request: RequestHead, options?: AuthenticateOptions): Access | Promise<Access>;
   /**
    * Counts a try without anything that opens the service.
    *
@@ -49,6 +55,10 @@ export interface Authenticator {
 
 function unauthorized(what: string): ServiceError {
   return new ServiceError(401, "unauthorized", `${what} Send a valid key as "Authorization: Bearer sk_shoal_…"; keys are made with apiKeys.create.`);
+}
+
+function isOpenProject({ status }: ProjectEntry, { allowsArchived = false }: AuthenticateOptions): boolean {
+  return allowsArchived || status === "active";
 }
 
 function bearer(header: string | undefined): string | { readonly problem: string } {
@@ -87,18 +97,18 @@ export function createAuthenticator({ keys, projects, origins, limits, onUse }: 
     return unauthorized(what);
   }
 
-  function admit(key: KeyRow | undefined, request: RequestHead): Access | Promise<Access> {
+  function admit(key: KeyRow | undefined, request: RequestHead, options: AuthenticateOptions): Access | Promise<Access> {
     const problem = keyProblem(key);
     if (key === undefined || problem !== undefined) throw refusal(request, problem ?? "");
     onUse(key.id);
     const named = namedProject(request.headers);
-    if (named !== undefined) return inNamed(key, named, request);
+    if (named !== undefined) return inNamed(key, named, request, options);
     const own = key.project_id === null ? projects.standard() : projects.find(key.project_id);
-    return own instanceof Promise ? own.then((project) => inOwn(key, project, request)) : inOwn(key, own, request);
+    return own instanceof Promise ? own.then((project) => inOwn(key, project, request, options)) : inOwn(key, own, request, options);
   }
 
-  function inOwn(key: KeyRow, project: ProjectEntry | undefined, request: RequestHead): Access {
-    if (project?.status !== "active") {
+  function inOwn(key: KeyRow, project: ProjectEntry | undefined, request: RequestHead, options: AuthenticateOptions): Access {
+    if (project === undefined || !isOpenProject(project, options)) {
       throw new ServiceError(
         404,
         "project_not_found",
@@ -108,36 +118,48 @@ export function createAuthenticator({ keys, projects, origins, limits, onUse }: 
     return new RequestAccess(key, project.id, undefined, { request, origins });
   }
 
-  async function inNamed(key: KeyRow, named: string, request: RequestHead): Promise<Access> {
+  async function inNamed(key: KeyRow, named: string, request: RequestHead, options: AuthenticateOptions): Promise<Access> {
+    if (key.project_id !== null) return inNamedOfKey(key, await projects.find(key.project_id), { named, request }, options);
     const project = isStorable(named) ? await projects.find(named) : undefined;
-    if (project?.status !== "active") {
+    if (project === undefined || !isOpenProject(project, options)) {
       throw new ServiceError(
         404,
         "project_not_found",
-        `Project ${named} ${project === undefined ? "was not found" : "is archived"}. Leave the project header away for the ${key.project_id === null ? "default project" : "key's own project"}.`,
-      );
-    }
-    if (key.project_id !== null && key.project_id !== project.id) {
-      throw new ServiceError(
-        403,
-        "forbidden",
-        `This API key opens only its own project, not ${named}. Leave the project header away, or use a key of that project.`,
+        `Project ${named} ${project === undefined ? "was not found" : "is archived: reopen it with projects.update"}. Omit the project header for the default project.`,
       );
     }
     return new RequestAccess(key, project.id, project.id, { request, origins });
   }
 
+  /** Says the same of every other project, so that a project's key cannot find out which ones exist. */
+  function inNamedOfKey(
+    key: KeyRow,
+    own: ProjectEntry | undefined,
+    { named, request }: { readonly named: string; readonly request: RequestHead },
+    options: AuthenticateOptions,
+  ): Access {
+    if (named !== key.project_id && named !== own?.name) {
+      throw new ServiceError(
+        403,
+        "forbidden",
+        `This API key opens only its own project, not ${named}. Omit the project header, or use a key of that project.`,
+      );
+    }
+    const { projectId } = inOwn(key, own, request, options);
+    return new RequestAccess(key, projectId, projectId, { request, origins });
+  }
+
   return {
     baseUrlOf: (request) => origins.baseUrlOf(request),
     countRefused,
-    authenticate(request) {
+    authenticate(request, options = {}) {
       const secret = bearer(request.headers.authorization);
       if (typeof secret !== "string") throw refusal(request, secret.problem);
       const hash = hashKey(secret);
       // Guessing must not cost a query each; whoever has a key that was used a moment ago is let in all the same.
       if (keys.present(hash) === undefined) limits.checkAddress(origins.clientIpOf(request));
       const key = keys.get(hash);
-      return key instanceof Promise ? key.then((row) => admit(row, request)) : admit(key, request);
+      return key instanceof Promise ? key.then((row) => admit(row, request, options)) : admit(key, request, options);
     },
   };
 }

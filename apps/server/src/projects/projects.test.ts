@@ -128,6 +128,25 @@ describe("a project that is archived", () => {
     for (const request of [inProject(name), { key }]) expect(await outcome("GET", "/profiles", request)).toBe("200");
   });
 
+  it("has sessions that can be seen and ended, with a key of its own and of the organisation", async () => {
+    const { id, name } = await make();
+    const { key } = (await server.request("POST", "/org/api_keys", { body: { name: "own", project_id: id } })).body as { key: string };
+    const start = async () => ((await server.request("POST", "/browsers", { key, body: {} })).body as { session_id: string }).session_id;
+    const [first, second] = await Promise.all([start(), start()]);
+    await server.request("PATCH", `/org/projects/${id}`, { body: { status: "archived" } });
+    for (const request of [inProject(id), inProject(name), { key }]) {
+      expect(
+        ((await server.request("GET", "/browsers", request)).body as { session_id: string }[]).map(({ session_id }) => session_id).sort(),
+      ).toEqual([first, second].sort());
+      expect(await outcome("GET", `/browsers/${first}`, request)).toBe("200");
+      expect(await outcome("POST", "/browsers", { ...request, body: {} })).toBe("404 project_not_found");
+      expect(await outcome("PATCH", `/browsers/${first}`, { ...request, body: { name: "x" } })).toBe("404 project_not_found");
+    }
+    expect(await outcome("DELETE", `/browsers/${first}`, inProject(id))).toBe("204");
+    expect(await outcome("DELETE", `/browsers/${second}`, { key })).toBe("204");
+    expect((await server.request("GET", "/browsers", inProject(id))).body).toEqual([]);
+  });
+
   it("takes nothing of a request that came before", async () => {
     const { id } = await make();
     await server.request("PATCH", `/org/projects/${id}`, { body: { status: "archived" } });
@@ -191,6 +210,32 @@ it("a project's key may rename its own project, and nothing else", async () => {
   expect(await outcome("GET", `/org/projects/${id}/limits`, { key })).toBe("200");
   expect(await outcome("PATCH", `/org/projects/${id}`, { key, body: { name: unique("renamed"), status: "active" } })).toBe("200");
   expect(((await server.request("GET", "/org/projects", { key })).body as Project[]).map((project) => project.id)).toEqual([id]);
+});
+
+it("a project's key learns nothing of other projects' names", async () => {
+  const { id, key } = await server.addProject(unique("curious"));
+  const [active, archived] = [await make(), await make()];
+  await server.request("PATCH", `/org/projects/${archived.id}`, { body: { status: "archived" } });
+  const answers = await Promise.all(
+    [active.id, active.name, archived.id, archived.name, createId(), "no such project"].map(async (project) => {
+      const { body, status } = await server.request("GET", "/profiles", { key, ...inProject(project) });
+      return `${String(status)} ${JSON.stringify(body).replace(project, "NAME")}`;
+    }),
+  );
+  expect(new Set(answers).size).toBe(1);
+  expect(answers[0]).toMatch(/^403 .*"code":"forbidden"/);
+  expect(await outcome("GET", "/profiles", { key, ...inProject(id) })).toBe("200");
+});
+
+it.each([".", ".."])("refuses the name %s, which no address can hold", async (name) => {
+  const { key } = await server.addProject(unique("dots"));
+  const refused = { code: "bad_request", message: expect.stringContaining("name") as unknown };
+  for (const path of ["/org/projects", "/profiles", "/browsers", "/browser_pools", "/org/api_keys"])
+    expect((await server.request("POST", path, { ...(path !== "/org/projects" && { key }), body: { name, size: 1 } })).body, path).toMatchObject(
+      refused,
+    );
+  const { id } = (await server.request("POST", "/profiles", { key, body: {} })).body as { id: string };
+  expect((await server.request("PATCH", `/profiles/${id}`, { key, body: { name } })).body).toMatchObject(refused);
 });
 
 describe("limits", () => {

@@ -87,8 +87,8 @@ export function createReplicaForwarding(parts: {
 export function trustingReplicas(authenticator: Authenticator, trust: ReplicaTrust): Authenticator {
   return {
     ...authenticator,
-    authenticate(request) {
-      if (request.headers[replicaHeader] === undefined) return authenticator.authenticate(request);
+    authenticate(request, options) {
+      if (request.headers[replicaHeader] === undefined) return authenticator.authenticate(request, options);
       const access = trust.read(request)?.access;
       if (access === undefined)
         throw new ServiceError(401, "unauthorized", "The request was sent on without its sender's access. Send a valid key to one of the servers.");

@@ -75,6 +75,21 @@ it("sends spans of requests, named by operation and below the client's own, and 
   }
 });
 
+it("sends no token of a live view or a recording", async () => {
+  const server = await startTestServer({ otlp_endpoint: endpoint });
+  const paths = [
+    "/browser/live/secret-token",
+    "/browser/live/secret-token/state",
+    "/browser/replay/secret-token",
+    "/browser/replay/secret-token/film",
+  ];
+  const before = spans().length;
+  for (const path of paths) expect((await fetch(server.baseUrl + path)).status).toBe(401);
+  await server.close();
+  expect(spans().length).toBeGreaterThanOrEqual(before + paths.length);
+  expect(JSON.stringify(batches)).not.toContain("secret-token");
+});
+
 it("hands the trace on to whoever answers, and to no site", async () => {
   const tracing = openTracing(endpoint, "server");
   const seen: (string | undefined)[] = [];

@@ -105,7 +105,7 @@ export function openTracing(endpoint: string, serverId: string): Tracing {
   };
 }
 
-/** Addresses of live views hold their token in the path. */
+/** Addresses of live views and recordings hold their token in the path. */
 function withoutTokens(path: string): string {
-  return path.replace(/(\/browser\/live\/)[^/]+/, "$1***");
+  return path.replace(/(\/browser\/(?:live|replay)\/)[^/]+/, "$1***");
 }
