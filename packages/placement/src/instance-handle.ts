@@ -86,16 +86,13 @@ export function createInstanceHandle({ box, kind, socketPath, log, lastLines, he
     }
   }
 
-  function connect(): Promise<Socket> {
-    return new Promise((resolve, reject) => {
-      if (over) {
-        reject(lost());
-        return;
-      }
-      connectInstance(socketPath).then(resolve, (error: unknown) => {
-        reject(lost(error));
-      });
-    });
+  async function connect(): Promise<Socket> {
+    if (over) throw lost();
+    try {
+      return await connectInstance(socketPath);
+    } catch (error) {
+      throw lost(error);
+    }
   }
 
   function take(event: InstanceEvent): void {
