@@ -26,7 +26,7 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
   bad_gateway: {
     statuses: [502],
     meaning:
-      "Another server that the request needs did not answer, or answered what cannot be used: the site of `browsers.curl`, the Chrome Web Store.",
+      "Another server that the request needs did not answer, or answered what cannot be used: the site of `browsers.curl`, the Chrome Web Store, the session's instance.",
     again: "soon",
     advice: "Look at `net_error_name` where there is one; repeat what may be repeated.",
   },
@@ -44,7 +44,7 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     advice: "Repeat it; if it goes on, tell the operator.",
   },
   browser_not_running: {
-    statuses: [409, 500, 503],
+    statuses: [409, 503],
     meaning: "The session is there, its browser is not: it starts, ends, or has crashed. A browser that crashed is started again once.",
     again: "soon",
     advice: "Look at the session with `browsers.get`, `include_deleted: true`; repeat the request if it runs, else create another.",

@@ -94,3 +94,13 @@ it.each(["before", "during", "after"] as const)("leaves nothing of one whose ins
   await expect.poll(async () => (await rowsOf(name)).map(({ ended_reason }) => ended_reason), { timeout: 60_000 }).toEqual(["instance_lost"]);
   await expectNothingLeft(name);
 });
+
+it.each(["before", "during"] as const)("answers 503 to a save whose instance dies %s it", async (when) => {
+  const name = `saving-${when}`;
+  const { session_id: id } = Browser.parse((await server.request("POST", "/browsers", { body: { name, profile, timeout_seconds: 600 } })).body);
+  instances.doom({ at: "GET /_instance/profile", when });
+  const { body, status } = await server.request("POST", `/browsers/${id}/profile/save`);
+  expect([status, body]).toEqual([503, expect.objectContaining({ code: "browser_not_running" })]);
+  expect(instances.isDone()).toBe(true);
+  await expectNothingLeft(name);
+});

@@ -37,8 +37,9 @@ function isBusy(error: unknown): boolean {
   return ("code" in error && error.code === "EAGAIN") || isBusy(error.cause);
 }
 
-/** What a request to an instance fails with that got no answer. @param id - of its session, where that is known. */
+/** What a request to an instance fails with that got no answer. An error that says why stays as it is. @param id - of its session, where that is known. */
 export function noAnswer(cause: unknown, id?: string): ServiceError {
+  if (ServiceError.isInstance(cause)) return cause;
   const whose = id === undefined ? "this browser" : `browser ${id}`;
   if (isBusy(cause))
     return new ServiceError(
@@ -51,9 +52,9 @@ export function noAnswer(cause: unknown, id?: string): ServiceError {
       },
     );
   return new ServiceError(
-    500,
+    503,
     "browser_not_running",
-    `The instance of ${whose} did not answer: it may be ending. Look at the session with browsers.get, include_deleted=true, and repeat the request if it still runs.`,
+    `The instance of ${whose} did not answer. Look at the session with browsers.get, include_deleted=true, and repeat the request if it still runs.`,
     { cause },
   );
 }

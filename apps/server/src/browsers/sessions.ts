@@ -8,11 +8,12 @@ import { createId } from "../ids.ts";
 import { toPage } from "../paging.ts";
 import type { LiveFields } from "../replicas/live-fields.ts";
 import { namesOf } from "../telemetry/categories.ts";
+import { answeringInstance } from "./answering-instance.ts";
 import { assignAgain } from "./assign-again.ts";
 import { refuseNotYet } from "./not-yet.ts";
 import { createPooledSessions, type PooledSessions } from "./pooled-sessions.ts";
 import { hasEnded, isSeen, notFound, refuseImpossible, RegionElsewhere, SessionElsewhere } from "./session-errors.ts";
-import { newSession, type SessionView } from "./running-session.ts";
+import { newSession, type RunningSession, type SessionView } from "./running-session.ts";
 import { createSessionRunner, type SessionRunnerParts } from "./session-runner.ts";
 import type { SessionRow } from "./session-store.ts";
 import { createSessionUpdates } from "./update-session.ts";
@@ -86,15 +87,17 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     return row;
   }
 
-  /** Of a session that no id of this server's names: by its name, if it runs here. */
-  async function instanceByName(projectId: string | undefined, idOrName: string): Promise<Instance> {
+  const answering = (session: RunningSession) => answeringInstance(instanceHere(session), session);
+
+  /** A session that no id of this server's names: by its name, if it runs here. */
+  async function sessionByName(projectId: string | undefined, idOrName: string): Promise<RunningSession> {
     refuseKnownElsewhere(projectId, idOrName);
     const row = await store.find(projectId, idOrName, true);
     // Names are a project's own: without one, only an id tells a session.
     if (row === undefined || (projectId === undefined && row.id !== idOrName)) throw notFound(idOrName);
     if (row.ended_at !== null) throw hasEnded(row.id, row.ended_reason, row.ended_at);
     const session = sessions.get(row.id);
-    if (session !== undefined) return instanceHere(session);
+    if (session !== undefined) return session;
     if (row.server_id === serverId) throw hasEnded(row.id, "instance_lost", null);
     return refuse(row);
   }
@@ -189,13 +192,13 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
           "conflict",
           `Browser ${row.id} writes to no profile. Give it one with browsers.update and profile.save_changes, or make it with one.`,
         );
-      await parts.profiles.save(row, await instanceByName(projectId, row.id));
+      await parts.profiles.save(row, instanceHere(await sessionByName(projectId, row.id)));
       return row.profile_id;
     },
 
     async extend(projectId, idOrName, request) {
       const present = await existing(projectId, idOrName);
-      const instance = await instanceByName(projectId, present.id);
+      const instance = answering(await sessionByName(projectId, present.id));
       if ((await assignAgain(instance, { session_id: present.id, timeout_seconds: present.timeout_seconds })) !== undefined)
         throw new ServiceError(409, "browser_not_running", `Browser ${present.id} is ending, and gets no more time.`);
       const { max_duration_seconds: seconds, ends_at: endsAt } = endOf(request.max_duration_seconds ?? present.max_duration_seconds ?? undefined);
@@ -248,8 +251,8 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
     instanceOf(projectId, idOrName) {
       const session = sessions.get(idOrName);
       if (session === undefined || !isSeen(session.row) || (projectId !== undefined && session.row.project_id !== projectId))
-        return instanceByName(projectId, idOrName);
-      return instanceHere(session);
+        return sessionByName(projectId, idOrName).then(answering);
+      return answering(session);
     },
     pooled: createPooledSessions(runner, store),
     giveUp: () => {

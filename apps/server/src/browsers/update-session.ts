@@ -9,6 +9,7 @@ import { selectCategories } from "../telemetry/categories.ts";
 import { explainDestination } from "../telemetry-export/choice.ts";
 import { changeProxy } from "./change-proxy.ts";
 import { applyPolicies } from "./chrome-policy.ts";
+import { answeringInstance } from "./answering-instance.ts";
 import type { RunningSession, SessionView } from "./running-session.ts";
 import { nameTaken, notFound, refuseImpossible } from "./session-errors.ts";
 import type { SessionOptions } from "./session-options.ts";
@@ -71,7 +72,7 @@ export function createSessionUpdates({ existing, log, refuse, replays, runner, s
     if (chosen !== undefined || options !== undefined || profile || request.telemetry || request.viewport) {
       const session = sessions.get(id);
       if (session === undefined) return refuse(present);
-      running = { session, instance: instanceHere(session) };
+      running = { session, instance: answeringInstance(instanceHere(session), session) };
     }
     if (request.telemetry) selectCategories(request.telemetry, running?.session.captured);
     const destination = await runner.destinationFor(project_id, request.telemetry, present.telemetry_destination_id);

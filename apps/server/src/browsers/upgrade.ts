@@ -17,6 +17,7 @@ import { explainOutage } from "../outages.ts";
 import type { ReplicaForwarding } from "../replicas/replica-forwarding.ts";
 import type { Secrets } from "../secrets.ts";
 import { ClientLink } from "./client-link.ts";
+import { noAnswer } from "./session-errors.ts";
 import type { Sessions } from "./sessions.ts";
 import { splice } from "./splice.ts";
 import { refuseUpgrade } from "./upgrade-refusal.ts";
@@ -223,13 +224,7 @@ export function serveUpgrades(
     };
     upgrade({ enter, head, note, request, requestId, socket }).catch((failure: unknown) => {
       const error = explainOutage(failure);
-      const known = ServiceError.isInstance(error)
-        ? error
-        : new ServiceError(
-            500,
-            "browser_not_running",
-            "The session's browser could not be reached; it may be ending. Try again, or look at the session with browsers.get.",
-          );
+      const known = ServiceError.isInstance(error) ? error : noAnswer(error);
       log.debug({ request_id: requestId, status: known.status, code: known.code, ...(known !== error && { err: error }) }, "upgrade refused");
       note(socket.destroyed ? clientGone : known.status);
       if (socket.destroyed) return;

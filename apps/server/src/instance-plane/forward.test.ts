@@ -217,10 +217,10 @@ it("answers what finding the instance throws", async () => {
   expect([response.status, await response.json()]).toEqual([404, { code: "not_found", message: "It has ended." }]);
 });
 
-it("answers 500 browser_not_running when the instance does not answer", async () => {
+it("answers 503 browser_not_running when the instance does not answer", async () => {
   answer = (request) => request.socket.destroy();
   const response = await fetch(`${baseUrl}/browsers/b1/read`);
-  expect(response.status).toBe(500);
+  expect(response.status).toBe(503);
   expect(await response.json()).toMatchObject({ code: "browser_not_running" });
 });
 

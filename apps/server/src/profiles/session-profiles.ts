@@ -5,6 +5,7 @@ import type { BrowserProfile } from "@shoal/schemas";
 import type { IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type * as z from "zod/mini";
+import { endsAtOnce } from "../browsers/answering-instance.ts";
 import type { Log } from "../log.ts";
 import { heldBy, type ProfileSource, type ProfileStates, writerOf } from "./profile-states.ts";
 import type { Profiles } from "./profiles.ts";
@@ -189,9 +190,10 @@ export function createSessionProfiles({ database, profiles, states, checkpointMs
       } catch (error) {
         await note(session, error);
         if (ServiceError.isInstance(error)) throw error;
+        const isGone = await endsAtOnce(instance);
         throw new ServiceError(
-          500,
-          "internal_error",
+          isGone ? 503 : 500,
+          isGone ? "browser_not_running" : "internal_error",
           `What browser ${session.id} keeps could not be saved to profile ${session.profile_id ?? ""}: ${messageOf(error)} What was saved before is untouched.`,
           { cause: error },
         );

@@ -1,4 +1,4 @@
-import type { Instance, InstanceEnd, Placement } from "@shoal/placement";
+import { type Instance, type InstanceEnd, type Placement, PlacementError } from "@shoal/placement";
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
@@ -62,7 +62,9 @@ function instanceAt(port: number): Instance {
     request: ({ headers, method, path, signal }, body) =>
       new Promise<IncomingMessage>((resolve, reject) => {
         const request = httpRequest({ agent, host: "127.0.0.1", port, method, path, ...(headers && { headers }), ...(signal && { signal }) });
-        request.on("response", resolve).on("error", reject);
+        request.on("response", resolve).on("error", (cause) => {
+          reject(new PlacementError("instance_lost", "The instance does not answer.", { cause }));
+        });
         if (body === undefined || typeof body === "string") request.end(body);
         else pipeline(body, request, () => undefined);
       }),
