@@ -2,7 +2,7 @@ import { type Instance, PlacementError } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RunningSession } from "./running-session.ts";
-import { hasEnded, noAnswer } from "./session-errors.ts";
+import { hasEnded, isBusy, noAnswer } from "./session-errors.ts";
 
 /** A connection breaks a moment before the end of its instance is known. */
 const endKnownMs = 1_000;
@@ -16,7 +16,7 @@ export async function endsAtOnce({ ended }: Pick<Instance, "ended">): Promise<bo
 /** Why an instance gave no answer: its session was ended, the server stops, or it was lost. */
 async function explain(instance: Instance, session: RunningSession, cause: unknown): Promise<ServiceError> {
   const { id } = session.row;
-  if (session.ending === undefined) await endsAtOnce(instance);
+  if (session.ending === undefined && !isBusy(cause)) await endsAtOnce(instance);
   const { ending } = session;
   if (ending === undefined || crashes.has(ending.reason)) return noAnswer(cause, id);
   if (ending.reason === "server_stopped")

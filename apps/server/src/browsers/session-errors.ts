@@ -32,7 +32,7 @@ export function hasEnded(id: string, reason: string | null, at: string | null): 
 }
 
 /** Whether an instance that runs had no room for another connection. */
-function isBusy(error: unknown): boolean {
+export function isBusy(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ("code" in error && error.code === "EAGAIN") || isBusy(error.cause);
 }
