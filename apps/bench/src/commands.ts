@@ -44,7 +44,7 @@ export async function measureCommands(count: number, streamedBytes: number): Pro
     const shoal = new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey });
     const { session_id } = await shoal.browsers.create();
     const { process: processes } = shoal.browsers;
-    const instance = descendants(service.pid).find(({ command }) => /^\S*node \S*\.cjs /.test(command));
+    const instance = descendants(service.pid).find(({ command }) => /^(?:\S*loader )?\S*node (?:--\S+ )*\S*\.cjs (?!--)/.test(command));
     if (instance === undefined) throw new Error("The instance was not found among the service's processes.");
     const inBox = async (program: string) => {
       const { stdout, stderr } = await processes.run(session_id, { command: instance.command.split(" ")[0] ?? "", args: ["-e", program] });

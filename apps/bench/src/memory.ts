@@ -27,7 +27,7 @@ export async function measureMemory(sessions: number): Promise<Figure[]> {
     const { session_id } = await shoal.browsers.create();
     const inBox = descendants(service.pid);
     const program = (name: RegExp) => inBox.filter(({ command }) => name.test(command.split(" ")[0] ?? ""));
-    const instance = program(/\/node$/);
+    const instance = program(/\/(?:node|loader)$/);
     const chromium = program(/chrom|headless/);
     const sum = (processes: { pid: number }[]) => processes.reduce((total, { pid }) => total + proportionalBytes(pid), 0) / megabyte;
     const figures: Figure[] = [{ name: "one idle instance (PSS)", unit: "MB", ours: sum(instance), peer: sum(chromium), peerName: "its Chromium" }];

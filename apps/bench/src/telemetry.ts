@@ -65,7 +65,7 @@ function cpuOf(servicePid: number): Record<"browsers" | "instances" | "service",
   for (const { pid, command } of descendants(servicePid)) {
     const [program = ""] = command.split(" ");
     if (/chrom|headless/.test(program)) used.browsers += cpuMs(pid);
-    else if (program.endsWith("/node")) used.instances += cpuMs(pid);
+    else if (/\/(?:node|loader)$/.test(program)) used.instances += cpuMs(pid);
   }
   return used;
 }

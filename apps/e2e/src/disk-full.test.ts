@@ -23,7 +23,7 @@ const megabyte = 2 ** 20;
 const disks = [
   ...placements.map((placement) => ({
     ...placement,
-    flags: [],
+    flags: ["--session-disk-mb", "0"],
     isMounted: true,
     disk: `a small disk${cannot === undefined ? "" : ` (skipped, ${cannot})`}`,
   })),

@@ -285,7 +285,10 @@ describe.each(placements)("two sessions in the placement $title", ({ placement, 
       it("a box has users, processes and a network of its own, and nothing of the host's environment", async () => {
         const { fs } = test.shoal.browsers;
         const read = (path: string) => fs.readText(one.session_id, { path });
-        const environment = await read("/proc/self/environ");
+        // The instance's own cannot be read by any process of the session.
+        expect(await codeOf(read("/proc/self/environ"))).toBe("403 forbidden");
+        const printed = await test.shoal.browsers.process.run(one.session_id, { command: "env -0; tr '\\0' '\\n' < /proc/1/environ" });
+        const environment = printed.stdout.replaceAll("\n", "\0");
         expect(environment).toContain("SHOAL_INSTANCE=");
         for (const secret of [test.service.apiKey, readFileSync(join(test.dataDir, "secret.key"), "utf8").trim(), canary])
           expect(environment).not.toContain(secret);

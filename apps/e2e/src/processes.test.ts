@@ -62,6 +62,31 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       await until("nothing of it runs", () => !runs("sleep 730"));
     });
 
+    it("ends what a command that takes too long has started, however that tried to stay, and nothing else", async () => {
+      const { session_id } = await test.shoal.browsers.create({ timeout_seconds: 600 });
+      const exec = (command: string, timeout_sec?: number) =>
+        processes().exec(session_id, { command, ...(timeout_sec !== undefined && { timeout_sec }) });
+      // Daemons of a command that has ended, and of one that ends by itself.
+      await exec("setsid -f sleep 7601 </dev/null >/dev/null 2>&1; env -i setsid -f sleep 7602 </dev/null >/dev/null 2>&1");
+      await until("the daemons run", () => runs("sleep 7601") && runs("sleep 7602"));
+      const quiet = "</dev/null >/dev/null 2>&1";
+      const escapes = [
+        `(setsid sleep 7701 ${quiet} &)`,
+        `(env -i setsid sleep 7702 ${quiet} &)`,
+        `sh -c '(sleep 7703 ${quiet} & ) &'`,
+        `nohup sleep 7704 ${quiet} &`,
+        `bash -c 'sleep 7705 ${quiet} & disown'`,
+        `setsid -f sleep 7706 ${quiet}`,
+        `env -i setsid -f sh -c 'setsid -f sleep 7707 ${quiet}'`,
+      ];
+      const ended = await Promise.all(escapes.map((escape) => exec(`${escape}\nexec sleep 7708`, 2)));
+      expect(ended.map(({ timed_out }) => timed_out)).toEqual(escapes.map(() => true));
+      await until("nothing of them runs", () => !runs("sleep 770"));
+      expect([runs("sleep 7601"), runs("sleep 7602")]).toEqual([true, true]);
+      await test.shoal.browsers.delete(session_id);
+      await until("the daemons are gone", () => !runs("sleep 760"));
+    });
+
     it("streams a process's output while it takes input, to the exit", async () => {
       const { process_id } = await processes().spawn(session.id, { command: "while read line; do echo got $line; done; echo bye >&2; exit 3" });
       expect(await processes().status(session.id, process_id)).toMatchObject({ state: "running", exit_code: null });
@@ -260,7 +285,8 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       });
       const { process_id } = await processes.spawn(session_id, { command: "env", args: ["-i", "sleep", "7403"] });
       await processes.spawn(session_id, { command: "setsid sleep 7404", allocate_tty: true });
-      await until("all run", () => [7401, 7402, 7403, 7404].every((seconds) => runs(`sleep ${String(seconds)}`)));
+      await processes.exec(session_id, { command: "env -i setsid -f sleep 7405 </dev/null >/dev/null 2>&1" });
+      await until("all run", () => [7401, 7402, 7403, 7404, 7405].every((seconds) => runs(`sleep ${String(seconds)}`)));
       const stream = processes
         .stdoutStream(session_id, process_id, { maxReconnects: 0 })
         .next()

@@ -11,6 +11,7 @@ export {
   SelectTelemetry,
   ViewportChanged,
 } from "./protocol.ts";
+export { disableInspectorSignal } from "./inspector-signal.ts";
 export { BadProfileArchive, createProfileDecompressor, packProfile, readStateOf } from "./profile-state/archive.ts";
 export type { SavedState } from "./profile-state/saved-state.ts";
 export { notImplemented } from "./not-implemented.ts";

@@ -233,7 +233,8 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
   process.stdin.resume();
   process.on("SIGTERM", () => void ending.end({ type: "ending", reason: "stopped" }));
   // A terminal sends these to the whole group; the service decides what becomes of its sessions.
-  for (const signal of ["SIGINT", "SIGHUP"]) process.on(signal, () => undefined);
+  // Without its inspector, Node would end at a SIGUSR1.
+  for (const signal of ["SIGINT", "SIGHUP", "SIGUSR1"]) process.on(signal, () => undefined);
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 
   server.listen(config.listen_path, () => {

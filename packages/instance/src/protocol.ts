@@ -48,6 +48,8 @@ export const InstanceConfigShape = lazyObject(() => ({
   }),
   /** Size of the window that Chromium starts with. */
   viewport: z.object({ width: Pixels, height: Pixels }),
+  /** Path of Node, where the program itself was started through a loader. */
+  node: z.optional(HostPath),
   /** V8's compile cache, writable or filled before: see `instanceProgramPath`. */
   cache_dir: z.optional(HostPath),
 }));

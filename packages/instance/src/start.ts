@@ -3,6 +3,8 @@ import { enableCompileCache, flushCompileCache } from "node:module";
 import { type BrowserLaunch, firstLaunch } from "./chromium/launch.ts";
 import { spawnChromium } from "./chromium/spawn.ts";
 import { startEgressForwarder } from "./egress-forwarder.ts";
+import { closeInheritedDescriptors } from "./inherited-descriptors.ts";
+import { commandMark } from "./process/escaped-processes.ts";
 import { rememberProcessGroups } from "./process/process-groups.ts";
 import type { InstanceConfig } from "./protocol.ts";
 
@@ -11,8 +13,13 @@ async function start(document: string | undefined): Promise<void> {
   if (document === undefined) throw new Error("SHOAL_INSTANCE is not set: this program is started by the service, not by hand.");
   // What the placement wrote, which is as trusted as this program.
   const config = JSON.parse(document) as InstanceConfig;
+  closeInheritedDescriptors();
+  // The system names the loader that has started Node.
+  if (config.node !== undefined) process.execPath = config.node;
   const forwarder = await startEgressForwarder(config.egress_path);
   offerMemoryFirst();
+  // Inherited by what no command starts, the browser and Playwright code, so that no command's end takes it along.
+  process.env[commandMark] = "session";
   const remember = rememberProcessGroups(config);
   const spawn = (launch?: BrowserLaunch) => {
     const spawned = spawnChromium(config, forwarder.browserPort, launch);
@@ -32,7 +39,7 @@ function offerMemoryFirst(): void {
   try {
     writeFileSync("/proc/self/oom_score_adj", "200");
   } catch {
-    // A kernel that forbids it chooses for itself.
+    // The box has set it before this program started, or the kernel forbids it.
   }
 }
 

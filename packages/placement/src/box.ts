@@ -22,7 +22,7 @@ export interface Box {
    *
    * @throws when what lies there is not a socket.
    */
-  readonly pinSocket: () => string;
+  readonly pinSocket: () => Promise<string>;
   /** What its traffic leaves by, from the next connection on; those that are open are ended. @throws {PlacementError} `bad_option`. */
   readonly setUpstream: (upstream: EgressUpstream | undefined) => void;
   /** Narrows what its pages reach of the private hosts. @throws {PlacementError} `bad_option`. */

@@ -78,6 +78,8 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
           "The memory of sessions is not limited: this process may not make control groups. Run Shoal as root, or as a service of systemd with Delegate=yes.",
         );
       maker = await createSandboxBoxes({ ...common, support, etc, chromium, full, memory, diskBytes: options.sessionDiskBytes });
+      if (!support.mounts && options.sessionDiskBytes !== undefined)
+        log.info({}, "The number of files of a session is not limited: this user may not mount in a user namespace. The bytes of its files are limited.");
       if (!support.nestedUsers)
         log.warn({}, "This host lets no process in a box make user namespaces: Chromium runs without its inner sandbox. The box itself is in force.");
     } else {

@@ -2,7 +2,8 @@ import { findChromium, type FoundChromium, locateFullChromium } from "./chromium
 import { findMemoryGroups } from "./memory-groups.ts";
 import type { PlacementKind, PlacementLog } from "./placement.ts";
 import { processSandboxWorks } from "./process-support.ts";
-import { maxProcesses, sharedMemoryBytes } from "./sandbox-command.ts";
+import { sharedMemoryBytes } from "./box-launcher.ts";
+import { maxProcesses } from "./sandbox-command.ts";
 import { bubblewrapVersion, canTrustAuthorities, findTool } from "./sandbox-host.ts";
 import { examineSandbox, runsAsRoot } from "./sandbox-support.ts";
 

@@ -19,7 +19,8 @@ export interface InstanceFiles {
   readonly sockets: string;
   readonly instanceSocket: string;
   readonly egressSocket: string;
-  readonly pinSocket: () => string;
+  /** @param path - the instance's socket, where it is not {@link InstanceFiles.instanceSocket}. */
+  readonly pinSocket: (path?: string) => string;
   /** @throws {PlacementError} `bad_option`, see {@link EgressDoor.setUpstream}. */
   readonly setUpstream: (upstream: EgressUpstream | undefined) => void;
   readonly setPrivateHosts: (hosts: readonly string[]) => void;
@@ -38,8 +39,8 @@ const openPathOnly = 0o10000000;
 
 /** Folder of a session for what its instance keeps. */
 export const stateFolder = "state";
-/** Below a session\'s folder: what is `/` to its programs. */
-export const rootFolder = "root";
+/** Below a session's folder: what is `/` to its programs. */
+const rootFolder = "root";
 
 /** Home directory inside, as an API path. */
 export const homePath = "/home/shoal";
@@ -104,10 +105,10 @@ export async function makeInstanceFiles(id: string, options: InstanceFilesOption
     setProject(project) {
       door.setProject(project);
     },
-    pinSocket() {
-      if (process.platform !== "linux") return instanceSocket;
+    pinSocket(path = instanceSocket) {
+      if (process.platform !== "linux") return path;
       // The directory belongs to the box too: without this it could put a link there, and have the service talk to a socket of the host.
-      pinned ??= openSync(instanceSocket, openPathOnly | constants.O_NOFOLLOW);
+      pinned ??= openSync(path, openPathOnly | constants.O_NOFOLLOW);
       if (!fstatSync(pinned).isSocket()) throw new Error("What the instance listens on is not a socket.");
       return `/proc/self/fd/${pinned}`;
     },

@@ -9,7 +9,8 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import type { Writable } from "node:stream";
 import { expect, it, vi } from "vitest";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -123,7 +124,8 @@ describeWith(["linux", "bubblewrap"], "a sandbox placement", () => {
   it("ends a bubblewrap that a killed server has left, and no other", async () => {
     const sessionsDir = await temporaryDirectory();
     // As another server would have it, and as one that is dead.
-    const [living, dead] = ["server-living", "server-dead"].map((name) => join(sessionsDir, name, "abc")) as [string, string];
+    const ids = { living: "aaaaaaaaaaaa", dead: "bbbbbbbbbbbb" };
+    const [living, dead] = [join(sessionsDir, "server-living", ids.living), join(sessionsDir, "server-dead", ids.dead)];
     for (const session of [living, dead]) mkdirSync(join(session, "root"), { recursive: true });
     const { served } = await startServer({ kind: "sandbox", sessionsDir: await temporaryDirectory(), warm: 0 });
     const owner = {
@@ -136,29 +138,16 @@ describeWith(["linux", "bubblewrap"], "a sandbox placement", () => {
     writeFileSync(join(living, "..", "owner.json"), JSON.stringify(owner));
     writeFileSync(join(dead, "..", "owner.json"), JSON.stringify({ ...owner, start_ticks: 1 }));
     // Without --die-with-parent, as when the server was killed before that was asked for.
-    const left = [living, dead].map((session) =>
-      spawn(
-        "bwrap",
-        [
-          "--unshare-pid",
-          "--bind",
-          join(session, "root"),
-          "/",
-          "--ro-bind",
-          "/usr",
-          "/usr",
-          "--ro-bind",
-          "/lib",
-          "/lib",
-          "--ro-bind-try",
-          "/lib64",
-          "/lib64",
-          "/usr/bin/sleep",
-          "600",
-        ],
-        { detached: true, stdio: "ignore" },
-      ),
-    );
+    const left = [living, dead].map((session) => {
+      const child = spawn("bwrap", ["--args", "3", "--", "/bin/sh", "-c", "sleep 600; :", basename(session)], {
+        detached: true,
+        stdio: ["ignore", "ignore", "ignore", "pipe"],
+      });
+      const system = ["/usr", "/bin", "/lib", "/lib64"].flatMap((path) => ["--ro-bind-try", path, path]);
+      const options = ["--unshare-pid", "--bind", join(session, "root"), "/", ...system];
+      (child.stdio[3] as Writable).end(options.map((option) => `${option}\0`).join(""));
+      return child;
+    });
     const ended = new Map(left.map((child) => [child, once(child, "exit")]));
     try {
       await vi.waitFor(

@@ -32,8 +32,8 @@ export interface PlacementOptions {
    */
   readonly sessionMemoryBytes?: number;
   /**
-   * Bytes that a sandboxed session may write: its files are then in memory, in a filesystem of that size, and count towards {@link sessionMemoryBytes}. On the disk and
-   * without such a bound when absent.
+   * Bytes that a sandboxed session may write: its files are then in memory, in a filesystem of that size with one file for each 8 KiB, and count towards
+   * {@link sessionMemoryBytes}. On the disk and without such a bound when absent. The 512 MiB of shared memory of each box are not part of it.
    */
   readonly sessionDiskBytes?: number;
   /** Number of instances kept waiting, so that `acquire` takes milliseconds. Each costs the memory of an idle browser. */

@@ -1,11 +1,12 @@
-import type { InstanceConfig } from "@shoal/instance";
+import { disableInspectorSignal, type InstanceConfig } from "@shoal/instance";
 import type { Box, BoxMaker, Exit } from "./box.ts";
 import { openCompileCache } from "./compile-cache.ts";
 import { homePath, type InstanceFilesOptions, makeInstanceFiles } from "./instance-files.ts";
 import type { PlacementLog } from "./placement.ts";
 import { PlacementError } from "./placement-error.ts";
 import type { InstalledProgram } from "./installed-program.ts";
-import { identityOf, killStrays } from "./process-table.ts";
+import { identityOf, killStrays, lockLimitOf } from "./process-table.ts";
+import { findTool } from "./sandbox-host.ts";
 import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -23,12 +24,13 @@ export interface ProcessBoxOptions extends InstanceFilesOptions {
 /** Starts instances as plain processes of this user. They see this host's files and network: this isolates nothing. */
 export async function createProcessBoxes(options: ProcessBoxOptions): Promise<BoxMaker> {
   const { program } = options;
+  const prlimit = process.platform === "linux" ? await findTool("prlimit") : undefined;
   const cacheDir = await openCompileCache({
     parent: options.cacheParent,
     program,
     surroundings: `process ${String(process.getuid?.())} ${program.path}`,
     log: options.log,
-    command: async (folder) => [process.execPath, program.path, "--fill-cache", folder],
+    command: async (folder) => [process.execPath, disableInspectorSignal, program.path, "--fill-cache", folder],
   });
   return {
     kind: "process",
@@ -46,7 +48,9 @@ export async function createProcessBoxes(options: ProcessBoxOptions): Promise<Bo
         ...(cacheDir !== undefined && { cache_dir: cacheDir }),
       };
       const home = join(files.root, ...homePath.split("/"));
-      const child = spawn(process.execPath, [program.path, id], {
+      const limit = prlimit === undefined ? [] : [prlimit, `--locks=${String(lockLimitOf(files.sessionDir))}`, "--"];
+      const [file, ...given] = [...limit, process.execPath, disableInspectorSignal, program.path, id] as const;
+      const child = spawn(file ?? "", given, {
         cwd: home,
         // A group of its own, to be killed as one, and out of reach of a terminal's Ctrl-C.
         detached: true,
@@ -92,7 +96,7 @@ export async function createProcessBoxes(options: ProcessBoxOptions): Promise<Bo
         kill() {
           if (child.exitCode === null && child.signalCode === null) void killTree(pid);
         },
-        pinSocket: files.pinSocket,
+        pinSocket: () => Promise.resolve(files.pinSocket()),
         setUpstream: files.setUpstream,
         setPrivateHosts: files.setPrivateHosts,
         setProject: files.setProject,

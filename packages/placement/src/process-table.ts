@@ -1,8 +1,8 @@
 import { processGroupsFile } from "@shoal/instance";
-import { rootFolder, stateFolder } from "./instance-files.ts";
+import { stateFolder } from "./instance-files.ts";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** A running process, told from a later one with the same id by its start. */
@@ -43,19 +43,24 @@ export async function processNamespace(): Promise<{ readonly boot: string; reado
   return { boot: boot.trim(), namespace };
 }
 
-/** What tells the bubblewrap of a session from those of others: its box's `/`, or its policies. */
-function boxArguments(sessionDir: string): readonly (readonly string[])[] {
-  return [
-    ["--bind", join(sessionDir, rootFolder), "/"],
-    ["--ro-bind", join(sessionDir, "policies"), ""],
-  ];
+/**
+ * A limit on file locks that no other session has. Linux does not enforce it, and all processes of the session inherit it: they can erase their environment and leave
+ * their group, but not raise a limit.
+ */
+export function lockLimitOf(sessionDir: string): number {
+  return Number.parseInt(basename(sessionDir), 16);
+}
+
+/** Whether a command is the bubblewrap of a session: its options come from a descriptor, and its last argument is the name of the session's folder. */
+function isBoxOf(sessionDir: string, command: Buffer): boolean {
+  return command.includes("\0--args\0") && command.toString().endsWith(`\0${basename(sessionDir)}\0`);
 }
 
 /** How long killed processes may take to go. */
 const lingerMs = 2_000;
 
 /**
- * Kills what a session may have left: every process that carries `sessionDir` in its environment as `SHOAL_SESSION_DIR`, is a browser with its profile below it, is
+ * Kills what a session may have left: every process that carries `sessionDir` in its environment as `SHOAL_SESSION_DIR`, has its {@link lockLimitOf}, is a browser with its profile below it, is
  * a bubblewrap that makes a box of it (one whose server died before it could ask the kernel to die with it), or was noted by the instance (`processGroupsFile`),
  * and all of their sessions in the sense of `setsid`. Resolves when they are gone. Does nothing but on Linux.
  *
@@ -64,7 +69,8 @@ const lingerMs = 2_000;
 export async function killStrays(sessionDir: string, since = 0): Promise<void> {
   if (process.platform !== "linux") return;
   const environment = Buffer.from(`SHOAL_SESSION_DIR=${sessionDir}\0`);
-  const marks = [Buffer.from(`--user-data-dir=${sessionDir}/`), ...boxArguments(sessionDir).map((given) => Buffer.from(given.join("\0")))];
+  const lockLimit = `Max file locks            ${String(lockLimitOf(sessionDir)).padEnd(20)} `;
+  const profile = Buffer.from(`--user-data-dir=${sessionDir}/`);
   const own = statOf(process.pid)?.session;
   // Sandboxed processes of a browser show nobody their environment, but share the session of the browser that does.
   const sessions = new Set(await notedSessions(sessionDir, since > 0));
@@ -74,9 +80,15 @@ export async function killStrays(sessionDir: string, since = 0): Promise<void> {
       const found = /^\d+$/.test(name) ? statOf(Number(name)) : undefined;
       return found !== undefined && found.startTicks >= since && found.pid !== process.pid ? [found] : [];
     });
-    const marked = young.filter(
-      ({ pid }) => contentOf(pid, "environ").includes(environment) || marks.some((mark) => contentOf(pid, "cmdline").includes(mark)),
-    );
+    const marked = young.filter(({ pid }) => {
+      const command = contentOf(pid, "cmdline");
+      return (
+        contentOf(pid, "environ").includes(environment) ||
+        contentOf(pid, "limits").includes(lockLimit) ||
+        command.includes(profile) ||
+        isBoxOf(sessionDir, command)
+      );
+    });
     for (const { session } of marked) if (session !== own) sessions.add(session);
     const strays = young.filter((each) => marked.includes(each) || sessions.has(each.session));
     if (strays.length === 0 || performance.now() > until) return;
@@ -106,7 +118,7 @@ async function notedSessions(sessionDir: string, thisBoot: boolean): Promise<num
 }
 
 /** A file of a process, empty where this user may not read it or the process is gone. */
-function contentOf(pid: number, file: "environ" | "cmdline"): Buffer {
+function contentOf(pid: number, file: "environ" | "cmdline" | "limits"): Buffer {
   try {
     return readFileSync(`/proc/${pid}/${file}`);
   } catch {

@@ -1,4 +1,5 @@
-import type { InstanceConfig } from "@shoal/instance";
+import { disableInspectorSignal, type InstanceConfig } from "@shoal/instance";
+import { boxLauncher } from "./box-launcher.ts";
 import type { Box, BoxMaker, Exit } from "./box.ts";
 import type { LocatedChromium } from "./chromium.ts";
 import { openCompileCache } from "./compile-cache.ts";
@@ -8,15 +9,16 @@ import type { MemoryGroups } from "./memory-groups.ts";
 import type { PlacementLog } from "./placement.ts";
 import { PlacementError } from "./placement-error.ts";
 import type { InstalledProgram } from "./installed-program.ts";
+import { makeNodeLoader } from "./node-loader.ts";
 import { killStrays, parentOf } from "./process-table.ts";
-import { type Bind, sandboxCommand } from "./sandbox-command.ts";
+import { type Bind, hideOptions, sandboxCommand } from "./sandbox-command.ts";
 import type { SandboxEtc } from "./sandbox-etc.ts";
 import { spareUserId } from "./sandbox-host.ts";
 import { runsAsRoot, type SandboxSupport } from "./sandbox-support.ts";
 import { systemCallFilter } from "./system-call-filter.ts";
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmod, chown, mkdir, readdir, realpath, rename, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, realpath, rename, stat, unlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -41,6 +43,7 @@ export interface SandboxBoxOptions extends InstanceFilesOptions {
 /** Where things are in a box, wherever they are on the host. */
 const inside = {
   node: "/opt/shoal/node",
+  loader: "/opt/shoal/loader",
   program: "/opt/shoal/program",
   cache: "/opt/shoal/cache",
   chromium: "/opt/shoal/chromium",
@@ -49,6 +52,9 @@ const inside = {
   state: "/var/lib/shoal",
   policies: "/opt/shoal/policies",
 } as const;
+
+/** Folders that a box's user writes to. */
+const writableFolders: readonly string[] = ["/tmp", homePath, `${homePath}/Downloads`, inside.state];
 
 /** Where a browser finds its session's policies, in a box. */
 export const policiesInside: string = inside.policies;
@@ -61,11 +67,16 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
   const { support, etc, chromium, program } = options;
   const browser = await bindsOfChromium(chromium, inside.chromium);
   const full = options.full && (await bindsOfChromium(options.full, inside.fullChromium));
+  const loader = await makeNodeLoader(options.cacheParent);
   const runtime: readonly Bind[] = [
     { from: await realpath(process.execPath), to: inside.node },
+    ...(loader === undefined ? [] : [{ from: loader, to: inside.loader }]),
     { from: dirname(program.path), to: inside.program },
   ];
-  const startProgram = [inside.node, `${inside.program}/${basename(program.path)}`];
+  const startProgram = [
+    ...(loader === undefined ? [] : [inside.loader]),
+    ...[inside.node, disableInspectorSignal, `${inside.program}/${basename(program.path)}`],
+  ];
   const cacheDir = await openCompileCache({
     parent: options.cacheParent,
     program,
@@ -112,7 +123,7 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
       });
       const config: InstanceConfig = {
         instance_id: id,
-        listen_path: `${inside.sockets}/${basename(files.instanceSocket)}`,
+        listen_path: `${inside.state}/${basename(files.instanceSocket)}`,
         egress_path: `${inside.sockets}/${basename(files.egressSocket)}`,
         root: "/",
         home: homePath,
@@ -124,6 +135,7 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
           ...(full && { full: { executable: full.executable, inner_sandbox: support.nestedUsers } }),
         },
         viewport,
+        node: inside.node,
         ...(cacheDir !== undefined && { cache_dir: inside.cache }),
       };
       const memory = await options.memory?.open(id).catch(async (error: unknown) => {
@@ -133,29 +145,31 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
       const clear = async (): Promise<void> => {
         await Promise.all([files.clear(), memory?.remove()]);
       };
-      const [bwrap, ...rest] = sandboxCommand({
-        tools: support.tools,
-        etc,
-        root: files.root,
-        ...(options.diskBytes !== undefined && { diskBytes: options.diskBytes, folders: ["/tmp", homePath, `${homePath}/Downloads`, inside.state] }),
-        // The session cannot write to it: policies hold for whoever uses it.
-        readOnly: [...readOnly, { from: policies, to: inside.policies }],
-        writable: [
-          { from: files.sockets, to: inside.sockets },
-          ...(options.diskBytes === undefined ? [{ from: files.state, to: inside.state }] : []),
-        ],
-        owner,
-        nestedUsers: support.nestedUsers,
-        infoFd: 3,
-        ...(filter !== undefined && { filterFd: 4 }),
-        program: [...startProgram, id],
-      });
-      const [program, ...given] = memory === undefined ? [bwrap, ...rest] : [...memory.command, bwrap, ...rest];
-      const child = spawn(program, given, {
+      const memoryFiles = options.diskBytes === undefined ? undefined : { bytes: options.diskBytes, folders: writableFolders, mounted: support.mounts };
+      const { command, options: boxOptions } = hideOptions(
+        sandboxCommand({
+          tools: support.tools,
+          etc,
+          root: files.root,
+          ...(memoryFiles && { memoryFiles }),
+          // The session cannot write to the policies, which hold for all its users, nor next to the socket of the egress gateway.
+          readOnly: [...readOnly, { from: policies, to: inside.policies }, { from: files.sockets, to: inside.sockets }],
+          writable: memoryFiles === undefined ? [{ from: files.state, to: inside.state }] : [],
+          owner,
+          nestedUsers: support.nestedUsers,
+          infoFd: 3,
+          ...(filter !== undefined && { filterFd: 4 }),
+          program: [...startProgram, id],
+        }),
+        5,
+      );
+      const launcher = boxLauncher(support.tools, memoryFiles?.mounted === true ? { ...memoryFiles, root: files.root, owner } : undefined);
+      const [program, ...given] = [...(memory?.command ?? []), ...launcher, ...command] as const;
+      const child = spawn(program ?? "", given, {
         cwd: "/",
         // Out of reach of a terminal's Ctrl-C: the service decides when its sessions end.
         detached: true,
-        stdio: ["pipe", "pipe", "pipe", "pipe", "pipe"],
+        stdio: ["pipe", "pipe", "pipe", "pipe", "pipe", "pipe"],
         env: {
           PATH: "/usr/local/bin:/usr/bin:/bin",
           HOME: homePath,
@@ -171,7 +185,7 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
       if (pid === undefined) {
         const reason = await new Promise((resolve) => child.once("error", resolve));
         await clear();
-        throw new Error(`Bubblewrap could not be started (${bwrap}).`, { cause: reason });
+        throw new Error(`Bubblewrap could not be started (${support.tools.bwrap}).`, { cause: reason });
       }
       const exited = new Promise<Exit>((resolve) => {
         child.once("exit", (code, signal) => {
@@ -180,10 +194,12 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
       });
       child.on("error", () => undefined);
       child.stdin.on("error", () => undefined);
-      // Typed for three pipes at most; these are the five that `stdio` asks for.
-      const [, , , info, filterPipe] = child.stdio as unknown as readonly [Writable, Readable, Readable, Readable, Writable];
+      // Typed for three pipes at most; these are the six that `stdio` asks for.
+      const [, , , info, filterPipe, optionsPipe] = child.stdio as unknown as readonly [Writable, Readable, Readable, Readable, Writable, Writable];
       filterPipe.on("error", () => undefined);
       filterPipe.end(filter);
+      optionsPipe.on("error", () => undefined);
+      optionsPipe.end(boxOptions);
       let firstInside: number | undefined;
       const told = readChildPid(info).then((found) => {
         firstInside = found;
@@ -214,7 +230,14 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
             // It ended by itself.
           }
         },
-        pinSocket: files.pinSocket,
+        async pinSocket() {
+          await told;
+          // The program has just made it, and nothing else has run in the box yet. Without a name no process in the box can connect to it.
+          const socket = `/proc/${String(firstInside)}/root${config.listen_path}`;
+          const pinned = files.pinSocket(socket);
+          await unlink(socket);
+          return pinned;
+        },
         setUpstream: files.setUpstream,
         setPrivateHosts: files.setPrivateHosts,
         setProject: files.setProject,

@@ -1,4 +1,6 @@
 import { lstatSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { sharedMemoryBytes, sharedMemoryFolder } from "./box-launcher.ts";
 import type { SandboxEtc } from "./sandbox-etc.ts";
 import type { SandboxTools } from "./sandbox-host.ts";
 
@@ -13,10 +15,15 @@ export interface SandboxCommand {
   readonly etc: SandboxEtc;
   /** The box's `/`, on the host. */
   readonly root: string;
-  /** Size of a filesystem in memory that is the box's `/` instead, in bytes; folders that must be there are then in {@link SandboxCommand.folders}. */
-  readonly diskBytes?: number;
-  /** Folders of such a filesystem that the box's user may write to. */
-  readonly folders?: readonly string[];
+  /** A filesystem in memory that is the box's `/` instead. */
+  readonly memoryFiles?: {
+    /** Its size. */
+    readonly bytes: number;
+    /** Absolute folders that the box's user writes to. */
+    readonly folders: readonly string[];
+    /** Whether the launcher has mounted it at {@link SandboxCommand.root}; else bubblewrap makes it, with bytes limited and files not. */
+    readonly mounted: boolean;
+  };
   readonly readOnly: readonly Bind[];
   readonly writable: readonly Bind[];
   /** For a server that runs as root: the user that the box runs as, outside. */
@@ -32,8 +39,6 @@ export interface SandboxCommand {
 
 /** Threads and processes of one box. Six pages take about 120 threads in a headless shell, 170 in a full browser. */
 export const maxProcesses = 1024;
-/** Shared memory of one box, in bytes: what a browser exchanges its pictures through. */
-export const sharedMemoryBytes = 512 * 1024 * 1024;
 
 /**
  * The command that starts a program in a box: namespaces of its own for mounts, processes, network, IPC and host name; no capability; no new privileges; a filter for system calls.
@@ -42,7 +47,7 @@ export const sharedMemoryBytes = 512 * 1024 * 1024;
  * outside may write to `/proc/sys`, without any capability), for whom a user namespace is then made inside.
  */
 export function sandboxCommand(command: SandboxCommand): readonly [program: string, ...rest: string[]] {
-  const { tools, etc, root, owner } = command;
+  const { tools, etc, root, owner, memoryFiles } = command;
   const asRoot = owner !== undefined;
   return [
     tools.bwrap,
@@ -50,10 +55,14 @@ export function sandboxCommand(command: SandboxCommand): readonly [program: stri
       ? ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
       : ["--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000"]),
     ...["--die-with-parent", "--new-session", "--hostname", "shoal", ...(command.infoFd === undefined ? [] : ["--info-fd", String(command.infoFd)])],
-    ...(command.diskBytes === undefined ? ["--bind", root, "/"] : rootInMemory(command.diskBytes, command.folders ?? [])),
+    ...(memoryFiles === undefined || memoryFiles.mounted ? ["--bind", root, "/"] : rootInMemory(memoryFiles)),
     ...["--ro-bind", "/usr", "/usr", ...systemFolders()],
     ...["--ro-bind", etc.path, "/etc", ...etc.bound.flatMap((name) => ["--ro-bind", `/etc/${name}`, `/etc/${name}`])],
-    ...["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", String(sharedMemoryBytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
+    ...["--proc", "/proc", "--dev", "/dev"],
+    ...(memoryFiles?.mounted === true
+      ? ["--bind", join(root, sharedMemoryFolder), "/dev/shm"]
+      : ["--perms", "1777", "--size", String(sharedMemoryBytes), "--tmpfs", "/dev/shm"]),
+    ...["--remount-ro", "/dev"],
     // Bubblewrap would make them itself, for their owner alone.
     ...parentsOf([...command.readOnly, ...command.writable]).flatMap((folder) => ["--perms", "0755", "--dir", folder]),
     ...command.readOnly.flatMap(({ from, to }) => ["--ro-bind", from, to]),
@@ -67,8 +76,29 @@ export function sandboxCommand(command: SandboxCommand): readonly [program: stri
   ];
 }
 
-/** Its folders belong to whom bubblewrap runs as, who may be another than the box's user; nobody else sees them. */
-function rootInMemory(bytes: number, folders: readonly string[]): readonly string[] {
+/**
+ * Takes the options of a box out of its command, which every process in the box could read in `/proc/1/cmdline`, paths of the host among them.
+ *
+ * @param fd - descriptor on which bubblewrap reads `options`.
+ */
+export function hideOptions(
+  [bwrap, ...rest]: ReturnType<typeof sandboxCommand>,
+  fd: number,
+): { readonly command: readonly [program: string, ...rest: string[]]; readonly options: Buffer } {
+  const end = rest.indexOf("--");
+  return {
+    command: [bwrap, "--args", String(fd), ...rest.slice(end)],
+    options: Buffer.from(
+      rest
+        .slice(0, end)
+        .map((option) => `${option}\0`)
+        .join(""),
+    ),
+  };
+}
+
+/** Its folders belong to the user that bubblewrap runs as, who may be another than the box's user. No other user sees them. */
+function rootInMemory({ bytes, folders }: { readonly bytes: number; readonly folders: readonly string[] }): readonly string[] {
   const parents = parentsOf(folders.map((to) => ({ from: "", to }))).filter((path) => !folders.includes(path));
   return [
     ...["--size", String(bytes), "--perms", "0755", "--tmpfs", "/"],

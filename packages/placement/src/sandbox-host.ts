@@ -12,14 +12,15 @@ export interface SandboxTools {
   /** Needed by a server that runs as root, to start boxes as somebody else. */
   readonly setpriv: string | undefined;
   readonly unshare: string | undefined;
+  readonly mount: string | undefined;
 }
 
 const folders = ["/usr/bin", "/usr/sbin", "/usr/local/bin"];
 
 /** Finds them, or `undefined` where there is no bubblewrap. */
 export async function findSandboxTools(): Promise<SandboxTools | undefined> {
-  const [bwrap, prlimit, setpriv, unshare] = await Promise.all(["bwrap", "prlimit", "setpriv", "unshare"].map(findTool));
-  return bwrap === undefined ? undefined : { bwrap, prlimit, setpriv, unshare };
+  const [bwrap, prlimit, setpriv, unshare, mount] = await Promise.all(["bwrap", "prlimit", "setpriv", "unshare", "mount"].map(findTool));
+  return bwrap === undefined ? undefined : { bwrap, prlimit, setpriv, unshare, mount };
 }
 
 /** What `bwrap --version` says, `0.8.0`. */

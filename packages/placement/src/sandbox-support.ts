@@ -1,3 +1,4 @@
+import { boxLauncher } from "./box-launcher.ts";
 import { removeTree } from "./remove-tree.ts";
 import { sandboxCommand } from "./sandbox-command.ts";
 import { findSandboxTools, kernelSetting, type SandboxTools, spareUserId } from "./sandbox-host.ts";
@@ -13,6 +14,8 @@ export type SandboxSupport =
       readonly tools: SandboxTools;
       /** Whether processes inside may make user namespaces, which Chromium's inner sandbox needs. */
       readonly nestedUsers: boolean;
+      /** Whether filesystems can be mounted for a box before bubblewrap starts, which limits the number of files too. */
+      readonly mounts: boolean;
     }
   | {
       readonly works: false;
@@ -52,11 +55,13 @@ export async function examineSandbox(): Promise<SandboxSupport> {
       advice: "Install util-linux, or run Shoal as a plain user.",
     };
   }
-  const first = await tryBox(tools, true);
-  if (first.started && !first.hostWritable) return { works: true, tools, nestedUsers: first.nested };
-  // Without user namespaces for a plain user, root can still make a box, with one layer less inside.
-  const second = runsAsRoot() && !first.started ? await tryBox(tools, false) : first;
-  if (second.started && !second.hostWritable) return { works: true, tools, nestedUsers: false };
+  let last: Attempt | undefined;
+  for (const attempt of attempts(tools)) {
+    last = await tryBox(tools, attempt);
+    if (last.hostWritable) break;
+    if (last.started) return { works: true, tools, nestedUsers: attempt.nestedUsers && last.nested, mounts: attempt.mounts };
+  }
+  const second = last ?? failed("nothing was tried");
   if (second.hostWritable)
     return {
       works: false,
@@ -74,30 +79,48 @@ interface Attempt {
   readonly printed: string;
 }
 
+const failed = (printed: string): Attempt => ({ started: false, nested: false, hostWritable: false, printed });
+
+/** Ways to make a box, best first. */
+function attempts(tools: SandboxTools): readonly { readonly nestedUsers: boolean; readonly mounts: boolean }[] {
+  const canMount = tools.unshare !== undefined && tools.mount !== undefined;
+  return [true, false].flatMap((mounts) => {
+    if (mounts && !canMount) return [];
+    // Without user namespaces for a plain user, root can still make a box, with one layer less inside.
+    return (runsAsRoot() ? [true, false] : [true]).map((nestedUsers) => ({ nestedUsers, mounts }));
+  });
+}
+
 const probe = `if ( : >> /proc/sys/kernel/core_pattern ) 2>/dev/null; then echo host-writable; fi
 if unshare --user --map-root-user true 2>/dev/null; then echo nested; fi
 echo started`;
+const probeFilesBytes = 2 ** 20;
 
-async function tryBox(tools: SandboxTools, nestedUsers: boolean): Promise<Attempt> {
+async function tryBox(tools: SandboxTools, { nestedUsers, mounts }: { readonly nestedUsers: boolean; readonly mounts: boolean }): Promise<Attempt> {
   const folder = await mkdtemp(join(tmpdir(), "shoal-probe-"));
   try {
     const root = join(folder, "root");
     const etc = join(folder, "etc");
     const owner = runsAsRoot() ? await spareUserId() : undefined;
     if (owner === undefined && runsAsRoot())
-      return { started: false, nested: false, hostWritable: false, printed: "there is no user id to spare for a box" };
+      return failed("there is no user id to spare for a box");
     await Promise.all([mkdir(join(root, "home/shoal"), { recursive: true }), mkdir(etc)]);
     if (owner !== undefined) await chown(join(root, "home/shoal"), owner, owner);
-    const [program, ...rest] = sandboxCommand({
-      tools,
-      etc: { path: etc, bound: [] },
-      root,
-      readOnly: [],
-      writable: [],
-      owner,
-      nestedUsers,
-      program: ["/bin/sh", "-c", probe],
-    });
+    const files = { bytes: probeFilesBytes, folders: ["/home/shoal"] };
+    const [program, ...rest] = [
+      ...(mounts ? boxLauncher(tools, { ...files, root, owner }) : boxLauncher(tools)),
+      ...sandboxCommand({
+        tools,
+        etc: { path: etc, bound: [] },
+        root,
+        ...(mounts && { memoryFiles: { ...files, mounted: true } }),
+        readOnly: [],
+        writable: [],
+        owner,
+        nestedUsers,
+        program: ["/bin/sh", "-c", probe],
+      }),
+    ] as const;
     const child = spawn(program, rest, {
       cwd: "/",
       env: { PATH: "/usr/bin:/bin" },

@@ -86,14 +86,13 @@ describeWith(["linux", "chromium", "bubblewrap"], "a box", () => {
     expect(await inside(box, "grep -v -e nosuid /proc/mounts")).toBe("");
   });
 
-  it("cannot be left by a link: what it puts at its socket's place is not followed", async () => {
-    const host = createServer();
-    await once(host.listen(0, "127.0.0.1"), "listening");
+  it("has no name for its instance's socket, and cannot put a link in its place", async () => {
     const { placement, sessionsDir } = await openPlacement({ kind: "sandbox", standIn: "fine" });
     const box = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
-    await inside(box, `mv /run/shoal/instance.sock /run/shoal/other; ln -s ${sessionsDir}/elsewhere.sock /run/shoal/instance.sock`);
+    expect(await inside(box, "find / -name instance.sock -not -path '/proc/*' 2>/dev/null")).toBe("");
+    expect((await runInside(box, "rm -f /run/shoal/egress.sock")).stderr).toContain("Read-only file system");
+    await inside(box, `ln -s ${sessionsDir}/elsewhere.sock /var/lib/shoal/instance.sock`);
     expect(await inside(box, "echo still here")).toBe("still here");
-    host.close();
   });
 
   it("has a network of its own, with nothing but loopback", async () => {

@@ -93,7 +93,7 @@ export async function openSessionFolders(sessionsDir: string, log: PlacementLog)
 
 async function sweep(parent: string, log: PlacementLog): Promise<void> {
   for (const name of await readdir(parent)) {
-    if (/^\.(?:compiling|program)-/.test(name) && !(await isFresh(join(parent, name)))) await removeTree(join(parent, name));
+    if (/^\.(?:compiling|loader|program)-/.test(name) && !(await isFresh(join(parent, name)))) await removeTree(join(parent, name));
     if (!name.startsWith(folderPrefix) && !name.startsWith(`.new-${folderPrefix}`)) continue;
     const folder = join(parent, name);
     const owner = await readOwner(folder);

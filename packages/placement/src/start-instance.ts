@@ -36,7 +36,7 @@ export async function startInstance(maker: BoxMaker, { log, readyMs }: StartOpti
   try {
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(readyMs)]);
     await within(deadline, saysThatItListens(box));
-    const handle = createInstanceHandle({ box, kind: maker.kind, socketPath: box.pinSocket(), log, lastLines });
+    const handle = createInstanceHandle({ box, kind: maker.kind, socketPath: await box.pinSocket(), log, lastLines });
     await within(deadline, handle.ready);
     log.debug({ instance_id: box.id, pid: box.pid, took_ms: Math.round(performance.now() - began) }, "An instance is ready.");
     return handle;

@@ -1,8 +1,13 @@
+import { encodeProgram, type Instruction, loadWord, maskWith, respond, unlessEqual, whenAtLeast, whenEqual } from "./bpf-program.ts";
+
+/** Numbers of one system call, from the kernel's tables. */
+type CallNumbers = readonly [x64: number | undefined, arm64: number | undefined];
+
 /**
- * System calls that no browser, shell or program of a session needs, and through which kernels have been attacked or that reach beyond a box: keys of the
- * host's user, mounts in a user namespace, tracing of the kernel, clocks, modules. Numbers on x64 and arm64, from the kernel's tables.
+ * System calls that no browser or program of a session needs. They have been used to attack kernels, or they reach out of the box: keys of the host's
+ * user, mounts in a user namespace, tracing of the kernel, clocks, modules.
  */
-const refused: Readonly<Record<string, readonly [x64: number | undefined, arm64: number | undefined]>> = {
+const refusedCalls: Readonly<Record<string, CallNumbers>> = {
   acct: [163, 89],
   add_key: [248, 217],
   adjtimex: [159, 171],
@@ -47,21 +52,132 @@ const refused: Readonly<Record<string, readonly [x64: number | undefined, arm64:
   userfaultfd: [323, 282],
 };
 
-const load = 0x20;
-const jumpIfEqual = 0x15;
-const jumpIfAtLeast = 0x35;
-const answer = 0x06;
+/**
+ * System calls that fail as on an older kernel, so that programs use the older call. The flags of `clone3` are in memory, which a filter cannot read.
+ * `statmount` and `listmount` describe mounts of other namespaces.
+ */
+const unknownCalls: Readonly<Record<string, CallNumbers>> = {
+  clone3: [435, 435],
+  listmount: [458, 458],
+  statmount: [457, 457],
+};
+/**
+ * The first number after `removexattrat`, the last system call that was reviewed. Later ones fail as on an older kernel. So do the numbers of x32 (from
+ * 0x40000000), a second way to every call of x64.
+ */
+const firstUnreviewed = 467;
+
 const allow = 0x7fff_0000;
-/** The call fails with "Operation not permitted". */
-const refuse = 0x0005_0001;
-/** The call fails with "Function not implemented". */
-const unknown = 0x0005_0026;
+const failWith = (errorNumber: number): number => 0x0005_0000 | errorNumber;
+const notPermitted = failWith(1);
+const unknownCall = failWith(38);
+const unknownProtocol = failWith(93);
+const unknownFamily = failWith(97);
+
 const offsetOfNumber = 0;
 const offsetOfArchitecture = 4;
-/** From here on, numbers are those of x32, a second way to every call of x64. */
-const firstX32 = 0x4000_0000;
+/** The kernel takes 32 bits of each argument that is checked here, so the other 32 bits change nothing. */
+const loadArgument = (index: number): Instruction => loadWord(16 + 8 * index);
 
-type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, value: number];
+const families = { unix: 1, ipv4: 2, ipv6: 10, netlink: 16 } as const;
+const socketTypes = { stream: 1, datagram: 2, mask: 0xf } as const;
+const netlinkRoute = 0;
+/** 0 stands for the usual protocol of the type. */
+const internetProtocols = { usual: 0, tcp: 6, udp: 17 } as const;
+
+/** Flags of `clone` and `unshare` that make a namespace. */
+const namespaces = {
+  time: 0x80,
+  mount: 0x2_0000,
+  cgroup: 0x200_0000,
+  uts: 0x400_0000,
+  ipc: 0x800_0000,
+  user: 0x1000_0000,
+  pid: 0x2000_0000,
+  network: 0x4000_0000,
+} as const;
+const allNamespaces = Object.values(namespaces).reduce((all, flag) => all | flag, 0);
+/** Low byte of the flags of `clone`: a signal, not the flag of a time namespace. */
+const cloneNamespaces = allNamespaces & ~0xff;
+
+const levels = { ipv4: 0, ipv6: 41 } as const;
+/** Options of `setsockopt` that replace the packet filter of a network namespace. IPv6 has other options after the last. */
+const packetFilterOptions = { first: 64, lastOfIpv6: 65 } as const;
+
+const internetSocketRules: readonly Instruction[] = [
+  loadArgument(1),
+  maskWith(socketTypes.mask),
+  ...[socketTypes.stream, socketTypes.datagram].flatMap((type) =>
+    whenEqual(type, [
+      loadArgument(2),
+      ...Object.values(internetProtocols).flatMap((protocol) => whenEqual(protocol, [respond(allow)])),
+      respond(unknownProtocol),
+    ]),
+  ),
+  respond(notPermitted),
+];
+
+/**
+ * Rules for system calls whose arguments decide. Namespaces are those that Chromium's own sandbox makes, in the combinations that it uses.
+ *
+ * @see docs/decisions/system-calls-of-a-box.md
+ */
+const inspectedCalls: readonly { readonly numbers: CallNumbers; readonly rules: readonly Instruction[] }[] = [
+  {
+    // socket
+    numbers: [41, 198],
+    rules: [
+      loadArgument(0),
+      ...whenEqual(families.unix, [respond(allow)]),
+      ...whenEqual(families.netlink, [loadArgument(2), ...whenEqual(netlinkRoute, [respond(allow)]), respond(unknownProtocol)]),
+      ...whenEqual(families.ipv4, internetSocketRules),
+      ...whenEqual(families.ipv6, internetSocketRules),
+      respond(unknownFamily),
+    ],
+  },
+  {
+    // socketpair
+    numbers: [53, 199],
+    rules: [loadArgument(0), ...whenEqual(families.unix, [respond(allow)]), respond(unknownFamily)],
+  },
+  {
+    // setsockopt
+    numbers: [54, 208],
+    rules: [
+      loadArgument(1),
+      ...whenEqual(levels.ipv4, [loadArgument(2), ...whenAtLeast(packetFilterOptions.first, [respond(notPermitted)]), respond(allow)]),
+      ...whenEqual(levels.ipv6, [
+        loadArgument(2),
+        ...whenEqual(packetFilterOptions.first, [respond(notPermitted)]),
+        ...whenEqual(packetFilterOptions.lastOfIpv6, [respond(notPermitted)]),
+        respond(allow),
+      ]),
+      respond(allow),
+    ],
+  },
+  {
+    // clone
+    numbers: [56, 220],
+    rules: [
+      loadArgument(0),
+      maskWith(cloneNamespaces),
+      ...[0, namespaces.user, namespaces.pid, namespaces.user | namespaces.pid | namespaces.network].flatMap((flags) =>
+        whenEqual(flags, [respond(allow)]),
+      ),
+      respond(notPermitted),
+    ],
+  },
+  {
+    // unshare
+    numbers: [272, 97],
+    rules: [
+      loadArgument(0),
+      maskWith(allNamespaces),
+      ...[0, namespaces.user].flatMap((flags) => whenEqual(flags, [respond(allow)])),
+      respond(notPermitted),
+    ],
+  },
+];
 
 /**
  * A filter for `bwrap --seccomp`: a program for the kernel's classic BPF machine. `undefined` on processors whose numbers are not known here.
@@ -71,25 +187,19 @@ type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, 
 export function systemCallFilter(processor: NodeJS.Architecture): Buffer | undefined {
   if (processor !== "x64" && processor !== "arm64") return undefined;
   const architecture = processor === "x64" ? 0xc000_003e : 0xc000_00b7;
-  const numbers = Object.values(refused).flatMap(([x64, arm64]) => (processor === "x64" ? x64 : arm64) ?? []);
-  const program: readonly Instruction[] = [
-    [load, 0, 0, offsetOfArchitecture],
-    // Calls of another architecture, 32-bit ones on x64, have other numbers.
-    [jumpIfEqual, 1, 0, architecture],
-    [answer, 0, 0, unknown],
-    [load, 0, 0, offsetOfNumber],
-    [jumpIfAtLeast, 0, 1, firstX32],
-    [answer, 0, 0, unknown],
-    ...numbers.map((number, index): Instruction => [jumpIfEqual, numbers.length - index, 0, number]),
-    [answer, 0, 0, allow],
-    [answer, 0, 0, refuse],
-  ];
-  const bytes = Buffer.alloc(program.length * 8);
-  for (const [index, [code, jumpTrue, jumpFalse, value]] of program.entries()) {
-    bytes.writeUInt16LE(code, index * 8);
-    bytes.writeUInt8(jumpTrue, index * 8 + 2);
-    bytes.writeUInt8(jumpFalse, index * 8 + 3);
-    bytes.writeUInt32LE(value, index * 8 + 4);
-  }
-  return bytes;
+  const onCall = (numbers: CallNumbers, rules: readonly Instruction[]): readonly Instruction[] => {
+    const number = numbers[processor === "x64" ? 0 : 1];
+    return number === undefined ? [] : whenEqual(number, rules);
+  };
+  return encodeProgram([
+    loadWord(offsetOfArchitecture),
+    // System calls of another architecture, 32-bit ones on x64, have other numbers.
+    ...unlessEqual(architecture, [respond(unknownCall)]),
+    loadWord(offsetOfNumber),
+    ...whenAtLeast(firstUnreviewed, [respond(unknownCall)]),
+    ...inspectedCalls.flatMap(({ numbers, rules }) => onCall(numbers, rules)),
+    ...Object.values(unknownCalls).flatMap((numbers) => onCall(numbers, [respond(unknownCall)])),
+    ...Object.values(refusedCalls).flatMap((numbers) => onCall(numbers, [respond(notPermitted)])),
+    respond(allow),
+  ]);
 }

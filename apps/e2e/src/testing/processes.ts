@@ -53,5 +53,5 @@ export function chromiums(processes: readonly ProcessEntry[]): ProcessEntry[] {
 
 /** The instance programs among `processes`. */
 export function instances(processes: readonly ProcessEntry[]): ProcessEntry[] {
-  return processes.filter(({ command }) => /^\S*node \S*\/program[\w-]*\/\S+\.[cm]?js /.test(command));
+  return processes.filter(({ command }) => /^(?:\S*loader )?\S*node (?:--\S+ )*\S*\/program[\w-]*\/\S+\.[cm]?js (?!--)/.test(command));
 }

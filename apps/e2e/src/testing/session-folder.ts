@@ -3,16 +3,25 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Finds where a directory of a session lies on the host: puts a file there through the service, and looks for it. */
+/**
+ * Finds where a directory of a session lies on the host: puts a file there through the service, and looks for it. Files in memory are seen through `/proc`
+ * while the session runs.
+ */
 export async function hostPathOf(test: { readonly shoal: Shoal; readonly dataDir: string }, sessionId: string, directory: string): Promise<string> {
   const { fs } = test.shoal.browsers;
   const path = `${directory}/${randomUUID()}`;
   await fs.writeFile(sessionId, "here", { path });
   const sessions = join(test.dataDir, "sessions");
-  const found = findBelow(sessions, path);
+  const found = findBelow(sessions, path) ?? findThroughProcesses(path);
   await fs.deleteFile(sessionId, { path });
   if (found === undefined) throw new Error(`${directory} of session ${sessionId} was not found in ${sessions}.`);
   return dirname(found);
+}
+
+/** The path through the root folder of the oldest process that sees it. */
+function findThroughProcesses(path: string): string | undefined {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
+  return pids.sort((a, b) => a - b).map((pid) => `/proc/${String(pid)}/root${path}`).find((candidate) => existsSync(candidate));
 }
 
 /** The path below `folder` that ends in `ending`. Folders that this user may not read, which sessions can make, are passed over. */

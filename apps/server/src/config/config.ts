@@ -4,7 +4,17 @@ import { nearMatch } from "@shoal/router";
 import { parse as parseYaml } from "yaml";
 import * as z from "zod/mini";
 import { StartError } from "../start-error.ts";
-import { defaultDataDir, defaultMaxSessions, defaultRegion, environmentOf, flagOf, type SettingName, Settings, settings } from "./settings.ts";
+import {
+  defaultDataDir,
+  defaultMaxSessions,
+  defaultRegion,
+  defaultSessionDiskMb,
+  environmentOf,
+  flagOf,
+  type SettingName,
+  Settings,
+  settings,
+} from "./settings.ts";
 
 type Required =
   | "host"
@@ -253,7 +263,7 @@ export function completeConfig(given: Settings, env: NodeJS.ProcessEnv = process
     warm: 1,
     session_memory_mb: 4096,
     session_memory_max_mb: 0,
-    session_disk_mb: 0,
+    session_disk_mb: defaultSessionDiskMb(),
     allow_private_hosts: [],
     egress_connections_per_session: 256,
     egress_connections_per_project: 2000,

@@ -56,6 +56,9 @@ const postgresUrl = text.check(
   z.refine((value) => URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol), "must be a postgres:// address"),
 );
 
+/** Below it no browser starts. */
+const leastSessionDiskMb = 64;
+
 /** What the service can be told, checked: the one schema behind flags, environment and config file. */
 export const Settings = z.strictObject({
   host: z.optional(text),
@@ -79,7 +82,12 @@ export const Settings = z.strictObject({
   ),
   session_memory_max_mb: z.optional(integer(0, 1_048_576)),
   session_disk_mb: z.optional(
-    integer(0, 1_048_576).check(z.refine((value) => value === 0 || value >= 64, "must be 0 (on the disk, no limit), or at least 64")),
+    integer(0, 1_048_576).check(
+      z.refine(
+        (value) => value === 0 || value >= leastSessionDiskMb,
+        `must be 0 (on the disk, without a limit), or at least ${String(leastSessionDiskMb)}`,
+      ),
+    ),
   ),
   chromium: z.optional(text),
   allow_private_hosts: z.optional(z.array(text)),
@@ -218,8 +226,8 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
   session_disk_mb: {
     kind: "integer",
     summary:
-      "Room in MiB for all that a sandboxed session writes; its files are then in memory and count towards session_memory_mb. 0 = on the disk, without a limit.",
-    default: "0",
+      "Room in MiB for the files of a sandboxed session, one file for each 8 KiB. They are in memory and count towards session_memory_mb. 0 = on the disk, without a limit.",
+    default: "2048, or half of the machine's memory if that is less",
   },
   chromium: { kind: "path", summary: "The Chromium to run.", default: "the first one found" },
   allow_private_hosts: {
@@ -442,9 +450,18 @@ export function defaultDataDir(env: NodeJS.ProcessEnv): string {
   return join(env.XDG_DATA_HOME ?? join(homedir(), ".local", "share"), "shoal");
 }
 
+/** Room for the files of a session: they are in memory, of which a session without other limits leaves half. */
+export function defaultSessionDiskMb(): number {
+  return Math.max(leastSessionDiskMb, Math.min(2048, Math.floor(machineMemoryBytes() / 2 / 2 ** 20)));
+}
+
 /** Sessions that the machine's memory (or the container's limit) has room for. */
 export function defaultMaxSessions(): number {
+  return Math.min(500, Math.max(4, Math.floor(machineMemoryBytes() / (256 * 1024 * 1024))));
+}
+
+/** Memory of the machine, or of the container if that is limited. */
+function machineMemoryBytes(): number {
   const limit = process.constrainedMemory();
-  const memoryBytes = limit > 0 ? Math.min(totalmem(), limit) : totalmem();
-  return Math.min(500, Math.max(4, Math.floor(memoryBytes / (256 * 1024 * 1024))));
+  return limit > 0 ? Math.min(totalmem(), limit) : totalmem();
 }

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { disableInspectorSignal } from "../inspector-signal.ts";
 import type { OutputChannel, Outcome, RunMessage } from "./messages.ts";
 
 /** A node process that runs code, one piece at a time. */
@@ -17,7 +18,8 @@ export interface WorkerProcess {
  */
 export function startWorker(options: { readonly program: string; readonly directory: string; readonly cacheDir: string | undefined }): WorkerProcess {
   const { SHOAL_INSTANCE: _, ...environment } = process.env;
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", options.program, "--playwright-worker", options.cacheDir ?? ""], {
+  const nodeOptions = ["--disable-warning=ExperimentalWarning", disableInspectorSignal];
+  const child = spawn(process.execPath, [...nodeOptions, options.program, "--playwright-worker", options.cacheDir ?? ""], {
     cwd: options.directory,
     detached: process.platform !== "win32",
     env: environment,

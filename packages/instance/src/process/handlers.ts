@@ -1,8 +1,9 @@
 import type * as contract from "@shoal/contract";
 import type { Handler } from "@shoal/router";
 import { invalidInput } from "../fs/errors.ts";
-import { type NamedProcess, createProcesses, type OnStarted } from "./processes.ts";
+import { type NamedProcess, createProcesses, type ProcessesOptions } from "./processes.ts";
 import type { CommandSurroundings } from "./command.ts";
+import { sessionMembership } from "./escaped-processes.ts";
 import { defaultProcessLimits, type ProcessLimits } from "./limits.ts";
 
 /** Handlers of `browsers.process`. */
@@ -32,9 +33,13 @@ export interface SessionProcesses {
  */
 export function sessionProcesses(
   surroundings: CommandSurroundings,
-  options: { readonly limits?: Partial<ProcessLimits>; readonly onStarted?: OnStarted } = {},
+  options: { readonly limits?: Partial<ProcessLimits>; readonly onStarted?: ProcessesOptions["onStarted"] } = {},
 ): SessionProcesses {
-  const processes = createProcesses(surroundings, { ...defaultProcessLimits, ...options.limits }, options.onStarted ?? (() => undefined));
+  const processes = createProcesses(surroundings, {
+    limits: { ...defaultProcessLimits, ...options.limits },
+    onStarted: options.onStarted ?? (() => undefined),
+    inSession: sessionMembership(surroundings.root.directory === "/"),
+  });
   return {
     find: (id) => processes.find(id),
     close: () => processes.close(),

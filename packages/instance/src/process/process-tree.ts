@@ -1,6 +1,9 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { findEscaped, type InSession, type StartedCommand } from "./escaped-processes.ts";
+import { descendantsOf, type ProcessEntry, readOrEmpty, readProcesses } from "./process-entries.ts";
 
 const run = promisify(execFile);
 
@@ -12,42 +15,57 @@ export interface TreeUsage {
   readonly memoryBytes: number;
 }
 
-interface Entry {
-  readonly pid: number;
-  readonly parent: number;
-  readonly session: number;
-  readonly cpuTicks: number;
-}
-
 /** Linux counts processor time in hundredths of a second, whatever its kernel's own clock does. */
 const tickMs = 10;
 
+/** How long processes that were killed may take to go. */
+const lingerMs = 2_000;
+
 /**
- * Sends a signal to a process that was started in a session of its own (in the sense of `setsid`), and to all that it started. What has both left that session and lost
- * its parent is not found; it goes when the browser session ends.
+ * Sends a signal to a command that was started in a session of its own (in the sense of `setsid`), and to all that it started: its descendants, the
+ * processes of its session, and those that have left both. `SIGKILL` is repeated until none is left, because a killed process may have started another.
  */
-export function signalTree(pid: number, signal: NodeJS.Signals): void {
+export function signalTree(command: StartedCommand, signal: NodeJS.Signals, inSession: InSession): void {
   if (process.platform === "win32") {
     // There are no signals, and no groups.
-    execFile("taskkill", ["/pid", String(pid), "/T", "/F"], () => undefined);
+    execFile("taskkill", ["/pid", String(command.pid), "/T", "/F"], () => undefined);
     return;
   }
-  const strays = process.platform === "linux" ? membersOf(pid, readProcesses()) : [];
+  const find = (): ProcessEntry[] => {
+    if (process.platform !== "linux") return [];
+    const all = readProcesses();
+    return [...membersOf(command.pid, all), ...findEscaped(command, all, { unmarked: true, inSession })];
+  };
+  const found = find();
   // The group first, and as one: nothing in it can start a process in between.
-  send(-pid, signal);
-  for (const stray of strays) send(stray.pid, signal);
+  send(-command.pid, signal);
+  for (const { pid } of found) send(pid, signal);
+  if (signal === "SIGKILL" && process.platform === "linux") void killRest(command.startTicks, find);
+}
+
+async function killRest(startTicks: number, find: () => readonly ProcessEntry[]): Promise<void> {
+  const until = performance.now() + lingerMs;
+  for (let waitMs = 1; performance.now() < until; waitMs = Math.min(50, 2 * waitMs)) {
+    await sleep(waitMs, undefined, { ref: false });
+    // A later process may have the command's number.
+    const rest = find().filter((entry) => entry.startTicks >= startTicks && !isZombie(entry.pid));
+    if (rest.length === 0) return;
+    for (const { pid } of rest) send(pid, "SIGKILL");
+  }
 }
 
 /**
- * Sends a signal to what a process has left running that has ended itself. Linux only: elsewhere nobody can tell whether its number has become another's.
+ * Sends a signal to what a command has left running that has ended itself. Linux only: elsewhere the system does not tell whether its number has become another's.
  */
-export function signalLeftovers(pid: number, signal: NodeJS.Signals): void {
+export function signalLeftovers(command: StartedCommand, signal: NodeJS.Signals, inSession: InSession): void {
   if (process.platform !== "linux") return;
   const all = readProcesses();
-  const left = all.filter((entry) => entry.session === pid);
+  // Processes without a mark may belong to a command that was started later.
+  for (const { pid } of findEscaped(command, all, { unmarked: false, inSession })) send(pid, signal);
+  const left = all.filter((entry) => entry.session === command.pid);
   // A process of that number is a later one, and so is its session.
-  if (left.length === 0 || all.some((entry) => entry.pid === pid)) return;
-  send(-pid, signal);
+  if (left.length === 0 || all.some((entry) => entry.pid === command.pid)) return;
+  send(-command.pid, signal);
   for (const entry of left) send(entry.pid, signal);
 }
 
@@ -70,35 +88,14 @@ export async function usageOf(pid: number): Promise<TreeUsage | undefined> {
   };
 }
 
-function membersOf(pid: number, all: readonly Entry[]): Entry[] {
-  const children = Map.groupBy(all, ({ parent }) => parent);
-  const found = new Map<number, Entry>();
-  const pending = all.filter((entry) => entry.pid === pid || entry.session === pid);
-  for (let entry = pending.pop(); entry !== undefined; entry = pending.pop()) {
-    if (found.has(entry.pid)) continue;
-    found.set(entry.pid, entry);
-    pending.push(...(children.get(entry.pid) ?? []));
-  }
-  return [...found.values()];
+function membersOf<T extends Pick<ProcessEntry, "pid" | "parent" | "session">>(pid: number, all: readonly T[]): T[] {
+  const roots = all.filter((entry) => entry.pid === pid || entry.session === pid).map((entry) => entry.pid);
+  const members = new Set([...roots, ...roots.flatMap((root) => descendantsOf(root, all))]);
+  return all.filter((entry) => members.has(entry.pid));
 }
 
-function readProcesses(): Entry[] {
-  return readdirSync("/proc").flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    const text = readOrEmpty(`/proc/${name}/stat`);
-    // The second field is the program's name in parentheses, which may hold anything.
-    const [state, parent, , session, ...rest] = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    if (text === "" || state === "X") return [];
-    // utime, stime, cutime and cstime.
-    return [
-      {
-        pid: Number(name),
-        parent: Number(parent),
-        session: Number(session),
-        cpuTicks: rest.slice(7, 11).reduce((sum, ticks) => sum + Number(ticks), 0),
-      },
-    ];
-  });
+function isZombie(pid: number): boolean {
+  return /^State:\s+Z/m.test(readOrEmpty(`/proc/${String(pid)}/status`));
 }
 
 function residentBytes(pid: number): number {
@@ -116,14 +113,6 @@ export function roomForThreads(): number {
     return sum + (/^Uid:\s+(\d+)/m.exec(status)?.[1] === user ? Number(/^Threads:\s+(\d+)/m.exec(status)?.[1] ?? 0) : 0);
   }, 0);
   return Number(limit) - used;
-}
-
-function readOrEmpty(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
 }
 
 async function usageByPs(pid: number): Promise<TreeUsage | undefined> {

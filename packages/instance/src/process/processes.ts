@@ -8,6 +8,8 @@ import type { ProcessLimits } from "./limits.ts";
 import { ProcessInput } from "./process-input.ts";
 import { ProcessOutput, type SharedOutput } from "./output.ts";
 import { startPiped } from "./piped-child.ts";
+import { commandMark, type InSession, type StartedCommand } from "./escaped-processes.ts";
+import { readProcess } from "./process-entries.ts";
 import { signalLeftovers, signalTree, usageOf } from "./process-tree.ts";
 import type { ChildEvents, RunningChild } from "./running-child.ts";
 
@@ -43,15 +45,26 @@ export interface Processes {
 export type ExecRequest = CommandRequest & { readonly timeout_sec?: number | null | undefined };
 export type SpawnRequest = ExecRequest & Pick<SpawnProcess, "allocate_tty" | "rows" | "cols">;
 
-/** Told of every process that was started, before anything else can happen to it. */
-export type OnStarted = (pid: number) => void;
+/** What the processes of a session are started with. */
+export interface ProcessesOptions {
+  readonly limits: ProcessLimits;
+  /** Told of every process that was started, before anything else can happen to it. */
+  readonly onStarted: (pid: number) => void;
+  readonly inSession: InSession;
+}
+
+/** A program that runs, and how all that it has started is found. */
+interface StartedChild {
+  readonly child: RunningChild;
+  readonly command: StartedCommand;
+}
 
 /** A usage that is younger than this is told again: the time between two is too short to tell a share. */
 const freshMs = 100;
 
-export function createProcesses(surroundings: CommandSurroundings, limits: ProcessLimits, onStarted: OnStarted): Processes {
+export function createProcesses(surroundings: CommandSurroundings, { limits, onStarted, inSession }: ProcessesOptions): Processes {
   const named = new Map<string, NamedProcess>();
-  const running = new Set<{ readonly pid: number; readonly ended: Promise<void> }>();
+  const running = new Set<{ readonly command: StartedCommand; readonly ended: Promise<void> }>();
   const shared: SharedOutput = { bytes: 0, maxBytes: limits.outputBytesPerSession, ended: new Set() };
   const terminals = new Set<number>();
   let starting = 0;
@@ -63,7 +76,7 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
     request: ExecRequest,
     events: ChildEvents,
     launch: (command: Command, events: ChildEvents) => Promise<RunningChild>,
-  ): Promise<RunningChild> {
+  ): Promise<StartedChild> {
     if (closed) throw shuttingDown();
     if (running.size + starting >= limits.running) {
       throw new ServiceError(
@@ -77,9 +90,11 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
       // Node starts its threads for files at the first use of one, and aborts when it cannot: commands may leave no room for them.
       threads ??= stat(surroundings.root.directory).catch(() => undefined);
       await threads;
-      const command = await findCommand(request, surroundings);
+      const found = await findCommand(request, surroundings);
+      const mark = randomUUID();
       const ended = Promise.withResolvers<void>();
-      const child = await launch(command, {
+      const marked = { ...found, env: { ...found.env, [commandMark]: mark } };
+      const child = await launch(marked, {
         ...events,
         onExit(exitCode) {
           running.delete(entry);
@@ -88,14 +103,16 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
           ended.resolve();
         },
       }).catch((error: unknown) => {
-        throw startError(error, command);
+        throw startError(error, found);
       });
       onStarted(child.pid);
-      const entry = { pid: child.pid, ended: ended.promise };
+      const command = { pid: child.pid, mark, startTicks: startTicksOf(child.pid) };
+      const entry = { command, ended: ended.promise };
       running.add(entry);
-      const timer = request.timeout_sec == null ? undefined : setTimeout(signalTree, request.timeout_sec * 1000, child.pid, "SIGKILL").unref();
-      if (isTrue(closed)) signalTree(child.pid, "SIGKILL");
-      return child;
+      const timer =
+        request.timeout_sec == null ? undefined : setTimeout(signalTree, request.timeout_sec * 1000, command, "SIGKILL", inSession).unref();
+      if (isTrue(closed)) signalTree(command, "SIGKILL", inSession);
+      return { child, command };
     } finally {
       starting--;
     }
@@ -110,7 +127,7 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
     let tooLong = false;
     let isCut = false;
     const kill = (): void => {
-      if (exitedMs === 0) signalTree(child.pid, "SIGKILL");
+      if (exitedMs === 0) signalTree(command, "SIGKILL", inSession);
     };
     const cut = (): void => {
       isCut = exitedMs === 0;
@@ -132,7 +149,7 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
       onEnd: end.resolve,
     };
     const startedMs = performance.now();
-    const child = await start(request, events, (command, told) => startPiped(command, told, { input: false, hidden: terminals }));
+    const { command } = await start(request, events, (found, told) => startPiped(found, told, { input: false, hidden: terminals }));
     signal.addEventListener("abort", cut);
     if (signal.aborted) cut();
     await end.promise;
@@ -184,11 +201,11 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
       },
     };
     const startedAt = new Date();
-    const child = await start(request, events, async (command, told) => {
-      if (!allocate_tty) return startPiped(command, told, { input: true, hidden: terminals });
+    const { child, command } = await start(request, events, async (found, told) => {
+      if (!allocate_tty) return startPiped(found, told, { input: true, hidden: terminals });
       // Loaded by the first terminal: few sessions have one.
       const { startInTerminal } = await import("./terminal-child.ts");
-      return startInTerminal(command, told, { columns: cols ?? 80, rows: rows ?? 24 });
+      return startInTerminal(found, told, { columns: cols ?? 80, rows: rows ?? 24 });
     });
     if (child.terminalFd !== undefined) terminals.add(child.terminalFd);
     output.start(child);
@@ -233,8 +250,8 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
         return written;
       },
       kill(signal) {
-        if (exitCode === undefined) signalTree(child.pid, signal);
-        else signalLeftovers(child.pid, signal);
+        if (exitCode === undefined) signalTree(command, signal, inSession);
+        else signalLeftovers(command, signal, inSession);
       },
       resize: child.resize,
     });
@@ -253,7 +270,7 @@ export function createProcesses(surroundings: CommandSurroundings, limits: Proce
     async close() {
       closed = true;
       const all = [...running];
-      for (const { pid } of all) signalTree(pid, "SIGKILL");
+      for (const { command } of all) signalTree(command, "SIGKILL", inSession);
       await Promise.all(all.map(({ ended }) => ended));
     },
   };
@@ -275,6 +292,11 @@ function createSampler(): (pid: number) => Promise<Pick<ProcessStatus, "cpu_pct"
     }
     return { cpu_pct: share, mem_bytes: usage.memoryBytes };
   };
+}
+
+/** The process is a child of this one that has not been waited for yet, so the number is its own. */
+function startTicksOf(pid: number): number {
+  return process.platform === "linux" ? (readProcess(pid)?.startTicks ?? 0) : 0;
 }
 
 function startError(error: unknown, { file }: Command): unknown {

@@ -21,9 +21,14 @@ export interface ServeOptions {
   /** Path of a stand-in for the instance program. */
   readonly programPath?: string;
   readonly command?: string;
+  /** Shell command that the real instance runs. `printed` is then what it wrote. */
+  readonly exec?: string;
+  /** Playwright code that runs before. */
+  readonly code?: string;
+  readonly sessionDiskBytes?: number;
 }
 
-const { kind, sessionsDir, warm, programPath, command } = JSON.parse(process.argv[2] ?? "") as ServeOptions;
+const { kind, sessionsDir, warm, programPath, command, exec, code, sessionDiskBytes } = JSON.parse(process.argv[2] ?? "") as ServeOptions;
 const warnings: string[] = [];
 const log = {
   debug: () => undefined,
@@ -32,14 +37,24 @@ const log = {
   error: (_fields: object, message: string) => void warnings.push(message),
 };
 const placement = await createPlacementWith(
-  { kind, sessionsDir, warm, allowPrivateHosts: [], log },
+  { kind, sessionsDir, warm, allowPrivateHosts: [], log, ...(sessionDiskBytes !== undefined && { sessionDiskBytes }) },
   { resolveName: createNameResolver(), programPath: programPath ?? instanceProgramPath, readyMs: 30_000 },
 );
 await placement.warmReady();
 const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
 await placement.warmReady();
-const printed = command === undefined ? "" : await instance.request({ method: "POST", path: "/run" }, command).then(text);
-const served: Served = { pid: process.pid, instance: { id: instance.id, pid: instance.pid, kind: instance.kind }, printed, warnings };
+const post = async (path: string, body: object): Promise<string> =>
+  text(await instance.request({ method: "POST", path, headers: { "content-type": "application/json" } }, JSON.stringify(body)));
+if (code !== undefined) await post("/playwright/execute", { code });
+
+async function print(): Promise<string> {
+  if (command !== undefined) return text(await instance.request({ method: "POST", path: "/run" }, command));
+  if (exec === undefined) return "";
+  const { stdout_b64 = "" } = JSON.parse(await post("/process/exec", { command: exec })) as { stdout_b64?: string };
+  return Buffer.from(stdout_b64, "base64").toString();
+}
+
+const served: Served = { pid: process.pid, instance: { id: instance.id, pid: instance.pid, kind: instance.kind }, printed: await print(), warnings };
 process.stdout.write(`${JSON.stringify(served)}\n`);
 await once(process.stdin.resume(), "end");
 await placement.close();

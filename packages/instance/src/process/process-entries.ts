@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** A process in `/proc`, on Linux. */
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+  /** In the sense of `setsid`. */
+  readonly session: number;
+  readonly cpuTicks: number;
+  /** Clock ticks from the boot of the host to its start. */
+  readonly startTicks: number;
+}
+
+/** Reads all processes that this one sees. */
+export function readProcesses(): ProcessEntry[] {
+  return readdirSync("/proc").flatMap((name) => {
+    const entry = /^\d+$/.test(name) ? readProcess(Number(name)) : undefined;
+    return entry === undefined ? [] : [entry];
+  });
+}
+
+/** Reads one process, `undefined` when it has gone. */
+export function readProcess(pid: number): ProcessEntry | undefined {
+  const text = readOrEmpty(`/proc/${String(pid)}/stat`);
+  // The second field is the program's name in parentheses, which may hold anything.
+  const [state, parent, , session, ...rest] = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  if (text === "" || state === "X") return undefined;
+  return {
+    pid,
+    parent: Number(parent),
+    session: Number(session),
+    // utime, stime, cutime and cstime.
+    cpuTicks: rest.slice(7, 11).reduce((sum, ticks) => sum + Number(ticks), 0),
+    startTicks: Number(rest[15]),
+  };
+}
+
+/** All processes below a process. */
+export function descendantsOf(pid: number, all: readonly Pick<ProcessEntry, "pid" | "parent">[]): ProcessEntry["pid"][] {
+  const children = Map.groupBy(all, ({ parent }) => parent);
+  const found = new Set<number>();
+  const pending = [...(children.get(pid) ?? [])];
+  for (let entry = pending.pop(); entry !== undefined; entry = pending.pop()) {
+    if (found.has(entry.pid)) continue;
+    found.add(entry.pid);
+    pending.push(...(children.get(entry.pid) ?? []));
+  }
+  return [...found];
+}
+
+/** A file of `/proc`, empty where it cannot be read. */
+export function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}
