@@ -18,7 +18,7 @@ const largeTree = `import { mkdirSync, writeFileSync } from "node:fs";
 
 describe.each(placements)("deleting a directory in the placement $title", ({ placement, skip }) => {
   describe.skipIf(skip)("of a session", () => {
-    const test = useService(() => ["--placement", placement]);
+    const test = useService(() => ["--placement", placement, "--session-disk-mb", "0"]);
     const session = useSession(test);
 
     async function prepared() {

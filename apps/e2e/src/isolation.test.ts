@@ -286,8 +286,8 @@ describe.each(placements)("two sessions in the placement $title", ({ placement, 
         const { fs } = test.shoal.browsers;
         const read = (path: string) => fs.readText(one.session_id, { path });
         // The instance's own cannot be read by any process of the session.
-        expect(await codeOf(read("/proc/self/environ"))).toBe("403 forbidden");
-        const printed = await test.shoal.browsers.process.run(one.session_id, { command: "env -0; tr '\\0' '\\n' < /proc/1/environ" });
+        expect(await codeOf(read("/proc/self/environ"))).toBe("403 permission_denied");
+        const printed = await test.shoal.browsers.process.run(one.session_id, { command: "tr '\\0' '\\n' < /proc/1/environ" });
         const environment = printed.stdout.replaceAll("\n", "\0");
         expect(environment).toContain("SHOAL_INSTANCE=");
         for (const secret of [test.service.apiKey, readFileSync(join(test.dataDir, "secret.key"), "utf8").trim(), canary])

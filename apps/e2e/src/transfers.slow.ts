@@ -50,7 +50,7 @@ async function readThrough(stream: ReadableStream<Uint8Array>): Promise<number> 
 
 describe.each(placements)("transfers in the placement $title", ({ placement, skip }) => {
   describe.skipIf(skip)("of a gibibyte", () => {
-    const test = useService(() => ["--placement", placement]);
+    const test = useService(() => ["--placement", placement, "--session-disk-mb", "0"]);
     const session = useSession(test);
     const pids = () => ({ server: test.service.pid, instance: instances(descendantsOf(test.service.pid))[0]?.pid ?? 0, client: process.pid });
     const expectFlat = (growth: Readonly<Record<string, number>>) => {

@@ -22,9 +22,12 @@ const lineOf = ({ type, path }: FileSystemEvent) => `${type} ${path}`;
 const manyFiles = (count: number, name = "f") =>
   `import { writeFileSync } from "node:fs"; for (let i = 0; i < ${count}; i++) writeFileSync("${name}" + i, "x");`;
 
+/** Programs of the host write to the session's folders, which they cannot do where these are in memory. */
+const onDisk = ["--session-disk-mb", "0"];
+
 describe.each(placements)("directory watches in the placement $title", ({ placement, skip }) => {
   describe.skipIf(skip)("with a session", () => {
-    const test = useService(() => ["--placement", placement]);
+    const test = useService(() => ["--placement", placement, ...onDisk]);
     const session = useSession(test);
 
     /** A directory of the session, where it lies on the host, and a recursive watch on it. */

@@ -79,7 +79,10 @@ export async function createPlacementWith(options: PlacementOptions, { resolveNa
         );
       maker = await createSandboxBoxes({ ...common, support, etc, chromium, full, memory, diskBytes: options.sessionDiskBytes });
       if (!support.mounts && options.sessionDiskBytes !== undefined)
-        log.info({}, "The number of files of a session is not limited: this user may not mount in a user namespace. The bytes of its files are limited.");
+        log.info(
+          {},
+          "The number of files of a session is not limited: this user may not mount in a user namespace. The bytes of its files are limited.",
+        );
       if (!support.nestedUsers)
         log.warn({}, "This host lets no process in a box make user namespaces: Chromium runs without its inner sandbox. The box itself is in force.");
     } else {

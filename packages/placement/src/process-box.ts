@@ -50,7 +50,7 @@ export async function createProcessBoxes(options: ProcessBoxOptions): Promise<Bo
       const home = join(files.root, ...homePath.split("/"));
       const limit = prlimit === undefined ? [] : [prlimit, `--locks=${String(lockLimitOf(files.sessionDir))}`, "--"];
       const [file, ...given] = [...limit, process.execPath, disableInspectorSignal, program.path, id] as const;
-      const child = spawn(file ?? "", given, {
+      const child = spawn(file, given, {
         cwd: home,
         // A group of its own, to be killed as one, and out of reach of a terminal's Ctrl-C.
         detached: true,

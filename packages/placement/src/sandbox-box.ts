@@ -145,7 +145,8 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
       const clear = async (): Promise<void> => {
         await Promise.all([files.clear(), memory?.remove()]);
       };
-      const memoryFiles = options.diskBytes === undefined ? undefined : { bytes: options.diskBytes, folders: writableFolders, mounted: support.mounts };
+      const memoryFiles =
+        options.diskBytes === undefined ? undefined : { bytes: options.diskBytes, folders: writableFolders, mounted: support.mounts };
       const { command, options: boxOptions } = hideOptions(
         sandboxCommand({
           tools: support.tools,
@@ -165,7 +166,7 @@ export async function createSandboxBoxes(options: SandboxBoxOptions): Promise<Bo
       );
       const launcher = boxLauncher(support.tools, memoryFiles?.mounted === true ? { ...memoryFiles, root: files.root, owner } : undefined);
       const [program, ...given] = [...(memory?.command ?? []), ...launcher, ...command] as const;
-      const child = spawn(program ?? "", given, {
+      const child = spawn(program, given, {
         cwd: "/",
         // Out of reach of a terminal's Ctrl-C: the service decides when its sessions end.
         detached: true,

@@ -102,8 +102,7 @@ async function tryBox(tools: SandboxTools, { nestedUsers, mounts }: { readonly n
     const root = join(folder, "root");
     const etc = join(folder, "etc");
     const owner = runsAsRoot() ? await spareUserId() : undefined;
-    if (owner === undefined && runsAsRoot())
-      return failed("there is no user id to spare for a box");
+    if (owner === undefined && runsAsRoot()) return failed("there is no user id to spare for a box");
     await Promise.all([mkdir(join(root, "home/shoal"), { recursive: true }), mkdir(etc)]);
     if (owner !== undefined) await chown(join(root, "home/shoal"), owner, owner);
     const files = { bytes: probeFilesBytes, folders: ["/home/shoal"] };

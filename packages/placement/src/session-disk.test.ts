@@ -40,7 +40,10 @@ describeWith(["linux", "chromium", "bubblewrap"], "files of a box in memory", ()
 
     it("are limited in number, and so are those in every other place that the session can write to", async () => {
       const { stdout } = await runInside(instance, listWritableFolders);
-      const places = stdout.trim().split("\n").map((line) => line.split(" "));
+      const places = stdout
+        .trim()
+        .split("\n")
+        .map((line) => line.split(" "));
       expect(places.map(([, , , folder]) => folder)).toEqual(expect.arrayContaining(["/", "/tmp", "/home/shoal", "/var/lib/shoal", "/dev/shm"]));
       for (const [blockBytes, blocks, files, folder] of places) {
         const limits = folder === "/dev/shm" ? { bytes: sharedMemoryBytes, files: 16_384 } : { bytes: diskBytes + 4_096, files: diskFiles };
@@ -84,8 +87,11 @@ describeWith(["linux", "chromium", "bubblewrap"], "files of a box in memory", ()
         program: ["/bin/sh", "-c", listWritableFolders],
       }),
     ] as const;
-    const { stdout } = await promisify(execFile)(program ?? "", given);
-    const places = stdout.trim().split("\n").map((line) => line.split(" "));
+    const { stdout } = await promisify(execFile)(program, given);
+    const places = stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" "));
     expect(places.map(([, , , path]) => path)).toEqual(expect.arrayContaining(["/tmp", "/home/shoal", "/dev/shm"]));
     for (const [blockBytes, blocks, , path] of places)
       expect([path, Number(blockBytes) * Number(blocks)]).toEqual([path, expect.toSatisfy((bytes: number) => bytes <= sharedMemoryBytes)]);

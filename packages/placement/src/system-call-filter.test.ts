@@ -11,7 +11,8 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const errors = { allowed: 0, notPermitted: 1, unknownCall: 38, unknownProtocol: 93, unknownFamily: 97 } as const;
 type Outcome = keyof typeof errors;
-type CallName = "socket" | "socketpair" | "setsockopt" | "clone" | "unshare" | "clone3" | "statmount" | "listmount" | "openTreeAttr" | "mount" | "getpid";
+type CallName =
+  "socket" | "socketpair" | "setsockopt" | "clone" | "unshare" | "clone3" | "statmount" | "listmount" | "openTreeAttr" | "mount" | "getpid";
 
 const numbers: Readonly<Record<"x64" | "arm64", Readonly<Record<CallName, number>>>> = {
   x64: {
@@ -137,7 +138,9 @@ describeWith(["linux", "chromium", "bubblewrap"], "system calls in a box", () =>
     const box = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
     // Without the calls that make a process when they are allowed.
     const tried = calls.filter(([, call, , outcome]) => call !== "clone" || outcome !== "allowed");
-    const program = tried.map(([, call, args]) => `print syscall(${[numbers[hostProcessor()][call], ...args].join(",")}) < 0 ? $!+0 : 0, "\\n";`).join("");
+    const program = tried
+      .map(([, call, args]) => `print syscall(${[numbers[hostProcessor()][call], ...args].join(",")}) < 0 ? $!+0 : 0, "\\n";`)
+      .join("");
     const { stdout } = await runInside(box, `perl -e '${program}'`);
     const answers = stdout.trim().split("\n").map(Number);
     expect(answers).toHaveLength(tried.length);
@@ -156,7 +159,13 @@ describeWith(["linux", "chromium", "bubblewrap"], "system calls in a box", () =>
     });
     const depths = familyOf(instance.pid)
       .filter(({ name }) => /^(?:chrom|headless)/.test(name))
-      .map(({ pid }) => /^NSpid:(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]?.trim().split(/\s+/).length ?? 0);
+      .map(
+        ({ pid }) =>
+          /^NSpid:(.*)$/m
+            .exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]
+            ?.trim()
+            .split(/\s+/).length ?? 0,
+      );
     // The browser itself is in the box's process namespace, and its zygote and pages are in namespaces below it.
     expect(Math.max(...depths)).toBeGreaterThan(Math.min(...depths));
     const answer = await instance.request(

@@ -20,8 +20,13 @@ export async function hostPathOf(test: { readonly shoal: Shoal; readonly dataDir
 
 /** The path through the root folder of the oldest process that sees it. */
 function findThroughProcesses(path: string): string | undefined {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number);
-  return pids.sort((a, b) => a - b).map((pid) => `/proc/${String(pid)}/root${path}`).find((candidate) => existsSync(candidate));
+  const pids = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+  return pids
+    .sort((a, b) => a - b)
+    .map((pid) => `/proc/${String(pid)}/root${path}`)
+    .find((candidate) => existsSync(candidate));
 }
 
 /** The path below `folder` that ends in `ending`. Folders that this user may not read, which sessions can make, are passed over. */

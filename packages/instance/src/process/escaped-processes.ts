@@ -28,7 +28,9 @@ export function findEscaped(
   { unmarked, inSession }: { readonly unmarked: boolean; readonly inSession: InSession },
 ): ProcessEntry[] {
   const own = new Set([process.pid, ...descendantsOf(process.pid, all)]);
-  const candidates = new Map(all.filter(({ pid, startTicks }) => startTicks >= command.startTicks && !own.has(pid)).map((entry) => [entry.pid, entry]));
+  const candidates = new Map(
+    all.filter(({ pid, startTicks }) => startTicks >= command.startTicks && !own.has(pid)).map((entry) => [entry.pid, entry]),
+  );
   const markWithParents = (entry: ProcessEntry): string | undefined => {
     // A parent is older than its child, so this ends.
     const parent = candidates.get(entry.parent);
