@@ -287,9 +287,8 @@ describe.each(placements)("two sessions in the placement $title", ({ placement, 
         const read = (path: string) => fs.readText(one.session_id, { path });
         // The instance's own cannot be read by any process of the session.
         expect(await codeOf(read("/proc/self/environ"))).toBe("403 permission_denied");
-        const printed = await test.shoal.browsers.process.run(one.session_id, { command: "tr '\\0' '\\n' < /proc/1/environ" });
-        const environment = printed.stdout.replaceAll("\n", "\0");
-        expect(environment).toContain("SHOAL_INSTANCE=");
+        const { stdout: environment } = await test.shoal.browsers.process.run(one.session_id, { command: "env", args: ["-0"] });
+        expect(environment).toContain("SHOAL_COMMAND=");
         for (const secret of [test.service.apiKey, readFileSync(join(test.dataDir, "secret.key"), "utf8").trim(), canary])
           expect(environment).not.toContain(secret);
         const names = new Set(
@@ -299,7 +298,7 @@ describe.each(placements)("two sessions in the placement $title", ({ placement, 
             .filter((name) => name !== ""),
         );
         expect(
-          [...names].filter((name) => !["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "LANG", "PWD", "SHOAL_INSTANCE"].includes(name ?? "")),
+          [...names].filter((name) => !/^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|LANG|PWD|SHOAL_COMMAND|(?:https?|no)_proxy)$/i.test(name ?? "")),
         ).toEqual([]);
         expect(await read("/proc/sys/kernel/hostname")).toBe("shoal\n");
         expect(/^(Uid:\s.*)$/m.exec(await read("/proc/self/status"))?.[1]).not.toMatch(/\s0(\s|$)/);

@@ -33,14 +33,13 @@ export function boxLauncher(tools: SandboxTools, files?: MountedFiles): readonly
   const { root, bytes, folders, owner } = files;
   const user = owner === undefined ? "" : `,uid=${String(owner)},gid=${String(owner)}`;
   const usual = "nosuid,nodev";
+  const made = [...folders, sharedMemoryFolder].map((path) => `"$1/${path}"`).join(" ");
   const prepare = [
     'mount -t tmpfs -o "$2" shoal "$1"',
-    'cd "$1"',
-    `mkdir -p ${[...folders.map((path) => path.slice(1)), sharedMemoryFolder].join(" ")}`,
+    `mkdir -p ${made}`,
     // The folders of the box's user. No others are there yet.
-    ...(owner === undefined ? [] : [`chown -R ${String(owner)}:${String(owner)} .`]),
-    `mount -t tmpfs -o "$3" shoal ${sharedMemoryFolder}`,
-    "cd /",
+    ...(owner === undefined ? [] : [`chown -R ${String(owner)}:${String(owner)} "$1"`]),
+    `mount -t tmpfs -o "$3" shoal "$1/${sharedMemoryFolder}"`,
     "shift 3",
   ].join(" && ");
   return [

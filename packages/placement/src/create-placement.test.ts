@@ -271,7 +271,8 @@ for (const kind of kinds) {
       await expect(cold).rejects.toMatchObject({ code: "closed" });
       expect(await instance.ended).toEqual({ reason: "stopped" });
       expect(stillRunning(family.filter(({ pid }) => pid === instance.pid))).toEqual([]);
-      expect((await readdir(sessionsDir)).sort()).toEqual([expect.stringMatching(/^compiled-/), expect.stringMatching(/^program-/)]);
+      // Of a sandbox also the loader of Node.
+      expect((await readdir(sessionsDir)).filter((name) => !/^(?:compiled|loader|program)-[0-9a-f]{16}$/.test(name))).toEqual([]);
       await expect(placement.acquire(assign("s4"))).rejects.toMatchObject({ code: "closed" });
       await expect(placement.warmReady()).rejects.toMatchObject({ code: "closed" });
     });

@@ -21,7 +21,7 @@ describeWith(["root", "bubblewrap", "chromium"], `a server that runs as a plain 
     await chown(home, nobody, nobody);
     const env = { PATH: process.env.PATH, HOME: home, TMPDIR: home };
     const { served } = await startServer(
-      { kind: "auto", sessionsDir: join(home, "sessions"), warm: 1 },
+      { kind: "auto", sessionsDir: join(home, "sessions"), warm: 1, sessionDiskBytes: 256 * 2 ** 20 },
       { wrapper: asNobody, node: await nodeFor(home), env },
     );
     expect(served).toMatchObject({ instance: { kind: "sandbox" }, warnings: [] });
@@ -36,14 +36,24 @@ describeWith(["root", "bubblewrap", "chromium"], `a server that runs as a plain 
     ]);
     for (const path of [home, join(home, "stand-in.mjs"), join(home, "behaviour")]) await chown(path, nobody, nobody);
     const command =
-      "id -u; grep -c . /proc/net/dev; grep -E 'Cap(Prm|Eff|Bnd)|NoNewPrivs' /proc/self/status; grep processes /proc/self/limits; (: >> /proc/sys/kernel/core_pattern) 2>&1; (: >> /usr/x) 2>&1; ls /home; unshare --user --map-root-user id -u; (i=0; while [ $i -lt 1200 ]; do sleep 60 & i=$((i+1)); done) >/dev/null 2>&1; set -- /proc/[0-9]*; echo $#";
+      "id -u; stat -f -c %c /home/shoal; stat -c %U /home/shoal; grep -c . /proc/net/dev; grep -E 'Cap(Prm|Eff|Bnd)|NoNewPrivs' /proc/self/status; grep processes /proc/self/limits; (: >> /proc/sys/kernel/core_pattern) 2>&1; (: >> /usr/x) 2>&1; ls /home; unshare --user --map-root-user id -u; (i=0; while [ $i -lt 1200 ]; do sleep 60 & i=$((i+1)); done) >/dev/null 2>&1; set -- /proc/[0-9]*; echo $#";
     const { served } = await startServer(
-      { kind: "sandbox", sessionsDir: join(home, "sessions"), warm: 0, programPath: join(home, "stand-in.mjs"), command },
+      {
+        kind: "sandbox",
+        sessionsDir: join(home, "sessions"),
+        warm: 0,
+        programPath: join(home, "stand-in.mjs"),
+        command,
+        sessionDiskBytes: 64 * 2 ** 20,
+      },
       { wrapper: asNobody, node: await nodeFor(home), env: { PATH: process.env.PATH, HOME: home, TMPDIR: home } },
     );
     const { stdout } = JSON.parse(served.printed) as { stdout: string };
     expect(stdout.split("\n")).toEqual([
       "1000",
+      // One file for each 8 KiB.
+      "8192",
+      "shoal",
       "3",
       ...["CapPrm", "CapEff", "CapBnd"].map((name) => `${name}:\t0000000000000000`),
       "NoNewPrivs:\t1",
