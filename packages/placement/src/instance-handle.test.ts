@@ -23,7 +23,7 @@ function boxOf(gone: PromiseWithResolvers<{ code: number; signal: null }>): Box 
     stdout: new PassThrough(),
     stderr: new PassThrough(),
     gone: gone.promise,
-    pinSocket: () => "",
+    pinSocket: () => Promise.resolve(""),
     setUpstream: () => undefined,
     setPrivateHosts: () => undefined,
     setProject: () => undefined,
