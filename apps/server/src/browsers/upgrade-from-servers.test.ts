@@ -20,22 +20,3 @@ it.each([
   expect(await refusedUpgrade(addressOf(), { "x-shoal-replica": "made-up" })).toMatchObject({ status: 401, body: { code: "unauthorized" } });
   expect((await server.request("GET", `/browsers/${session.session_id}`)).status).toBe(200);
 });
-
-it("answers a thousand requests at once with a session token, and logs no error", async () => {
-  const { search } = new URL(session.cdp_ws_url);
-  const request = {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ command: "true" }),
-  };
-  const statuses = await Promise.all(
-    Array.from({ length: 1000 }, async () => {
-      const answer = await fetch(`${server.baseUrl}/browsers/${session.session_id}/process/exec${search}`, request);
-      await answer.arrayBuffer();
-      return answer.status;
-    }),
-  );
-  // The session itself limits how many programs run.
-  expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
-  expect(server.log()).not.toContain('"level":"error"');
-});
