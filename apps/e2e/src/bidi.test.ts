@@ -57,13 +57,33 @@ describe.each(placements)("other ways to a session's browser, in the placement $
       socket.on("message", (data: Buffer) => answers.push(JSON.parse(data.toString()) as Record<string, unknown>));
       // Sent at once: what comes before the mapper is ready waits.
       await new Promise((resolve) => socket.once("open", resolve));
+      socket.send(JSON.stringify({ id: 0, method: "session.status", params: {} }));
+      expect(await answer(0)).toMatchObject({ result: { ready: true } });
       socket.send(JSON.stringify({ id: 1, method: "session.new", params: { capabilities: {} } }));
-      expect(await answer(1)).toMatchObject({ type: "success", result: { capabilities: { browserName: expect.any(String) as string } } });
+      expect(await answer(1)).toMatchObject({
+        type: "success",
+        result: {
+          sessionId: expect.stringMatching(/^[\da-f-]{36}$/) as string,
+          capabilities: { browserName: "chrome", browserVersion: expect.stringMatching(/^\d+(\.\d+){3}$/) as string, platformName: "linux" },
+        },
+      });
+      socket.send(JSON.stringify({ id: 3, method: "session.status", params: {} }));
+      expect(await answer(3)).toMatchObject({ result: { ready: false } });
+      socket.send(JSON.stringify({ id: 4, method: "session.new", params: { capabilities: {} } }));
+      expect(await answer(4)).toMatchObject({ type: "error", error: "session not created" });
       socket.send("no json");
       expect(await answer(null)).toMatchObject({ type: "error", error: "invalid argument" });
       socket.send(JSON.stringify({ id: 2, method: "no.such", params: {} }));
       expect(await answer(2)).toMatchObject({ type: "error", error: "unknown command" });
-      socket.close();
+      const closed = new Promise((resolve) =>
+        socket.once("close", (code: number, reason: Buffer) => {
+          resolve([code, reason.toString()]);
+        }),
+      );
+      socket.send(JSON.stringify({ id: 5, method: "session.end", params: {} }));
+      expect(await answer(5)).toEqual({ type: "success", id: 5, result: {} });
+      expect(await closed).toEqual([1000, "session.end"]);
+      expect((await browserOf()).browser_restarts).toBe(0);
       const refused = await new Promise<number>((resolve) => {
         new WebSocket(`${test.service.baseUrl.replace("http", "ws")}/browsers/${session.id}/webdriver?jwt=wrong`)
           .on("unexpected-response", (_request, response) => {

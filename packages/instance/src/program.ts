@@ -81,7 +81,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
       log("error", "the browser crashed again", exitFields(exit));
       parts.telemetry.present?.browserCrashed(served ? "running" : "startup", exit.pid);
       parts.telemetry.present?.browserCrashed("gave_up", undefined);
-      closeClients(1011, "the browser crashed again: the session ends");
+      closeClients(1011, "browser_crashed");
       const detail = `The browser ended with ${describeExit(exit)}. Its last lines:\n${exit.lastLines}`;
       void ending.end({ type: "ending", reason: "browser_crashed", detail: detail.slice(0, maxDetailCharacters) });
     },
@@ -190,7 +190,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     void ending.end({ type: "ending", reason: "stopped", detail: error.message });
   });
 
-  function closeClients(code: number, reason: string): void {
+  function closeClients(code: number, reason: string | undefined): void {
     gateway.closeAll(code, reason);
     parts.bidi.ifBegun((bidi) => {
       bidi.closeAll(code, reason);
@@ -216,7 +216,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     const finish = activity.begin();
     try {
       const loading = parts.profileState.load();
-      if (what === "saveAtEnd") await ending.settle(false);
+      if (what === "saveAtEnd") await ending.settle(undefined);
       const loaded = await loading;
       if (what === "load") await loaded.load(request, response);
       else await loaded[what](response);

@@ -19,7 +19,10 @@ function linked(timeoutMs: number): Linked {
   const [client, clientFar] = duplexPair();
   const [instance, instanceFar] = duplexPair();
   for (const side of [client, instance]) side.on("error", () => undefined);
-  splice(clientFar, instanceFar);
+  splice(clientFar, instanceFar, () => {
+    if (!clientFar.writableEnded) clientFar.end();
+    return Promise.resolve();
+  });
   const onTimeout = vi.fn<() => void>();
   const link = new ClientLink({ client: clientFar, inner: instanceFar, sent: Buffer.alloc(0), timeoutMs, onTimeout });
   const closed = () =>

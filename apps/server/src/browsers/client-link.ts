@@ -74,6 +74,13 @@ export class ClientLink {
     else inner.resume();
   }
 
+  /** Ends the connection because that of the instance has ended: with a close frame, unless the instance sent one, or was cut off within a message. */
+  endAfterInstance(code: number, reason: string): void {
+    const { client } = this.#parts;
+    if (this.#closeFrame !== undefined || client.writableEnded) return;
+    client.end(this.#isBetweenMessages && !this.#frames.closed ? encodeClose(code, reason) : undefined);
+  }
+
   /** Sends the rest of the message that is on its way, then the close frame. */
   #sendLast(chunk: Buffer, boundary: number): void {
     const { client, inner } = this.#parts;

@@ -1,8 +1,9 @@
 import type { Page } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
-import type { CreateBrowser, ExtendBrowser, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
+import type { CreateBrowser, EndedReason, ExtendBrowser, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
 import { LRUCache } from "lru-cache";
+import { setTimeout as delay } from "node:timers/promises";
 import type * as z from "zod/mini";
 import { createId } from "../ids.ts";
 import { toPage } from "../paging.ts";
@@ -49,6 +50,8 @@ export interface Sessions {
   count(): number;
   /** Whether an id is that of a session that runs on this server. Answers at once. */
   isHere(id: string): boolean;
+  /** Why a session ends whose instance has closed a connection; `undefined` when it goes on, or runs on another server. Answers within a second. */
+  endingOf(id: string): Promise<EndedReason | undefined>;
   /** The project of a session that runs here, or of which is known that another server has it. Answers at once. */
   projectOf(id: string): string | undefined;
   /**
@@ -69,6 +72,9 @@ export interface Sessions {
   /** Ends every session as `server_stopped` and takes no new ones. */
   close(): Promise<void>;
 }
+
+/** An instance that was killed is known to be gone by then. */
+const endingTimeoutMs = 1_000;
 
 function endOf(seconds: number | undefined): Pick<SessionRow, "max_duration_seconds" | "ends_at"> {
   return seconds === undefined
@@ -234,6 +240,13 @@ export function createSessions(parts: SessionRunnerParts): Sessions {
 
     count: () => sessions.size,
     isHere: (id) => sessions.has(id),
+    async endingOf(id) {
+      const session = sessions.get(id);
+      const reason = () => session?.ending?.reason;
+      if (session?.instance !== undefined && reason() === undefined)
+        await Promise.race([session.instance.ended, delay(endingTimeoutMs, undefined, { ref: false })]);
+      return reason();
+    },
     projectOf: (id) => sessions.get(id)?.row.project_id ?? elsewhere.get(id)?.project_id,
 
     async refuseElsewhere(projectId, idOrName, includeEnded) {

@@ -20,7 +20,10 @@ async function pair(allowHalfOpen: boolean): Promise<{ near: Socket; far: Socket
 
 async function spliced() {
   const [client, instance] = await Promise.all([pair(true), pair(false)]);
-  splice(client.far, instance.far);
+  splice(client.far, instance.far, () => {
+    if (!client.far.writableEnded) client.far.end();
+    return Promise.resolve();
+  });
   const closed = () =>
     vi.waitFor(
       () => {

@@ -17,6 +17,7 @@ import { explainOutage } from "../outages.ts";
 import type { ReplicaForwarding } from "../replicas/replica-forwarding.ts";
 import type { Secrets } from "../secrets.ts";
 import { ClientLink } from "./client-link.ts";
+import { closeOf } from "./close-reason.ts";
 import { noAnswer } from "./session-errors.ts";
 import type { Sessions } from "./sessions.ts";
 import { splice } from "./splice.ts";
@@ -26,6 +27,7 @@ import { openWebSocket } from "./websocket-handshake.ts";
 /** Where a connection goes on, and what its request says there. */
 interface Inner {
   readonly socket: Duplex;
+  readonly sessionId: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
@@ -101,9 +103,9 @@ export function serveUpgrades(
     try {
       instance = await sessions.instanceOf(session.projectId, session.id);
     } catch (error) {
-      return { ...(await replicas.connect(error, request, session.access)), timeoutMs: serverTimeoutMs };
+      return { ...(await replicas.connect(error, request, session.access)), sessionId: session.id, timeoutMs: serverTimeoutMs };
     }
-    return { socket: await instance.connect(), path, headers: {}, timeoutMs: instanceTimeoutMs };
+    return { socket: await instance.connect(), sessionId: session.id, path, headers: {}, timeoutMs: instanceTimeoutMs };
   }
 
   /** @param enter - told who has been let in, before anything else can go wrong. */
@@ -125,7 +127,7 @@ export function serveUpgrades(
     const token = url.searchParams.get("jwt");
     const isAttach = target.startsWith("process/");
     const way = isAttach ? "browsers.process.attach" : target === "webdriver" ? "browsers.webdriver.connect" : "browsers.cdp.connect";
-    if (isAttach && token === null && (request.headers.authorization !== undefined || replicas.isForwarded(request))) {
+    if (token === null && (request.headers.authorization !== undefined || replicas.isForwarded(request))) {
       const access = await authenticator.authenticate(request);
       enter({ way, sessionId: id, access, keyId: access.key.id });
       return reach(request, { projectId: access.projectId, id, access }, `/${target}`);
@@ -159,9 +161,23 @@ export function serveUpgrades(
     connection.link = new ClientLink({ client: socket, inner, sent, timeoutMs, onTimeout });
   }
 
+  /** Tells a client why its connection ends, where the instance has not. */
+  async function endClient(socket: Duplex, sessionId: string): Promise<void> {
+    if (socket.writableEnded || socket.destroyed) return;
+    const reason = await sessions.endingOf(sessionId);
+    const link = open.get(socket)?.link;
+    if (link === undefined) socket.end();
+    else link.endAfterInstance(...closeOf(reason));
+  }
+
   async function upgrade({ enter, head, note, request, requestId, socket }: Upgrade): Promise<void> {
     refuseAmbiguousHost(request);
-    const { socket: inner, untilMs, ...ask } = await innerFor(new URL(origins.pathInside(request), "http://shoal.invalid"), request, enter);
+    const {
+      socket: inner,
+      sessionId,
+      untilMs,
+      ...ask
+    } = await innerFor(new URL(origins.pathInside(request), "http://shoal.invalid"), request, enter);
     if (socket.destroyed) {
       inner.destroy();
       note(clientGone);
@@ -183,7 +199,7 @@ export function serveUpgrades(
     socket.write(accepted.head);
     if (accepted.rest.length > 0) socket.write(accepted.rest);
     if (head.length > 0) inner.write(head);
-    splice(socket, inner);
+    splice(socket, inner, () => endClient(socket, sessionId));
     followClient(socket, { inner, sent: accepted.rest, requestId });
     if (untilMs === undefined) return;
     const expiry = setTimeout(() => socket.destroy(), untilMs - Date.now()).unref();
@@ -248,7 +264,10 @@ export function serveUpgrades(
       }
     },
     close() {
-      for (const socket of open.keys()) socket.destroy();
+      for (const [socket, { link }] of open) {
+        if (link === undefined) socket.destroy();
+        else link.close(...closeOf("server_stopped"));
+      }
     },
   };
 }

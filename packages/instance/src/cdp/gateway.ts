@@ -39,8 +39,8 @@ export interface UpgradeRefusal {
 export interface CdpGateway {
   /** Takes a `GET /cdp` with an `Upgrade` header. Never throws. */
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
-  /** Ends every client with a close code and a reason of at most 123 bytes. */
-  closeAll(code: number, reason: string): void;
+  /** Ends every client with a close code and a reason of at most 123 bytes; without a close frame when there is no reason. */
+  closeAll(code: number, reason: string | undefined): void;
 }
 
 /** Joins WebSocket clients with the browser's own CDP endpoint, frame by frame as they are. */

@@ -13,6 +13,8 @@ export interface ServerFrames {
   follow(chunk: Buffer): number;
   /** Whole messages so far. */
   readonly count: number;
+  /** Whether there was a close frame: nothing may follow it. */
+  readonly closed: boolean;
 }
 
 export function createServerFrames(): ServerFrames {
@@ -21,6 +23,7 @@ export function createServerFrames(): ServerFrames {
   let boundaryBytes = 0;
   let inMessage = false;
   let controlling = false;
+  let closed = false;
   let count = 0;
   const reader = createFrameReader(
     { masked: false, maxPayloadBytes: Number.MAX_SAFE_INTEGER },
@@ -28,6 +31,7 @@ export function createServerFrames(): ServerFrames {
       header(header) {
         framesBytes += header.raw.length + header.payloadBytes;
         controlling = header.opcode >= opcode.close;
+        closed ||= header.opcode === opcode.close;
         if (!controlling) inMessage = !header.final;
       },
       payload: () => undefined,
@@ -41,6 +45,9 @@ export function createServerFrames(): ServerFrames {
   return {
     get count() {
       return count;
+    },
+    get closed() {
+      return closed;
     },
     get atBoundary() {
       return boundaryBytes === followedBytes;

@@ -14,7 +14,7 @@ export interface CdpSplice {
   /** Why it ends, once it does: the client's own doing unless something else came first. */
   readonly reason: CdpDepartureReason;
   /** Ends the client with a close frame where the stream of frames allows one; without it, where the browser died in the midst of a message. */
-  close(code: number, reason: string): void;
+  close(code: number, reason: string | undefined): void;
 }
 
 export interface SpliceOptions {
@@ -142,9 +142,17 @@ export function spliceCdp({ client, browser, guard, onClosed }: SpliceOptions): 
     timer = setTimeout(close, browserGoneDelayMs, 1011, "the browser closed the connection");
   });
 
-  function close(code: number, said: string): void {
+  /** Leaves the close frame to the service, which adds it where the last message is whole. */
+  function endWithoutFrame(): void {
+    closing = true;
+    clearTimeout(timer);
+    finishClose();
+  }
+
+  function close(code: number, said: string | undefined): void {
     if (!closing) reason = reasonOf(code);
-    if (!frames.atBoundary && browser.destroyed) destroy();
+    if (said === undefined) endWithoutFrame();
+    else if (!frames.atBoundary && browser.destroyed) destroy();
     else beginClose(encodeClose(code, said));
   }
 

@@ -19,8 +19,12 @@ export interface Ending {
   readonly begun: boolean;
   /** Ends the session, and with it the process. */
   end(event: EndingEvent): Promise<void>;
-  /** Lets everybody go, and hands over what they have recorded. */
-  settle(isTimeout: boolean): Promise<unknown>;
+  /**
+   * Lets everybody go, and hands over what they have recorded.
+   *
+   * @param reason - the session's `ended_reason`; `undefined` when only the service knows it, which then adds it to the connections that end.
+   */
+  settle(reason: string | undefined): Promise<unknown>;
   /** Ends a session that was not used for its timeout; the service is to take what the browser leaves, before it ends the instance. */
   expire(): Promise<void>;
 }
@@ -29,8 +33,8 @@ interface EndingOptions {
   readonly activity: Activity;
   readonly feed: EventFeed;
   readonly parts: Pick<Parts, "liveView" | "operations" | "telemetry">;
-  /** Closes the connections of CDP and WebDriver BiDi. */
-  readonly closeClients: (code: number, reason: string) => void;
+  /** Closes the connections of CDP and WebDriver BiDi; without a close frame when there is no reason. */
+  readonly closeClients: (code: number, reason: string | undefined) => void;
   /** Called last: nobody is left. */
   readonly shutDown: () => Promise<void>;
 }
@@ -48,18 +52,17 @@ export function createEnding({ activity, feed, parts, closeClients, shutDown }: 
     activity.stop();
     // A browser that does not run at all may have crashed twice before anybody follows the events.
     await feed.end(event, event.reason === "browser_crashed");
-    await settle(event.reason === "timeout");
+    await settle(reasonOf(event));
     await shutDown();
   }
 
-  function settle(isTimeout: boolean): Promise<unknown> {
+  function settle(reason: string | undefined): Promise<unknown> {
     if (settling !== undefined) return settling;
     begun = true;
     activity.stop();
-    const reason = isTimeout ? "the session was not used for its timeout and ended" : "the session ended";
     closeClients(1001, reason);
     parts.liveView.ifBegun((liveView) => {
-      liveView.closeAll(1001, reason);
+      liveView.closeAll(1001, reason ?? "the session ended");
     });
     const { operations, telemetry } = parts;
     settling = Promise.all([
@@ -85,7 +88,7 @@ export function createEnding({ activity, feed, parts, closeClients, shutDown }: 
     async expire() {
       if (begun) return;
       log("info", "expired", {});
-      void settle(true);
+      void settle("timeout");
       feed.send({ type: "expired" });
       const timeout = Promise.withResolvers<undefined>();
       setTimeout(timeout.resolve, saveTimeoutMs, undefined);
@@ -93,6 +96,12 @@ export function createEnding({ activity, feed, parts, closeClients, shutDown }: 
       await end({ type: "ending", reason: "timeout" });
     },
   };
+}
+
+function reasonOf({ detail, reason }: EndingEvent): string | undefined {
+  if (reason !== "stopped") return reason;
+  // Its own choice: the service is gone.
+  return detail === undefined ? undefined : "server_stopped";
 }
 
 /** Waits for work, whether it succeeds or not; not for longer than that. */

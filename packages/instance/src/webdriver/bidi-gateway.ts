@@ -6,6 +6,7 @@ import { createCdpGuard } from "../cdp/guard.ts";
 import type { BrowserEndpoint } from "../chromium/browser.ts";
 import { ClientDownloads } from "../downloads/client-downloads.ts";
 import type { SessionDownloads } from "../downloads/session-downloads.ts";
+import { type BidiCommand, BidiSession } from "./bidi-session.ts";
 import { createMapperCdp } from "./cdp-adapter.ts";
 
 /** Clients that may be connected at once: each has a mapper of its own. */
@@ -23,8 +24,8 @@ export interface BidiGateway {
     socket: Socket,
     head: Buffer,
   ): { readonly status: number; readonly code: string; readonly message: string } | undefined;
-  /** Ends every client. */
-  closeAll(code: number, reason: string): void;
+  /** Ends every client; without a close frame when there is no reason. */
+  closeAll(code: number, reason: string | undefined): void;
 }
 
 export interface BidiGatewayOptions {
@@ -42,6 +43,11 @@ export function createBidiGateway(options: BidiGatewayOptions): BidiGateway {
   const clients = new Set<WebSocket>();
 
   async function serve(client: WebSocket): Promise<void> {
+    const session = new BidiSession(() => {
+      setImmediate(() => {
+        client.close(1000, "session.end");
+      });
+    });
     const waiting: string[] = [];
     let onCommand: (text: string) => void = (text) => waiting.push(text);
     client.on("message", (data: RawData, isBinary: boolean) => {
@@ -93,7 +99,7 @@ export function createBidiGateway(options: BidiGatewayOptions): BidiGateway {
         toMapper = handler;
       },
       sendMessage(message) {
-        if (client.readyState === WebSocket.OPEN) client.send(JSON.stringify(message));
+        if (client.readyState === WebSocket.OPEN) client.send(JSON.stringify(session.complete(message)));
       },
       close() {
         client.close(1000);
@@ -105,7 +111,12 @@ export function createBidiGateway(options: BidiGatewayOptions): BidiGateway {
     });
     onCommand = (text) => {
       const command = parseCommand(text);
-      if ("problem" in command) client.send(JSON.stringify({ type: "error", id: command.id, error: "invalid argument", message: command.problem }));
+      if ("problem" in command) {
+        client.send(JSON.stringify({ type: "error", id: command.id, error: "invalid argument", message: command.problem }));
+        return;
+      }
+      const answer = session.answer(command.command);
+      if (answer !== undefined) client.send(JSON.stringify(answer));
       // Checked as far as the mapper needs it to answer the rest.
       else toMapper(command.command as never);
     };
@@ -135,7 +146,10 @@ export function createBidiGateway(options: BidiGatewayOptions): BidiGateway {
       return undefined;
     },
     closeAll(code, reason) {
-      for (const client of clients) client.close(code, reason);
+      for (const client of clients) {
+        if (reason === undefined) client.terminate();
+        else client.close(code, reason);
+      }
     },
   };
 }
@@ -145,7 +159,7 @@ function textOf(data: RawData): string {
   return Buffer.isBuffer(data) ? data.toString() : Buffer.from(data).toString();
 }
 
-function parseCommand(text: string): { readonly command: object } | { readonly id: number | null; readonly problem: string } {
+function parseCommand(text: string): { readonly command: BidiCommand } | { readonly id: number | null; readonly problem: string } {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -157,5 +171,5 @@ function parseCommand(text: string): { readonly command: object } | { readonly i
   if (typeof id !== "number" || !Number.isInteger(id) || id < 0) return { id: null, problem: "id: expected a whole number, 0 or above." };
   if (typeof method !== "string") return { id, problem: "method: expected a text." };
   if (typeof params !== "object" || params === null) return { id, problem: "params: expected an object." };
-  return { command: { ...value, "goog:channel": (value as Readonly<Record<string, unknown>>)["goog:channel"] } };
+  return { command: { ...value, id, method, params, "goog:channel": (value as Readonly<Record<string, unknown>>)["goog:channel"] } };
 }
