@@ -10,8 +10,15 @@ export const maxEntries = 20_000;
 const maxManifestBytes = 2 ** 20;
 
 const linkType = 0o120000;
+/** Types of entries that are taken: 0 where the archive says none. */
+const plainTypes: readonly number[] = [0, 0o040000, 0o100000];
 const typeMask = 0o170000;
 const unix = 3;
+/** Archives of macOS programs. */
+const macOs = 19;
+const descriptorFlag = 0x8;
+/** In place of a size that an extra field holds, in the 64-bit form. */
+const wideSize = 0xffff_ffff;
 
 function unusable(problem: string, cause?: unknown): ServiceError {
   return badInput(`body.file: ${problem}`, { cause });
@@ -63,11 +70,13 @@ async function checkEntries(zip: ZipFile): Promise<void> {
     if (name.includes("\0")) throw unsafe(name, "has a NUL character in its name");
     if (seen.has(name)) throw unsafe(name, "is there twice");
     seen.add(name);
-    const mode = entry.versionMadeBy >> 8 === unix ? entry.externalFileAttributes >>> 16 : 0;
+    const mode = [unix, macOs].includes(entry.versionMadeBy >> 8) ? entry.externalFileAttributes >>> 16 : 0;
     if ((mode & typeMask) === linkType) throw unsafe(name, "is a symbolic link, which extensions must not hold");
+    if (!plainTypes.includes(mode & typeMask)) throw unsafe(name, "is a device, a named pipe or a socket, which extensions must not hold");
     if (entry.isEncrypted()) throw unusable(`the entry ${JSON.stringify(name)} is encrypted. Zip the folder without a password`);
     if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)
       throw unusable(`the entry ${JSON.stringify(name)} is packed in a way (${String(entry.compressionMethod)}) that is not known. Zip with deflate`);
+    await checkLocalHeader(zip, entry);
     unpackedBytes += entry.uncompressedSize;
     if (unpackedBytes > maxUnpackedBytes)
       throw new ServiceError(413, "payload_too_large", `body.file: unpacks to more than ${String(maxUnpackedBytes / 2 ** 20)} MiB.`);
@@ -79,6 +88,20 @@ async function checkEntries(zip: ZipFile): Promise<void> {
   const manifest = manifests.get("manifest.json") ?? (tops.size === 1 ? manifests.get(`${folder}/manifest.json`) : undefined);
   if (manifest === undefined) throw unusable("holds no manifest.json at its top or in its only folder. Zip the folder that manifest.json lies in");
   checkManifest(await contentOf(zip, manifest));
+}
+
+/** Readers that go by the header in front of an entry, not by the archive's directory, would see other files than those that are checked here. */
+async function checkLocalHeader(zip: ZipFile, entry: Entry): Promise<void> {
+  const local = await zip.readLocalFileHeaderPromise(entry);
+  // Zero where the sizes follow the content.
+  const unknown = (local.generalPurposeBitFlag & descriptorFlag) === 0 ? [] : [0];
+  const isSame =
+    local.fileName.equals(entry.fileNameRaw) &&
+    local.compressionMethod === entry.compressionMethod &&
+    [entry.crc32, ...unknown].includes(local.crc32) &&
+    [entry.compressedSize, wideSize, ...unknown].includes(local.compressedSize) &&
+    [entry.uncompressedSize, wideSize, ...unknown].includes(local.uncompressedSize);
+  if (!isSame) throw unsafe(entry.fileName, "has a header of its own that contradicts the archive's directory");
 }
 
 async function contentOf(zip: ZipFile, entry: Entry): Promise<string> {

@@ -144,6 +144,14 @@ describe("refuses", () => {
     ["file", Buffer.from((await zipOf({ "manifest.json": manifest, [from]: "x" })).toString("latin1").replaceAll(from, to), "latin1")],
   ];
 
+  /** Writes into the header in front of the second entry, which readers of the archive's directory do not look at. */
+  const ownHeader = (at: number, bytes: string) => async (): Promise<Parts> => {
+    const zip = await zipOf({ "manifest.json": manifest, "evil.txt": "some content ".repeat(10) });
+    const header = zip.indexOf("evil.txt") - 30;
+    zip.write(bytes, header + at, "latin1");
+    return [["file", zip]];
+  };
+
   it.each<[string, () => Promise<Parts>, string, string]>([
     ["what is no archive", async () => [["file", Buffer.from("no archive")]], "400 bad_request", "body.file: is no ZIP archive"],
     ["an archive that is cut off", async () => [["file", archive.subarray(0, archive.length - 30)]], "400 bad_request", "body.file"],
@@ -210,6 +218,16 @@ describe("refuses", () => {
       "400 unsafe_archive",
       "symbolic link",
     ],
+    [
+      "a device",
+      async () => [["file", await zipOf({ "manifest.json": manifest, console: "" }, { mode: 0o020666 })]],
+      "400 unsafe_archive",
+      "is a device",
+    ],
+    ["a named pipe", async () => [["file", await zipOf({ "manifest.json": manifest }, { mode: 0o010666 })]], "400 unsafe_archive", "is a device"],
+    ["a name that differs in the entry's own header", ownHeader(30, "evilfile"), "400 unsafe_archive", "contradicts"],
+    ["a method that differs in the entry's own header", ownHeader(8, "\0\0"), "400 unsafe_archive", "contradicts"],
+    ["a size that differs in the entry's own header", ownHeader(22, "\x07"), "400 unsafe_archive", "contradicts"],
     [
       "an archive that unpacks to more than 512 MiB",
       async () => [
