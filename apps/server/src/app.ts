@@ -303,6 +303,7 @@ export function createApp(parts: AppParts): FastifyInstance {
       const sessionId = await hereOrTaken(request, access, id);
       return {
         sessionId,
+        projectId,
         instance: () => sessions.instanceOf(projectId, sessionId),
         viewUrl: (replayId) => parts.replayAddresses.of(sessionId, replayId, base),
       };
@@ -311,7 +312,12 @@ export function createApp(parts: AppParts): FastifyInstance {
     await openWithToken(request, token, id);
     markToken(request, endpoint);
     if (!sessions.isHere(id) && !replicas.isAlone()) await hereOrTaken(request, undefined, id);
-    return { sessionId: id, instance: () => sessions.instanceOf(undefined, id), viewUrl: (replayId) => parts.replayAddresses.of(id, replayId, base) };
+    return {
+      sessionId: id,
+      projectId: sessions.projectOf(id),
+      instance: () => sessions.instanceOf(undefined, id),
+      viewUrl: (replayId) => parts.replayAddresses.of(id, replayId, base),
+    };
   }
 
   mountAll(app, browserReplays, replayHandlers(parts.replays), { unknownFields, context: replaysFor });

@@ -234,7 +234,12 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
   live.telemetryExports = telemetryExports;
   cleanup.add("the export of telemetry", () => telemetryExports.close());
   const extensions = createExtensions({ database, blobs: blobs("extensions") });
-  const replays = createReplayStore({ directory: join(dataDir.path, "replays"), retentionDays: config.replay_retention_days, log });
+  const replays = createReplayStore({
+    directory: join(dataDir.path, "replays"),
+    retentionDays: config.replay_retention_days,
+    quota: { maxRunning: config.replay_max_running, maxBytes: config.replay_max_gib * 2 ** 30 },
+    log,
+  });
   const proxies = createProxies({
     database,
     secrets,

@@ -46,6 +46,8 @@ export const ReplayShape = lazyObject(() => ({
   started_at: z.optional(z.nullable(Timestamp)),
   /** When it ended; `null` while it goes on. */
   finished_at: z.optional(z.nullable(Timestamp)),
+  /** Why there is no film, or not all of it; absent while it goes on, and when it is whole. */
+  failure_reason: z.optional(z.string()),
   /** Page that plays it; it opens without a key for whoever has it. */
   replay_view_url: z.optional(z.string()),
   /** Lines up with telemetry: an event is seen `(ts - started_ts) / 1_000_000` seconds into the film. */

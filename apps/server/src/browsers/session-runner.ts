@@ -56,7 +56,7 @@ export interface SessionRunnerParts {
   readonly telemetry: TelemetryStore;
   readonly destinations: Pick<TelemetryDestinations, "choose">;
   readonly exports: Pick<TelemetryExports, "open">;
-  readonly replays: Pick<ReplayStore, "finish" | "keep">;
+  readonly replays: Pick<ReplayStore, "finish" | "keep" | "noteStop">;
   /** Tells of sessions that other servers run. */
   readonly others: LiveFieldsReader;
   /** Whether another server with this id runs, as far as this one knows. */

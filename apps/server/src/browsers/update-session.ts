@@ -30,7 +30,7 @@ export interface SessionUpdates {
 export interface SessionUpdatesParts {
   readonly runner: SessionRunner;
   readonly store: Pick<SessionStore, "update">;
-  readonly replays: Pick<ReplayStore, "keep">;
+  readonly replays: Pick<ReplayStore, "keep" | "noteStop">;
   /** @throws {ServiceError} 404 where none runs. */
   readonly existing: (projectId: string, idOrName: string) => Promise<SessionRow>;
   /** Says that another server has it. */
@@ -103,8 +103,19 @@ export function createSessionUpdates({ existing, log, refuse, replays, runner, s
     throw notFound(present.id);
   }
 
-  async function resize(id: string, instance: Instance, viewport: Parameters<typeof changeViewport>[1], force: boolean | undefined): Promise<void> {
-    for (const replay of await changeViewport(instance, viewport, force)) await replays.keep(id, instance, replay);
+  async function resize(
+    { id, project_id: projectId }: SessionRow,
+    instance: Instance,
+    viewport: Parameters<typeof changeViewport>[1],
+    force: boolean | undefined,
+  ): Promise<void> {
+    const begun = await changeViewport(instance, viewport, force);
+    // The others had to end for them.
+    if (begun.length > 0) replays.noteStop(id);
+    for (const replay of begun)
+      await replays.keep({ id, projectId }, instance, replay).catch((error: unknown) => {
+        log.warn({ session_id: id, replay_id: replay.replay_id, err: error }, "a recording does not go on after a change of the viewport");
+      });
   }
 
   async function change(present: SessionRow, request: Request): Promise<SessionView> {
@@ -118,8 +129,8 @@ export function createSessionUpdates({ existing, log, refuse, replays, runner, s
       const { instance, session } = running;
       try {
         if (viewport) {
-          await resize(id, instance, viewport, request.viewport?.force);
-          undo.push(() => resize(id, instance, present.viewport ?? defaultViewport, true));
+          await resize(present, instance, viewport, request.viewport?.force);
+          undo.push(() => resize(present, instance, present.viewport ?? defaultViewport, true));
         }
         if (request.telemetry) undo.push(await runner.switchTelemetry(present, request.telemetry));
         if (options) {

@@ -2,7 +2,7 @@ import { ViewportChanged } from "@shoal/instance";
 import { answerText, type Instance } from "@shoal/placement";
 import { ServiceError } from "@shoal/router";
 import { type BrowserViewport, type BrowserViewportUpdate, ErrorBody, type Replay } from "@shoal/schemas";
-import { isReplayId } from "../replays/replay-store.ts";
+import { isReplayId } from "../replays/replay-files.ts";
 import { noAnswer } from "./session-errors.ts";
 
 /** Browsers without a window draw so often whatever they are asked for, in Hz. */

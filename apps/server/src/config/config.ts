@@ -52,6 +52,8 @@ type Required =
   | "idempotency_retention_hours"
   | "telemetry_retention_days"
   | "replay_retention_days"
+  | "replay_max_running"
+  | "replay_max_gib"
   | "profile_versions"
   | "profile_checkpoint_seconds"
   | "profile_max_mib"
@@ -288,6 +290,8 @@ export function completeConfig(given: Settings, env: NodeJS.ProcessEnv = process
     idempotency_retention_hours: 24,
     telemetry_retention_days: 30,
     replay_retention_days: 30,
+    replay_max_running: 50,
+    replay_max_gib: 50,
     profile_versions: 10,
     profile_checkpoint_seconds: 60,
     profile_max_mib: 1024,

@@ -118,6 +118,8 @@ export const Settings = z.strictObject({
   idempotency_retention_hours: z.optional(integer(1, 720)),
   telemetry_retention_days: z.optional(integer(1, 3650)),
   replay_retention_days: z.optional(integer(1, 3650)),
+  replay_max_running: z.optional(integer(1, 100_000)),
+  replay_max_gib: z.optional(integer(1, 1_048_576)),
   profile_versions: z.optional(integer(1, 1000)),
   profile_checkpoint_seconds: z.optional(integer(0, 86_400)),
   profile_max_mib: z.optional(integer(1, 1_048_576)),
@@ -367,6 +369,12 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
     default: "30",
   },
   replay_retention_days: { kind: "integer", summary: "How long recordings of sessions are kept after their end, 1 to 3650 days.", default: "30" },
+  replay_max_running: { kind: "integer", summary: "Recordings of one project that run on this server at once, 1 to 100000.", default: "50" },
+  replay_max_gib: {
+    kind: "integer",
+    summary: "Space of the recordings of one project on this server, 1 to 1048576 GiB. One that runs when it is used up ends there.",
+    default: "50",
+  },
   profile_versions: { kind: "integer", summary: "Saved states that are kept of each profile, 1 to 1000.", default: "10" },
   profile_checkpoint_seconds: {
     kind: "integer",

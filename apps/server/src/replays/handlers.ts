@@ -5,11 +5,15 @@ import { ErrorBody, Replay, type ReplayMark } from "@shoal/schemas";
 import { LRUCache } from "lru-cache";
 import type { IncomingMessage } from "node:http";
 import { noAnswer } from "../browsers/session-errors.ts";
-import { isReplayId, type ReplayStore } from "./replay-store.ts";
+import type { RecordedSession } from "./recording-limits.ts";
+import { isReplayId } from "./replay-files.ts";
+import type { ReplayStore } from "./replay-store.ts";
 
 /** Whose recordings a request is about; it has been found allowed. */
 export interface ReplayAccess {
   readonly sessionId: string;
+  /** `undefined` when the session does not run here. */
+  readonly projectId: string | undefined;
   /** @throws {ServiceError} 404 when the session has ended, 409 while it starts. */
   instance(): Instance | Promise<Instance>;
   /** Where a recording can be looked at, without a key. */
@@ -25,15 +29,17 @@ export function replayHandlers(store: ReplayStore): Handlers<typeof browserRepla
   return {
     async startReplay({ body, context, headers, requestId, signal }) {
       const instance = await context.instance();
+      const session = recordedSession(context);
       const key = headers["idempotency-key"];
+      // A repeated request gets the answer of the first one, however many run by now.
+      if (key === undefined) await store.admit(session);
       const answer = await ask(instance, { path: "/replays", requestId, signal, ...(typeof key === "string" && { key }) }, JSON.stringify(body));
       const replay = Replay.safeParse(answer);
       if (!replay.success || !isReplayId(replay.data.replay_id))
         throw new ServiceError(500, "internal_error", `The instance of browser ${context.sessionId} answered what is no recording.`);
       const { replay_id, started_at } = replay.data;
-      const kept: Replay = { replay_id, started_at, finished_at: null };
-      await store.keep(context.sessionId, instance, kept);
-      return shown(kept, context);
+      await store.keep(session, instance, { replay_id, started_at, finished_at: null });
+      return shown(await store.show(context.sessionId, replay_id), context);
     },
     async listReplays({ context }) {
       const replays = await store.list(context.sessionId);
@@ -52,7 +58,9 @@ export function replayHandlers(store: ReplayStore): Handlers<typeof browserRepla
     },
     async stopReplay({ params, context, requestId, signal }) {
       const found = await store.find(context.sessionId, params.replay_id);
-      if (found.going) await ask(await context.instance(), { path: `/replays/${params.replay_id}/stop`, requestId, signal });
+      if (!found.going) return;
+      await ask(await context.instance(), { path: `/replays/${params.replay_id}/stop`, requestId, signal });
+      store.noteStop(context.sessionId, params.replay_id);
     },
     async downloadReplay({ params, context }) {
       const film = await store.read(context.sessionId, params.replay_id);
@@ -60,6 +68,11 @@ export function replayHandlers(store: ReplayStore): Handlers<typeof browserRepla
       return { ...film, fileName: `${context.sessionId}-${params.replay_id}.mp4` };
     },
   };
+}
+
+function recordedSession({ projectId, sessionId }: ReplayAccess): RecordedSession {
+  if (projectId === undefined) throw new ServiceError(404, "not_found", `Browser ${sessionId} has ended, and cannot be recorded any more.`);
+  return { id: sessionId, projectId };
 }
 
 function shown(replay: Replay, context: ReplayAccess): Replay {

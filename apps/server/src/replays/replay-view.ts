@@ -3,7 +3,6 @@ import { ServiceError } from "@shoal/router";
 import { RequestTaken } from "@shoal/router/fastify";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { createReadStream, readFileSync } from "node:fs";
-import { stat } from "node:fs/promises";
 import { type HtmlPage, htmlPage, refusalPage, sendPage } from "../html/html-page.ts";
 import { byteRange } from "./byte-range.ts";
 import { chaptersOf } from "./chapters.ts";
@@ -12,7 +11,7 @@ import type { ReplayStore } from "./replay-store.ts";
 
 export interface ReplayViewParts {
   readonly addresses: ReplayAddresses;
-  readonly store: Pick<ReplayStore, "find" | "show">;
+  readonly store: Pick<ReplayStore, "film" | "find" | "show">;
   /**
    * Sees to it that the server answers which has the session's files.
    *
@@ -87,8 +86,9 @@ export function serveReplayView(app: FastifyInstance, { addresses, store, atHome
   serve("/info", async (request, reply) => {
     const { sessionId, replayId } = await open(request);
     const { going } = await store.find(sessionId, replayId);
-    const { started_at, finished_at, marks } = await store.show(sessionId, replayId);
-    await reply.header("cache-control", "no-store").send({ started_at, finished_at, marks: marks ?? [], ready: !going });
+    const { started_at, finished_at, failure_reason, marks } = await store.show(sessionId, replayId);
+    const film = going ? undefined : await store.film(sessionId, replayId).catch(() => undefined);
+    await reply.header("cache-control", "no-store").send({ started_at, finished_at, failure_reason, marks: marks ?? [], ready: film !== undefined });
   });
 
   serve("/chapters", async (request, reply) => {
@@ -101,12 +101,12 @@ export function serveReplayView(app: FastifyInstance, { addresses, store, atHome
 
   serve("/film", async (request, reply) => {
     const { sessionId, replayId } = await open(request);
-    const { going, path } = await store.find(sessionId, replayId);
-    if (going) {
+    const film = await store.film(sessionId, replayId);
+    if (film === undefined) {
       await reply.code(202).header("retry-after", retryAfterSeconds).send();
       return;
     }
-    const { size } = await stat(path);
+    const { path, sizeBytes: size } = film;
     const tag = `"${replayId}-${String(size)}"`;
     const { "if-range": ifRange } = request.headers;
     const range = ifRange === undefined || ifRange === tag ? byteRange(request.headers.range, size) : "whole";

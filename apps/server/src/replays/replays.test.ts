@@ -132,25 +132,33 @@ it("keeps what an instance has recorded until it is killed", { timeout: 60_000 }
       .toEqual(expect.any(String));
     const kept = await fetch(`${server.baseUrl}/browsers/${id}/replays/${replayId}`, { headers: { authorization: `Bearer ${server.key}` } });
     expect([kept.status, Buffer.from(await kept.arrayBuffer()).includes("moof")]).toEqual([200, true]);
+    expect(((await server.request("GET", `/browsers/${id}/replays`)).body as Replay[])[0]?.failure_reason).toMatch(/The film ends there\.$/);
   } finally {
     await server.close();
   }
 });
 
+function box(type: string, sizeBytes: number): Buffer {
+  const bytes = Buffer.alloc(sizeBytes);
+  bytes.writeUInt32BE(sizeBytes, 0);
+  bytes.write(type, 4, "latin1");
+  return bytes;
+}
+
 it("removes what ended longer ago than it is kept, and takes what a killed server left for ended", async () => {
   const directory = mkdtempSync(join(tmpdir(), "shoal-replays-"));
   try {
-    const store = createReplayStore({ directory, retentionDays: 2, log: pino({ level: "silent" }) });
+    const store = createReplayStore({ directory, retentionDays: 2, quota: { maxRunning: 10, maxBytes: 2 ** 30 }, log: pino({ level: "silent" }) });
     const names = ["a", "b"].map((letter) => letter.repeat(24));
     await mkdir(join(directory, "session"));
     for (const [place, replay_id] of names.entries()) {
       const replay: Replay = { replay_id, started_at: "2026-01-01T00:00:00.000Z", finished_at: place === 0 ? "2026-01-01T01:00:00.000Z" : null };
       await writeFile(join(directory, "session", `${replay_id}.json`), JSON.stringify(replay));
-      await writeFile(join(directory, "session", `${replay_id}.mp4`), "film");
+      await writeFile(join(directory, "session", `${replay_id}.mp4`), Buffer.concat([box("moof", 8), box("mdat", 16)]));
     }
     expect((await store.list("session")).map(({ finished_at }) => typeof finished_at)).toEqual(["string", "string"]);
     expect(await store.sweep(Date.now())).toBe(Date.now() > Date.parse("2026-01-03T01:00:00.000Z") ? 1 : 0);
-    expect(await store.read("session", names[1] ?? "")).toMatchObject({ sizeBytes: 4 });
+    expect(await store.read("session", names[1] ?? "")).toMatchObject({ sizeBytes: 24 });
     expect(await store.sweep(Date.now() + 3 * 24 * 60 * 60 * 1000)).toBe(1);
     expect(await readdir(directory)).toEqual([]);
   } finally {

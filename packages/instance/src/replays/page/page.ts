@@ -2,6 +2,7 @@
 interface ShownReplay {
   readonly started_at?: string | null;
   readonly finished_at?: string | null;
+  readonly failure_reason?: string;
   readonly marks?: readonly { readonly title: string; readonly offset_seconds: number }[];
   /** Whether the film is whole. */
   readonly ready: boolean;
@@ -87,7 +88,9 @@ async function load(): Promise<void> {
     note.textContent =
       started === undefined || said.finished_at == null ? "" : `${clockOf((Date.parse(said.finished_at) - started.getTime()) / 1000)} long`;
     showFilm();
-  } else {
+    if (said.failure_reason !== undefined) note.textContent = `${note.textContent}. ${said.failure_reason}`.replace(/^\. /, "");
+  } else if (said.failure_reason !== undefined) note.textContent = said.failure_reason;
+  else {
     note.textContent = "It is being recorded. The film is here when the recording has ended.";
     setTimeout(() => void again(), againMs);
   }
