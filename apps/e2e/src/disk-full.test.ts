@@ -102,6 +102,16 @@ describe.each(disks)("a full disk in the placement $title, $disk", ({ placement,
       expect(await names("/tmp")).toEqual([]);
     });
 
+    // Files in memory count against the session alone.
+    it.runIf(isMounted)("refuses another session, with the room that is left and the room that it needs", async () => {
+      expect(await refusalOf(test.shoal.browsers.create({}, { maxRetries: 0 }))).toMatchObject({
+        status: 507,
+        code: "insufficient_storage",
+        message: expect.stringMatching(/There are \d+ MB left on the disk of .*, and a session needs 256 MB/) as string,
+      });
+      expect((await test.shoal.browsers.list()).items).toHaveLength(1);
+    });
+
     it("still reads, runs commands and drives pages", async () => {
       const { browsers } = test.shoal;
       expect((await browsers.process.run(id, { command: "cat", args: ["kept"], cwd: "/home/shoal" })).stdout).toBe("old content");

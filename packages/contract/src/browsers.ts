@@ -36,7 +36,7 @@ export const createBrowser = defineEndpoint({
   summary: "Start a browser session.",
   body: optionalJson(CreateBrowser, policyBody),
   responses: { 200: json(Browser) },
-  errors: [400, 401, 403, 404, 409, 429, 500, 501, 529],
+  errors: [400, 401, 403, 404, 409, 429, 500, 501, 507, 529],
   errorBodies: { 429: LimitError },
 });
 

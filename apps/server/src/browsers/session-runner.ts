@@ -23,6 +23,7 @@ import type { PooledRequest, RunningSession, SessionView } from "./running-sessi
 import { hasEnded, nameTaken } from "./session-errors.ts";
 import { bytesOfMemory, memoryText, refuseMemory } from "./session-memory.ts";
 import { launchOf, optionsOf } from "./session-options.ts";
+import { explainStart } from "./start-error.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
 import { createSessionTelemetry } from "./session-telemetry.ts";
 import { effectiveViewport } from "./viewport.ts";
@@ -289,14 +290,7 @@ export function createSessionRunner(parts: SessionRunnerParts) {
     if (session.ending === undefined) await persist(session, () => store.remove(row.id));
     if (abort.signal.aborted) throw abort.signal.reason;
     const cause: unknown = acquiring.status === "rejected" ? acquiring.reason : undefined;
-    if (ServiceError.isInstance(cause)) throw cause;
-    log.error({ session_id: row.id, err: cause }, "the browser did not start");
-    throw new ServiceError(
-      500,
-      "internal_error",
-      `The browser did not start: ${cause instanceof Error ? cause.message : String(cause)}. Try again; \`shoal doctor\` examines the machine.`,
-      { cause },
-    );
+    throw explainStart(cause, row.id, log);
   }
 
   /** What a request chooses for a session's traffic; `undefined` = it says nothing, `null` = nothing any more. */

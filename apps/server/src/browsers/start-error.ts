@@ -1,0 +1,21 @@
+import { PlacementError } from "@shoal/placement";
+import { ServiceError } from "@shoal/router";
+import type { Log } from "../log.ts";
+import { explainOutage } from "../outages.ts";
+
+/** Says why a browser did not start: 507 with numbers on a full disk, else 500 with an entry in the log. */
+export function explainStart(cause: unknown, sessionId: string, log: Log): unknown {
+  const explained = explainOutage(cause);
+  if (ServiceError.isInstance(explained)) return explained;
+  if (PlacementError.isInstance(cause) && cause.code === "no_space") {
+    log.warn({ session_id: sessionId, err: cause }, "the browser was not started: the disk is full");
+    return new ServiceError(507, "insufficient_storage", cause.message, { cause, retryAfterSeconds: 30 });
+  }
+  log.error({ session_id: sessionId, err: cause }, "the browser did not start");
+  return new ServiceError(
+    500,
+    "internal_error",
+    `The browser did not start: ${cause instanceof Error ? cause.message : String(cause)}. Try again; \`shoal doctor\` examines the machine.`,
+    { cause },
+  );
+}
