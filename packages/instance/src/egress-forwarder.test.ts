@@ -124,6 +124,50 @@ it("marks connections of browsers below their first line, however it arrives, an
   await expect.poll(() => failed).toEqual(["refuse.example:443", "drop.example:80", "[::1]:8080"]);
 });
 
+it("gives each proxy of a browser context one port, whose connections name it", async () => {
+  let seen = "";
+  onConnection = (socket) => {
+    socket.on("data", (data: Buffer) => (seen += data.toString()));
+    socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\n\r\n"));
+    socket.once("end", () => socket.end());
+  };
+  const proxy = { url: "http://proxy.example:3128", bypassHosts: ["a.example", "*.b.example"] };
+  const port = await forwarder.portOf(proxy);
+  expect(await forwarder.portOf({ ...proxy })).toBe(port);
+  const ports = new Set([port, forwarder.browserPort, forwarder.port, await forwarder.portOf({ ...proxy, bypassHosts: [] })]);
+  expect(ports.size).toBe(4);
+  const client = connect({ host: "127.0.0.1", port });
+  client.write("GET http://c.example/ HTTP/1.1\r\n\r\n");
+  await buffer(client);
+  const [, value] = /Shoal-Egress-Client: (\S+)\r\n/.exec(seen) ?? [];
+  expect([...new URLSearchParams(value)]).toEqual([
+    ["browser", "1"],
+    ["proxy", proxy.url],
+    ["bypass", "a.example"],
+    ["bypass", "*.b.example"],
+  ]);
+  // Ports that are not in use make room for others.
+  for (let count = 0; count < 63; count++) await forwarder.portOf({ url: `http://proxy${String(count)}.example`, bypassHosts: [] });
+  const isRefused = () =>
+    new Promise((resolve) => {
+      const tried = connect({ host: "127.0.0.1", port });
+      tried.once("connect", () => {
+        tried.destroy();
+        resolve(false);
+      });
+      tried.once("error", () => {
+        resolve(true);
+      });
+    });
+  let more = 0;
+  await expect
+    .poll(async () => {
+      await forwarder.portOf({ url: `http://more${String(more++)}.example`, bypassHosts: [] });
+      return isRefused();
+    })
+    .toBe(true);
+});
+
 it("asks the gateway for the latest failure of a target", async () => {
   let asked = 0;
   onConnection = (socket) => {

@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
+import type { ContextProxy } from "./cdp/context-proxy.ts";
 import { createEgressFailures, type EgressFailures } from "./egress-failures.ts";
 
 /** TCP ports of the loopback interface whose connections go on to the egress gateway's socket. */
@@ -10,12 +11,24 @@ export interface EgressForwarder {
   readonly failures: EgressFailures;
   /** Calls `listener` with `host:port` when a browser's connection got no answer. Returns the way to stop it. */
   onFailure(listener: (target: string) => void): () => void;
+  /**
+   * Opens a port for a browser context with its own proxy; the same one for the same proxy.
+   *
+   * @throws when too many are in use.
+   */
+  portOf(proxy: ContextProxy): Promise<number>;
   /** Ends every connection and frees the ports. */
   close(): void;
 }
 
 /** First header of a browser's connection: the gateway reads it of the first request, and passes it on to nobody. */
-const browserHeader = "Shoal-Egress-Client: browser=1\r\n";
+function headerOf(proxy?: ContextProxy): string {
+  const fields = new URLSearchParams({ browser: "1", ...(proxy && { proxy: proxy.url }) });
+  for (const host of proxy?.bypassHosts ?? []) fields.append("bypass", host);
+  return `Shoal-Egress-Client: ${fields.toString()}\r\n`;
+}
+/** Ports for proxies of browser contexts; beyond, those that are not in use are closed, the oldest first. */
+const maxContextProxies = 64;
 /** Longest request line, in bytes. Chromium's addresses have at most 2 MiB. */
 const maxRequestLineBytes = 4 * 2 ** 20;
 
@@ -31,10 +44,10 @@ export async function startEgressForwarder(egressPath: string): Promise<EgressFo
   const report = (target: string): void => {
     for (const listener of listeners) listener(target);
   };
-  const forward = (isBrowser: boolean) => (inner: Socket) => {
+  const forward = (header: string | undefined) => (inner: Socket) => {
     const outer = connect({ path: egressPath, allowHalfOpen: true });
-    if (isBrowser) {
-      const named = passMarked(inner, outer);
+    if (header !== undefined) {
+      const named = passMarked(inner, outer, header);
       watchAnswer(outer, (hasFailed) => {
         if (hasFailed && named.target !== undefined) report(named.target);
       });
@@ -43,8 +56,9 @@ export async function startEgressForwarder(egressPath: string): Promise<EgressFo
   };
   // Half-open: a client that has sent its request and shut its side still waits for the answer.
   const options = { allowHalfOpen: true, noDelay: true };
-  const servers = [createServer(options, forward(false)), createServer(options, forward(true))] as const;
-  const [port, browserPort] = await Promise.all([portOf(servers[0]), portOf(servers[1])]);
+  const servers = [createServer(options, forward(undefined)), createServer(options, forward(headerOf()))] as const;
+  const [port, browserPort] = await Promise.all([listen(servers[0]), listen(servers[1])]);
+  const contextProxies = new ContextProxyPorts((proxy) => createServer(options, forward(headerOf(proxy))));
   return {
     port,
     browserPort,
@@ -53,14 +67,16 @@ export async function startEgressForwarder(egressPath: string): Promise<EgressFo
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    portOf: (proxy) => contextProxies.portOf(proxy),
     close() {
       for (const server of servers) server.close();
+      contextProxies.close();
       for (const socket of sockets) socket.destroy();
     },
   };
 }
 
-function portOf(server: Server): Promise<number> {
+function listen(server: Server): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", () => {
@@ -72,8 +88,8 @@ function portOf(server: Server): Promise<number> {
   });
 }
 
-/** Puts {@link browserHeader} below the first request's first line and passes everything else on as it is. */
-function passMarked(inner: Socket, outer: Socket): { readonly target: string | undefined } {
+/** Puts a header below the first request's first line and passes everything else on as it is. */
+function passMarked(inner: Socket, outer: Socket, header: string): { readonly target: string | undefined } {
   const named: { target: string | undefined } = { target: undefined };
   let held: Buffer[] = [];
   let heldBytes = 0;
@@ -93,7 +109,7 @@ function passMarked(inner: Socket, outer: Socket): { readonly target: string | u
     inner.off("end", onEnd);
     inner.pause();
     outer.write(bytes.subarray(0, lineBytes));
-    outer.write(browserHeader);
+    outer.write(header);
     outer.write(bytes.subarray(lineBytes));
     inner.pipe(outer);
   }
@@ -139,4 +155,53 @@ function join(inner: Socket, outer: Socket, sockets: Set<Socket>): void {
     });
   }
   outer.pipe(inner);
+}
+
+/** The ports of proxies that browser contexts have. A context is not seen to end, so ports stay until there are too many. */
+class ContextProxyPorts {
+  readonly #create: (proxy: ContextProxy) => Server;
+  readonly #servers = new Map<string, { readonly server: Server; readonly port: Promise<number>; open: number }>();
+
+  constructor(create: (proxy: ContextProxy) => Server) {
+    this.#create = create;
+  }
+
+  portOf(proxy: ContextProxy): Promise<number> {
+    const key = JSON.stringify([proxy.url, proxy.bypassHosts]);
+    const known = this.#servers.get(key);
+    if (known !== undefined) {
+      // The latest in use comes last.
+      this.#servers.delete(key);
+      this.#servers.set(key, known);
+      return known.port;
+    }
+    if (this.#servers.size >= maxContextProxies && !this.#closeOldest())
+      return Promise.reject(
+        new Error(`${String(maxContextProxies)} proxies of browser contexts are in use in this session. Close contexts, or use another session.`),
+      );
+    const server = this.#create(proxy);
+    const entry = { server, port: listen(server), open: 0 };
+    server.on("connection", (socket) => {
+      entry.open++;
+      socket.once("close", () => entry.open--);
+    });
+    this.#servers.set(key, entry);
+    entry.port.catch(() => this.#servers.delete(key));
+    return entry.port;
+  }
+
+  close(): void {
+    for (const { server } of this.#servers.values()) server.close();
+    this.#servers.clear();
+  }
+
+  #closeOldest(): boolean {
+    for (const [key, { server, open }] of this.#servers) {
+      if (open > 0) continue;
+      this.#servers.delete(key);
+      server.close();
+      return true;
+    }
+    return false;
+  }
 }

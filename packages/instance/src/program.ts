@@ -90,6 +90,7 @@ export function runInstance({ config, forwarder, chromium, spawn }: StartedInsta
     root: config.root,
     downloads: browser.downloads,
     endpoint: () => browser.endpoint(),
+    openContextProxy: (proxy) => forwarder.portOf(proxy),
     onClient() {
       const finish = activity.begin();
       parts.telemetry.present?.cdpClientJoined();

@@ -82,3 +82,13 @@ it("refuses binary messages", () => {
     messages.push(encodeFrame(opcode.binary, Buffer.from("x"), { masked: true }));
   }).toThrow(FrameError);
 });
+
+it("passes a message of the gateway on between the client's, never within one that passes in pieces", () => {
+  const { messages, forwarded } = follow();
+  messages.send("first");
+  const large = text("x".repeat(maxInspectedBytes + 1));
+  messages.push(large.subarray(0, 1000));
+  messages.send("between");
+  messages.push(large.subarray(1000));
+  expect(forwarded().equals(Buffer.concat([text("first"), large, text("between")]))).toBe(true);
+});

@@ -22,6 +22,8 @@ export interface ClientMessagesSink {
 export interface ClientMessages {
   /** @throws {FrameError} where the client breaks the protocol. */
   push(chunk: Buffer): void;
+  /** Passes a text message of the gateway on, between those of the client. */
+  send(text: string): void;
   /** Whole messages so far. */
   readonly count: number;
 }
@@ -39,7 +41,13 @@ export function createClientMessages(sink: ClientMessagesSink): ClientMessages {
   let text: Buffer[] = [];
   let control: Buffer[] = [];
   let count = 0;
+  /** Messages of the gateway that wait for the end of one that is passed in pieces. */
+  let own: string[] = [];
 
+  function send(text: string): void {
+    if (streaming) own.push(text);
+    else sink.forward(encodeFrame(opcode.text, Buffer.from(text), { masked: true }));
+  }
   function forwardHeld(): void {
     for (const bytes of raw) sink.forward(bytes);
     forget();
@@ -99,8 +107,11 @@ export function createClientMessages(sink: ClientMessagesSink): ClientMessages {
           sink.control(frame.opcode, payload);
         } else if (frame.final) {
           count++;
-          if (streaming) streaming = false;
-          else complete();
+          if (streaming) {
+            streaming = false;
+            for (const text of own) send(text);
+            own = [];
+          } else complete();
         }
       },
     },
@@ -109,6 +120,7 @@ export function createClientMessages(sink: ClientMessagesSink): ClientMessages {
     push(chunk) {
       reader.push(chunk);
     },
+    send,
     get count() {
       return count;
     },

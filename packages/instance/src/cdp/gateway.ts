@@ -4,6 +4,7 @@ import type { BrowserEndpoint } from "../chromium/browser.ts";
 import { ClientDownloads } from "../downloads/client-downloads.ts";
 import type { SessionDownloads } from "../downloads/session-downloads.ts";
 import { acceptUpgrade, checkUpgrade, connectBrowser } from "./handshake.ts";
+import type { OpenContextProxy } from "./context-proxy.ts";
 import { createCdpGuard } from "./guard.ts";
 import { spliceCdp, type CdpDepartureReason, type CdpSplice } from "./splice.ts";
 
@@ -18,6 +19,8 @@ export interface CdpGatewayOptions {
   endpoint(): Promise<BrowserEndpoint>;
   /** Called when a client comes, before it is connected; the function that it returns is called when that client is gone or told to go. */
   onClient(): (departure: CdpDeparture) => void;
+  /** For browser contexts with their own proxy. */
+  openContextProxy?: OpenContextProxy;
   /** Refuses an upgrade with an error body. */
   refuse(request: IncomingMessage, socket: Socket, refusal: UpgradeRefusal): void;
 }
@@ -93,7 +96,7 @@ export function createCdpGateway(options: CdpGatewayOptions): CdpGateway {
       splice = spliceCdp({
         client,
         browser: socket,
-        guard: createCdpGuard(options.root, downloads),
+        guard: createCdpGuard(options.root, downloads, options.openContextProxy),
         onClosed() {
           if (splice !== undefined) splices.delete(splice);
         },

@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ClientDownloads } from "../downloads/client-downloads.ts";
 import { SessionDownloads } from "../downloads/session-downloads.ts";
+import type { OpenContextProxy } from "./context-proxy.ts";
 import { createCdpGuard } from "./guard.ts";
 
 const message = (value: unknown) => Buffer.from(JSON.stringify(value));
-const guardOf = (root: string) => createCdpGuard(root, new ClientDownloads(root, new SessionDownloads({ root, home: "/home" })));
+const guardOf = (root: string, openContextProxy?: OpenContextProxy) =>
+  createCdpGuard(root, new ClientDownloads(root, new SessionDownloads({ root, home: "/home" })), openContextProxy);
 
 describe("in a box", () => {
   const guard = guardOf("/");
@@ -58,6 +60,45 @@ describe("in a box", () => {
         },
       }),
     });
+  });
+});
+
+describe("a browser context with its own proxy", () => {
+  const opened: unknown[] = [];
+  const guard = guardOf("/", (proxy) => {
+    opened.push(proxy);
+    return proxy.url.includes("full") ? Promise.reject(new Error("too many")) : Promise.resolve(4711);
+  });
+  const create = (params: object) => guard(message({ id: 5, method: "Target.createBrowserContext", params }));
+  const later = async (params: object) => {
+    const verdict = create(params);
+    return typeof verdict === "object" && "later" in verdict ? verdict.later : verdict;
+  };
+
+  it("is led through the instance's own port, hosts without it too", async () => {
+    const params = { disposeOnDetach: true, proxyServer: "http://proxy.example:1", proxyBypassList: "a.example,<-loopback>" };
+    expect(await later(params)).toEqual({
+      replace: JSON.stringify({
+        id: 5,
+        method: "Target.createBrowserContext",
+        params: { disposeOnDetach: true, proxyServer: "http://127.0.0.1:4711", proxyBypassList: "<-loopback>" },
+      }),
+    });
+    expect(opened).toEqual([{ url: "http://proxy.example:1", bypassHosts: ["a.example"] }]);
+  });
+
+  it("leaves a context without one alone, and never past the gateway", () => {
+    expect(create({ disposeOnDetach: true })).toBe("pass");
+    expect(create({ proxyServer: "direct://", proxyBypassList: "*" })).toEqual({
+      replace: '{"id":5,"method":"Target.createBrowserContext","params":{}}',
+    });
+  });
+
+  it("answers with what is wrong", async () => {
+    expect(create({ proxyServer: "socks4://a" })).toEqual({
+      answer: expect.stringMatching(/"id":5,"error":{"code":-32602,"message":"proxyServer: /) as unknown,
+    });
+    expect(await later({ proxyServer: "http://full" })).toEqual({ answer: '{"id":5,"error":{"code":-32602,"message":"too many"}}' });
   });
 });
 

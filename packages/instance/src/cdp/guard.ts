@@ -1,9 +1,15 @@
 import type { ClientDownloads } from "../downloads/client-downloads.ts";
 import type { Verdict } from "./client-messages.ts";
+import { type OpenContextProxy, readContextProxy } from "./context-proxy.ts";
 import { hostPath } from "./host-path.ts";
 
-/** What the guard says of a message: {@link Verdict}, an answer in the browser's place, or an answer after which the client is let go. */
-export type GuardVerdict = Verdict | { readonly answer: string } | { readonly answerAndClose: string };
+/** What the guard says of a message: {@link Verdict}, an answer in the browser's place, an answer after which the client is let go, or one of these later. */
+export type GuardVerdict =
+  | Verdict
+  | { readonly answer: string }
+  | { readonly answerAndClose: string }
+  /** Something has to be opened first: other messages need not wait. */
+  | { readonly later: Promise<{ readonly replace: string } | { readonly answer: string }> };
 
 /** Looks at every small message of a CDP client. */
 export type CdpGuard = (message: Buffer) => GuardVerdict;
@@ -15,6 +21,8 @@ const pathParameters: Readonly<Record<string, string>> = {
   "DOM.setFileInputFiles": "files",
   "Extensions.loadUnpacked": "path",
 };
+
+const createContext = "Target.createBrowserContext";
 
 interface Command {
   readonly id?: unknown;
@@ -29,10 +37,11 @@ interface Command {
  *
  * @param root - what API paths start from; `/` changes none.
  * @param downloads - of this client.
+ * @param openContextProxy - for browser contexts with their own proxy: the browser itself reaches nothing but the egress gateway.
  */
-export function createCdpGuard(root: string, downloads: ClientDownloads): CdpGuard {
+export function createCdpGuard(root: string, downloads: ClientDownloads, openContextProxy?: OpenContextProxy): CdpGuard {
   const mapped = root === "/" ? [] : Object.keys(pathParameters);
-  const methods = ["Browser.close", ...downloadCommands, ...mapped].map((method) => Buffer.from(method));
+  const methods = ["Browser.close", createContext, ...downloadCommands, ...mapped].map((method) => Buffer.from(method));
   return (message) => {
     // A search of bytes spares the parser: nearly no message is of interest.
     if (!methods.some((method) => message.includes(method))) return "pass";
@@ -40,10 +49,29 @@ export function createCdpGuard(root: string, downloads: ClientDownloads): CdpGua
     if (command === undefined || typeof command.method !== "string") return "pass";
     if (command.method === "Browser.close") return { answerAndClose: answer(command, { result: {} }) };
     if (downloadCommands.includes(command.method)) return changeDownloads(command, downloads);
+    if (command.method === createContext && openContextProxy !== undefined) return throughGateway(command, openContextProxy);
     const parameter = root === "/" ? undefined : pathParameters[command.method];
     if (parameter === undefined) return "pass";
     return mapPaths(command, parameter, root);
   };
+}
+
+/** Has a context's own proxy be reached through the egress gateway. */
+function throughGateway(command: Command, openContextProxy: OpenContextProxy): GuardVerdict {
+  const { proxyServer, proxyBypassList, ...rest } = command.params ?? {};
+  if (proxyServer === undefined && proxyBypassList === undefined) return "pass";
+  const proxy = readContextProxy(proxyServer, proxyBypassList);
+  if (proxy === undefined) return { replace: JSON.stringify({ ...command, params: rest }) };
+  const refusal = (message: string) => ({ answer: answer(command, { error: { code: -32602, message } }) });
+  if ("problem" in proxy) return refusal(proxy.problem);
+  const opened = openContextProxy(proxy).then(
+    (port) => {
+      const params = { ...rest, proxyServer: `http://127.0.0.1:${String(port)}`, proxyBypassList: "<-loopback>" };
+      return { replace: JSON.stringify({ ...command, params }) };
+    },
+    (error: unknown) => refusal(error instanceof Error ? error.message : String(error)),
+  );
+  return { later: opened };
 }
 
 function parseCommand(message: Buffer): Command | undefined {

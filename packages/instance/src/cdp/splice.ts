@@ -47,6 +47,14 @@ export function spliceCdp({ client, browser, guard, onClosed }: SpliceOptions): 
       if (closing) return "drop";
       const verdict = guard(message);
       if (typeof verdict === "string" || "replace" in verdict) return verdict;
+      if ("later" in verdict) {
+        void verdict.later.then((made) => {
+          if (closing) return;
+          if ("replace" in made) messages.send(made.replace);
+          else inject(encodeFrame(opcode.text, Buffer.from(made.answer)));
+        });
+        return "drop";
+      }
       const text = "answer" in verdict ? verdict.answer : verdict.answerAndClose;
       inject(encodeFrame(opcode.text, Buffer.from(text)));
       if ("answerAndClose" in verdict) beginClose(encodeClose(1000, "Browser.close ends this connection, not the session"));

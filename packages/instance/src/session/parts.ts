@@ -56,6 +56,7 @@ export function createParts({ config, browser, activity, forwarder, logs, displa
       root: config.root,
       endpoint: () => browser.endpoint(),
       downloads: browser.downloads,
+      openContextProxy: (proxy) => forwarder.portOf(proxy),
       onClient: () => activity.begin(),
     });
   });

@@ -2,6 +2,7 @@ import { BidiMapper } from "chromium-bidi";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
+import type { OpenContextProxy } from "../cdp/context-proxy.ts";
 import { createCdpGuard } from "../cdp/guard.ts";
 import type { BrowserEndpoint } from "../chromium/browser.ts";
 import { ClientDownloads } from "../downloads/client-downloads.ts";
@@ -33,6 +34,8 @@ export interface BidiGatewayOptions {
   readonly root: string;
   readonly downloads: SessionDownloads;
   endpoint(): Promise<BrowserEndpoint>;
+  /** For user contexts with their own proxy. */
+  openContextProxy?: OpenContextProxy;
   /** Called when a client comes; the function that it returns, when it is gone. */
   onClient(): () => void;
 }
@@ -76,7 +79,7 @@ export function createBidiGateway(options: BidiGatewayOptions): BidiGateway {
       });
     });
     const cdp = createMapperCdp({
-      guard: createCdpGuard(options.root, downloads),
+      guard: createCdpGuard(options.root, downloads, options.openContextProxy),
       send(document) {
         browser.send(document);
       },

@@ -58,7 +58,8 @@ export function createMapperCdp(options: { readonly guard: CdpGuard; send(docume
     const document = JSON.stringify({ id, method, params: params ?? {}, ...(sessionId !== undefined && { sessionId }) });
     const answered = Promise.withResolvers<unknown>();
     pending.set(id, answered);
-    const verdict = options.guard(Buffer.from(document));
+    const guarded = options.guard(Buffer.from(document));
+    const verdict = typeof guarded === "object" && "later" in guarded ? await guarded.later : guarded;
     if (verdict === "pass") options.send(document);
     else if (verdict !== "drop") {
       if ("replace" in verdict) options.send(verdict.replace);
