@@ -74,7 +74,7 @@ describe.each(placements)("a proxy of one browser context, in the placement $tit
       const page = await context.newPage();
       const before = proxy.asked.length;
       const answer = await page.goto(`http://wrong.invalid:${port}/`).catch((error: unknown) => String(error));
-      expect(typeof answer === "string" ? answer : answer?.status()).toSatisfy((seen) => seen === 407 || String(seen).includes('net::ERR_'));
+      expect(typeof answer === "string" ? answer : answer?.status()).toSatisfy((seen) => seen === 407 || String(seen).includes("net::ERR_"));
       expect(proxy.asked.length).toBe(before);
       await context.close();
     });
