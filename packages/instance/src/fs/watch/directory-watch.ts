@@ -6,7 +6,7 @@ import type { AncestorWatches } from "./ancestor-watches.ts";
 import { Comparison } from "./comparison.ts";
 import { noteSystemEvent, onPossibleLoss } from "./event-queue-pressure.ts";
 import { entryOf, isSame, KnownTree, type KnownEntry, type PendingCheck } from "./known-tree.ts";
-import { Outbox } from "./outbox.ts";
+import { join, Outbox } from "./outbox.ts";
 import { isSilent } from "./silent-filesystems.ts";
 import { Slices, systemEventsRead } from "./slices.ts";
 import { isForbidden, isMissing, silentFilesystem, tooManyEntries, watchError } from "./watch-errors.ts";
@@ -161,8 +161,7 @@ export class DirectoryWatch {
   }
 
   #checkSoon(directory: KnownEntry, name: string, why: "renamed" | "changed" | "deep" | "listed"): void {
-    // U+FFFD: a name that is not UTF-8, which no path on the wire can name.
-    if (temporaryNamePattern.test(name) || name.includes("\uFFFD")) return;
+    if (temporaryNamePattern.test(name) || !this.#canBeNamed(directory, name)) return;
     const pending = directory.directory?.pending;
     let check = pending?.get(name);
     const isNew = check === undefined;
@@ -173,6 +172,13 @@ export class DirectoryWatch {
     if (why === "renamed") check.renamed = true;
     if (why === "changed") check.changed = true;
     if (why === "deep") check.deep = true;
+  }
+
+  /** Node puts U+FFFD for bytes that are not UTF-8, which no path on the wire can name; but a name may also hold that character itself. */
+  #canBeNamed(directory: KnownEntry, name: string): boolean {
+    if (!name.includes("\uFFFD") || directory.directory?.children.has(name) === true) return true;
+    const parentPath = this.#tree.relativePath(directory);
+    return parentPath !== undefined && this.#look(join(parentPath, name)) !== undefined;
   }
 
   #scanSoon(directory: KnownEntry, deep: boolean): void {
