@@ -47,6 +47,7 @@ import { projectHandlers } from "./projects/handlers.ts";
 import type { Projects } from "./projects/projects.ts";
 import { proxyHandlers } from "./proxies/handlers.ts";
 import type { Proxies } from "./proxies/proxies.ts";
+import { separateContent } from "./public-url/content-origin.ts";
 import type { RequestOrigins } from "./public-url/request-origin.ts";
 import type { RateLimits } from "./rate-limits/rate-limits.ts";
 import { type ReplayAccess, replayHandlers } from "./replays/handlers.ts";
@@ -76,6 +77,8 @@ export interface AppParts {
   readonly authenticator: Authenticator;
   readonly browserPools: BrowserPools;
   readonly chromeStore: ChromeStore;
+  /** Where session content is served, if not at the service's own address. */
+  readonly contentUrl: string | undefined;
   readonly exportDestinations: ExportDestinations;
   readonly extensions: Extensions;
   /** Whether the operator provides any type of proxy. */
@@ -146,6 +149,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
 
   parts.observe(app);
+  if (parts.contentUrl !== undefined) separateContent(app, { contentUrl: parts.contentUrl, origins, replicas });
 
   function refuseWhileDraining(): void {
     if (isDraining())

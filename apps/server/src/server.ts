@@ -43,6 +43,7 @@ import { createProjectStore } from "./projects/project-store.ts";
 import { createProjects } from "./projects/projects.ts";
 import { exitTemplates } from "./proxies/exits.ts";
 import { createProxies } from "./proxies/proxies.ts";
+import { refuseSharedHost } from "./public-url/content-origin.ts";
 import { createRequestOrigins } from "./public-url/request-origin.ts";
 import { createRateLimits } from "./rate-limits/rate-limits.ts";
 import { shareUses } from "./rate-limits/shared-uses.ts";
@@ -91,6 +92,7 @@ export async function startServer(config: Config, options: StartOptions = {}): P
 
 async function start(started: Started, { aroundPlacement = (placement) => placement, database: given }: StartOptions): Promise<RunningServer> {
   const { config, dataDir, log, cleanup } = started;
+  refuseSharedHost(config);
   const rules = createRules(config);
   // A script that waits for it must not read that of an earlier run.
   if (config.ready_file !== undefined) rmSync(config.ready_file, { force: true });
@@ -311,6 +313,7 @@ async function start(started: Started, { aroundPlacement = (placement) => placem
     browserPools,
     auditLogs: createAuditLogs({ database, chain, recorder }),
     chromeStore: createChromeStore(config.chrome_store_url),
+    contentUrl: config.content_url && new URL(config.content_url).origin,
     exportDestinations: exports.destinations,
     extensions,
     hasManagedProxies: Object.keys(exitTemplates(config)).length > 0,

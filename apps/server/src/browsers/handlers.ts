@@ -17,13 +17,15 @@ export interface SessionSigner {
   readonly profiles: Pick<Profiles, "get">;
   readonly secrets: Pick<Secrets, "signSession">;
   readonly liveViews: Pick<LiveViewAddresses, "of">;
+  /** Where session content is served, if not at the service's own address. */
+  readonly contentUrl?: string | undefined;
 }
 
 /** Shows a session to a caller. Its addresses are below the URL by which the caller reaches the service, and end with the caller's key. */
 export async function toBrowser(
   { row, expiresAt, captured }: SessionView,
   { baseUrl, key }: Pick<Access, "baseUrl" | "key">,
-  { profiles, secrets, liveViews }: SessionSigner,
+  { profiles, secrets, liveViews, contentUrl }: SessionSigner,
 ): Promise<Browser> {
   const profile = row.profile_id === null ? undefined : await profileOf(profiles, row.project_id, row.profile_id);
   const token = secrets.signSession(row.id, key.id);
@@ -47,7 +49,7 @@ export async function toBrowser(
   // Field by field: a list shows a hundred sessions at a time, and objects that are spread into one another cost more than the query.
   if (row.ended_at === null) {
     const { browser_live_view_read_only_url, browser_live_view_url } = liveViews.of(row, { baseUrl, keyId: key.id });
-    browser.base_url = address;
+    browser.base_url = `${contentUrl ?? baseUrl}/browsers/${row.id}`;
     if (browser_live_view_url !== undefined) browser.browser_live_view_url = browser_live_view_url;
     if (browser_live_view_read_only_url !== undefined) browser.browser_live_view_read_only_url = browser_live_view_read_only_url;
   } else browser.deleted_at = row.ended_at;

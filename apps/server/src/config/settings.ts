@@ -64,6 +64,14 @@ export const Settings = z.strictObject({
   host: z.optional(text),
   port: z.optional(integer(0, 65_535)),
   public_url: z.optional(httpUrl.check(z.refine((value) => !/[?#@]/.test(value), "must be an address without ?, # and @"))),
+  content_url: z.optional(
+    httpUrl.check(
+      z.refine(
+        (value) => new URL(value).href === `${new URL(value).origin}/`,
+        "must be an origin without a path, such as https://content.shoal.example",
+      ),
+    ),
+  ),
   trusted_proxies: z.optional(z.array(text.check(z.refine(isAddressRange, "must be addresses or CIDR ranges such as 10.0.0.0/8")))),
   trusted_proxy_headers: z.optional(z.enum(["x-forwarded", "forwarded"])),
   replica_url: z.optional(httpUrl),
@@ -162,6 +170,12 @@ export const settings: Readonly<Record<SettingName, Setting>> = {
     kind: "text",
     summary: "Address under which clients reach the service, when a proxy stands before it: https://shoal.example/api, path prefix and all.",
     default: "what trusted proxies say, or else the address of each request",
+  },
+  content_url: {
+    kind: "text",
+    summary:
+      "Separate origin for session content, such as https://content.shoal.example: addresses below base_url are served there and nowhere else, and the service's own pages and the API are not. The proxy must pass the Host header, or be one of trusted_proxies.",
+    default: "none, session content is served at the service's address, in a sandbox",
   },
   trusted_proxies: {
     kind: "list",

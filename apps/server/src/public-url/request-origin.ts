@@ -9,6 +9,8 @@ export type RequestHead = Pick<IncomingMessage, "headers" | "method" | "socket" 
 export interface RequestOrigins {
   /** The address under which the client reached the service, without a slash at its end: `https://shoal.example/api`. */
   baseUrlOf(request: RequestHead): string;
+  /** The host and port that the client asked, in lower case; empty where none is valid. */
+  hostOf(request: RequestHead): string;
   /** The client's address: the last one on the way that no trusted proxy has. Empty when the connection is gone. */
   clientIpOf(request: RequestHead): string;
   /** The request's path and query without the prefix that a proxy has put before it, or left there. */
@@ -113,6 +115,10 @@ export function createRequestOrigins({ publicUrl, trustedProxies, headers: kind 
       const proto = forwarded?.proto?.toLowerCase();
       const host = [forwarded?.host ?? "", asked, "127.0.0.1"].find((candidate) => hostPattern.test(candidate)) ?? "";
       return `${proto === "https" || proto === "wss" ? "https" : "http"}://${host}${prefixOf(request)}`;
+    },
+    hostOf(request) {
+      const { host: asked = "" } = request.headers;
+      return [saidTo(request)?.host ?? "", asked].find((candidate) => hostPattern.test(candidate))?.toLowerCase() ?? "";
     },
     clientIpOf(request) {
       let client = peerOf(request);
