@@ -19,8 +19,8 @@ export const ClickMouseShape = lazyObject(() => ({
   click_type: z._default(z.enum(["down", "up", "click"]), "click"),
   /** Keys that are held down meanwhile, named as in `press_key`; at most 16. */
   hold_keys: holdKeys(),
-  /** 1 to 100; 2 is a double click. Counts for `click` only. */
-  num_clicks: z._default(checked(z.int(), z.minimum(1), z.maximum(100)), 1),
+  /** 0 to 100; 2 is a double click, 0 moves the pointer without a click. Counts for `click` only. */
+  num_clicks: z._default(checked(z.int(), z.minimum(0), z.maximum(100)), 1),
 }));
 /** A click of the mouse. */
 export interface ClickMouse extends z.input<typeof ClickMouseShape> {}

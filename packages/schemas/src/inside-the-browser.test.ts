@@ -35,12 +35,13 @@ describe("limits", () => {
       ClickMouse,
       [
         { x: -1, y: 0 },
+        { x: 1, y: 1, num_clicks: 0 },
         { x: 1, y: 1, num_clicks: 100, hold_keys: many(16, "Shift") },
       ],
       [
         { x: 1 },
         { x: 1.5, y: 0 },
-        { x: 1, y: 1, num_clicks: 0 },
+        { x: 1, y: 1, num_clicks: -1 },
         { x: 1, y: 1, num_clicks: 101 },
         { x: 1, y: 1, hold_keys: many(17, "a") },
         { x: 1, y: 1, button: "top" },

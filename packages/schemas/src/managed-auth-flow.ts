@@ -10,8 +10,8 @@ export const AuthFieldShape = lazyObject(() => ({
   ref: z.string(),
   /** What to enter: who one is, a password, a code that was sent, a code of a generator or the generator's secret, or another text. */
   type: openEnum("identifier", "password", "code", "totp_code", "totp_secret", "text"),
-  /** Why it is asked for: no value was known, or the site refused the known one. */
-  reason: openEnum("missing", "rejected"),
+  /** Why it is asked for: no value was known, or the site refused the known one. Services of other versions leave it out. */
+  reason: z.optional(openEnum("missing", "rejected")),
   /** The site's own words for it. */
   label: z.optional(z.string()),
   /** More of the site's words: a format, where a code was sent to. */

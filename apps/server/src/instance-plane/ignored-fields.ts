@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 
 /** The instance checks bodies of its operations, so the service's setting travels with each request. */
 export function unknownFieldsHeaders(unknownFields: UnknownFields): OutgoingHttpHeaders {
-  return { [unknownFieldsHeader]: unknownFields };
+  return unknownFields === "refuse" ? { [unknownFieldsHeader]: unknownFields } : {};
 }
 
 /** Longer than any list that the router makes. */

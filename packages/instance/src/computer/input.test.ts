@@ -59,6 +59,12 @@ describeChromium("mouse and keyboard", (chromium) => {
     expect(await act(instance, "get_mouse_position")).toEqual({ x: 710, y: 400 });
   });
 
+  it("moves the pointer without a click where none is asked for", async () => {
+    await act(instance, "click_mouse", { x: 640, y: 410, num_clicks: 0 });
+    expect(await act(instance, "get_mouse_position")).toEqual({ x: 640, y: 410 });
+    expect(await page.events("mousedown", "mouseup", "click")).toEqual([]);
+  });
+
   it("click several times, hold keys, press and let go", async () => {
     await act(instance, "click_mouse", { x: 700, y: 400, num_clicks: 3, hold_keys: ["Shift", "Ctrl"] });
     const events = await page.events("mousedown", "click", "dblclick", "keydown", "keyup");
