@@ -9,6 +9,7 @@ import type { Group } from "./groups.ts";
 import { addOperation } from "./operation-command.ts";
 import type { Terminal } from "./output.ts";
 import { addRootCommands } from "./root-commands.ts";
+import { addCdpPortCommand } from "./cdp-port-command.ts";
 import { addToolCommands } from "./tool-commands.ts";
 import { kebab } from "./words.ts";
 
@@ -127,6 +128,7 @@ export function buildProgram(tables: CommandTables, run: Run): Program {
   addRootCommands(adding);
   addAccountCommands(adding);
   addToolCommands(adding);
+  addCdpPortCommand(adding);
   addAppCommands(adding);
   for (const word of index.tables) groupFor([word]);
   for (const spec of index.roots) addOperation(root, spec, adding);
