@@ -150,6 +150,7 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
       expect((await test.shoal.browsers.process.status(browser.session_id, flight.sleeper)).state).toBe("running");
       await works(browser.session_id);
       expect((await test.shoal.browsers.fs.listFiles(browser.session_id, { path: "/home/shoal" })).map(({ name }) => name)).toEqual([
+        ".incoming-downloads",
         "Downloads",
         "made",
       ]);

@@ -314,7 +314,10 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       for await (const piece of processes.output(session_id, process_id)) if (piece.kind === "exit") expect(piece.exitCode).not.toBe(0);
       expect(sleepers()).toBeGreaterThan(300);
       expect(sleepers()).toBeLessThan(1_024);
-      expect((await test.shoal.browsers.fs.listFiles(session_id, { path: "/home/shoal" })).map(({ name }) => name)).toEqual(["Downloads"]);
+      expect((await test.shoal.browsers.fs.listFiles(session_id, { path: "/home/shoal" })).map(({ name }) => name)).toEqual([
+        ".incoming-downloads",
+        "Downloads",
+      ]);
       expect(await codeOf(processes.spawn(session_id, { command: "sh", allocate_tty: true }))).toBe("429 too_many_processes");
       expect(await codeOf(test.shoal.browsers.playwright.execute(session_id, { code: "return 1" }))).toBe("429 too_many_processes");
       await processes.kill(session_id, process_id, { signal: "KILL" });
