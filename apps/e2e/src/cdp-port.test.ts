@@ -1,39 +1,25 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { request } from "node:http";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { missingFor } from "./testing/components.ts";
+import { type CdpPort, startCdpPort } from "./testing/cdp-port.ts";
+import { startChromedriver } from "./testing/chromedriver.ts";
+import { chromedriverTests, missingFor } from "./testing/components.ts";
 import { useService } from "./testing/service.ts";
 import { useSession } from "./testing/session.ts";
 
 const missing = missingFor("sandbox");
-const chromedriver = "/usr/bin/chromedriver";
-const command = join(import.meta.dirname, "../../cli/dist/shoal.js");
 
 describe.skipIf(missing !== undefined)(`shoal browsers cdp-port${missing === undefined ? "" : ` (skipped, ${missing})`}`, () => {
   const test = useService(() => ["--placement", "sandbox"]);
   const session = useSession(test);
-  let child: ChildProcess;
+  let port: CdpPort;
   let address: string;
   beforeAll(async () => {
-    const { apiKey, baseUrl } = test.service;
-    child = spawn(process.execPath, [command, "browsers", "cdp-port", session.id, "--port", "0"], {
-      env: { ...process.env, SHOAL_API_KEY: apiKey, SHOAL_BASE_URL: baseUrl },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    if (child.stdout === null) throw new Error("The command has no output.");
-    const lines = createInterface(child.stdout);
-    address = await new Promise<string>((resolve) => lines.once("line", resolve));
+    port = await startCdpPort(test, session.id);
+    ({ address } = port);
   }, 30_000);
-  afterAll(async () => {
-    const ended = new Promise((resolve) => child.once("exit", resolve));
-    child.kill("SIGINT");
-    await ended;
-  });
+  afterAll(() => port[Symbol.asyncDispose]());
 
   it("serves clients that take a host and a port only", async () => {
     expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -51,28 +37,18 @@ describe.skipIf(missing !== undefined)(`shoal browsers cdp-port${missing === und
     expect(JSON.stringify(targets)).not.toContain("jwt");
   });
 
-  it.skipIf(!existsSync(chromedriver))("takes chromedriver, so that WebDriver classic works", async () => {
-    const driver = spawn(chromedriver, ["--port=0"], { stdio: ["ignore", "pipe", "ignore"] });
-    try {
-      const port = await new Promise<string>((resolve) => {
-        createInterface(driver.stdout).on("line", (line) => {
-          const found = /started successfully on port (\d+)/.exec(line)?.[1];
-          if (found !== undefined) resolve(found);
-        });
-      });
-      const ask = async (method: string, path: string, body?: object): Promise<unknown> => {
-        const answer = await fetch(`http://127.0.0.1:${port}/session${path}`, { method, ...(body && { body: JSON.stringify(body) }) });
-        return ((await answer.json()) as { value: unknown }).value;
-      };
-      const capabilities = { alwaysMatch: { "goog:chromeOptions": { debuggerAddress: new URL(address).host } } };
-      const { sessionId } = (await ask("POST", "", { capabilities })) as { sessionId: string };
-      await ask("POST", `/${sessionId}/url`, { url: "data:text/html,<title>classic</title>" });
-      expect(await ask("GET", `/${sessionId}/title`)).toBe("classic");
-      await ask("DELETE", `/${sessionId}`);
-      expect((await test.shoal.browsers.get(session.id)).browser_restarts).toBe(0);
-    } finally {
-      driver.kill();
-    }
+  it.skipIf(chromedriverTests.skip)(`takes chromedriver, so that WebDriver classic works${chromedriverTests.reason}`, async () => {
+    await using driver = await startChromedriver();
+    const ask = async (method: string, path: string, body?: object): Promise<unknown> => {
+      const answer = await fetch(`${driver.address}/session${path}`, { method, ...(body && { body: JSON.stringify(body) }) });
+      return ((await answer.json()) as { value: unknown }).value;
+    };
+    const capabilities = { alwaysMatch: { "goog:chromeOptions": { debuggerAddress: new URL(address).host } } };
+    const { sessionId } = (await ask("POST", "", { capabilities })) as { sessionId: string };
+    await ask("POST", `/${sessionId}/url`, { url: "data:text/html,<title>classic</title>" });
+    expect(await ask("GET", `/${sessionId}/title`)).toBe("classic");
+    await ask("DELETE", `/${sessionId}`);
+    expect((await test.shoal.browsers.get(session.id)).browser_restarts).toBe(0);
   });
 
   it("refuses web pages: foreign names for this machine, and WebSockets with an origin", async () => {

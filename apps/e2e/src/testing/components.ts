@@ -1,4 +1,6 @@
 import { examineHost, type PlacementKind } from "@shoal/placement";
+import { existsSync } from "node:fs";
+import { chromedriver } from "./chromedriver.ts";
 
 const host = await examineHost();
 
@@ -43,3 +45,9 @@ export const authorityPlacements = fullChromiumPlacements.map(({ placement, skip
   const isMissing = process.env.SHOAL_REQUIRE_ALL !== "1" && host.findings.some(({ name, advice }) => name === "authorities" && advice !== undefined);
   return isMissing ? { placement, skip: true, title: `${placement} (skipped, no certutil: apt install libnss3-tools)` } : { placement, skip, title };
 });
+
+/** Whether tests with chromedriver are skipped, and what their titles then end with. */
+export const chromedriverTests =
+  process.env.SHOAL_REQUIRE_ALL === "1" || existsSync(chromedriver)
+    ? { skip: false, reason: "" }
+    : { skip: true, reason: " (skipped, no chromedriver: apt install chromium-driver)" };
