@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, request as httpRequest } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 
-/** An HTTP proxy that wants a user name and password, and reaches every name on this machine's loopback interface. */
+/** An HTTP proxy that wants a user name and password if it is given them, and reaches every name on this machine's loopback interface. */
 export interface PasswordProxy extends AsyncDisposable {
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
@@ -10,8 +10,8 @@ export interface PasswordProxy extends AsyncDisposable {
   readonly asked: string[];
 }
 
-export async function startPasswordProxy(username: string, password: string): Promise<PasswordProxy> {
-  const wanted = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+export async function startPasswordProxy(username?: string, password = ""): Promise<PasswordProxy> {
+  const wanted = username === undefined ? undefined : `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
   const asked: string[] = [];
   const isKnown = (request: IncomingMessage): boolean => request.headers["proxy-authorization"] === wanted;
   const server = createServer((request, response) => {
