@@ -104,7 +104,8 @@ export class Comparison {
     this.#goneBefore.delete(path);
     const origin = this.live ? this.#originOf(stats, depth) : undefined;
     // Looking at the origin may have shown that this directory is elsewhere by now; it is scanned there.
-    if (this.#init.tree.relativePath(directory) === undefined) return;
+    const parentPath = this.#init.tree.relativePath(directory);
+    if (parentPath === undefined || join(parentPath, name) !== path) return;
     const plain = inPlaceOf?.entry.directory === undefined && !stats.isDirectory();
     let entry: KnownEntry;
     if (origin && this.#init.outbox.arrive(origin, directory, path)) {
@@ -121,7 +122,8 @@ export class Comparison {
       this.#init.tree.add(directory, entry);
       entry.placedAt = this.#init.outbox.position;
       if (this.live) {
-        const replaces = inPlaceOf && plain;
+        // What was here may turn out to have moved away while the origin was looked for: then this path was empty.
+        const replaces = inPlaceOf && plain && inPlaceOf.outcome !== "moved";
         const item = this.#init.outbox.push(replaces ? "WRITE" : "CREATE", path, entry.directory !== undefined);
         if (replaces) inPlaceOf.replacement = item;
         else if (check.changed && !entry.directory && stats.size > 0) this.#init.outbox.push("WRITE", path, false);

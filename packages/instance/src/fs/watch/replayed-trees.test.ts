@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { replay, serveWatches, treeOf, type Frame } from "./testing/served-watches.ts";
+import { misplaced, replay, serveWatches, treeOf, type Frame } from "./testing/served-watches.ts";
 
 // Few names, so that they are often taken, freed and taken again.
 const name = fc.constantFrom("a", "b", "c");
@@ -77,6 +77,7 @@ async function run(
   const frames: Frame[] = await reader.toEnd();
   const now = [...(await visible())].sort();
   for (const knows of ["moves", "creations"] as const) expect([...replay(started, frames, knows)].sort(), knows).toEqual(now);
+  expect(misplaced(started, frames, "/w")).toEqual([]);
   expect(frames.map((frame) => frame.id)).toEqual(frames.map((_, index) => index + 1));
   expect(served.faults).toEqual([]);
 }

@@ -208,3 +208,26 @@ export function replay(before: ReadonlyMap<string, boolean>, frames: readonly Fr
   }
   return tree;
 }
+
+/**
+ * Events that do not fit the tree that the events before them have made: a CREATE in a directory, or another event of a path, that is not there at that point.
+ *
+ * @param before - what was below the watched directory at the start.
+ */
+export function misplaced(before: ReadonlyMap<string, boolean>, frames: readonly Frame[], watchedPath: string): string[] {
+  const tree = new Map(before).set(watchedPath, true);
+  const below = (path: string): [string, boolean][] => [...tree].filter(([at]) => at === path || at.startsWith(`${path}/`));
+  return frames.flatMap(({ event, id }) => {
+    if (!event) return [];
+    const { type, path, is_dir, dest_path } = event;
+    const fits = type === "CREATE" ? tree.get(path.slice(0, path.lastIndexOf("/"))) === true : tree.has(path);
+    const moved = type === "RENAME" || type === "DELETE" ? below(path) : [];
+    for (const [at] of moved) tree.delete(at);
+    if (type === "CREATE") tree.set(path, is_dir ?? false);
+    if (dest_path !== undefined) {
+      for (const [at] of below(dest_path)) tree.delete(at);
+      for (const [at, isDirectory] of moved) tree.set(dest_path + at.slice(path.length), isDirectory);
+    }
+    return fits ? [] : [`${id} ${type} ${path}`];
+  });
+}
