@@ -28,6 +28,11 @@ export const FileInfoShape = lazyObject(() => ({
   mod_time: Timestamp,
   /** Type and permissions as `ls -l` prints them: `-rw-r--r--`, `drwxr-xr-x`, `lrwxrwxrwx`. */
   mode: z.string(),
+  /**
+   * True where the name is not UTF-8, else absent. `name` and `path` then hold `\xNN` for each invalid byte and `\\` for each backslash of the name.
+   * Other calls do not find such a path; use `browsers.process.exec` to rename the file.
+   */
+  is_escaped: z.optional(z.boolean()),
 }));
 /** A file, directory or symbolic link in the browser's filesystem. */
 export interface FileInfo extends z.output<typeof FileInfoShape> {}
@@ -125,6 +130,11 @@ export const FileSystemEventShape = lazyObject(() => ({
   is_dir: z.optional(z.boolean()),
   /** Of a `RENAME`: the new absolute path. */
   dest_path: z.optional(z.string()),
+  /**
+   * True where `path` or `dest_path` holds a name that is not UTF-8, else absent. That name then has `\xNN` for each invalid byte and `\\` for each backslash;
+   * the other names are unchanged. Other calls do not find such a path.
+   */
+  is_escaped: z.optional(z.boolean()),
 }));
 /** A change below a watched directory. */
 export interface FileSystemEvent extends z.output<typeof FileSystemEventShape> {}

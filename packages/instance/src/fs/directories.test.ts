@@ -12,6 +12,7 @@ interface Info {
   readonly path: string;
   readonly mode: string;
   readonly is_dir: boolean;
+  readonly is_escaped?: boolean;
 }
 
 describe.each(rootKinds)("directories below %s", (kind) => {
@@ -36,7 +37,7 @@ describe.each(rootKinds)("directories below %s", (kind) => {
     const list = JSON.parse((await fs.call("list_files", { query: { path: fs.at("") } })).text) as Info[];
     expect(performance.now() - begin).toBeLessThan(60_000);
     expect(list).toHaveLength(20_001);
-    expect(list.at(-1)?.name).toBe("bad\uFFFDname");
+    expect(list.filter(({ is_escaped }) => is_escaped)).toMatchObject([{ name: "bad\\xffname", path: fs.at("bad\\xffname") }]);
   });
 
   it("makes a directory with its parents, whatever the umask, and leaves an existing one", async () => {

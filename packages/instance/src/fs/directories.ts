@@ -2,6 +2,7 @@ import type { FileInfo } from "@shoal/schemas";
 import { ServiceError } from "@shoal/router";
 import { lstat, readdir, stat, unlink } from "node:fs/promises";
 import { fileSystemError, hasCode, notADirectory, notAFile, orServiceError } from "./errors.ts";
+import { readableName } from "./escaped-names.ts";
 import { describeFile, fileKind } from "./file-info.ts";
 import type { FileSystemLimits } from "./limits.ts";
 import { apiPath, hostPath, locate, topOf, type SessionRoot } from "./paths.ts";
@@ -16,7 +17,7 @@ const namedRemains = 5;
 
 /**
  * Lists a directory, one level, sorted by name (by UTF-16 units); links are described as themselves, entries that vanish meanwhile are left out.
- * A name that is not valid UTF-8 is given with U+FFFD in place of what is invalid: JSON has no other way, so its path cannot be used in other calls.
+ * A name that is not UTF-8 is given escaped and flagged; its path cannot be used in other calls.
  */
 export async function listFiles(root: SessionRoot, path: string): Promise<FileInfo[]> {
   const action = "list";
@@ -33,9 +34,9 @@ export async function listFiles(root: SessionRoot, path: string): Promise<FileIn
     let next = 0;
     const lookAtRest = async (): Promise<void> => {
       for (let name = names[next++]; name !== undefined; name = names[next++]) {
-        const text = name.toString("utf8");
+        const { text, ...flag } = readableName(name);
         try {
-          found.push(describeFile(path === "/" ? `/${text}` : `${path}/${text}`, text, await lstat(Buffer.concat([prefix, name]))));
+          found.push({ ...describeFile(path === "/" ? `/${text}` : `${path}/${text}`, text, await lstat(Buffer.concat([prefix, name]))), ...flag });
         } catch (error) {
           if (!hasCode(error, "ENOENT")) throw error;
         }

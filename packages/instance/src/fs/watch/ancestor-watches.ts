@@ -72,9 +72,9 @@ export class AncestorWatches {
 
   #watch(path: string): FSWatcher | undefined {
     try {
-      const watcher = watch(path, { persistent: false }, (kind, name) => {
-        noteSystemEvent({ watcher, kind, name });
-        if (kind === "rename") this.#notify(path, name);
+      const watcher = watch(path, { encoding: "buffer", persistent: false }, (kind, name) => {
+        noteSystemEvent({ watcher, kind, name: name === null ? null : name.toString("latin1") });
+        if (kind === "rename") this.#notify(path, name === null ? null : name.toString());
       });
       watcher.on("error", () => {
         watcher.close();

@@ -3,10 +3,11 @@ import { lstatSync, readdirSync, statSync, watch, type Stats } from "node:fs";
 import { basename } from "node:path";
 import { temporaryNamePattern } from "../temporary.ts";
 import type { AncestorWatches } from "./ancestor-watches.ts";
+import { byteName, bytesOf } from "./byte-names.ts";
 import { Comparison } from "./comparison.ts";
 import { noteSystemEvent, onPossibleLoss } from "./event-queue-pressure.ts";
 import { entryOf, isSame, KnownTree, type KnownEntry, type PendingCheck } from "./known-tree.ts";
-import { join, Outbox } from "./outbox.ts";
+import { Outbox } from "./outbox.ts";
 import { isSilent } from "./silent-filesystems.ts";
 import { Slices, systemEventsRead } from "./slices.ts";
 import { isForbidden, isMissing, silentFilesystem, tooManyEntries, watchError } from "./watch-errors.ts";
@@ -17,6 +18,7 @@ const pairWithinMs = 20;
 const maxWatcherErrors = 100;
 /** A path of /name/. makes the kernel's notes about the directory itself arrive under the name `.`, which no child can have. */
 const isLinux = process.platform === "linux";
+const selfSuffix = Buffer.from("/.");
 
 /** What a watch is told to do, and whom it tells. */
 export interface DirectoryWatchInit {
@@ -43,12 +45,14 @@ type Job =
  * look at one name, and what is found is compared with what was last reported. So events that come late, twice, or for files that were
  * found by a scan already do no harm, and where the kernel dropped some a scan makes up for them.
  *
- * Names that are not UTF-8 are passed over, as no path on the wire can name them; so is what lies in directories that may not be read, until they may.
+ * What lies in directories that may not be read is passed over, until they may.
  *
  * Looking is synchronous, in slices: a few microseconds for each file, in the order of the kernel's events, with nothing to race against.
  */
 export class DirectoryWatch {
   readonly #init: DirectoryWatchInit;
+  /** {@link byteName} of the directory in this process's filesystem. */
+  readonly #top: string;
   readonly #tree: KnownTree;
   readonly #outbox: Outbox;
   readonly #comparison: Comparison;
@@ -67,6 +71,7 @@ export class DirectoryWatch {
 
   private constructor(init: DirectoryWatchInit, root: KnownEntry) {
     this.#init = init;
+    this.#top = byteName(init.hostPath);
     this.#tree = new KnownTree(root);
     this.#outbox = new Outbox(this.#tree, init.apiPath, init.onEvent);
     this.#comparison = new Comparison({
@@ -99,7 +104,7 @@ export class DirectoryWatch {
       throw watchError(error, init.apiPath);
     }
     if (!stats.isDirectory()) throw watchError(Object.assign(new Error("not a directory"), { code: "ENOTDIR" }), init.apiPath);
-    const root = entryOf(basename(init.apiPath), stats);
+    const root = entryOf(byteName(basename(init.apiPath)), stats);
     if (isSilent(init.hostPath)) throw silentFilesystem(init.apiPath);
     const started = new DirectoryWatch(init, root);
     try {
@@ -161,7 +166,7 @@ export class DirectoryWatch {
   }
 
   #checkSoon(directory: KnownEntry, name: string, why: "renamed" | "changed" | "deep" | "listed"): void {
-    if (temporaryNamePattern.test(name) || !this.#canBeNamed(directory, name)) return;
+    if (temporaryNamePattern.test(name)) return;
     const pending = directory.directory?.pending;
     let check = pending?.get(name);
     const isNew = check === undefined;
@@ -172,13 +177,6 @@ export class DirectoryWatch {
     if (why === "renamed") check.renamed = true;
     if (why === "changed") check.changed = true;
     if (why === "deep") check.deep = true;
-  }
-
-  /** Node puts U+FFFD for bytes that are not UTF-8, which no path on the wire can name; but a name may also hold that character itself. */
-  #canBeNamed(directory: KnownEntry, name: string): boolean {
-    if (!name.includes("\uFFFD") || directory.directory?.children.has(name) === true) return true;
-    const parentPath = this.#tree.relativePath(directory);
-    return parentPath !== undefined && this.#look(join(parentPath, name)) !== undefined;
   }
 
   #scanSoon(directory: KnownEntry, deep: boolean): void {
@@ -222,13 +220,14 @@ export class DirectoryWatch {
     state.queuedScan = undefined;
     const relativePath = this.#tree.relativePath(directory);
     if (relativePath === undefined || this.#rootGone) return;
-    const hostPath = this.#hostPath(relativePath);
-    let names: string[];
+    const place = this.#placeOf(relativePath);
+    let names: readonly Buffer[];
     const former = state.watcher;
     try {
       // Before the listing, so that nothing falls between; and before the former is closed, for the same reason.
-      const watcher = watch(isLinux ? `${hostPath}/.` : hostPath, { persistent: false }, (kind, name) => {
-        this.#onSystemEvent(directory, kind, name);
+      const watched = isLinux ? Buffer.concat([place, selfSuffix]) : place;
+      const watcher = watch(watched, { encoding: "buffer", persistent: false }, (kind, name) => {
+        this.#onSystemEvent(directory, kind, name === null ? null : name.toString("latin1"));
       });
       watcher.on("error", (error) => {
         if (state.watcher !== watcher) return;
@@ -239,9 +238,9 @@ export class DirectoryWatch {
       });
       state.watcher = watcher;
       former?.close();
-      names = readdirSync(hostPath);
+      names = readdirSync(place, { encoding: "buffer" });
       // The watched path itself may be a link; below it links are not followed.
-      const stats = (directory === this.#tree.root ? statSync : lstatSync)(hostPath, { throwIfNoEntry: false });
+      const stats = (directory === this.#tree.root ? statSync : lstatSync)(place, { throwIfNoEntry: false });
       if (!(stats && isSame(directory, stats))) {
         // Something else, a link perhaps, came into its place meanwhile.
         this.#checkAgain(directory);
@@ -252,7 +251,7 @@ export class DirectoryWatch {
       else if (!isForbidden(error) || directory === this.#tree.root) throw error;
       return;
     }
-    for (const name of names) this.#checkSoon(directory, name, why);
+    for (const name of names) this.#checkSoon(directory, name.toString("latin1"), why);
     if (state.children.size > 0) for (const name of state.children.keys()) this.#checkSoon(directory, name, why);
   }
 
@@ -265,13 +264,13 @@ export class DirectoryWatch {
     if (!this.#init.recursive) return false;
     if (directory.dev === directory.parent?.dev) return true;
     const path = this.#tree.relativePath(directory);
-    return path !== undefined && !isSilent(this.#hostPath(path));
+    return path !== undefined && !isSilent(this.#placeOf(path));
   }
 
   #look(relativePath: string): Stats | "hidden" | undefined {
     if (this.#rootGone) return undefined;
     try {
-      return lstatSync(this.#hostPath(relativePath), { throwIfNoEntry: false });
+      return lstatSync(this.#placeOf(relativePath), { throwIfNoEntry: false });
     } catch (error) {
       if (isForbidden(error)) return "hidden";
       if (isMissing(error)) return undefined;
@@ -279,8 +278,8 @@ export class DirectoryWatch {
     }
   }
 
-  #hostPath(relativePath: string): string {
-    return relativePath === "" ? this.#init.hostPath : `${this.#init.hostPath}/${relativePath}`;
+  #placeOf(relativePath: string): Buffer {
+    return bytesOf(relativePath === "" ? this.#top : `${this.#top}/${relativePath}`);
   }
 
   /** Looks at everything once more. */

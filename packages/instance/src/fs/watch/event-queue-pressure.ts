@@ -15,6 +15,7 @@ export interface SystemEvent {
   /** Stands for the watcher. */
   readonly watcher: object;
   readonly kind: string;
+  /** A `byteName`. */
   readonly name: string | null;
 }
 

@@ -27,6 +27,7 @@ export interface PendingCheck {
 
 /** A file, link or directory as it was when last looked at. */
 export interface KnownEntry {
+  /** A `byteName`, as all names and paths here are. */
   name: string;
   /** Absent for the root, and for what has been taken out of the tree. */
   parent: KnownEntry | undefined;

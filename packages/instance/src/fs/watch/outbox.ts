@@ -1,5 +1,7 @@
 import type { FileSystemEvent } from "@shoal/schemas";
 import type { Stats } from "node:fs";
+import { readableName } from "../escaped-names.ts";
+import { bytesOf } from "./byte-names.ts";
 import { isSurelySame, type KnownEntry, type KnownTree } from "./known-tree.ts";
 
 type EventType = "CREATE" | "WRITE" | "DELETE" | "RENAME";
@@ -149,7 +151,7 @@ export class Outbox {
   removeAll(): void {
     const { root } = this.#tree;
     for (const child of root.directory?.children.values() ?? []) this.#emitRemoval(child, child.name);
-    this.#emit({ type: "DELETE", name: root.name, path: this.#apiRoot, is_dir: true });
+    this.#emit({ type: "DELETE", name: readableName(bytesOf(root.name)).text, path: this.#apiRoot, is_dir: true });
   }
 
   #settle(departure: Departure, outcome: "moved" | "deleted"): void {
@@ -186,18 +188,20 @@ export class Outbox {
   }
 
   #emitItem(item: EventItem): void {
-    const name = item.relativePath.slice(item.relativePath.lastIndexOf("/") + 1);
+    const path = readableName(bytesOf(item.relativePath));
+    const destination = item.destination === undefined ? undefined : readableName(bytesOf(item.destination));
     this.#emit({
       type: item.type,
-      name,
-      path: this.#apiPath(item.relativePath),
+      name: path.text.slice(path.text.lastIndexOf("/") + 1),
+      path: this.#apiPath(path.text),
       ...(item.isDirectory !== undefined && { is_dir: item.isDirectory }),
-      ...(item.destination !== undefined && { dest_path: this.#apiPath(item.destination) }),
+      ...(destination !== undefined && { dest_path: this.#apiPath(destination.text) }),
+      ...((path.is_escaped ?? destination?.is_escaped) && { is_escaped: true }),
     });
   }
 
-  #apiPath(relativePath: string): string {
-    return `${this.#apiRoot === "/" ? "" : this.#apiRoot}/${relativePath}`;
+  #apiPath(relativeText: string): string {
+    return `${this.#apiRoot === "/" ? "" : this.#apiRoot}/${relativeText}`;
   }
 }
 

@@ -14,7 +14,7 @@ const silent = new Map([
 ]);
 
 /** Whether a directory lies on a filesystem that does not report changes. */
-export function isSilent(hostPath: string): boolean {
+export function isSilent(hostPath: string | Buffer): boolean {
   if (process.platform !== "linux") return false;
   try {
     return silent.has(statfsSync(hostPath).type);

@@ -61,25 +61,6 @@ describe("a directory watch", () => {
     expect(eventsOf(frames).every(({ name, path }) => path.endsWith(`/${name ?? ""}`))).toBe(true);
   });
 
-  it("reports names that hold U+FFFD, and leaves out names that are not UTF-8", generous, async () => {
-    await using served = await prepared();
-    const frames = await watched(
-      served,
-      `const name = (text) => Buffer.concat([Buffer.from("w/"), Buffer.from(text, "latin1")]);
-      const fs = await import("node:fs");
-      fs.writeFileSync("w/real \ufffd", "1");
-      fs.writeFileSync(name("not \xff utf-8"), "1");
-      fs.mkdirSync("w/\ufffd");
-      fs.writeFileSync("w/\ufffd/inner", "1");
-      fs.renameSync("w/real \ufffd", "w/moved \ufffd");
-      fs.rmSync("w/moved \ufffd");`,
-      { by: "node" },
-    );
-    const lines = linesOf(frames);
-    for (const line of ["CREATE /w/\ufffd/", "CREATE /w/\ufffd/inner"]) expect(lines).toContain(line);
-    expect(lines.some((line) => line.includes("utf-8"))).toBe(false);
-  });
-
   it("tells of one level unless it is recursive", generous, async () => {
     await using served = await prepared("w/old");
     const frames = await watched(served, "mkdir -p w/new/deep; touch w/old/hidden w/new/hidden w/seen; mv w/old w/renamed", { recursive: false });
