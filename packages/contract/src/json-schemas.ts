@@ -1,5 +1,5 @@
 import * as schemas from "@shoal/schemas";
-import { openEnumValues } from "@shoal/schemas";
+import { alwaysSentFields, openEnumValues } from "@shoal/schemas";
 import * as z from "zod/mini";
 
 /** One schema as JSON: keywords and their values. */
@@ -155,8 +155,17 @@ function tidy({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSche
   const values = openEnumValues.get(zodSchema);
   if (values !== undefined) jsonSchema.enum = [...values];
   const { def } = zodSchema._zod;
+  if (def.type === "object") {
+    const required = new Set(jsonSchema.required as string[] | undefined);
+    const names = Object.keys(def.shape).filter((name) => required.has(name) || isAlwaysSent(def.shape[name]));
+    if (names.length > 0) jsonSchema.required = names;
+  }
   if (def.type === "union" && "discriminator" in def && typeof def.discriminator === "string")
     jsonSchema.discriminator = { propertyName: def.discriminator };
+}
+
+function isAlwaysSent(field: z.core.$ZodType | undefined): boolean {
+  return field !== undefined && alwaysSentFields.has(field);
 }
 
 function dropDialect(schema: JsonSchema, io: "input" | "output"): void {

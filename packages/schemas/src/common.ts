@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { checked, type Schema } from "./schema.ts";
 
-/** A moment in UTC, ISO 8601: `2026-01-31T12:00:00.000Z`. */
-export const Timestamp: Schema<string> = z.lazy(() => z.iso.datetime());
+/** A moment, ISO 8601: `2026-01-31T12:00:00.000Z`. Shoal sends UTC; other services of the same wire may send an offset. */
+export const Timestamp: Schema<string> = z.lazy(() => z.iso.datetime({ offset: true }));
 
 /** An identifier that the service made: a letter and 23 letters or digits. */
 export const Id: Schema<string> = z.lazy(() => checked(z.string(), z.minLength(1), z.maxLength(255)));

@@ -43,6 +43,7 @@ describe("a new proxy", () => {
     [{ type: "mobile", config: { country: "US", zip: "94103" } }, "config.zip: is not taken by a mobile proxy"],
     [{ type: "datacenter", config: server }, "config.port: is not taken by a datacenter proxy"],
     [{ type: "residential", config: { city: "berlin" } }, "config.city: needs country"],
+    [{ type: "isp", config: { country: "" } }, "config.country: must not be empty; omit it"],
   ])("is refused as %j", (proxy, problem) => {
     expect(problems(CreateProxy, proxy)).toContain(problem);
   });

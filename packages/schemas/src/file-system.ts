@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { Timestamp } from "./common.ts";
-import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
+import { alwaysSent, checked, lazyObject, openEnum, type Schema } from "./schema.ts";
 
 /** An absolute path in the browser's filesystem: begins with `/`, at most 4096 characters, no NUL. */
 export const AbsolutePath: Schema<string> = z.lazy(() =>
@@ -110,7 +110,7 @@ export const StartWatch: Schema<z.output<typeof StartWatchShape>, StartWatch> = 
 
 export const DirectoryWatchShape = lazyObject(() => ({
   /** Names the watch in `events` and `stop`. */
-  watch_id: z.string(),
+  watch_id: alwaysSent(z.string()),
 }));
 /** A directory watch that has begun: what happens from now on is kept for its readers. */
 export interface DirectoryWatch extends z.output<typeof DirectoryWatchShape> {}

@@ -1,4 +1,4 @@
-export { lazyObject, checked, openEnumValues, openEnum, openUnion, suggestedText, type Schema } from "./schema.ts";
+export { lazyObject, checked, alwaysSent, alwaysSentFields, openEnumValues, openEnum, openUnion, suggestedText, type Schema } from "./schema.ts";
 export { errorCodes, ErrorDetail, ErrorBody, LimitError, type ErrorCode } from "./error.ts";
 export { Timestamp, Id, DisplayName, SlugName, Tags, pageFields, DeletionStatus } from "./common.ts";
 export { Since, LogEvent, ErrorEvent, HeartbeatEvent } from "./events.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Timestamp } from "./common.ts";
 import { AbsolutePath } from "./file-system.ts";
-import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
+import { alwaysSent, checked, lazyObject, openEnum, type Schema } from "./schema.ts";
 
 const noNul = () => z.refine<string>((text) => !text.includes("\0"), "must not hold a NUL character");
 
@@ -37,13 +37,13 @@ export const ExecProcess: Schema<z.output<typeof ExecProcessShape>, ExecProcess>
 
 export const ExecResultShape = lazyObject(() => ({
   /** Exit status; 128 and the signal's number for a process that a signal ended. */
-  exit_code: z.int(),
+  exit_code: alwaysSent(z.int()),
   /** What it wrote to standard output, in base64. */
-  stdout_b64: z.string(),
+  stdout_b64: alwaysSent(z.string()),
   /** What it wrote to standard error, in base64. */
-  stderr_b64: z.string(),
+  stderr_b64: alwaysSent(z.string()),
   /** Milliseconds from its start to its end. */
-  duration_ms: z.int(),
+  duration_ms: alwaysSent(z.int()),
   /** Whether `timeout_sec` ended it; the output is then what came until that moment. */
   timed_out: z.optional(z.boolean()),
 }));
@@ -66,11 +66,11 @@ export const SpawnProcess: Schema<z.output<typeof SpawnProcessShape>, SpawnProce
 
 export const SpawnedProcessShape = lazyObject(() => ({
   /** Names the process in the other operations, until the session ends; a UUID. */
-  process_id: z.string(),
+  process_id: alwaysSent(z.string()),
   /** The operating system's number for it, within the session. */
-  pid: z.int(),
+  pid: alwaysSent(z.int()),
   /** When it began. */
-  started_at: Timestamp,
+  started_at: alwaysSent(Timestamp),
 }));
 /** A process that was started. */
 export interface SpawnedProcess extends z.output<typeof SpawnedProcessShape> {}
@@ -78,7 +78,7 @@ export const SpawnedProcess: Schema<SpawnedProcess> = SpawnedProcessShape;
 
 export const ProcessStatusShape = lazyObject(() => ({
   /** `running`, or `exited`. */
-  state: openEnum("running", "exited"),
+  state: alwaysSent(openEnum("running", "exited")),
   /** Exit status; `null` while it runs. */
   exit_code: z.optional(z.nullable(z.int())),
   /** Percent of one processor, measured lately; 0 once it has ended. */
@@ -106,7 +106,7 @@ export const WriteStdin: Schema<WriteStdin> = WriteStdinShape;
 
 export const StdinResultShape = lazyObject(() => ({
   /** Bytes that were written: fewer than were sent when the process did not read them within 10 seconds. Send the rest again; `close` was not done. */
-  written_bytes: z.int(),
+  written_bytes: alwaysSent(z.int()),
 }));
 /** What became of a write to standard input. */
 export interface StdinResult extends z.output<typeof StdinResultShape> {}

@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import { DisplayName, pageFields, Timestamp } from "./common.ts";
 import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
 
-/** A place as the provider calls it, 1 to 255 characters. */
-const Place: Schema<string> = z.lazy(() => checked(z.string(), z.minLength(1), z.maxLength(255)));
+/** A place as the provider calls it, at most 255 characters. Answers of other services may hold an empty one; requests may not. */
+const Place: Schema<string> = z.lazy(() => checked(z.string(), z.maxLength(255)));
 
 export const CountryProxyConfigShape = lazyObject(() => ({
   /** Country of the exit, ISO 3166: `DE`. `US` when absent. */
@@ -132,7 +132,9 @@ export const CreateProxyShape = z.lazy(() =>
       error: "a custom proxy needs host and port",
     }),
     ({ value: { type, config }, issues }) => {
-      for (const key of Object.keys(config ?? {})) {
+      for (const [key, value] of Object.entries(config ?? {})) {
+        if (value === "" && configKeys.residential.includes(key))
+          issues.push({ code: "custom", input: config, path: ["config", key], message: "must not be empty; omit it" });
         if (!configKeys[type].includes(key))
           issues.push({ code: "custom", input: config, path: ["config", key], message: `is not taken by a ${type} proxy` });
       }

@@ -19,6 +19,21 @@ export function checked<S extends z.ZodMiniType>(schema: S, ...checks: Parameter
   return schema.check(...checks);
 }
 
+/** Every {@link alwaysSent} field, for documents that list required fields. */
+export const alwaysSentFields = new WeakSet<z.core.$ZodType>();
+
+/**
+ * A field of an answer that Shoal always sends and that the wire leaves optional. Types and documents call it required, but an answer
+ * of another service without it passes the check. For answers only.
+ */
+// @__NO_SIDE_EFFECTS__
+export function alwaysSent<Output>(field: Schema<Output>): Schema<Output> {
+  const schema = z.optional(field);
+  alwaysSentFields.add(schema);
+  // The type is what Shoal promises.
+  return schema as unknown as Schema<Output>;
+}
+
 /** The known values of each {@link openEnum}, for documents that list them. */
 export const openEnumValues = new WeakMap<z.core.$ZodType, readonly string[]>();
 
