@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync } from "node:fs";
+import { mkdirSync, mkdtempSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -19,6 +19,8 @@ const canMount = process.platform === "linux" && process.getuid?.() === 0;
 const cannot = canMount || process.env.SHOAL_REQUIRE_ALL === "1" ? undefined : "needs root on Linux, to mount a small disk";
 const full = { status: 507, code: "insufficient_storage", message: expect.stringContaining("no space is left") as string };
 const megabyte = 2 ** 20;
+/** More than the head of an MP4 file. */
+const smallestFilmBytes = 2048;
 
 const disks = [
   ...placements.map((placement) => ({
@@ -145,6 +147,9 @@ describe.each(disks)("a full disk in the placement $title, $disk", ({ placement,
       expect(await refusalOf(replays.start(id, {}, { maxRetries: 0 }))).toMatchObject(full);
       await fs.deleteFile(id, { path: "/home/shoal/filler" });
       const { replay_id } = await replays.start(id);
+      // A film without a picture would be a failed one.
+      const filmPath = join(disk, "..", "replays", id, `${replay_id}.mp4`);
+      await until("the film has a picture", () => (statSync(filmPath, { throwIfNoEntry: false })?.size ?? 0) > smallestFilmBytes, 60_000);
       await fill();
       const ended = await until("the recording ends", async () =>
         (await replays.list(id)).find((replay) => replay.replay_id === replay_id && typeof replay.finished_at === "string"),
