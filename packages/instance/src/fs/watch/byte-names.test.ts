@@ -113,6 +113,22 @@ describe("a directory watch", () => {
     ]);
   });
 
+  it("passes over paths longer than the system takes, until they are shorter", generous, async () => {
+    await using served = await prepared();
+    const id = await served.start("/w");
+    const reader = await served.read(id);
+    const deep = `process.chdir("w"); for (let level = 0; level < 20; level++) { const name = String(level).padEnd(250, "x"); fs.mkdirSync(name); process.chdir(name); }`;
+    await served.node(`${prelude} ${deep} fs.writeFileSync("deepest", "");`);
+    await served.sh("cd w/0*/1*/2*/3*/4*/5*/6*/7*/8*; mv 9* ../../../../../../../../../short");
+    const frames = await reader.until(({ event }) => event?.name === "deepest");
+    // The fixture cannot remove such a tree.
+    await served.sh("rm -r w");
+    const created = new Set(frames.flatMap(({ event }) => (event?.type === "CREATE" ? event.name?.replace(/x+$/, "") : [])));
+    expect(created).toEqual(new Set(["short", "deepest", ...Array.from({ length: 20 }, (_, level) => String(level))]));
+    expect((await reader.toEnd()).at(-1)?.event).toMatchObject({ type: "DELETE", path: "/w" });
+    expect(served.faults).toEqual([]);
+  });
+
   it("covers a directory whose own name, or one above it, is not ASCII, until it is gone", generous, async () => {
     await using served = await serveWatches();
     await mkdir(join(served.root, "\u00fcber/w\u{1f41f}"), { recursive: true });

@@ -17,7 +17,7 @@ interface Found {
 export interface ComparisonInit {
   readonly tree: KnownTree;
   readonly outbox: Outbox;
-  /** What is at a path from the root; `hidden` where a directory above it may not be searched. */
+  /** What is at a path from the root; `hidden` where it is out of reach for now. */
   look(relativePath: string): Stats | "hidden" | undefined;
   /** A path was not there; perhaps nothing is. */
   onMissing(): void;
@@ -57,7 +57,7 @@ export class Comparison {
     const path = join(parentPath, name);
     const known = directory.directory?.children.get(name);
     const stats = this.#init.look(path);
-    if (stats === "hidden") return; // Its directory is scanned when that may be searched again.
+    if (stats === "hidden") return; // Its directory is scanned when that can be searched again.
     if (!stats) {
       this.#init.onMissing();
       if (known) this.#depart(known, directory, path);

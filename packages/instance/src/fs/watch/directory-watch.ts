@@ -10,7 +10,7 @@ import { entryOf, isSame, KnownTree, type KnownEntry, type PendingCheck } from "
 import { Outbox } from "./outbox.ts";
 import { isSilent } from "./silent-filesystems.ts";
 import { Slices, systemEventsRead } from "./slices.ts";
-import { isForbidden, isMissing, silentFilesystem, tooManyEntries, watchError } from "./watch-errors.ts";
+import { isForbidden, isMissing, isOutOfReach, silentFilesystem, tooManyEntries, watchError } from "./watch-errors.ts";
 
 /** How long a departure may wait for the arrival that makes it a move. The kernel reports both in one breath. */
 const pairWithinMs = 20;
@@ -45,7 +45,7 @@ type Job =
  * look at one name, and what is found is compared with what was last reported. So events that come late, twice, or for files that were
  * found by a scan already do no harm, and where the kernel dropped some a scan makes up for them.
  *
- * What lies in directories that may not be read is passed over, until they may.
+ * What lies in directories that may not be read, or below paths longer than the system takes, is passed over until it can be looked at.
  *
  * Looking is synchronous, in slices: a few microseconds for each file, in the order of the kernel's events, with nothing to race against.
  */
@@ -248,7 +248,7 @@ export class DirectoryWatch {
       }
     } catch (error) {
       if (isMissing(error)) this.#checkAgain(directory);
-      else if (!isForbidden(error) || directory === this.#tree.root) throw error;
+      else if (!isOutOfReach(error) || directory === this.#tree.root) throw error;
       return;
     }
     for (const name of names) this.#checkSoon(directory, name.toString("latin1"), why);
@@ -272,7 +272,7 @@ export class DirectoryWatch {
     try {
       return lstatSync(this.#placeOf(relativePath), { throwIfNoEntry: false });
     } catch (error) {
-      if (isForbidden(error)) return "hidden";
+      if (isOutOfReach(error)) return "hidden";
       if (isMissing(error)) return undefined;
       throw error;
     }

@@ -14,6 +14,11 @@ export function isForbidden(error: unknown): boolean {
   return code === "EACCES" || code === "EPERM";
 }
 
+/** Whether something cannot be looked at where it is, but perhaps later: it is in an unreadable directory, or its path is longer than the system takes. */
+export function isOutOfReach(error: unknown): boolean {
+  return isForbidden(error) || codeOf(error) === "ENAMETOOLONG";
+}
+
 /** What a client is told when the system refuses to watch, or to look at, a directory. */
 export function watchError(error: unknown, path: string): ServiceError {
   if (ServiceError.isInstance(error)) return error;
