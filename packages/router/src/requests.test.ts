@@ -111,7 +111,7 @@ describe.each(adapters)("requests over $name", ({ start }) => {
         "body.items[1].height: expected an integer",
         "body.items[1].zzz: unknown field; known are width, height",
         'body.mode: expected one of "fast", "slow"',
-        "body.name: letters, digits, dots, underscores and hyphens only",
+        'body.name: letters, digits, dots, underscores and hyphens only, and not "." or ".."',
         "body.tags.ok: expected a string",
         'body.tags["ä"]: invalid key: must match /^[A-Za-z0-9 _.:/=+@-]+$/',
         "body.target.zzz: unknown field; known are kind, url",

@@ -2,9 +2,9 @@ import * as z from "zod/mini";
 import { pageFields, Timestamp } from "./common.ts";
 import { checked, lazyObject, openEnum, type Schema } from "./schema.ts";
 
-/** 1 to 255 characters, counted as people see them (code points), none of them a control character. */
+/** 1 to 255 characters, counted as people see them (code points), none of them a control character; not `.` or `..`. */
 const ProjectName: Schema<string> = z.lazy(() =>
-  checked(z.string(), z.regex(/^\P{Cc}{1,255}$/u, "1 to 255 characters, none of them a control character")),
+  checked(z.string(), z.regex(/^(?!\.{1,2}$)\P{Cc}{1,255}$/u, '1 to 255 characters, none of them a control character, and not "." or ".."')),
 );
 
 export const ProjectShape = lazyObject(() => ({
