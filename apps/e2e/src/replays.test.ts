@@ -48,6 +48,10 @@ describe.each(placements)("recordings in the placement $title", ({ placement, sk
       const { replay_id: id } = await replays.start(session.id);
       const second = await page.context().newPage();
       await second.setContent("<body style='background:red'>");
+      // As many pictures as a second has, however long they take.
+      await second.evaluate(async () => {
+        for (let frame = 0; frame < 60; frame += 1) await new Promise(requestAnimationFrame);
+      });
       await new Promise((resolve) => setTimeout(resolve, 2000));
       await replays.stop(session.id, id);
       const film = await buffer(Readable.from((await replays.download(session.id, id)).stream));

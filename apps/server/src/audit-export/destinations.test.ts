@@ -11,7 +11,7 @@ let target: ExportTarget;
 let server: TestServer;
 beforeAll(async () => {
   target = await startExportTarget();
-  server = await startTestServer(target.settings);
+  server = await startTestServer({ ...target.settings, unknown_fields: "refuse" });
 });
 afterAll(async () => {
   await server.close();

@@ -306,7 +306,7 @@ describe("WebSockets", () => {
     const own = one.cdp_ws_url.split("?")[0] ?? "";
     for (const url of [own, `${own}?jwt=`, `${own}?jwt=x.y.z`, `${own}?jwt=${token}`])
       expect(await refusedUpgrade(url)).toMatchObject({ status: 401, body: { code: "unauthorized" } });
-    expect(await refusedUpgrade(own, { authorization: `Bearer ${server.key}` })).toMatchObject({ status: 401 });
+    expect(await refusedUpgrade(own, { authorization: "Bearer sk_shoal_wrong" })).toMatchObject({ status: 401 });
     expect(await refusedUpgrade(`${one.webdriver_ws_url.split("?")[0] ?? ""}?jwt=${token}`)).toMatchObject({
       status: 401,
       body: { code: "unauthorized" },
