@@ -1,14 +1,14 @@
-import { Shoal } from "@shoal/client";
+import { ApiError, Shoal } from "@shoal/client";
 import { contract, type Endpoint } from "@shoal/contract";
 import type { EventStream } from "@shoal/transport";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ReferenceOperation, referenceOperations } from "./testing/reference/reference-document.ts";
+import { type ReferenceAnswer, type ReferenceOperation, referenceOperations } from "./testing/reference/reference-document.ts";
 import { type MockAnswer, ReferenceMock } from "./testing/reference/reference-mock.ts";
 import { type Choices, everyVariantOf, fullest, least, randomly, valueOf } from "./testing/reference/reference-values.ts";
 import { rounds, seeded } from "./testing/seeded.ts";
 
 /** Random answers to each operation. */
-const randomAnswers = 20 * rounds;
+const randomAnswers = 10 * rounds;
 const operations = referenceOperations();
 const endpoints = Object.values<Endpoint>(contract);
 const withoutNames = (path: string) => path.replaceAll(/\{\w+\}/g, "{}");
@@ -49,13 +49,15 @@ function withFiles(value: unknown): unknown {
 /** Final answers. An empty 2xx next to one with a body means "not yet"; tests of the client cover it. */
 function answersOf(operation: ReferenceOperation, choices: Choices): MockAnswer[] {
   const withBody = operation.answers.filter(({ content }) => Object.keys(content).length > 0);
-  return (withBody.length > 0 ? withBody : operation.answers).flatMap(({ content, status }): MockAnswer[] => {
-    const media = Object.entries(content)[0];
-    if (media === undefined) return [{ status, mediaType: undefined, values: [] }];
-    const [mediaType, { schema }] = media;
-    if (mediaType === "application/json") return everyVariantOf(schema, choices).map((value) => ({ status, mediaType, values: [value] }));
-    return [{ status, mediaType, values: mediaType === "text/event-stream" ? everyVariantOf(schema, choices) : [] }];
-  });
+  return (withBody.length > 0 ? withBody : operation.answers).flatMap((answer) => variantsOf(answer, choices));
+}
+
+function variantsOf({ content, status }: ReferenceAnswer, choices: Choices): MockAnswer[] {
+  const media = Object.entries(content)[0];
+  if (media === undefined) return [{ status, mediaType: undefined, values: [] }];
+  const [mediaType, { schema }] = media;
+  if (mediaType === "application/json") return everyVariantOf(schema, choices).map((value) => ({ status, mediaType, values: [value] }));
+  return [{ status, mediaType, values: mediaType === "text/event-stream" ? everyVariantOf(schema, choices) : [] }];
 }
 
 /** Reads a result to its end; of a stream, which resumes where it broke off, as many events as were sent. */
@@ -77,21 +79,19 @@ describe("answers of the wire reference", () => {
   });
   afterAll(() => mock[Symbol.asyncDispose]());
 
-  /** Calls an operation through its method. @returns what is wrong with the result. */
-  async function problemWith(operation: ReferenceOperation, answer: MockAnswer, choices: Choices): Promise<string | undefined> {
+  /** Calls an operation through its method. @throws what the method throws, and when the request reached another operation. */
+  async function call(operation: ReferenceOperation, answer: MockAnswer, choices: Choices): Promise<void> {
     const endpoint = endpointOf(operation);
     const path = endpoint.operationId.split(".");
     const name = path.pop() ?? "";
     const resource = path.reduce<unknown>((at, part) => Reflect.get(at as object, part), shoal);
     const method = Reflect.get(resource as object, name) as (...given: unknown[]) => unknown;
     mock.answerWith(answer);
-    try {
-      await settle(method.apply(resource, argumentsFor(operation, endpoint, choices)), answer.values.length);
-      return mock.received?.path === operation.path ? undefined : `the request went to ${mock.received?.path ?? "no operation"}`;
-    } catch (error) {
-      return `${String(error)} in ${JSON.stringify(answer).slice(0, 1000)}`;
-    }
+    await settle(method.apply(resource, argumentsFor(operation, endpoint, choices)), Math.max(1, answer.values.length));
+    if (mock.received?.path !== operation.path) throw new Error(`The request reached ${mock.received?.path ?? "no operation"}.`);
   }
+
+  const describeIn = (error: unknown, answer: MockAnswer) => `${String(error)} in ${JSON.stringify(answer).slice(0, 1000)}`;
 
   const table = operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
   it.each(table)("%s: the client takes the smallest, the fullest and random answers", async (title, operation) => {
@@ -99,8 +99,20 @@ describe("answers of the wire reference", () => {
     const problems = new Set<string>();
     for (const choices of [least, fullest, ...Array.from({ length: randomAnswers }, () => randomly(next))])
       for (const answer of answersOf(operation, choices)) {
-        const problem = await problemWith(operation, answer, choices);
-        if (problem !== undefined) problems.add(problem);
+        await call(operation, answer, choices).catch((error: unknown) => problems.add(describeIn(error, answer)));
+      }
+    expect([...problems]).toEqual([]);
+  });
+
+  it.each(table)("%s: every error answer becomes an ApiError with its status", async (title, operation) => {
+    const problems = new Set<string>();
+    for (const choices of [least, randomly(seeded(title))])
+      for (const answer of operation.errors.flatMap((error) => variantsOf(error, choices))) {
+        const error: unknown = await call(operation, answer, choices).then(
+          () => "no error",
+          (reason: unknown) => reason,
+        );
+        if (!ApiError.isInstance(error) || error.status !== answer.status) problems.add(describeIn(error, answer));
       }
     expect([...problems]).toEqual([]);
   });

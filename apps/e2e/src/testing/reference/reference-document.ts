@@ -28,7 +28,14 @@ export interface ReferenceSchema {
 type Content = Readonly<Record<string, { readonly schema: ReferenceSchema }>>;
 
 interface Response {
+  readonly $ref?: string;
   readonly content?: Content;
+}
+
+/** One answer of an operation. */
+export interface ReferenceAnswer {
+  readonly status: number;
+  readonly content: Content;
 }
 
 interface Parameter {
@@ -45,7 +52,9 @@ export interface ReferenceOperation {
   readonly query: readonly Parameter[];
   readonly body: Content | undefined;
   /** The answers with a 2xx status. */
-  readonly answers: readonly { readonly status: number; readonly content: Content }[];
+  readonly answers: readonly ReferenceAnswer[];
+  /** The answers with a 4xx or 5xx status. */
+  readonly errors: readonly ReferenceAnswer[];
 }
 
 interface Operation {
@@ -55,7 +64,7 @@ interface Operation {
 }
 
 const document = JSON.parse(readFileSync(new URL("../../../reference/reference.openapi.json", import.meta.url), "utf8")) as {
-  readonly components: { readonly schemas: Readonly<Record<string, ReferenceSchema>> };
+  readonly components: { readonly responses: Readonly<Record<string, Response>>; readonly schemas: Readonly<Record<string, ReferenceSchema>> };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>> & { readonly parameters?: readonly Parameter[] }>>;
 };
 
@@ -69,13 +78,17 @@ export function referenceOperations(): ReferenceOperation[] {
       const operation = item[method];
       if (operation === undefined) return [];
       const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
-      const answers = Object.entries(operation.responses)
-        .filter(([status]) => status.startsWith("2"))
-        .map(([status, { content = {} }]) => ({ status: Number(status), content }));
+      const all = Object.entries(operation.responses).map(([status, response]) => ({ status: Number(status), content: contentOf(response) }));
+      const answers = all.filter(({ status }) => status < 300);
+      const errors = all.filter(({ status }) => status >= 400);
       const query = parameters.filter((parameter) => parameter.in === "query");
-      return [{ method: method.toUpperCase(), path, query, body: operation.requestBody?.content, answers }];
+      return [{ method: method.toUpperCase(), path, query, body: operation.requestBody?.content, answers, errors }];
     }),
   );
+}
+
+function contentOf({ $ref, content = {} }: Response): Content {
+  return $ref === undefined ? content : contentOf(document.components.responses[$ref.replace("#/components/responses/", "")] ?? {});
 }
 
 /** Returns a schema with references resolved and the members of `allOf` joined. */
