@@ -137,7 +137,7 @@ describe("list", () => {
     expect(await names("?name=caf", project)).toEqual([]);
   });
 
-  it.each(["limit=0", "limit=101", "limit=x", "offset=-1", "unknown=1"])("refuses %s", async (query) => {
+  it.each(["limit=0", "limit=101", "limit=x", "offset=-1"])("refuses %s", async (query) => {
     expect((await server.request("GET", `/profiles?${query}`)).status).toBe(400);
   });
 });
