@@ -8,7 +8,7 @@ export type GuardVerdict =
   | Verdict
   | { readonly answer: string }
   | { readonly answerAndClose: string }
-  /** Something has to be opened first: other messages need not wait. */
+  /** Something has to be opened or answered first: other messages need not wait. */
   | { readonly later: Promise<{ readonly replace: string } | { readonly answer: string }> };
 
 /** Looks at every small message of a CDP client. */
@@ -95,7 +95,9 @@ function changeDownloads(command: Command, downloads: ClientDownloads): GuardVer
   const { params = {} } = command;
   const changed = downloads.change(params);
   if (typeof changed === "string") return { answer: answer(command, { error: { code: -32602, message: changed } }) };
-  return changed === params ? "pass" : { replace: JSON.stringify({ ...command, params: changed }) };
+  const { settled } = downloads;
+  if (settled === undefined) return changed === params ? "pass" : { replace: JSON.stringify({ ...command, params: changed }) };
+  return { later: settled.then(() => ({ replace: JSON.stringify({ ...command, params: changed }) })) };
 }
 
 function mapPaths(command: Command, parameter: string, root: string): GuardVerdict {

@@ -48,6 +48,11 @@ export class ClientDownloads {
     return this.#keep(params, contextId);
   }
 
+  /** Resolves when the browser may have what {@link ClientDownloads.change} returned; `undefined` when it may have it now. */
+  get settled(): Promise<unknown> | undefined {
+    return this.#downloads.settled;
+  }
+
   /** To be called when the browser has let the client's connection go. */
   release(): void {
     this.#downloads.release(this);

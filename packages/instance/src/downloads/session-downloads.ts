@@ -5,6 +5,7 @@ import type { CdpConnection } from "../cdp/pipe-connection.ts";
 import { log } from "../log.ts";
 import type { InstanceConfig } from "../protocol.ts";
 import { candidateNames, safeFileName } from "./file-names.ts";
+import { ensureDocument } from "./first-document.ts";
 
 /** What a browser context does with downloads: parameters of `Browser.setDownloadBehavior`. */
 export interface DownloadBehavior {
@@ -42,6 +43,8 @@ export class SessionDownloads {
   readonly #codeFolderUsers = new Set<object>();
   /** Contexts that were made while code ran. */
   readonly #waiting = new Set<string>();
+  /** Changes that the browser has not answered. */
+  readonly #unanswered = new Set<Promise<void>>();
   #cdp: CdpConnection | undefined;
 
   constructor(config: Pick<InstanceConfig, "root" | "home">) {
@@ -63,14 +66,25 @@ export class SessionDownloads {
     // A browser that crashed leaves the parts that it had.
     rmSync(this.#incoming, { recursive: true, force: true });
     mkdirSync(this.#incoming, { recursive: true });
-    cdp.on("Browser.downloadWillBegin", ({ guid, suggestedFilename }, sessionId) => {
-      if (sessionId === undefined) this.#names.set(guid, suggestedFilename);
+    cdp.on("Browser.downloadWillBegin", ({ guid, suggestedFilename, frameId }, sessionId) => {
+      if (sessionId !== undefined) return;
+      this.#names.set(guid, suggestedFilename);
+      // The tab may be gone, or the frame may be inside a page.
+      ensureDocument(cdp, frameId).catch(() => undefined);
     });
     cdp.on("Browser.downloadProgress", (event, sessionId) => {
       if (sessionId === undefined && event.state !== "inProgress") this.#finish(event);
     });
     await this.#set(cdp, "");
     await this.#followContexts(cdp);
+  }
+
+  /**
+   * Resolves when the browser has answered the changes that the instance sent so far; `undefined` when it has answered all. Chromium reads the
+   * instance's pipe and a client's socket in any order, so an earlier change on the pipe can overwrite a later one of a client.
+   */
+  get settled(): Promise<unknown> | undefined {
+    return this.#unanswered.size === 0 ? undefined : Promise.all(this.#unanswered);
   }
 
   /** Where a finished download is, a path of this system; `undefined` when it is where its client wanted it. */
@@ -119,7 +133,11 @@ export class SessionDownloads {
 
   #restore(contextId: string, behavior = this.behavior): void {
     // A context that went with its client, or a browser that is gone.
-    if (this.#cdp !== undefined) this.#set(this.#cdp, contextId, behavior).catch(() => undefined);
+    if (this.#cdp === undefined) return;
+    const answered = this.#set(this.#cdp, contextId, behavior)
+      .catch(() => undefined)
+      .finally(() => this.#unanswered.delete(answered));
+    this.#unanswered.add(answered);
   }
 
   async #set(cdp: CdpConnection, contextId: string, behavior = this.behavior): Promise<void> {

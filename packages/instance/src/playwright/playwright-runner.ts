@@ -35,7 +35,7 @@ export interface PlaywrightRunnerOptions {
   visibleTarget(): Promise<string | undefined>;
   /** Why the network was not reached; absent where nothing is ever run. */
   readonly failures: EgressFailures | undefined;
-  readonly downloads: Pick<SessionDownloads, "openCodeFolder">;
+  readonly downloads: Pick<SessionDownloads, "openCodeFolder" | "settled">;
 }
 
 export function createPlaywrightRunner(options: PlaywrightRunnerOptions): PlaywrightRunner {
@@ -165,6 +165,8 @@ export function createPlaywrightRunner(options: PlaywrightRunnerOptions): Playwr
     signal.addEventListener("abort", onAbort, { once: true });
     const folder = options.downloads.openCodeFolder();
     const endpoint = `ws://127.0.0.1:${String(port)}${path}`;
+    // The code's connection sets where its downloads go; an earlier change must not overwrite that.
+    await options.downloads.settled;
     const { outcome, clean } = await worker
       .run({ type: "run", code, endpoint, visibleTarget, artifactsDir: folder.path, connectTimeoutMs: timeoutMs }, (channel: OutputChannel, text) => {
         output[channel] = (output[channel] + text).slice(0, maxOutputCharacters);
