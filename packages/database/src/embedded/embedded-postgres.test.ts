@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { describe, expect, it, vi } from "vitest";
 import { type Database, DatabaseError, openDatabase } from "../index.ts";
-import { migrations } from "../migrations/all.ts";
 import { isRoot, unshare } from "../testing/conditions.ts";
 import { expectNoProcess, expectQuiet, failed, holding, mode, succeeded, useScratch } from "../testing/data-directories.ts";
 import { recordingLog } from "../testing/logs.ts";
