@@ -10,6 +10,7 @@ describeChromium("the operations of an instance", (chromium) => {
     expect((await instance.call("GET", "/fs/read_file?path=/home/shoal/a.txt")).text).toBe("hello");
     const listed = await instance.call("GET", "/fs/list_files?path=/home/shoal");
     expect(JSON.parse(listed.text)).toMatchObject([
+      { name: ".incoming-downloads", is_dir: true },
       { name: "Downloads", is_dir: true },
       { name: "a.txt", size_bytes: 5 },
     ]);
