@@ -75,7 +75,7 @@ describe.skipIf(missing)(`shoal browsers process attach${missing === undefined ?
     const spawned = await test.run("browsers", "process", "spawn", "shells", "--allocate-tty", "--query", "process_id", "sh", "--", "-c", script);
     const process_id = spawned.stdout.trim();
     const run = onTerminal(["browsers", "process", "attach", "shells", process_id], { env: test.env });
-    await shows(run, /\u001b\[\?1049h.*full/s);
+    await shows(run, "\u001b[?1049h\u001b[?25lfull");
     run.type("\x1d");
     expect(await run.status).toBe(0);
     const after = run.screen().slice(run.screen().indexOf("full"));
