@@ -20,8 +20,16 @@ export function play(page: Page, film: Buffer): Promise<{ seconds: number; width
     await sought;
     const seconds = video.currentTime;
     const context = new OffscreenCanvas(1, 1).getContext("2d");
-    context?.drawImage(video, 0, 0, 1, 1);
-    const last = [...(context?.getImageData(0, 0, 1, 1).data ?? [])];
+    const middle = () => {
+      context?.drawImage(video, 0, 0, 1, 1);
+      return [...(context?.getImageData(0, 0, 1, 1).data ?? [])];
+    };
+    let last = middle();
+    // Nothing is drawn while the picture that was sought is still being decoded.
+    for (let frame = 0; frame < 600 && last[3] === 0; frame += 1) {
+      await new Promise(requestAnimationFrame);
+      last = middle();
+    }
     video.currentTime = 0;
     await video.play();
     if (!video.ended)
