@@ -18,21 +18,25 @@ describe.each(placements)("a gigabyte of a process's output in the placement $ti
       if (instance === undefined) throw new Error("The instance was not found among the service's processes.");
       const { process_id } = await processes.spawn(session.id, {
         command: "sh",
-        args: ["-c", `read go; head -c ${String(streamedBytes)} /dev/zero; echo end >&2`],
+        args: ["-c", `echo ready >&2; read go; head -c ${String(streamedBytes)} /dev/zero; echo end >&2`],
       });
       const { result, growth } = await memoryDuring({ service: test.service.pid, instance: instance.pid }, async () => {
         const received = { stdout: 0, stderr: 0, exitCode: undefined as number | undefined };
+        const ready = Promise.withResolvers<undefined>();
         const reading = (async () => {
           for await (const piece of processes.output(session.id, process_id, { onGap: () => expect.unreachable("output was lost") })) {
             if (piece.kind === "exit") received.exitCode = piece.exitCode;
             else received[piece.kind] += piece.bytes.length;
+            ready.resolve(undefined);
           }
         })();
+        // A process does not wait for readers that have not come yet.
+        await ready.promise;
         await processes.write(session.id, process_id, "\n");
         await reading;
         return received;
       });
-      expect(result).toEqual({ stdout: streamedBytes, stderr: 4, exitCode: 0 });
+      expect(result).toEqual({ stdout: streamedBytes, stderr: "ready\nend\n".length, exitCode: 0 });
       // What is kept is 4 MiB; the rest is what V8 lets lie around before it collects.
       expect(growth.instance).toBeLessThan(320 * 2 ** 20);
       expect(growth.service).toBeLessThan(160 * 2 ** 20);
