@@ -106,7 +106,7 @@ describe.each(placements)("downloads in the placement $title", ({ placement, ski
       socket.close();
       await new Promise((resolve) => socket.once("close", resolve));
       const run = (code: string) => test.shoal.browsers.playwright.execute(session.id, { code });
-      // The page goes on without a client: it downloads once nobody is connected.
+      // The page goes on without a client and downloads after the last one has left.
       await run(
         `await page.goto("${site.url}left.txt"); await page.evaluate(() => void setTimeout(() => document.querySelector("a").click(), 500));`,
       );

@@ -81,7 +81,7 @@ describe("the programs of the guide and the READMEs", () => {
       listener = await fake.listen();
     });
     afterAll(() => listener.close());
-    // On Windows there is no sh.
+    // Windows has no sh.
     const onFake = programs.filter(({ trial, language }) => trial === "fake" && (language === "ts" || process.platform !== "win32"));
     it.each(onFake.map((program) => [program.title, program.language, program] as const))(
       "%s (%s)",
