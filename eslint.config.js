@@ -3,15 +3,22 @@ import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 const pureZod = {
-  selector: "ImportDeclaration[source.value=/^zod/] > :matches(ImportSpecifier[imported.name='z'], ImportDefaultSpecifier)",
+  selector:
+    "ImportDeclaration[source.value=/^zod/] > :matches(ImportSpecifier[imported.name='z'], ImportDefaultSpecifier)",
   message: "Write `import * as z`: the named export defeats tree-shaking.",
 };
 const waitWithLimit = {
   selector: "CallExpression[callee.object.name='vi'][callee.property.name=/^wait(For|Until)$/][arguments.length<2]",
   message: "Give the wait a limit, `{ timeout: 15_000 }`: its own is one second, which a busy machine passes.",
 };
-const entryPointsOnly = { group: ["@shoal/*/src/**", "@shoal/*/dist/**"], message: "Import the package's entry point." };
-const noNode = { group: ["node:*"], message: "This package runs in a browser too: put Node code behind the ./node entry." };
+const entryPointsOnly = {
+  group: ["@shoal/*/src/**", "@shoal/*/dist/**"],
+  message: "Import the package's entry point.",
+};
+const noNode = {
+  group: ["node:*"],
+  message: "This package runs in a browser too: put Node code behind the ./node entry.",
+};
 
 export default defineConfig(
   globalIgnores(["**/dist/", "**/coverage/", "**/node_modules/"]),
@@ -45,7 +52,14 @@ export default defineConfig(
   {
     files: ["**/*.{js,mjs}"],
     languageOptions: {
-      globals: { process: "readonly", console: "readonly", URL: "readonly", Buffer: "readonly", setTimeout: "readonly", fetch: "readonly" },
+      globals: {
+        process: "readonly",
+        console: "readonly",
+        URL: "readonly",
+        Buffer: "readonly",
+        setTimeout: "readonly",
+        fetch: "readonly",
+      },
     },
   },
   { files: ["apps/{bench,demo}/src/**/*.ts", "tools/**"], rules: { "no-console": "off" } },

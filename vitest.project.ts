@@ -1,11 +1,25 @@
+import { availableParallelism } from "node:os";
 import { defineProject } from "vitest/config";
 
 /**
- * How the tests of a package or app run: its sources in place of what was built.
- * The limits are generous, for real databases and browsers on machines that do other things as well: they end what hangs, and say nothing of speed.
+ * Test files that run at once. Tests mostly wait for browsers and databases: one file at a time leaves two processors
+ * idle for half of the time. A project does not inherit this setting from the root.
+ */
+export const maxWorkers = Math.max(2, Math.ceil(availableParallelism() * 1.5));
+
+/**
+ * Settings for the tests of a package or app, which run on sources instead of built files.
+ * The timeouts only end hanging tests: machines with real databases and browsers may be slow.
  */
 export const testsOf = (name: string) =>
   defineProject({
     ssr: { resolve: { conditions: ["@shoal/source"] } },
-    test: { name, include: ["src/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 15_000 } } },
+    test: {
+      name,
+      maxWorkers,
+      include: ["src/**/*.test.ts"],
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      expect: { poll: { timeout: 15_000 } },
+    },
   });

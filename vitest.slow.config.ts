@@ -1,15 +1,27 @@
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
-/** Tests that take long by nature: gigabytes, tens of thousands of files, hundreds of sessions. `npm run test:slow`. */
-export default defineConfig({
+const slowTests = (name: string, test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
   ssr: { resolve: { conditions: ["@shoal/source"] } },
+  test: { name, testTimeout: 300_000, hookTimeout: 60_000, expect: { poll: { timeout: 15_000 } }, ...test },
+});
+
+/** Tests of `npm run test:all` that are too slow for `npm test` or have rarely failed. */
+export default defineConfig({
   test: {
-    name: "slow",
-    include: ["{packages,apps}/*/src/**/*.slow.ts"],
-    fileParallelism: false,
-    testTimeout: 300_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 15_000 } },
+    projects: [
+      slowTests("slow", {
+        include: ["{packages,apps}/*/src/**/*.slow.ts"],
+        exclude: ["**/node_modules/**", "**/*.alone.slow.ts"],
+        maxWorkers: 2,
+      }),
+      // Tests that measure memory or use the whole machine: one file at a time, after the others.
+      slowTests("alone", {
+        include: ["{packages,apps}/*/src/**/*.alone.slow.ts"],
+        fileParallelism: false,
+        sequence: { groupOrder: 1 },
+      }),
+    ],
+    maxWorkers: 2,
     reporters: ["default", "./tools/closing-line.ts"],
   },
 });

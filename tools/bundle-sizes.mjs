@@ -1,6 +1,7 @@
-// Bundles what a user's program would bundle, for size-limit to weigh, and prints the sizes beside those of @onkernel/sdk.
-// NAME.js is what is loaded at once: what few programs use (event streams, uploads) esbuild leaves in files of their own.
-// NAME-whole.js, the second number, is everything together as one file.
+// Bundles typical programs for size-limit, and prints their sizes next to those of @onkernel/sdk:
+// - NAME.js: loaded with the program;
+// - NAME-call.js: that, and what the first call loads (ky);
+// - NAME-whole.js: that, and what few programs use (event streams, uploads, downloads).
 import { build } from "esbuild";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,10 +13,27 @@ const folder = join(root, "node_modules/.cache/bundle-sizes");
 const call = (endpoint, request) =>
   `import { createTransport } from "@shoal/transport"; import { ${endpoint} } from "@shoal/contract"; export const run = (id, body) => createTransport({ baseUrl: "", apiKey: "" }).call(${endpoint}, ${request});`;
 const programs = [
-  { name: "one-get", what: "one GET over @shoal/transport", contents: call("getProfile", "{ params: { id_or_name: id } }") },
-  { name: "browsers-create", what: "browsers.create over @shoal/transport", contents: call("createBrowser", "{ body }") },
-  { name: "client", what: "the whole @shoal/client, answers checked", contents: 'export { Shoal } from "@shoal/client";' },
-  { name: "onkernel-sdk", what: "the whole @onkernel/sdk, unchecked", contents: 'export { default } from "@onkernel/sdk";', resolveDir: "apps/e2e" },
+  {
+    name: "one-get",
+    what: "one GET over @shoal/transport",
+    contents: call("getProfile", "{ params: { id_or_name: id } }"),
+  },
+  {
+    name: "browsers-create",
+    what: "browsers.create over @shoal/transport",
+    contents: call("createBrowser", "{ body }"),
+  },
+  {
+    name: "client",
+    what: "the whole @shoal/client, answers checked",
+    contents: 'export { Shoal } from "@shoal/client";',
+  },
+  {
+    name: "onkernel-sdk",
+    what: "the whole @onkernel/sdk, unchecked",
+    contents: 'export { default } from "@onkernel/sdk";',
+    resolveDir: "apps/e2e",
+  },
 ];
 
 const kilobytes = (text) => (gzipSync(text, { level: 9 }).length / 1000).toFixed(1).padStart(5);
@@ -40,18 +58,23 @@ for (const { name, what, contents, resolveDir = "packages/client" } of programs)
     });
   const { metafile, outputFiles } = await bundled(true);
   const outputs = new Map(Object.entries(metafile.outputs));
-  const initial = new Set();
+  const reachable = new Set();
   const visit = (path) => {
-    if (initial.has(path)) return;
-    initial.add(path);
-    for (const { path: imported, kind } of outputs.get(path)?.imports ?? []) if (kind === "import-statement") visit(imported);
+    if (reachable.has(path)) return;
+    reachable.add(path);
+    for (const { path: imported, kind } of outputs.get(path)?.imports ?? [])
+      if (kind === "import-statement") visit(imported);
   };
-  // What is imported dynamically is an entry point of its own to esbuild.
-  for (const [path, { entryPoint }] of outputs) if (entryPoint?.endsWith(`${name}.js`)) visit(path);
   const texts = new Map(outputFiles.map((file) => [file.path, file.text]));
-  const text = [...initial].map((path) => texts.get(join(root, path))).join("\n");
-  writeFileSync(join(folder, `${name}.js`), text);
-  const everything = (await bundled(false)).outputFiles.map((file) => file.text).join("\n");
-  writeFileSync(join(folder, `${name}-whole.js`), everything);
-  console.log(`${kilobytes(text)} kB at once, ${kilobytes(everything)} in all  ${what}`);
+  const write = (suffix, text) => {
+    writeFileSync(join(folder, `${name}${suffix}.js`), text);
+    return kilobytes(text);
+  };
+  const written = (suffix) => write(suffix, [...reachable].map((path) => texts.get(join(root, path))).join("\n"));
+  for (const [path, { entryPoint }] of outputs) if (entryPoint?.endsWith(`${name}.js`)) visit(path);
+  const atOnce = written("");
+  for (const [path, { inputs }] of outputs) if (Object.keys(inputs).some((input) => /\/ky\//.test(input))) visit(path);
+  const withCall = written("-call");
+  const whole = write("-whole", (await bundled(false)).outputFiles.map((file) => file.text).join("\n"));
+  console.log(`${atOnce} kB at once, ${withCall} after a call, ${whole} in all  ${what}`);
 }

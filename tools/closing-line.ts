@@ -1,24 +1,33 @@
 import { relative } from "node:path";
 import type { Reporter, SerializedError, TestModule } from "vitest/node";
 
-/** Ends a run with lines that any tool can read: "failed: FILE > NAME: MESSAGE" for each failure, then "4 passed, 0 failed, 0 skipped". */
+const slowestShown = 10;
+
+/**
+ * Prints the slowest files, then lines that other programs can parse: `failed: FILE > NAME: MESSAGE` for each failure and
+ * `4 passed, 0 failed, 0 skipped` at the end.
+ */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
+    if (modules.length > slowestShown) printSlowest(modules);
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const count = (state: string) => tests.filter((test) => test.result().state === state).length;
     for (const test of tests) {
       const { errors, state } = test.result();
       if (state === "failed") console.log(`failed: ${fileOf(test.module)} > ${test.fullName}: ${firstLine(errors)}`);
     }
-    // A file that does not load, or whose set-up fails, has no test that failed.
-    const broken = modules.filter((module) => module.state() === "failed" && ![...module.children.allTests("failed")].length);
+    // A file that does not load, or whose set-up fails, has no failed test.
+    const broken = modules.filter(
+      (module) => module.state() === "failed" && ![...module.children.allTests("failed")].length,
+    );
     for (const module of broken)
       console.log(
-        `failed: ${fileOf(module)} did not load or could not be set up: ${firstLine([...module.errors(), ...[...module.children.allSuites()].flatMap((suite) => suite.errors())])}`,
+        `failed: ${fileOf(module)} did not load or its set-up failed: ${firstLine([...module.errors(), ...[...module.children.allSuites()].flatMap((suite) => suite.errors())])}`,
       );
-    // Errors beside every test fail the run too: a rejection that nobody waited for, a worker that ended by itself.
+    // Unhandled rejections and workers that exit also fail the run.
     for (const { message, stack, VITEST_TEST_PATH: path } of unhandled) {
-      const frames = stack?.split("\n").filter((line) => /^\s+at /.test(line) && !line.includes("/node_modules/")) ?? [];
+      const frames =
+        stack?.split("\n").filter((line) => /^\s+at /.test(line) && !line.includes("/node_modules/")) ?? [];
       console.log(
         `failed: ${typeof path === "string" ? `${relative(process.cwd(), path)} > ` : ""}outside the tests: ${message.split("\n", 1)[0] ?? ""}${frames.slice(0, 4).join("")}`,
       );
@@ -29,7 +38,17 @@ export default class ClosingLine implements Reporter {
   }
 }
 
-/** From the root of the repository, as vitest takes it. */
+function printSlowest(modules: readonly TestModule[]): void {
+  const timed = modules.map((module) => {
+    const { collectDuration, duration, setupDuration } = module.diagnostic();
+    return { file: fileOf(module), seconds: (collectDuration + duration + setupDuration) / 1_000 };
+  });
+  console.log(`Slowest of ${String(modules.length)} files:`);
+  for (const { file, seconds } of timed.sort((a, b) => b.seconds - a.seconds).slice(0, slowestShown))
+    console.log(`${seconds.toFixed(1).padStart(7)} s  ${file}`);
+}
+
+/** Path from the root of the repository, in the form that Vitest accepts as an argument. */
 const fileOf = (module: TestModule) => relative(process.cwd(), module.moduleId);
 
 const firstLine = (errors: readonly { message: string }[]) => errors[0]?.message.split("\n", 1)[0] ?? "";

@@ -10,8 +10,10 @@ function documentOf(request: Json, answer: Json = {}): Json {
 }
 
 const field = (schema: Json, required: string[] = []) => ({ type: "object", properties: { field: schema }, required });
-const inRequest = (reference: Json, ours: Json) => compareDocuments(documentOf(reference), documentOf(ours)).differences;
-const inAnswer = (reference: Json, ours: Json) => compareDocuments(documentOf({}, reference), documentOf({}, ours)).differences;
+const inRequest = (reference: Json, ours: Json) =>
+  compareDocuments(documentOf(reference), documentOf(ours)).differences;
+const inAnswer = (reference: Json, ours: Json) =>
+  compareDocuments(documentOf({}, reference), documentOf({}, ours)).differences;
 const integer = { type: "integer" };
 const text = { type: "string" };
 const list = { type: "array", items: text };
@@ -41,7 +43,9 @@ describe("limits of requests", () => {
       components: { schemas: { A: field(text, ["field"]) } },
     };
     const reference = documentOf({ ...field(text), nullable: true });
-    expect(compareDocuments(reference, ours).differences).toEqual(["POST /a/{id} body.field: optional in the reference, required in ours"]);
+    expect(compareDocuments(reference, ours).differences).toEqual([
+      "POST /a/{id} body.field: optional in the reference, required in ours",
+    ]);
   });
 
   it("finds equal limits equal, however they are written", () => {
@@ -54,22 +58,44 @@ describe("limits of requests", () => {
 
 describe("limits of answers", () => {
   it.each<[string, Json, Json, string]>([
-    ["a range that ours may leave", { ...integer, minimum: 0, maximum: 9 }, { ...integer, minimum: 0 }, ".field: maximum 9 expected, ours none"],
+    [
+      "a range that ours may leave",
+      { ...integer, minimum: 0, maximum: 9 },
+      { ...integer, minimum: 0 },
+      ".field: maximum 9 expected, ours none",
+    ],
     ["a value that the client refuses", text, { ...text, minLength: 1 }, ".field: minLength 1, the reference has none"],
-    ["a format that ours does not promise", { ...text, format: "date-time" }, text, ".field: format date-time expected, ours none"],
-    ["a word that the reference does not know", { enum: ["a"] }, { enum: ["a", "b"] }, ".field: ours may be b, which the reference does not know"],
+    [
+      "a format that ours does not promise",
+      { ...text, format: "date-time" },
+      text,
+      ".field: format date-time expected, ours none",
+    ],
+    [
+      "a word that the reference does not know",
+      { enum: ["a"] },
+      { enum: ["a", "b"] },
+      ".field: ours may be b, which the reference does not know",
+    ],
     ["a word that the client does not know", { enum: ["a", "b"] }, { enum: ["a"] }, ".field: enum lacks b"],
   ])("reports %s", (_name, reference, ours, problem) => {
     expect(inAnswer(field(reference), field(ours))).toEqual([`POST /a/{id} 200${problem}`]);
   });
 
   it("reports required fields in both directions", () => {
-    expect(inAnswer(field(text, ["field"]), field(text))).toEqual(["POST /a/{id} 200.field: required in the reference, optional in ours"]);
-    expect(inAnswer(field(text), field(text, ["field"]))).toEqual(["POST /a/{id} 200.field: optional in the reference, required in ours"]);
+    expect(inAnswer(field(text, ["field"]), field(text))).toEqual([
+      "POST /a/{id} 200.field: required in the reference, optional in ours",
+    ]);
+    expect(inAnswer(field(text), field(text, ["field"]))).toEqual([
+      "POST /a/{id} 200.field: optional in the reference, required in ours",
+    ]);
   });
 
   it("reports a variant of a union by its closest form in ours", () => {
-    const variant = (kind: string, schema: Json) => ({ type: "object", properties: { kind: { const: kind }, value: schema } });
+    const variant = (kind: string, schema: Json) => ({
+      type: "object",
+      properties: { kind: { const: kind }, value: schema },
+    });
     const reference = { oneOf: [variant("a", text), variant("b", integer)] };
     const ours = { anyOf: [variant("b", { ...integer, minimum: 5 }), variant("a", text)] };
     expect(inAnswer(reference, ours)).toEqual(["POST /a/{id} 200|kind=b.value: minimum 5, the reference has none"]);
@@ -89,9 +115,11 @@ describe("differences that are kept", () => {
       { lines: "maxLength", reason },
       { lines: "maxItems", reason: "short" },
     ];
-    expect(reviewDifferences(lines, { rules, differences: { [lines[0] ?? ""]: reason, "no such line": reason } })).toEqual({
+    expect(
+      reviewDifferences(lines, { rules, differences: { [lines[0] ?? ""]: reason, "missing line": reason } }),
+    ).toEqual({
       unexplained: ["POST /b: operation missing"],
-      idle: ["no such line", "maxItems"],
+      idle: ["missing line", "maxItems"],
       unreasoned: ["maxItems"],
       kept: 2,
     });

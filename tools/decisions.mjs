@@ -1,4 +1,4 @@
-// Writes the index of docs/decisions, a line a page, by the page's own title. With --check only says whether it is up to date.
+// Writes the index of docs/decisions, one line per page with its title. With --check it only compares.
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,15 +11,15 @@ const lines = globSync("*.md", { cwd: folder })
   .sort()
   .map((name) => {
     const title = /^# (.+)$/m.exec(readFileSync(join(folder, name), "utf8"))?.[1];
-    if (title === undefined) throw new Error(`docs/decisions/${name} begins with no title.`);
+    if (title === undefined) throw new Error(`docs/decisions/${name} has no title. Begin it with "# Title".`);
     return `- [${basename(name, ".md")}](${name}): ${title}`;
   });
 
 const text = `# Decisions
 
-One page a decision that outlives its pull request: context, decision, consequences. A page is not rewritten when the decision changes;
-a new page replaces it and says so. \`node tools/decisions.mjs\` writes this list.
+The decisions that shape the architecture, each with its context and consequences. When a decision changes, rewrite its
+page; git keeps the history. \`node tools/decisions.mjs\` writes this list.
 
 ${lines.join("\n")}
 `;
-writeOrCheck("docs/decisions/README.md", text, { source: "the pages beside it", tool: "decisions.mjs" });
+writeOrCheck("docs/decisions/README.md", text, { source: "the pages next to it", tool: "decisions.mjs" });

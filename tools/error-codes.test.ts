@@ -2,21 +2,28 @@ import { globSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
-import { errorCodeTable } from "../packages/schemas/src/error-code-table.ts";
-import { errorCodes } from "../packages/schemas/src/error.ts";
+import { errorCodeTable } from "../packages/schemas/src/base/error-code-table.ts";
+import { errorCodes } from "../packages/schemas/src/base/error.ts";
 
 const root = join(import.meta.dirname, "..");
-/** What the service and its instances are made of, and the fake. Other programs may send codes of their own, as the example of an extension. */
-const sources = globSync(["packages/{router,instance,placement,database,testing}/src/**/*.ts", "apps/{server,cli}/src/**/*.ts"], { cwd: root })
+/** Sources of the service, its instances and the fake, and the errors that these share. Other programs, such as the example extension, may send other codes. */
+const sources = globSync(
+  [
+    "packages/{router,instance,placement,database,testing}/src/**/*.ts",
+    "packages/contract/src/refusals/**/*.ts",
+    "apps/{server,cli}/src/**/*.ts",
+  ],
+  { cwd: root },
+)
   .map((path) => path.split(sep).join("/"))
   .filter((path) => !/\.(?:test|test-d|slow)\.ts$/.test(path) && !/\/src\/(?:.*\/)?testing\//.test(path));
 
-/** What an instance answers to the server that started it, which makes an error of its own of it. */
+/** Answers of an instance to its server, which translates them. */
 const betweenServerAndInstance = new Set(["no_display", "no_full_chromium"]);
 
 interface Sent {
   readonly code: string;
-  /** `undefined` where it stands in an error's details. */
+  /** `undefined` for codes in an error's details. */
   readonly status: number | undefined;
   readonly where: string;
 }
@@ -26,12 +33,20 @@ const statusIn = (node: ts.Node | undefined) =>
 const codeIn = (node: ts.Node | undefined) =>
   node !== undefined && ts.isStringLiteral(node) && /^[a-z][a-z_]*$/.test(node.text) ? node.text : undefined;
 
-/** Status and code as a pair of arguments (`ServiceError(404, "not_found", …)`), as fields of an object, or as `[408, { code, message }]`. */
+/**
+ * Finds status and code as a pair of arguments (`ServiceError(404, "not_found", …)`), as fields of an object, or as
+ * `[408, { code, message }]`.
+ */
 function sentIn(path: string): Sent[] {
   const file = ts.createSourceFile(path, readFileSync(join(root, path), "utf8"), ts.ScriptTarget.Latest, true);
   const found: Sent[] = [];
   const add = (node: ts.Node, status: number | undefined, code: string | undefined) => {
-    if (code !== undefined) found.push({ code, status, where: `${path}:${String(file.getLineAndCharacterOfPosition(node.getStart()).line + 1)}` });
+    if (code !== undefined)
+      found.push({
+        code,
+        status,
+        where: `${path}:${String(file.getLineAndCharacterOfPosition(node.getStart()).line + 1)}`,
+      });
   };
   const visit = (node: ts.Node) => {
     if (ts.isCallExpression(node) || ts.isNewExpression(node)) {
@@ -39,15 +54,21 @@ function sentIn(path: string): Sent[] {
       const status = statusIn(first);
       if (status !== undefined) add(node, status, codeIn(second));
     } else if (ts.isObjectLiteralExpression(node)) {
-      const field = (name: string) => node.properties.find((property) => ts.isPropertyAssignment(property) && property.name.getText() === name);
+      const field = (name: string) =>
+        node.properties.find((property) => ts.isPropertyAssignment(property) && property.name.getText() === name);
       const valueOf = (name: string) => {
         const property = field(name);
         return property !== undefined && ts.isPropertyAssignment(property) ? property.initializer : undefined;
       };
-      const isError = node.properties.some((property) => property.name?.getText() === "message");
-      const before = ts.isArrayLiteralExpression(node.parent) ? node.parent.elements[node.parent.elements.indexOf(node) - 1] : undefined;
-      // Errors of programs among themselves have a hint in place of a status, or are thrown as they are.
-      if (isError && field("hint") === undefined) add(node, statusIn(valueOf("status")) ?? statusIn(before), codeIn(valueOf("code")));
+      const isError = node.properties.some((property) =>
+        ["message", "problem"].includes(property.name?.getText() ?? ""),
+      );
+      const before = ts.isArrayLiteralExpression(node.parent)
+        ? node.parent.elements[node.parent.elements.indexOf(node) - 1]
+        : undefined;
+      const status = statusIn(valueOf("status")) ?? statusIn(before);
+      // Internal errors between programs have a hint instead of a status, or are thrown unchanged.
+      if (isError && (status !== undefined || field("hint") === undefined)) add(node, status, codeIn(valueOf("code")));
     }
     ts.forEachChild(node, visit);
   };
@@ -63,7 +84,7 @@ describe("the table of error codes", () => {
     expect(sent.length).toBeGreaterThan(250);
   });
 
-  it("has every code that the sources send, with its status: else add it to packages/schemas/src/error.ts and error-code-table.ts", () => {
+  it("has every code that the sources send, with its status: else add it to packages/schemas/src/base/error.ts and error-code-table.ts", () => {
     const undeclared = sent.filter(({ code, status }) => {
       const entry = Object.entries(errorCodeTable).find(([known]) => known === code)?.[1];
       return entry === undefined || (status !== undefined && !entry.statuses.includes(status));

@@ -1,22 +1,23 @@
-// The last step of a published package's build, after tsc. It works on ./dist:
-// - marks calls at the top level of modules as pure, so that bundlers can drop what a program does not use. esbuild needs them at the
-//   call: it does not carry `@__NO_SIDE_EFFECTS__` from one module to another;
-// - copies the comments of spread fields into the declarations, where tsc loses them, so that editors show them;
-// - writes the contract and its schemas a second time into dist/calls, without what clients do not read, and lets the client
-//   (`--calls`) import that;
-// - bundles the package into one file for Node, which takes longer to find a hundred small files than to run them. Bundlers get the
-//   small files (the `default` condition), Node the one (`node`).
-// Source maps stay right.
+// The last step of a published package's build, after tsc. It works on ./dist and keeps source maps correct:
+// - marks calls at the top level of modules as pure, so that bundlers can drop unused code. esbuild does not carry
+//   `@__NO_SIDE_EFFECTS__` from one module to another, so each call is marked;
+// - copies the comments of spread fields into the declarations, where tsc loses them, for editors;
+// - writes a second copy of the contract and its schemas to dist/calls, without the parts that clients do not need, for
+//   the client (`--calls`);
+// - bundles the package into one file for Node, which loads faster than a hundred small files. Bundlers use the small
+//   files (the `default` condition), Node the bundle (`node`).
 import { build } from "esbuild";
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pureMarks } from "./finish-dist/pure-marks.mjs";
 import { missingComments } from "./finish-dist/missing-comments.mjs";
 import { applyEdits } from "./finish-dist/edits.mjs";
 import { reachableFrom, withoutWhatClientsLeave } from "./finish-dist/calls.mjs";
 
-/** Finishes the `dist` of the package in `folder`. @param importCalls - whether it is to import the contract without what clients do not read. */
+/**
+ * Finishes the `dist` of the package in `folder`. @param importCalls - whether it imports the contract from dist/calls.
+ */
 export async function finishDist(folder, importCalls) {
   const manifest = JSON.parse(readFileSync(resolve(folder, "package.json"), "utf8"));
   for (const made of ["bundle", "calls"]) rmSync(resolve(folder, "dist", made), { recursive: true, force: true });
@@ -27,7 +28,7 @@ export async function finishDist(folder, importCalls) {
   await bundleForNode(folder, manifest);
 }
 
-/** @param target - where the file and its map go; in place when absent. */
+/** @param target - path of the output file and its map; default in place. */
 function edit(path, find, target = path) {
   const text = readFileSync(path, "utf8");
   const edits = find(text);
@@ -36,18 +37,27 @@ function edit(path, find, target = path) {
   writeFileSync(target, done.text);
   writeFileSync(
     `${target}.map`,
-    JSON.stringify(target === path ? done.map : { ...done.map, sources: done.map.sources.map((source) => `../${source}`) }),
+    JSON.stringify(
+      target === path ? done.map : { ...done.map, sources: done.map.sources.map((source) => `../${source}`) },
+    ),
   );
 }
 
 function importsOfCalls(text) {
-  return [...text.matchAll(/(?<= from "@shoal\/contract)(?=";$)/gm)].map(({ index }) => ({ at: index, text: "/calls" }));
+  return [...text.matchAll(/(?<= from "@shoal\/contract)(?=";$)/gm)].map(({ index }) => ({
+    at: index,
+    text: "/calls",
+  }));
 }
 
 function writeCalls(folder) {
   mkdirSync(resolve(folder, "dist/calls"));
   const names = reachableFrom("index.js", (name) => readFileSync(resolve(folder, "dist", name), "utf8")).keys();
-  for (const name of names) edit(resolve(folder, "dist", name), withoutWhatClientsLeave, resolve(folder, "dist/calls", name));
+  for (const name of names) {
+    const target = resolve(folder, "dist/calls", name);
+    mkdirSync(dirname(target), { recursive: true });
+    edit(resolve(folder, "dist", name), withoutWhatClientsLeave, target);
+  }
 }
 
 async function bundleForNode(folder, manifest) {
@@ -59,13 +69,13 @@ async function bundleForNode(folder, manifest) {
     entryPoints: { index: "dist/index.js" },
     outdir: "dist/bundle",
     bundle: true,
-    // What few programs use (event streams, uploads) is loaded when they do, as in the small files.
+    // Rarely used parts (event streams, uploads) are loaded lazily, as in the small files.
     splitting: true,
     format: "esm",
     platform: "neutral",
     target: "es2023",
     mainFields: ["module", "main"],
-    // In Node, where size matters less than a second copy would, everybody imports the same contract.
+    // In Node all packages import the same contract: a second copy would cost more than the smaller one saves.
     alias: { "@shoal/contract/calls": "@shoal/contract" },
     external: Object.keys({ ...manifest.dependencies }).flatMap((name) => [name, `${name}/*`]),
     plugins: [withoutLocales],
@@ -77,13 +87,13 @@ async function bundleForNode(folder, manifest) {
   if (Object.keys(metafile.inputs).some((path) => path.includes("/zod/"))) {
     writeFileSync(
       resolve(folder, "dist/bundle/LICENSE-zod.txt"),
-      `The files beside this one hold parts of zod (https://zod.dev), under this licence:\n\n${readFileSync(zodLicense, "utf8")}`,
+      `The files next to this one contain parts of zod (https://zod.dev), under this licence:\n\n${readFileSync(zodLicense, "utf8")}`,
     );
   }
 }
 
 /**
- * The messages of fifty languages, which nothing asks for.
+ * Drops zod's unused messages in fifty languages.
  * @type {import("esbuild").Plugin}
  */
 const withoutLocales = {
@@ -94,4 +104,5 @@ const withoutLocales = {
   },
 };
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await finishDist(process.cwd(), process.argv.includes("--calls"));
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  await finishDist(process.cwd(), process.argv.includes("--calls"));

@@ -10,20 +10,23 @@ import { reachableFrom } from "./finish-dist/calls.mjs";
 import { applyEdits } from "./finish-dist/edits.mjs";
 import { pureMarks } from "./finish-dist/pure-marks.mjs";
 
-// On what `npm run build` wrote.
+// Reads the output of `npm run build`.
 const root = join(import.meta.dirname, "..");
 const client = join(root, "packages/client");
-const modules = (name: string) => globSync(join(root, "packages", name, "dist/*.js"));
+const modules = (name: string) =>
+  globSync("**/*.js", { cwd: join(root, "packages", name, "dist"), exclude: ["bundle"] }).map((path) =>
+    join(root, "packages", name, "dist", path),
+  );
 
 describe("built modules", () => {
-  it.each(["schemas", "contract", "transport", "client"])("of %s mark every call that runs when they are loaded", (name) => {
+  it.each(["schemas", "contract", "transport", "client"])("of %s mark all calls at the top level as pure", (name) => {
     const paths = modules(name);
     expect(paths.length).toBeGreaterThan(5);
     const unmarked = paths.filter((path) => pureMarks(readFileSync(path, "utf8")).length > 0);
     expect(unmarked).toEqual([]);
   });
 
-  it("give a program that calls one operation that one alone", async () => {
+  it("add only the operations in use to a bundle", async () => {
     const { outputFiles } = await build({
       stdin: { contents: 'import { getProfile } from "@shoal/contract"; console.log(getProfile);', resolveDir: client },
       bundle: true,
@@ -36,30 +39,36 @@ describe("built modules", () => {
     expect(text).not.toContain("BrowserShape");
   });
 
-  it.each(["dist", "dist/calls"])("in %s map back to their sources, past the changes", (folder) => {
-    const path = join(root, "packages/contract", folder, "profiles.js");
+  it.each(["dist", "dist/calls"])("in %s map to their sources after the edits", (folder) => {
+    const path = join(root, "packages/contract", folder, "sessions/profiles.js");
     const map = new SourceMap(JSON.parse(readFileSync(`${path}.map`, "utf8")) as SourceMapPayload);
     const lines = readFileSync(path, "utf8").split("\n");
     const found = lines.flatMap((line, index) =>
-      [...line.matchAll(/json\(\w+\)|defineEndpoint\(/g)].map((match) => ({ text: match[0], entry: map.findEntry(index, match.index) })),
+      [...line.matchAll(/json\(\w+\)|defineEndpoint\(/g)].map((match) => ({
+        text: match[0],
+        entry: map.findEntry(index, match.index),
+      })),
     );
     expect(found.length).toBeGreaterThan(5);
     for (const { text, entry } of found) {
       if (!("originalSource" in entry)) throw new Error(`${text} has no source`);
       const source = readFileSync(join(dirname(path), entry.originalSource), "utf8").split("\n");
-      expect(source[entry.originalLine]?.slice(entry.originalColumn)).toMatch(text.startsWith("json") ? text : /^defineEndpoint/);
+      expect(source[entry.originalLine]?.slice(entry.originalColumn)).toMatch(
+        text.startsWith("json") ? text : /^defineEndpoint/,
+      );
     }
   });
 
-  it("are there a second time for clients, the same operations without what only others read", async () => {
+  it("have a second version for clients: the same operations without fields that clients do not read", async () => {
     const [whole, calls] = await Promise.all(
       ["dist", "dist/calls"].map(
-        async (folder) => (await import(join(root, "packages/contract", folder, "index.js"))) as Record<string, Partial<Endpoint>>,
+        async (folder) =>
+          (await import(join(root, "packages/contract", folder, "index.js"))) as Record<string, Partial<Endpoint>>,
       ),
     );
     if (whole === undefined || calls === undefined) throw new Error("It is not built.");
     expect(Object.keys(calls)).toEqual(Object.keys(whole));
-    const told = ({ operationId, method, path, plane, auth, body, responses = {} }: Partial<Endpoint>) => ({
+    const callFields = ({ operationId, method, path, plane, auth, body, responses = {} }: Partial<Endpoint>) => ({
       operationId,
       method,
       path,
@@ -68,43 +77,53 @@ describe("built modules", () => {
       body: body?.kind,
       responses: Object.entries(responses).map(([status, { kind }]) => [status, kind]),
     });
-    expect(Object.values(calls).map(told)).toEqual(Object.values(whole).map(told));
-    expect(Object.values(calls).filter(({ summary, query, params, errors }) => summary ?? query ?? params ?? errors)).toEqual([]);
+    expect(Object.values(calls).map(callFields)).toEqual(Object.values(whole).map(callFields));
+    expect(
+      Object.values(calls).filter(({ summary, query, params, errors }) => summary ?? query ?? params ?? errors),
+    ).toEqual([]);
     const content = calls.getProfile?.responses?.[200];
     const check = (value: unknown) => content?.kind === "json" && (content.schema as Schema).safeParse(value).success;
     const profile = { id: "p1", name: "x".repeat(10_000), created_at: "2026-01-31T12:00:00.000Z" };
-    expect([check(profile), check({ ...profile, id: 7 }), check({ ...profile, created_at: "yesterday" })]).toEqual([true, false, false]);
+    expect([check(profile), check({ ...profile, id: 7 }), check({ ...profile, created_at: "yesterday" })]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
-  it.each(["schemas", "contract", "transport", "client"])("of %s import nothing of Node's below the main entry", (name) => {
-    const manifest = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8")) as { dependencies?: Record<string, string> };
-    const allowed = new Set([...Object.keys(manifest.dependencies ?? {}), "zod"]);
-    for (const folder of ["dist", "dist/bundle"]) {
-      const texts = reachableFrom("index.js", (file: string) => readFileSync(join(root, "packages", name, folder, file), "utf8")) as Map<
-        string,
-        string
-      >;
-      expect(texts.size).toBeGreaterThan(0);
-      const specifiers = [...texts.values()]
-        .flatMap((text) => ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName))
-        .filter((specifier) => !specifier.startsWith("."));
-      const foreign = specifiers.filter(
-        (specifier) =>
-          !allowed.has(
-            specifier
-              .split("/")
-              .slice(0, specifier.startsWith("@") ? 2 : 1)
-              .join("/"),
-          ),
-      );
-      expect(foreign).toEqual([]);
-    }
-  });
+  it.each(["schemas", "contract", "transport", "client"])(
+    "of %s do not import Node's modules from the main entry",
+    (name) => {
+      const manifest = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8")) as {
+        dependencies?: Record<string, string>;
+      };
+      const allowed = new Set([...Object.keys(manifest.dependencies ?? {}), "zod"]);
+      for (const folder of ["dist", "dist/bundle"]) {
+        const texts = reachableFrom("index.js", (file: string) =>
+          readFileSync(join(root, "packages", name, folder, file), "utf8"),
+        ) as Map<string, string>;
+        expect(texts.size).toBeGreaterThan(0);
+        const specifiers = [...texts.values()]
+          .flatMap((text) => ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName))
+          .filter((specifier) => !specifier.startsWith("."));
+        const foreign = specifiers.filter(
+          (specifier) =>
+            !allowed.has(
+              specifier
+                .split("/")
+                .slice(0, specifier.startsWith("@") ? 2 : 1)
+                .join("/"),
+            ),
+        );
+        expect(foreign).toEqual([]);
+      }
+    },
+  );
 
-  it("are one file for Node, without the parts of zod that nothing uses", () => {
-    expect(relative(root, ts.sys.realpath?.(join(client, "node_modules/@shoal/schemas/dist/bundle/index.js")) ?? "")).toBe(
-      "packages/schemas/dist/bundle/index.js",
-    );
+  it("are one file for Node, without unused parts of zod", () => {
+    expect(
+      relative(root, ts.sys.realpath?.(join(client, "node_modules/@shoal/schemas/dist/bundle/index.js")) ?? ""),
+    ).toBe("packages/schemas/dist/bundle/index.js");
     const bundle = readFileSync(join(root, "packages/schemas/dist/bundle/index.js"), "utf8");
     expect(bundle).not.toMatch(/from "zod/);
     expect(readFileSync(join(root, "packages/schemas/dist/bundle/LICENSE-zod.txt"), "utf8")).toContain("MIT License");
@@ -148,20 +167,20 @@ describe("declarations", () => {
     [".last_used_at", "When a browser last started with it; absent while none did."],
     [".limit", "Items on a page, 1 to 100."],
     [".id_or_name", "The profile's id, or its name."],
-  ])("show what is said about %s in an editor", (field, comment) => {
+  ])("show the comment of %s in an editor", (field, comment) => {
     const info = service.getQuickInfoAtPosition(path, text.indexOf(field) + 1);
     expect(ts.displayPartsToString(info?.documentation)).toBe(comment);
     expect(
       service
         .getProgram()
         ?.getSourceFiles()
-        .some((file) => file.fileName.endsWith("packages/schemas/dist/profile.d.ts")),
+        .some((file) => file.fileName.endsWith("packages/schemas/dist/sessions/profile.d.ts")),
     ).toBe(true);
   });
 });
 
 describe("edits", () => {
-  it("move a source map along: in their line, with lines of their own, and over lines that go", () => {
+  it("adjust the source map for inserted text, inserted lines and removed lines", () => {
     const { text, map } = applyEdits(
       "a b\nc d",
       [
@@ -173,7 +192,13 @@ describe("edits", () => {
     const cut = applyEdits("a b\nc d", [{ at: 1, remove: 4 }], { mappings: "AAAA,EAAE;AACF,EAAE" });
     expect(cut).toMatchObject({ text: "a d", map: { mappings: "AAAA,EACE" } });
     expect(text).toBe("a /* x */ b\n/* y\n */ c d");
-    const moved = new SourceMap({ ...map, version: 3, file: "f", sources: ["s"], names: [] } as unknown as SourceMapPayload);
+    const moved = new SourceMap({
+      ...map,
+      version: 3,
+      file: "f",
+      sources: ["s"],
+      names: [],
+    } as unknown as SourceMapPayload);
     const originOf = (line: number, column: number) => {
       const entry = moved.findEntry(line, column);
       return "originalLine" in entry ? [entry.originalLine, entry.originalColumn] : undefined;

@@ -1,10 +1,14 @@
-// Holds every import against the layers: a package may import packages of lower layers, and only those that its package.json names.
-// The layer of a package is the tag in its turbo.json. Usage: node tools/layers.mjs [ROOT]
+// Checks every import against the architecture:
+// - a package imports only packages of a lower layer (the tag in its turbo.json) that its package.json names;
+// - a folder of a package imports only the folders that folders.json, next to that turbo.json, allows;
+// - no group of files imports each other in a circle.
+// Usage: node tools/layers.mjs [ROOT]
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const importOf = /\b(?:import|export)\b[^;"']*?\bfrom\s*["']([^"']+)["']|\bimport\s*\(\s*["']([^"']+)["']\s*\)|^\s*import\s*["']([^"']+)["']/gm;
+const importOf =
+  /\b(?:import|export)\b[^;"']*?\bfrom\s*["']([^"']+)["']|\bimport\s*\(\s*["']([^"']+)["']\s*\)|^\s*import\s*["']([^"']+)["']/gm;
 
 /** @param {string} root @returns {string[]} one line for each import that breaks a rule, `file:line: what and what to do` */
 export function findViolations(root) {
@@ -15,7 +19,9 @@ export function findViolations(root) {
       const directory = join(root, folder, name);
       if (!existsSync(join(directory, "package.json"))) continue;
       const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
-      const tags = existsSync(join(directory, "turbo.json")) ? (JSON.parse(readFileSync(join(directory, "turbo.json"), "utf8")).tags ?? []) : [];
+      const tags = existsSync(join(directory, "turbo.json"))
+        ? (JSON.parse(readFileSync(join(directory, "turbo.json"), "utf8")).tags ?? [])
+        : [];
       const layer = tags.map((tag) => /^layer-(\d+)$/.exec(tag)?.[1]).find((number) => number !== undefined);
       packages.set(manifest.name, { directory, manifest, layer: layer === undefined ? undefined : Number(layer) });
     }
@@ -28,7 +34,13 @@ export function findViolations(root) {
       violations.push(`${place}/turbo.json:1: ${name} has no layer: write { "extends": ["//"], "tags": ["layer-N"] }`);
       continue;
     }
-    const named = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.peerDependencies, ...manifest.optionalDependencies };
+    violations.push(...findFolderViolations(root, directory));
+    const named = {
+      ...manifest.dependencies,
+      ...manifest.devDependencies,
+      ...manifest.peerDependencies,
+      ...manifest.optionalDependencies,
+    };
     for (const file of sources(join(directory, "src"))) {
       const text = readFileSync(file, "utf8");
       for (const match of text.matchAll(importOf)) {
@@ -43,7 +55,8 @@ export function findViolations(root) {
         const imported = target.startsWith("@") ? target.split("/").slice(0, 2).join("/") : target.split("/")[0];
         const other = packages.get(imported);
         if (other === undefined || imported === name) continue;
-        if (!(imported in named)) violations.push(`${where}: ${imported} is not among the dependencies: add it to ${place}/package.json`);
+        if (!(imported in named))
+          violations.push(`${where}: ${imported} is not among the dependencies: add it to ${place}/package.json`);
         if (other.layer !== undefined && other.layer >= layer)
           violations.push(
             `${where}: ${name} is layer ${layer} and must not import ${imported}, layer ${other.layer}: move what it needs to a layer below ${layer}, or move this code up`,
@@ -52,6 +65,138 @@ export function findViolations(root) {
     }
   }
   return violations;
+}
+
+/** Files that sit side by side in one folder, tests not counted, before the folder has to be divided. */
+const maxFilesInFolder = 15;
+
+/**
+ * Checks the imports inside a package. `folders.json` maps each folder of `src` to the folders that it may import; `.` is `src` itself.
+ * A nested folder without an entry belongs to the folder above it, and an allowed folder includes those below it.
+ * @param {string} root @param {string} directory - of the package @returns {string[]}
+ */
+function findFolderViolations(root, directory) {
+  const src = join(directory, "src");
+  const listFile = join(directory, "folders.json");
+  const listPlace = relative(root, listFile);
+  const files = sources(src).filter((file) => isProduct(relative(src, file)));
+  const imports = new Map(files.map((file) => [file, relativeImports(file)]));
+  const violations = findCycles(imports).map(
+    (cycle) =>
+      `${relative(root, cycle[0].file)}:${cycle[0].line}: circular import, ${cycle.map(({ file }) => relative(src, file)).join(" → ")} → ${relative(src, cycle[0].file)}: move the shared code into a separate file`,
+  );
+
+  if (!existsSync(listFile)) {
+    const flat = files.filter((file) => dirname(file) === src).length;
+    if (flat > maxFilesInFolder)
+      violations.push(
+        `${listPlace}:1: missing, and ${relative(root, src)} has ${flat} files side by side (limit ${maxFilesInFolder}): move them into folders and list these with what each may import`,
+      );
+    return violations;
+  }
+
+  const allowed = JSON.parse(readFileSync(listFile, "utf8"));
+  const lineInList = (name) =>
+    readFileSync(listFile, "utf8")
+      .split("\n")
+      .findIndex((line) => line.includes(`"${name}"`)) + 1;
+  const includes = (entry, folder) => folder === entry || folder.startsWith(`${entry}/`);
+  const folderOf = (file) => {
+    let folder = dirname(relative(src, file)).split(sep).join("/");
+    while (folder !== "." && !(folder in allowed)) folder = dirname(folder);
+    return folder;
+  };
+
+  for (const folder of Object.keys(allowed)) {
+    if (folder !== "." && !files.some((file) => includes(folder, folderOf(file))))
+      violations.push(`${listPlace}:${lineInList(folder)}: ${folder} has no files: remove the entry`);
+  }
+  const circle = findCircle(
+    new Map(
+      Object.keys(allowed).map((folder) => [
+        folder,
+        Object.keys(allowed).filter(
+          (other) => other !== folder && allowed[folder].some((entry) => includes(entry, other)),
+        ),
+      ]),
+    ),
+  );
+  if (circle !== undefined)
+    violations.push(
+      `${listPlace}:${lineInList(circle[0])}: ${[...circle, circle[0]].join(" → ")} is a circle: remove one of these entries`,
+    );
+
+  const counts = new Map();
+  for (const file of files) {
+    const folder = folderOf(file);
+    counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    if (folder === "." && dirname(file) !== src)
+      violations.push(
+        `${relative(root, file)}:1: ${listPlace} has no entry for this folder: add one with what it may import`,
+      );
+    for (const { line, target } of imports.get(file)) {
+      if (!imports.has(target)) continue;
+      const other = folderOf(target);
+      if (other !== folder && !(allowed[folder] ?? []).some((entry) => includes(entry, other)))
+        violations.push(
+          `${relative(root, file)}:${line}: ${folder === "." ? "src" : folder} must not import ${other === "." ? "src" : other}: move the code, or allow it in ${listPlace}`,
+        );
+    }
+  }
+  for (const [folder, count] of counts) {
+    if (count > maxFilesInFolder)
+      violations.push(
+        `${relative(root, folder)}:1: ${count} files side by side (limit ${maxFilesInFolder}): divide the folder`,
+      );
+  }
+  return violations;
+}
+
+/** Whether a file is part of the product: tests, and helpers of tests, may import anything in their package. */
+function isProduct(path) {
+  return !/\.(test|slow|test-d)\.ts$/.test(path) && !path.split(sep).includes("testing");
+}
+
+/** @returns {{ line: number, target: string }[]} the relative imports of a file */
+function relativeImports(file) {
+  const text = readFileSync(file, "utf8");
+  return [...text.matchAll(importOf)].flatMap((match) => {
+    const target = match[1] ?? match[2] ?? match[3];
+    if (!target.startsWith(".")) return [];
+    return [
+      {
+        line: text.slice(0, match.index + match[0].lastIndexOf(target)).split("\n").length,
+        target: resolve(dirname(file), target),
+      },
+    ];
+  });
+}
+
+/** @param {Map<string, { line: number, target: string }[]>} imports @returns {{ file: string, line: number }[][]} one circle of files for each start */
+function findCycles(imports) {
+  const cycles = [];
+  const done = new Set();
+  const path = [];
+  const visit = (file) => {
+    for (const { line, target } of imports.get(file) ?? []) {
+      const from = path.findIndex((step) => step.file === target);
+      if (from >= 0 || target === file) cycles.push([...path.slice(from < 0 ? path.length : from), { file, line }]);
+      else if (!done.has(target) && imports.has(target)) {
+        path.push({ file, line });
+        visit(target);
+        path.pop();
+      }
+    }
+    done.add(file);
+  };
+  for (const file of imports.keys()) if (!done.has(file)) visit(file);
+  return cycles;
+}
+
+/** @param {Map<string, string[]>} edges @returns {string[] | undefined} names in a circle, where there is one */
+function findCircle(edges) {
+  const imports = new Map([...edges].map(([name, others]) => [name, others.map((target) => ({ line: 0, target }))]));
+  return findCycles(imports)[0]?.map(({ file }) => file);
 }
 
 function sources(directory) {
@@ -65,6 +210,6 @@ function sources(directory) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const violations = findViolations(resolve(process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), "..")));
   for (const violation of violations) console.error(violation);
-  console.error(violations.length === 0 ? "layers: every import points down" : `layers: ${violations.length} to mend`);
+  console.error(violations.length === 0 ? "layers: every import is allowed" : `layers: ${violations.length} to fix`);
   process.exit(violations.length === 0 ? 0 : 1);
 }

@@ -16,7 +16,10 @@ function workspace(files: Record<string, string>): string {
   const all = {
     "packages/low/package.json": JSON.stringify({ name: "@shoal/low", dependencies: { "@shoal/high": "workspace:^" } }),
     "packages/low/turbo.json": JSON.stringify({ tags: ["layer-1"] }),
-    "packages/high/package.json": JSON.stringify({ name: "@shoal/high", dependencies: { "@shoal/low": "workspace:^" } }),
+    "packages/high/package.json": JSON.stringify({
+      name: "@shoal/high",
+      dependencies: { "@shoal/low": "workspace:^" },
+    }),
     "packages/high/turbo.json": JSON.stringify({ tags: ["layer-2"] }),
     ...files,
   };
@@ -32,9 +35,13 @@ it("lets an import point down", () => {
 });
 
 it("names the line of an import that points up", () => {
-  const violations = findViolations(workspace({ "packages/low/src/a.ts": 'const x = 1;\nimport {\n  a,\n} from "@shoal/high";\n' }));
+  const violations = findViolations(
+    workspace({ "packages/low/src/a.ts": 'const x = 1;\nimport {\n  a,\n} from "@shoal/high";\n' }),
+  );
   expect(violations).toHaveLength(1);
-  expect(violations[0]).toMatch(/^packages\/low\/src\/a\.ts:4: @shoal\/low is layer 1 and must not import @shoal\/high, layer 2: /);
+  expect(violations[0]).toMatch(
+    /^packages\/low\/src\/a\.ts:4: @shoal\/low is layer 1 and must not import @shoal\/high, layer 2: /,
+  );
 });
 
 it("sees dynamic imports, re-exports, and imports that leave the package", () => {
@@ -51,16 +58,86 @@ it("sees dynamic imports, re-exports, and imports that leave the package", () =>
   ]);
 });
 
-it("asks for the dependency to be named", () => {
+it("requires an imported package in package.json", () => {
   const violations = findViolations(
     workspace({
       "packages/high/package.json": JSON.stringify({ name: "@shoal/high" }),
       "packages/high/src/a.ts": 'import { a } from "@shoal/low";\n',
     }),
   );
-  expect(violations).toEqual(["packages/high/src/a.ts:1: @shoal/low is not among the dependencies: add it to packages/high/package.json"]);
+  expect(violations).toEqual([
+    "packages/high/src/a.ts:1: @shoal/low is not among the dependencies: add it to packages/high/package.json",
+  ]);
 });
 
-it("asks for a layer", () => {
-  expect(findViolations(workspace({ "packages/high/turbo.json": "{}" }))[0]).toMatch(/^packages\/high\/turbo\.json:1: @shoal\/high has no layer/);
+it("requires a layer", () => {
+  expect(findViolations(workspace({ "packages/high/turbo.json": "{}" }))[0]).toMatch(
+    /^packages\/high\/turbo\.json:1: @shoal\/high has no layer/,
+  );
+});
+
+/** A package `low` with an allow-list for the folders of its source, and the given files. */
+function folders(allowed: Record<string, string[]>, files: Record<string, string>): string[] {
+  return findViolations(
+    workspace({
+      "packages/low/folders.json": JSON.stringify(allowed, undefined, 2),
+      ...Object.fromEntries(Object.entries(files).map(([path, text]) => [`packages/low/src/${path}`, text])),
+    }),
+  );
+}
+
+it("lets a folder import the folders on its list, and tests import anything", () => {
+  expect(
+    folders(
+      { ".": ["http", "storage"], http: ["storage"], storage: [] },
+      {
+        "index.ts": 'import "./http/a.ts";\n',
+        "http/a.ts": 'import "../storage/b.ts";\n',
+        "storage/b.ts": "export {};\n",
+        "storage/b.test.ts": 'import "../http/a.ts";\n',
+        "storage/testing/c.ts": 'import "../../http/a.ts";\n',
+      },
+    ),
+  ).toEqual([]);
+});
+
+it("names the line of an import that the list of its folder does not allow", () => {
+  const allowed = { ".": [], http: ["storage"], storage: [] };
+  const files = { "http/a.ts": "export {};\n", "storage/b.ts": '\nimport "../http/a.ts";\n' };
+  expect(folders(allowed, files)).toEqual([
+    "packages/low/src/storage/b.ts:2: storage must not import http: move the code, or allow it in packages/low/folders.json",
+  ]);
+});
+
+it("treats a nested folder with its own entry as a folder", () => {
+  const files = { "areas/keys/a.ts": 'import "../proxies/b.ts";\n', "areas/proxies/b.ts": "export {};\n" };
+  expect(folders({ ".": [], areas: [] }, files)).toEqual([]);
+  expect(folders({ ".": [], "areas/keys": [], "areas/proxies": [] }, files)).toEqual([
+    expect.stringMatching(/^packages\/low\/src\/areas\/keys\/a\.ts:1: areas\/keys must not import areas\/proxies: /),
+  ]);
+});
+
+it("rejects lists that form a circle, folders without an entry and entries without files", () => {
+  const files = { "a/a.ts": "export {};\n", "b/b.ts": "export {};\n", "c/c.ts": "export {};\n" };
+  expect(folders({ ".": [], a: ["b"], b: ["a"], d: [] }, files).map((line) => line.replace(/^[^ ]+ /, ""))).toEqual([
+    "d has no files: remove the entry",
+    "a → b → a is a circle: remove one of these entries",
+    "packages/low/folders.json has no entry for this folder: add one with what it may import",
+  ]);
+});
+
+it("rejects files that import each other in a circle", () => {
+  const files = { "a.ts": 'import "./b.ts";\n', "b.ts": 'import "./c.ts";\n', "c.ts": 'import "./a.ts";\n' };
+  expect(folders({ ".": [] }, files)).toEqual([
+    "packages/low/src/a.ts:1: circular import, a.ts → b.ts → c.ts → a.ts: move the shared code into a separate file",
+  ]);
+});
+
+it("requires folders for more than fifteen files side by side", () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 16 }, (_, index) => [`packages/low/src/f${index}.ts`, "export {};\n"]),
+  );
+  expect(findViolations(workspace(files))).toEqual([
+    "packages/low/folders.json:1: missing, and packages/low/src has 16 files side by side (limit 15): move them into folders and list these with what each may import",
+  ]);
 });

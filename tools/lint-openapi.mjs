@@ -1,4 +1,4 @@
-// Holds openapi.json against the standard: the JSON Schema of OpenAPI 3.1, and Redocly's strict rules as redocly.yaml sets them.
+// Checks openapi.json: by the JSON Schema of OpenAPI 3.1, and by Redocly's strict rules as set in redocly.yaml.
 // Usage: node tools/lint-openapi.mjs [FILE]
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
@@ -12,9 +12,13 @@ const { errors, valid } = await new Validator().validate(file);
 if (!valid) console.error(`${file} does not fit the schema of OpenAPI:\n${JSON.stringify(errors, null, 2)}`);
 
 const redocly = fileURLToPath(new URL("bin/cli.js", import.meta.resolve("@redocly/cli/package.json")));
-const { status } = spawnSync(process.execPath, [redocly, "lint", file, "--config", join(root, "redocly.yaml"), "--format", "codeframe"], {
-  cwd: root,
-  env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
-  stdio: ["ignore", 2, "ignore"],
-});
+const { status } = spawnSync(
+  process.execPath,
+  [redocly, "lint", file, "--config", join(root, "redocly.yaml"), "--format", "codeframe"],
+  {
+    cwd: root,
+    env: { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" },
+    stdio: ["ignore", 2, "ignore"],
+  },
+);
 process.exit(valid && status === 0 ? 0 : 1);

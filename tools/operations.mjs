@@ -1,5 +1,4 @@
-// Writes docs/operations.md, the table of all operations, from the contract, the list of those without a handler and the commands;
-// `--check` only says whether it is up to date.
+// Writes docs/operations.md from the contract, the list of operations without a handler, and the commands. With `--check` it only compares.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,15 +6,26 @@ import { onSources, writeOrCheck } from "./generated-file.mjs";
 
 onSources(import.meta.url);
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const { contract } = await import("../packages/contract/src/contract.ts");
-const { areaDescriptions } = await import("../packages/contract/src/openapi-areas.ts");
+const contract = await import("../packages/contract/src/operations.ts");
 const { operationsNotYet } = await import("./not-yet.mjs");
-const { commandTable } = await import("../apps/cli/src/command-table.ts");
-const { polish } = await import("../apps/cli/src/polish.ts");
+const { commandTable } = await import("../apps/cli/src/table/command-table.ts");
+const { entries } = await import("../apps/cli/src/table/entries.ts");
 
 const document = JSON.parse(readFileSync(join(root, "packages/contract/openapi.json"), "utf8"));
-const commands = new Map(commandTable(document, polish).map(({ operationId, words }) => [operationId, `shoal ${words.join(" ")}`]));
+const commands = new Map(
+  commandTable(document, entries).map(({ operationId, words }) => [operationId, `shoal ${words.join(" ")}`]),
+);
 const operations = Object.entries(contract);
+const { operationsInMemory } = await import("../packages/testing/src/create-fake-shoal.ts");
+const fakeReadme = "packages/testing/README.md";
+writeOrCheck(
+  fakeReadme,
+  readFileSync(join(root, fakeReadme), "utf8").replace(
+    /(?<=<!-- operations -->\n)[^]*(?=<!-- \/operations -->)/,
+    linesOf(operationsInMemory()),
+  ),
+  { source: "the fake", tool: "operations.mjs" },
+);
 writeOrCheck("docs/operations.md", tableOf(), { source: "the contract and its handlers", tool: "operations.mjs" });
 
 function tableOf() {
@@ -24,24 +34,43 @@ function tableOf() {
     "",
     "<!-- Written by `node tools/operations.mjs`; not by hand. -->",
     "",
-    `Every operation of the contract: ${operations.length - operationsNotYet.size} of ${operations.length} work. One that says *not yet* is declared, and can be called from the`,
-    "client and the command line, but the service answers 501 `not_implemented`. *Service* is answered by the control plane, *browser* beside",
-    "the browser. The name is the client's method (`shoal.browsers.create(…)`) and the `operationId` of `openapi.json`.",
+    `Every operation of the contract: ${operations.length - operationsNotYet.size} of ${operations.length} work. The service answers 501 \`not_implemented\` to`,
+    "the ones marked *not yet*. The control plane serves *service* operations, the session's instance serves *browser* operations. The name is the",
+    "client's method (`shoal.browsers.create(…)`) and the `operationId` of `openapi.json`.",
   ];
-  for (const [area, description] of Object.entries(areaDescriptions)) {
+  for (const { name: area, description } of document.tags) {
     const rows = operations.filter(([, endpoint]) => endpoint.area === area);
-    if (rows.length === 0) continue;
-    lines.push("", `## ${area}`, "", description, "", "| operation | request | command | served by | |", "| --- | --- | --- | --- | --- |");
+    lines.push(
+      "",
+      `## ${area}`,
+      "",
+      description,
+      "",
+      "| operation | request | command | served by | |",
+      "| --- | --- | --- | --- | --- |",
+    );
     for (const [, { deprecated, method, operationId, path, plane, summary }] of rows) {
       const served = operationsNotYet.has(operationId) ? "*not yet*" : plane === "control" ? "service" : "browser";
       const note = deprecated === true ? `Deprecated. ${summary}` : summary;
       const command = commands.get(operationId);
       if (command === undefined)
-        throw new Error(`${operationId} has no command: run \`node tools/openapi.mjs\` first, the commands are made from what it writes.`);
-      lines.push(`| \`${operationId}\` | \`${method} ${path}\` | \`${command}\` | ${served} | ${note.replaceAll("|", "\\|")} |`);
+        throw new Error(
+          `${operationId} has no command: run \`node tools/openapi.mjs\` first, because the commands come from its output.`,
+        );
+      lines.push(
+        `| \`${operationId}\` | \`${method} ${path}\` | \`${command}\` | ${served} | ${note.replaceAll("|", "\\|")} |`,
+      );
     }
   }
-  const listed = operations.filter(([, { area }]) => area in areaDescriptions).length;
-  if (listed !== operations.length) throw new Error("An operation is in an area that packages/contract/src/openapi-areas.ts does not describe.");
   return `${lines.join("\n")}\n`;
+}
+
+/** `profiles`: `create`, `get`; one line per resource. */
+function linesOf(operationIds) {
+  const resources = Map.groupBy(operationIds, (operation) => operation.slice(0, operation.lastIndexOf(".")));
+  return [...resources]
+    .map(
+      ([resource, ids]) => `- \`${resource}\`: ${ids.map((id) => `\`${id.slice(resource.length + 1)}\``).join(", ")}\n`,
+    )
+    .join("");
 }

@@ -1,5 +1,5 @@
-// Packs the published packages as npm would publish them, for projects beside a clone: npm run pack -- DIR [NAME…]
-// With names (client, cli, …) only those and what they need of this repository.
+// Packs the published packages like npm, for projects next to a clone: npm run pack -- DIR [NAME…] With names (client,
+// cli, …) only these packages and their dependencies in this repository.
 import { execFile } from "node:child_process";
 import { globSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -10,7 +10,8 @@ const run = promisify(execFile);
 
 /**
  * @param {string} root
- * @returns {Map<string, { folder: string, needs: string[] }>} the packages of a workspace that are published, by their names, each with those of them that it does not run without
+ * @returns {Map<string, { folder: string, needs: string[] }>} the published packages of a workspace by name, with
+ * their dependencies among each other
  */
 export function publishedPackages(root) {
   const manifests = globSync(["packages/*/package.json", "apps/*/package.json"], { cwd: root })
@@ -19,14 +20,17 @@ export function publishedPackages(root) {
     .filter((manifest) => manifest.private !== true);
   const names = new Set(manifests.map(({ name }) => name));
   return new Map(
-    manifests.map(({ name, folder, dependencies = {} }) => [name, { folder, needs: Object.keys(dependencies).filter((need) => names.has(need)) }]),
+    manifests.map(({ name, folder, dependencies = {} }) => [
+      name,
+      { folder, needs: Object.keys(dependencies).filter((need) => names.has(need)) },
+    ]),
   );
 }
 
 /**
  * @param {ReturnType<typeof publishedPackages>} packages
  * @param {readonly string[]} wanted - short names, `client` for `@shoal/client`; none for all
- * @returns {string[]} their names and those of what they need, each after what it needs: the order in which they can be published
+ * @returns {string[]} the names with their dependencies, in publishing order
  */
 export function inOrder(packages, wanted = []) {
   const ordered = new Set();
@@ -36,14 +40,16 @@ export function inOrder(packages, wanted = []) {
   };
   for (const short of wanted) {
     if (!packages.has(`@shoal/${short}`))
-      throw new Error(`There is no package "${short}". There are ${[...packages.keys()].map((name) => name.replace("@shoal/", "")).join(", ")}.`);
+      throw new Error(
+        `Unknown package "${short}". The packages are ${[...packages.keys()].map((name) => name.replace("@shoal/", "")).join(", ")}.`,
+      );
     add(`@shoal/${short}`);
   }
   if (wanted.length === 0) for (const name of packages.keys()) add(name);
   return [...ordered];
 }
 
-/** The tarball of a package: its name does not change with the version, so that a command which names it can be typed again. */
+/** The tarball's name has no version, so that commands with it stay the same. */
 export const tarballOf = (name) => `${name.replace("@", "").replace("/", "-")}.tgz`;
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -66,7 +72,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const files = await Promise.all(
     names.map(async (name) => {
       const file = join(folder, tarballOf(name));
-      await run("pnpm", ["pack", "--out", file], { cwd: join(root, packages.get(name).folder), shell: process.platform === "win32" });
+      await run("pnpm", ["pack", "--out", file], {
+        cwd: join(root, packages.get(name).folder),
+        shell: process.platform === "win32",
+      });
       return file;
     }),
   );

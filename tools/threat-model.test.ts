@@ -9,8 +9,10 @@ const promises =
     .exec(page)?.[1]
     ?.split("\n")
     .filter((line) => line.startsWith("- ")) ?? [];
-/** Links to tests: the text is the title of a test in that file, as the source has it. */
-const links = [...page.matchAll(/\[([^\]]+)\]\((\.\.\/[^)]+\.(?:test|slow)\.ts)\)/g)].map(([, title = "", path = ""]) => ({ title, path }));
+/** Links to tests: the text is the title of a test in the file's source. */
+const links = [...page.matchAll(/\[([^\]]+)\]\((\.\.\/[^)]+\.(?:test|slow)\.ts)\)/g)].map(
+  ([, title = "", path = ""]) => ({ title, path }),
+);
 
 it("links every promise of the threat model to a test", () => {
   expect(promises.length).toBeGreaterThan(30);

@@ -1,5 +1,6 @@
-// Copies the structure of the wire reference, which lies next to the checkout, into the repository: schemas, parameters, bodies, answers.
-// Prose and examples stay out. With --check it fails when the copy is stale; without the reference it does nothing.
+// Copies the structure of the wire reference, which is next to the checkout, into the repository: schemas, parameters,
+// bodies, answers, without prose and examples. With --check it fails if the copy is stale; without the reference it
+// does nothing.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,7 +28,6 @@ const data = new Set(["const", "default", "enum"]);
 
 /**
  * Returns a node without prose, with sorted keys. Lists keep their order: positions of path parameters carry meaning.
- *
  * @param {unknown} node
  * @param {boolean} keysAreNames
  * @returns {unknown}
@@ -39,7 +39,10 @@ function structureOf(node, keysAreNames = false) {
     Object.entries(node)
       .filter(([key]) => keysAreNames || !prose.has(key))
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, value]) => [key, !keysAreNames && data.has(key) ? value : structureOf(value, !keysAreNames && named.has(key))]),
+      .map(([key, value]) => [
+        key,
+        !keysAreNames && data.has(key) ? value : structureOf(value, !keysAreNames && named.has(key)),
+      ]),
   );
 }
 

@@ -1,19 +1,20 @@
 import { build } from "esbuild";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
+import { licenceNotices } from "../../tools/licences.mjs";
 
-// Whoever runs the program meanwhile, or after a build that failed, keeps the earlier one.
+// The previous program stays in place during the build, and after a failed build.
 const out = `dist/.program-${process.pid}`;
 
 /**
- * One file each, loaded when it is first needed, so that a session pays only for what it uses: the start, and every module of this
- * package that is imported by `import()`. What two of them need is in both, so it must keep no state at its top level.
+ * Modules with a separate bundle: the start, and each module that is imported by `import()`. A session loads only the
+ * parts that it uses. A module that two parts import is in both, so it must not keep state at its top level.
  * @type {Map<string, string>}
  */
-const parts = new Map([["start", resolve("src/start.ts")]]);
+const parts = new Map([["start", resolve("src/main/start.ts")]]);
 
 /**
- * Leaves the other parts out of a part, and remembers them.
+ * Keeps other parts out of a part, and adds them to the list.
  * @type {import("esbuild").Plugin}
  */
 const apart = {
@@ -23,7 +24,8 @@ const apart = {
       if (kind !== "dynamic-import") return undefined;
       const file = resolve(resolveDir, path);
       const name = basename(file, ".ts");
-      if ((parts.get(name) ?? file) !== file) throw new Error(`Two modules that are imported by import() are called ${name}.`);
+      if ((parts.get(name) ?? file) !== file)
+        throw new Error(`Two parts are named ${name}: rename one of the modules.`);
       parts.set(name, file);
       return { path: `./${name}.cjs`, external: true };
     });
@@ -31,7 +33,7 @@ const apart = {
 };
 
 /**
- * The messages of fifty languages, which nothing asks for.
+ * Drops zod's messages in fifty languages.
  * @type {import("esbuild").Plugin}
  */
 const withoutLocales = {
@@ -43,7 +45,7 @@ const withoutLocales = {
 };
 
 /**
- * Playwright looks for two files of its own beside itself; in one file, they have to be in it.
+ * Playwright requires two JSON files next to itself at run time; they have to be in the bundle.
  * @type {import("esbuild").Plugin}
  */
 const playwrightWhole = {
@@ -51,22 +53,32 @@ const playwrightWhole = {
   setup({ onLoad }) {
     onLoad({ filter: /playwright-core[\\/]lib[\\/]coreBundle\.js$/ }, async ({ path }) => {
       const source = await readFile(path, "utf8");
-      const whole = source.replaceAll(/require\(\w+\.default\.join\(packageRoot, "(package\.json|browsers\.json)"\)\)/g, 'require("../$1")');
-      if (whole.split('require("../').length !== 3) throw new Error("This version of playwright-core asks for its files in another way.");
+      const whole = source.replaceAll(
+        /require\(\w+\.default\.join\(packageRoot, "(package\.json|browsers\.json)"\)\)/g,
+        'require("../$1")',
+      );
+      if (whole.split('require("../').length !== 3)
+        throw new Error("This version of playwright-core loads its files in another way: adapt the pattern.");
       return { contents: whole };
     });
   },
 };
 
-// A Map's loop also visits what is added meanwhile.
+const inputs = new Set();
+/** @param {import("esbuild").BuildOptions} options */
+async function bundle(options) {
+  const result = await build({ bundle: true, legalComments: "none", metafile: true, logLevel: "warning", ...options });
+  for (const input of Object.keys(result.metafile.inputs)) inputs.add(input);
+  return result;
+}
+
 for (const [part, file] of parts) {
-  await build({
+  await bundle({
     entryPoints: { [part]: file },
     outdir: out,
-    bundle: true,
     platform: "node",
     target: "node24",
-    // CommonJS loads 20 ms faster than ES modules, and most of a start is loading. `import()` would load their loader too.
+    // CommonJS loads 20 ms faster than ES modules. `import()` would load the loader of ES modules as well.
     format: "cjs",
     supported: { "dynamic-import": false },
     outExtension: { ".js": ".cjs" },
@@ -74,50 +86,40 @@ for (const [part, file] of parts) {
     plugins: [apart, withoutLocales, playwrightWhole],
     minifySyntax: true,
     minifyWhitespace: true,
-    legalComments: "linked",
     define: { "import.meta.url": "importMetaUrl" },
     banner: { js: 'const importMetaUrl=require("node:url").pathToFileURL(__filename).href;' },
-    logLevel: "warning",
   });
 }
-// What runs in the page that encodes recordings; a file of its own, since the instance only hands it on.
-await build({
-  entryPoints: ["src/replays/encoder-page.ts"],
+await bundle({
+  entryPoints: ["src/operations/replays/encoder-page.ts"],
   outfile: `${out}/encoder-page.js`,
-  bundle: true,
   platform: "browser",
   format: "iife",
   minify: true,
-  legalComments: "linked",
-  logLevel: "warning",
 });
-// Pages for people, each one document without anything else to load: the service hands them out as they are.
+// Pages for people: each is one document with its style and script.
 for (const [name, folder] of [
-  ["live-view", "src/live-view/page"],
-  ["replay", "src/replays/page"],
+  ["live-view", "src/clients/live-view/page"],
+  ["replay", "src/operations/replays/page"],
 ]) {
-  const page = await build({
+  const page = await bundle({
     entryPoints: [`${folder}/page.ts`, `${folder}/page.css`],
     outdir: out,
     write: false,
-    bundle: true,
     platform: "browser",
     target: "es2022",
     format: "iife",
     minify: true,
-    legalComments: "none",
-    logLevel: "warning",
   });
   const text = (ending) => page.outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? "";
   const html = await readFile(`${folder}/page.html`, "utf8");
   await writeFile(
     `${out}/${name}.html`,
-    html.replace("/* page.css */", () => text(".css")).replace("/* page.js */", () => text(".js").replaceAll("</script", "<\\/script")),
+    html
+      .replace("/* page.css */", () => text(".css"))
+      .replace("/* page.js */", () => text(".js").replaceAll("</script", "<\\/script")),
   );
 }
-// Playwright is handed on with the program, so what its licences ask for is too; x11 names its own nowhere in its files.
-await writeFile(`${out}/session-display.cjs.LEGAL.txt`, await readFile("node_modules/x11/LICENSE", "utf8"));
-const notices = ["LICENSE", "NOTICE", "ThirdPartyNotices.txt"].map((name) => readFile(`node_modules/playwright-core/${name}`, "utf8"));
-await writeFile(`${out}/playwright-core.LEGAL.txt`, (await Promise.all(notices)).join("\n"));
+await writeFile(`${out}/THIRD-PARTY-LICENCES.txt`, licenceNotices("This program", [...inputs]));
 await rm("dist/program", { recursive: true, force: true });
 await rename(out, "dist/program");

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the certificates of this folder again, with OpenSSL 3. They are for tests alone: their keys are here for everybody to read, and no machine trusts them.
-# localhost: signed by itself. site, expired: signed by authority. foreign: signed by other-authority. old-authority: an authority that is over.
+# Regenerates the certificates of this folder with OpenSSL 3. They are only for tests: their keys are public.
+# localhost: self-signed. site, expired: signed by authority. foreign: signed by other-authority. old-authority: an expired authority.
 set -eu
 cd "$(dirname "$0")"
 work=$(mktemp -d)
@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 
 key() { openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$1"; }
 
-# certificate NAME SUBJECT SIGNER FROM TO EXTENSION…: dates as YYYYMMDD; SIGNER is a name, or - for itself.
+# certificate NAME SUBJECT SIGNER FROM TO EXTENSION…: dates as YYYYMMDD; SIGNER is a name, or - for self-signed.
 certificate() {
   name=$1 subject=$2 signer=$3 from=$4 to=$5
   shift 5

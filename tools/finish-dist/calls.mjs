@@ -1,13 +1,13 @@
 import { dirname, join } from "node:path";
 import ts from "typescript";
 
-/** What only a server, a document or a command line reads. */
-const unread = new Set(["area", "summary", "params", "query", "errors", "errorBodies"]);
+/** Fields that only a server, a document or a command line reads. */
+const unread = new Set(["area", "idempotency", "summary", "params", "query", "errors", "errorBodies"]);
 
 /**
- * What a client does not read of an emitted module: how requests are checked, which the service does; limits (a newer service may have
- * others); texts. Bundles of the whole client are a tenth smaller without it.
- *
+ * Finds the parts of an emitted module that clients do not need: validation of requests, limits (which newer services
+ * may
+ * change) and texts. Without them, bundles of the whole client are a tenth smaller.
  * @param {string} text - of a module of the contract or its schemas.
  */
 export function withoutWhatClientsLeave(text) {
@@ -16,7 +16,8 @@ export function withoutWhatClientsLeave(text) {
   const cut = (from, to, inserted = "") => edits.push({ at: from, remove: to - from, text: inserted });
   const visit = (node) => {
     if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) {
-      if (node.moduleSpecifier?.text === "@shoal/schemas") cut(node.moduleSpecifier.getStart(), node.moduleSpecifier.end, '"@shoal/schemas/calls"');
+      if (node.moduleSpecifier?.text === "@shoal/schemas")
+        cut(node.moduleSpecifier.getStart(), node.moduleSpecifier.end, '"@shoal/schemas/calls"');
       return;
     }
     if (isCallOf(node, "checked")) {
@@ -44,19 +45,22 @@ export function withoutWhatClientsLeave(text) {
   return edits;
 }
 
-/** The modules that an emitted module imports from beside it, with itself, by file name. */
+/** The modules in the same folder that an emitted module imports, including itself, by file name. */
 export function reachableFrom(entry, read) {
   const found = new Map();
   const visit = (name) => {
     if (found.has(name)) return;
     const text = read(name);
     found.set(name, text);
-    for (const { fileName } of ts.preProcessFile(text).importedFiles) if (fileName.startsWith(".")) visit(join(dirname(name), fileName));
+    for (const { fileName } of ts.preProcessFile(text).importedFiles)
+      if (fileName.startsWith(".")) visit(join(dirname(name), fileName));
   };
   visit(entry);
   return found;
 }
 
 function isCallOf(node, name) {
-  return node !== undefined && ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === name;
+  return (
+    node !== undefined && ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text === name
+  );
 }

@@ -1,10 +1,10 @@
 import { decode, encode } from "@jridgewell/sourcemap-codec";
 
 /**
- * Changes a generated file in places, and its source map with it.
- *
+ * Edits a generated file and its source map.
  * @param {string} text
- * @param {readonly { at: number, remove?: number, text?: string }[]} edits - that do not overlap: how many characters go, and what comes in their place.
+ * @param {readonly { at: number, remove?: number, text?: string }[]} edits - must not overlap; each removes `remove`
+ * characters and inserts `text`.
  * @param {{ mappings: string }} map
  */
 export function applyEdits(text, edits, map) {

@@ -3,17 +3,23 @@ import { join, relative, resolve } from "node:path";
 import ts from "typescript";
 
 /**
- * Comments of fields that the emitted declarations lack: tsc writes them for fields that stand in the declaration itself, not for
- * those that came in by a spread or from another shape.
- *
+ * Finds comments of fields that the emitted declarations lack: tsc omits them for fields from a spread or from another
+ * shape.
  * @param {string} folder - of a package.
  * @returns {[string, { at: number, text: string }[]][]} by path of a declaration file.
  */
 export function missingComments(folder) {
   const configPath = resolve(folder, "tsconfig.build.json");
-  const { fileNames, options } = ts.parseJsonConfigFileContent(ts.readConfigFile(configPath, ts.sys.readFile).config, ts.sys, folder);
-  const pairs = fileNames.map((source) => [source, join(folder, "dist", relative(join(folder, "src"), source).replace(/\.ts$/, ".d.ts"))]);
-  // Types that a reader cannot reach through a field need no program: asking first saves seconds.
+  const { fileNames, options } = ts.parseJsonConfigFileContent(
+    ts.readConfigFile(configPath, ts.sys.readFile).config,
+    ts.sys,
+    folder,
+  );
+  const pairs = fileNames.map((source) => [
+    source,
+    join(folder, "dist", relative(join(folder, "src"), source).replace(/\.ts$/, ".d.ts")),
+  ]);
+  // Skip the slow program if every reachable field has its comment.
   if (!pairs.some(([, declaration]) => existsSync(declaration) && uncommented(parse(declaration)))) return [];
   const program = ts.createProgram(fileNames, {
     ...options,
@@ -51,10 +57,13 @@ function typedConstants(file) {
 }
 
 function uncommented(node) {
-  return (ts.isPropertySignature(node) && ts.getJSDocCommentsAndTags(node).length === 0) || ts.forEachChild(node, uncommented) === true;
+  return (
+    (ts.isPropertySignature(node) && ts.getJSDocCommentsAndTags(node).length === 0) ||
+    ts.forEachChild(node, uncommented) === true
+  );
 }
 
-/** Walks a written type and the type that it stands for side by side. */
+/** Walks a written type and its resolved type in parallel. */
 function collect(checker, node, type, insertions) {
   if (ts.isTypeLiteralNode(node)) {
     for (const member of node.members) {
@@ -72,8 +81,11 @@ function collect(checker, node, type, insertions) {
   const nodes = argumentsOf(node);
   if (nodes === undefined) return;
   const types =
-    !ts.isTupleTypeNode(node) && type.aliasTypeArguments?.length === nodes.length ? type.aliasTypeArguments : checker.getTypeArguments(type);
-  for (const [index, argument] of nodes.entries()) if (types[index]) collect(checker, argument, types[index], insertions);
+    !ts.isTupleTypeNode(node) && type.aliasTypeArguments?.length === nodes.length
+      ? type.aliasTypeArguments
+      : checker.getTypeArguments(type);
+  for (const [index, argument] of nodes.entries())
+    if (types[index]) collect(checker, argument, types[index], insertions);
 }
 
 function argumentsOf(node) {
@@ -84,7 +96,9 @@ function argumentsOf(node) {
 }
 
 function commentOf(symbol) {
-  const declaration = symbol.declarations?.find((candidate) => !candidate.getSourceFile().fileName.includes("/node_modules/zod/"));
+  const declaration = symbol.declarations?.find(
+    (candidate) => !candidate.getSourceFile().fileName.includes("/node_modules/zod/"),
+  );
   const comment = declaration && ts.getJSDocCommentsAndTags(declaration).find(ts.isJSDoc);
   return comment?.getText();
 }

@@ -8,7 +8,6 @@ const structured = ["application/json", "multipart/form-data", "text/event-strea
 
 /**
  * Compares every operation of the reference with ours. Operations, optional fields, statuses and headers that ours adds are allowed.
- *
  * @param {Json} reference @param {Json} ours
  * @returns {{ wanted: number, found: number, differences: string[] }}
  */
@@ -28,7 +27,11 @@ export function compareDocuments(reference, ours) {
         continue;
       }
       found++;
-      comparison.compareParameters(at, [...(item.parameters ?? []), ...(theirs.parameters ?? [])], own.parameters ?? []);
+      comparison.compareParameters(
+        at,
+        [...(item.parameters ?? []), ...(theirs.parameters ?? [])],
+        own.parameters ?? [],
+      );
       comparison.compareBody(at, theirs.requestBody, own.requestBody);
       comparison.compareAnswers(at, theirs.responses, own.responses);
     }
@@ -54,13 +57,17 @@ class OperationComparison {
       const { in: place, name } = parameter;
       const where = `${at} ${place} ${name}`;
       // Names of path parameters are free; their order is not.
-      const same = place === "path" ? ownOfPath.shift() : ours.find((other) => other.in === place && isSameName(other.name, name));
+      const same =
+        place === "path" ? ownOfPath.shift() : ours.find((other) => other.in === place && isSameName(other.name, name));
       if (same === undefined) {
         if (place !== "header") this.schemas.note(where, "parameter missing");
         continue;
       }
       if ((parameter.required === true) !== (same.required === true))
-        this.schemas.note(where, parameter.required === true ? "required in the reference" : "optional in the reference, required in ours");
+        this.schemas.note(
+          where,
+          parameter.required === true ? "required in the reference" : "optional in the reference, required in ours",
+        );
       this.schemas.compare(where, { reference: parameter.schema ?? {}, ours: same.schema ?? {} }, "request");
     }
   }
@@ -73,8 +80,14 @@ class OperationComparison {
       return;
     }
     const [theirs, ours] = [resolve(this.#reference, given), resolve(this.#ours, own)];
-    if (theirs.required !== true && ours.required === true) this.schemas.note(at, "request body is optional in the reference, required in ours");
-    this.#compareContent({ at: `${at} body`, missing: `${at}: request content type` }, theirs.content, ours.content, "request");
+    if (theirs.required !== true && ours.required === true)
+      this.schemas.note(at, "request body is optional in the reference, required in ours");
+    this.#compareContent(
+      { at: `${at} body`, missing: `${at}: request content type` },
+      theirs.content,
+      ours.content,
+      "request",
+    );
   }
 
   /** @param {string} at @param {Json} given @param {Json} own */
@@ -87,8 +100,14 @@ class OperationComparison {
       const [theirs, ours] = [resolve(this.#reference, answer), resolve(this.#ours, own[status])];
       const headers = Object.keys(ours.headers ?? {});
       for (const name of Object.keys(theirs.headers ?? {}))
-        if (!headers.some((other) => isSameName(other, name))) this.schemas.note(`${at} ${status}`, `response header ${name} missing`);
-      this.#compareContent({ at: `${at} ${status}`, missing: `${at} ${status}: content type` }, theirs.content, ours.content, "answer");
+        if (!headers.some((other) => isSameName(other, name)))
+          this.schemas.note(`${at} ${status}`, `response header ${name} missing`);
+      this.#compareContent(
+        { at: `${at} ${status}`, missing: `${at} ${status}: content type` },
+        theirs.content,
+        ours.content,
+        "answer",
+      );
     }
   }
 
@@ -98,7 +117,8 @@ class OperationComparison {
       // Bytes may have a more exact type in ours.
       const ours = own?.[type] ?? (structured.includes(type) ? undefined : Object.values(own ?? {})[0]);
       if (ours === undefined) this.schemas.differences.push(`${where.missing} ${type} missing`);
-      else if (structured.includes(type)) this.schemas.compare(where.at, { reference: schema, ours: ours.schema ?? {} }, direction);
+      else if (structured.includes(type))
+        this.schemas.compare(where.at, { reference: schema, ours: ours.schema ?? {} }, direction);
     }
   }
 }

@@ -3,8 +3,9 @@ import { lowerLimits, resolve, shapeOf, upperLimits } from "./schema-shape.mjs";
 /**
  * @typedef {import("./schema-shape.mjs").Json} Json
  * @typedef {import("./schema-shape.mjs").Shape} Shape
- * @typedef {"request" | "answer"} Direction - ours accepts every request of the reference; answers of ours fit the reference, and answers of
- *   the reference fit ours, for the client reads both
+ * @typedef {"request" | "answer"} Direction - requests: ours must accept every request of the reference; answers: each
+ * must fit the other's
+ * schema, since the client reads both
  */
 
 const maxDepth = 12;
@@ -40,7 +41,8 @@ export class SchemaComparison {
       return;
     }
     if (theirs.nullable && !own.nullable) this.note(where, "reference is nullable, ours is not");
-    if (direction === "answer" && own.nullable && !theirs.nullable) this.note(where, "ours may be null, the reference never is");
+    if (direction === "answer" && own.nullable && !theirs.nullable)
+      this.note(where, "ours may be null, the reference never is");
     if (theirs.variants !== undefined) {
       this.#compareVariants(where, theirs.variants, own.variants ?? [ours], direction);
       return;
@@ -48,7 +50,8 @@ export class SchemaComparison {
     if (own.variants !== undefined && theirs.choice) own = this.#together(own.variants);
     if (own.variants !== undefined) {
       const best = Math.min(...own.variants.map((variant) => this.#distance(reference, variant, direction)));
-      if (best >= 1) this.note(where, `ours is a union with no variant that matches (closest differs in ${Math.ceil(best)})`);
+      if (best >= 1)
+        this.note(where, `ours is a union with no variant that matches (closest differs in ${Math.ceil(best)})`);
       return;
     }
     this.#compareValues(where, theirs, own, direction);
@@ -71,12 +74,18 @@ export class SchemaComparison {
   /** @param {string} where @param {Json[]} theirs @param {Json[]} ours @param {Direction} direction */
   #compareVariants(where, theirs, ours, direction) {
     for (const [at, variant] of theirs.entries()) {
-      const best = ours.toSorted((a, b) => this.#distance(variant, a, direction) - this.#distance(variant, b, direction))[0];
-      if (best !== undefined) this.compare(`${where}|${this.#labelOf(variant, at)}`, { reference: variant, ours: best }, direction, 1);
+      const best = ours.toSorted(
+        (a, b) => this.#distance(variant, a, direction) - this.#distance(variant, b, direction),
+      )[0];
+      if (best !== undefined)
+        this.compare(`${where}|${this.#labelOf(variant, at)}`, { reference: variant, ours: best }, direction, 1);
     }
   }
 
-  /** Our union as one object, where the reference has one object with a choice of fields. @param {Json[]} variants @returns {Shape} */
+  /**
+   * Joins our union into one object, if the reference has one object with a choice of fields. @param {Json[]} variants
+   * @returns {Shape}
+   */
   #together(variants) {
     const parts = variants.map((variant) => shapeOf(this.#ours, variant));
     const [first] = parts;
@@ -88,11 +97,13 @@ export class SchemaComparison {
     };
   }
 
-  /** How many differences there are between two schemas. @param {Json} reference @param {Json} ours @param {Direction} direction */
+  /**
+   * Counts the differences between two schemas. @param {Json} reference @param {Json} ours @param {Direction} direction
+   */
   #distance(reference, ours, direction) {
     const trial = new SchemaComparison(this.#reference, this.#ours);
     trial.compare("", { reference, ours }, direction, 1);
-    // A field that is missing says more than a limit.
+    // A missing field weighs more than a limit.
     return trial.differences.reduce((sum, line) => sum + (line.includes(", the reference has ") ? 0.01 : 1), 0);
   }
 
@@ -114,14 +125,18 @@ export class SchemaComparison {
       this.note(where, "ours may be a fraction, the reference is an integer");
     this.#compareEnums(where, theirs.enum, own, theirs, direction);
     if (own.enum === undefined) this.#compareLimits(where, theirs.limits, own.limits, direction);
-    if (own.names !== undefined) this.#compareLimits(`${where} keys`, theirs.names ?? {}, shapeOf(this.#ours, own.names).limits, direction);
+    if (own.names !== undefined)
+      this.#compareLimits(`${where} keys`, theirs.names ?? {}, shapeOf(this.#ours, own.names).limits, direction);
     if (
       direction === "request" &&
       "default" in theirs.limits &&
       theirs.limits.default !== null &&
       !isEqual(theirs.limits.default, own.limits.default)
     )
-      this.note(where, `default ${JSON.stringify(theirs.limits.default)} expected, ours ${JSON.stringify(own.limits.default)}`);
+      this.note(
+        where,
+        `default ${JSON.stringify(theirs.limits.default)} expected, ours ${JSON.stringify(own.limits.default)}`,
+      );
   }
 
   /** @param {string} where @param {unknown[] | undefined} values @param {Shape} own @param {Shape} theirs @param {Direction} direction */
@@ -134,14 +149,17 @@ export class SchemaComparison {
     if (own.enum === undefined) {
       this.note(
         where,
-        direction === "request" ? `enum ${values.join("|")} expected, ours is open` : `ours may be any, the reference is one of ${values.join("|")}`,
+        direction === "request"
+          ? `enum ${values.join("|")} expected, ours is open`
+          : `ours may be any, the reference is one of ${values.join("|")}`,
       );
       return;
     }
     const lacks = values.filter((value) => !own.enum?.includes(value));
     if (lacks.length > 0) this.note(where, `enum lacks ${lacks.join("|")}`);
     const adds = own.enum.filter((value) => !values.includes(value));
-    if (adds.length > 0 && direction === "answer") this.note(where, `ours may be ${adds.join("|")}, which the reference does not know`);
+    if (adds.length > 0 && direction === "answer")
+      this.note(where, `ours may be ${adds.join("|")}, which the reference does not know`);
   }
 
   /** @param {string} where @param {Json} theirs @param {Json} own @param {Direction} direction */
@@ -149,20 +167,26 @@ export class SchemaComparison {
     for (const key of [...lowerLimits, ...upperLimits]) {
       const [their, our] = [theirs[key], own[key]];
       const isLower = lowerLimits.includes(key);
-      if (our !== undefined && !(isLower && our <= 0 && key !== "minimum") && (their === undefined || (isLower ? our > their : our < their)))
+      if (
+        our !== undefined &&
+        !(isLower && our <= 0 && key !== "minimum") &&
+        (their === undefined || (isLower ? our > their : our < their))
+      )
         this.note(where, `${key} ${our}, the reference has ${their ?? "none"}`);
-      // A wider limit of ours: the reference refuses such requests, and clients of it may refuse such answers.
+      // A wider limit of ours: the reference rejects these requests, and its clients may reject these answers.
       else if (their !== undefined && their !== our && !(isLower && their === 0 && key !== "minimum"))
         this.note(where, `${key} ${their} expected, ours ${our ?? "none"}`);
     }
     for (const key of ["format", "multipleOf", "uniqueItems"].filter((name) => theirs[name] !== "int64")) {
-      if (own[key] !== undefined && own[key] !== theirs[key]) this.note(where, `${key} ${own[key]}, the reference has ${theirs[key] ?? "none"}`);
+      if (own[key] !== undefined && own[key] !== theirs[key])
+        this.note(where, `${key} ${own[key]}, the reference has ${theirs[key] ?? "none"}`);
       else if (direction === "answer" && theirs[key] !== undefined && own[key] === undefined)
         this.note(where, `${key} ${theirs[key]} expected, ours none`);
     }
     const [their, our] = [theirs.pattern, own.pattern].map((pattern) => pattern?.replaceAll("\\/", "/"));
     if (our !== undefined && our !== their) this.note(where, `pattern ${our}, the reference has ${their ?? "none"}`);
-    else if (direction === "answer" && our === undefined && their !== undefined) this.note(where, `pattern ${their} expected, ours none`);
+    else if (direction === "answer" && our === undefined && their !== undefined)
+      this.note(where, `pattern ${their} expected, ours none`);
   }
 
   /** @param {string} where @param {Shape} theirs @param {Shape} own @param {Direction} direction @param {number} depth */
@@ -174,15 +198,17 @@ export class SchemaComparison {
         continue;
       }
       const [theirsNeeds, ownNeeds] = [theirs.required.has(name), own.required.has(name)];
-      // Required and yet with a default: both readings are right.
+      // Required, but with a default: both readings are right.
       const isEither = direction === "request" && theirsNeeds && "default" in shapeOf(this.#reference, field).limits;
-      if (theirsNeeds && !ownNeeds && !isEither) this.note(`${where}.${name}`, "required in the reference, optional in ours");
+      if (theirsNeeds && !ownNeeds && !isEither)
+        this.note(`${where}.${name}`, "required in the reference, optional in ours");
       if (ownNeeds && !theirsNeeds) this.note(`${where}.${name}`, "optional in the reference, required in ours");
       this.compare(`${where}.${name}`, { reference: field, ours }, direction, depth + 1);
     }
     if (direction !== "request" || theirs.properties === undefined) return;
     for (const name of own.required)
-      if (!(name in theirs.properties)) this.note(`${where}.${name}`, "ours requires a field that the reference does not know");
+      if (!(name in theirs.properties))
+        this.note(`${where}.${name}`, "ours requires a field that the reference does not know");
   }
 }
 

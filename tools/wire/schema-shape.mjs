@@ -60,8 +60,10 @@ function joined(document, node) {
   const parts = [...allOf.map((/** @type {Json} */ part) => joined(document, part)), own];
   return parts.reduce((all, part) => {
     const both = { ...all, ...part };
-    if (all.properties !== undefined || part.properties !== undefined) both.properties = { ...all.properties, ...part.properties };
-    if (all.required !== undefined || part.required !== undefined) both.required = [...(all.required ?? []), ...(part.required ?? [])];
+    if (all.properties !== undefined || part.properties !== undefined)
+      both.properties = { ...all.properties, ...part.properties };
+    if (all.required !== undefined || part.required !== undefined)
+      both.required = [...(all.required ?? []), ...(part.required ?? [])];
     return both;
   });
 }

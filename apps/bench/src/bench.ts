@@ -1,28 +1,31 @@
-// npm run bench: every measured figure, as ratios in one run. `npm run bench -- sessions http` runs some of them, `--quick` shortens each,
-// `--json FILE` keeps the figures. Machines differ and are noisy: the ratios are what counts.
+// `npm run bench -- sessions http` selects benches, `--quick` shortens them, `--json FILE` writes the figures. Only the
+// ratios are meaningful.
 import { parseArgs } from "node:util";
-import { measureAutomation } from "./automation.ts";
-import { measureClientCall } from "./client-call.ts";
-import { measureClientEvents } from "./client-events.ts";
-import { measureClientStart } from "./client-start.ts";
-import { measureClientTransfers } from "./client-transfers.ts";
-import { measureCommandStart } from "./command-start.ts";
-import { measureCommands } from "./commands.ts";
-import { measureComputer } from "./computer.ts";
-import { measureDeleteDirectory } from "./delete-directory.ts";
-import { type Figure, printFigures, writeFigures } from "./figures.ts";
-import { measureHttpCost } from "./http-cost.ts";
-import { measureIdleTimeout } from "./idle-timeout.ts";
-import { measureMemory } from "./memory.ts";
-import { measureLiveView } from "./live-view.ts";
-import { measureProfiles } from "./profiles.ts";
-import { measureReplays } from "./replays.ts";
-import { measureSessionLife } from "./session-life.ts";
-import { measureSoak } from "./soak.ts";
-import { measureStoredRows } from "./stored-rows.ts";
-import { measureTelemetry } from "./telemetry.ts";
-import { measureWarmCreates } from "./warm-creates.ts";
-import { measureWatchLatency } from "./watch-latency.ts";
+import { measureInvocations } from "./apps/invocations.ts";
+import { measureAutomation } from "./browser/automation.ts";
+import { measureClientCall } from "./client/client-call.ts";
+import { measureClientEvents } from "./client/client-events.ts";
+import { measureClientStart } from "./client/client-start.ts";
+import { measureClientTransfers } from "./client/client-transfers.ts";
+import { measureCommandStart } from "./client/command-start.ts";
+import { measureCommands } from "./browser/commands.ts";
+import { measureComputer } from "./browser/computer.ts";
+import { measureDeleteDirectory } from "./browser/delete-directory.ts";
+import { type Figure, printFigures, writeFigures } from "./measuring/figures.ts";
+import { measureHttpCost } from "./service/http-cost.ts";
+import { measureIdleTimeout } from "./sessions/idle-timeout.ts";
+import { measureMemory } from "./sessions/memory.ts";
+import { measureLiveView } from "./browser/live-view.ts";
+import { measureProfileCreates } from "./sessions/profile-creates.ts";
+import { measureProfiles } from "./sessions/profiles.ts";
+import { measureReplays } from "./browser/replays.ts";
+import { measureSessionLife } from "./sessions/session-life.ts";
+import { measureSignIn } from "./browser/sign-in.ts";
+import { measureSoak } from "./sessions/soak.ts";
+import { measureStoredRows } from "./service/stored-rows.ts";
+import { measureTelemetry } from "./browser/telemetry.ts";
+import { measureWarmCreates } from "./sessions/warm-creates.ts";
+import { measureWatchLatency } from "./browser/watch-latency.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -30,15 +33,33 @@ const { values, positionals } = parseArgs({
 });
 const { quick } = values;
 const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> = {
-  sessions: { title: "Life of a session: create, connect over CDP, open a page, delete", run: () => measureSessionLife(quick ? 5 : 30) },
+  sessions: {
+    title: "Life of a session: create, connect over CDP, open a page, delete",
+    run: () => measureSessionLife(quick ? 5 : 30),
+  },
   http: { title: "CPU of the service a request", run: () => measureHttpCost(quick ? 2000 : 20_000) },
-  idle: { title: "Sessions that nobody uses (timeout_seconds: 10)", run: () => measureIdleTimeout(quick ? 2 : 20) },
+  idle: { title: "Idle sessions (timeout_seconds: 10)", run: () => measureIdleTimeout(quick ? 2 : 20) },
   creates: { title: "Waiting for a browser that waits", run: () => measureWarmCreates(quick ? 2 : 10) },
+  "profile-creates": {
+    title: "Sessions that start with a small profile",
+    run: () => measureProfileCreates(quick ? 5 : 20),
+  },
   rows: { title: "Ten thousand rows", run: () => measureStoredRows(quick ? 1000 : 10_000) },
   watch: { title: "Directory watch", run: () => measureWatchLatency(quick ? 50 : 500) },
-  commands: { title: "Commands beside the browser", run: () => measureCommands(quick ? 50 : 500, quick ? 2 ** 27 : 2 ** 30) },
+  commands: {
+    title: "Commands next to the browser",
+    run: () => measureCommands(quick ? 50 : 500, quick ? 2 ** 27 : 2 ** 30),
+  },
   computer: { title: "Screenshots and input", run: () => measureComputer(quick ? 10 : 60) },
-  automation: { title: "CDP, Playwright code, requests through the browser", run: () => measureAutomation(quick ? 5 : 25) },
+  automation: {
+    title: "CDP, Playwright code, requests through the browser",
+    run: () => measureAutomation(quick ? 5 : 25),
+  },
+  "sign-in": { title: "A login on a site with one page", run: () => measureSignIn(quick ? 3 : 20) },
+  invocations: {
+    title: "Invocations of an app",
+    run: () => measureInvocations(quick ? 5 : 20, quick ? 10 : 50),
+  },
   telemetry: { title: "Telemetry of a busy page", run: () => measureTelemetry(quick ? 1 : 3) },
   "live-view": { title: "A page that people watch", run: () => measureLiveView(quick ? 5 : 20, quick ? 20 : 100) },
   replays: { title: "A busy page, recorded", run: () => measureReplays(quick ? 5 : 20) },
@@ -46,8 +67,14 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
   delete: { title: "Deleting a directory", run: () => measureDeleteDirectory(quick ? 1 : 5) },
   "client-call": { title: "CPU and time of the client a call", run: () => measureClientCall(quick ? 500 : 3000) },
   "client-start": { title: "Importing the client in Node", run: () => measureClientStart(quick ? 5 : 25) },
-  "client-events": { title: "Event streams through the client", run: () => measureClientEvents(quick ? 20_000 : 200_000) },
-  "client-transfers": { title: "Files through the client", run: () => measureClientTransfers(quick ? 2 ** 27 : 2 ** 30, quick ? 3 : 5) },
+  "client-events": {
+    title: "Event streams through the client",
+    run: () => measureClientEvents(quick ? 20_000 : 200_000),
+  },
+  "client-transfers": {
+    title: "Files through the client",
+    run: () => measureClientTransfers(quick ? 2 ** 27 : 2 ** 30, quick ? 3 : 5),
+  },
   command: { title: "The command, from its start to its end", run: () => measureCommandStart(quick ? 5 : 41) },
   soak: { title: "A thousand sessions", run: () => measureSoak(quick ? 60 : 1000) },
   memory: { title: "Memory", run: () => measureMemory(quick ? 20 : 500) },
@@ -57,7 +84,7 @@ const all: Figure[] = [];
 for (const name of wanted) {
   const bench = benches[name];
   if (!bench) {
-    console.error(`There is no bench "${name}": choose from ${Object.keys(benches).join(", ")}.`);
+    console.error(`Unknown bench "${name}": choose from ${Object.keys(benches).join(", ")}.`);
     process.exit(2);
   }
   const figures = await bench.run();

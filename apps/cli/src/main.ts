@@ -4,12 +4,11 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { isatty } from "node:tty";
 import { fileURLToPath } from "node:url";
-import { CommandLineError } from "./command-line.ts";
-import type { CommandSpec } from "./command-table.ts";
-import { exitCodes } from "./exit-codes.ts";
-import type { Terminal } from "./output.ts";
-import { pluginNames } from "./plugin-names.ts";
-import { buildProgram, type CommandIndex, type CommandTables, type Program, type Run } from "./program.ts";
+import type { CommandIndex, CommandSpec, CommandTables, Program, Run, Terminal } from "./core/types.ts";
+import { CommandLineError } from "./commands/command-line.ts";
+import { exitCodes } from "./core/exit-codes.ts";
+import { pluginNames } from "./plugins/plugin-names.ts";
+import { buildProgram } from "./commands/program.ts";
 
 const { env } = process;
 const isSet = (value: string | undefined) => value !== undefined && value !== "";
@@ -17,11 +16,11 @@ const wantsColour = !isSet(env.NO_COLOR) && !process.argv.includes("--no-color")
 const [keyboard, screen, watched] = [0, 1, 2].map((descriptor) => isatty(descriptor)) as [boolean, boolean, boolean];
 const size = screen ? process.stdout : watched ? process.stderr : undefined;
 const terminal: Terminal = {
-  // Made when it is asked for: an open stdin costs time at the start and keeps the process up.
+  // Opened on first use: an open stdin slows the start and keeps the process alive.
   get stdin() {
     return process.stdin;
   },
-  // These too: a pipe brings Node's whole network code with it, which help does not need.
+  // Opened on first use: a pipe loads Node's network code, which help does not need.
   get stdout() {
     return guarded(process.stdout);
   },
@@ -33,7 +32,7 @@ const terminal: Terminal = {
     try {
       while (rest.length > 0) rest = rest.subarray(writeSync(1, rest));
     } catch {
-      // A pipe that is full, or nobody's any more: its stream waits, and tells.
+      // The stream handles a full or closed pipe.
       terminal.stdout.write(rest);
     }
   },
@@ -51,7 +50,7 @@ let stoppedAs: number | undefined;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
     const status = 128 + constants.signals[signal];
-    // A second one does not wait for anything.
+    // A second signal exits at once.
     if (stoppedAs !== undefined) process.exit(status);
     stoppedAs = status;
     stop.abort();
@@ -63,42 +62,41 @@ function guarded(stream: NodeJS.WriteStream): NodeJS.WriteStream {
   guards.add(stream);
   return stream.on("error", (error: NodeJS.ErrnoException) => {
     if (stream !== process.stdout) return;
-    // `shoal … | head` closes the pipe: that is an end, not a failure. Either way the command cleans up after itself.
+    // `shoal … | head` closes the pipe, which is not a failure.
     const isClosedPipe = error.code === "EPIPE";
     if (!isClosedPipe && stoppedAs === undefined)
-      sayFailure(`stdout cannot be written: ${error.code === "ENOSPC" ? "the disk is full" : error.message}.`);
+      printFailure(`cannot write to stdout: ${error.code === "ENOSPC" ? "the disk is full" : error.message}.`);
     stoppedAs ??= isClosedPipe ? exitCodes.ok.status : exitCodes.error.status;
-    // The error may come after the command has ended.
+    // The error may arrive after the command has ended.
     process.exitCode = stoppedAs;
     stop.abort();
   });
 }
 
-/** Writes one line: Node would print the bundle's only line, ten thousand characters of code, above the error. */
-function sayFailure(message: string): void {
+/** Node would print the source line above the error: the whole minified bundle. */
+function printFailure(message: string): void {
   try {
     writeSync(2, `error: ${message.replace(/\p{Cc}/gu, " ")}\n`);
   } catch {
-    // Nothing is left to write to.
+    // stderr is closed as well.
   }
 }
 
 process.on("uncaughtException", (error) => {
-  // The service handles its own failures: it logs them and closes.
+  // The service logs its own failures and shuts down.
   if (process.listenerCount("uncaughtException") > 1) return;
-  sayFailure(error.message);
+  printFailure(error.message);
   process.exit(stoppedAs ?? exitCodes.error.status);
 });
 
-/**
- * Runs the command that the arguments name, and sets the exit status.
- *
- * @param dist - the folder of the bundle, with the tables of commands that were made at build time from openapi.json.
- */
+/** @param dist - folder of the bundle and of the tables of commands, which the build derives from openapi.json. */
 export async function main(dist: URL): Promise<void> {
   const folder = fileURLToPath(dist);
   const read = (name: string): unknown => JSON.parse(readFileSync(join(folder, "commands", `${name}.json`), "utf8"));
-  const tables: CommandTables = { index: read("index") as CommandIndex, load: (word) => read(`of-${word}`) as CommandSpec[] };
+  const tables: CommandTables = {
+    index: read("index") as CommandIndex,
+    load: (word) => read(`of-${word}`) as CommandSpec[],
+  };
   const args = process.argv.slice(2);
   if (args[0] === "--version" || args[0] === "-v") {
     terminal.print(`${tables.index.version}\n`);
@@ -109,23 +107,26 @@ export async function main(dist: URL): Promise<void> {
   try {
     const plugins = pluginNames(env);
     if (plugins.length > 0) {
-      const { addPlugins } = await import("./plugins.ts");
+      const { addPlugins } = await import("./plugins/load-plugins.ts");
       await addPlugins(plugins, program.root, { version: tables.index.version, run });
       program.finish();
     }
-    // Asked by shells for every press of the Tab key; no command of people's.
+    // Called by completion scripts for each press of the Tab key.
     if (args[0] === "__complete") {
-      const { complete } = await import("./complete.ts");
-      for (const line of await complete(args.slice(args[1] === "--" ? 2 : 1), program, run)) terminal.stdout.write(`${line}\n`);
+      const { complete } = await import("./completion/complete.ts");
+      for (const line of await complete(args.slice(args[1] === "--" ? 2 : 1), program, run))
+        terminal.stdout.write(`${line}\n`);
       return;
     }
-    // `shoal help browsers get`: commander looks one word deep.
-    await program.root.parseAsync(args[0] === "help" && args.length > 1 ? [...args.slice(1), "--help"] : args, { from: "user" });
-    // The service goes on after its command has returned, and ends the process itself.
+    // Commander supports only one word after help: `shoal help browsers get`.
+    await program.root.parseAsync(args[0] === "help" && args.length > 1 ? [...args.slice(1), "--help"] : args, {
+      from: "user",
+    });
+    // The service continues after its command has returned, and exits itself.
     if (stoppedAs !== undefined && program.commandName() !== "shoal serve") process.exit(stoppedAs);
   } catch (error) {
     process.exitCode = await statusOf(error, program);
-    // An unread stdin would keep the process up.
+    // An unread stdin would keep the process alive.
     if (stoppedAs !== undefined || keyboard) process.exit();
   }
 }
@@ -133,13 +134,16 @@ export async function main(dist: URL): Promise<void> {
 async function statusOf(error: unknown, program: Program): Promise<number> {
   if (stoppedAs !== undefined) return stoppedAs;
   if (error instanceof CommanderError) return exitCodes.ok.status;
-  const [{ report }, { findConnection }] = await Promise.all([import("./report.ts"), import("./settings.ts")]);
+  const [{ report }, { findConnection }] = await Promise.all([
+    import("./output/report.ts"),
+    import("./connection/settings.ts"),
+  ]);
   const connection = findConnection(program.root.opts(), env);
   return report(error, {
     terminal,
     command: error instanceof CommandLineError ? error.command : program.commandName(),
-    nameOf: program.nameOf,
-    commandOf: program.commandOf,
+    nameOf: (field) => program.nameOf(field),
+    commandOf: (name) => program.commandOf(name),
     keySource: "problem" in connection ? undefined : connection.keySource,
   });
 }

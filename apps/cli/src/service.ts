@@ -4,42 +4,50 @@ import { existsSync, mkdirSync, readFileSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** A service that runs as a program of its own, as `shoal serve` starts it. */
+/** A service in a separate process, started with `shoal serve`. */
 export interface ServiceProcess {
   readonly baseUrl: string;
-  /** The organisation-wide admin key. */
+  /** An organisation-wide admin key. */
   readonly apiKey: string;
   readonly pid: number;
-  /** What it has printed so far, both channels. */
+  /** Returns stdout and stderr so far. */
   output(): string;
-  /** Sends a signal and waits for the end. @returns the exit status, `null` when the signal ended it. */
+  /** Sends a signal and waits for the exit. @returns the exit status, or `null` if the signal killed the process. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 /**
- * Runs `shoal serve` on a free port and waits until it answers; for scripts and tests.
- *
- * @param dataDir - everything that it keeps goes there; made when missing.
- * @param flags - further flags of `shoal serve`.
- * @throws {Error} with what it printed, when it ends instead.
+ * Runs `shoal serve` on a free port and waits until it is ready; for scripts and tests.
+ * @param dataDir - created if missing.
+ * @param flags - more flags of `shoal serve`.
+ * @throws {Error} with the output, if the process exits instead.
  */
-export async function startService(dataDir: string, flags: readonly string[] = [], env: NodeJS.ProcessEnv = process.env): Promise<ServiceProcess> {
+export async function startService(
+  dataDir: string,
+  flags: readonly string[] = [],
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<ServiceProcess> {
   mkdirSync(dataDir, { recursive: true });
   const readyFile = join(dataDir, "ready.json");
   const shoal = join(dirname(fileURLToPath(import.meta.url)), "..", "dist", "shoal.js");
   if (!existsSync(shoal)) throw new Error(`${shoal} is missing: run "pnpm build" first.`);
-  const child = spawn(process.execPath, [shoal, "serve", "--port", "0", "--data-dir", dataDir, "--ready-file", readyFile, ...flags], {
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    [shoal, "serve", "--port", "0", "--data-dir", dataDir, "--ready-file", readyFile, ...flags],
+    {
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
   const ended = once(child, "close");
 
   const watcher = watch(dataDir);
   const ready = new Promise<ReadyFile>((resolve) => {
     const look = () => {
-      // The file is moved into place when it is whole; one of an earlier run names another process, and goes when this one starts.
+      // The service writes the file atomically. A file of an earlier run names another process.
       const read = readReadyFile(readyFile);
       if (read !== undefined && read.pid === child.pid) resolve(read);
     };
@@ -70,10 +78,10 @@ interface ReadyFile {
   readonly pid: number;
 }
 
-/** @returns `undefined` when it is not there. */
+/** @returns `undefined` if the file is missing. */
 function readReadyFile(path: string): ReadyFile | undefined {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as ReadyFile; // written by the service
+    return JSON.parse(readFileSync(path, "utf8")) as ReadyFile;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// The entry of the command. What is loaded from here on is compiled once and then read from the user's cache, which has to be switched
-// on before the first import: some milliseconds for a call, more for the start of the service.
+// Before the first import: this saves some milliseconds for a call and more for the service.
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -10,10 +9,10 @@ if (Number.parseInt(process.versions.node) < minNode) {
   process.stderr.write(`error: shoal needs Node ${String(minNode)} or newer; this is Node ${process.versions.node}.\n`);
   process.exit(1);
 }
-// Not an import: its name is missing in old versions of Node, where the message above must still be printed.
+// Not an import: old versions of Node lack this export and must still print the message above.
 const { enableCompileCache } = createRequire(import.meta.url)("node:module") as typeof import("node:module");
 const { XDG_CACHE_HOME: cacheHome = "" } = process.env;
-// Not the default below the system's folder for temporary files: code of this user's must not lie where others may write.
+// Not the default in the temporary folder: other users could replace cached code there.
 enableCompileCache(join(cacheHome === "" ? join(homedir(), ".cache") : cacheHome, "shoal", "compile"));
 const { main } = await import("./main.ts");
 await main(new URL(".", import.meta.url));

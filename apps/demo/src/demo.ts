@@ -1,11 +1,12 @@
-// npm run demo: what Shoal is for, from start to end, on this machine. Starts the service with its defaults in a folder of its own,
-// works in a real browser, and leaves nothing behind but a screenshot.
+// npm run demo: starts the service with its defaults in a temporary folder, works in a real browser, removes the folder
+// and keeps a screenshot.
 import { startService } from "@shoal/cli/service";
 import { ApiError, Shoal } from "@shoal/client";
 import { chromium } from "playwright-core";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runApp } from "./run-app.ts";
 import { startShop } from "./shop.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -17,14 +18,18 @@ const downloads = "/home/shoal/Downloads";
 
 const shop = await startShop();
 process.on("uncaughtException", (error) => {
-  // Whoever runs the demo wants to know what went wrong, not where in its code.
+  // The message is enough; a stack would only show the demo's own code.
   console.error(`\n${error.message}\n\n"npm run shoal -- doctor" tells what this machine has for sessions.`);
   process.exitCode = 1;
 });
 try {
   const placement = process.env.SHOAL_PLACEMENT;
   const service = await step("start the service (embedded PostgreSQL, first admin key)", () =>
-    startService(folder, ["--allow-private-hosts", shop.host, ...(placement === undefined ? [] : ["--placement", placement])]),
+    startService(folder, [
+      "--allow-private-hosts",
+      shop.host,
+      ...(placement === undefined ? [] : ["--placement", placement]),
+    ]),
   );
   note(`${service.baseUrl}, process ${String(service.pid)}`);
 
@@ -37,10 +42,14 @@ try {
     const key = await step("create an API key", () => shoal.apiKeys.create({ name: "demo", days_to_expire: 1 }));
     note(`${key.masked_key}, until ${String(key.expires_at)}`);
 
-    const browser = await step("create a browser", () => shoal.browsers.create({ name: "invoices", viewport: { width: 1280, height: 800 } }));
+    const browser = await step("create a browser", () =>
+      shoal.browsers.create({ name: "invoices", viewport: { width: 1280, height: 800 } }),
+    );
     note(`${browser.session_id}, in the ${String(browser.placement)} placement`);
 
-    const { watch_id } = await step(`watch ${downloads}`, () => shoal.browsers.fs.watch.start(browser.session_id, { path: downloads }));
+    const { watch_id } = await step(`watch ${downloads}`, () =>
+      shoal.browsers.fs.watch.start(browser.session_id, { path: downloads }),
+    );
     const arrived = (async () => {
       const files = new Set<string>();
       for await (const event of shoal.browsers.fs.watch.events(browser.session_id, watch_id)) {
@@ -50,14 +59,16 @@ try {
       }
       throw new Error("The watch ended before three files had arrived.");
     })();
-    // Awaited below; a failure in between must not count as unhandled.
+    // Awaited below; a failure before that must not be an unhandled rejection.
     arrived.catch(() => undefined);
 
-    const connected = await step("connect with playwright-core over CDP", () => chromium.connectOverCDP(browser.cdp_ws_url));
+    const connected = await step("connect with playwright-core over CDP", () =>
+      chromium.connectOverCDP(browser.cdp_ws_url),
+    );
     const context = connected.contexts()[0] ?? (await connected.newContext());
     const page = context.pages()[0] ?? (await context.newPage());
     const cdp = await connected.newBrowserCDPSession();
-    // Playwright sends downloads to a folder of its own on this side; here they are to land in the browser's.
+    // Playwright would redirect downloads to its own folder; the demo needs them in the session.
     await cdp.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: downloads, eventsEnabled: true });
     await step(`open ${shop.url}`, () => page.goto(shop.url));
     note(`title: ${await page.title()}`);
@@ -96,6 +107,8 @@ try {
 
     await step("end the session", () => shoal.browsers.delete(browser.session_id));
     await refused("an ended session", () => shoal.browsers.get(browser.session_id));
+
+    await runApp({ shoal, service, folder: join(folder, "bookkeeper"), url: shop.url }, transcript);
   } finally {
     status = await step("stop the service", () => service.stop());
   }

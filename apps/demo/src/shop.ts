@@ -33,12 +33,15 @@ const page = `<!doctype html>
 </script>
 </html>`;
 
-/** The site that the demo's browser works on: a page with three files to download, on a free port of this machine. */
+/** Serves the demo's site on a free port of this machine: a page with three files to download. */
 export async function startShop(): Promise<{ url: string; host: string; close(): Promise<void> }> {
   const server = createServer((request, response) => {
     const invoice = /^\/invoices\/([\d-]+)\.csv$/.exec(request.url ?? "");
     if (invoice?.[1] !== undefined) {
-      response.writeHead(200, { "content-type": "text/csv", "content-disposition": `attachment; filename="${invoice[1]}.csv"` });
+      response.writeHead(200, {
+        "content-type": "text/csv",
+        "content-disposition": `attachment; filename="${invoice[1]}.csv"`,
+      });
       response.end(`number,item,total\n${invoice[1]},subscription,100.00\n`.repeat(200));
     } else if (request.url === "/") response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(page);
     else response.writeHead(404).end();

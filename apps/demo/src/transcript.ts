@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 
-/** Prints what is done, how long it took, and what was seen. */
+/** Prints the steps with their times, and notes. */
 export class Transcript {
   readonly #out: NodeJS.WriteStream;
   readonly #began = performance.now();
@@ -10,7 +10,7 @@ export class Transcript {
     this.#out = out;
   }
 
-  /** Runs one step and prints its time when it is over. */
+  /** Runs one step and prints its time. */
   readonly step = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
     const began = performance.now();
     try {
@@ -23,12 +23,11 @@ export class Transcript {
     }
   };
 
-  /** Prints something that was seen. */
   readonly note = (text: string): void => {
     this.#out.write(`           ${styleText("dim", text, { stream: this.#out })}\n`);
   };
 
-  /** Prints the end and the time of the whole. */
+  /** Prints the closing line with the total time. */
   end(text: string): void {
     this.#out.write(
       `\n${text} ${((performance.now() - this.#began) / 1000).toFixed(1)} s in all, ${(this.#workMs / 1000).toFixed(1)} s of it work.\n`,
@@ -37,6 +36,8 @@ export class Transcript {
 
   #line(colour: "green" | "red", mark: string, what: string, tookMs: number): void {
     this.#workMs += tookMs;
-    this.#out.write(`${`${tookMs.toFixed(0)} ms`.padStart(8)} ${styleText(colour, mark, { stream: this.#out })} ${what}\n`);
+    this.#out.write(
+      `${`${tookMs.toFixed(0)} ms`.padStart(8)} ${styleText(colour, mark, { stream: this.#out })} ${what}\n`,
+    );
   }
 }

@@ -9,12 +9,14 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createDeliveryServer } from "./server.ts";
 
-// The built command with the built plugin, as its users run them.
+// Runs the built command with the built plugin.
 const here = fileURLToPath(new URL("..", import.meta.url));
 const command = fileURLToPath(new URL("../../cli/dist/shoal.js", import.meta.url));
 for (const built of [command, join(here, "dist/commands.js")])
   if (!existsSync(built))
-    throw new Error(`${built} is missing. Build it first: pnpm exec turbo run build --filter @shoal/example-extension --filter @shoal/cli`);
+    throw new Error(
+      `${built} is missing. Build it first: pnpm exec turbo run build --filter @shoal/example-extension --filter @shoal/cli`,
+    );
 
 const fake = createFakeShoal();
 const app = createDeliveryServer({ shoalUrl: fake.baseUrl, fetch: fake.fetch });
@@ -39,7 +41,7 @@ async function shoal(...args: string[]): Promise<{ status: number; stdout: strin
   try {
     return { status: 0, ...(await promisify(execFile)(process.execPath, [command, ...args], { cwd: here, env })) };
   } catch (error) {
-    // What `execFile` rejects with when the program ends with another status.
+    // The error of `execFile` for a non-zero status.
     const { code, stderr, stdout } = error as { code: number; stdout: string; stderr: string };
     return { status: code, stdout, stderr };
   }
@@ -56,17 +58,29 @@ it("works on the team's server with the connection and the output of shoal", asy
   const client = new Shoal({ apiKey: fake.apiKey, fetch: fake.fetch });
   const { session_id: browserId } = await client.browsers.create({ name: "orders" });
   await client.browsers.fs.writeFile(browserId, "hello", { path: "/home/shoal/Downloads/a.txt" });
-  const created = await shoal("deliveries", "create", "orders", "/home/shoal/Downloads/a.txt", "--note", "the invoice", "-o", "json");
+  const created = await shoal(
+    "deliveries",
+    "create",
+    "orders",
+    "/home/shoal/Downloads/a.txt",
+    "--note",
+    "the invoice",
+    "-o",
+    "json",
+  );
   expect(created).toMatchObject({ status: 0, stderr: "" });
   const { id, ...delivery } = JSON.parse(created.stdout) as { id: string };
   expect(delivery).toMatchObject({ path: "/home/shoal/Downloads/a.txt", size_bytes: 5, note: "the invoice" });
   const listed = await shoal("deliveries", "list");
-  expect(listed.stdout.split("\n").slice(0, 2)).toEqual([expect.stringMatching(/ID +BROWSER +PATH/i), expect.stringContaining(id)]);
+  expect(listed.stdout.split("\n").slice(0, 2)).toEqual([
+    expect.stringMatching(/ID +BROWSER +PATH/i),
+    expect.stringContaining(id),
+  ]);
   expect((await shoal("deliveries", "list", "--query", "[0].size_bytes", "-o", "json")).stdout.trim()).toBe("5");
   expect(await shoal("deliveries", "read", id)).toEqual({ status: 0, stdout: "hello", stderr: "" });
 });
 
-it("tells errors as shoal does", async () => {
+it("reports errors like shoal", async () => {
   const { status, stderr, stdout } = await shoal("deliveries", "read", "nowhere");
   expect([status === 0, stdout]).toEqual([false, ""]);
   expect(stderr).toContain("Delivery nowhere was not found");

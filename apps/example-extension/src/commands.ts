@@ -1,4 +1,4 @@
-// The team's own commands in `shoal`: SHOAL_PLUGINS=@shoal/example-extension/commands shoal deliveries list
+// Adds the team's commands to `shoal`: SHOAL_PLUGINS=@shoal/example-extension/commands shoal deliveries list
 import type { RegisterCommands } from "@shoal/cli/plugin";
 import type { Command } from "commander";
 import type { Deliveries } from "./deliveries.ts";
@@ -11,7 +11,7 @@ const columns = [
   ["Taken", "created_at"],
 ] as const;
 
-/** Adds `shoal deliveries`. It is called before every command of `shoal`, so what the commands need is loaded when one of them runs. */
+/** Adds `shoal deliveries`. `shoal` calls it before every command, so the commands load their code when they run. */
 export const registerCommands: RegisterCommands = (program, context) => {
   async function deliveriesFor(command: Command): Promise<Deliveries> {
     const { Deliveries } = await import("./deliveries.ts");
@@ -27,18 +27,29 @@ export const registerCommands: RegisterCommands = (program, context) => {
         .description("Take a file out of a browser session.")
         .argument("<browser>", "id, or the name of a running session")
         .argument("<path>", "absolute path in the session")
-        .option("--note <text>", "whatever is to be said about it"),
+        .option("--note <text>", "a note"),
     )
     .action(async (browserId: string, path: string, { note }: { readonly note?: string }, command: Command) => {
       const deliveries = await deliveriesFor(command);
-      await context.print(command, await deliveries.create({ browser_id: browserId, path, ...(note !== undefined && { note }) }, { signal }));
+      await context.print(
+        command,
+        await deliveries.create({ browser_id: browserId, path, ...(note !== undefined && { note }) }, { signal }),
+      );
     });
 
   context
-    .addOutput(group.command("list").description("List deliveries, newest first.").option("--browser <id>", "only those of one browser session"))
+    .addOutput(
+      group
+        .command("list")
+        .description("List deliveries, newest first.")
+        .option("--browser <id>", "only those of one browser session"),
+    )
     .action(async ({ browser }: { readonly browser?: string }, command: Command) => {
       const deliveries = await deliveriesFor(command);
-      const { items } = await deliveries.list({ limit: 100, ...(browser !== undefined && { browser_id: browser }) }, { signal });
+      const { items } = await deliveries.list(
+        { limit: 100, ...(browser !== undefined && { browser_id: browser }) },
+        { signal },
+      );
       await context.print(command, items, columns);
     });
 
@@ -49,6 +60,7 @@ export const registerCommands: RegisterCommands = (program, context) => {
     .action(async (id: string, _flags: unknown, command: Command) => {
       const deliveries = await deliveriesFor(command);
       const { stream } = await deliveries.read(id, { signal });
-      for await (const chunk of stream) if (!process.stdout.write(chunk)) await new Promise((resolve) => process.stdout.once("drain", resolve));
+      for await (const chunk of stream)
+        if (!process.stdout.write(chunk)) await new Promise((resolve) => process.stdout.once("drain", resolve));
     });
 };

@@ -7,7 +7,7 @@ import * as endpoints from "./endpoints.ts";
 import { Deliveries } from "./index.ts";
 import { createDeliveryServer } from "./server.ts";
 
-// The team's own server on a real port; Shoal beside it is the fake, in this process.
+// The team's server on a real port; Shoal is the fake in this process.
 const fake = createFakeShoal();
 const shoal = new Shoal({ apiKey: fake.apiKey, fetch: fake.fetch });
 const app = createDeliveryServer({ shoalUrl: fake.baseUrl, fetch: fake.fetch });
@@ -30,12 +30,16 @@ async function refusalOf(call: Promise<unknown>): Promise<{ status: number; code
   return { status, code, message };
 }
 
-it("takes files out of a session, which they outlive", async () => {
+it("copies files out of a session, and keeps them after its end", async () => {
   const deliveries = deliveriesWith(fake.apiKey);
   const { session_id: browserId } = await shoal.browsers.create();
   for (const name of ["a.txt", "b.txt"])
     await shoal.browsers.fs.writeFile(browserId, `content of ${name}`, { path: `/home/shoal/Downloads/${name}` });
-  const first = await deliveries.create({ browser_id: browserId, path: "/home/shoal/Downloads/a.txt", note: "the invoice" });
+  const first = await deliveries.create({
+    browser_id: browserId,
+    path: "/home/shoal/Downloads/a.txt",
+    note: "the invoice",
+  });
   expect(first).toMatchObject({
     browser_id: browserId,
     size_bytes: 16,
@@ -54,7 +58,7 @@ it("takes files out of a session, which they outlive", async () => {
   expect(await new Response((await deliveries.read(first.id)).stream).text()).toBe("content of a.txt");
 });
 
-it("refuses what Shoal refuses, in Shoal's words", async () => {
+it("passes on Shoal's refusals with their text", async () => {
   const deliveries = deliveriesWith(fake.apiKey);
   await using browser = await shoal.browsers.create();
   expect(await refusalOf(deliveries.create({ browser_id: "nosuchsession", path: "/x" }))).toMatchObject({
@@ -65,11 +69,14 @@ it("refuses what Shoal refuses, in Shoal's words", async () => {
     status: 404,
     message: expect.stringContaining("/nowhere") as unknown,
   });
-  expect(await refusalOf(deliveriesWith(`sk_shoal_${"x".repeat(43)}`).list())).toMatchObject({ status: 401, code: "unauthorized" });
+  expect(await refusalOf(deliveriesWith(`sk_shoal_${"x".repeat(43)}`).list())).toMatchObject({
+    status: 401,
+    code: "unauthorized",
+  });
   expect((await fetch(`${baseUrl}/deliveries`)).status).toBe(401);
 });
 
-it("checks requests as Shoal does", async () => {
+it("validates requests like Shoal", async () => {
   expect(await refusalOf(deliveriesWith(fake.apiKey).create({ browser_id: "a", path: "relative" }))).toMatchObject({
     status: 400,
     message: expect.stringContaining("body.path: must be absolute") as unknown,
@@ -83,7 +90,7 @@ it("checks requests as Shoal does", async () => {
   expect([unknown.status, unknown.headers.get("x-shoal-ignored-fields")]).toEqual([400, "body.colour"]);
 });
 
-it("shows each project its own", async () => {
+it("shows each project its own deliveries", async () => {
   const project = fake.addProject("other");
   const { key } = await shoal.apiKeys.create({ name: "of another project", project_id: project });
   const other = new Shoal({ apiKey: key, fetch: fake.fetch });
@@ -94,7 +101,7 @@ it("shows each project its own", async () => {
   expect((await refusalOf(deliveriesWith(fake.apiKey).get(id))).status).toBe(404);
 });
 
-it("is described as Shoal is", () => {
+it("is described like Shoal", () => {
   const { paths } = toOpenApi(endpoints, { title: "Deliveries", version: "1.0.0" }) as {
     paths: Record<string, Record<string, { operationId: string }>>;
   };

@@ -2,7 +2,7 @@ import type { CallOptions, Download, DownloadOptions, ItemPage, Transport } from
 import { createDelivery, getDelivery, listDeliveries, readDelivery } from "./endpoints.ts";
 import type { CreateDelivery, Delivery, ListDeliveries } from "./schemas.ts";
 
-/** Files that were taken out of browser sessions. */
+/** Files copied out of browser sessions. */
 export class Deliveries {
   readonly #transport: Transport;
   /** @param transport - to the deliveries server: `createTransport({ baseUrl, apiKey })`, with a key of Shoal. */
@@ -10,11 +10,13 @@ export class Deliveries {
     this.#transport = transport;
   }
 
-  /** Takes a file out of a session. @throws {ApiError} 404 `not_found` for the session or the file, 413 above 64 MiB. */
+  /**
+   * Copies a file out of a session. @throws {ApiError} 404 `not_found` for the session or the file, 413 above 64 MiB.
+   */
   create(body: CreateDelivery, options?: CallOptions): Promise<Delivery> {
     return this.#transport.call(createDelivery, { body }, options);
   }
-  /** Lists deliveries, newest first. `for await` over the page gives all of them, page by page. */
+  /** Lists deliveries, newest first. `for await` over the result fetches all pages. */
   list(query: ListDeliveries = {}, options?: CallOptions): Promise<ItemPage<Delivery>> {
     return this.#transport.call(listDeliveries, { query }, options);
   }

@@ -1,4 +1,4 @@
-// The team's operations, as data: the client, the server, the command line and OpenAPI read them as they read Shoal's own.
+// The team's operations as data. The client, the server, the command line and OpenAPI use them like Shoal's own.
 import { bytes, defineEndpoint, json, page } from "@shoal/contract";
 import { Id, lazyObject } from "@shoal/schemas";
 import { CreateDelivery, Delivery, ListDeliveries } from "./schemas.ts";
@@ -9,7 +9,7 @@ const id = lazyObject(() => ({
   id: Id,
 }));
 
-/** The file is read from the session now; it may end afterwards. */
+/** The file is copied immediately; the session may end afterwards. */
 export const createDelivery = defineEndpoint({
   operationId: "deliveries.create",
   area,

@@ -5,11 +5,11 @@ import { Readable } from "node:stream";
 import type * as endpoints from "./endpoints.ts";
 import type { Delivery } from "./schemas.ts";
 
-/** On whose behalf a request is answered. */
+/** The caller of a request. */
 export interface Caller {
-  /** Shoal, with the caller's own key: nobody gets at a session that is not theirs. */
+  /** A client with the caller's own key, so that Shoal checks access to sessions. */
   readonly shoal: Shoal;
-  /** Whose deliveries they are: the key's project, or the whole organisation. */
+  /** The owner of the deliveries: the key's project, or the whole organisation. */
   readonly owner: string;
 }
 
@@ -21,13 +21,16 @@ interface StoredDelivery {
 
 const maxBytes = 64 * 1024 ** 2;
 
-/** A handler for each of the team's operations: a forgotten one does not compile. Deliveries are kept in memory, which will do for an example. */
+/** A handler for each operation; a missing one is a compile error. Deliveries are in memory, for simplicity. */
 export function deliveryHandlers(): Handlers<typeof endpoints, Caller> {
   const stored: StoredDelivery[] = [];
 
   function existing({ owner }: Caller, id: string): StoredDelivery {
     const found = stored.find((entry) => entry.owner === owner && entry.delivery.id === id);
-    if (found === undefined) throw new ServiceError(404, "not_found", `Delivery ${id} was not found. List them with deliveries.list.`);
+    if (found === undefined)
+      throw new ServiceError(404, "not_found", `Delivery ${id} was not found.`, {
+        hint: "List them with deliveries.list.",
+      });
     return found;
   }
 
@@ -41,7 +44,11 @@ export function deliveryHandlers(): Handlers<typeof endpoints, Caller> {
       for await (const chunk of download.stream) {
         sizeBytes += chunk.length;
         if (sizeBytes > maxBytes)
-          throw new ServiceError(413, "payload_too_large", `${path} is larger than ${maxBytes} bytes, the most that a delivery takes.`);
+          throw new ServiceError(
+            413,
+            "payload_too_large",
+            `${path} is larger than ${maxBytes} bytes, the limit of a delivery.`,
+          );
         hash.update(chunk);
         chunks.push(chunk);
       }
@@ -60,7 +67,8 @@ export function deliveryHandlers(): Handlers<typeof endpoints, Caller> {
     listDeliveries({ query, context }) {
       const { browser_id, limit, offset } = query;
       const found = stored.filter(
-        ({ delivery, owner }) => owner === context.owner && (browser_id === undefined || delivery.browser_id === browser_id),
+        ({ delivery, owner }) =>
+          owner === context.owner && (browser_id === undefined || delivery.browser_id === browser_id),
       );
       const hasMore = found.length > offset + limit;
       return {
@@ -72,7 +80,11 @@ export function deliveryHandlers(): Handlers<typeof endpoints, Caller> {
     getDelivery: ({ params, context }) => existing(context, params.id).delivery,
     readDelivery({ params, context }) {
       const { content, delivery } = existing(context, params.id);
-      return { stream: Readable.from([content]), sizeBytes: content.length, fileName: delivery.path.slice(delivery.path.lastIndexOf("/") + 1) };
+      return {
+        stream: Readable.from([content]),
+        sizeBytes: content.length,
+        fileName: delivery.path.slice(delivery.path.lastIndexOf("/") + 1),
+      };
     },
   };
 }

@@ -4,20 +4,20 @@ import * as z from "zod/mini";
 export const DeliveryShape = lazyObject(() => ({
   /** Stable identifier. */
   id: z.string(),
-  /** The browser session that the file came from. */
+  /** The browser session of the file. */
   browser_id: z.string(),
-  /** Where it lay there. */
+  /** The file's path in the session. */
   path: z.string(),
-  /** Bytes. */
+  /** Size in bytes. */
   size_bytes: z.int(),
   /** SHA-256 of the content, 64 hexadecimal digits. */
   sha256: z.string(),
-  /** The deliverer's own words. */
+  /** The note of the request. */
   note: z.optional(z.string()),
-  /** When it was taken. */
+  /** Time of the copy. */
   created_at: Timestamp,
 }));
-/** A file that was taken out of a browser session, and outlives it. */
+/** A file copied out of a browser session, which it outlives. */
 export interface Delivery extends z.output<typeof DeliveryShape> {}
 export const Delivery: Schema<Delivery> = DeliveryShape;
 
@@ -26,18 +26,18 @@ export const CreateDeliveryShape = lazyObject(() => ({
   browser_id: Id,
   /** Absolute path of the file in the session. */
   path: AbsolutePath,
-  /** Whatever is to be said about it, at most 1000 characters. */
+  /** A note, at most 1000 characters. */
   note: z.optional(checked(z.string(), z.maxLength(1000))),
 }));
-/** What `deliveries.create` takes. */
+/** Body of `deliveries.create`. */
 export interface CreateDelivery extends z.input<typeof CreateDeliveryShape> {}
 export const CreateDelivery: Schema<z.output<typeof CreateDeliveryShape>, CreateDelivery> = CreateDeliveryShape;
 
 export const ListDeliveriesShape = lazyObject(() => ({
   ...pageFields,
-  /** Only those of one browser session. */
+  /** Only deliveries from this browser session. */
   browser_id: z.optional(Id),
 }));
-/** What `deliveries.list` takes. */
+/** Query of `deliveries.list`. */
 export interface ListDeliveries extends z.input<typeof ListDeliveriesShape> {}
 export const ListDeliveries: Schema<z.output<typeof ListDeliveriesShape>, ListDeliveries> = ListDeliveriesShape;

@@ -5,23 +5,24 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import * as endpoints from "./endpoints.ts";
 import { type Caller, deliveryHandlers } from "./handlers.ts";
 
-/** Where the team's server finds Shoal. */
+/** Options of {@link createDeliveryServer}. */
 export interface DeliveryServerOptions {
-  /** Address of the Shoal service whose keys open this server. */
+  /** Address of the Shoal service, whose keys this server accepts. */
   readonly shoalUrl: string;
-  /** Replaces the runtime's `fetch` towards Shoal, in tests. */
+  /** Replaces the runtime's `fetch` for requests to Shoal, in tests. */
   readonly fetch?: (request: Request) => Promise<Response>;
 }
 
-/** The team's own server: its operations, checked and answered as Shoal's are. Not yet listening. */
+/** Creates the team's server without listening. It validates and answers like Shoal. */
 export function createDeliveryServer({ fetch, shoalUrl }: DeliveryServerOptions): FastifyInstance {
   const app = Fastify({ ...fastifyOptions });
   configure(app);
 
-  /** Whoever has a key of Shoal has one here: Shoal itself says whose it is. */
+  /** Accepts every valid key of Shoal, and asks Shoal for its project. */
   async function authenticate({ headers }: FastifyRequest): Promise<Caller> {
     const apiKey = /^bearer (\S+)$/i.exec(headers.authorization ?? "")?.[1];
-    if (apiKey === undefined) throw new ServiceError(401, "unauthorized", 'Send a key of Shoal as "Authorization: Bearer …".');
+    if (apiKey === undefined)
+      throw new ServiceError(401, "unauthorized", 'Send a key of Shoal as "Authorization: Bearer …".');
     const shoal = new Shoal({ apiKey, baseUrl: shoalUrl, fetch });
     const { authorization, organization } = await passing(() => shoal.auth.context.get());
     return { shoal, owner: authorization.effective_scope.project_id ?? organization.id };
@@ -31,7 +32,7 @@ export function createDeliveryServer({ fetch, shoalUrl }: DeliveryServerOptions)
   return app;
 }
 
-/** Lets what Shoal refuses be refused here, in its own words. */
+/** Passes on Shoal's refusals with their text. */
 async function passing<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -42,8 +43,11 @@ async function passing<T>(work: () => T | Promise<T>): Promise<T> {
 }
 
 function passingAll<H extends object>(handlers: H): H {
-  // Each handler keeps its own type: it is called with what it was given for.
+  // Each handler keeps its own type and its own calls.
   return Object.fromEntries(
-    Object.entries(handlers).map(([name, handler]: [string, (call: never) => unknown]) => [name, (call: never) => passing(() => handler(call))]),
+    Object.entries(handlers).map(([name, handler]: [string, (call: never) => unknown]) => [
+      name,
+      (call: never) => passing(() => handler(call)),
+    ]),
   ) as H;
 }

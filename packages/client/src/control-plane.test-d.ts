@@ -6,10 +6,12 @@ import type { BrowserLease, Shoal } from "./index.ts";
 declare const shoal: Shoal;
 declare const seconds: number;
 
-// Without an end of the wait there is a browser in the end.
+// Without a timeout, `acquire` always returns a browser.
 expectTypeOf(shoal.browserPools.acquire("p")).resolves.toEqualTypeOf<BrowserLease>();
 expectTypeOf(shoal.browserPools.acquire("p", { name: "n" }, { reuse: false })).resolves.toEqualTypeOf<BrowserLease>();
-expectTypeOf(shoal.browserPools.acquire("p", { acquire_timeout_seconds: seconds })).resolves.toEqualTypeOf<BrowserLease | undefined>();
+expectTypeOf(shoal.browserPools.acquire("p", { acquire_timeout_seconds: seconds })).resolves.toEqualTypeOf<
+  BrowserLease | undefined
+>();
 expectTypeOf(shoal.browserPools.get("p")).resolves.toEqualTypeOf<BrowserPool>();
 expectTypeOf(shoal.profiles.download("p")).resolves.toEqualTypeOf<Download | undefined>();
 expectTypeOf(shoal.extensions.download("e")).resolves.toEqualTypeOf<Download>();
@@ -18,15 +20,15 @@ expectTypeOf(shoal.auditLogs.download({ start: "", end: "" })).toEqualTypeOf<Rea
 expectTypeOf(shoal.auth.context.get()).resolves.toEqualTypeOf<AuthContext>();
 expectTypeOf(shoal.projects.list()).resolves.toEqualTypeOf<ItemPage<Project>>();
 
-// @ts-expect-error a log is of a time
+// @ts-expect-error `end` is required
 void shoal.auditLogs.list({ start: "" });
-// @ts-expect-error a custom proxy's server has a port
+// @ts-expect-error `port` is required
 void shoal.proxies.create({ type: "custom", config: { host: "h" } });
-// @ts-expect-error not a kind of proxy
+// @ts-expect-error unknown proxy type
 void shoal.proxies.create({ type: "magic" });
-// @ts-expect-error an extension is a file
+// @ts-expect-error `file` is required
 void shoal.extensions.upload({ name: "n" });
-// @ts-expect-error a pool has a size
+// @ts-expect-error `size` is required
 void shoal.browserPools.create({ name: "n" });
-// @ts-expect-error an archived project is no deleted one
+// @ts-expect-error projects can be archived, but `deleted` is not a status
 void shoal.projects.update("p", { status: "deleted" });

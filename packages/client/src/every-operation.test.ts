@@ -21,13 +21,12 @@ const endpoints = Object.values<Endpoint>(contract);
 const paramNames = ({ path }: Endpoint) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
 const seen: Seen[] = [];
 
-/** What a body turns out to be on the wire: text of bytes, names of the fields of a form. */
 async function bodyOf(body: unknown): Promise<unknown> {
   if (body instanceof Readable) return Buffer.concat(await body.toArray()).toString();
   if (typeof body !== "object" || body === null || !(Symbol.asyncIterator in body)) return body;
   const names: string[] = [];
   for await (const part of body as AsyncIterable<MultipartPart>) {
-    // `files[0][file]` is a part of the field `files`.
+    // `files[0][file]` belongs to the field `files`.
     names.push(part.name.replace(/\[.*/, ""));
     if (part.kind === "file") part.stream.resume();
   }
@@ -35,7 +34,7 @@ async function bodyOf(body: unknown): Promise<unknown> {
 }
 
 function answerOf({ responses }: Endpoint): unknown {
-  // The lowest status that has a body: what the operation is called for.
+  // The lowest status with a body is the result.
   const contents = Object.values(responses);
   const content = contents.find(({ kind }) => kind !== "empty");
   switch (content?.kind) {
@@ -80,7 +79,7 @@ afterAll(() => {
   server.close();
 });
 
-/** What a method is called with: identifiers, body, query, in the order that all methods have. */
+/** Ids, body and query, in the order of all methods. */
 function argumentsFor(endpoint: Endpoint): { ids: string[]; body: unknown; query: unknown } {
   const { body, query } = endpoint;
   return {
@@ -91,9 +90,12 @@ function argumentsFor(endpoint: Endpoint): { ids: string[]; body: unknown; query
 }
 
 async function settle(result: unknown): Promise<unknown> {
-  if (typeof result === "object" && result !== null && "next" in result) return (await (result as EventStream<unknown>).next()).value;
+  if (typeof result === "object" && result !== null && "next" in result)
+    return (await (result as EventStream<unknown>).next()).value;
   const value: unknown = await result;
-  return typeof value === "object" && value !== null && "stream" in value ? new Response(value.stream as ReadableStream).text() : value;
+  return typeof value === "object" && value !== null && "stream" in value
+    ? new Response(value.stream as ReadableStream).text()
+    : value;
 }
 
 describe("every operation of the contract", () => {
@@ -108,7 +110,13 @@ describe("every operation of the contract", () => {
 
       const { ids, body, query } = argumentsFor(endpoint);
       seen.length = 0;
-      const result = await settle(method.apply(resource, [...ids, ...(body === undefined ? [] : [body]), ...(query === undefined ? [] : [query])]));
+      const result = await settle(
+        method.apply(resource, [
+          ...ids,
+          ...(body === undefined ? [] : [body]),
+          ...(query === undefined ? [] : [query]),
+        ]),
+      );
       expect(seen).toHaveLength(1);
       const params = Object.fromEntries(paramNames(endpoint).map((param, at) => [param, ids[at]]));
       expect(seen[0]).toMatchObject({
@@ -117,7 +125,8 @@ describe("every operation of the contract", () => {
         ...(query !== undefined && { query }),
         ...(body !== undefined && endpoint.body?.kind !== "multipart" && { body }),
       });
-      if (endpoint.body?.kind === "multipart") expect(new Set(seen[0]?.body as string[])).toEqual(new Set(Object.keys(body as object)));
+      if (endpoint.body?.kind === "multipart")
+        expect(new Set(seen[0]?.body as string[])).toEqual(new Set(Object.keys(body as object)));
       if (Object.values(endpoint.responses).every(({ kind }) => kind === "empty")) expect(result).toBeUndefined();
       else expect(result).toBeDefined();
     },

@@ -11,15 +11,15 @@ expectTypeOf(shoal.browsers.create()).resolves.toEqualTypeOf<BrowserSession>();
 expectTypeOf<BrowserSession>().toExtend<Browser & AsyncDisposable>();
 expectTypeOf(shoal.browsers.fs.watch.events("b", "w")).toEqualTypeOf<EventStream<FileSystemEvent>>();
 
-// @ts-expect-error a profile needs a name to be renamed to
+// @ts-expect-error `name` is required
 void shoal.profiles.update("p", {});
-// @ts-expect-error not a field of a browser
+// @ts-expect-error unknown field
 void shoal.browsers.create({ timeout: 5 });
-// @ts-expect-error not an order that a list has
+// @ts-expect-error unknown sort order
 void shoal.apiKeys.list({ sort_by: "colour" });
-// @ts-expect-error a file needs a path
+// @ts-expect-error `path` is required
 void shoal.browsers.fs.writeFile("b", "text", {});
-// @ts-expect-error an upload needs content
+// @ts-expect-error `file` is required
 void shoal.browsers.fs.upload("b", { files: [{ dest_path: "/a" }] });
-// @ts-expect-error an id is a string
+// @ts-expect-error ids are strings
 void shoal.browsers.get(7);

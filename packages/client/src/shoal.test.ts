@@ -15,20 +15,22 @@ afterEach(() => {
 });
 
 describe("Shoal", () => {
-  it("says where a key comes from when there is none", () => {
+  it("says how to set the key when the key is missing", () => {
     vi.stubEnv("SHOAL_API_KEY", "");
     expect(() => new Shoal()).toThrow(
-      "An API key is missing: set SHOAL_API_KEY, or pass apiKey to new Shoal(). `shoal serve` prints one at its first start; `shoal api-keys create` makes more.",
+      "The API key is missing: set SHOAL_API_KEY or pass apiKey to new Shoal(). `shoal api-keys create` creates one.",
     );
   });
 
-  it("takes key, address and project from the environment, and from its options first", async () => {
+  it("reads key, URL and project from its options first, then from the environment", async () => {
     await using service = await startToyService(apiKey);
     vi.stubEnv("SHOAL_API_KEY", ` ${apiKey}\n`);
     vi.stubEnv("SHOAL_BASE_URL", service.baseUrl);
     vi.stubEnv("SHOAL_PROJECT", "from-env");
     const projects: unknown[] = [];
-    const hooks = { onRequest: ({ headers }: { headers: Headers }) => void projects.push(headers.get("x-shoal-project")) };
+    const hooks = {
+      onRequest: ({ headers }: { headers: Headers }) => void projects.push(headers.get("x-shoal-project")),
+    };
     await new Shoal({ hooks }).profiles.list();
     await new Shoal({ hooks, project: "mine" }).profiles.list();
     expect(projects).toEqual(["from-env", "mine"]);
@@ -38,7 +40,7 @@ describe("Shoal", () => {
     expect(new Shoal().transport.baseUrl).toBe("http://127.0.0.1:7777");
   });
 
-  it("shows no key when it is printed", () => {
+  it("prints no key", () => {
     expect(JSON.stringify(new Shoal({ apiKey }))).not.toContain(apiKey);
   });
 });
@@ -68,11 +70,14 @@ describe("against the real router", () => {
     expect((await apiKeys.list({ status: "all", sort_by: "name" })).items).toHaveLength(2);
     expect((await apiKeys.get("k1", { include_deleted: true })).name).toBe("k1 true");
     expect((await apiKeys.update("k1", { name: "n" })).name).toBe("n");
-    expect([(await apiKeys.rotate("k1")).name, (await apiKeys.rotate("k1", { expire_in_days: 0 })).name]).toEqual(["rotated as usual", "rotated 0"]);
+    expect([(await apiKeys.rotate("k1")).name, (await apiKeys.rotate("k1", { expire_in_days: 0 })).name]).toEqual([
+      "rotated as usual",
+      "rotated 0",
+    ]);
     await apiKeys.delete("k1");
   });
 
-  it("ends a session with its scope, and keeps its data plain", async () => {
+  it("ends a session at the end of the scope, and keeps its data plain", async () => {
     await using service = await startToyService(apiKey);
     const { browsers } = new Shoal({ apiKey, baseUrl: service.baseUrl });
     let id: string;
@@ -96,7 +101,7 @@ describe("against the real router", () => {
     ]);
   });
 
-  it("works on files", async () => {
+  it("reads and writes files", async () => {
     await using service = await startToyService(apiKey);
     const { fs } = new Shoal({ apiKey, baseUrl: service.baseUrl }).browsers;
     await fs.createDirectory("b", { path: "/d", mode: "755" });
@@ -131,7 +136,7 @@ describe("against the real router", () => {
     await expect(fs.readText("b", { path: "/missing" })).rejects.toMatchObject({ status: 404 });
   });
 
-  it("follows a directory watch over lost connections, to its end", async () => {
+  it("follows a directory watch over lost connections until its end", async () => {
     await using service = await startToyService(apiKey);
     const { fs } = new Shoal({ apiKey, baseUrl: service.baseUrl }).browsers;
     const { watch_id } = await fs.watch.start("b", { path: "/d", recursive: true });
@@ -151,7 +156,7 @@ describe("against the real router", () => {
     expect(paths).toEqual(["CREATE /d/1", "CREATE /d/2", "DELETE /d/1"]);
   });
 
-  it("stops a watch with its scope, once, also when it is gone already", async () => {
+  it("stops a watch at the end of the scope, once, and ignores a watch that has already ended", async () => {
     await using service = await startToyService(apiKey);
     const { watch } = new Shoal({ apiKey, baseUrl: service.baseUrl }).browsers.fs;
     let ended: Promise<void>;
@@ -166,7 +171,7 @@ describe("against the real router", () => {
     expect(service.requests.filter((request) => request.startsWith("DELETE"))).toHaveLength(1);
   });
 
-  it("tells of the service's health", async () => {
+  it("reports the health of the service", async () => {
     await using service = await startToyService(apiKey);
     const shoal = new Shoal({ apiKey: "sk_wrong", baseUrl: service.baseUrl });
     expect(await shoal.service.health()).toEqual({ status: "ok", version: "1.0.0" });

@@ -1,39 +1,59 @@
 import { createTransport, type Transport, type TransportOptions } from "@shoal/transport";
-import { ApiKeys } from "./api-keys.ts";
-import { Browsers } from "./browsers.ts";
-import { Profiles } from "./profiles.ts";
-import { Apps } from "./apps.ts";
-import { Deployments } from "./deployments.ts";
-import { Invocations } from "./invocations.ts";
-import { Credentials } from "./credentials.ts";
-import { CredentialProviders } from "./credential-providers.ts";
-import { Auth } from "./auth.ts";
-import { BrowserPools } from "./browser-pools.ts";
-import { Proxies } from "./proxies.ts";
-import { Extensions } from "./extensions.ts";
-import { Projects } from "./projects.ts";
-import { Organization } from "./organization.ts";
-import { AuditLogs } from "./audit-logs.ts";
-import { Telemetry } from "./telemetry.ts";
+import { ApiKeys } from "./organization/api-keys.ts";
+import { Browsers } from "./browsers/browsers.ts";
+import { Profiles } from "./stored/profiles.ts";
+import { Apps } from "./deployments/apps.ts";
+import { Deployments } from "./deployments/deployments.ts";
+import { Invocations } from "./deployments/invocations.ts";
+import { Schedules } from "./deployments/schedules.ts";
+import { Credentials } from "./auth/credentials.ts";
+import { CredentialProviders } from "./auth/credential-providers.ts";
+import { Auth } from "./auth/auth.ts";
+import { BrowserPools } from "./browsers/browser-pools.ts";
+import { Proxies } from "./stored/proxies.ts";
+import { Extensions } from "./stored/extensions.ts";
+import { Projects } from "./organization/projects.ts";
+import { Organization } from "./organization/organization.ts";
+import { AuditLogs } from "./organization/audit-logs.ts";
+import { Telemetry } from "./stored/telemetry.ts";
 import { Service } from "./service.ts";
-import { routedTransport, SessionRoutes } from "./session-routes.ts";
+import { routedTransport, SessionRoutes } from "./browsers/session-routes.ts";
 
-/** How a {@link Shoal} differs from what the environment says. */
+export type * from "./organization/api-keys.ts";
+export type * from "./browsers/browsers.ts";
+export type * from "./stored/profiles.ts";
+export type * from "./deployments/apps.ts";
+export type * from "./deployments/deployments.ts";
+export type * from "./deployments/invocations.ts";
+export type * from "./deployments/schedules.ts";
+export type * from "./auth/credentials.ts";
+export type * from "./auth/credential-providers.ts";
+export type * from "./auth/auth.ts";
+export type * from "./browsers/browser-pools.ts";
+export type * from "./stored/proxies.ts";
+export type * from "./stored/extensions.ts";
+export type * from "./organization/projects.ts";
+export type * from "./organization/organization.ts";
+export type * from "./organization/audit-logs.ts";
+export type * from "./stored/telemetry.ts";
+export type * from "./service.ts";
+
+/** Defaults come from the environment. */
 export interface ShoalOptions extends Omit<TransportOptions, "baseUrl" | "apiKey"> {
-  /** The key; `SHOAL_API_KEY` when absent. */
+  /** Default `SHOAL_API_KEY`. */
   readonly apiKey?: string | undefined;
-  /** Address of the service; `SHOAL_BASE_URL`, or else http://127.0.0.1:7777, when absent. */
+  /** URL of the service. Default `SHOAL_BASE_URL`, else http://127.0.0.1:7777. */
   readonly baseUrl?: string | URL | undefined;
-  /** Id or name of the project that calls are about; `SHOAL_PROJECT` when absent. */
+  /** Id or name, for all calls. Default `SHOAL_PROJECT`. */
   readonly project?: string | undefined;
   /**
-   * Whether files, telemetry streams and requests through a browser go straight to the session's instance (`base_url`) once a session
-   * has named it, in `browsers.create`, `get` or `list`; `true` when absent. What cannot be reached there goes through the service.
+   * Sends files, telemetry streams and requests through a browser directly to the session's `base_url`, if `browsers.create`, `get` or
+   * `list` returned one. Falls back to the service when the instance cannot be reached. Default `true`.
    */
   readonly direct?: boolean | undefined;
 }
 
-/** A variable that is set to something; browsers have none. */
+/** `undefined` for an empty variable, and in browsers. */
 function variable(name: string): string | undefined {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
   const value = process?.env?.[name]?.trim();
@@ -41,56 +61,41 @@ function variable(name: string): string | undefined {
 }
 
 /**
- * A client of one Shoal service.
+ * A client of a Shoal service.
  *
  * @example
  * const shoal = new Shoal(); // SHOAL_API_KEY, SHOAL_BASE_URL
  * await using browser = await shoal.browsers.create();
  */
 export class Shoal {
-  /** Browser sessions, and everything in them. */
   readonly browsers: Browsers;
-  /** Saved browser state that sessions start from. */
   readonly profiles: Profiles;
-  /** Keys that open the service. */
   readonly apiKeys: ApiKeys;
-  /** Programs that were deployed. */
   readonly apps: Apps;
-  /** Versions of apps. */
   readonly deployments: Deployments;
-  /** Runs of an app's actions. */
   readonly invocations: Invocations;
-  /** Logins for websites. */
+  readonly schedules: Schedules;
   readonly credentials: Credentials;
-  /** Password managers that logins are read from. */
   readonly credentialProviders: CredentialProviders;
-  /** Who calls, and what profiles are signed in to. */
   readonly auth: Auth;
-  /** Browsers that are kept warm. */
   readonly browserPools: BrowserPools;
-  /** Ways into the network. */
   readonly proxies: Proxies;
-  /** Chrome extensions that sessions load. */
   readonly extensions: Extensions;
-  /** What keeps browsers, profiles and keys apart. */
   readonly projects: Projects;
-  /** Limits and abilities of the whole service. */
   readonly organization: Organization;
-  /** Who did what, and when. */
   readonly auditLogs: AuditLogs;
-  /** Where telemetry is sent to. */
   readonly telemetry: Telemetry;
-  /** Whether the service is well; needs no key. */
+  /** Health of the service; needs no key. */
   readonly service: Service;
-  /** Runs any endpoint, those of extensions too: `shoal.transport.call(myEndpoint, …)`. */
+  /** Calls any endpoint, also your own: `shoal.transport.call(myEndpoint, …)`. */
   readonly transport: Transport;
 
-  /** @throws {TypeError} without a key, or with a `baseUrl` that is no address. */
+  /** @throws {TypeError} without a key, or for an invalid `baseUrl`. */
   constructor(options: ShoalOptions = {}) {
     const apiKey = options.apiKey ?? variable("SHOAL_API_KEY");
     if (apiKey === undefined) {
       throw new TypeError(
-        "An API key is missing: set SHOAL_API_KEY, or pass apiKey to new Shoal(). `shoal serve` prints one at its first start; `shoal api-keys create` makes more.",
+        "The API key is missing: set SHOAL_API_KEY or pass apiKey to new Shoal(). `shoal api-keys create` creates one.",
       );
     }
     const { direct = true, ...others } = options;
@@ -113,6 +118,7 @@ export class Shoal {
     this.apps = new Apps(this.transport);
     this.deployments = new Deployments(this.transport);
     this.invocations = new Invocations(this.transport);
+    this.schedules = new Schedules(this.transport);
     this.credentials = new Credentials(this.transport);
     this.credentialProviders = new CredentialProviders(this.transport);
     this.auth = new Auth(this.transport);

@@ -1,29 +1,22 @@
+import { messageOf } from "@shoal/primitives";
 import { Client } from "pg";
 import { connectionConfig, type Target } from "./connect.ts";
 import type { DatabaseLog } from "./log.ts";
 import type { Tables } from "./tables.ts";
 
-/** A row that was inserted, updated or deleted by any replica, this one included. */
 export interface Change {
   readonly table: keyof Tables;
+  /** Of the row; of a chunk of logs `INVOCATION@DEPLOYMENT`. */
   readonly id: string;
 }
 
-/** `undefined` = changes may have been missed: forget everything cached. */
+/** `undefined` = changes may have been missed, so evict everything. */
 export type ChangeListener = (change: Change | undefined) => void;
-
-/** A connection of its own that hears every change. */
-export interface ChangeFeed {
-  listen(listener: ChangeListener): () => void;
-  /** Whether changes are being heard now; while not, what is read may change unnoticed. */
-  isListening(): boolean;
-  close(): Promise<void>;
-}
 
 const channel = "shoal_changes";
 const firstRetryMs = 50;
 const maxRetryMs = 5000;
-/** A peer that vanished without a word (a cable, a firewall's forgotten connection) is noticed by the next of these. */
+/** Detects connections that were dropped silently, for example by a firewall. */
 const heartbeatMs = 30_000;
 
 const notifyingTables: ReadonlySet<string> = new Set<keyof Tables>([
@@ -32,7 +25,12 @@ const notifyingTables: ReadonlySet<string> = new Set<keyof Tables>([
   "profiles",
   "browser_pools",
   "telemetry_destinations",
+  "auth_flows",
+  "credential_providers",
+  "invocations",
   "audit_export_destinations",
+  "deployments",
+  "app_log_chunks",
 ]);
 
 function isNotifyingTable(name: string): name is keyof Tables {
@@ -45,29 +43,53 @@ function parse(payload: string): Change | undefined {
   return isNotifyingTable(table) ? { table, id: payload.slice(colon + 1) } : undefined;
 }
 
-/**
- * Listens for changes until it is closed. When the connection is lost, listeners get `undefined` at once and again when it is
- * back, because what was cached in between went unwatched too; retries start at 50 ms and slow down to 5 s.
- */
-export async function openChangeFeed(target: Target, log: DatabaseLog): Promise<ChangeFeed> {
-  const listeners = new Set<ChangeListener>();
-  let closed = false;
-  let current: Client | undefined;
-  let retry: NodeJS.Timeout | undefined;
+/** Listeners also get `undefined` when the connection is lost or restored, because changes were missed. */
+export class ChangeFeed {
+  readonly #target: Target;
+  readonly #log: DatabaseLog;
+  readonly #listeners = new Set<ChangeListener>();
+  #isClosed = false;
+  #client: Client | undefined;
+  #retry: NodeJS.Timeout | undefined;
 
-  function tell(change: Change | undefined): void {
-    for (const listener of listeners) {
-      try {
-        listener(change);
-      } catch (error) {
-        log.error({ error: error instanceof Error ? error.message : String(error) }, "a listener for database changes failed");
-      }
-    }
+  private constructor(target: Target, log: DatabaseLog) {
+    this.#target = target;
+    this.#log = log;
   }
 
-  async function connect(): Promise<void> {
-    const client = new Client({ ...connectionConfig(target), query_timeout: 10_000 });
-    // Until it is connected, failures reach the caller through connect() and query().
+  static async open(target: Target, log: DatabaseLog): Promise<ChangeFeed> {
+    const feed = new ChangeFeed(target, log);
+    await feed.#connect();
+    return feed;
+  }
+
+  listen(listener: ChangeListener): () => void {
+    // A new function, so that a listener can be added and removed twice.
+    const entry: ChangeListener = (change) => {
+      listener(change);
+    };
+    this.#listeners.add(entry);
+    return () => {
+      this.#listeners.delete(entry);
+    };
+  }
+
+  isListening(): boolean {
+    return this.#client !== undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    this.#listeners.clear();
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end().catch(() => undefined);
+  }
+
+  async #connect(): Promise<void> {
+    const client = new Client({ ...connectionConfig(this.#target), query_timeout: 10_000 });
+    // Before the connection is open, connect() and query() report failures.
     client.on("error", () => undefined);
     try {
       await client.connect();
@@ -78,72 +100,56 @@ export async function openChangeFeed(target: Target, log: DatabaseLog): Promise<
     }
     client.on("notification", ({ payload = "" }) => {
       const change = parse(payload);
-      // A table that this version does not know was added by a newer replica; nothing of it is cached here.
-      if (change !== undefined) tell(change);
+      // A newer server may have added a table that this version does not cache.
+      if (change !== undefined) this.#notify(change);
     });
-    let lost = false;
+    let isLost = false;
     const lose = (): void => {
-      if (lost) return;
-      lost = true;
+      if (isLost) return;
+      isLost = true;
       clearInterval(heartbeat);
       client.end().catch(() => undefined);
-      onLost();
+      this.#onLost();
     };
     const heartbeat = setInterval(() => {
       client.query("select 1").catch(lose);
     }, heartbeatMs);
     client.on("error", lose);
     client.on("end", lose);
-    if (closed) {
-      lose();
-      return;
-    }
-    current = client;
+    if (this.#isClosed) lose();
+    else this.#client = client;
   }
 
-  function onLost(): void {
-    current = undefined;
-    if (closed) return;
-    log.warn({}, "lost the connection that hears database changes");
-    tell(undefined);
-    reconnect(firstRetryMs);
+  #onLost(): void {
+    this.#client = undefined;
+    if (this.#isClosed) return;
+    this.#log.warn({}, "lost the connection for database changes");
+    this.#notify(undefined);
+    this.#reconnect(firstRetryMs);
   }
 
-  function reconnect(delayMs: number): void {
-    retry = setTimeout(() => {
-      connect().then(
+  #reconnect(delayMs: number): void {
+    this.#retry = setTimeout(() => {
+      this.#connect().then(
         () => {
-          if (closed) return;
-          log.info({}, "database changes are heard again");
-          tell(undefined);
+          if (this.#isClosed) return;
+          this.#log.info({}, "receiving database changes again");
+          this.#notify(undefined);
         },
         () => {
-          if (!closed) reconnect(Math.min(delayMs * 2, maxRetryMs));
+          if (!this.#isClosed) this.#reconnect(Math.min(delayMs * 2, maxRetryMs));
         },
       );
     }, delayMs);
   }
 
-  await connect();
-  return {
-    listen(listener) {
-      // A function of its own for each call, so that one listener registered twice is told and removed twice.
-      const entry: ChangeListener = (change) => {
+  #notify(change: Change | undefined): void {
+    for (const listener of this.#listeners) {
+      try {
         listener(change);
-      };
-      listeners.add(entry);
-      return () => {
-        listeners.delete(entry);
-      };
-    },
-    isListening: () => current !== undefined,
-    async close() {
-      closed = true;
-      clearTimeout(retry);
-      listeners.clear();
-      const client = current;
-      current = undefined;
-      await client?.end().catch(() => undefined);
-    },
-  };
+      } catch (error) {
+        this.#log.error({ error: messageOf(error) }, "a listener for database changes failed");
+      }
+    }
+  }
 }

@@ -1,19 +1,24 @@
+import { messageOf } from "@shoal/primitives";
 import { Pool, type PoolClient, type PoolConfig } from "pg";
 import { DatabaseError } from "./database-error.ts";
 import type { DatabaseLog } from "./log.ts";
 import { valueTypes } from "./value-types.ts";
 
-/** Where a PostgreSQL is: a URL, or the parts of one. */
 export type Target =
   | { readonly url: string }
-  | { readonly host: string; readonly port: number; readonly user: string; readonly database: string; readonly password?: string };
+  | {
+      readonly host: string;
+      readonly port: number;
+      readonly user: string;
+      readonly database: string;
+      readonly password?: string;
+    };
 
 const minServerVersion = 14;
 const maxConnections = 10;
-/** How long a query waits for a connection. */
 export const connectTimeoutMs = 10_000;
 const statementTimeoutMs = 30_000;
-/** For the server's own word that a statement took too long to arrive. */
+/** Longer than the server's limit, so that its error arrives first. */
 export const queryTimeoutMs = statementTimeoutMs + 5000;
 const idleInTransactionTimeoutMs = 60_000;
 const drainMs = 5000;
@@ -33,7 +38,6 @@ function secretsOf(target: Target): string[] {
   return [password, inQuery, ...decoded].filter((secret) => secret !== "");
 }
 
-/** Host, port and database for people, without user, password and options. */
 function describeTarget(target: Target): string {
   if (!("url" in target)) return `PostgreSQL at ${target.host}`;
   try {
@@ -54,40 +58,39 @@ function invalidUrl(problem: string): DatabaseError {
 }
 
 function checkUrl(url: string): void {
-  if (!/^postgres(?:ql)?:\/\//i.test(url)) throw invalidUrl("does not begin with postgres:// or postgresql://");
+  if (!/^postgres(?:ql)?:\/\//i.test(url)) throw invalidUrl("must begin with postgres:// or postgresql://");
   try {
-    // A host may be missing (`postgres:///db?host=/run/postgresql`), which URL allows for such schemes.
+    // The host may be empty (`postgres:///db?host=/run/postgresql`).
     const parsed = new URL(url);
     decodeURIComponent(parsed.username + parsed.password + parsed.hostname);
     decodeURI(parsed.pathname);
   } catch {
-    // The parser's own error holds the whole URL, so it is neither quoted nor kept as the cause.
+    // The parser's error contains the whole URL with its password, so it is neither quoted nor kept as the cause.
     throw invalidUrl("cannot be parsed");
   }
 }
 
-/** The settings of every connection, pooled or not. @throws {DatabaseError} `invalid_url`. */
 export function connectionConfig(target: Target): PoolConfig {
   if ("url" in target) checkUrl(target.url);
   return {
-    ...("url" in target ? { connectionString: target.url } : { ...target, password: target.password ?? "", ssl: false }),
+    ...("url" in target
+      ? { connectionString: target.url }
+      : { ...target, password: target.password ?? "", ssl: false }),
     application_name: "shoal",
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
-    // What readTimestamp expects, whatever the server's or the role's defaults are.
+    // readTimestamp expects these, regardless of the defaults of server and role.
     options: "-c datestyle=ISO -c timezone=UTC",
     types: valueTypes(),
   };
 }
 
-/** A pool, and a way to end it that queries which do not end cannot hold up. */
 export interface ClosablePool {
   readonly pool: Pool;
-  /** Waits 5 s for what runs, then cuts it off. Resolves when every connection is closed. */
+  /** Closes all connections; running queries are aborted after 5 s. */
   readonly close: () => Promise<void>;
 }
 
-/** A pool that survives lost connections: they are logged and replaced. @param max - connections at most. */
 export function createPool(target: Target, log: DatabaseLog, max = maxConnections): ClosablePool {
   const pool = new Pool({
     ...connectionConfig(target),
@@ -98,8 +101,7 @@ export function createPool(target: Target, log: DatabaseLog, max = maxConnection
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
   });
-  // A connection in use that breaks between two queries (in a transaction, say) has no one to tell but its own event: unheard,
-  // it would end the process. The next query on it fails, which is when its user learns.
+  // Breaking while idle, a connection emits an error event, which would end the process without a listener.
   const clients = new Set<PoolClient>();
   let isClosing = false;
   let lastIsGone = (): void => undefined;
@@ -121,7 +123,7 @@ export function createPool(target: Target, log: DatabaseLog, max = maxConnection
       const cutOff = setTimeout(() => {
         for (const client of clients) client.end().catch(() => undefined);
       }, drainMs);
-      // The pool calls itself ended when it has said good-bye; the server may still be working on that.
+      // `pool.end` resolves before the server has closed the connections.
       const gone = new Promise<void>((resolve) => {
         lastIsGone = resolve;
         if (clients.size === 0) resolve();
@@ -139,13 +141,13 @@ function field(error: unknown, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** The reason in words; a refused `localhost` is an AggregateError with an empty message and one error an address. */
+/** A refused `localhost` is an AggregateError with an empty message and one error per address. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(reasonOf))].join("; ");
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
-/** What a failed connection means, without the password. */
+/** Omits the password. */
 export function explainConnectionError(error: unknown, target: Target): DatabaseError {
   if (DatabaseError.isInstance(error)) return error;
   const where = describeTarget(target);
@@ -154,26 +156,26 @@ export function explainConnectionError(error: unknown, target: Target): Database
   for (const secret of secretsOf(target)) reason = reason.replaceAll(secret, "[password]");
   if (error instanceof TypeError || error instanceof URIError) return invalidUrl("cannot be parsed");
   if (sqlState.startsWith("28")) {
-    return new DatabaseError(`${where} refused the log-in: ${reason}.`, {
+    return new DatabaseError(`${where} refused the login: ${reason}.`, {
       code: "authentication_failed",
       hint: "Check user and password in the database URL, and pg_hba.conf on the server.",
     });
   }
   if (sqlState === "3D000") {
-    return new DatabaseError(`${where} has no such database: ${reason}.`, {
+    return new DatabaseError(`${where} does not have this database: ${reason}.`, {
       code: "database_missing",
       hint: "Create it (createdb NAME), or correct the name at the end of the database URL.",
     });
   }
   if (/SSL|TLS|certificate|CERT_|self.signed/i.test(`${sqlState} ${reason}`)) {
-    return new DatabaseError(`${where} and this program do not agree on TLS: ${reason}.`, {
+    return new DatabaseError(`The TLS connection to ${where} failed: ${reason}.`, {
       code: "tls_failed",
-      hint: "Give the authority with ?sslrootcert=FILE, or say ?sslmode=no-verify (encrypted, unchecked) or ?sslmode=disable in the database URL.",
+      hint: "Add to the database URL ?sslrootcert=FILE (certificate authority), ?sslmode=no-verify (encrypted, unverified) or ?sslmode=disable.",
     });
   }
   return new DatabaseError(`${where} cannot be reached: ${reason}.`, {
     code: "connection_failed",
-    hint: "Check host and port in the database URL, and that the server runs and listens there.",
+    hint: "Check host and port in the database URL, and that the server is running.",
     cause: error,
   });
 }
@@ -184,25 +186,26 @@ async function checkServer(client: PoolClient, target: Target): Promise<void> {
   );
   const [server] = rows;
   if (server === undefined || Math.trunc(server.number / 10_000) < minServerVersion) {
-    throw new DatabaseError(`${describeTarget(target)} is version ${server?.version ?? "unknown"}; Shoal needs ${minServerVersion} or newer.`, {
-      code: "server_too_old",
-      hint: "Update the server, or leave the database URL out to use the embedded PostgreSQL.",
-    });
+    throw new DatabaseError(
+      `${describeTarget(target)} is version ${server?.version ?? "unknown"}; Shoal needs ${minServerVersion} or newer.`,
+      {
+        code: "server_too_old",
+        hint: "Update the server, or omit the database URL to use the embedded PostgreSQL.",
+      },
+    );
   }
   if (server.encoding !== "UTF8") {
-    throw new DatabaseError(`The database at ${describeTarget(target)} has the encoding ${server.encoding}; Shoal needs UTF8.`, {
-      code: "encoding_unsupported",
-      hint: "Make a database for it: createdb --encoding=UTF8 --template=template0 NAME.",
-    });
+    throw new DatabaseError(
+      `The database at ${describeTarget(target)} has the encoding ${server.encoding}; Shoal needs UTF8.`,
+      {
+        code: "encoding_unsupported",
+        hint: "Create a new database: createdb --encoding=UTF8 --template=template0 NAME.",
+      },
+    );
   }
 }
 
-/**
- * Opens the pool's first connection and looks at the server. A server that is still starting gets 15 s; any other failure is
- * reported at once.
- *
- * @throws {DatabaseError} with what is wrong: URL, network, log-in, database, version or encoding.
- */
+/** Opens the first connection and checks the server, which may take 15 s to start. @throws {DatabaseError} */
 export async function connectFirst(pool: Pool, target: Target): Promise<void> {
   const deadline = performance.now() + startingUpPatienceMs;
   for (;;) {

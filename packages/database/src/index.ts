@@ -6,6 +6,7 @@ export { type FileLock, lockFile } from "./file-lock.ts";
 export type { DatabaseLog } from "./log.ts";
 export { containsFolded, folded } from "./name-search.ts";
 export { type Database, type DatabaseOptions, openDatabase } from "./open-database.ts";
+export { openSecondDatabase, type SecondDatabase } from "./open-second.ts";
 export type { HeldConnection, OneTransaction } from "./one-transaction.ts";
 export { type Outage, outageOf } from "./outage.ts";
 export { isOutdatedPlan } from "./prepared-statements.ts";
@@ -17,7 +18,10 @@ export type {
   AuditLogsTable,
   BrowserPoolsTable,
   BrowserPoolWaitersTable,
+  DeploymentKeysTable,
   IdempotencyKeysTable,
+  InvocationAttempt,
+  InvocationsTable,
   OrganizationTable,
   ExtensionsTable,
   ProfilesTable,
@@ -27,6 +31,19 @@ export type {
   ServersTable,
   SessionsTable,
   Tables,
-  Timestamp,
-  TimestampOfInsert,
 } from "./tables.ts";
+export type {
+  AppActionColumn,
+  AppLogChunksTable,
+  AppVersionsTable,
+  DeploymentsTable,
+  SchedulesTable,
+} from "./tables/app-tables.ts";
+export type {
+  AuthConnectionsTable,
+  AuthFlowsTable,
+  CredentialProvidersTable,
+  CredentialsTable,
+  CredentialValuesTable,
+} from "./tables/auth-tables.ts";
+export type { Timestamp, TimestampOfInsert } from "./tables/column-types.ts";

@@ -1,4 +1,3 @@
-/** Where the package reports to. pino's loggers fit, as does `console` behind a thin wrapper. */
 export interface DatabaseLog {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

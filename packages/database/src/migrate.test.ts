@@ -1,11 +1,14 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
+import type { Migration } from "kysely/migration";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { type ClosablePool, createPool } from "./connect.ts";
-import { migrate, type Migration } from "./migrate.ts";
+import { migrate } from "./migrate.ts";
+import { migrations } from "./migrations/all.ts";
 import { recordingLog } from "./testing/logs.ts";
 import { startBundledServer, type TestServer } from "./testing/servers.ts";
 
 let server: TestServer;
+let url: string;
 let opened: ClosablePool;
 let query: Kysely<unknown>;
 const log = recordingLog();
@@ -17,29 +20,31 @@ afterAll(async () => {
   await server.stop();
 });
 beforeEach(async () => {
-  opened = createPool({ url: await server.createDatabase() }, log);
+  url = await server.createDatabase();
+  opened = createPool({ url }, log);
   query = new Kysely({ dialect: new PostgresDialect({ pool: opened.pool }) });
 });
 afterEach(async () => {
   await opened.close();
 });
 
-function creates(id: string, table = `t_${id}`): Migration {
+function creates(table: string): Migration {
   return {
-    id,
-    async up(transaction) {
+    async up(transaction: Kysely<unknown>) {
       await sql`create table ${sql.ref(table)} (id int)`.execute(transaction);
     },
   };
 }
 
-const one = creates("0001_one");
-const two = creates("0002_two");
-const broken: Migration = {
-  id: "0002_broken",
-  async up(transaction) {
-    await sql`create table half (id int)`.execute(transaction);
-    await sql`insert into missing values (1)`.execute(transaction);
+const one = { "0001_one": creates("one") };
+const two = { "0002_two": creates("two") };
+const three = { "0003_three": creates("three") };
+const broken = {
+  "0002_broken": {
+    async up(transaction: Kysely<unknown>) {
+      await sql`create table half (id int)`.execute(transaction);
+      await sql`insert into missing values (1)`.execute(transaction);
+    },
   },
 };
 
@@ -48,57 +53,113 @@ async function exists(table: string): Promise<boolean> {
   return rows[0]?.found === true;
 }
 
-it("runs what is missing, in order, once", async () => {
-  expect(await migrate(query, [one], log)).toEqual(["0001_one"]);
-  expect(await migrate(query, [one], log)).toEqual([]);
-  expect(await migrate(query, [one, two], log)).toEqual(["0002_two"]);
-  expect(await exists("t_0002_two")).toBe(true);
+it("runs missing migrations once, in order", async () => {
+  expect(await migrate(query, one, log)).toEqual(["0001_one"]);
+  expect(await migrate(query, one, log)).toEqual([]);
+  expect(await migrate(query, { ...three, ...two, ...one }, log)).toEqual(["0002_two", "0003_three"]);
+  expect(await exists("two")).toBe(true);
 });
 
-it("keeps nothing of a migration that fails, and all of those before it", async () => {
-  const failure = migrate(query, [one, broken, creates("0003_three")], log);
+it("rolls back every pending migration when one fails, and runs them on the next start", async () => {
+  await migrate(query, one, log);
+  const failure = migrate(query, { ...one, ...broken, ...three }, log);
   await expect(failure).rejects.toMatchObject({
     code: "migration_failed",
-    message: 'Migration 0002_broken failed, and nothing of it was kept: relation "missing" does not exist.',
+    message: 'Migration 0002_broken failed and was rolled back: relation "missing" does not exist.',
   });
-  expect([await exists("t_0001_one"), await exists("half"), await exists("t_0003_three")]).toEqual([true, false, false]);
-  expect(await migrate(query, [one, two], log)).toEqual(["0002_two"]);
+  expect([await exists("one"), await exists("half"), await exists("three")]).toEqual([true, false, false]);
+  expect(await migrate(query, { ...one, ...two, ...three }, log)).toEqual(["0002_two", "0003_three"]);
 });
 
-it("changes nothing in a database that knows more than the program", async () => {
-  await migrate(query, [one, two], log);
-  await expect(migrate(query, [one, creates("0003_three")], log)).rejects.toMatchObject({ code: "schema_newer" });
-  expect(await exists("t_0003_three")).toBe(false);
+it("refuses a database with migrations that it does not include, and leaves it unchanged", async () => {
+  await migrate(query, { ...one, ...two }, log);
+  await expect(migrate(query, { ...one, ...three }, log)).rejects.toMatchObject({
+    code: "schema_newer",
+    message:
+      "A newer Shoal migrated this database: it has 0002_two, but this version only includes migrations up to 0003_three.",
+  });
+  expect(await exists("three")).toBe(false);
 });
 
-it("waits for another replica, says so, and runs nothing twice", async () => {
-  let finish: () => void = () => undefined;
-  const finished = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
-  let entered = false;
-  const slow: Migration = {
-    id: "0001_slow",
-    async up(transaction) {
-      entered = true;
-      await sql`create table slow (id int)`.execute(transaction);
-      await finished;
-    },
-  };
-  const first = migrate(query, [slow], log);
+it("refuses a database that a newer server migrated while this one waited for the lock", async () => {
+  const [started, finished] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  const newer = { "0001_newer": heldUntil("newer", started, finished) };
+  const first = migrate(query, newer, log);
+  await started.promise;
+  const refused = expect(migrate(query, one, log)).rejects.toMatchObject({ code: "schema_newer" });
   await vi.waitFor(
-    () => {
-      expect(entered).toBe(true);
+    async () => {
+      expect(await waitingForLock()).toBe(1);
     },
     { timeout: 15_000 },
   );
-  const second = migrate(query, [slow], log);
+  finished.resolve(undefined);
+  await first;
+  await refused;
+  expect(await exists("one")).toBe(false);
+});
+
+it("waits for another server, logs a notice, and runs nothing twice", async () => {
+  const [started, finished] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  const slow = { "0001_slow": heldUntil("slow", started, finished) };
+  const first = migrate(query, slow, log);
+  await started.promise;
+  const second = migrate(query, slow, log);
   await vi.waitFor(
     () => {
-      expect(log.lines).toContain("info waiting for another replica to finish its migrations {}");
+      expect(log.lines).toContain("info waiting for another server to finish its migrations {}");
     },
     { timeout: 10_000 },
   );
-  finish();
+  finished.resolve(undefined);
   expect(await Promise.all([first, second])).toEqual([["0001_slow"], []]);
 });
+
+it("creates the tables once when several servers start on an empty database", async () => {
+  const pools = Array.from({ length: 4 }, () => createPool({ url }, log));
+  try {
+    const results = await Promise.all(
+      pools.map(({ pool }) => migrate(new Kysely({ dialect: new PostgresDialect({ pool }) }), migrations, log)),
+    );
+    expect(results.flat()).toEqual(["0001_foundation"]);
+    const { rows } = await sql<{ projects: number }>`select count(*)::int as projects from projects`.execute(query);
+    expect(rows).toEqual([{ projects: 1 }]);
+  } finally {
+    await Promise.all(pools.map((pool) => pool.close()));
+  }
+});
+
+it("ignores the tables of another Shoal in another schema of the same database", async () => {
+  await sql`create schema other`.execute(query);
+  const apart = createPool({ url: `${url}?options=-c%20search_path=other` }, log);
+  try {
+    const inOther = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: apart.pool }) });
+    expect(await migrate(inOther, one, log)).toEqual(["0001_one"]);
+    expect(await migrate(query, one, log)).toEqual(["0001_one"]);
+  } finally {
+    await apart.close();
+  }
+});
+
+function heldUntil(
+  table: string,
+  started: PromiseWithResolvers<undefined>,
+  finished: PromiseWithResolvers<undefined>,
+): Migration {
+  return {
+    async up(transaction: Kysely<unknown>) {
+      await sql`create table ${sql.ref(table)} (id int)`.execute(transaction);
+      started.resolve(undefined);
+      await finished.promise;
+    },
+  };
+}
+
+async function waitingForLock(): Promise<number | undefined> {
+  const { rows } = await sql<{
+    waiting: number;
+  }>`select count(*)::int as waiting from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`.execute(
+    query,
+  );
+  return rows[0]?.waiting;
+}

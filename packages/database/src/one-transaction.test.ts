@@ -20,7 +20,6 @@ beforeAll(async () => {
   server = await startBundledServer();
   url = await server.createDatabase();
   await runOn(url, "create table notes (text text primary key)");
-  // A single connection: whatever needed a second one would wait for it in vain.
   only = createPool({ url }, recordingLog(), 1);
   const { pool, ...rest } = joining(
     preparing(only.pool, () => 5000),
@@ -38,9 +37,9 @@ beforeEach(async () => {
 });
 
 const write = (text: string, to: Kysely<Notes> = query) => to.insertInto("notes").values({ text }).execute();
-const kept = async () => (await query.selectFrom("notes").select("text").orderBy("text").execute()).map(({ text }) => text);
+const kept = async () =>
+  (await query.selectFrom("notes").select("text").orderBy("text").execute()).map(({ text }) => text);
 
-/** Work in one transaction that is committed where it succeeds. */
 const together = <Result>(work: () => Result | Promise<Result>) =>
   one.hold(async (connection) => {
     await connection.send("begin");
@@ -49,7 +48,7 @@ const together = <Result>(work: () => Result | Promise<Result>) =>
     return result;
   });
 
-it("joins the queries of the work, parts and many at once among them, on a single connection", async () => {
+it("runs concurrent queries and nested transactions of the work on one connection", async () => {
   await together(async () => {
     expect(one.isJoined()).toBe(true);
     await write("a");
@@ -88,7 +87,7 @@ it("joins the queries of the work, parts and many at once among them, on a singl
   ]);
 });
 
-it("leaves nothing of work that fails, or that nobody commits, and the connection as it was", async () => {
+it("rolls back work that fails or is not committed, and resets the connection", async () => {
   const failed = together(async () => {
     await write("a");
     await query.transaction().execute((part) => write("b", part));
@@ -102,16 +101,20 @@ it("leaves nothing of work that fails, or that nobody commits, and the connectio
   expect(await kept()).toEqual([]);
 });
 
-it("sends several statements at once, and stops at one that fails", async () => {
-  const rows = await one.hold((connection) => connection.send("select 1 as a; select 2 as b, 'x' as c; insert into notes values ('sent')"));
+it("sends several statements at once, and stops at the first failure", async () => {
+  const rows = await one.hold((connection) =>
+    connection.send("select 1 as a; select 2 as b, 'x' as c; insert into notes values ('sent')"),
+  );
   expect(rows).toEqual([[{ a: 1 }], [{ b: 2, c: "x" }], []]);
-  await expect(one.hold((connection) => connection.send("begin; insert into notes values ('sent'); commit"))).rejects.toMatchObject({
+  await expect(
+    one.hold((connection) => connection.send("begin; insert into notes values ('sent'); commit")),
+  ).rejects.toMatchObject({
     code: "23505",
   });
   expect(await kept()).toEqual(["sent"]);
 });
 
-it("sends back to the pool what the work left running", async () => {
+it("runs queries that the work left running on the pool", async () => {
   const started = Promise.withResolvers<undefined>();
   let left: Promise<unknown> = Promise.resolve();
   await together(async () => {
@@ -124,7 +127,7 @@ it("sends back to the pool what the work left running", async () => {
     })();
   });
   await one.hold(async (connection) => {
-    // On a connection of its own, or what comes would be rolled back with this.
+    // Otherwise this rollback would include the next steps.
     await connection.send("begin");
     started.resolve(undefined);
   });
@@ -132,7 +135,7 @@ it("sends back to the pool what the work left running", async () => {
   expect(await kept()).toEqual(["a", "after it", "in it"]);
 });
 
-it("waits for a part that the work left open, and lets queries behind it go to the pool", async () => {
+it("waits for a nested transaction that the work left open, and runs later queries on the pool", async () => {
   const go = Promise.withResolvers<undefined>();
   const isIn = Promise.withResolvers<undefined>();
   let left: Promise<unknown> = Promise.resolve();
@@ -153,15 +156,15 @@ it("waits for a part that the work left open, and lets queries behind it go to t
   expect(await kept()).toEqual(["late", "part", "part too"]);
 });
 
-it("gives up in time what waits for itself", async () => {
-  const failure: unknown = await together(() => query.transaction().execute(() => write("not in the part that it waits for"))).catch(
-    (error: unknown) => error,
-  );
+it("times out a query that waits for itself", async () => {
+  const failure: unknown = await together(() =>
+    query.transaction().execute(() => write("not in the part that it waits for")),
+  ).catch((error: unknown) => error);
   expect(outageOf(failure)).toBe("busy");
   expect(await kept()).toEqual([]);
 });
 
-it("does what is to come afterwards when it has ended, well or not, and at once outside of it", async () => {
+it("runs tasks after the end of the transaction, successful or not, and at once outside one", async () => {
   const seen: unknown[] = [];
   const look = async (what: string) => seen.push([what, one.isJoined(), await kept()]);
   await one.afterwards(async () => {
@@ -189,7 +192,7 @@ it("does what is to come afterwards when it has ended, well or not, and at once 
   ]);
 });
 
-it("refuses a part with an isolation level of its own", async () => {
+it("refuses a nested transaction with an isolation level", async () => {
   await expect(
     together(() =>
       query
@@ -201,7 +204,7 @@ it("refuses a part with an isolation level of its own", async () => {
   expect(await kept()).toEqual([]);
 });
 
-it("drops a connection that broke under it", async () => {
+it("discards a broken connection", async () => {
   let pid: unknown;
   const broken = one.hold(async (connection: HeldConnection) => {
     [[{ pid } = { pid: 0 }] = []] = await connection.send("select pg_backend_pid() as pid");

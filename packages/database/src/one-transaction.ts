@@ -2,41 +2,26 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import { markNoConnection } from "./outage.ts";
 
-/** A connection of the pool for one purpose. */
 export interface HeldConnection {
-  /**
-   * Sends statements without parameters in one message, so that they cost one round trip; those after a failed one are not run.
-   *
-   * @returns the rows of each.
-   */
+  /** Sends statements without parameters in one round trip, up to the first that fails. @returns the rows of each. */
   send(statements: string): Promise<readonly (readonly Readonly<Record<string, unknown>>[])[]>;
-  /**
-   * Runs work whose queries all go to this connection, without being passed it: those at once wait for one another, and a transaction of the
-   * work is a part (savepoint) of the one that is open here. What the work leaves running goes back to the pool as soon as this has resolved.
-   */
+  /** Runs the queries of `work` here, one at a time; a transaction becomes a savepoint. Later queries use the pool. */
   share<Result>(work: () => Result | Promise<Result>): Promise<Result>;
 }
 
-/** How queries join one transaction. */
 export interface OneTransaction {
-  /**
-   * Holds a connection. Whatever transaction is open at the end is rolled back, so a transaction is done only by a `commit` of {@link HeldConnection.send}.
-   * Nothing done in it may need a second connection: as many as there are can be held.
-   */
+  /** Rolls back unless {@link HeldConnection.send} commits. `use` must not need a second connection. */
   hold<Result>(use: (connection: HeldConnection) => Promise<Result>): Promise<Result>;
-  /** Whether queries from here join a transaction that is still open: what they read may be what nobody else can see, and may never be. */
+  /** Whether queries here join an open transaction: reads may be uncommitted, so do not cache them. */
   readonly isJoined: () => boolean;
-  /** Does something, outside of it, when the transaction that queries from here join has ended, well or not; now where they join none. `hold` resolves after it. @param task - must not fail. */
+  /** Runs `task`, which must not fail, once the joined transaction has ended, or now outside of one. */
   afterwards(task: () => void | Promise<void>): Promise<void>;
 }
 
-/** As the pool of `prepared-statements.ts` gives them. */
 export interface PooledClient extends PostgresPoolClient {
-  /** Whether no transaction is open. */
   isIdle(): boolean;
 }
 
-/** A pool of such. */
 export interface HoldablePool extends PostgresPool {
   connect(): Promise<PooledClient>;
 }
@@ -44,19 +29,14 @@ export interface HoldablePool extends PostgresPool {
 interface Session {
   readonly client: PooledClient;
   readonly turns: Turns;
-  /** Whether queries join. */
   isOpen: boolean;
-  /** Somebody else may have the connection now. */
   isOver: boolean;
   readonly tasks: (() => void | Promise<void>)[];
 }
 
-/** One at a time, in the order in which they came. */
 interface Turns {
-  /** @returns false when those who did not hold the connection were sent away meanwhile. */
   take(): Promise<boolean>;
   pass(): void;
-  /** Sends away those who wait. */
   dismiss(): void;
 }
 
@@ -76,8 +56,12 @@ function createTurns(patienceMs: number): Turns {
         const index = waiting.indexOf(mine);
         if (index === -1) return;
         waiting.splice(index, 1);
-        // In the pool's own words, as it would say of a connection that does not come.
-        reject(new Error("timeout exceeded while waiting for the connection of this transaction; what holds it may wait for this query"));
+        // Begins like the timeout error of the pool, by which outages are classified.
+        reject(
+          new Error(
+            "timeout exceeded while waiting for the connection of this transaction; its current query may depend on this one",
+          ),
+        );
       }, patienceMs);
       try {
         return await promise;
@@ -96,7 +80,6 @@ function createTurns(patienceMs: number): Turns {
   };
 }
 
-/** Kysely's words for a transaction, as a part of one that is open already. */
 const parts: Readonly<Record<string, string>> = {
   begin: "savepoint shoal_part",
   commit: "release savepoint shoal_part",
@@ -106,12 +89,13 @@ const parts: Readonly<Record<string, string>> = {
 function guestOf(session: Session): PostgresPoolClient {
   const { client, turns } = session;
   const query = (text: string, parameters: readonly unknown[]) => {
-    if (session.isOver) throw new Error("The transaction that this query was a part of has ended.");
-    if (/^start transaction/i.test(text)) throw new Error("A part of a transaction has the isolation level and the access mode of the whole.");
+    if (session.isOver) throw new Error("The transaction of this query has ended.");
+    if (/^start transaction/i.test(text))
+      throw new Error("A nested transaction cannot choose an isolation level or access mode.");
     return client.query(parts[text] ?? text, parameters);
   };
   return {
-    // Kysely's signature is overloaded for cursors, which this package does not configure.
+    // Kysely's signature is overloaded for cursors, which are not configured here.
     query: query as PostgresPoolClient["query"],
     release: () => {
       turns.pass();
@@ -119,11 +103,30 @@ function guestOf(session: Session): PostgresPoolClient {
   };
 }
 
-/**
- * @param pool - whose connections are held, and where queries go that join nothing.
- * @param patienceMs - how long a query waits for those before it on the same connection.
- * @returns what Kysely is to use instead of the pool.
- */
+async function withdraw(session: Session): Promise<void> {
+  session.isOpen = false;
+  session.turns.dismiss();
+  await session.turns.take();
+  session.turns.pass();
+}
+
+async function giveBack(session: Session, hasFailed: boolean): Promise<void> {
+  session.isOver = true;
+  const { client } = session;
+  // After an error, the driver updates the state of the transaction later.
+  if (!hasFailed && client.isIdle()) {
+    client.release();
+    return;
+  }
+  try {
+    await client.query("rollback", []);
+    client.release();
+  } catch {
+    client.release(true);
+  }
+}
+
+/** @param patienceMs - milliseconds that a query waits for earlier ones on the same connection. */
 export function joining(pool: HoldablePool, patienceMs: number): OneTransaction & { readonly pool: PostgresPool } {
   const storage = new AsyncLocalStorage<Session | undefined>();
   const joined = (): Session | undefined => {
@@ -140,30 +143,6 @@ export function joining(pool: HoldablePool, patienceMs: number): OneTransaction 
     if (isMine && session.isOpen) return guestOf(session);
     if (isMine) session.turns.pass();
     return pool.connect();
-  }
-
-  /** Nobody else has the connection when this resolves. */
-  async function withdraw(session: Session): Promise<void> {
-    session.isOpen = false;
-    session.turns.dismiss();
-    await session.turns.take();
-    session.turns.pass();
-  }
-
-  async function giveBack(session: Session, hasFailed: boolean): Promise<void> {
-    session.isOver = true;
-    const { client } = session;
-    // After an error the driver learns of the transaction's state only later.
-    if (!hasFailed && client.isIdle()) {
-      client.release();
-      return;
-    }
-    try {
-      await client.query("rollback", []);
-      client.release();
-    } catch {
-      client.release(true);
-    }
   }
 
   return {
@@ -184,8 +163,9 @@ export function joining(pool: HoldablePool, patienceMs: number): OneTransaction 
         const result = await use({
           async send(statements) {
             const result: unknown = await client.query(statements, []);
-            // The driver's result of one statement, or a list of those of several.
-            return (Array.isArray(result) ? result : [result]).map(({ rows }: { readonly rows: readonly Record<string, unknown>[] }) => rows);
+            return (Array.isArray(result) ? result : [result]).map(
+              ({ rows }: { readonly rows: readonly Record<string, unknown>[] }) => rows,
+            );
           },
           async share(work) {
             session.isOpen = true;

@@ -2,24 +2,25 @@ import { sql } from "kysely";
 import { describe, expect, it, vi } from "vitest";
 import { openDatabase } from "./index.ts";
 import { describeIf, whyNoPostgres15 } from "./testing/conditions.ts";
-import { databaseSuite, refusal } from "./testing/database-suite.ts";
+import { databaseSuite } from "./testing/database-suite.ts";
 import { recordingLog } from "./testing/logs.ts";
 import { startBundledServer, startImpostor, startPostgres15 } from "./testing/servers.ts";
+import { refusal } from "./testing/suite/suite.ts";
 
 const log = recordingLog();
 
-describe("on the PostgreSQL that comes along", () => {
+describe("on the bundled PostgreSQL", () => {
   databaseSuite(startBundledServer);
 
-  it("is not held up by a running query when it closes", async () => {
+  it("closes despite a running query", async () => {
     const server = await startBundledServer();
     const database = await openDatabase({ url: server.url, dataDir: "/nowhere", log });
     const slow = sql`select pg_sleep(25)`.execute(database.query).catch((error: unknown) => error);
     await vi.waitFor(
       async () => {
-        const { rows } = await sql<{ count: number }>`select count(*) as count from pg_stat_activity where wait_event = 'PgSleep'`.execute(
-          database.query,
-        );
+        const { rows } = await sql<{
+          count: number;
+        }>`select count(*) as count from pg_stat_activity where wait_event = 'PgSleep'`.execute(database.query);
         expect(rows[0]?.count).toBe(1);
       },
       { timeout: 15_000 },
@@ -36,8 +37,8 @@ describeIf(whyNoPostgres15(), "on PostgreSQL 15", () => {
   databaseSuite(startPostgres15);
 });
 
-describe("on a server that is too old", () => {
-  it("says so", async () => {
+describe("on an unsupported server", () => {
+  it("reports the required version", async () => {
     const impostor = await startImpostor({ version: "13.4 (Debian 13.4-4)", number: "130004", encoding: "UTF8" });
     const error = await refusal(`postgres://shoal:secret1@127.0.0.1:${impostor.port}/db`);
     expect(error.code).toBe("server_too_old");

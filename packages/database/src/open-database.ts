@@ -1,6 +1,13 @@
 import { Kysely, PostgresDialect } from "kysely";
-import { type ChangeListener, openChangeFeed } from "./change-feed.ts";
-import { connectFirst, connectTimeoutMs, createPool, explainConnectionError, queryTimeoutMs, type Target } from "./connect.ts";
+import { ChangeFeed, type ChangeListener } from "./change-feed.ts";
+import {
+  connectFirst,
+  connectTimeoutMs,
+  createPool,
+  explainConnectionError,
+  queryTimeoutMs,
+  type Target,
+} from "./connect.ts";
 import { startEmbedded } from "./embedded/embedded-postgres.ts";
 import type { DatabaseLog } from "./log.ts";
 import { migrate } from "./migrate.ts";
@@ -9,34 +16,29 @@ import { joining, type OneTransaction } from "./one-transaction.ts";
 import { preparing } from "./prepared-statements.ts";
 import type { Tables } from "./tables.ts";
 
-/** What {@link openDatabase} takes. */
 export interface DatabaseOptions {
-  /** Of a PostgreSQL 14 or newer, `postgres://user:password@host:5432/database`; without it an embedded one is started. */
+  /** PostgreSQL 14 or newer, `postgres://user:password@host:5432/database`. Without it, an embedded one starts. */
   readonly url?: string | undefined;
-  /** Where the embedded PostgreSQL keeps everything; made (mode 0700) when missing. One process at a time. Unused with `url`. */
+  /** Of the embedded PostgreSQL; created with mode 0700 if missing. For one process at a time. */
   readonly dataDir: string;
   readonly log: DatabaseLog;
 }
 
-/** Shoal's database, its tables up to date. */
 export interface Database extends OneTransaction {
-  /** At most 10 connections; a statement may take 30 s. Moments come as ISO strings, see {@link Tables}. */
+  /** At most 10 connections; 30 s per statement. */
   readonly query: Kysely<Tables>;
-  /** One connection more, for the short statements that must not wait behind those of {@link query}: a server that is busy still lives. */
+  /** A separate connection for short statements that must not wait, such as heartbeats. */
   readonly pulse: Kysely<Tables>;
   readonly embedded: boolean;
   /**
-   * Hears of rows of `projects`, `api_keys`, `profiles` and `browser_pools` that any replica changed, this one included, after the change was
-   * committed; of a pool also when one of its browsers has gone. `undefined` = changes may have been missed: forget everything cached.
-   *
-   * @returns a function that ends it.
+   * Reports each committed change, by any server, of the tables that are cached; for a pool also the end of a browser.
+   * `undefined` = changes may have been missed, so evict everything. @returns a function that removes the listener.
    */
   onChange(listener: ChangeListener): () => void;
-  /** Whether {@link onChange} hears changes now. While it does not, what was read may change unnoticed, so do not cache it. */
+  /** While false, do not cache rows. */
   isListening(): boolean;
-  /** Connections now, those of {@link onChange} aside, and queries that wait for one. */
   connections(): { readonly open: number; readonly idle: number; readonly waiting: number };
-  /** Ends every connection (after 5 s also those in use) and the embedded PostgreSQL. Resolves when nothing is left; may be called again. */
+  /** Closes all connections (busy ones after 5 s) and the embedded PostgreSQL. May be called again. */
   close(): Promise<void>;
 }
 
@@ -46,7 +48,6 @@ async function connect(target: Target, log: DatabaseLog): Promise<Omit<Database,
   const close = () => Promise.all([closePool(), apart.close()]);
   try {
     await connectFirst(pool, target);
-    // A migration takes as long as it takes.
     let isMigrated = false;
     const { pool: joined, ...oneTransaction } = joining(
       preparing(pool, () => (isMigrated ? queryTimeoutMs : undefined)),
@@ -56,14 +57,16 @@ async function connect(target: Target, log: DatabaseLog): Promise<Omit<Database,
     await migrate(new Kysely<unknown>({ dialect }), migrations, log);
     isMigrated = true;
     const query = new Kysely<Tables>({ dialect });
-    const feed = await openChangeFeed(target, log).catch((error: unknown) => {
+    const feed = await ChangeFeed.open(target, log).catch((error: unknown) => {
       throw explainConnectionError(error, target);
     });
     let closing: Promise<void> | undefined;
     return {
       ...oneTransaction,
       query,
-      pulse: new Kysely<Tables>({ dialect: new PostgresDialect({ pool: preparing(apart.pool, () => queryTimeoutMs) }) }),
+      pulse: new Kysely<Tables>({
+        dialect: new PostgresDialect({ pool: preparing(apart.pool, () => queryTimeoutMs) }),
+      }),
       onChange: (listener) => feed.listen(listener),
       isListening: () => feed.isListening(),
       connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
@@ -75,12 +78,7 @@ async function connect(target: Target, log: DatabaseLog): Promise<Omit<Database,
   }
 }
 
-/**
- * Opens the database: starts the embedded PostgreSQL when there is no `url`, connects, runs the migrations that are missing
- * (one replica at a time) and begins to hear changes.
- *
- * @throws {DatabaseError} with a code, and a hint what to do. Nothing is left running then, and no message holds a password.
- */
+/** Starts the embedded PostgreSQL without `url`, and migrates. @throws {DatabaseError} Nothing is left running. */
 export async function openDatabase({ url, dataDir, log }: DatabaseOptions): Promise<Database> {
   if (url !== undefined) return { ...(await connect({ url }, log)), embedded: false };
   const { platform, arch } = process;

@@ -19,7 +19,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-it("tells what may succeed later from what will not", async () => {
+it("classifies errors that a retry may solve", async () => {
   const url = await server.createDatabase();
   const database = await openDatabase({ url, dataDir: "", log: recordingLog() });
   const { query } = database;
@@ -36,7 +36,6 @@ it("tells what may succeed later from what will not", async () => {
         ),
       ),
     ).toBe("slow");
-    // Its connection is cut under it by the server, as at a restart.
     const sleeping = failure(sql`select pg_sleep(30) as victim`.execute(query));
     await expect
       .poll(
@@ -64,11 +63,13 @@ it("tells what may succeed later from what will not", async () => {
     Object.assign(new Error("x"), { code: "ENOENT", syscall: "connect" }),
   ])
     expect(outageOf(value)).toBeUndefined();
-  expect(outageOf(Object.assign(new Error("could not extend file"), { severity: "ERROR", code: "53100" }))).toBe("full");
+  expect(outageOf(Object.assign(new Error("could not extend file"), { severity: "ERROR", code: "53100" }))).toBe(
+    "full",
+  );
   expect(outageOf(Object.assign(new Error("x"), { severity: "FATAL", code: "08006" }))).toBe("unreachable");
 });
 
-it("says that a server is unreachable as soon as it is, and recovers with it", async () => {
+it("reports an unreachable server at once, and recovers with it", async () => {
   const target = new URL(await server.createDatabase());
   const sockets = new Set<Socket>();
   const proxy = createServer((inside) => {

@@ -5,6 +5,6 @@ import { startPostgres14, whyNoPostgres14 } from "./testing/postgres-14.ts";
 
 vi.setConfig({ hookTimeout: 400_000 });
 
-describeIf(whyNoPostgres14(), "on PostgreSQL 14, the oldest that is taken", () => {
+describeIf(whyNoPostgres14(), "on PostgreSQL 14, the oldest supported version", () => {
   databaseSuite(startPostgres14);
 });

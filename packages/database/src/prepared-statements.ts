@@ -3,7 +3,7 @@ import { Client, type Pool, type PoolClient } from "pg";
 import type { HoldablePool, PooledClient } from "./one-transaction.ts";
 import { markBroken, markNoConnection } from "./outage.ts";
 
-/** Each costs the server some kilobytes a connection; queries with lists of changing length would else fill its memory. */
+/** Each costs some kilobytes per connection; queries with lists of varying length would fill the server's memory. */
 const maxStatements = 200;
 
 interface PreparedQuery {
@@ -13,18 +13,15 @@ interface PreparedQuery {
   query_timeout?: number;
 }
 
-/** Whether the server refuses a prepared statement because a migration changed the columns that it returns; the next try has a new one. */
+/** Returns whether a migration changed the statement's columns. The next attempt prepares a new one. */
 export function isOutdatedPlan(error: unknown): boolean {
   return typeof error === "object" && error !== null && "routine" in error && error.routine === "RevalidateCachedQuery";
 }
 
 /**
- * A pool for Kysely whose queries with parameters are prepared under a name, so that a connection parses and plans each of
- * them once. A statement that a migration of another replica outdated is prepared anew, and outside of a transaction
- * repeated at once. A connection that broke is not used again.
- *
- * @param patienceMs - a query that has had no answer for so long is given up: the server's own limit does not help where the
- * network swallows everything. `undefined` = unlimited.
+ * Prepares queries with parameters under a name, so that a connection parses and plans each once. Repeats a statement
+ * that a migration outdated, outside a transaction. Does not reuse broken connections.
+ * @param patienceMs - timeout on the client, for networks that drop packets; `undefined` = unlimited.
  */
 export function preparing(pool: Pool, patienceMs: () => number | undefined): HoldablePool {
   const names = new Map<string, string>();
@@ -58,7 +55,7 @@ export function preparing(pool: Pool, patienceMs: () => number | undefined): Hol
     }
   }
 
-  // Kysely recognises a connection by its object, so a client always gets the same one.
+  // Kysely identifies a connection by its object, so each client has one wrapper.
   const wrappers = new WeakMap<PoolClient, PooledClient>();
   const broken = new WeakSet<PoolClient>();
   async function connect(): Promise<PooledClient> {
@@ -74,15 +71,19 @@ export function preparing(pool: Pool, patienceMs: () => number | undefined): Hol
     if (known !== undefined) return known;
     const query = async (text: string, parameters: readonly unknown[] = []): Promise<unknown> => {
       try {
-        return await (parameters.length === 0 ? client.query({ text, ...limit() }) : run(client, text, [...parameters]));
+        return await (parameters.length === 0
+          ? client.query({ text, ...limit() })
+          : run(client, text, [...parameters]));
       } catch (error) {
         if (markBroken(error)) broken.add(client);
         throw error;
       }
     };
     const wrapper: PooledClient = {
-      // Kysely's signature is overloaded for cursors, which this package does not configure.
-      query: query as <R>(text: string, parameters: readonly unknown[]) => Promise<PostgresQueryResult<R>> as PostgresPoolClient["query"],
+      query: query as <R>(
+        text: string,
+        parameters: readonly unknown[],
+      ) => Promise<PostgresQueryResult<R>> as PostgresPoolClient["query"],
       release: (destroy) => {
         client.release(broken.has(client) || destroy);
       },

@@ -1,118 +1,102 @@
 import type { ColumnType, Generated, GeneratedAlways } from "kysely";
+import type { AppLogChunksTable, AppVersionsTable, DeploymentsTable, SchedulesTable } from "./tables/app-tables.ts";
+import type {
+  AuthConnectionsTable,
+  AuthFlowsTable,
+  CredentialProvidersTable,
+  CredentialsTable,
+  CredentialValuesTable,
+} from "./tables/auth-tables.ts";
+import type { Timestamp, TimestampOfInsert } from "./tables/column-types.ts";
 
-/**
- * A moment. Read as ISO 8601 in UTC with milliseconds (`2026-01-31T12:00:00.000Z`), which is what the wire carries and
- * what the column keeps: `timestamptz(3)`. Written as such a string or as a `Date`.
- */
-export type Timestamp = ColumnType<string, string | Date, string | Date>;
-/** A moment that is the start of the inserting transaction unless given. */
-export type TimestampOfInsert = ColumnType<string, string | Date | undefined, string | Date>;
-
-/** What keys, profiles and sessions belong to, deleted ones among them. Exactly one row is the default; the first migration makes it. */
+/** Including deleted ones. Exactly one is the default; the first migration creates it. */
 export interface ProjectsTable {
   id: string;
-  /** Unique among those that were not deleted. */
+  /** Unique among projects that are not deleted. */
   name: string;
-  /** `name` without case and accents; see `folded`. */
+  /** Without case and accents, see `folded`. */
   name_folded: GeneratedAlways<string>;
   is_default: Generated<boolean>;
   status: Generated<"active" | "archived">;
   created_at: TimestampOfInsert;
   updated_at: TimestampOfInsert;
   deleted_at: Timestamp | null;
-  /** Sessions that may run at once; `null` = as many as the organisation's default says. */
+  /** `null` = the organization's default. */
   max_sessions: number | null;
-  /** App invocations that may run at once; `null` = no limit of the project's own. */
   max_invocations: number | null;
 }
 
-/** The organisation, one row. */
 export interface OrganizationTable {
   id: string;
   is_only: Generated<boolean>;
-  /** Sessions of each project that has no limit of its own; 0 = no such limit, `null` = the one in the server's settings. */
+  /** For projects without `max_sessions`; 0 = no limit, `null` = the server's setting. */
   default_max_sessions: number | null;
   created_at: TimestampOfInsert;
 }
 
-/** When keys were last used, some seconds late. */
+/** Updated with a delay of some seconds. */
 export interface ApiKeyUsesTable {
   key_id: string;
   last_used_at: Timestamp;
 }
 
-/** Keys of the API, deleted ones among them. */
 export interface ApiKeysTable {
   id: string;
   name: string;
-  /** `name` without case and accents; see `folded`. */
   name_folded: GeneratedAlways<string>;
-  /** SHA-256 of the key; the key itself is kept nowhere. */
+  /** SHA-256 of the key, which is not stored. */
   key_hash: Buffer;
-  /** First and last characters of the key. */
   masked_key: string;
-  /** The one project that it opens; `null` = all. */
+  /** `null` = all projects. */
   project_id: string | null;
   created_by_id: string;
   created_by_email: string;
   created_by_name: string | null;
   created_at: TimestampOfInsert;
-  /** `null` = never. */
   expires_at: Timestamp | null;
   deleted_at: Timestamp | null;
-  /** Days the key was made for, which a rotation takes over; `null` = for ever. */
+  /** For rotations; `null` = unlimited. */
   lifetime_days: number | null;
+  deployment_id: Generated<string | null>;
 }
 
-/** Saved browser states. The states themselves are files. */
 export interface ProfilesTable {
   id: string;
   project_id: string;
-  /** Unique in the project. */
   name: string | null;
-  /** `name` without case and accents; see `folded`. */
   name_folded: GeneratedAlways<string | null>;
   created_at: TimestampOfInsert;
   updated_at: Timestamp | null;
   last_used_at: Timestamp | null;
-  /** Its present state in `profile_versions`; `null` while it is empty. */
+  /** In `profile_versions`; `null` while the profile is empty. */
   version: number | null;
-  /** Number of the latest version that was made, 0 before the first. */
   last_version: Generated<number>;
-  /** Of the present state, as `size_bytes`. */
   saved_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
   size_bytes: number | null;
-  /** Why the latest save failed; `null` when it did not. */
   last_save_error: string | null;
 }
 
-/** What was saved in profiles. The archives are blobs. */
 export interface ProfileVersionsTable {
   profile_id: string;
   version: number;
-  /** Name of the sealed archive among the blobs; several versions may share it. */
+  /** With the sealed archive; versions may share it. */
   blob: string;
-  /** Of the archive before it was sealed. */
+  /** Before sealing. */
   size_bytes: number;
-  /** SHA-256 of the archive before it was sealed, hexadecimal. */
+  /** Hexadecimal SHA-256 before sealing. */
   checksum: string;
   source: string;
   session_id: string | null;
   created_at: TimestampOfInsert;
 }
 
-/** Browser sessions, ended ones among them. */
 export interface SessionsTable {
   id: string;
   project_id: string;
-  /** Unique among the project's sessions that have not ended. */
   name: string | null;
-  /** `name` without case and accents; see `folded`. */
   name_folded: GeneratedAlways<string | null>;
   tags: Generated<Record<string, string>>;
-  /** Kind of placement: `sandbox`, `process`, … */
   placement: string;
-  /** The server whose instance it is, see `servers`. */
   server_id: string;
   created_at: TimestampOfInsert;
   timeout_seconds: number;
@@ -120,24 +104,22 @@ export interface SessionsTable {
   stealth: boolean;
   viewport: { width: number; height: number; refresh_rate?: number } | null;
   start_url: string | null;
-  /** What its traffic leaves by, as it was called when it was chosen; `null` = nothing was chosen. */
+  /** With the proxy's name at that time; `null` = none was chosen. */
   proxy: Generated<{ id?: string; name?: string; mode?: string } | null>;
-  /** The pool that keeps it; `null` = none. */
   pool_id: Generated<string | null>;
-  /** As the pool was called when it was leased. */
   pool_name: Generated<string | null>;
-  /** `starting` and `warm` ones are the service's own, nobody sees them; `null` without a pool. */
+  /** `starting` and `warm` sessions are invisible to users. */
   pool_state: Generated<"starting" | "warm" | "leased" | null>;
-  /** The profile that it started from; `null` = none, or one that was deleted since. */
   profile_id: Generated<string | null>;
-  /** Number of the state that it started from; `null` = an empty profile. */
+  /** `null` = started from an empty profile. */
   profile_version: Generated<number | null>;
-  /** Whether it writes to the profile; one session at a time does. */
+  /** Only one active session per profile may. */
   profile_save_changes: Generated<boolean>;
   browser_restarts: Generated<number>;
-  /** Where its telemetry is sent, `null` = nowhere; of one that has ended, `null` too once the destination was deleted. */
   telemetry_destination_id: Generated<string | null>;
-  /** How its browser is started, where that has no column of its own. */
+  invocation_id: Generated<string | null>;
+  /** The session must end although the invocation may go on or have succeeded. */
+  invocation_over: Generated<boolean>;
   options: Generated<{
     kiosk_mode?: true;
     memory?: "1GiB" | "2GiB" | "6GiB" | "8GiB" | "16GiB";
@@ -145,60 +127,84 @@ export interface SessionsTable {
     extensions?: readonly string[];
     private_hosts?: readonly string[];
   }>;
-  /** Where its server is; `default` where nobody has named it. */
   region: Generated<string>;
-  /** What it may take, as it is shown; `null` = from before that was written down. */
   memory: Generated<string | null>;
-  /** Set together with `ended_reason`. */
   ended_at: Timestamp | null;
   ended_reason: string | null;
-  /** Of the latest start or extension; `null` = it runs for as long as it is used. */
+  /** From the start or the latest extension; `null` = unlimited while in use. */
   max_duration_seconds: Generated<number | null>;
-  /** When it ends although it is used. */
+  /** The session ends then even if in use. */
   ends_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
 }
 
-/** Pools of warm browsers. */
 export interface BrowserPoolsTable {
   id: string;
   project_id: string;
-  /** Unique in the project. */
   name: string | null;
-  /** `name` without case and accents; see `folded`. */
   name_folded: GeneratedAlways<string | null>;
-  /** Browsers, warm and leased ones together. */
   size: number;
   config: ColumnType<Record<string, unknown>, string, string>;
-  /** Out of `config`. */
   telemetry_destination_id: GeneratedAlways<string | null>;
-  /** Browsers that may be started beyond the fill rate: they replace others. */
+  /** Starts above the fill rate, to replace other browsers. */
   credits: Generated<number>;
-  /** When the fill rate would have been used up, had every start waited for its turn. */
   fill_at: TimestampOfInsert;
-  /** Whose servers fill it; `default` where nobody has named any. */
   region: Generated<string>;
   created_at: TimestampOfInsert;
 }
 
-/** Who waits for a browser of a pool, in their order. */
 export interface BrowserPoolWaitersTable {
   id: string;
-  /** Grows with each. */
   place: GeneratedAlways<number>;
   pool_id: string;
-  /** The server that has the caller. */
   server_id: string;
-  /** From then on it is forgotten, also when its server died. */
+  /** The row is ignored afterwards, even if its server died. */
   expires_at: Timestamp;
 }
 
-/** Proxies, what sessions can leave by. */
+export interface InvocationsTable {
+  id: string;
+  project_id: string;
+  deployment_id: string;
+  app_name: string;
+  app_name_folded: GeneratedAlways<string>;
+  version: string;
+  action_name: string;
+  action_name_folded: GeneratedAlways<string>;
+  status: Generated<"queued" | "running" | "succeeded" | "failed">;
+  status_reason: Generated<string | null>;
+  /** JSON, up to 4.5 MB, like `output`. */
+  payload: Generated<string | null>;
+  output: Generated<string | null>;
+  /** `null` = it waits in the queue. */
+  server_id: string | null;
+  is_async: boolean;
+  timeout_seconds: number;
+  place: GeneratedAlways<number>;
+  /** Not before, for a waiting one; `null` = now. */
+  due_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
+  max_retries: Generated<number>;
+  /** The failed ones. */
+  attempts: ColumnType<readonly InvocationAttempt[], string | undefined, string>;
+  started_at: TimestampOfInsert;
+  finished_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
+}
+
+export interface InvocationAttempt {
+  readonly failed_at: string;
+  readonly status_reason: string;
+}
+
+export interface DeploymentKeysTable {
+  deployment_id: string;
+  key_id: string;
+  /** Sealed. */
+  secret: Buffer;
+}
+
 export interface ProxiesTable {
   id: string;
   project_id: string;
-  /** Need not be unique. */
   name: string | null;
-  /** `name` without case and accents; see `folded`. */
   name_folded: GeneratedAlways<string | null>;
   type: string;
   protocol: string;
@@ -207,110 +213,93 @@ export interface ProxiesTable {
   config: ColumnType<Record<string, unknown>, string, string>;
   /** Sealed. */
   password: Buffer | null;
-  /** Certificates of its own authority, PEM. */
   ca_bundle: string | null;
-  /** What the last check found; `null` = never checked. */
   status: string | null;
   last_checked: Timestamp | null;
   ip_address: string | null;
   created_at: TimestampOfInsert;
 }
 
-/** Browser extensions. The archives are blobs. */
 export interface ExtensionsTable {
   id: string;
   project_id: string;
-  /** Unique in the project. */
   name: string | null;
-  /** `name` without case and accents; see `folded`. */
   name_folded: GeneratedAlways<string | null>;
-  /** Name of the archive among the blobs. */
   blob: string;
   size_bytes: number;
-  /** SHA-256 of the archive, hexadecimal. */
   checksum: string;
   created_at: TimestampOfInsert;
   last_used_at: Timestamp | null;
 }
 
-/** OpenTelemetry collectors that sessions' telemetry is sent to. */
 export interface TelemetryDestinationsTable {
   id: string;
   project_id: string;
-  /** Unique in the project. */
   name: string;
-  /** `name` without case and accents; see `folded`. */
   name_folded: GeneratedAlways<string>;
-  /** Base address, without `/v1/logs`. */
+  /** Without `/v1/logs`. */
   endpoint: string;
   description: string | null;
-  /** As they were written. */
   header_names: ColumnType<string[], string, string>;
-  /** Names and values, sealed; `null` = none. */
+  /** Sealed. */
   headers: Buffer | null;
   created_at: TimestampOfInsert;
   updated_at: TimestampOfInsert;
 }
 
-/** Answers kept for repeated POSTs. A row with status 0 is a request that still runs. */
 export interface IdempotencyKeysTable {
-  /** Whose key it is, so that two callers may use the same one. */
+  /** Separates callers that use the same key. */
   scope: string;
   key: string;
-  /** Of the request; a repeat with another one is refused. */
+  /** A repeat with a different one is refused. */
   fingerprint: string;
-  /** HTTP status of the answer; 0 while there is none. */
+  /** 0 while the request is running. */
   status: Generated<number>;
   response: Buffer | null;
   created_at: TimestampOfInsert;
-  /** The server on which the request runs, or ran. */
   server_id: string | null;
 }
 
-/** Replicas of the service. One whose heartbeat stops is removed by another, and has lost its sessions. */
+/** When a heartbeat stops, another server removes the row and ends the sessions. */
 export interface ServersTable {
   id: string;
   started_at: TimestampOfInsert;
   heartbeat_at: TimestampOfInsert;
-  /** Another one at each registration; empty where an earlier version registered. */
-  life: Generated<string>;
-  /** Where the others reach it: `http://10.0.0.7:7777`; `null` until it listens. */
+  /** Changes with each registration of the server. */
+  life: string;
+  /** For other servers; `null` until it listens. */
   address: string | null;
   version: string | null;
-  /** Where it is; `default` where nobody has named it, `null` of a server of a version without regions. */
   region: string | null;
-  /** The same on servers whose secrets are the same. */
+  /** Equal on servers with equal secrets. */
   secret_check: Buffer | null;
 }
 
-/** What servers prove to one another that they belong together with, one row. */
+/** Servers authenticate to each other with it. One row. */
 export interface ReplicaSecretTable {
   is_only: Generated<boolean>;
   secret: Buffer;
 }
 
-/** When work was last done that one server does for all. */
 export interface JobsTable {
   name: string;
   ran_at: Timestamp;
 }
 
-/** Who asked what of the service. Entries are only ever added at the end, and removed from the beginning. */
+/** Entries are only appended at the end and removed from the beginning. */
 export interface AuditLogsTable {
-  /** Place in the chain, from 1 on without a gap. */
+  /** From 1 without gaps. */
   sequence: number;
   id: string;
-  /** When the request came. */
   at: Timestamp;
   project_id: string | null;
   auth_strategy: string;
-  /** Empty where it is not known, as the other texts. */
+  /** Empty if unknown, like the other texts. */
   user_id: string;
   email: string;
   method: string;
   path: string;
   route: string;
-  /** Name of the operation. */
   operation: string;
   status: number;
   duration_ms: number;
@@ -318,62 +307,54 @@ export interface AuditLogsTable {
   client_ip: string;
   user_agent: string;
   request_id: string;
-  /** Of the entry before it. */
   previous_hash: Buffer;
   hash: Buffer;
 }
 
-/** Both ends of the audit log, one row. */
+/** Both ends of the audit log. One row. */
 export interface AuditChainTable {
   is_only: Generated<boolean>;
   first_sequence: Generated<number>;
   first_previous_hash: Generated<Buffer>;
-  /** 0 while there was no entry. */
   last_sequence: Generated<number>;
   last_hash: Generated<Buffer>;
-  /** The entry that was added when the seal was not the service's own; `null` = it always was. */
+  /** First entry after the seal did not match; `null` = it always matched. */
   broken_at: number | null;
-  /** Both ends, sealed with the service's secret; `null` while there was no entry. */
+  /** Both ends, sealed with the service's secret; `null` before the first entry. */
   seal: Buffer | null;
 }
 
-/** Buckets that the audit log is written to as it grows. */
 export interface AuditExportDestinationsTable {
   id: string;
-  /** Unique together with `prefix`. */
   bucket: string;
   prefix: string;
   region: string;
   role_arn: string;
-  /** `null` = the bucket's default. */
   kms_key_id: string | null;
-  /** What the role asks for; made with the row, never changed. */
+  /** The role requires it; never changes. */
   external_id: string;
   status: Generated<"active" | "paused">;
-  /** Grows with each change that somebody asked for. */
+  /** Increases with each change by a user. */
   revision: Generated<number>;
-  /** Last entry that was written and noted as such; 0 = none. */
   exported_sequence: Generated<number>;
-  /** The entries of the object that is being written, set before it is: whoever tries again writes the same one. */
+  /** Stored before the upload, so that a retry writes the same object. */
   pending_first: Generated<number | null>;
   pending_last: Generated<number | null>;
-  /** Its name, without the prefix. */
   pending_name: Generated<string | null>;
-  /** The server that writes now. */
   lease_server: Generated<string | null>;
-  /** From then on another one may, also when that server died. */
+  /** Another server may export afterwards. */
   lease_until: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
   consecutive_failures: Generated<number>;
   last_error: Generated<string | null>;
   last_error_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
   last_success_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
-  /** When it is looked at again; `null` while it is paused. */
+  /** `null` while it is paused. */
   next_attempt_at: ColumnType<string | null, string | Date | null | undefined, string | Date | null>;
   created_at: TimestampOfInsert;
   updated_at: TimestampOfInsert;
 }
 
-/** Requests that a server has let through, by whose limit they count towards; a row goes two minutes after its latest change. */
+/** Rows are removed two minutes after their last change. */
 export interface RateLimitUsesTable {
   server_id: string;
   subject: string;
@@ -382,7 +363,6 @@ export interface RateLimitUsesTable {
   changed_at: TimestampOfInsert;
 }
 
-/** Every table of Shoal, for `Kysely<Tables>`. `bigint` (counts) is read as a number. */
 export interface Tables {
   projects: ProjectsTable;
   organization: OrganizationTable;
@@ -393,6 +373,8 @@ export interface Tables {
   sessions: SessionsTable;
   browser_pools: BrowserPoolsTable;
   browser_pool_waiters: BrowserPoolWaitersTable;
+  invocations: InvocationsTable;
+  deployment_keys: DeploymentKeysTable;
   proxies: ProxiesTable;
   extensions: ExtensionsTable;
   telemetry_destinations: TelemetryDestinationsTable;
@@ -403,5 +385,14 @@ export interface Tables {
   servers: ServersTable;
   replica_secret: ReplicaSecretTable;
   jobs: JobsTable;
+  deployments: DeploymentsTable;
+  app_versions: AppVersionsTable;
+  app_log_chunks: AppLogChunksTable;
+  schedules: SchedulesTable;
   rate_limit_uses: RateLimitUsesTable;
+  credentials: CredentialsTable;
+  credential_values: CredentialValuesTable;
+  auth_connections: AuthConnectionsTable;
+  auth_flows: AuthFlowsTable;
+  credential_providers: CredentialProvidersTable;
 }

@@ -1,21 +1,35 @@
-export { encodeClose, encodeFrame, opcode } from "./cdp/frames.ts";
-export { createServerFrames } from "./cdp/server-frames.ts";
+export { encodeClose, encodeFrame, opcode } from "./http/frames.ts";
+export { createServerFrames } from "./http/server-frames.ts";
+export { instanceControl, type InstanceControlEndpoint } from "./protocol/endpoints.ts";
 export {
   AssignInstance,
-  ChangeViewport,
   InstanceConfig,
   InstanceEvent,
   type LaunchWishes,
   maxInstanceEventBytes,
   maxTelemetryLineBytes,
-  SelectTelemetry,
-  ViewportChanged,
-} from "./protocol.ts";
-export { disableInspectorSignal } from "./inspector-signal.ts";
-export { BadProfileArchive, createProfileDecompressor, packProfile, readStateOf } from "./profile-state/archive.ts";
-export type { SavedState } from "./profile-state/saved-state.ts";
-export { notImplemented } from "./not-implemented.ts";
-export { nativeFiles as instanceNativeFiles } from "./process/native-terminal.ts";
-export { processGroupsFile } from "./process/process-groups-file.ts";
-export { unknownFieldsHeader } from "./unknown-fields-header.ts";
-export { instanceProgramPath, liveViewPagePath, replayPagePath } from "./program-path.ts";
+  type SelectTelemetry,
+} from "./protocol/protocol.ts";
+export {
+  isAmongHosts,
+  type OutlineFrame,
+  type OutlineNode,
+  PageAct,
+  PageActResult,
+  PageOutline,
+  SettledPage,
+  type SettlePage,
+} from "./protocol/page.ts";
+export { disableInspectorSignal } from "./system/inspector-signal.ts";
+export {
+  BadProfileArchive,
+  createProfileDecompressor,
+  packProfile,
+  readStateOf,
+} from "./browser/profile-state/archive.ts";
+export type { SavedState } from "./browser/profile-state/saved-state.ts";
+export { notImplemented } from "./protocol/not-implemented.ts";
+export { nativeFiles as instanceNativeFiles } from "./operations/process/children/native-terminal.ts";
+export { processGroupsFile } from "./protocol/process-groups-file.ts";
+export { unknownFieldsHeader } from "./protocol/unknown-fields-header.ts";
+export { instanceProgramPath, liveViewPagePath, replayPagePath } from "./protocol/program-path.ts";

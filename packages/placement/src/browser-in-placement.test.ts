@@ -1,6 +1,6 @@
-import { installedPlaces } from "./chromium-places.ts";
-import { fontCachePath } from "./font-cache.ts";
-import type { PlacementKind } from "./placement.ts";
+import { installedPlaces } from "./chromium/places.ts";
+import { fontCachePath } from "./sandbox/font-cache.ts";
+import type { PlacementKind } from "./interface/placement.ts";
 import { openPage } from "./testing/cdp.ts";
 import { openPlacement, runInside } from "./testing/placements.ts";
 import { familyOf, type Known, stillRunning } from "./testing/processes.ts";
@@ -41,86 +41,99 @@ const browsers = installedPlaces().filter((path) => existsSync(path));
 const assign = { session_id: "s1", timeout_seconds: 60 };
 
 for (const kind of ["sandbox", "process"] as const satisfies PlacementKind[]) {
-  describeWith(["chromium", ...(kind === "sandbox" ? (["bubblewrap"] as const) : [])], `a browser in a ${kind} placement`, () => {
-    it("reaches the host's ports by no name and no way", async () => {
-      const { placement } = await openPlacement({ kind });
-      const page = await openPage(await placement.acquire(assign));
-      const before = hits;
-      for (const host of [
-        "127.0.0.1",
-        "localhost",
-        "[::1]",
-        "0.0.0.0",
-        "2130706433",
-        "0x7f.1",
-        "[::ffff:127.0.0.1]",
-        "localhost.",
-        "foo.localhost",
-        "169.254.169.254",
-      ]) {
-        expect((await page.open(`http://${host}:${port}/`)).error, host).toBe("net::ERR_EMPTY_RESPONSE");
-        // People in the live view read the reason and the setting.
+  describeWith(
+    ["chromium", ...(kind === "sandbox" ? (["bubblewrap"] as const) : [])],
+    `a browser in a ${kind} placement`,
+    () => {
+      it("cannot reach the host's ports", async () => {
+        const { placement } = await openPlacement({ kind });
+        const page = await openPage(await placement.acquire(assign));
+        const before = hits;
+        for (const host of [
+          "127.0.0.1",
+          "localhost",
+          "[::1]",
+          "0.0.0.0",
+          "2130706433",
+          "0x7f.1",
+          "[::ffff:127.0.0.1]",
+          "localhost.",
+          "foo.localhost",
+          "169.254.169.254",
+        ]) {
+          expect((await page.open(`http://${host}:${port}/`)).error, host).toBe("net::ERR_EMPTY_RESPONSE");
+          await expect
+            .poll(() => page.evaluate("document.body?.innerText"), { message: host, timeout: 10_000 })
+            .toMatch(/may not reach .*--allow-private-hosts/);
+        }
+        expect((await page.open(`https://127.0.0.1:${port}/`)).error).toBe("net::ERR_TUNNEL_CONNECTION_FAILED");
         await expect
-          .poll(() => page.evaluate("document.body?.innerText"), { message: host, timeout: 10_000 })
+          .poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 })
           .toMatch(/may not reach .*--allow-private-hosts/);
-      }
-      expect((await page.open(`https://127.0.0.1:${port}/`)).error).toBe("net::ERR_TUNNEL_CONNECTION_FAILED");
-      await expect.poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 }).toMatch(/may not reach .*--allow-private-hosts/);
-      await page.open("about:blank");
-      expect(
-        await page.evaluate(
-          `new Promise((resolve) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onopen = () => resolve("open"); s.onerror = () => resolve("refused"); })`,
-        ),
-      ).toBe("refused");
-      expect(hits).toBe(before);
-    });
-
-    it("reaches what is allowed, over HTTP and WebSockets, and no redirect beyond", async () => {
-      const { placement } = await openPlacement({ kind, allowPrivateHosts: [`127.0.0.1:${port}`] });
-      const page = await openPage(await placement.acquire(assign));
-      expect(await page.open(`http://127.0.0.1:${port}/`)).toEqual({ error: "", shown: "the host's page" });
-      expect(
-        await page.evaluate(
-          `new Promise((resolve) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onmessage = (m) => resolve(m.data); s.onerror = () => resolve("refused"); })`,
-        ),
-      ).toBe("hello");
-      expect((await page.open(`http://127.0.0.1:${port}/away`)).error).toBe("net::ERR_EMPTY_RESPONSE");
-      await expect.poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 }).toMatch(/may not reach 127.0.0.2:/);
-    });
-
-    it("leaves by an HTTP proxy, by a SOCKS5 proxy and by none, changed under an open page", async () => {
-      const wanted = { username: "user", password: "p@ss" };
-      const [http, socks] = await Promise.all([startHttpProxy(wanted), startSocksProxy(wanted)]);
-      try {
-        const { placement } = await openPlacement({ kind, allowPrivateHosts: [`127.0.0.1:${http.port}`, `127.0.0.1:${socks.port}`] });
-        const instance = await placement.acquire(assign, undefined, {
-          upstream: { url: `http://user:p%40ss@127.0.0.1:${http.port}`, bypassHosts: ["near.localhost"] },
-        });
-        const page = await openPage(instance);
-        // Of a domain that nobody has, so that only the proxy can have resolved it.
-        expect(await page.open(`http://far.invalid:${port}/`)).toEqual({ error: "", shown: "the host's page" });
+        await page.open("about:blank");
         expect(
           await page.evaluate(
-            `new Promise((resolve) => { const s = new WebSocket("ws://far.invalid:${port}/"); s.onmessage = (m) => resolve(m.data); s.onerror = () => resolve("refused"); })`,
+            `new Promise((resolve) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onopen = () => resolve("open"); s.onerror = () => resolve("refused"); })`,
+          ),
+        ).toBe("refused");
+        expect(hits).toBe(before);
+      });
+
+      it("reaches allowed hosts over HTTP and WebSockets, but not redirects to others", async () => {
+        const { placement } = await openPlacement({ kind, allowPrivateHosts: [`127.0.0.1:${port}`] });
+        const page = await openPage(await placement.acquire(assign));
+        expect(await page.open(`http://127.0.0.1:${port}/`)).toEqual({ error: "", shown: "the host's page" });
+        expect(
+          await page.evaluate(
+            `new Promise((resolve) => { const s = new WebSocket("ws://127.0.0.1:${port}/"); s.onmessage = (m) => resolve(m.data); s.onerror = () => resolve("refused"); })`,
           ),
         ).toBe("hello");
-        expect(http.asked).toEqual(expect.arrayContaining([`far.invalid:${port}`]));
-        for (const refused of [`http://near.localhost:${port}/`, "http://169.254.169.254/"]) {
-          expect((await page.open(refused)).error).toBe("net::ERR_EMPTY_RESPONSE");
-          await expect.poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 }).toMatch(/may not reach/);
+        expect((await page.open(`http://127.0.0.1:${port}/away`)).error).toBe("net::ERR_EMPTY_RESPONSE");
+        await expect
+          .poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 })
+          .toMatch(/may not reach 127.0.0.2:/);
+      });
+
+      it("switches between an HTTP proxy, a SOCKS5 proxy and no proxy under an open page", async () => {
+        const wanted = { username: "user", password: "p@ss" };
+        const [http, socks] = await Promise.all([startHttpProxy(wanted), startSocksProxy(wanted)]);
+        try {
+          const { placement } = await openPlacement({
+            kind,
+            allowPrivateHosts: [`127.0.0.1:${http.port}`, `127.0.0.1:${socks.port}`],
+          });
+          const instance = await placement.acquire(assign, undefined, {
+            upstream: { url: `http://user:p%40ss@127.0.0.1:${http.port}`, bypassHosts: ["near.localhost"] },
+          });
+          const page = await openPage(instance);
+          expect(await page.open(`http://far.invalid:${port}/`)).toEqual({ error: "", shown: "the host's page" });
+          expect(
+            await page.evaluate(
+              `new Promise((resolve) => { const s = new WebSocket("ws://far.invalid:${port}/"); s.onmessage = (m) => resolve(m.data); s.onerror = () => resolve("refused"); })`,
+            ),
+          ).toBe("hello");
+          expect(http.asked).toEqual(expect.arrayContaining([`far.invalid:${port}`]));
+          for (const refused of [`http://near.localhost:${port}/`, "http://169.254.169.254/"]) {
+            expect((await page.open(refused)).error).toBe("net::ERR_EMPTY_RESPONSE");
+            await expect
+              .poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 })
+              .toMatch(/may not reach/);
+          }
+          instance.setUpstream({ url: `socks5://user:p%40ss@127.0.0.1:${socks.port}`, bypassHosts: [] });
+          expect(await page.open(`http://other.invalid:${port}/`)).toEqual({ error: "", shown: "the host's page" });
+          expect(socks.asked).toEqual(expect.arrayContaining([`other.invalid:${port}`]));
+          instance.setUpstream(undefined);
+          expect((await page.open(`http://third.invalid:${port}/`)).error).toBe("net::ERR_EMPTY_RESPONSE");
+          await expect
+            .poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 })
+            .toMatch(/could not be resolved/);
+          expect([...http.asked, ...socks.asked].join()).not.toMatch(/third|169|near/);
+        } finally {
+          await Promise.all([http.close(), socks.close()]);
         }
-        instance.setUpstream({ url: `socks5://user:p%40ss@127.0.0.1:${socks.port}`, bypassHosts: [] });
-        expect(await page.open(`http://other.invalid:${port}/`)).toEqual({ error: "", shown: "the host's page" });
-        expect(socks.asked).toEqual(expect.arrayContaining([`other.invalid:${port}`]));
-        instance.setUpstream(undefined);
-        expect((await page.open(`http://third.invalid:${port}/`)).error).toBe("net::ERR_EMPTY_RESPONSE");
-        await expect.poll(() => page.evaluate("document.body?.innerText"), { timeout: 10_000 }).toMatch(/could not be resolved/);
-        expect([...http.asked, ...socks.asked].join()).not.toMatch(/third|169|near/);
-      } finally {
-        await Promise.all([http.close(), socks.close()]);
-      }
-    });
-  });
+      });
+    },
+  );
 }
 
 describeWith(["chromium", "bubblewrap"], "in a box", () => {
@@ -128,7 +141,6 @@ describeWith(["chromium", "bubblewrap"], "in a box", () => {
     const { placement } = await openPlacement({ kind: "sandbox", chromium });
     const instance = await placement.acquire(assign);
     const page = await openPage(instance);
-    // Its process has become a renderer once it answers.
     expect(await page.evaluate("1")).toBe(1);
     const family = familyOf(instance.pid).filter(isBrowser);
     expect(family.some(({ pid }) => commandLine(pid).includes("--no-sandbox"))).toBe(false);
@@ -146,14 +158,13 @@ describeWith(["chromium", "bubblewrap"], "in a box", () => {
           },
         ];
       } catch (error) {
-        // A spare one may end meanwhile.
+        // A spare renderer may end meanwhile.
         if (stillRunning([renderer]).length > 0) throw error;
         return [];
       }
     });
     expect(seen.length).toBeGreaterThan(0);
     for (const { net, status, user } of seen) {
-      // A system call filter, and a user namespace below the box's.
       expect(status).toMatch(/Seccomp:\s+2/);
       expect(user).not.toBe(readlinkSync(`/proc/${browser?.pid ?? 0}/ns/user`));
       expect(net).not.toBe(readlinkSync("/proc/self/ns/net"));
@@ -161,11 +172,17 @@ describeWith(["chromium", "bubblewrap"], "in a box", () => {
   });
 
   it.each(browsers.filter(() => browsers.some((path) => !path.includes("headless"))))(
-    "%s, or the full one beside it, keeps to the policies of its session",
+    "%s, or the full browser in addition to it, follows the policies of its session",
     async (chromium) => {
-      const { placement } = await openPlacement({ kind: "sandbox", chromium, allowPrivateHosts: [`127.0.0.1:${port}`] });
+      const { placement } = await openPlacement({
+        kind: "sandbox",
+        chromium,
+        allowPrivateHosts: [`127.0.0.1:${port}`],
+      });
       const [first, second] = await Promise.all([
-        placement.acquire({ ...assign, launch: { full: true, again: true } }, undefined, { policies: { URLBlocklist: [`127.0.0.1:${port}`] } }),
+        placement.acquire({ ...assign, launch: { full: true, again: true } }, undefined, {
+          policies: { URLBlocklist: [`127.0.0.1:${port}`] },
+        }),
         placement.acquire({ ...assign, session_id: "s2", launch: { full: true } }),
       ]);
       const [held, free] = await Promise.all([openPage(first), openPage(second)]);
@@ -174,7 +191,7 @@ describeWith(["chromium", "bubblewrap"], "in a box", () => {
     },
   );
 
-  it("takes over what the host's fontconfig knows, read-only", async () => {
+  it("uses the host's fontconfig cache, read-only", async () => {
     const { placement } = await openPlacement({ kind: "sandbox", standIn: "fine" });
     const box = await placement.acquire(assign);
     const all = existsSync(fontCachePath) ? readdirSync(fontCachePath) : [];
@@ -186,13 +203,15 @@ describeWith(["chromium", "bubblewrap"], "in a box", () => {
     expect((await runInside(box, `: >> ${fontCachePath}/x`)).code).not.toBe(0);
   });
 
-  it("knows its time zone, UTC", async () => {
+  it("uses the time zone UTC", async () => {
     const { placement } = await openPlacement({ kind: "sandbox" });
     const page = await openPage(await placement.acquire(assign));
-    expect(await page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone + new Date(0).getTimezoneOffset()")).toBe("UTC0");
+    expect(
+      await page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone + new Date(0).getTimezoneOffset()"),
+    ).toBe("UTC0");
   });
 
-  it("reads the box's files and none of the host's", async () => {
+  it("reads files of the box, but not of the host", async () => {
     const { placement } = await openPlacement({ kind: "sandbox" });
     const page = await openPage(await placement.acquire(assign));
     expect((await page.open("file:///etc/passwd")).shown).toContain("shoal:x:1000");

@@ -1,5 +1,5 @@
 import type { InstanceEvent } from "@shoal/instance";
-import type { PlacementKind } from "./placement.ts";
+import type { PlacementKind } from "./interface/placement.ts";
 import { familyOf, stillRunning } from "./testing/processes.ts";
 import { openPlacement, runInside, sessionFolders, temporaryDirectory } from "./testing/placements.ts";
 import { describeWith } from "./testing/requirements.ts";
@@ -20,7 +20,7 @@ for (const kind of kinds) {
   const needs = kind === "sandbox" ? (["linux", "chromium", "bubblewrap"] as const) : (["linux", "chromium"] as const);
 
   describeWith(needs, `a ${kind} placement`, () => {
-    it("hands over an instance whose browser answers, and leaves nothing of it", async () => {
+    it("hands over an instance with a working browser, and removes its files at the end", async () => {
       const { placement, sessionsDir } = await openPlacement({ kind });
       const instance = await placement.acquire(assign("s1"));
       expect(instance).toMatchObject({ kind });
@@ -40,7 +40,7 @@ for (const kind of kinds) {
       await expect(instance.connect()).rejects.toMatchObject({ code: "instance_lost" });
     });
 
-    it("gives a raw connection, over which CDP answers", async () => {
+    it("opens a raw connection for CDP", async () => {
       const { placement } = await openPlacement({ kind });
       const instance = await placement.acquire(assign("s1"));
       const socket = await instance.connect();
@@ -54,7 +54,7 @@ for (const kind of kinds) {
       await closed;
     });
 
-    it("keeps instances waiting, replaces those that are taken and those that die", async () => {
+    it("keeps warm instances, and replaces taken and dead ones", async () => {
       const { placement, sessionsDir } = await openPlacement({ kind, warm: 2, standIn: "fine" });
       await placement.warmReady();
       expect(await sessionFolders(sessionsDir)).toHaveLength(2);
@@ -68,7 +68,9 @@ for (const kind of kinds) {
       expect(await sessionFolders(sessionsDir)).toHaveLength(5);
 
       const waiting = (await sessionFolders(sessionsDir)).filter((id) => ![first.id, second.id, third.id].includes(id));
-      const { pid } = familyOf(process.pid).find((each) => waiting.some((id) => commandLineOf(each.pid).includes(id))) ?? { pid: 0 };
+      const { pid } = familyOf(process.pid).find((each) =>
+        waiting.some((id) => commandLineOf(each.pid).includes(id)),
+      ) ?? { pid: 0 };
       expect(pid).toBeGreaterThan(0);
       process.kill(pid, "SIGKILL");
       await vi.waitFor(
@@ -82,7 +84,7 @@ for (const kind of kinds) {
       await placement.warmReady();
     });
 
-    it("tells what the instance reports, in order, until it ends with its reason", async () => {
+    it("delivers the events of an instance in order, until it ends with its reason", async () => {
       const { placement, sessionsDir } = await openPlacement({ kind, standIn: "fine" });
       const instance = await placement.acquire(assign("s1"));
       const events: InstanceEvent[] = [];
@@ -105,10 +107,15 @@ for (const kind of kinds) {
         { timeout: 15_000 },
       );
       forget();
-      await instance.request({ method: "POST", path: "/exit" }, JSON.stringify({ type: "ending", reason: "timeout", detail: "nobody came" })).then(
-        (answer) => answer.resume(),
-        () => undefined,
-      );
+      await instance
+        .request(
+          { method: "POST", path: "/exit" },
+          JSON.stringify({ type: "ending", reason: "timeout", detail: "nobody came" }),
+        )
+        .then(
+          (answer) => answer.resume(),
+          () => undefined,
+        );
       expect(await instance.ended).toEqual({ reason: "timeout", detail: "nobody came" });
       expect(events).toEqual(sent);
       expect(await sessionFolders(sessionsDir)).toEqual([]);
@@ -116,10 +123,10 @@ for (const kind of kinds) {
 
     it.each([
       ["an endless line", "x".repeat(100_000)],
-      ["no JSON", "{\n"],
+      ["invalid JSON", "{\n"],
       ["an unknown event", '{"type":"surprise"}\n'],
       ["a wrong field", '{"type":"activity","idle_since_ms":"now"}\n'],
-      ["events without end", '{"type":"ready"}\n'.repeat(5_000)],
+      ["too many events", '{"type":"ready"}\n'.repeat(5_000)],
     ])("ends an instance that sends %s", async (_what, sent) => {
       const { placement } = await openPlacement({ kind, standIn: "fine" });
       const instance = await placement.acquire(assign("s1"));
@@ -133,12 +140,15 @@ for (const kind of kinds) {
       });
     });
 
-    it("takes one that is killed for lost, although it has seen its parent go and said that it stops", async () => {
+    it("treats a killed instance as lost, even if it reported that it stops because its parent ended", async () => {
       const { placement } = await openPlacement({ kind, standIn: "fine" });
       const instance = await placement.acquire(assign("s1"));
       const told = new Promise((resolve) => instance.onEvent(resolve));
       await instance
-        .request({ method: "POST", path: "/event" }, '{"type":"ending","reason":"stopped","detail":"the parent is gone"}\n')
+        .request(
+          { method: "POST", path: "/event" },
+          '{"type":"ending","reason":"stopped","detail":"the parent is gone"}\n',
+        )
         .then((answer) => answer.resume());
       await told;
       process.kill(instance.pid, "SIGKILL");
@@ -148,52 +158,61 @@ for (const kind of kinds) {
       });
     });
 
-    it("says with its last lines that an instance ended before it was ready, and leaves nothing", async () => {
+    it("reports the last lines of an instance that ended before it was ready, and removes its files", async () => {
       const { placement, sessionsDir } = await openPlacement({ kind, standIn: "exits" });
       await expect(placement.acquire(assign("s1"))).rejects.toMatchObject({
         code: "start_failed",
-        message: expect.stringMatching(/ended before it was ready \(exit code 3\).*libwhatever\.so is missing/s) as unknown,
+        message: expect.stringMatching(
+          /ended before it was ready \(exit code 3\).*libwhatever\.so is missing/s,
+        ) as unknown,
       });
       expect(await sessionFolders(sessionsDir)).toEqual([]);
     });
 
-    it.each(["silent", "never ready"] as const)("gives up on one that is %s, says so, and leaves nothing", async (standIn) => {
-      // Long enough for its first line on a machine that does other things.
-      const { placement, sessionsDir } = await openPlacement({ kind, standIn, readyMs: 5_000 });
-      await expect(placement.acquire(assign("s1"))).rejects.toMatchObject({
-        code: "start_failed",
-        message: expect.stringMatching(/was not ready within 5 s\. It printed last:\nthe stand-in starts\nRun `shoal doctor`/) as unknown,
-      });
-      expect(await sessionFolders(sessionsDir)).toEqual([]);
-    });
+    it.each(["silent", "never ready"] as const)(
+      "reports an instance that is %s, and removes its files",
+      async (standIn) => {
+        const { placement, sessionsDir } = await openPlacement({ kind, standIn, readyMs: 5_000 });
+        await expect(placement.acquire(assign("s1"))).rejects.toMatchObject({
+          code: "start_failed",
+          message: expect.stringMatching(
+            /was not ready within 5 s\. It printed last:\nthe stand-in starts\nRun `shoal doctor`/,
+          ) as unknown,
+        });
+        expect(await sessionFolders(sessionsDir)).toEqual([]);
+      },
+    );
 
-    it("passes an instance's refusal on, and ends it", async () => {
+    it("reports the refusal of an instance, and ends the instance", async () => {
       const { placement, sessionsDir } = await openPlacement({ kind, standIn: "refuses" });
       await expect(placement.acquire(assign("s1"))).rejects.toMatchObject({
         code: "instance_lost",
-        message: expect.stringContaining("status 409") as unknown,
+        message: expect.stringContaining("answered 409") as unknown,
       });
       expect(await sessionFolders(sessionsDir)).toEqual([]);
     });
 
-    it.each(["silent", "never ready"] as const)("leaves nothing when a caller gives up waiting for one that is %s", async (standIn) => {
-      const { placement, sessionsDir } = await openPlacement({ kind, standIn });
-      const before = familyOf(process.pid);
-      const waiting = new AbortController();
-      const acquired = placement.acquire(assign("s1"), waiting.signal);
-      await vi.waitFor(
-        async () => {
-          expect(await sessionFolders(sessionsDir)).toHaveLength(1);
-        },
-        { timeout: 15_000 },
-      );
-      waiting.abort(new Error("the client went away"));
-      await expect(acquired).rejects.toThrow("the client went away");
-      expect(await sessionFolders(sessionsDir)).toEqual([]);
-      expect(familyOf(process.pid).filter(({ pid }) => !before.some((each) => each.pid === pid))).toEqual([]);
-    });
+    it.each(["silent", "never ready"] as const)(
+      "removes all files when a caller aborts the wait for an instance that is %s",
+      async (standIn) => {
+        const { placement, sessionsDir } = await openPlacement({ kind, standIn });
+        const before = familyOf(process.pid);
+        const waiting = new AbortController();
+        const acquired = placement.acquire(assign("s1"), waiting.signal);
+        await vi.waitFor(
+          async () => {
+            expect(await sessionFolders(sessionsDir)).toHaveLength(1);
+          },
+          { timeout: 15_000 },
+        );
+        waiting.abort(new Error("the client went away"));
+        await expect(acquired).rejects.toThrow("the client went away");
+        expect(await sessionFolders(sessionsDir)).toEqual([]);
+        expect(familyOf(process.pid).filter(({ pid }) => !before.some((each) => each.pid === pid))).toEqual([]);
+      },
+    );
 
-    it("streams bodies both ways, and ends a request whose signal aborts", async () => {
+    it("streams bodies both ways, and ends a request when its signal aborts", async () => {
       const { placement } = await openPlacement({ kind, standIn: "fine" });
       const instance = await placement.acquire(assign("s1"));
       const answer = await instance.request({ method: "POST", path: "/run" }, Readable.from(["echo ", "streamed"]));
@@ -202,16 +221,16 @@ for (const kind of kinds) {
       const slow = instance.request({ method: "POST", path: "/run", signal: controller.signal }, "sleep 60");
       controller.abort(new Error("enough"));
       await expect(slow).rejects.toThrow("enough");
-      // As many at once as wanted, none waiting for another.
       const many = await Promise.all(Array.from({ length: 50 }, (_, index) => runInside(instance, `echo ${index}`)));
       expect(many.map(({ stdout }) => Number(stdout))).toEqual(Array.from({ length: 50 }, (_, index) => index));
     });
 
-    it("reads no faster than its caller, and takes no more from its caller than the instance reads", async () => {
+    it("applies backpressure in both directions", async () => {
       const { placement } = await openPlacement({ kind, standIn: "fine" });
       const instance = await placement.acquire(assign("s1"));
       const answer = await instance.request({ method: "GET", path: "/endless" });
-      const sent = async (): Promise<number> => Number(await text(await instance.request({ method: "GET", path: "/sent" })));
+      const sent = async (): Promise<number> =>
+        Number(await text(await instance.request({ method: "GET", path: "/sent" })));
       let before = -1;
       await vi.waitFor(
         async () => {
@@ -259,7 +278,7 @@ for (const kind of kinds) {
       );
     });
 
-    it("ends everything when it is closed, and hands out nothing after that", async () => {
+    it("ends all instances on close, and rejects later calls", async () => {
       const { placement, sessionsDir } = await openPlacement({ kind, warm: 1, standIn: "fine" });
       await placement.warmReady();
       const instance = await placement.acquire(assign("s1"));
@@ -271,8 +290,9 @@ for (const kind of kinds) {
       await expect(cold).rejects.toMatchObject({ code: "closed" });
       expect(await instance.ended).toEqual({ reason: "stopped" });
       expect(stillRunning(family.filter(({ pid }) => pid === instance.pid))).toEqual([]);
-      // Of a sandbox also the loader of Node.
-      expect((await readdir(sessionsDir)).filter((name) => !/^(?:compiled|loader|program)-[0-9a-f]{16}$/.test(name))).toEqual([]);
+      expect(
+        (await readdir(sessionsDir)).filter((name) => !/^(?:compiled|loader|program)-[0-9a-f]{16}$/.test(name)),
+      ).toEqual([]);
       await expect(placement.acquire(assign("s4"))).rejects.toMatchObject({ code: "closed" });
       await expect(placement.warmReady()).rejects.toMatchObject({ code: "closed" });
     });
@@ -280,36 +300,43 @@ for (const kind of kinds) {
 }
 
 describeWith(["chromium"], "createPlacement", () => {
-  it("names the option that it cannot use", async () => {
+  it("names an invalid option", async () => {
     await expect(openPlacement({ kind: "process", chromium: "/nonexistent/chrome" })).rejects.toMatchObject({
       code: "no_chromium",
       message: expect.stringContaining("/nonexistent/chrome") as unknown,
     });
-    await expect(openPlacement({ kind: "process", allowPrivateHosts: ["http://x"] })).rejects.toMatchObject({ code: "bad_option" });
+    await expect(openPlacement({ kind: "process", allowPrivateHosts: ["http://x"] })).rejects.toMatchObject({
+      code: "bad_option",
+    });
     const file = join(await temporaryDirectory(), "file");
     await writeFile(file, "");
     await expect(openPlacement({ kind: "process", sessionsDir: file })).rejects.toMatchObject({
       code: "bad_option",
-      message: expect.stringMatching(/^sessionsDir: .*cannot be used/) as unknown,
+      message: expect.stringMatching(/^sessionsDir: cannot use .*\/file/) as unknown,
     });
   });
 
-  it("warns that plain processes isolate nothing", async () => {
+  it("warns that plain processes are not isolated", async () => {
     const { lines } = await openPlacement({ kind: "process", standIn: "fine" });
-    expect(lines).toContainEqual(expect.objectContaining({ level: "warn", message: expect.stringContaining("isolates nothing") as unknown }));
+    expect(lines).toContainEqual(
+      expect.objectContaining({ level: "warn", message: expect.stringContaining("without isolation") as unknown }),
+    );
   });
 
-  it.each(["refuses once", "breaks off once"] as const)("uses the next instance when a warm one %s at its assignment", async (standIn) => {
-    const { placement, sessionsDir } = await openPlacement({ kind: "process", standIn, warm: 2 });
-    await placement.warmReady();
-    const instance = await placement.acquire(assign("s1"));
-    expect(await runInside(instance, "echo fine")).toMatchObject({ stdout: "fine\n" });
-    await instance.stop();
-    await placement.close();
-    expect(await sessionFolders(sessionsDir)).toEqual([]);
-  });
+  it.each(["refuses once", "breaks off once"] as const)(
+    "uses the next instance when a warm one %s during its assignment",
+    async (standIn) => {
+      const { placement, sessionsDir } = await openPlacement({ kind: "process", standIn, warm: 2 });
+      await placement.warmReady();
+      const instance = await placement.acquire(assign("s1"));
+      expect(await runInside(instance, "echo fine")).toMatchObject({ stdout: "fine\n" });
+      await instance.stop();
+      await placement.close();
+      expect(await sessionFolders(sessionsDir)).toEqual([]);
+    },
+  );
 
-  it("leaves alone what it does not know in its directory", async () => {
+  it("does not touch unknown files in its directory", async () => {
     const sessionsDir = await temporaryDirectory();
     await mkdir(join(sessionsDir, "photos"));
     await openPlacement({ kind: "process", sessionsDir, standIn: "fine" });

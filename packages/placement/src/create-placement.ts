@@ -1,202 +1,331 @@
-import { findMemoryGroups } from "./memory-groups.ts";
 import { type AssignInstance, instanceNativeFiles, instanceProgramPath } from "@shoal/instance";
-import type { BoxMaker } from "./box.ts";
-import { locateChromium, locateFullChromium } from "./chromium.ts";
-import { createEgressGateway } from "./egress-gateway.ts";
-import { createEgressPolicy, type ResolveName } from "./egress-policy.ts";
-import type { InstanceHandle } from "./instance-handle.ts";
-import type { Placement, PlacementKind, PlacementMemory, PlacementOptions, SessionSurroundings } from "./placement.ts";
-import { PlacementError } from "./placement-error.ts";
-import { installProgram } from "./installed-program.ts";
-import { createProcessBoxes } from "./process-box.ts";
-import { processSandboxWorks } from "./process-support.ts";
-import { createNameResolver } from "./resolve-name.ts";
-import { createSandboxBoxes, policiesInside } from "./sandbox-box.ts";
-import { makeSandboxEtc } from "./sandbox-etc.ts";
-import { canTrustAuthorities, findTool } from "./sandbox-host.ts";
-import { examineSandbox } from "./sandbox-support.ts";
-import { openSessionFolders } from "./session-folders.ts";
-import { startInstance } from "./start-instance.ts";
-import { createWarmPool } from "./warm-pool.ts";
+import { installProgram } from "./boxes/installed-program.ts";
+import type { BoxMaker } from "./boxes/box.ts";
+import type { ProgramMaker } from "./boxes/program.ts";
+import { openSessionFolders, type SessionFolders } from "./boxes/session-folders.ts";
+import { type LocatedChromium, locateChromium, locateFullChromium } from "./chromium/find-chromium.ts";
+import { createEgressGateway, type EgressGateway } from "./egress/gateway.ts";
+import { findMemoryGroups } from "./host/memory-groups.ts";
+import { canTrustAuthorities, findTool } from "./host/tools.ts";
+import type { InstanceHandle } from "./instances/instance-handle.ts";
+import { startInstance } from "./instances/start-instance.ts";
+import { WarmPool } from "./instances/warm-pool.ts";
+import type { EgressTraffic } from "./interface/egress.ts";
+import type {
+  Placement,
+  PlacementAbilities,
+  PlacementKind,
+  PlacementMemory,
+  PlacementOptions,
+  SessionSurroundings,
+} from "./interface/placement.ts";
+import { PlacementError } from "./interface/placement-error.ts";
+import type { ProgramBox, ProgramOptions } from "./interface/program.ts";
+import { createEgressPolicy, type EgressPolicy, type ResolveName } from "./policy/egress-policy.ts";
+import { createNameResolver } from "./policy/resolve-name.ts";
+import { createProcessBoxes } from "./process/process-box.ts";
+import { ProcessProgramMaker } from "./process/process-program-maker.ts";
+import { processSandboxWorks } from "./process/support.ts";
+import { startProgram } from "./programs/start-program.ts";
+import { makeSandboxEtc } from "./sandbox/etc.ts";
+import { createSandboxBoxes, policiesInside } from "./sandbox/sandbox-box-maker.ts";
+import { SandboxProgramMaker } from "./sandbox/sandbox-program-maker.ts";
+import { examineSandbox, type SandboxSupport } from "./sandbox/support.ts";
 import { statfs } from "node:fs/promises";
 import { availableParallelism, totalmem } from "node:os";
 import { join, resolve } from "node:path";
 
-/** Its own, because a session that was just served needs the processor for its client's connection and first page. */
 const quietMs = 500;
-/** Free space, in bytes, below which no session is started: its browser would fail in ways that nobody understands. */
+/** Bytes. With less free space, browsers fail in obscure ways. */
 const leastFreeBytes = 256 * 2 ** 20;
 
-/**
- * Makes a placement: removes what a killed server left, and starts the waiting instances in the background.
- *
- * @throws {PlacementError} `no_chromium`, `no_isolation` (only when `kind` is `sandbox`), `bad_option`.
- */
+/** @throws {PlacementError} `no_chromium`, `no_isolation` (only if `kind` is `sandbox`), `bad_option`. */
 export function createPlacement(options: PlacementOptions): Promise<Placement> {
-  return createPlacementWith(options, { resolveName: createNameResolver(), programPath: instanceProgramPath, readyMs: 30_000 });
+  return createPlacementWith(options, {
+    resolveName: createNameResolver(),
+    programPath: instanceProgramPath,
+    readyMs: 30_000,
+  });
 }
 
-/** What only tests choose. */
 export interface PlacementParts {
-  /** Resolves the names that pages ask for. */
   readonly resolveName: ResolveName;
-  /** The program that serves a session. */
   readonly programPath: string;
   readonly readyMs: number;
 }
 
-/** {@link createPlacement} with parts of one's own. */
-export async function createPlacementWith(options: PlacementOptions, { resolveName, programPath, readyMs }: PlacementParts): Promise<Placement> {
-  const { log } = options;
+export async function createPlacementWith(
+  options: PlacementOptions,
+  { resolveName, programPath, readyMs }: PlacementParts,
+): Promise<Placement> {
   const policy = createEgressPolicy(options.allowPrivateHosts, resolveName);
-  const chromium = await locateChromium(options.chromium);
-  if (chromium === undefined) {
-    throw new PlacementError(
-      "no_chromium",
-      "No Chromium was found. Install one (apt-get install chromium-headless-shell, or Google Chrome), or fetch one: npx @puppeteer/browsers install chrome-headless-shell@stable.",
-    );
-  }
-  const full = chromium.kind === "chrome" ? undefined : await locateFullChromium();
+  const browsers = await findBrowsers(options);
   const support = options.kind === "process" ? undefined : await examineSandbox();
   if (options.kind === "sandbox" && support?.works === false)
-    throw new PlacementError("no_isolation", `placement: a sandbox cannot be made. ${support.reason} ${support.advice}`);
+    throw new PlacementError("no_isolation", `Cannot create a sandbox. ${support.reason} ${support.advice}`);
 
-  const folders = await openSessionFolders(options.sessionsDir, log);
-  const parent = resolve(options.sessionsDir);
-  const gateway = createEgressGateway(log, options.egressLimits);
-  let maker: BoxMaker;
-  let hasGroups = false;
+  const folders = await openSessionFolders(options.sessionsDir, options.log);
+  const gateway = createEgressGateway(options.log, options.egressLimits);
   try {
-    const common = { folders, gateway, policy, program: await installProgram(programPath, parent, instanceNativeFiles()), cacheParent: parent, log };
-    if (support?.works === true) {
-      const etc = await makeSandboxEtc(join(folders.runtimeDir, "etc"), policiesInside);
-      const memory = await findMemoryGroups(options.sessionMemoryBytes, log);
-      hasGroups = memory !== undefined;
-      if (memory === undefined && options.sessionMemoryBytes !== undefined)
-        log.info(
-          { session_memory_bytes: options.sessionMemoryBytes },
-          "The memory of sessions is not limited: this process may not make control groups. Run Shoal as root, or as a service of systemd with Delegate=yes.",
-        );
-      maker = await createSandboxBoxes({ ...common, support, etc, chromium, full, memory, diskBytes: options.sessionDiskBytes });
-      if (!support.mounts && options.sessionDiskBytes !== undefined)
-        log.info(
-          {},
-          "The number of files of a session is not limited: this user may not mount in a user namespace. The bytes of its files are limited.",
-        );
-      if (!support.nestedUsers)
-        log.warn({}, "This host lets no process in a box make user namespaces: Chromium runs without its inner sandbox. The box itself is in force.");
-    } else {
-      const innerSandbox = await processSandboxWorks(chromium.executable);
-      maker = await createProcessBoxes({
-        ...common,
-        chromium: {
-          executable: chromium.executable,
-          kind: chromium.kind,
-          inner_sandbox: innerSandbox,
-          ...(full && { full: { executable: full.executable, inner_sandbox: await processSandboxWorks(full.executable) } }),
-        },
-      });
-      log.warn(
-        { reason: support?.reason, advice: support?.advice, inner_sandbox: innerSandbox },
-        "Sessions run as plain processes, which isolates nothing: who uses one can read this user's files and reach this host's network.",
-      );
-    }
+    const boxes = await makeBoxes(options, {
+      folders,
+      gateway,
+      policy,
+      browsers,
+      support,
+      programPath,
+      resolveName,
+    });
+    const abilities: PlacementAbilities = {
+      privateHosts: options.allowPrivateHosts.length > 0,
+      fullChromium: browsers.chromium.kind === "chrome" || browsers.full !== undefined,
+      policies: boxes.maker.kind === "sandbox",
+      authorities: await canTrustAuthorities(),
+      windows: (await findTool("Xvfb")) !== undefined,
+    };
+    return new LocalPlacement(options, { ...boxes, abilities, folders, gateway, readyMs });
   } catch (error) {
     await folders.close();
     throw error;
   }
+}
 
-  const sessions = new Set<InstanceHandle>();
-  let closing: Promise<void> | undefined;
-  const pool = createWarmPool({
-    size: options.warm,
-    maxStarting: Math.max(4, 2 * availableParallelism()),
-    quietMs,
-    log,
-    start: (signal) => startInstance(maker, { log, readyMs }, signal),
+interface Browsers {
+  readonly chromium: LocatedChromium;
+  readonly full: LocatedChromium | undefined;
+}
+
+async function findBrowsers(options: PlacementOptions): Promise<Browsers> {
+  const chromium = await locateChromium(options.chromium);
+  if (chromium === undefined)
+    throw new PlacementError(
+      "no_chromium",
+      "No Chromium was found. Install one (apt-get install chromium-headless-shell, or Google Chrome), or download one: npx @puppeteer/browsers install chrome-headless-shell@stable.",
+    );
+  return { chromium, full: chromium.kind === "chrome" ? undefined : await locateFullChromium() };
+}
+
+interface BoxParts {
+  readonly folders: SessionFolders;
+  readonly gateway: EgressGateway;
+  readonly policy: EgressPolicy;
+  readonly browsers: Browsers;
+  readonly support: SandboxSupport | undefined;
+  readonly programPath: string;
+  readonly resolveName: ResolveName;
+}
+
+interface Boxes {
+  readonly maker: BoxMaker;
+  readonly programs: ProgramMaker;
+  readonly limitsMemory: boolean;
+}
+
+async function makeBoxes(
+  options: PlacementOptions,
+  { folders, gateway, policy, browsers, support, programPath, resolveName }: BoxParts,
+): Promise<Boxes> {
+  const { log } = options;
+  const cacheParent = resolve(options.sessionsDir);
+  const program = await installProgram(programPath, cacheParent, instanceNativeFiles());
+  const common = { folders, gateway, policy, program, cacheParent, log };
+  if (support?.works === true) {
+    const etc = await makeSandboxEtc(join(folders.runtimeDir, "etc"), policiesInside);
+    const memory = await findMemoryGroups(options.sessionMemoryBytes, log);
+    warnAboutSandbox(options, support, memory !== undefined);
+    const maker = await createSandboxBoxes({
+      ...common,
+      ...browsers,
+      support,
+      etc,
+      memory,
+      diskBytes: options.sessionDiskBytes,
+    });
+    const programs = new SandboxProgramMaker({ folders, gateway, policy, resolveName, support, etc, memory });
+    return { maker, programs, limitsMemory: memory !== undefined };
+  }
+  const { chromium, full } = browsers;
+  const innerSandbox = await processSandboxWorks(chromium.executable);
+  log.warn(
+    { reason: support?.reason, advice: support?.advice, inner_sandbox: innerSandbox },
+    "Sessions run as plain processes, without isolation: a session can read this user's files and reach this host's network.",
+  );
+  const maker = await createProcessBoxes({
+    ...common,
+    chromium: {
+      executable: chromium.executable,
+      kind: chromium.kind,
+      inner_sandbox: innerSandbox,
+      ...(full && {
+        full: { executable: full.executable, inner_sandbox: await processSandboxWorks(full.executable) },
+      }),
+    },
   });
+  return { maker, programs: new ProcessProgramMaker({ folders, gateway, policy, resolveName }), limitsMemory: false };
+}
 
-  async function checkSpace(): Promise<void> {
-    const { bavail, bsize } = await statfs(folders.sessionsDir);
-    if (bavail * bsize < leastFreeBytes)
-      throw new PlacementError(
-        "no_space",
-        `There are ${Math.floor((bavail * bsize) / 2 ** 20)} MB left on the disk of ${folders.sessionsDir}, and a session needs ${leastFreeBytes / 2 ** 20} MB. End sessions, or make room.`,
-      );
+function warnAboutSandbox(
+  { log, sessionMemoryBytes, sessionDiskBytes }: PlacementOptions,
+  support: SandboxSupport & { readonly works: true },
+  limitsMemory: boolean,
+): void {
+  if (!limitsMemory && sessionMemoryBytes !== undefined)
+    log.info(
+      { session_memory_bytes: sessionMemoryBytes },
+      "The memory of sessions is not limited: this process may not create control groups. Run Shoal as root, or as a systemd service with Delegate=yes.",
+    );
+  if (!support.mounts && sessionDiskBytes !== undefined)
+    log.info(
+      {},
+      "The number of files of a session is not limited: this user may not mount in a user namespace. The size of its files is limited.",
+    );
+  if (!support.nestedUsers)
+    log.warn(
+      {},
+      "This host does not allow user namespaces inside a box: Chromium runs without its inner sandbox. The box itself still isolates each session.",
+    );
+}
+
+interface LocalParts extends Boxes {
+  readonly abilities: PlacementAbilities;
+  readonly folders: SessionFolders;
+  readonly gateway: EgressGateway;
+  readonly readyMs: number;
+}
+
+class LocalPlacement implements Placement {
+  readonly kind: PlacementKind;
+  readonly abilities: PlacementAbilities;
+  readonly memory: PlacementMemory;
+  readonly #folders: SessionFolders;
+  readonly #gateway: EgressGateway;
+  readonly #pool: WarmPool<InstanceHandle>;
+  readonly #sessions = new Set<InstanceHandle>();
+  readonly #programMaker: ProgramMaker;
+  readonly #programs = new Set<ProgramBox>();
+  #closing: Promise<void> | undefined;
+
+  constructor({ warm, log, sessionMemoryBytes }: PlacementOptions, parts: LocalParts) {
+    const { maker, readyMs } = parts;
+    this.kind = maker.kind;
+    this.abilities = parts.abilities;
+    this.memory = memoryOf(maker.kind, parts.limitsMemory, sessionMemoryBytes);
+    this.#folders = parts.folders;
+    this.#gateway = parts.gateway;
+    this.#programMaker = parts.programs;
+    this.#pool = new WarmPool({
+      size: warm,
+      maxStarting: Math.max(4, 2 * availableParallelism()),
+      quietMs,
+      log,
+      start: (signal) => startInstance(maker, { log, readyMs }, signal),
+    });
   }
 
-  async function acquire(
+  async acquire(
     assign: AssignInstance,
     signal?: AbortSignal,
-    { upstream, policies, privateHosts, memoryBytes, project }: SessionSurroundings = {},
+    surroundings: SessionSurroundings = {},
   ): Promise<InstanceHandle> {
-    if (closing === undefined) await checkSpace();
+    if (!this.#isClosing()) await this.#checkSpace();
     for (;;) {
-      const wasWaiting = pool.hasWaiting;
-      const handle = await pool.take(signal);
+      const wasWaiting = this.#pool.hasWaiting;
+      const handle = await this.#pool.take(signal);
       try {
-        // Before the session's first page.
-        if (project !== undefined) handle.setProject(project);
-        if (upstream !== undefined) handle.setUpstream(upstream);
-        if (privateHosts !== undefined) handle.setPrivateHosts(privateHosts);
-        if (policies !== undefined) await handle.setPolicies(policies);
-        if (memoryBytes !== undefined) await handle.setMemory(memoryBytes);
-        await handle.assign(assign, signal);
+        await prepare(handle, surroundings);
+        await handle.assign(assign, { files: surroundings.files, ...(signal && { signal }) });
         signal?.throwIfAborted();
       } catch (error) {
         await handle.stop();
         signal?.throwIfAborted();
-        // One that waited may have died just now, and says nothing about the next.
+        // A warm instance may have died just now; the next one is likely to work.
         if (wasWaiting && PlacementError.isInstance(error) && error.code === "instance_lost") continue;
         throw error;
       }
-      sessions.add(handle);
+      this.#sessions.add(handle);
       void handle.ended.then(() => {
-        sessions.delete(handle);
-        pool.refill();
+        this.#sessions.delete(handle);
+        this.#pool.refill();
       });
-      // The placement was closed meanwhile.
-      if (closing !== undefined) {
+      if (this.#isClosing()) {
         await handle.stop();
-        throw new PlacementError("closed", "The placement is closed: the service is shutting down.");
+        throw closedError();
       }
       return handle;
     }
   }
 
-  async function close(): Promise<void> {
-    await Promise.all([pool.close(), ...[...sessions].map((session) => session.stop())]);
-    await folders.close();
+  async startProgram(options: ProgramOptions, signal?: AbortSignal): Promise<ProgramBox> {
+    if (this.#isClosing()) throw closedError();
+    await this.#checkSpace();
+    const box = await startProgram(this.#programMaker, options, signal);
+    this.#programs.add(box);
+    void box.ended.then(() => this.#programs.delete(box));
+    if (this.#isClosing()) {
+      await box.stop();
+      throw closedError();
+    }
+    return box;
   }
 
-  return {
-    kind: maker.kind,
-    abilities: {
-      privateHosts: options.allowPrivateHosts.length > 0,
-      fullChromium: chromium.kind === "chrome" || full !== undefined,
-      policies: maker.kind === "sandbox",
-      authorities: await canTrustAuthorities(),
-      windows: (await findTool("Xvfb")) !== undefined,
-    },
-    memory: memoryOf(maker.kind, hasGroups, options.sessionMemoryBytes),
-    acquire,
-    traffic: () => gateway.traffic(),
-    warmReady: () => pool.full(),
-    close() {
-      closing ??= close();
-      return closing;
-    },
-  };
+  traffic(): EgressTraffic {
+    return this.#gateway.traffic();
+  }
+
+  warmReady(): Promise<void> {
+    return this.#pool.full();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([this.#pool.close(), ...[...this.#sessions, ...this.#programs].map((each) => each.stop())]);
+    await this.#folders.close();
+  }
+
+  /** A method, so that TypeScript does not narrow across an `await`. */
+  #isClosing(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  async #checkSpace(): Promise<void> {
+    const { sessionsDir } = this.#folders;
+    const { bavail, bsize } = await statfs(sessionsDir);
+    const freeBytes = bavail * bsize;
+    if (freeBytes < leastFreeBytes)
+      throw new PlacementError(
+        "no_space",
+        `The disk of ${sessionsDir} has ${Math.floor(freeBytes / 2 ** 20)} MB left, and a session needs ${leastFreeBytes / 2 ** 20} MB. End sessions or free disk space.`,
+      );
+  }
 }
 
-function memoryOf(kind: PlacementKind, hasGroups: boolean, limitBytes: number | undefined): PlacementMemory {
-  // Node's own answer is 0 where there is no limit, and larger than the machine where the limit is.
+function closedError(): PlacementError {
+  return new PlacementError("closed", "The placement is closed because the service is shutting down.");
+}
+
+async function prepare(
+  handle: InstanceHandle,
+  { upstream, policies, privateHosts, memoryBytes, project }: SessionSurroundings,
+): Promise<void> {
+  if (project !== undefined) handle.setProject(project);
+  if (upstream !== undefined) handle.setUpstream(upstream);
+  if (privateHosts !== undefined) handle.setPrivateHosts(privateHosts);
+  if (policies !== undefined) await handle.setPolicies(policies);
+  if (memoryBytes !== undefined) await handle.setMemory(memoryBytes);
+}
+
+function memoryOf(kind: PlacementKind, limitsMemory: boolean, limitBytes: number | undefined): PlacementMemory {
+  // Node returns 0 without a limit, and possibly more than the machine has.
   const limit = process.constrainedMemory();
   const machineBytes = limit > 0 ? Math.min(totalmem(), limit) : totalmem();
-  if (hasGroups) return { machineBytes, usualBytes: Math.min(limitBytes ?? machineBytes, machineBytes) };
+  if (limitsMemory) return { machineBytes, usualBytes: Math.min(limitBytes ?? machineBytes, machineBytes) };
   const why =
     kind === "process"
-      ? "Sessions are plain processes here, whose memory nothing limits: that takes the sandbox placement."
-      : "The service may make no control groups here, and without them nothing limits the memory of a session: run it as root, or as a service of systemd with Delegate=yes.";
+      ? "Sessions are plain processes without a memory limit; limits need the sandbox placement."
+      : "The service may not create control groups, which limit the memory of sessions; run it as root, or as a systemd service with Delegate=yes.";
   return { machineBytes, usualBytes: machineBytes, unlimitedBecause: why };
 }

@@ -2,7 +2,7 @@ import { examineHost } from "./examine-host.ts";
 import { describeWith } from "./testing/requirements.ts";
 import { expect, it } from "vitest";
 
-it("has a finding with a sentence for each part, and never rejects", async () => {
+it("returns one sentence per finding, and resolves for a missing browser", async () => {
   const report = await examineHost({ chromium: "/nonexistent/chrome" });
   expect(report.chromium).toBeUndefined();
   expect(report.findings).toContainEqual({
@@ -17,8 +17,8 @@ it("has a finding with a sentence for each part, and never rejects", async () =>
   }
 });
 
-describeWith(["chromium", "bubblewrap"], "where all is there", () => {
-  it("tells browser, isolation and limits in force", async () => {
+describeWith(["chromium", "bubblewrap"], "examineHost on a complete host", () => {
+  it("reports the browser, isolation and limits", async () => {
     const report = await examineHost();
     expect(report).toMatchObject({
       placement: "sandbox",
@@ -27,7 +27,7 @@ describeWith(["chromium", "bubblewrap"], "where all is there", () => {
       bubblewrap: { version: expect.stringMatching(/^\d+\.\d+/) as unknown },
     });
     expect(report.chromium?.version).toMatch(/^\d+\./);
-    expect(report.limits).toContain("at most 1024 processes and threads a session");
+    expect(report.limits).toContain("at most 1024 processes and threads per session");
     expect(report.findings.filter(({ state }) => state !== "ok")).toEqual([]);
   });
 });

@@ -1,17 +1,23 @@
 import * as placement from "./index.ts";
 import { expect, it } from "vitest";
 
-it("exports what it means to, and no more", () => {
+it("exports exactly the public API", () => {
   expect(Object.keys(placement).sort()).toEqual([
     "BoundedBytes",
+    "FrontPage",
+    "InstanceRefusal",
     "Pace",
     "PlacementError",
     "answerText",
+    "assignInstance",
+    "callInstance",
     "checkPrivateHosts",
     "createEgressProbe",
     "createOutboundRule",
     "createPlacement",
     "examineHost",
     "findChromium",
+    "streamFromInstance",
+    "withAcquire",
   ]);
 });

@@ -1,13 +1,16 @@
-export { answerText } from "./answer-text.ts";
-export { BoundedBytes } from "./bounded-bytes.ts";
-export { Pace } from "./pace.ts";
-export { findChromium, type ChromiumKind, type ChromiumSource, type FoundChromium } from "./chromium.ts";
+export type { EgressTraffic, EgressUpstream } from "./interface/egress.ts";
+export type { PlacementLog } from "./interface/placement-log.ts";
+export { answerText } from "./streams/answer-text.ts";
+export { BoundedBytes } from "./streams/bounded-bytes.ts";
+export { Pace } from "./streams/pace.ts";
+export { findChromium, type ChromiumKind, type ChromiumSource, type FoundChromium } from "./chromium/find-chromium.ts";
+export { assignInstance, type AssignOptions } from "./instances/assign-instance.ts";
+export { callInstance, InstanceRefusal, streamFromInstance } from "./instances/call-instance.ts";
+export { FrontPage } from "./instances/front-page.ts";
 export { createPlacement } from "./create-placement.ts";
-export { checkPrivateHosts } from "./private-hosts.ts";
-export { createEgressProbe, type EgressProbe, type EgressProbeResult } from "./egress-probe.ts";
-export { createOutboundRule, type OutboundDecision, type OutboundRule } from "./outbound-rule.ts";
-export type { EgressTraffic } from "./egress-gateway.ts";
-export type { EgressUpstream } from "./egress-upstream.ts";
+export { checkPrivateHosts } from "./policy/private-hosts.ts";
+export { createEgressProbe, type EgressProbe, type EgressProbeResult } from "./egress/probe.ts";
+export { createOutboundRule, type OutboundDecision, type OutboundRule } from "./policy/outbound-rule.ts";
 export { examineHost, type HostFinding, type HostReport } from "./examine-host.ts";
 export type {
   ChromePolicies,
@@ -17,9 +20,18 @@ export type {
   Placement,
   PlacementAbilities,
   PlacementKind,
-  PlacementLog,
   PlacementMemory,
   PlacementOptions,
   SessionSurroundings,
-} from "./placement.ts";
-export { PlacementError, type PlacementErrorCode } from "./placement-error.ts";
+} from "./interface/placement.ts";
+export type {
+  ProgramBox,
+  ProgramCommand,
+  ProgramExit,
+  ProgramFolder,
+  ProgramOptions,
+  ProgramPlace,
+} from "./interface/program.ts";
+export type { OpenedExtension, SessionFiles } from "./interface/session-files.ts";
+export { withAcquire } from "./interface/with-acquire.ts";
+export { PlacementError, type PlacementErrorCode } from "./interface/placement-error.ts";

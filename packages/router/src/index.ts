@@ -1,10 +1,31 @@
-export { isStatusReply, withStatus, type StatusReply } from "./status-reply.ts";
-export { notImplementedError } from "./not-implemented.ts";
-export { isLasting, keyOfAnotherRequest, readIdempotencyKey } from "./idempotency-key.ts";
-export { badInput, ServiceError } from "./service-error.ts";
-export type { BytesReply, Handler, HandlerCall, HandlerResult, Handlers, HandlersOrNotYet, MultipartPart, StreamFrame } from "./handler.ts";
-export { exceededJsonBound, type JsonBounds } from "./json-bounds.ts";
-export { serializedJson } from "./serialized-json.ts";
-export { ignoredFieldsHeader } from "./ignored-fields.ts";
-export { nearMatch } from "./near-match.ts";
-export type { OperationOptions, UnknownFields } from "./operation.ts";
+export { isStatusReply, withStatus, type StatusReply } from "./handler/status-reply.ts";
+export { notImplementedError } from "./handler/not-implemented.ts";
+export {
+  isLasting,
+  isRepeatable,
+  keyOfAnotherRequest,
+  repeatable,
+  type IdempotencyStore,
+  type KeyedCall,
+} from "./operation/idempotency.ts";
+export { IdempotencyMemory } from "./operation/idempotency-memory.ts";
+export { badInput, ServiceError, type ErrorData, type ServiceErrorOptions } from "./handler/service-error.ts";
+export type {
+  AnyCall,
+  AnyHandler,
+  BytesReply,
+  Handler,
+  HandlerCall,
+  HandlerResult,
+  Handlers,
+  HandlersOrNotYet,
+  MultipartPart,
+  StreamFrame,
+} from "./handler/handler.ts";
+export { exceededJsonBound, type JsonBounds } from "./request/json-bounds.ts";
+export { slowJson, type SlowJsonTimes } from "./reply/slow-json.ts";
+export { serializedJson } from "./reply/serialized-json.ts";
+export { ignoredFieldsHeader } from "./request/ignored-fields.ts";
+export { checkedBody } from "./request/checked-body.ts";
+export { nearMatch } from "./request/near-match.ts";
+export type { OperationOptions, UnknownFields } from "./operation/operation.ts";

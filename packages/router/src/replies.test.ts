@@ -9,7 +9,7 @@ import { adapters, answerOf, rawConnection } from "./testing/servers.ts";
 const id = "/things/x";
 const chunk = Buffer.alloc(64 * 1024, "x");
 
-/** A stream without end that counts what it gives. */
+/** An endless stream that counts the bytes it produces. */
 function endless(): { stream: Readable; readonly givenBytes: () => number } {
   let given = 0;
   const stream = new Readable({
@@ -22,12 +22,15 @@ function endless(): { stream: Readable; readonly givenBytes: () => number } {
 }
 
 describe.each(adapters)("replies over $name", ({ start }) => {
-  it("sends a page with its place in the list", async () => {
+  it("sends a page with its next page token", async () => {
     const { url } = await start({
       list: ({ query }) =>
-        query.offset === 0 ? { items: [1, 2], hasMore: true, nextOffset: 2 } : { items: [3], hasMore: false, nextOffset: undefined },
+        query.offset === 0
+          ? { items: [1, 2], hasMore: true, nextOffset: 2 }
+          : { items: [3], hasMore: false, nextOffset: undefined },
     });
-    const headersOf = (headers: Headers) => ["x-limit", "x-offset", "x-has-more", "x-next-offset"].map((name) => headers.get(name));
+    const headersOf = (headers: Headers) =>
+      ["x-limit", "x-offset", "x-has-more", "x-next-offset"].map((name) => headers.get(name));
     const first = await answerOf(fetch(`${url}/things?limit=2`));
     expect([first.body, headersOf(first.headers)]).toEqual([
       [1, 2],
@@ -37,7 +40,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
     expect([last.body, headersOf(last.headers)]).toEqual([[3], ["2", "2", "false", null]]);
   });
 
-  it("sends nothing at all where nothing is declared, with the declared status", async () => {
+  it("sends the declared status without a body if none is declared", async () => {
     const { url } = await start({ remove: () => undefined, touch: () => undefined });
     for (const [path, method, status, length] of [
       [id, "DELETE", 204, null],
@@ -55,9 +58,12 @@ describe.each(adapters)("replies over $name", ({ start }) => {
     expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
-  it("sends JSON that a handler has as text as it is, alone and as a page", async () => {
+  it("sends serialized JSON unchanged, alone and as a page", async () => {
     const serialized = serializedJson<never>(Buffer.from('[{"name" : "Größe"}]'));
-    const { url } = await start({ get: () => serialized, list: () => ({ items: serialized, hasMore: true, nextOffset: 7 }) });
+    const { url } = await start({
+      get: () => serialized,
+      list: () => ({ items: serialized, hasMore: true, nextOffset: 7 }),
+    });
     const one = await fetch(url + id);
     expect([one.headers.get("content-type"), one.headers.get("content-length"), await one.text()]).toEqual([
       "application/json; charset=utf-8",
@@ -69,20 +75,28 @@ describe.each(adapters)("replies over $name", ({ start }) => {
   });
 
   describe("bytes", () => {
-    it("come whole, with length and name", async () => {
+    it("arrive complete, with length and name", async () => {
       const content = Buffer.from("hello".repeat(100_000));
       const { url } = await start({
-        read: () => ({ stream: Readable.from([content.subarray(0, 7), content.subarray(7)]), sizeBytes: content.length, fileName: 'a"b/ü.txt' }),
+        read: () => ({
+          stream: Readable.from([content.subarray(0, 7), content.subarray(7)]),
+          sizeBytes: content.length,
+          fileName: 'a"b/ü.txt',
+        }),
       });
       const response = await fetch(`${url}${id}/content`);
       expect(response.headers.get("content-length")).toBe(String(content.length));
       expect(response.headers.get("content-type")).toBe("application/octet-stream");
-      expect(response.headers.get("content-disposition")).toBe(`attachment; filename="a_b/_.txt"; filename*=UTF-8''a%22b%2F%C3%BC.txt`);
+      expect(response.headers.get("content-disposition")).toBe(
+        `attachment; filename="a_b/_.txt"; filename*=UTF-8''a%22b%2F%C3%BC.txt`,
+      );
       expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true);
     });
 
-    it("may be none, and of unknown length", async () => {
-      const { url } = await start({ read: ({ params }) => ({ stream: Readable.from(params.id === "none" ? [] : ["a", "b"]) }) });
+    it("may be empty, and of unknown length", async () => {
+      const { url } = await start({
+        read: ({ params }) => ({ stream: Readable.from(params.id === "none" ? [] : ["a", "b"]) }),
+      });
       expect(await (await fetch(`${url}/things/none/content`)).text()).toBe("");
       expect(await (await fetch(`${url}/things/some/content`)).text()).toBe("ab");
     });
@@ -98,7 +112,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       expect(givenBytes()).toBeLessThan(10 * chunk.length);
     });
 
-    it("that fail before the first one are a proper error", async () => {
+    it("that fail before the first byte become an error response", async () => {
       const { faults, url } = await start({
         read: ({ params }) => ({
           stream:
@@ -113,7 +127,10 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       });
       expect(await answerOf(fetch(`${url}${id}/content`))).toMatchObject({ status: 404, body: { message: "Gone." } });
       expect(faults).toEqual([]);
-      expect(await answerOf(fetch(`${url}/things/missing/content`))).toMatchObject({ status: 500, body: { code: "internal_error" } });
+      expect(await answerOf(fetch(`${url}/things/missing/content`))).toMatchObject({
+        status: 500,
+        body: { code: "internal_error" },
+      });
       expect(faults).toHaveLength(1);
     });
 
@@ -133,17 +150,22 @@ describe.each(adapters)("replies over $name", ({ start }) => {
           yield chunk;
         },
       ],
-    ])("that %s cut the connection, so that nobody takes a part for the whole", async (_what, sizeBytes, generate: () => AsyncGenerator<Buffer>) => {
-      const { faults, url } = await start({ read: () => ({ stream: Readable.from(generate()), ...(sizeBytes !== undefined && { sizeBytes }) }) });
-      const response = await fetch(`${url}${id}/content`);
-      expect(response.status).toBe(200);
-      await expect(response.arrayBuffer()).rejects.toThrow();
-      await until(() => {
-        expect(faults).toHaveLength(1);
-      });
-    });
+    ])(
+      "that %s cut the connection, so that no client mistakes a part for the whole",
+      async (_what, sizeBytes, generate: () => AsyncGenerator<Buffer>) => {
+        const { faults, url } = await start({
+          read: () => ({ stream: Readable.from(generate()), ...(sizeBytes !== undefined && { sizeBytes }) }),
+        });
+        const response = await fetch(`${url}${id}/content`);
+        expect(response.status).toBe(200);
+        await expect(response.arrayBuffer()).rejects.toThrow();
+        await until(() => {
+          expect(faults).toHaveLength(1);
+        });
+      },
+    );
 
-    it("beyond the announced length are left out", async () => {
+    it("beyond the announced length are dropped", async () => {
       const streams: Readable[] = [];
       const read = () => {
         const { stream } = endless();
@@ -151,18 +173,19 @@ describe.each(adapters)("replies over $name", ({ start }) => {
         return { stream, sizeBytes: 100_000 };
       };
       const { url } = await start({ read });
-      // Twice over one connection: nothing of the first answer runs into the second.
-      for (let round = 0; round < 2; round += 1) expect((await (await fetch(`${url}${id}/content`)).arrayBuffer()).byteLength).toBe(100_000);
+      // Twice over one connection: the first answer must not run into the second.
+      for (let round = 0; round < 2; round += 1)
+        expect((await (await fetch(`${url}${id}/content`)).arrayBuffer()).byteLength).toBe(100_000);
       expect(streams.map(({ destroyed }) => destroyed)).toEqual([true, true]);
     });
 
-    it("of a stream that is destroyed already are a fault of the handler", async () => {
+    it("of a destroyed stream are a fault of the handler", async () => {
       const { faults, url } = await start({ read: () => ({ stream: Readable.from(["a"]).destroy() }) });
       expect(await answerOf(fetch(`${url}${id}/content`))).toMatchObject({ status: 500 });
       expect(faults).toHaveLength(1);
     });
 
-    it("wait for a slow reader, and stop when it goes away", async () => {
+    it("wait for a slow reader, and stop when it disconnects", async () => {
       const { givenBytes, stream } = endless();
       const { faults, port } = await start({ read: () => ({ stream }) });
       const { socket } = await rawConnection(port, `GET ${id}/content HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -181,7 +204,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       expect(faults).toEqual([]);
     });
 
-    it("that never come are given up when the client goes away", async () => {
+    it("that never arrive are given up when the client disconnects", async () => {
       const stream = new Readable({ read: () => undefined });
       const { faults, port } = await start({ read: () => ({ stream }) });
       const { socket } = await rawConnection(port, `GET ${id}/content HTTP/1.1\r\nHost: x\r\n\r\n`);
@@ -201,7 +224,9 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       };
 
     it("are frames with an id, and end", async () => {
-      const { url } = await start({ follow: frames({ id: "1", data: { a: "line\nbreak" } }, { id: "2\n3", data: null }) });
+      const { url } = await start({
+        follow: frames({ id: "1", data: { a: "line\nbreak" } }, { id: "2\n3", data: null }),
+      });
       const response = await fetch(`${url}${id}/events`);
       expect(Object.fromEntries(response.headers)).toMatchObject({
         "content-type": "text/event-stream",
@@ -212,14 +237,15 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       expect(await response.text()).toBe('id: 1\ndata: {"a":"line\\nbreak"}\n\nid: 23\ndata: null\n\n');
     });
 
-    it("tell of gaps only to those who ask", async () => {
+    it("report gaps only to clients that request them", async () => {
       const { url } = await start({ follow: frames({ id: "7", gap: { missed: 6 } }, { id: "8", data: 8 }) });
-      const textOf = async (asked: string) => (await fetch(`${url}${id}/events`, { headers: { "x-shoal-stream": asked } })).text();
+      const textOf = async (asked: string) =>
+        (await fetch(`${url}${id}/events`, { headers: { "x-shoal-stream": asked } })).text();
       expect(await textOf("gaps")).toBe('id: 7\nevent: gap\ndata: {"missed":6}\n\nid: 8\ndata: 8\n\n');
       expect(await textOf("")).toBe("id: 8\ndata: 8\n\n");
     });
 
-    it("resume where the reader says", async () => {
+    it("resume at the id that the reader sends", async () => {
       const { url } = await start({
         follow: async function* ({ lastEventId }) {
           yield { id: "1", data: { lastEventId } };
@@ -230,7 +256,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       expect(await textOf({})).toContain("data: {}");
     });
 
-    it("send their headers before the first one, and comments while there is none", async () => {
+    it("send headers before the first event, and comments while idle", async () => {
       const gate = Promise.withResolvers<undefined>();
       const { url } = await start(
         {
@@ -251,7 +277,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       expect(text).toMatch(/^(?::\n\n)+id: 1\ndata: 1\n\n$/);
     });
 
-    it("are cut where the handler's iterator fails, so that the reader comes back, and it is reported", async () => {
+    it("are cut and reported when the handler's iterator fails, so that the reader reconnects", async () => {
       const { faults, url } = await start({
         follow: async function* () {
           yield { id: "1", data: 1 };
@@ -259,18 +285,23 @@ describe.each(adapters)("replies over $name", ({ start }) => {
         },
       });
       const reader = (await fetch(`${url}${id}/events`)).body?.pipeThrough(new TextDecoderStream()).getReader();
-      // What was written in the same turn still arrives.
+      // Frames written in the same turn still arrive.
       expect((await reader?.read())?.value).toBe("id: 1\ndata: 1\n\n");
       await expect(reader?.read()).rejects.toThrow("terminated");
       expect(faults).toMatchObject([{ error: { message: "broken" } }]);
     });
 
-    it("are a proper error where the handler fails before there is an iterator", async () => {
-      const { url } = await start({ follow: () => Promise.reject(new ServiceError(404, "not_found", "No such watch.")) });
-      expect(await answerOf(fetch(`${url}${id}/events`))).toMatchObject({ status: 404, body: { message: "No such watch." } });
+    it("become an error response when the handler fails before it returns an iterator", async () => {
+      const { url } = await start({
+        follow: () => Promise.reject(new ServiceError(404, "not_found", "No such watch.")),
+      });
+      expect(await answerOf(fetch(`${url}${id}/events`))).toMatchObject({
+        status: 404,
+        body: { message: "No such watch." },
+      });
     });
 
-    it("return the iterator when the reader goes away, even while its next event is awaited", async () => {
+    it("return the iterator when the reader disconnects, even while its next event is awaited", async () => {
       const returned = vi.fn();
       const asked = Promise.withResolvers<undefined>();
       const { faults, port } = await start({
@@ -321,7 +352,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       expect(faults).toEqual([]);
     });
 
-    it("wait for a slow reader and lose nothing", async () => {
+    it("wait for a slow reader and lose no event", async () => {
       const total = 2000;
       let given = 0;
       const text = "x".repeat(10_000);
@@ -330,7 +361,10 @@ describe.each(adapters)("replies over $name", ({ start }) => {
           for (; given < total; given += 1) yield { id: String(given), data: text };
         },
       });
-      const { received, socket } = await rawConnection(port, `GET ${id}/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      const { received, socket } = await rawConnection(
+        port,
+        `GET ${id}/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+      );
       socket.pause();
       expect(await settled(() => given)).toBeLessThan(total);
       socket.resume();
@@ -339,7 +373,7 @@ describe.each(adapters)("replies over $name", ({ start }) => {
       expect(ids).toEqual(Array.from({ length: total }, (_, index) => index));
     });
 
-    it("are not for HEAD", async () => {
+    it("are not sent for HEAD", async () => {
       const { url } = await start({ follow: frames() });
       const { headers, status } = await fetch(`${url}${id}/events`, { method: "HEAD" });
       expect([status, headers.get("allow")]).toEqual([405, "GET"]);

@@ -13,7 +13,7 @@ function digest(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Reads every part to its end: fields as text, files as their digest. */
+/** Files become their digest. */
 async function readParts(parts: AsyncIterable<MultipartPart>): Promise<unknown[]> {
   const seen: unknown[] = [];
   for await (const part of parts) {
@@ -27,7 +27,7 @@ async function readParts(parts: AsyncIterable<MultipartPart>): Promise<unknown[]
   return seen;
 }
 
-/** A multipart body written by hand: headers and content of each part. */
+/** Headers and content of each part. */
 function written(...parts: [headers: string, content: string][]): string {
   return `${parts.map(([headers, content]) => `--b\r\n${headers}\r\n\r\n${content}\r\n`).join("")}--b--\r\n`;
 }
@@ -38,7 +38,7 @@ const rawUpload = (url: string, body: string | Uint8Array<ArrayBuffer>, contentT
 
 describe.each(adapters)("uploads over $name", ({ start }) => {
   describe("bytes", () => {
-    it("reach the handler as they are, whatever their type is called", async () => {
+    it("reach the handler unchanged, with any content type", async () => {
       const content = randomBytes(5_000_000);
       const { url } = await start({
         write: async ({ body }) => {
@@ -47,7 +47,11 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
           return { sha: hash.digest("hex") };
         },
       });
-      for (const headers of [{ "content-type": "application/octet-stream" }, { "content-type": "application/json" }, {}]) {
+      for (const headers of [
+        { "content-type": "application/octet-stream" },
+        { "content-type": "application/json" },
+        {},
+      ]) {
         expect(await answerOf(fetch(`${url}${id}/content`, { method: "PUT", headers, body: content }))).toMatchObject({
           status: 200,
           body: { sha: digest(content) },
@@ -55,25 +59,26 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
       }
     });
 
-    it("may be none", async () => {
+    it("may be empty", async () => {
       const { url } = await start({ write: async ({ body }) => ({ chunks: (await body.toArray()).length }) });
       expect(await answerOf(fetch(`${url}${id}/content`, { method: "PUT" }))).toMatchObject({ body: { chunks: 0 } });
     });
 
-    it("that a handler refuses, or a broken pipeline leaves, still get their answer", async () => {
+    it("receive an answer when the handler refuses them or its pipeline fails", async () => {
       const { faults, url } = await start({
         write: async ({ body, params }) => {
           if (params.id === "refused") throw new ServiceError(507, "insufficient_storage", "Full.");
           await pipeline(body, createWriteStream("/nonexistent/directory/file"));
         },
       });
-      const put = (name: string) => answerOf(fetch(`${url}/things/${name}/content`, { method: "PUT", body: new Uint8Array(20_000_000) }));
+      const put = (name: string) =>
+        answerOf(fetch(`${url}/things/${name}/content`, { method: "PUT", body: new Uint8Array(20_000_000) }));
       expect(await put("refused")).toMatchObject({ status: 507 });
       expect(await put("broken")).toMatchObject({ status: 500 });
       expect(faults).toMatchObject([{ error: { message: expect.stringContaining("ENOENT") as string } }]);
     });
 
-    it("that a handler reads slowly are not held in memory", async () => {
+    it("that a handler reads slowly are not buffered in memory", async () => {
       const gate = Promise.withResolvers<undefined>();
       const { port } = await start({
         write: async ({ body }) => {
@@ -107,7 +112,7 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
       });
     });
 
-    it("that break off are an error for the handler, and none for the server", async () => {
+    it("that break off are an error for the handler, but not a fault of the server", async () => {
       const failed = Promise.withResolvers<Error>();
       const { faults, port } = await start({
         write: async ({ body }) => {
@@ -117,7 +122,10 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
           });
         },
       });
-      const { socket } = await rawConnection(port, `PUT ${id}/content HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nonly this`);
+      const { socket } = await rawConnection(
+        port,
+        `PUT ${id}/content HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nonly this`,
+      );
       socket.end();
       expect((await failed.promise).name).toBe("ClientGone");
       await until(() => {
@@ -128,7 +136,7 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
   });
 
   describe("multipart", () => {
-    it("comes part by part", async () => {
+    it("arrives part by part", async () => {
       const large = randomBytes(3_000_000);
       const { url } = await start({ upload: ({ body }) => readParts(body) });
       const form = new FormData();
@@ -149,7 +157,7 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
       });
     });
 
-    it("arrives whole in whatever pieces it is sent", async () => {
+    it("arrives complete in chunks of any size", async () => {
       const { port } = await start({ upload: ({ body }) => readParts(body) });
       const body = written(
         [disposition('name="a"'), "1"],
@@ -163,7 +171,9 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
       for (const character of body.replace("--b\r\n-not", "--c\r\n-not"))
         if (!socket.write(character)) await new Promise((resolve) => socket.once("drain", resolve));
       await until(() => {
-        expect(received()).toContain(`[["a","1"],["f","x","text/plain","${digest(Buffer.from("--c\r\n-not a boundary\r\n"))}"],["c","2"]]`);
+        expect(received()).toContain(
+          `[["a","1"],["f","x","text/plain","${digest(Buffer.from("--c\r\n-not a boundary\r\n"))}"],["c","2"]]`,
+        );
       });
     });
 
@@ -196,14 +206,17 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
       expect(faults).toEqual([]);
     });
 
-    it("may be left alone altogether", async () => {
+    it("may be left unread completely", async () => {
       const { url } = await start({ upload: () => "unread" });
       const form = new FormData();
       form.append("file", new Blob([new Uint8Array(2_000_000)]), "x");
-      expect(await answerOf(fetch(`${url}${id}/upload`, { method: "POST", body: form }))).toMatchObject({ status: 200, body: "unread" });
+      expect(await answerOf(fetch(`${url}${id}/upload`, { method: "POST", body: form }))).toMatchObject({
+        status: 200,
+        body: "unread",
+      });
     });
 
-    it.each(["application/json", "multipart/mixed; boundary=b", "text/plain"])("is not %s", async (contentType) => {
+    it.each(["application/json", "multipart/mixed; boundary=b", "text/plain"])("refuses %s", async (contentType) => {
       const { url } = await start({ upload: ({ body }) => readParts(body) });
       expect(await answerOf(rawUpload(url, "", contentType))).toMatchObject({ status: 415 });
     });
@@ -228,7 +241,7 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
       expect(faults).toEqual([]);
     });
 
-    it("gives hostile names as they are, and of a file's name the last part", async () => {
+    it("passes hostile names unchanged, but only the last part of a file name", async () => {
       const { url } = await start({ upload: ({ body }) => readParts(body) });
       const body = written(
         [disposition('name="__proto__"'), "1"],
@@ -246,31 +259,44 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
       });
     });
 
-    it("has a limit on the text of its fields, one by one and in sum, and none on its files", async () => {
+    it("limits the text of its fields, each and in total, but not its files", async () => {
       const { url } = await start({ upload: ({ body }) => readParts(body) }, { bodyLimitBytes: 1000 });
       const fields = (count: number, size: number) =>
-        written(...Array.from({ length: count }, (_, index): [string, string] => [disposition(`name="f${index}"`), "x".repeat(size)]));
+        written(
+          ...Array.from({ length: count }, (_, index): [string, string] => [
+            disposition(`name="f${index}"`),
+            "x".repeat(size),
+          ]),
+        );
       expect(await answerOf(rawUpload(url, fields(10, 100)))).toMatchObject({ status: 200 });
       const refusal = {
         status: 413,
-        body: { code: "payload_too_large", message: "The text of the multipart fields is larger than 1000 bytes, the most that is taken." },
+        body: {
+          code: "payload_too_large",
+          message: "body: the text fields together are larger than the limit of 1000 bytes",
+          field: "body",
+          limit: 1000,
+        },
       };
       expect(await answerOf(rawUpload(url, fields(11, 100)))).toMatchObject(refusal);
       expect(await answerOf(rawUpload(url, fields(1, 1001)))).toMatchObject(refusal);
-      expect(await answerOf(rawUpload(url, written([disposition('name="f"; filename="x"'), "x".repeat(100_000)])))).toMatchObject({ status: 200 });
+      expect(
+        await answerOf(rawUpload(url, written([disposition('name="f"; filename="x"'), "x".repeat(100_000)]))),
+      ).toMatchObject({ status: 200 });
     });
 
-    it("has a limit on the number of its parts", async () => {
+    it("limits the number of its parts", async () => {
       const { url } = await start({ upload: ({ body }) => readParts(body) });
-      const parts = (count: number) => written(...Array.from({ length: count }, (): [string, string] => [disposition('name="f"'), ""]));
+      const parts = (count: number) =>
+        written(...Array.from({ length: count }, (): [string, string] => [disposition('name="f"'), ""]));
       expect(await answerOf(rawUpload(url, parts(10_000)))).toMatchObject({ status: 200 });
       expect(await answerOf(rawUpload(url, parts(10_001)))).toMatchObject({
         status: 413,
-        body: { message: "body: more than 10000 parts, the most that are taken" },
+        body: { message: "body: more than 10000 parts", field: "body", limit: 10_000 },
       });
     });
 
-    it("that breaks off is an error for the handler, and none for the server", async () => {
+    it("that breaks off is an error for the handler, but not a fault of the server", async () => {
       const failed = Promise.withResolvers<Error>();
       const { faults, port } = await start({
         upload: ({ body }) =>
@@ -295,7 +321,8 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
           const sizes: number[] = [];
           for await (const part of body) {
             await gate.promise;
-            if (part.kind === "file") sizes.push(((await part.stream.toArray()) as Buffer[]).reduce((sum, chunk) => sum + chunk.length, 0));
+            if (part.kind === "file")
+              sizes.push(((await part.stream.toArray()) as Buffer[]).reduce((sum, chunk) => sum + chunk.length, 0));
           }
           return sizes;
         },
@@ -316,7 +343,12 @@ describe.each(adapters)("uploads over $name", ({ start }) => {
         },
       });
       const answer = answerOf(
-        fetch(`${url}${id}/upload`, { method: "POST", headers: { "content-type": type }, body: content, ...{ duplex: "half" } }),
+        fetch(`${url}${id}/upload`, {
+          method: "POST",
+          headers: { "content-type": type },
+          body: content,
+          ...{ duplex: "half" },
+        }),
       );
       expect(await settled(() => taken)).toBeLessThan(30_000_000);
       gate.resolve(undefined);

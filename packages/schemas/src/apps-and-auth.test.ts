@@ -22,7 +22,7 @@ const source = { type: "github", url: "https://github.com/a/b", ref: "main", ent
 const connection = { domain: "example.com", profile_name: "ada" };
 const invocation = { app_name: "shop", action_name: "price" };
 
-describe("what goes together", () => {
+describe("rules between fields of apps and logins", () => {
   it.each<[string, z.ZodMiniType, unknown[], unknown[]]>([
     [
       "CredentialRef",
@@ -51,7 +51,12 @@ describe("what goes together", () => {
         { source, region: "moon" },
       ],
     ],
-    ["ListDeployments", ListDeployments, [{}, { app_name: "a" }, { app_name: "a", app_version: "v" }], [{ app_version: "v" }]],
+    [
+      "ListDeployments",
+      ListDeployments,
+      [{}, { app_name: "a" }, { app_name: "a", app_version: "v" }],
+      [{ app_version: "v" }],
+    ],
     [
       "SubmitLogin",
       SubmitLogin,
@@ -79,7 +84,12 @@ describe("what goes together", () => {
       [{}, { login_url: "" }],
       [{ login_url: "example.com" }, { browser: { proxy: { id: "p" } }, proxy: { id: "p" } }],
     ],
-    ["StartLogin", StartLogin, [{}, { browser: { stealth: false } }], [{ browser: { telemetry: {} }, browser_telemetry: {} }]],
+    [
+      "StartLogin",
+      StartLogin,
+      [{}, { browser: { stealth: false } }],
+      [{ browser: { telemetry: {} }, browser_telemetry: {} }],
+    ],
   ])("%s", (_name, schema, good, bad) => {
     expect(good.filter((value) => !accepts(schema, value))).toEqual([]);
     expect(bad.filter((value) => accepts(schema, value))).toEqual([]);
@@ -89,14 +99,14 @@ describe("what goes together", () => {
 it.each([
   [healthCheck(300), healthCheck(299)],
   [healthCheck(86_400), healthCheck(86_401)],
-])("bounds the time between two checks", (good, bad) => {
+])("limits the time between two checks", (good, bad) => {
   expect([accepts(CreateAuthConnection, good), accepts(CreateAuthConnection, bad)]).toEqual([true, false]);
 });
 function healthCheck(health_check_interval: number) {
   return { ...connection, health_check_interval };
 }
 
-it("takes moments and durations for the beginning of a log", () => {
+it("accepts times and durations as the start of a log", () => {
   const good = [
     "5m",
     "1h30m",
@@ -113,7 +123,7 @@ it("takes moments and durations for the beginning of a log", () => {
   expect(bad.filter((text) => accepts(Since, text))).toEqual([]);
 });
 
-it("wants a payload that is JSON, and fills in an invocation's defaults", () => {
+it("requires a JSON payload, and adds the defaults of an invocation", () => {
   expect(z.parse(CreateInvocation, { ...invocation, payload: "null" })).toEqual({
     ...invocation,
     payload: "null",
@@ -122,27 +132,33 @@ it("wants a payload that is JSON, and fills in an invocation's defaults", () => 
     async_timeout_seconds: 900,
   });
   expect(accepts(CreateInvocation, { ...invocation, payload: "{" })).toBe(false);
-  expect([9, 10, 3600, 3601].map((async_timeout_seconds) => accepts(CreateInvocation, { ...invocation, async_timeout_seconds }))).toEqual([
-    false,
-    true,
-    true,
-    false,
-  ]);
+  expect(
+    [9, 10, 3600, 3601].map((async_timeout_seconds) =>
+      accepts(CreateInvocation, { ...invocation, async_timeout_seconds }),
+    ),
+  ).toEqual([false, true, true, false]);
 });
 
-it("checks events of known kinds and passes others", () => {
+it("checks events of known types and accepts others", () => {
   const timestamp = "2026-01-31T12:00:00Z";
   expect(
-    [{ event: "log", message: "m", timestamp }, { event: "new" }, { event: "sse_heartbeat", timestamp, more: 1 }].every((event) =>
-      accepts(DeploymentEvent, event),
+    [{ event: "log", message: "m", timestamp }, { event: "new" }, { event: "sse_heartbeat", timestamp, more: 1 }].every(
+      (event) => accepts(DeploymentEvent, event),
     ),
   ).toBe(true);
   expect(accepts(DeploymentEvent, { event: "log", timestamp })).toBe(false);
-  expect(accepts(ManagedAuthEvent, { event: "managed_auth_state", timestamp, flow_status: "A_NEW_ONE", flow_step: "COMPLETED" })).toBe(true);
+  expect(
+    accepts(ManagedAuthEvent, {
+      event: "managed_auth_state",
+      timestamp,
+      flow_status: "A_NEW_ONE",
+      flow_step: "COMPLETED",
+    }),
+  ).toBe(true);
   expect(accepts(ManagedAuthEvent, { event: "managed_auth_state", timestamp })).toBe(false);
 });
 
-it("takes a connection whose login is over, with null for all that it was about", () => {
+it("accepts null for the login fields of a connection", () => {
   const answer = {
     id: "c",
     ...connection,

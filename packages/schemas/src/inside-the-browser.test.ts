@@ -66,7 +66,12 @@ describe("limits", () => {
         { path: many(2, [0, 0]), steps_per_segment: 0 },
       ],
     ],
-    ["ComputerBatch", ComputerBatch, [{ actions: [sleep] }, { actions: many(100, sleep) }], [{ actions: [] }, { actions: many(101, sleep) }]],
+    [
+      "ComputerBatch",
+      ComputerBatch,
+      [{ actions: [sleep] }, { actions: many(100, sleep) }],
+      [{ actions: [] }, { actions: many(101, sleep) }],
+    ],
     [
       "ScreenshotRegion",
       ScreenshotRegion,
@@ -107,7 +112,12 @@ describe("limits", () => {
       ["", "YQ==", "YQ", "YWI=", "YWJj", "A".repeat(699_052)].map((data_b64) => ({ data_b64 })),
       ["Y", "YQ=", "a b=", "ä===", "A".repeat(699_056)].map((data_b64) => ({ data_b64 })),
     ],
-    ["ResizeTerminal", ResizeTerminal, [{ rows: 1, cols: 65_535 }], [{ rows: 0, cols: 1 }, { rows: 1, cols: 65_536 }, { rows: 1 }]],
+    [
+      "ResizeTerminal",
+      ResizeTerminal,
+      [{ rows: 1, cols: 65_535 }],
+      [{ rows: 0, cols: 1 }, { rows: 1, cols: 65_536 }, { rows: 1 }],
+    ],
     [
       "StartReplay",
       StartReplay,
@@ -130,13 +140,33 @@ describe("limits", () => {
       "LoadExtensions",
       LoadExtensions,
       [{ extensions: many(20, { name: "a", zip_file: new File([""], "a") }) }],
-      [{ extensions: many(21, { name: "a", zip_file: new File([""], "a") }) }, { extensions: [{ name: "a b", zip_file: new File([""], "a") }] }],
+      [
+        { extensions: many(21, { name: "a", zip_file: new File([""], "a") }) },
+        { extensions: [{ name: "a b", zip_file: new File([""], "a") }] },
+      ],
     ],
     [
       "ListTelemetryEvents",
       ListTelemetryEvents,
-      [{}, { order: "desc", since: "5m", until: "2026-01-31T12:00:00Z", limit: 100, category: ["network", "monitor"], offset: 0 }],
-      [{ order: "up" }, { since: "yesterday" }, { limit: 101 }, { limit: 0 }, { category: ["weather"] }, { offset: -1 }],
+      [
+        {},
+        {
+          order: "desc",
+          since: "5m",
+          until: "2026-01-31T12:00:00Z",
+          limit: 100,
+          category: ["network", "monitor"],
+          offset: 0,
+        },
+      ],
+      [
+        { order: "up" },
+        { since: "yesterday" },
+        { limit: 101 },
+        { limit: 0 },
+        { category: ["weather"] },
+        { offset: -1 },
+      ],
     ],
   ])("of %s", (_, schema, good, bad) => {
     expect(good.filter((value) => !accepts(schema, value))).toEqual([]);
@@ -147,13 +177,18 @@ describe("limits", () => {
 describe("rules between fields", () => {
   it.each<[string, z.core.$ZodType, unknown[], unknown[]]>([
     [
-      "an action has the field that its type names, and no other",
+      "an action has only the field of its type",
       ComputerAction,
       [sleep, { type: "set_cursor", set_cursor: { hidden: true } }],
-      [{ type: "sleep" }, { type: "sleep", set_cursor: { hidden: true } }, { ...sleep, set_cursor: { hidden: true } }, { type: "dance", dance: {} }],
+      [
+        { type: "sleep" },
+        { type: "sleep", set_cursor: { hidden: true } },
+        { ...sleep, set_cursor: { hidden: true } },
+        { type: "dance", dance: {} },
+      ],
     ],
     [
-      "a log's source needs its name",
+      "a log source requires its field",
       StreamBrowserLogs,
       [
         { source: "path", path: "/a" },
@@ -162,19 +197,28 @@ describe("rules between fields", () => {
       [{ source: "path" }, { source: "supervisor", path: "/a" }, { source: "path", path: "a" }],
     ],
     [
-      "a proxy is chosen in one way",
+      "a proxy is chosen by one field",
       BrowserProxyConfig,
       [{ id: "a" }, { name: "a" }, { mode: "direct" }],
       [{}, { id: "a", name: "a" }, { mode: "fast" }],
     ],
     [
-      "a new session has proxy or proxy_id",
+      "a new session has only one of proxy and proxy_id",
       CreateBrowser,
-      [{ proxy: { mode: "default" } }, { proxy_id: "a" }, { memory: "8GiB", region: "rack-7", network: { private_hosts: [] } }],
-      [{ proxy: { id: "a" }, proxy_id: "a" }, { memory: "3GiB" }, { region: "" }, { network: { private_hosts: many(33, "a") } }],
+      [
+        { proxy: { mode: "default" } },
+        { proxy_id: "a" },
+        { memory: "8GiB", region: "rack-7", network: { private_hosts: [] } },
+      ],
+      [
+        { proxy: { id: "a" }, proxy_id: "a" },
+        { memory: "3GiB" },
+        { region: "" },
+        { network: { private_hosts: many(33, "a") } },
+      ],
     ],
     [
-      "a changed session has one of three",
+      "a changed session has only one of the proxy fields",
       UpdateBrowser,
       [{ proxy: { id: "a" } }, { proxy_id: null, disable_default_proxy: true }],
       [
@@ -183,7 +227,7 @@ describe("rules between fields", () => {
       ],
     ],
     [
-      "an export is on, or has no destination",
+      "a disabled export has no destination",
       TelemetryExportRequest,
       [{}, { otlp: { enabled: false } }, { otlp: { destination: { name: "a" } } }],
       [{ otlp: { destination: { name: "a" }, enabled: false } }, { otlp: { destination: {} } }],
@@ -204,25 +248,36 @@ describe("telemetry events", () => {
   });
   const stack = { callFrames: [{ functionName: "", scriptId: "1", url: "https://a", lineNumber: 0, columnNumber: 1 }] };
 
-  it("are checked by their kind, with unknown fields and values let through", () => {
+  it("are checked by their type, but may have unknown fields and values", () => {
     expect(
       accepts(
         TelemetryEvent,
-        event("console_log", "console", { text: "a", stack_trace: { ...stack, parent: stack }, url: "https://a", new_field: 1 }),
+        event("console_log", "console", {
+          text: "a",
+          stack_trace: { ...stack, parent: stack },
+          url: "https://a",
+          new_field: 1,
+        }),
       ),
     ).toBe(true);
-    expect(accepts(TelemetryEvent, event("proxy_error", "network", { code: "a_new_code", request_id: "r", status: 502 }))).toBe(true);
-    expect(accepts(TelemetryEvent, { ...event("cdp_connect", "connection"), source: { kind: "a_new_source" } })).toBe(true);
+    expect(
+      accepts(TelemetryEvent, event("proxy_error", "network", { code: "a_new_code", request_id: "r", status: 502 })),
+    ).toBe(true);
+    expect(accepts(TelemetryEvent, { ...event("cdp_connect", "connection"), source: { kind: "a_new_source" } })).toBe(
+      true,
+    );
   });
 
-  it("of a known kind must be whole", () => {
+  it("of a known type must be complete", () => {
     expect(accepts(TelemetryEvent, event("console_error", "console", {}))).toBe(false);
-    expect(accepts(TelemetryEvent, event("console_log", "console", { stack_trace: { ...stack, parent: {} } }))).toBe(false);
+    expect(accepts(TelemetryEvent, event("console_log", "console", { stack_trace: { ...stack, parent: {} } }))).toBe(
+      false,
+    );
     expect(accepts(TelemetryEvent, { type: "page_load" })).toBe(false);
     expect(accepts(TelemetryEvent, { ...event("page_load", "page"), type: undefined })).toBe(false);
   });
 
-  it("of a kind that is not known pass as they are, in their envelope", () => {
+  it("of an unknown type pass unchanged, inside their envelope", () => {
     const envelope = { seq: 7, event: { type: "weather_changed", wind: [1] } };
     expect(z.parse(TelemetryEnvelope, envelope)).toEqual(envelope);
     expect(accepts(TelemetryEnvelope, { event: envelope.event })).toBe(false);

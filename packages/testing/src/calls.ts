@@ -1,34 +1,32 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 
-/** A request that the fake has got. */
+/** A request that the fake received. */
 export interface FakeCall {
-  /** The operation, `profiles.get`; `undefined` where no operation has this method and path. */
+  /** The operation, `profiles.get`; `undefined` if no operation has this method and path. */
   readonly operationId: string | undefined;
   readonly method: string;
-  /** As it was sent, with what follows the `?`. */
+  /** The raw path, with the query. */
   readonly path: string;
-  /** The path's placeholders, decoded; empty when the call was refused before they were read. */
+  /** The path's placeholders, decoded; empty if the call was refused earlier. */
   readonly params: Readonly<Record<string, unknown>>;
-  /** The checked query, with its defaults; empty when the call was refused. */
+  /** The checked query, with its defaults; empty if the call was refused. */
   readonly query: Readonly<Record<string, unknown>>;
-  /** The checked JSON body; `undefined` for other bodies, and when the call was refused. */
+  /** The checked JSON body; `undefined` for other bodies and refused calls. */
   readonly body: unknown;
-  /** Names in lower case. */
+  /** Lower-case names. */
   readonly headers: Readonly<IncomingHttpHeaders>;
-  /** Status of the answer; `undefined` while there is none, and when the connection was cut before. */
+  /** Status of the answer; `undefined` before the answer and for cut connections. */
   readonly status: number | undefined;
 }
 
-/** A call while it is answered. */
 export interface RecordedCall {
   readonly call: { -readonly [Field in keyof FakeCall]: FakeCall[Field] };
   /** Closes the connection without an answer. */
   drop(): void;
-  /** Aborted when the connection closes, or the answer is complete. */
+  /** Aborted when the connection closes or the answer is complete. */
   closed(): AbortSignal;
 }
 
-/** Begins the record of a request. */
 export function recordCall(request: IncomingMessage, response: ServerResponse): RecordedCall {
   let answered: number | undefined;
   let open: ServerResponse | undefined = response;
@@ -46,7 +44,7 @@ export function recordCall(request: IncomingMessage, response: ServerResponse): 
       query: {},
       body: undefined,
       headers: { ...request.headers },
-      // A property of its own, so that copies and comparisons see it.
+      // An own property, so that copies and comparisons include it.
       get status() {
         return statusOf();
       },

@@ -10,7 +10,6 @@ function start(): { fake: FakeShoal; shoal: Shoal } {
   return { fake, shoal: new Shoal({ apiKey: fake.apiKey, fetch: fake.fetch }) };
 }
 
-/** The same without the client's retries: each call is one request. */
 function startOnce(): { fake: FakeShoal; shoal: Shoal } {
   const fake = createFakeShoal();
   return { fake, shoal: new Shoal({ apiKey: fake.apiKey, fetch: fake.fetch, maxRetries: 0 }) };
@@ -24,7 +23,7 @@ async function refusalOf(call: Promise<unknown>): Promise<string> {
   return ApiError.isInstance(outcome) ? `${outcome.status} ${outcome.code}` : String(outcome);
 }
 
-it("plays the service for a client, in memory", async () => {
+it("serves a client in memory", async () => {
   const { fake, shoal } = start();
   await using browser = await shoal.browsers.create({ name: "shop", tags: { team: "a" } });
   const { fs } = shoal.browsers;
@@ -52,7 +51,7 @@ it("plays the service for a client, in memory", async () => {
 });
 
 describe("calls", () => {
-  it("tell what was sent and how it was answered", async () => {
+  it("record the request and the status of its answer", async () => {
     const { fake, shoal } = start();
     await shoal.profiles.list({ limit: 5, query: "ü" });
     await shoal.profiles.get("no/where").catch(() => undefined);
@@ -73,7 +72,7 @@ describe("calls", () => {
 });
 
 describe("failNext", () => {
-  it("answers with a status, as often as asked", async () => {
+  it("answers with a status, the given number of times", async () => {
     const { fake, shoal } = startOnce();
     fake.failNext("profiles.list", { status: 503, retryAfterSeconds: 1, times: 2 });
     fake.failNext("profiles.list", { status: 409, code: "name_taken", message: "Taken." });
@@ -82,15 +81,15 @@ describe("failNext", () => {
     await expect(shoal.profiles.list()).rejects.toMatchObject({ status: 409, code: "name_taken", message: "Taken." });
     expect((await shoal.profiles.list()).items).toEqual([]);
     expect(() => {
-      // @ts-expect-error -- a typing error is one of the compiler already
+      // @ts-expect-error -- a misspelled name is also a compile error
       fake.failNext("profiles.lst", {});
-    }).toThrow("There is no operation profiles.lst");
+    }).toThrow("Unknown operation profiles.lst");
     expect(() => {
       fake.failNext("profiles.list", { status: 200 });
     }).toThrow("400 to 599");
   });
 
-  it("lets a client's retries be seen", async () => {
+  it("makes a client's retries observable", async () => {
     const { fake, shoal } = start();
     fake.failNext("profiles.create", { status: 503, retryAfterSeconds: 0 });
     expect((await shoal.profiles.create({ name: "a" })).name).toBe("a");
@@ -98,7 +97,7 @@ describe("failNext", () => {
     expect(new Set(fake.calls.map(({ headers }) => headers["idempotency-key"])).size).toBe(1);
   });
 
-  it("cuts connections before a call takes effect, and after", async () => {
+  it("cuts connections before and after a call takes effect", async () => {
     const { fake, shoal } = startOnce();
     fake.failNext("profiles.create", { cut: "before" });
     await expect(shoal.profiles.create({ name: "a" })).rejects.toMatchObject({ name: "ConnectionError" });
@@ -108,14 +107,14 @@ describe("failNext", () => {
     expect(fake.calls.map(({ status }) => status)).toEqual([undefined, undefined, 200]);
   });
 
-  it("cuts an answer that the client then gets by its idempotency key", async () => {
+  it("cuts an answer that the client then receives by its idempotency key", async () => {
     const { fake, shoal } = start();
     fake.failNext("profiles.create", { cut: "answer" });
     expect((await shoal.profiles.create({ name: "a" })).name).toBe("a");
     expect((await shoal.profiles.list()).items).toHaveLength(1);
   });
 
-  it("cuts streams, which readers resume, and downloads, which they notice", async () => {
+  it("cuts streams, which readers resume, and downloads, which readers notice", async () => {
     const { fake, shoal } = start();
     const { fs } = shoal.browsers;
     const { session_id: id } = await shoal.browsers.create();
@@ -125,21 +124,25 @@ describe("failNext", () => {
     const seen: unknown[] = [];
     for await (const { name } of fs.watch.events(id, watch_id)) if (seen.push(name) === 3) break;
     expect(seen).toEqual(["a", "b", "c"]);
-    expect(fake.calls.filter(({ operationId }) => operationId === "browsers.fs.watch.events").map(({ headers }) => headers["last-event-id"])).toEqual(
-      [undefined, "2"],
-    );
+    expect(
+      fake.calls
+        .filter(({ operationId }) => operationId === "browsers.fs.watch.events")
+        .map(({ headers }) => headers["last-event-id"]),
+    ).toEqual([undefined, "2"]);
     fake.failNext("browsers.fs.readFile", { cut: { afterBytes: 10 } });
     await expect(fs.readText(id, { path: "/tmp/a" })).rejects.toThrow();
   });
 
-  it("delays", async () => {
+  it("delays answers", async () => {
     const { fake, shoal } = startOnce();
     fake.failNext("profiles.list", { delayMs: 60_000 });
-    await expect(shoal.profiles.list({}, { signal: AbortSignal.timeout(20) })).rejects.toMatchObject({ name: "TimeoutError" });
+    await expect(shoal.profiles.list({}, { signal: AbortSignal.timeout(20) })).rejects.toMatchObject({
+      name: "TimeoutError",
+    });
   });
 });
 
-it("says of an operation or an option without behaviour that it has none", async () => {
+it("names operations and options without behaviour", async () => {
   const { shoal } = startOnce();
   await expect(shoal.proxies.list()).rejects.toMatchObject({
     status: 501,
@@ -150,7 +153,7 @@ it("says of an operation or an option without behaviour that it has none", async
     status: 501,
     message: expect.stringContaining("body.proxy_id") as string,
   });
-  // Who may not see the session is told so first, as by the service.
+  // As in the service, a caller without access to the session gets a 404 first.
   await expect(shoal.browsers.process.exec("nowhere", { command: "true" })).rejects.toMatchObject({ status: 404 });
   const { session_id } = await shoal.browsers.create();
   await expect(shoal.browsers.process.exec(session_id, { command: "true" })).rejects.toMatchObject({
@@ -159,14 +162,16 @@ it("says of an operation or an option without behaviour that it has none", async
   });
 });
 
-it("lets a test answer for itself, operations of an extension among them", async () => {
+it("lets a test define handlers, also for operations of an extension", async () => {
   const { fake, shoal } = startOnce();
   fake.handle(listProxies, ({ query, context }) => ({
     items: [{ id: context.projectId, type: "datacenter", name: String(query.limit) }],
     hasMore: false,
     nextOffset: undefined,
   }));
-  expect((await shoal.proxies.list({ limit: 7 })).items).toEqual([{ id: expect.any(String) as string, type: "datacenter", name: "7" }]);
+  expect((await shoal.proxies.list({ limit: 7 })).items).toEqual([
+    { id: expect.any(String) as string, type: "datacenter", name: "7" },
+  ]);
   await expect(shoal.proxies.list({ limit: 0 })).rejects.toMatchObject({ status: 400 });
   const greet = defineEndpoint({
     operationId: "greetings.create",
@@ -190,16 +195,20 @@ it("lets a test answer for itself, operations of an extension among them", async
   await expect(shoal.transport.call(greet, { body: {} })).rejects.toMatchObject({ status: 501 });
 });
 
-it("answers at the old paths of projects too", async () => {
+it("answers at the legacy paths of projects", async () => {
   const { fake, shoal } = start();
   const { id } = await shoal.projects.create({ name: "old" });
-  expect(await (await fake.fetch(`${fake.baseUrl}/projects/old`, { headers: { authorization: `Bearer ${fake.apiKey}` } })).json()).toMatchObject({
+  expect(
+    await (
+      await fake.fetch(`${fake.baseUrl}/projects/old`, { headers: { authorization: `Bearer ${fake.apiKey}` } })
+    ).json(),
+  ).toMatchObject({
     id,
     name: "old",
   });
 });
 
-it("ends sessions as the service does by itself", async () => {
+it("ends sessions with the reasons of the service", async () => {
   const { fake, shoal } = start();
   const { session_id: id } = await shoal.browsers.create({ name: "a" });
   const { watch_id } = await shoal.browsers.fs.watch.start(id, { path: "/tmp" });
@@ -215,17 +224,19 @@ it("ends sessions as the service does by itself", async () => {
   }).toThrow("No browser a runs");
 });
 
-it("keeps projects apart", async () => {
+it("separates projects", async () => {
   const { fake, shoal } = start();
   const project = fake.addProject("other");
   const { key } = await shoal.apiKeys.create({ name: "its own", project_id: project });
   const other = new Shoal({ apiKey: key, fetch: fake.fetch });
   await other.profiles.create({ name: "a" });
   expect((await shoal.profiles.list()).items).toEqual([]);
-  expect((await new Shoal({ apiKey: fake.apiKey, fetch: fake.fetch, project: "other" }).profiles.list()).items).toHaveLength(1);
+  expect(
+    (await new Shoal({ apiKey: fake.apiKey, fetch: fake.fetch, project: "other" }).profiles.list()).items,
+  ).toHaveLength(1);
 });
 
-it("forgets everything but its key", async () => {
+it("forgets everything except its key on reset", async () => {
   const { fake, shoal } = start();
   await shoal.profiles.create({ name: "a" });
   fake.failNext("profiles.list", { status: 500 });
@@ -245,11 +256,15 @@ it("serves the same state on a port", async () => {
   await remote.browsers.fs.writeFile(session_id, new Blob(["x".repeat(1_000_000)]), { path: "/tmp/large" });
   expect((await shoal.browsers.fs.readBytes(session_id, { path: "/tmp/large" })).length).toBe(1_000_000);
   fake.failNext("profiles.list", { cut: "before" });
-  await expect(new Shoal({ apiKey: fake.apiKey, baseUrl: listener.baseUrl, maxRetries: 0 }).profiles.list()).rejects.toMatchObject({
+  await expect(
+    new Shoal({ apiKey: fake.apiKey, baseUrl: listener.baseUrl, maxRetries: 0 }).profiles.list(),
+  ).rejects.toMatchObject({
     name: "ConnectionError",
   });
   await listener.close();
-  await expect(new Shoal({ apiKey: fake.apiKey, baseUrl: listener.baseUrl, maxRetries: 0 }).profiles.list()).rejects.toMatchObject({
+  await expect(
+    new Shoal({ apiKey: fake.apiKey, baseUrl: listener.baseUrl, maxRetries: 0 }).profiles.list(),
+  ).rejects.toMatchObject({
     name: "ConnectionError",
   });
 });

@@ -1,107 +1,106 @@
 import { contract, type Endpoint } from "@shoal/contract";
-import { readIdempotencyKey, ServiceError, type Handler, type Handlers } from "@shoal/router";
+import {
+  IdempotencyMemory,
+  repeatable,
+  ServiceError,
+  type Handler,
+  type HandlerCall,
+  type Handlers,
+} from "@shoal/router";
 import { answerFetch } from "@shoal/router/fetch";
 import { createHttpRouter } from "@shoal/router/http";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { authenticate, type Access } from "./access.ts";
-import { apiKeyHandlers } from "./areas/api-keys.ts";
-import { browserHandlers, endSession, runningSession } from "./areas/browsers.ts";
-import { authContextHandlers } from "./areas/auth-context.ts";
-import { profileHandlers } from "./areas/profiles.ts";
-import { newProject, projectHandlers } from "./areas/projects.ts";
-import { serviceHandlers } from "./areas/service.ts";
+import { authenticate, type Access } from "./state/access.ts";
+import * as areas from "./areas.ts";
+import { endSession, runningSession } from "./areas/browsers.ts";
+import { newProject } from "./areas/projects.ts";
 import { recordCall, type FakeCall, type RecordedCall } from "./calls.ts";
 import { cutLate, failEarly, Faults, type Fault } from "./faults.ts";
-import { fileHandlers } from "./files/handlers.ts";
-import { IdempotencyMemory } from "./idempotency.ts";
 import { listen, type FakeListener, type ListenOptions } from "./listen.ts";
-import { Store, type SessionRow } from "./store.ts";
+import type { FakeAction } from "./state/apps.ts";
+import { Store, type SessionRow } from "./state/store.ts";
 
-/** The name of an operation, `profiles.get`. */
+/** Name of an operation, for instance `profiles.get`. */
 export type OperationId = (typeof contract)[keyof typeof contract]["operationId"];
 
-/** A Shoal service inside this process, no browser, no network: projects, keys, profiles, sessions and their files; what it does not keep answers 501, or what {@link FakeShoal.handle} says. */
+/** In this process without browsers or network. Other operations answer 501, or {@link FakeShoal.handle}. */
 export interface FakeShoal {
   /** A key for the whole organisation. */
   readonly apiKey: string;
-  /** An address that nothing listens on; `fetch` answers for it, and for any other. */
+  /** An address without a listener; `fetch` answers for every host. */
   readonly baseUrl: string;
-  /** Answers as the service would. Give it to `new Shoal({ fetch })`. */
+  /** Answers like the service. Pass it to `new Shoal({ fetch })`. */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
-  /** Every request since the start, or since `reset`, the last 10,000 of them. */
+  /** The last 10,000 requests since the start or `reset`. */
   readonly calls: readonly FakeCall[];
-  /**
-   * Lets the next call of an operation fail; calls of it that were told to fail before come first.
-   *
-   * @throws {TypeError} for an operation that there is not.
-   */
+  /** Several faults apply in order. @throws {TypeError} for an unknown operation. */
   failNext(operationId: OperationId, fault: Fault): void;
   /**
-   * Answers an operation by a handler of the test's own: one that the fake has no behaviour for, one that is to behave otherwise, or one of an extension.
-   * Requests are checked first, and calls recorded, as ever.
+   * Answers an operation with the test's handler, also one of an extension. Requests are still validated and recorded.
    *
    * @example
    * fake.handle(listProxies, () => ({ items: [proxy], hasMore: false, nextOffset: undefined }));
    */
   handle<E extends Endpoint>(endpoint: E, handler: Handler<E, FakeCaller>): void;
-  /** Makes a project. @returns its id; a key of its own comes from `apiKeys.create({ project_id })`. */
+  /** Makes a project. @returns its id; create its key with `apiKeys.create({ project_id })`. */
   addProject(name: string): string;
-  /** Ends a running session as the service does by itself. @param reason - the session's `ended_reason`; `timeout` when absent. */
+  /**
+   * Adds an app to the next deployments. They also have the apps that this process registered with `@shoal/client/app`.
+   * Sources of deployments do not run.
+   * @param actions - by name; the returned value is the output.
+   */
+  addApp(name: string, actions: Readonly<Record<string, FakeAction>>): void;
+  /** Ends a running session. @param reason - the session's `ended_reason`; default `timeout`. */
   endBrowser(idOrName: string, reason?: "timeout" | "browser_crashed" | "instance_lost" | "server_stopped"): void;
-  /** Forgets everything but `apiKey`: sessions, profiles, other keys, projects, faults, handlers and calls. */
+  /** Resets everything except `apiKey`: sessions, profiles, apps, other keys, projects, faults, handlers and calls. */
   reset(): void;
-  /** Serves the same state on a TCP port, for programs that cannot be given a `fetch`. Close it at the end of the test. */
+  /** Serves the same state on a TCP port, for programs without a `fetch` option. Close it at the end of the test. */
   listen(options?: ListenOptions): Promise<FakeListener>;
 }
 
-/** Who sent a request. */
+/** The caller of a request. */
 export interface FakeCaller {
-  /** Id of the API key. */
   readonly keyId: string;
-  /** The project that the request acts in. */
   readonly projectId: string;
 }
 
 const maxCalls = 10_000;
 
-/** What handlers find in `context`. */
 interface FakeContext extends Access, FakeCaller {
   readonly recorded: RecordedCall;
   readonly fault: Fault | undefined;
-  /** Of operations inside a browser: the session. */
+  /** The session, for operations inside a browser. */
   readonly session: SessionRow | undefined;
 }
 
-/** Everything that `reset` forgets. */
 interface State {
   readonly store: Store;
-  readonly memory: IdempotencyMemory;
+  readonly memory: IdempotencyMemory<FakeContext>;
   /** By the operation's name in the contract. */
   readonly handlers: ReadonlyMap<string, Handler<Endpoint, FakeContext>>;
 }
 
+type Makers = Pick<typeof areas, Extract<keyof typeof areas, `${string}Handlers`>>;
+const makersOfHandlers: Readonly<Record<string, (store: Store) => Partial<Handlers<typeof contract, FakeContext>>>> =
+  Object.fromEntries(Object.entries(areas).filter(([name]) => name.endsWith("Handlers"))) as unknown as Makers;
+
 function createState(apiKey?: string): State {
   const store = new Store(apiKey);
-  const handlers = {
-    ...apiKeyHandlers(store),
-    ...authContextHandlers(),
-    ...browserHandlers(store),
-    ...profileHandlers(store),
-    ...projectHandlers(store),
-    ...serviceHandlers(),
-    ...fileHandlers<FakeContext>(({ session }) => {
-      if (session === undefined) throw new TypeError("An operation on files has no session.");
-      return session;
-    }),
-  } satisfies Partial<Handlers<typeof contract, FakeContext>>;
-  // `satisfies` holds each handler to its endpoint.
-  const byName = new Map(Object.entries(handlers as unknown as Record<string, Handler<Endpoint, FakeContext>>));
-  // The same operations at their old paths.
+  const handlers = Object.values(makersOfHandlers).map((handlersOf) => handlersOf(store));
+  // The types of the makers tie each handler to its endpoint.
+  const byName = new Map(
+    Object.entries(Object.assign({}, ...handlers) as Record<string, Handler<Endpoint, FakeContext>>),
+  );
+  // The same operations at their legacy paths.
   for (const [name, handler] of [...byName]) if (`${name}Legacy` in contract) byName.set(`${name}Legacy`, handler);
-  return { store, memory: new IdempotencyMemory(), handlers: byName };
+  return {
+    store,
+    memory: new IdempotencyMemory<FakeContext>({ scopeOf: ({ key, session }) => session?.id ?? key.id }),
+    handlers: byName,
+  };
 }
 
-/** Operations that the fake has behaviour for, by their names, sorted: what its README lists. */
+/** The operations with behaviour by name, sorted, for the README. */
 export function operationsInMemory(): OperationId[] {
   const { handlers } = createState();
   return Object.entries(contract)
@@ -110,126 +109,137 @@ export function operationsInMemory(): OperationId[] {
     .sort();
 }
 
+class FakeService {
+  state = createState();
+  readonly faults = new Faults();
+  readonly calls: FakeCall[] = [];
+  readonly ownHandlers = new Map<string, Handler<Endpoint, FakeContext>>();
+  readonly #records = new WeakMap<IncomingMessage, RecordedCall>();
+  readonly #mounted = new Set<string>();
+  readonly #router = createHttpRouter<FakeContext>({
+    context: (request, endpoint) => this.#contextOf(request, endpoint),
+  });
+
+  constructor() {
+    for (const [name, endpoint] of Object.entries<Endpoint>(contract)) this.#mount(endpoint, name);
+  }
+
+  readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
+    const recorded = recordCall(request, response);
+    this.#records.set(request, recorded);
+    this.calls.push(recorded.call);
+    if (this.calls.length > maxCalls) this.calls.shift();
+    this.#router.handle(request, response);
+  };
+
+  setHandler(endpoint: Endpoint, handler: Handler<Endpoint, FakeContext>): void {
+    if (!this.#mounted.has(endpoint.operationId)) this.#mount(endpoint, endpoint.operationId);
+    this.ownHandlers.set(endpoint.operationId, handler);
+  }
+
+  reset(): void {
+    const { adminKey, deployments, invocations, sessions } = this.state.store;
+    for (const session of sessions) endSession(session, "server_stopped");
+    for (const { events, stop } of invocations) {
+      stop.abort();
+      events.close();
+    }
+    for (const { events } of deployments) events.close();
+    this.state = createState(adminKey.secret);
+    this.faults.clear();
+    this.ownHandlers.clear();
+    this.calls.length = 0;
+  }
+
+  async #contextOf(request: IncomingMessage, endpoint: Endpoint): Promise<FakeContext> {
+    const { store } = this.state;
+    const recorded = this.#records.get(request);
+    if (recorded === undefined) throw new TypeError("A request came past `handle`.");
+    const { call } = recorded;
+    call.operationId = endpoint.operationId;
+    const fault = this.faults.take(endpoint.operationId);
+    if (fault !== undefined) await failEarly(fault, endpoint.operationId, recorded);
+    const { adminKey, defaultProject } = store;
+    const access: Access =
+      endpoint.auth === "none"
+        ? { key: adminKey, projectId: defaultProject.id, namedProjectId: undefined, baseUrl: "" }
+        : authenticate(store, request.headers);
+    // As in the service, the session is looked up before the request is validated.
+    const session =
+      endpoint.plane === "instance" ? runningSession(store, access.projectId, sessionNameIn(call.path)) : undefined;
+    return { ...access, keyId: access.key.id, recorded, fault, session };
+  }
+
+  #mount(endpoint: Endpoint, name: string): void {
+    this.#router.mount(endpoint, (given) => this.#answer(endpoint, name, given));
+    this.#mounted.add(endpoint.operationId);
+  }
+
+  async #answer(endpoint: Endpoint, name: string, given: HandlerCall<Endpoint, FakeContext>): Promise<undefined> {
+    const { handlers, memory } = this.state;
+    const { body, params, query } = given;
+    const { fault, recorded } = given.context;
+    const { call } = recorded;
+    call.params = { ...params };
+    call.query = { ...query };
+    if (endpoint.body?.kind === "json") call.body = body;
+    const handler = this.ownHandlers.get(endpoint.operationId) ?? handlers.get(name);
+    if (handler === undefined) throw notInFake(endpoint);
+    const result: unknown = await repeatable(endpoint, handler, memory)(given);
+    // Cutting a result keeps its kind.
+    return cutLate(result, fault, () => {
+      recorded.drop();
+    }) as undefined;
+  }
+}
+
 /**
- * Makes a fake service for a test.
+ * Makes a fake service.
  *
  * @example
  * const fake = createFakeShoal();
  * const shoal = new Shoal({ apiKey: fake.apiKey, fetch: fake.fetch });
  */
 export function createFakeShoal(): FakeShoal {
-  let state = createState();
-  const apiKey = state.store.adminKey.secret;
-  const faults = new Faults();
-  const calls: FakeCall[] = [];
-  const ownHandlers = new Map<string, Handler<Endpoint, FakeContext>>();
-  const records = new WeakMap<IncomingMessage, RecordedCall>();
-
-  async function contextOf(request: IncomingMessage, endpoint: Endpoint): Promise<FakeContext> {
-    const { store } = state;
-    const recorded = records.get(request);
-    if (recorded === undefined) throw new TypeError("A request came past `handle`.");
-    const { call } = recorded;
-    call.operationId = endpoint.operationId;
-    const fault = faults.take(endpoint.operationId);
-    if (fault !== undefined) await failEarly(fault, endpoint.operationId, recorded);
-    if (endpoint.auth === "none")
-      return {
-        key: store.adminKey,
-        keyId: store.adminKey.id,
-        projectId: store.defaultProject.id,
-        namedProjectId: undefined,
-        baseUrl: "",
-        recorded,
-        fault,
-        session: undefined,
-      };
-    const access = authenticate(store, request.headers);
-    // As the service does: the session is looked for before anything else of the request is checked.
-    const session = endpoint.plane === "instance" ? runningSession(store, access.projectId, sessionNameIn(call.path)) : undefined;
-    return { ...access, keyId: access.key.id, recorded, fault, session };
-  }
-
-  /** What the fake does around the handler of every operation. */
-  function around(endpoint: Endpoint, name: string): Handler<Endpoint, FakeContext> {
-    const isRepeatable = endpoint.method === "POST" && (endpoint.body === undefined || endpoint.body.kind === "json");
-    return async (given) => {
-      const { handlers, memory } = state;
-      const { body, params, query } = given;
-      const { fault, key, recorded, session } = given.context;
-      const { call } = recorded;
-      call.params = { ...params };
-      call.query = { ...query };
-      if (endpoint.body?.kind === "json") call.body = body;
-      const handler = ownHandlers.get(endpoint.operationId) ?? handlers.get(name);
-      if (handler === undefined) throw notInFake(endpoint);
-      const idempotencyKey = isRepeatable ? readIdempotencyKey(given.headers["idempotency-key"]) : undefined;
-      const result: unknown = await memory.answer(
-        idempotencyKey,
-        { operationId: endpoint.operationId, scope: session?.id ?? key.id, params, query, body },
-        () => handler(given),
-      );
-      // What is cut is of the kind that was there before.
-      return cutLate(result, fault, () => {
-        recorded.drop();
-      }) as undefined;
-    };
-  }
-
-  const router = createHttpRouter<FakeContext>({ context: contextOf });
-  const mounted = new Set<string>();
-  function mount(endpoint: Endpoint, name: string): void {
-    router.mount(endpoint, around(endpoint, name));
-    mounted.add(endpoint.operationId);
-  }
-  for (const [name, endpoint] of Object.entries<Endpoint>(contract)) mount(endpoint, name);
-
-  function handle(request: IncomingMessage, response: ServerResponse): void {
-    const recorded = recordCall(request, response);
-    records.set(request, recorded);
-    calls.push(recorded.call);
-    if (calls.length > maxCalls) calls.shift();
-    router.handle(request, response);
-  }
-
+  const service = new FakeService();
+  const { calls, faults, handle } = service;
   return {
-    apiKey,
+    apiKey: service.state.store.adminKey.secret,
     baseUrl: "http://shoal.test",
-    // A request is taken as it is: a copy of it would read its body ahead.
-    fetch: async (input, init) => answerFetch(handle, input instanceof Request && init === undefined ? input : new Request(input, init)),
+    // Pass requests unchanged: copying one would read its body ahead.
+    fetch: async (input, init) =>
+      answerFetch(handle, input instanceof Request && init === undefined ? input : new Request(input, init)),
     calls,
     failNext(operationId, fault) {
       if (!Object.values<Endpoint>(contract).some((endpoint) => endpoint.operationId === operationId))
-        throw new TypeError(`There is no operation ${operationId}. Name one as the client does, profiles.get for instance.`);
+        throw new TypeError(`Unknown operation ${operationId}. Use the client's names, for example profiles.get.`);
       faults.add(operationId, fault);
     },
     handle(endpoint, handler) {
-      if (!mounted.has(endpoint.operationId)) mount(endpoint, endpoint.operationId);
-      // It is called for this endpoint only.
-      ownHandlers.set(endpoint.operationId, handler as unknown as Handler<Endpoint, FakeContext>);
+      service.setHandler(endpoint, handler as unknown as Handler<Endpoint, FakeContext>);
     },
     addProject(name) {
       const project = newProject(name);
-      state.store.projects.push(project);
+      service.state.store.projects.push(project);
       return project.id;
     },
+    addApp(name, actions) {
+      service.state.store.apps.set(name, actions);
+    },
     endBrowser(idOrName, reason = "timeout") {
-      const session = state.store.findSession(undefined, idOrName);
-      if (session === undefined || session.ended !== undefined) throw new TypeError(`No browser ${idOrName} runs in the fake.`);
+      const session = service.state.store.findSession(undefined, idOrName);
+      if (session === undefined || session.ended !== undefined)
+        throw new TypeError(`No browser ${idOrName} runs in the fake.`);
       endSession(session, reason);
     },
     reset() {
-      for (const session of state.store.sessions) endSession(session, "server_stopped");
-      state = createState(apiKey);
-      faults.clear();
-      ownHandlers.clear();
-      calls.length = 0;
+      service.reset();
     },
     listen: (options) => listen(handle, options),
   };
 }
 
-/** `k3f9` in `/browsers/k3f9/fs/read_file?path=%2Fa`. */
+/** Returns `k3f9` for `/browsers/k3f9/fs/read_file?path=%2Fa`. */
 function sessionNameIn(path: string): string {
   const text = /^\/browsers\/([^/?]+)/.exec(path)?.[1] ?? "";
   try {
@@ -240,9 +250,7 @@ function sessionNameIn(path: string): string {
 }
 
 function notInFake({ operationId }: Endpoint): ServiceError {
-  return new ServiceError(
-    501,
-    "not_implemented",
-    `The fake of @shoal/testing has no behaviour for ${operationId}. Give it one with fake.handle(), or run this test against a real service.`,
-  );
+  return new ServiceError(501, "not_implemented", `The fake of @shoal/testing has no behaviour for ${operationId}.`, {
+    hint: "Add behaviour with fake.handle(), or run this test against a real service.",
+  });
 }

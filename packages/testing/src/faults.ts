@@ -4,24 +4,22 @@ import { Readable } from "node:stream";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import type { RecordedCall } from "./calls.ts";
 
-/** What goes wrong with a call. Several fields together happen in the order in which they stand here. */
+/** A fault of a call. Several fields apply in this order. */
 export interface Fault {
-  /** Milliseconds that pass before anything else happens. */
+  /** Delay in milliseconds before anything else. */
   readonly delayMs?: number;
-  /** Answer with this status, 400 to 599, and the usual error body. */
+  /** Answers with this status, 400 to 599, and the usual error body. */
   readonly status?: number;
-  /** The error's code; one that suits the status when absent. */
+  /** The error's code; default for the status if absent. */
   readonly code?: ErrorCode;
-  /** The error's message. */
   readonly message?: string;
   /** Seconds, sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
   /**
-   * Close the connection: before anything was answered (`"before"`), after the call has taken effect but before its answer (`"answer"`), or in the
-   * middle of a stream, after so many events or, of a download, bytes.
+   * Closes the connection: before the call, after it takes effect but before its answer, or in the middle of a stream.
    */
   readonly cut?: "before" | "answer" | { readonly afterEvents: number } | { readonly afterBytes: number };
-  /** How many calls it happens to; 1 when absent. */
+  /** Number of affected calls; default 1. */
   readonly times?: number;
 }
 
@@ -39,11 +37,10 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   529: "capacity_exhausted",
 };
 
-/** Faults that wait for their calls. */
 export class Faults {
   readonly #waiting = new Map<string, { readonly fault: Fault; left: number }[]>();
 
-  /** @throws {RangeError} for a status that is no error. */
+  /** @throws {RangeError} for a status below 400 or above 599. */
   add(operationId: string, fault: Fault): void {
     if (fault.status !== undefined && (!Number.isInteger(fault.status) || fault.status < 400 || fault.status > 599))
       throw new RangeError(`fault.status: expected 400 to 599, got ${fault.status}`);
@@ -52,7 +49,6 @@ export class Faults {
     this.#waiting.set(operationId, queue);
   }
 
-  /** The fault of the call that comes now. */
   take(operationId: string): Fault | undefined {
     const queue = this.#waiting.get(operationId) ?? [];
     const first = queue[0];
@@ -66,11 +62,15 @@ export class Faults {
   }
 }
 
-/** The part of a fault that comes before the call is looked at. A client that gives up ends a delay. */
-export async function failEarly(fault: Fault, operationId: string, { closed, drop }: Pick<RecordedCall, "closed" | "drop">): Promise<void> {
+/** Applies the faults that precede the call. A client that gives up ends a delay. */
+export async function failEarly(
+  fault: Fault,
+  operationId: string,
+  { closed, drop }: Pick<RecordedCall, "closed" | "drop">,
+): Promise<void> {
   if (fault.delayMs !== undefined) await sleep(fault.delayMs, undefined, { signal: closed() });
   if (fault.status !== undefined) {
-    const { message = `${operationId} was told to fail (failNext).`, retryAfterSeconds, status } = fault;
+    const { message = `${operationId} was set to fail (failNext).`, retryAfterSeconds, status } = fault;
     throw new ServiceError(
       status,
       fault.code ?? codes[status] ?? (status >= 500 ? "internal_error" : "bad_request"),
@@ -84,7 +84,7 @@ export async function failEarly(fault: Fault, operationId: string, { closed, dro
   }
 }
 
-/** A handler's result, cut where the fault says. @param drop - closes the connection. */
+/** Cuts a handler's result as its fault says. @param drop - closes the connection. */
 export function cutLate(result: unknown, fault: Fault | undefined, drop: () => void): unknown {
   const { cut } = fault ?? {};
   if (cut === undefined || cut === "before") return result;
@@ -129,7 +129,7 @@ function cutBytes(source: Readable, count: number): Readable {
     for await (const chunk of source as AsyncIterable<Buffer>) {
       if (chunk.length > left) {
         if (left > 0) yield chunk.subarray(0, left);
-        // What was written goes out first.
+        // Flush the bytes written so far.
         await setImmediate();
         throw new Error("The stream was cut (failNext).");
       }
@@ -137,6 +137,6 @@ function cutBytes(source: Readable, count: number): Readable {
       yield chunk;
     }
   }
-  // Nothing is read ahead: an error would take with it what waits to be read.
+  // No read-ahead: an error would discard buffered bytes.
   return Readable.from(begin(), { objectMode: false, highWaterMark: 1 });
 }

@@ -1,4 +1,5 @@
 export { createFakeShoal, type FakeCaller, type FakeShoal, type OperationId } from "./create-fake-shoal.ts";
 export type { FakeCall } from "./calls.ts";
+export type { FakeAction, FakeInvocation } from "./state/apps.ts";
 export type { Fault } from "./faults.ts";
 export type { FakeListener, ListenOptions } from "./listen.ts";

@@ -1,27 +1,27 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** How the fake listens. */
+/** Options of {@link FakeShoal.listen}. */
 export interface ListenOptions {
-  /** TCP port; a free one when absent. */
+  /** TCP port; default a free one. */
   readonly port?: number;
-  /** Address to listen on; 127.0.0.1 when absent. */
+  /** Address to listen on; default 127.0.0.1. */
   readonly host?: string;
 }
 
-/** A fake that listens. With `await using` it closes with the scope. */
+/** A listening fake. With `await using` it closes with the scope. */
 export interface FakeListener extends AsyncDisposable {
   /** `http://127.0.0.1:34567`. */
   readonly baseUrl: string;
-  /** Ends every connection and stops listening. The fake's state stays. */
+  /** Closes all connections and stops listening. The fake's state stays. */
   close(): Promise<void>;
 }
 
-/** Serves a handler of Node's requests. @throws {Error} of the system when the port is taken. */
+/** Serves a handler of Node's requests. @throws {Error} if the port is taken. */
 export async function listen(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
   { host = "127.0.0.1", port = 0 }: ListenOptions = {},
 ): Promise<FakeListener> {
-  // Loaded by those who listen: whoever uses `fetch` alone opens no socket.
+  // Loaded lazily: tests that only use `fetch` open no socket.
   const { createServer } = await import("node:http");
   const { answerClientError, requestIdOf } = await import("@shoal/router/http");
   const server = createServer(handle);

@@ -1,29 +1,46 @@
 import { getHealth, deleteProfile, getProfile, listBrowsers, readFile, watchEvents } from "@shoal/contract";
 import { describe, expect, it } from "vitest";
-import { ApiError, ContractError, createTransport, isShoalError, TimeoutError, type TransportOptions } from "./index.ts";
+import {
+  ApiError,
+  ContractError,
+  createTransport,
+  isShoalError,
+  TimeoutError,
+  type TransportOptions,
+} from "./index.ts";
 import { failureOf, profile, reply, serve, type TestServer } from "./node/testing/misbehaving-server.ts";
 
 const apiKey = "sk_secret_0123456789";
 const params = { id_or_name: "p1" };
-const make = (server: TestServer, options: Partial<TransportOptions> = {}) => createTransport({ baseUrl: server.baseUrl, apiKey, ...options });
+const make = (server: TestServer, options: Partial<TransportOptions> = {}) =>
+  createTransport({ baseUrl: server.baseUrl, apiKey, ...options });
 const quick = { "retry-after-ms": "1" };
 
 describe("request", () => {
-  it("carries key, project and headers, and keeps the path of baseUrl", async () => {
+  it("sends key, project and headers, and keeps the path of baseUrl", async () => {
     await using server = await serve((_, response) => {
       reply(response, 200, profile);
     });
-    const transport = make(server, { baseUrl: `${server.baseUrl}/base/`, project: "team a", headers: { "x-mine": "1" } });
+    const transport = make(server, {
+      baseUrl: `${server.baseUrl}/base/`,
+      project: "team a",
+      headers: { "x-mine": "1" },
+    });
     await transport.call(getProfile, { params: { id_or_name: "a/b ü?" } }, { headers: { "x-mine": "2" } });
     expect(server.seen[0]).toMatchObject({
       method: "GET",
       url: "/base/profiles/a%2Fb%20%C3%BC%3F",
-      headers: { authorization: `Bearer ${apiKey}`, "x-shoal-project": "team a", "x-mine": "2", accept: "application/json" },
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        "x-shoal-project": "team a",
+        "x-mine": "2",
+        accept: "application/json",
+      },
     });
     expect(server.seen[0]?.headers).not.toHaveProperty("idempotency-key");
   });
 
-  it("keeps the key from operations that need none", async () => {
+  it("sends no key to operations without authentication", async () => {
     await using server = await serve((_, response) => {
       reply(response, 200, { status: "ok", version: "1" });
     });
@@ -31,22 +48,26 @@ describe("request", () => {
     expect(server.seen[0]?.headers).not.toHaveProperty("authorization");
   });
 
-  it("writes queries as the wire has them", async () => {
+  it("encodes queries for the wire", async () => {
     await using server = await serve((_, response) => {
       reply(response, 200, []);
     });
-    await make(server).call(listBrowsers, { query: { limit: 5, status: "all", query: "a b&c", tags: { team: "back end", "x/y": "1" } } });
-    expect(server.seen[0]?.url).toBe("/browsers?limit=5&status=all&query=a%20b%26c&tags%5Bteam%5D=back%20end&tags%5Bx%2Fy%5D=1");
+    await make(server).call(listBrowsers, {
+      query: { limit: 5, status: "all", query: "a b&c", tags: { team: "back end", "x/y": "1" } },
+    });
+    expect(server.seen[0]?.url).toBe(
+      "/browsers?limit=5&status=all&query=a%20b%26c&tags%5Bteam%5D=back%20end&tags%5Bx%2Fy%5D=1",
+    );
   });
 
   it.each([
     ["", "must not be empty"],
     [".", 'must not be "."'],
     ["..", 'must not be ".."'],
-    ["a\nb", "must not hold control characters"],
-    ["a\u0000", "must not hold control characters"],
-    ["\ud800", "must not hold control characters or half a surrogate pair"],
-  ])("refuses the path parameter %j before anything is sent", async (value, problem) => {
+    ["a\nb", "must not contain control characters"],
+    ["a\u0000", "must not contain control characters"],
+    ["\ud800", "must not contain control characters or lone surrogates"],
+  ])("rejects the path parameter %j before sending it", async (value, problem) => {
     await using server = await serve((_, response) => {
       reply(response, 200, profile);
     });
@@ -57,34 +78,40 @@ describe("request", () => {
   });
 
   it.each(["not an address", "ftp://host", "http://user:p4ss@host", "http://host/?a=b"])(
-    "refuses the base address %j without repeating it",
+    "rejects the base URL %j without repeating it",
     (baseUrl) => {
       expect(() => createTransport({ baseUrl, apiKey })).toThrow(/^baseUrl must/);
       expect(() => createTransport({ baseUrl, apiKey })).not.toThrow(/p4ss/);
     },
   );
 
-  it("refuses a key and a header that cannot be sent, without repeating them", async () => {
+  it("rejects an invalid key and an invalid header without repeating them", async () => {
     expect(() => createTransport({ baseUrl: "http://host", apiKey: `${apiKey}\n` })).toThrow(/apiKey/);
     await using server = await serve((_, response) => {
       reply(response, 200, profile);
     });
-    const error = await failureOf(make(server).call(getProfile, { params }, { headers: { "x-secret": "hidden\nvalue" } }));
+    const error = await failureOf(
+      make(server).call(getProfile, { params }, { headers: { "x-secret": "hidden\nvalue" } }),
+    );
     expect(String(error)).toContain("x-secret");
     expect(String(error)).not.toContain("hidden");
   });
 
-  it("refuses to call what must be streamed or downloaded", async () => {
+  it("requires stream and download for their operations", async () => {
     await using server = await serve((_, response) => {
       reply(response, 200, {});
     });
     const transport = make(server);
     expect(() => transport.stream(getProfile, { params })).toThrow("use call instead of stream");
-    expect(String(await failureOf(transport.download(getProfile, { params })))).toContain("use call instead of download");
+    expect(String(await failureOf(transport.download(getProfile, { params })))).toContain(
+      "use call instead of download",
+    );
     expect(String(await failureOf(transport.call(readFile, { params: { id: "b" }, query: { path: "/x" } })))).toContain(
       "use download instead of call",
     );
-    expect(String(await failureOf(transport.call(watchEvents, { params: { id: "b", watch_id: "w" } })))).toContain("use stream instead of call");
+    expect(String(await failureOf(transport.call(watchEvents, { params: { id: "b", watch_id: "w" } })))).toContain(
+      "use stream instead of call",
+    );
     expect(server.seen).toHaveLength(0);
   });
 });
@@ -96,7 +123,7 @@ describe("answer", () => {
       response.end(body);
     });
 
-  it("is the parsed JSON itself, with fields of a newer service", async () => {
+  it("is the parsed JSON, including fields of a newer service", async () => {
     const newer = { ...profile, from_the_future: { deep: [1] } };
     await using server = await serve((_, response) => {
       reply(response, 200, newer);
@@ -104,7 +131,7 @@ describe("answer", () => {
     expect(await make(server).call(getProfile, { params })).toEqual(newer);
   });
 
-  it("is nothing for 204", async () => {
+  it("is undefined for 204", async () => {
     await using server = await answering(204, "");
     await expect(make(server).call(deleteProfile, { params })).resolves.toBeUndefined();
   });
@@ -116,18 +143,22 @@ describe("answer", () => {
   ])("that is %s is a ContractError", async (_, type, body, problem) => {
     await using server = await answering(200, body, { "content-type": type, "x-request-id": "r7" });
     const error = await failureOf(make(server).call(getProfile, { params }));
-    expect(ContractError.isInstance(error) && error).toMatchObject({ path: "body", requestId: "r7", code: "contract_mismatch" });
+    expect(ContractError.isInstance(error) && error).toMatchObject({
+      path: "body",
+      requestId: "r7",
+      code: "contract_mismatch",
+    });
     expect(String(error)).toContain(problem);
     expect(String(error)).not.toContain("secret page");
     expect(server.seen).toHaveLength(1);
   });
 
-  it("is taken as JSON whatever its content type says", async () => {
+  it("is parsed as JSON with any content type", async () => {
     await using server = await answering(200, JSON.stringify(profile), { "content-type": "text/plain" });
     expect(await make(server).call(getProfile, { params })).toEqual(profile);
   });
 
-  it("that does not fit names the field, not its value", async () => {
+  it("that does not fit the schema names the field, not its value", async () => {
     await using server = await serve((_, response) => {
       reply(response, 200, { ...profile, created_at: "yesterday, with a secret" });
     });
@@ -137,7 +168,7 @@ describe("answer", () => {
     expect(String(error)).not.toContain("secret");
   });
 
-  it("that does not fit passes with a warning, or without, as the caller wants", async () => {
+  it('that does not fit the schema passes with validate: "warn" or "off"', async () => {
     const odd = { ...profile, id: 7 };
     await using server = await serve((_, response) => {
       reply(response, 200, odd);
@@ -152,7 +183,7 @@ describe("answer", () => {
 });
 
 describe("error", () => {
-  it("carries what the service said", async () => {
+  it("has status, code, message and fields of the service's response", async () => {
     await using server = await serve((_, response) => {
       reply(response, 404, {
         code: "not_found",
@@ -177,7 +208,7 @@ describe("error", () => {
     expect(ApiError.isInstance(error) && error.fields).toEqual({ existing_id: "p0", left: 0, more: null });
   });
 
-  it("of a proxy tells its status and not its page", async () => {
+  it("of a proxy reports its status and omits its page", async () => {
     await using server = await serve((_, response) => {
       response.writeHead(403, { "content-type": "text/html" }).end("<html>private page</html>");
     });
@@ -187,7 +218,7 @@ describe("error", () => {
     expect(String(error)).not.toContain("private");
   });
 
-  it("with an endless or a broken body still tells its status", async () => {
+  it("with an endless or broken body still has its status", async () => {
     await using server = await serve((_, response, count) => {
       response.writeHead(400);
       if (count === 1) {
@@ -209,7 +240,7 @@ describe("error", () => {
     }
   });
 
-  it("is thrown for a redirect, which is not followed: the key stays here", async () => {
+  it("is thrown for a redirect, which is not followed, so that the key is not sent elsewhere", async () => {
     await using elsewhere = await serve((_, response) => {
       reply(response, 200, profile);
     });
@@ -224,7 +255,7 @@ describe("error", () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it("is recognised across copies of the package by its mark", () => {
+  it("is recognised across copies of the package", () => {
     expect(ApiError.isInstance({ [Symbol.for("shoal.error.ApiError")]: true })).toBe(true);
     expect(ApiError.isInstance(new Error("other"))).toBe(false);
     expect(isShoalError(new TimeoutError("late", 1))).toBe(true);
@@ -233,7 +264,7 @@ describe("error", () => {
 });
 
 describe("fetch", () => {
-  it("gives the answer as it is, after the retries", async () => {
+  it("returns the raw response after the retries", async () => {
     await using server = await serve((_, response, count) => {
       reply(response, count < 3 ? 503 : 404, { code: "not_found", message: "gone" }, quick);
     });

@@ -1,5 +1,18 @@
-export { createTransport, type CallArguments, type CallResult, type DownloadResult, type Transport } from "./transport.ts";
-export { ApiError, ConnectionError, ContractError, isShoalError, TimeoutError, type ShoalError } from "./errors.ts";
+export {
+  createTransport,
+  type CallArguments,
+  type CallResult,
+  type DownloadResult,
+  type Transport,
+} from "./transport.ts";
+export {
+  ApiError,
+  ConnectionError,
+  ContractError,
+  isShoalError,
+  TimeoutError,
+  type ShoalError,
+} from "./surface/errors.ts";
 export type {
   CallOptions,
   DownloadOptions,
@@ -13,11 +26,11 @@ export type {
   TransportHooks,
   TransportLogger,
   TransportOptions,
+  UploadProgress,
   Validation,
-} from "./options.ts";
-export type { UploadProgress } from "./upload.ts";
-export type { Download } from "./download.ts";
-export type { EventStream } from "./event-stream.ts";
-export type { ItemPage } from "./page.ts";
-export { pause } from "./clock.ts";
-export { requestUrl } from "./url.ts";
+} from "./surface/options.ts";
+export type { Download } from "./answers/download.ts";
+export type { EventStream } from "./events/event-stream.ts";
+export type { ItemPage } from "./answers/page.ts";
+export { pause } from "./exchange/pause.ts";
+export { requestUrl } from "./request/url.ts";

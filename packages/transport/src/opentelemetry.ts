@@ -1,33 +1,41 @@
-import type { FailureInfo, RequestInfo, ResponseInfo, TransportHooks } from "./options.ts";
+import type { FailureInfo, RequestInfo, ResponseInfo, TransportHooks } from "./surface/options.ts";
 
-/** The part of a span that is used. */
+/** The required part of a span. */
 export interface TelemetrySpan {
-  /** Sets `http.request.method` and the like. */
+  /** Sets an attribute such as `http.request.method`. */
   setAttribute(name: string, value: string | number | boolean): unknown;
-  /** Marks a call that failed: code 2. */
+  /** Sets status code 2 when the call failed. */
   setStatus(status: { code: number; message?: string }): unknown;
-  /** Called once, when the call is over. */
+  /** Called once, at the end of the attempt. */
   end(): unknown;
 }
 
-/** The part of `@opentelemetry/api` (1.x) that is used: `import * as api from "@opentelemetry/api"` is one. */
+/** The required part of `@opentelemetry/api` 1.x: `import * as api from "@opentelemetry/api"`. */
 export interface OpenTelemetryApi<Context = unknown, Span extends TelemetrySpan = TelemetrySpan> {
   readonly trace: {
-    /** Makes spans. @param name - of the instrumentation: this package's. */
+    /** Returns a tracer. @param name - name of the instrumentation: this package. */
     getTracer(name: string): {
-      /** Begins the span of one try. */
-      startSpan(name: string, options: { kind: number; attributes: Record<string, string | number> }, context: Context): Span;
+      /** Starts the span of one attempt. */
+      startSpan(
+        name: string,
+        options: { kind: number; attributes: Record<string, string | number> },
+        context: Context,
+      ): Span;
     };
-    /** The context in which the span is the present one. */
+    /** With the span as the active one. */
     setSpan(context: Context, span: Span): Context;
   };
   readonly context: {
-    /** The context in which the call was made. */
+    /** Returns the context of the caller. */
     active(): Context;
   };
   readonly propagation: {
-    /** Writes `traceparent` into a request's headers. */
-    inject(context: Context, carrier: Headers, setter: { set(carrier: Headers, name: string, value: string): void }): void;
+    /** Adds `traceparent` to the headers of a request. */
+    inject(
+      context: Context,
+      carrier: Headers,
+      setter: { set(carrier: Headers, name: string, value: string): void },
+    ): void;
   };
 }
 
@@ -39,7 +47,7 @@ const setter = {
   },
 };
 
-/** `ECONNREFUSED` and the like stand below an error's own name in what OpenTelemetry calls a type. */
+/** Returns the `error.type` of OpenTelemetry: a code such as `ECONNREFUSED`, otherwise the name of the error. */
 function typeOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return typeof error;
   const { code, name } = error as { code?: unknown; name?: unknown };
@@ -47,8 +55,8 @@ function typeOf(error: unknown): string {
 }
 
 /**
- * Hooks that make a client span of every try, named after its operation (`profiles.get`), and send the trace's headers along.
- * This package does not depend on OpenTelemetry: give it the api that the program uses.
+ * Returns hooks that create a client span for every attempt, named after its operation (`profiles.get`), and send the trace headers.
+ * This package does not depend on OpenTelemetry: pass the API of the program.
  *
  * @example
  * import * as api from "@opentelemetry/api";
@@ -56,9 +64,11 @@ function typeOf(error: unknown): string {
  *
  * @see {@link https://opentelemetry.io/docs/specs/semconv/http/http-spans/ | OpenTelemetry, HTTP spans}
  */
-export function openTelemetryHooks<Context, Span extends TelemetrySpan>(api: OpenTelemetryApi<Context, Span>): TransportHooks {
+export function openTelemetryHooks<Context, Span extends TelemetrySpan>(
+  api: OpenTelemetryApi<Context, Span>,
+): TransportHooks {
   const tracer = api.trace.getTracer("@shoal/transport");
-  // All hooks of a try see the same headers.
+  // All hooks of an attempt receive the same headers object.
   const spans = new WeakMap<Headers, Span>();
   const finish = ({ headers }: RequestInfo, failed: string | undefined, end: (span: Span) => void) => {
     const span = spans.get(headers);
@@ -77,7 +87,7 @@ export function openTelemetryHooks<Context, Span extends TelemetrySpan>(api: Ope
       const active = api.context.active();
       const attributes = {
         "http.request.method": method,
-        // Without the query, which may hold what people typed.
+        // Without the query, which may contain personal data.
         "url.full": origin + pathname,
         "server.address": hostname,
         "server.port": Number(port === "" ? (protocol === "https:" ? 443 : 80) : port),

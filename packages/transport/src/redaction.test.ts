@@ -5,16 +5,21 @@ import { failureOf, profile, reply, serve, type TestServer } from "./node/testin
 
 const apiKey = "sk_secret_0123456789";
 const params = { id_or_name: "p1" };
-const make = (server: TestServer, options: Partial<TransportOptions> = {}) => createTransport({ baseUrl: server.baseUrl, apiKey, ...options });
+const make = (server: TestServer, options: Partial<TransportOptions> = {}) =>
+  createTransport({ baseUrl: server.baseUrl, apiKey, ...options });
 const quick = { "retry-after-ms": "1" };
 
-/** Everything that a logger, a debugger or a crash reporter would print of a value. */
+/** Returns everything that a logger, a debugger or a crash reporter could print of a value. */
 function allTextOf(value: unknown, seen = new Set<unknown>()): string {
   if (typeof value !== "object" || value === null) return String(value);
   if (seen.has(value)) return "";
   seen.add(value);
   const keys = Reflect.ownKeys(value).filter(
-    (key) => key === "message" || key === "stack" || key === "cause" || Object.getOwnPropertyDescriptor(value, key)?.enumerable === true,
+    (key) =>
+      key === "message" ||
+      key === "stack" ||
+      key === "cause" ||
+      Object.getOwnPropertyDescriptor(value, key)?.enumerable === true,
   );
   const headers = value instanceof Headers ? JSON.stringify([...value]) : "";
   return keys.map((key) => `${String(key)}=${allTextOf(Reflect.get(value, key), seen)}`).join("\n") + headers;
@@ -25,13 +30,17 @@ describe("secrets", () => {
     const printed: unknown[] = [];
     await using server = await serve((request, response, count) => {
       const leak = `You sent ${request.headers.authorization ?? ""}`;
-      if (count === 1) reply(response, 400, { code: `bad ${apiKey}`, message: leak, details: [{ message: leak }], other: leak });
+      if (count === 1)
+        reply(response, 400, { code: `bad ${apiKey}`, message: leak, details: [{ message: leak }], other: leak });
       else if (count === 2) response.writeHead(302, { location: `/${apiKey}` }).end();
       else if (count === 3) reply(response, 200, { id: leak });
       else if (count === 4) request.socket.destroy();
       else if (count === 6) reply(response, 503, { code: "x", message: leak }, quick);
     });
-    const logger = { debug: (...line: unknown[]) => printed.push(line), warn: (...line: unknown[]) => printed.push(line) };
+    const logger = {
+      debug: (...line: unknown[]) => printed.push(line),
+      warn: (...line: unknown[]) => printed.push(line),
+    };
     const hooks = {
       onRequest: (info: unknown) => void printed.push(info),
       onResponse: ({ responseHeaders: _, ...info }: ResponseInfo) => void printed.push(info),
@@ -56,7 +65,7 @@ describe("secrets", () => {
 });
 
 describe("secret headers", () => {
-  it("are in no error either", async () => {
+  it("are in no error", async () => {
     await using server = await serve((request, response) => {
       reply(response, 409, {
         code: "conflict",
@@ -77,7 +86,7 @@ describe("secret headers", () => {
 });
 
 describe("hooks", () => {
-  it("may add headers, see every try, and end the call", async () => {
+  it("can add headers, observe every attempt, and end the call", async () => {
     await using server = await serve((_, response, count) => {
       reply(response, count === 1 ? 500 : 200, profile, quick);
     });
@@ -87,11 +96,15 @@ describe("hooks", () => {
         onRequest: ({ headers, attempt, operationId }) => {
           headers.set("x-trace", `${operationId} ${attempt}`);
         },
-        onResponse: ({ status, attempt, method, durationMs }) => void seen.push([method, attempt, status, durationMs > 0]),
+        onResponse: ({ status, attempt, method, durationMs }) =>
+          void seen.push([method, attempt, status, durationMs > 0]),
       },
     });
     await transport.call(updateProfile, { params, body: { name: "new" } });
-    expect(server.seen.map((request) => request.headers["x-trace"])).toEqual(["profiles.update 1", "profiles.update 2"]);
+    expect(server.seen.map((request) => request.headers["x-trace"])).toEqual([
+      "profiles.update 1",
+      "profiles.update 2",
+    ]);
     expect(seen).toEqual([
       ["PATCH", 1, 500, true],
       ["PATCH", 2, 200, true],

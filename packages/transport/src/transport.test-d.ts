@@ -31,25 +31,39 @@ expectTypeOf(transport.call(deleteProfile, { params })).resolves.toBeUndefined()
 expectTypeOf(transport.call(getHealth)).resolves.toExtend<Health>();
 expectTypeOf(transport.call(someEndpoint, { params })).resolves.toBeUnknown();
 expectTypeOf(transport.call(readFile, { params: { id: "b" }, query: { path: "/" } })).resolves.toBeNever();
-expectTypeOf(transport.stream(watchEvents, { params: { id: "b", watch_id: "w" } })).toExtend<EventStream<FileSystemEvent>>();
-expectTypeOf(transport.download(readFile, { params: { id: "b" }, query: { path: "/" } })).resolves.toEqualTypeOf<Download>();
+expectTypeOf(transport.stream(watchEvents, { params: { id: "b", watch_id: "w" } })).toExtend<
+  EventStream<FileSystemEvent>
+>();
+expectTypeOf(
+  transport.download(readFile, { params: { id: "b" }, query: { path: "/" } }),
+).resolves.toEqualTypeOf<Download>();
 if (ApiError.isInstance(error)) expectTypeOf(error.code).toExtend<string>();
 
 // @ts-expect-error the path has a parameter
 void transport.call(getProfile);
-// @ts-expect-error by another name
+// @ts-expect-error wrong parameter name
 void transport.call(getProfile, { params: { id: "p" } });
 // @ts-expect-error names are strings
 void transport.call(createProfile, { body: { name: 7 } });
-// @ts-expect-error a file needs content
+// @ts-expect-error `body` is required
 void transport.call(writeFile, { params: { id: "b" }, query: { path: "/" } });
-// @ts-expect-error a list has no such filter
+// @ts-expect-error unknown filter
 void transport.call(listProfiles, { query: { colour: "red" } });
 
-// Several successes.
+// Endpoints with several success statuses.
 const common = { area: "Test", plane: "control", method: "GET", summary: "Test.", errors: [500] } as const;
-const lease = defineEndpoint({ ...common, operationId: "a", path: "/a", responses: { 200: json(z.string()), 204: empty } });
-const film = defineEndpoint({ ...common, operationId: "b", path: "/b", responses: { 200: bytes("video/mp4"), 202: empty } });
+const lease = defineEndpoint({
+  ...common,
+  operationId: "a",
+  path: "/a",
+  responses: { 200: json(z.string()), 204: empty },
+});
+const film = defineEndpoint({
+  ...common,
+  operationId: "b",
+  path: "/b",
+  responses: { 200: bytes("video/mp4"), 202: empty },
+});
 const log = defineEndpoint({ ...common, operationId: "c", path: "/c", responses: { 200: tokenPage(z.string()) } });
 expectTypeOf(transport.call(lease)).resolves.toEqualTypeOf<string | undefined>();
 expectTypeOf(transport.download(film)).resolves.toEqualTypeOf<Download | undefined>();

@@ -8,16 +8,17 @@ import type {
   RequestOf,
   ResponseContent,
   TokenPageContent,
-} from "@shoal/contract";
+} from "@shoal/contract/endpoint";
 import type * as z from "zod/mini";
-import { checkValue, contractError, readBody, readJson } from "./answer.ts";
-import type { Download } from "./download.ts";
-import { EventStream } from "./event-stream.ts";
-import { exchange } from "./exchange.ts";
-import type { CallOptions, DownloadOptions, StreamOptions, TransportOptions } from "./options.ts";
-import type { ItemPage } from "./page.ts";
-import { contentOf, planOf, type AnyRequest, type Settings } from "./plan.ts";
-import { settingsOf } from "./settings.ts";
+import { checkValue, readJson } from "./answers/answer.ts";
+import type { Download } from "./answers/download.ts";
+import { EventStream } from "./events/event-stream.ts";
+import { exchange } from "./exchange/exchange.ts";
+import { contractError } from "./exchange/failures.ts";
+import type { CallOptions, DownloadOptions, StreamOptions, TransportOptions } from "./surface/options.ts";
+import type { ItemPage } from "./answers/page.ts";
+import { contentOf, planOf, type AnyRequest, type Settings } from "./request/plan.ts";
+import { settingsOf } from "./request/settings.ts";
 
 type SuccessOf<E extends Endpoint> = E["responses"][keyof E["responses"]];
 type ResultOfContent<Content> = Content extends PageContent<infer S> | TokenPageContent<infer S>
@@ -28,10 +29,10 @@ type ResultOfContent<Content> = Content extends PageContent<infer S> | TokenPage
       ? undefined
       : never;
 
-/** What `call` gives: the JSON value, a page, or nothing. Of an endpoint that is only known as `Endpoint`, `unknown`. */
+/** Result of `call`: the JSON value, a page, or `undefined`. `unknown` for the general type `Endpoint`. */
 export type CallResult<E extends Endpoint> = Endpoint extends E ? unknown : ResultOfContent<SuccessOf<E>>;
 
-/** What `download` gives: nothing where the endpoint may answer without a body. */
+/** Result of `download`; may be `undefined` when the endpoint declares a response without a body. */
 export type DownloadResult<E extends Endpoint> = Endpoint extends E
   ? Download | undefined
   : Extract<SuccessOf<E>, EmptyContent> extends never
@@ -40,97 +41,115 @@ export type DownloadResult<E extends Endpoint> = Endpoint extends E
 
 /** `request` may be left out where nothing in it is required. */
 export type CallArguments<E extends Endpoint, Options> =
-  object extends RequestOf<E> ? [request?: RequestOf<E>, options?: Options] : [request: RequestOf<E>, options?: Options];
+  object extends RequestOf<E>
+    ? [request?: RequestOf<E>, options?: Options]
+    : [request: RequestOf<E>, options?: Options];
 
-/** Runs any endpoint. */
+/** Calls any endpoint. */
 export interface Transport {
-  /** Address of the service, without a slash at its end. */
+  /** Address of the service without a trailing slash. */
   readonly baseUrl: string;
   /**
-   * Sends a request and reads its answer: JSON, a page of a list, or nothing.
+   * Sends a request and reads the response: JSON, a page of a list, or nothing.
    *
-   * @returns the answer's own JSON, fields that this version does not know among it.
-   * @throws {ApiError} when the service says no, {@link ConnectionError}, {@link TimeoutError}, {@link ContractError};
-   *   the signal's reason after an abort; `TypeError`, before anything is sent, for a path parameter that cannot be one.
+   * @returns the JSON of the response, including fields that this version does not know.
+   * @throws {ApiError} for an error response; {@link ConnectionError}, {@link TimeoutError}, {@link ContractError};
+   *   the reason of an aborted signal; `TypeError` for an invalid path parameter, before anything is sent.
    */
   call<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, CallOptions>): Promise<CallResult<E>>;
-  /** Follows an endpoint that answers with server-sent events. Connects when the stream is first read. */
+  /** Reads an endpoint with server-sent events. Connects on the first read. */
   stream<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, StreamOptions>): EventStream<EventOf<E>>;
-  /** Begins to download from an endpoint that answers with bytes; resolves when they begin to come, or, where the endpoint declares such an answer, when there are none. */
+  /** Starts a download; resolves when the response begins. `undefined` for a declared response without a body. */
   download<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, DownloadOptions>): Promise<DownloadResult<E>>;
-  /** Sends a request and gives the answer as it is, whatever its status, once the retries are used up. */
+  /** Sends a request, with retries, and returns the response with any status. */
   fetch<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, CallOptions>): Promise<Response>;
 }
 
-const methods = { json: "call", page: "call", tokenPage: "call", empty: "call", events: "stream", bytes: "download" } as const;
+const methods = {
+  json: "call",
+  page: "call",
+  tokenPage: "call",
+  empty: "call",
+  events: "stream",
+  bytes: "download",
+} as const;
 
-/** @throws {TypeError} when another method of the transport reads what the endpoint answers with. */
+/** @throws {TypeError} when the endpoint needs another method of the transport. */
 function contentFor(endpoint: Endpoint, method: "call" | "stream" | "download"): ResponseContent {
   const content = contentOf(endpoint);
   const right = methods[content.kind];
-  if (right !== method) throw new TypeError(`${endpoint.operationId} answers with ${content.kind}: use ${right} instead of ${method}.`);
+  if (right !== method)
+    throw new TypeError(`${endpoint.operationId} returns ${content.kind}: use ${right} instead of ${method}.`);
   return content;
 }
 
-async function callAny(settings: Settings, endpoint: Endpoint, request: AnyRequest = {}, options: CallOptions = {}): Promise<unknown> {
+async function callAny(
+  settings: Settings,
+  endpoint: Endpoint,
+  request: AnyRequest = {},
+  options: CallOptions = {},
+): Promise<unknown> {
   contentFor(endpoint, "call");
   const plan = await planOf(settings, endpoint, request, options);
-  return exchange(settings, plan, async (response, clock) => {
+  return exchange(settings, plan, "text", async (answer) => {
+    const { response } = answer;
     const content = contentOf(endpoint, response.status);
     switch (content.kind) {
       case "empty":
-        await readBody(settings, plan, response, clock);
-        clock.end();
+        await answer.text();
         return undefined;
       case "json": {
-        const value = await readJson(settings, plan, response, clock);
-        clock.end();
+        const value = await readJson(plan, answer);
         checkValue(settings, plan, response, { schema: content.schema, value, at: "body" });
         return value;
       }
       case "page": {
-        const value = await readJson(settings, plan, response, clock);
-        clock.end();
-        const { pageOf } = await import("./page.ts");
+        const value = await readJson(plan, answer);
+        const { pageOf } = await import("./answers/page.ts");
         const query = { ...(request.query as { offset?: number } | undefined) };
         return pageOf(settings, plan, response, {
           item: content.item,
           value,
           offset: query.offset ?? 0,
-          fetch: (offset) => callAny(settings, endpoint, { ...request, query: { ...query, offset } }, options) as Promise<ItemPage<unknown>>,
+          fetch: (offset) =>
+            callAny(settings, endpoint, { ...request, query: { ...query, offset } }, options) as Promise<
+              ItemPage<unknown>
+            >,
         });
       }
       case "tokenPage": {
-        const value = await readJson(settings, plan, response, clock);
-        clock.end();
-        const { tokenPageOf } = await import("./page.ts");
+        const value = await readJson(plan, answer);
+        const { tokenPageOf } = await import("./answers/page.ts");
         const query = { ...(request.query as { page_token?: string } | undefined) };
         return tokenPageOf(settings, plan, response, {
           item: content.item,
           value,
           token: query.page_token,
-          fetch: (page_token) => callAny(settings, endpoint, { ...request, query: { ...query, page_token } }, options) as Promise<ItemPage<unknown>>,
+          fetch: (page_token) =>
+            callAny(settings, endpoint, { ...request, query: { ...query, page_token } }, options) as Promise<
+              ItemPage<unknown>
+            >,
         });
       }
       case "events":
       case "bytes":
-        // Refused below for what the endpoint declares first; another status may still say so.
-        throw contractError(plan, response, "status", `an answer of ${content.kind} was not expected`);
+        // `contentFor` only checks the first declared status.
+        throw contractError(plan, response, "status", `unexpected content: ${content.kind}`);
     }
   });
 }
 
 /**
- * Makes a transport for one service and key.
- *
- * @throws {TypeError} when `baseUrl`, `apiKey` or `maxConcurrency` cannot be what they should be.
+ * Creates a transport for one service and key.
+ * @throws {TypeError} when `baseUrl`, `apiKey` or `maxConcurrency` is invalid.
  */
 export function createTransport(options: TransportOptions): Transport {
   const settings = settingsOf(options);
   return {
     baseUrl: settings.baseUrl,
-    // The result's type follows from the endpoint's own declaration, which `callAny` reads.
-    call: (endpoint, ...[request, callOptions]) => callAny(settings, endpoint, request as AnyRequest, callOptions) as Promise<never>,
+    // The type follows from the endpoint, which `callAny` reads.
+    call: (endpoint, ...[request, callOptions]) =>
+      callAny(settings, endpoint, request as AnyRequest, callOptions) as Promise<never>,
     stream(endpoint, ...[request, streamOptions = {}]) {
       const content = contentFor(endpoint, "stream");
       return new EventStream({
@@ -141,35 +160,29 @@ export function createTransport(options: TransportOptions): Transport {
           planOf(settings, endpoint, request ?? {}, {
             ...streamOptions,
             ...extra,
-            headers: { ...streamOptions.headers, "x-shoal-stream": "gaps", ...(lastEventId !== undefined && { "last-event-id": lastEventId }) },
+            headers: {
+              ...streamOptions.headers,
+              "x-shoal-stream": "gaps",
+              ...(lastEventId !== undefined && { "last-event-id": lastEventId }),
+            },
           }),
       });
     },
     async download(endpoint, ...[request, downloadOptions = {}]) {
       contentFor(endpoint, "download");
       const plan = await planOf(settings, endpoint, request ?? {}, downloadOptions);
-      const { downloadOf } = await import("./download.ts");
-      const result = exchange(settings, plan, async (response, clock) => {
-        if (contentOf(endpoint, response.status).kind !== "empty") return downloadOf(settings, plan, response, clock);
-        await readBody(settings, plan, response, clock);
-        clock.end();
+      const { downloadOf } = await import("./answers/download.ts");
+      const result = exchange(settings, plan, "stream", async ({ response }) => {
+        if (contentOf(endpoint, response.status).kind !== "empty") return downloadOf(settings, plan, response);
+        await response.body?.cancel();
         return undefined;
       });
-      // The type follows from the endpoint's own declaration.
+      // The type follows from the endpoint.
       return result as Promise<DownloadResult<typeof endpoint>>;
     },
     async fetch(endpoint, ...[request, callOptions = {}]) {
       const plan = await planOf(settings, endpoint, request ?? {}, callOptions);
-      return exchange(
-        settings,
-        plan,
-        async (response, clock) => {
-          // The body is the caller's now, and so is its time.
-          clock.unlimited();
-          return response;
-        },
-        true,
-      );
+      return exchange(settings, plan, "any", ({ response }) => response);
     },
   };
 }

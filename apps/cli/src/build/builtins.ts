@@ -1,12 +1,9 @@
 import { isBuiltin } from "node:module";
 
 /**
- * Turns imports of Node's own modules into look-ups. An `import` makes a module's facade, which reads every export: of node:http that
- * loads the whole of `fetch` (30 ms of CPU), of the others some milliseconds more. A look-up reads what is used.
- *
- * `globalThis`, because one of these modules is called process.
- *
- * @param code - an ES module as esbuild prints it.
+ * Replaces imports of Node's built-in modules by look-ups of the used exports: an import of node:http loads all of
+ * `fetch` (30 ms of CPU).
+ * @param code - an ES module printed by esbuild.
  */
 export function builtinsWithoutFacade(code: string): string {
   return code.replace(
@@ -15,7 +12,7 @@ export function builtinsWithoutFacade(code: string): string {
       const [main, all, named, name = ""] = groups;
       const id = name.startsWith("node:") ? name : `node:${name}`;
       if (!isBuiltin(id)) return whole;
-      // Commander names it, and no command starts another with it; it brings Node's network code along.
+      // Commander imports it for an unused feature, and it loads Node's network code.
       if (id === "node:child_process" && named === undefined && main !== undefined)
         return `const ${main}=new Proxy({},{get:(_,name)=>globalThis.process.getBuiltinModule(${JSON.stringify(id)})[name]});`;
       const from = `globalThis.process.getBuiltinModule(${JSON.stringify(id)})`;

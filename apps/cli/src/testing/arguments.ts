@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { CommandSpec, Flag } from "../command-table.ts";
-import { fieldFlag } from "../flag-spelling.ts";
+import type { CommandSpec, Flag } from "../core/types.ts";
+import { fieldFlag } from "../table/flag-spelling.ts";
 import { components, paths } from "./echo-service.ts";
 import { sampleOf, type SampleSchema } from "./sample-values.ts";
 
-/** The tables of the built command. */
 export function builtTable(): CommandSpec[] {
   const read = (name: string): unknown =>
     JSON.parse(readFileSync(fileURLToPath(new URL(`../../dist/commands/${name}.json`, import.meta.url)), "utf8"));
@@ -27,13 +26,20 @@ function schemaOf(spec: CommandSpec, field: string): SampleSchema {
     schema?.$ref === undefined ? (schema ?? {}) : resolve(components.schemas[schema.$ref.split("/").at(-1) ?? ""]);
   const find = (schema: SampleSchema | undefined, name: string): SampleSchema | undefined => {
     const { properties, anyOf = [], oneOf = [], allOf = [] } = resolve(schema);
-    return properties?.[name] ?? [...anyOf, ...oneOf, ...allOf].map((part) => find(part, name)).find((found) => found !== undefined);
+    return (
+      properties?.[name] ??
+      [...anyOf, ...oneOf, ...allOf].map((part) => find(part, name)).find((found) => found !== undefined)
+    );
   };
   return parameter?.schema ?? field.split(".").reduce<SampleSchema | undefined>(find, body) ?? {};
 }
 
-/** A value for a field that fits its schema, and how it is typed. */
-function typed(spec: CommandSpec, flag: Flag, file: string): { readonly value: unknown; readonly words: readonly string[] } {
+/** Returns a valid value for a field, and its words on the command line. */
+function typed(
+  spec: CommandSpec,
+  flag: Flag,
+  file: string,
+): { readonly value: unknown; readonly words: readonly string[] } {
   const name = flag.field.split(".").at(-1) ?? "";
   if (flag.kind === "file") return { value: file, words: [file] };
   const value = sampleOf(schemaOf(spec, flag.field), components.schemas, { name });
@@ -45,6 +51,7 @@ function typed(spec: CommandSpec, flag: Flag, file: string): { readonly value: u
     case "map":
       return { value, words: Object.entries(value as object).map(([key, entry]) => `${key}=${String(entry)}`) };
     case "json":
+    case "size":
       return { value, words: [JSON.stringify(value)] };
     case "string":
     case "integer":
@@ -53,7 +60,6 @@ function typed(spec: CommandSpec, flag: Flag, file: string): { readonly value: u
   }
 }
 
-/** A command line that gives a command what it cannot do without, or one field more, and the request that should come of it. */
 export interface SampleCall {
   readonly args: readonly string[];
   readonly params: Readonly<Record<string, string>>;
@@ -61,9 +67,13 @@ export interface SampleCall {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** @param file - a file of this machine, for parts of multipart bodies. */
-export function sampleCall(spec: CommandSpec, file: string, chosen: (flag: Flag) => boolean = ({ required }) => required): SampleCall {
-  const { arguments: positional = [], rest } = spec.polish;
+/** @param file - a local file, for parts of multipart bodies. @param chosen - the flags to include. */
+export function sampleCall(
+  spec: CommandSpec,
+  file: string,
+  chosen: (flag: Flag) => boolean = ({ required }) => required,
+): SampleCall {
+  const { arguments: positional = [], rest } = spec.entry;
   const params = Object.fromEntries(spec.params.map(({ name }) => [name, `some-${name.replaceAll("_", "-")}`]));
   const query: Record<string, unknown> = {};
   const body: Record<string, unknown> = {};
@@ -77,8 +87,8 @@ export function sampleCall(spec: CommandSpec, file: string, chosen: (flag: Flag)
     const into = flag.place === "query" ? query : body;
     into[name] = inner === undefined ? value : { ...(into[name] as object | undefined), [inner]: value };
     if (isPlaced) places.set(flag.field, words);
-    else if (flag.kind === "boolean") flags.push(fieldFlag(spec.polish, flag.field));
-    else for (const word of words) flags.push(fieldFlag(spec.polish, flag.field), word);
+    else if (flag.kind === "boolean") flags.push(fieldFlag(spec.entry, flag.field));
+    else for (const word of words) flags.push(fieldFlag(spec.entry, flag.field), word);
   }
   const placed = [...positional, ...(rest === undefined ? [] : [rest])].flatMap((field) => places.get(field) ?? []);
   return { args: [...spec.words, ...Object.values(params), ...placed, ...flags], params, query, body };

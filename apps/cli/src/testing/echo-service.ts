@@ -17,7 +17,9 @@ interface EchoDocument {
           string,
           {
             readonly operationId: string;
-            readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: SampleSchema }>> }>>;
+            readonly responses: Readonly<
+              Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: SampleSchema }>> }>
+            >;
           }
         >
       >
@@ -25,23 +27,21 @@ interface EchoDocument {
   >;
   readonly components: { readonly schemas: Readonly<Record<string, SampleSchema>> };
 }
-/** The contract's own document, as samples are made from it. */
 export const { paths, components } = document as unknown as EchoDocument;
 
-/** A request that fitted the contract. */
 export interface EchoedCall {
   readonly operationId: string;
   readonly params: object;
   readonly query: object;
-  /** Of a multipart body, the names of its parts. */
+  /** For a multipart body, the names of its parts. */
   readonly body: unknown;
 }
 
-/** Answers every operation of the contract with a sample, and keeps what was asked. What does not fit the contract gets the service's own 400. */
+/** Answers every operation with a sample, and records valid requests. Invalid requests get the router's 400. */
 export interface EchoService {
   readonly baseUrl: string;
   readonly calls: EchoedCall[];
-  /** What an operation answers with: the value, or an item of the page. */
+  /** For a list, returns one item of its page. */
   sample(operationId: string): unknown;
   close(): Promise<void>;
 }
@@ -51,14 +51,22 @@ export async function startEchoService(): Promise<EchoService> {
   const samples = new Map<string, unknown>();
   for (const methods of Object.values(paths))
     for (const { operationId, responses } of Object.values(methods)) {
-      const success = Object.entries(responses).find(([status, { content }]) => status.startsWith("2") && content !== undefined)?.[1];
+      const success = Object.entries(responses).find(
+        ([status, { content }]) => status.startsWith("2") && content !== undefined,
+      )?.[1];
       const schema = Object.values(success?.content ?? {})[0]?.schema;
       const item = schema?.type === "array" ? schema.items : schema;
       if (item) samples.set(operationId, sampleOf(item, components.schemas, { all: true }));
     }
 
-  // A sample that is all ones would be a program that failed, and too late.
-  samples.set("browsers.process.exec", { exit_code: 0, stdout_b64: "b3V0Cg==", stderr_b64: "", duration_ms: 1, timed_out: false });
+  // A generated sample would be a failed program.
+  samples.set("browsers.process.exec", {
+    exit_code: 0,
+    stdout_b64: "b3V0Cg==",
+    stderr_b64: "",
+    duration_ms: 1,
+    timed_out: false,
+  });
 
   const router = createHttpRouter({ context: () => undefined });
   for (const endpoint of Object.values<Endpoint>(contract)) router.mount(endpoint, handlerOf(endpoint));
@@ -67,7 +75,6 @@ export async function startEchoService(): Promise<EchoService> {
     const [content] = Object.values(endpoint.responses).filter(({ kind }) => kind !== "empty");
     const { operationId } = endpoint;
     return async (call) => {
-      // Of an endpoint that is only known as one, a body is whatever it declares.
       const given: unknown = call.body;
       calls.push({ operationId, params: call.params, query: call.query, body: await readable(given) });
       const value = samples.get(operationId);
@@ -87,7 +94,6 @@ export async function startEchoService(): Promise<EchoService> {
         case "empty":
           return undefined;
       }
-      // What fits an endpoint that is looked up cannot be told by types.
     };
   }
 
@@ -110,11 +116,13 @@ function isListOf(operationId: string): boolean {
   for (const methods of Object.values(paths))
     for (const operation of Object.values(methods))
       if (operation.operationId === operationId)
-        return Object.values(operation.responses).some(({ content }) => Object.values(content ?? {})[0]?.schema?.type === "array");
+        return Object.values(operation.responses).some(
+          ({ content }) => Object.values(content ?? {})[0]?.schema?.type === "array",
+        );
   return false;
 }
 
-/** A body as a test can compare it: of streams what came through, of parts their names. */
+/** For comparison: streams become text, parts become their names. */
 async function readable(body: unknown): Promise<unknown> {
   if (body instanceof Readable) return (await body.toArray()).join("");
   if (typeof body === "object" && body !== null && Symbol.asyncIterator in body) {

@@ -2,12 +2,11 @@ import { once } from "node:events";
 import { createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Stands before a service and keeps what is asked of it. */
 export interface RecordingProxy {
   readonly baseUrl: string;
-  /** `DELETE /browsers/files/fs/watch/k3f9 204`, in the order of the answers. */
+  /** In the order of the responses: `DELETE /browsers/files/fs/watch/k3f9 204`. */
   readonly exchanges: readonly string[];
-  /** From now on, answers to paths that fit are passed on to their first piece, and stand still there. */
+  /** Stalls matching responses after their first chunk. */
   holdBack(paths: RegExp): void;
   close(): void;
 }
@@ -19,7 +18,7 @@ export async function startRecordingProxy(target: string): Promise<RecordingProx
     const { method = "", url = "", headers } = incoming;
     const onward = httpRequest(new URL(url, target), { method, headers }, (answer) => {
       exchanges.push(`${method} ${url} ${String(answer.statusCode)}`);
-      // How long its connections stay open is the service's word to this proxy, not to the client.
+      // Omit headers of the connection between service and proxy.
       const { connection: _connection, "keep-alive": _keepAlive, ...passedOn } = answer.headers;
       outgoing.writeHead(answer.statusCode ?? 502, passedOn);
       outgoing.flushHeaders();

@@ -1,4 +1,3 @@
-/** The parts of a JSON Schema that samples are made from. */
 export interface SampleSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -24,6 +23,7 @@ const texts: Readonly<Record<string, string>> = {
   src_path: "/home/shoal/a",
   dest_path: "/home/shoal/b",
   mode: "644",
+  cron: "0 9 * * 1-5",
   since: "2026-01-01T00:00:00Z",
   start: "2026-01-01T00:00:00Z",
   end: "2026-01-02T00:00:00Z",
@@ -38,7 +38,7 @@ const texts: Readonly<Record<string, string>> = {
   data_b64: "aGVsbG8K",
 };
 
-/** Makes a value that fits a schema: of an object, what it requires, or with `all` every field. Always the same for the same schema. */
+/** Deterministic: the required fields of an object, or with `all` every field. */
 export function sampleOf(
   schema: SampleSchema,
   schemas: Readonly<Record<string, SampleSchema>>,
@@ -72,11 +72,17 @@ export function sampleOf(
     case "array":
       return depth > 4
         ? []
-        : Array.from({ length: Math.max(1, schema.minItems ?? 1) }, () => sampleOf(schema.items ?? {}, schemas, { ...options, depth: depth + 1 }));
+        : Array.from({ length: Math.max(1, schema.minItems ?? 1) }, () =>
+            sampleOf(schema.items ?? {}, schemas, { ...options, depth: depth + 1 }),
+          );
     default: {
       if (schema.properties === undefined && schema.allOf === undefined)
-        return typeof schema.additionalProperties === "object" ? { a: sampleOf(schema.additionalProperties, schemas, { depth: depth + 1 }) } : {};
-      const parts = (schema.allOf ?? []).map((part) => sampleOf(part, schemas, { ...options, depth: depth + 1 }) as object);
+        return typeof schema.additionalProperties === "object"
+          ? { a: sampleOf(schema.additionalProperties, schemas, { depth: depth + 1 }) }
+          : {};
+      const parts = (schema.allOf ?? []).map(
+        (part) => sampleOf(part, schemas, { ...options, depth: depth + 1 }) as object,
+      );
       const required = new Set(schema.required ?? []);
       const own = Object.entries(schema.properties ?? {})
         .filter(([field]) => required.has(field) || (all && depth < 4))

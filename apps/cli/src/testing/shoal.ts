@@ -7,24 +7,21 @@ import { fileURLToPath } from "node:url";
 import { examine } from "@shoal/server";
 import { type ServiceProcess, startService } from "../service.ts";
 
-/** The built command. The tests run what users run. */
 export const shoalPath = fileURLToPath(new URL("../../dist/shoal.js", import.meta.url));
-if (!existsSync(shoalPath)) throw new Error(`${shoalPath} is missing. Build it first: pnpm exec turbo run build --filter @shoal/cli`);
+if (!existsSync(shoalPath))
+  throw new Error(`${shoalPath} is missing. Build it first: pnpm exec turbo run build --filter @shoal/cli`);
 
-/** What a run of the command left. */
 export interface Outcome {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Settings of the environment that a test does not name must not leak into it. */
 export function bareEnv(env: Readonly<Record<string, string>> = {}): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
   return { PATH, HOME, SHOAL_CONFIG_DIR: join(tmpdir(), "shoal-no-config"), ...env };
 }
 
-/** A run of the command that has not ended yet. */
 export interface Running {
   stdout(): string;
   stderr(): string;
@@ -33,7 +30,6 @@ export interface Running {
   readonly outcome: Promise<Outcome>;
 }
 
-/** Starts the command. Stdin stays open. */
 export function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
   const child = spawn(process.execPath, [shoalPath, ...args], { env: bareEnv(env) });
   let stdout = "";
@@ -42,10 +38,15 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
   child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
   child.stdin.on("error", () => undefined);
   const outcome = once(child, "close").then(() => ({ status: child.exitCode, stdout, stderr }));
-  return { stdout: () => stdout, stderr: () => stderr, kill: (signal) => child.kill(signal), stdin: child.stdin, outcome };
+  return {
+    stdout: () => stdout,
+    stderr: () => stderr,
+    kill: (signal) => child.kill(signal),
+    stdin: child.stdin,
+    outcome,
+  };
 }
 
-/** Runs the command to its end. */
 export async function shoal(
   args: readonly string[],
   options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string } = {},
@@ -55,26 +56,23 @@ export async function shoal(
   return run.outcome;
 }
 
-/** Why sessions cannot run here, or `undefined`. With SHOAL_REQUIRE_ALL=1 that is a failure instead of a reason to skip. */
+/** Throws with SHOAL_REQUIRE_ALL=1. */
 export async function noChromium(): Promise<string | undefined> {
   const { state, detail } = (await examine({ env: process.env })).find(({ name }) => name === "chromium") ?? {
     state: "missing",
-    detail: "No Chromium was found.",
+    detail: "Chromium was not found.",
   };
   if (state !== "missing") return undefined;
   if (process.env.SHOAL_REQUIRE_ALL === "1") throw new Error(`SHOAL_REQUIRE_ALL is set, but: ${detail}`);
   return detail;
 }
 
-/** A service of its own for a test file, and its folder. */
 export interface TestService {
   readonly service: ServiceProcess;
   readonly folder: string;
-  /** The environment in which the command finds the service by its data folder. */
   readonly env: Readonly<Record<string, string>>;
-  /** Runs the command against the service. */
   run(...args: string[]): Promise<Outcome>;
-  /** Runs the command against the service and reads its JSON. @throws {Error} when it fails. */
+  /** @throws {Error} if the command fails. */
   json(...args: string[]): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -82,7 +80,7 @@ export interface TestService {
 export async function startTestService(): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), "shoal-cli-"));
   const dataDir = join(folder, "data");
-  // The machine that tests run on may be busy with other things: no reason to refuse their requests.
+  // A busy machine must not reject requests of tests.
   const service = await startService(
     dataDir,
     ["--warm", "0", "--placement", "process", "--log-level", "warn", "--max-event-loop-delay-ms", "0"],

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
-import type { Terminal } from "../output.ts";
+import type { Terminal } from "../core/types.ts";
 
-/** A terminal that nobody sees. `written()` is what reached stdout. */
+/** `written()` returns the output on stdout. */
 export function silentTerminal(width = 80): Terminal & { written(): string } {
   const stdout = new PassThrough();
   let text = "";

@@ -2,18 +2,17 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { bareEnv, shoalPath } from "./shoal.ts";
 
-/** Why there is no pseudo-terminal here, or `undefined`. util-linux's `script` makes one; that of other systems takes other flags. */
+/** Needs `script` from util-linux; other versions take other flags. */
 export function noScript(): string | undefined {
   const missing = spawnSync("sh", ["-c", "script --version"], { encoding: "utf8" }).stdout.includes("util-linux")
     ? undefined
-    : "there is no script command of util-linux";
-  if (missing !== undefined && process.env.SHOAL_REQUIRE_ALL === "1") throw new Error(`SHOAL_REQUIRE_ALL is set, but ${missing}.`);
+    : "script from util-linux is missing";
+  if (missing !== undefined && process.env.SHOAL_REQUIRE_ALL === "1")
+    throw new Error(`SHOAL_REQUIRE_ALL is set, but ${missing}.`);
   return missing;
 }
 
-/** A command that runs on a pseudo-terminal. */
 export interface TerminalRun {
-  /** All that reached the terminal, escape sequences included. */
   screen(): string;
   type(keys: string): void;
   readonly status: Promise<number | null>;
@@ -29,7 +28,7 @@ export function onTerminal(
   });
   let screen = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (screen += text));
-  // What is typed after its end is lost.
+  // Ignore input after the exit.
   child.stdin.on("error", () => undefined);
   const status = once(child, "close").then(() => child.exitCode);
   return { screen: () => screen, type: (keys) => child.stdin.write(keys), status };

@@ -3,9 +3,9 @@ import { codeOf, refusalOf } from "../testing/refusal.ts";
 import type { ServiceUnderTest } from "./open-service.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
-const inDays = (timestamp: string | null) => (timestamp === null ? null : Math.round((Date.parse(timestamp) - Date.now()) / dayMs));
+const inDays = (timestamp: string | null) =>
+  timestamp === null ? null : Math.round((Date.parse(timestamp) - Date.now()) / dayMs);
 
-/** API keys: lifetimes, rotation, what a deleted one opens. */
 export function describeApiKeys(test: ServiceUnderTest): void {
   describe("API keys", () => {
     it("open the service until they are deleted", async () => {
@@ -35,11 +35,12 @@ export function describeApiKeys(test: ServiceUnderTest): void {
       expect((await apiKeys.get(made.id, { include_deleted: true })).deleted_at).toMatch(/Z$/);
     });
 
-    it("live as long as was asked", async () => {
+    it("expire after the requested lifetime", async () => {
       const { apiKeys } = test.shoal;
       expect(inDays((await apiKeys.create({ name: "a", days_to_expire: 3 })).expires_at)).toBe(3);
       expect(inDays((await apiKeys.create({ name: "a", days_to_expire: null })).expires_at)).toBeNull();
-      for (const days_to_expire of [0, 3651, 1.5]) expect((await refusalOf(apiKeys.create({ name: "a", days_to_expire }))).status).toBe(400);
+      for (const days_to_expire of [0, 3651, 1.5])
+        expect((await refusalOf(apiKeys.create({ name: "a", days_to_expire }))).status).toBe(400);
       expect(await codeOf(apiKeys.create({ name: "a", project_id: "nowhere" }))).toBe("404 project_not_found");
     });
 
@@ -48,18 +49,31 @@ export function describeApiKeys(test: ServiceUnderTest): void {
       { what: "a key of 30 days", lifetime: 30, asked: {}, successor: 30, old: 7 },
       { what: "a key of 3 days", lifetime: 3, asked: {}, successor: 3, old: 3 },
       { what: "a key of 3 days, for 10", lifetime: 3, asked: { days_to_expire: 10 }, successor: 10, old: 3 },
-      { what: "a key for ever, with a grace of 2 days", lifetime: null, asked: { expire_in_days: 2 }, successor: null, old: 2 },
-      { what: "a key of 30 days, for ever", lifetime: 30, asked: { days_to_expire: null, expire_in_days: 20 }, successor: null, old: 20 },
+      {
+        what: "a key for ever, with a grace of 2 days",
+        lifetime: null,
+        asked: { expire_in_days: 2 },
+        successor: null,
+        old: 2,
+      },
+      {
+        what: "a key of 30 days, for ever",
+        lifetime: 30,
+        asked: { days_to_expire: null, expire_in_days: 20 },
+        successor: null,
+        old: 20,
+      },
     ])("are rotated: $what", async ({ asked, lifetime, old, successor }) => {
       const { apiKeys } = test.shoal;
       const first = await apiKeys.create({ name: test.unique("rotated"), days_to_expire: lifetime });
       const second = await apiKeys.rotate(first.id, asked);
       expect([second.name, inDays(second.expires_at)]).toEqual([first.name, successor]);
       expect(inDays((await apiKeys.get(first.id)).expires_at)).toBe(old);
-      for (const apiKey of [first.key, second.key]) expect((await test.clientWith({ apiKey }).apiKeys.get(first.id)).id).toBe(first.id);
+      for (const apiKey of [first.key, second.key])
+        expect((await test.clientWith({ apiKey }).apiKeys.get(first.id)).id).toBe(first.id);
     });
 
-    it("stop at once when they are rotated so, and not for longer than their successor", async () => {
+    it("expire at once when rotated with no grace period, and never after their successor", async () => {
       const { apiKeys } = test.shoal;
       const { id, key } = await apiKeys.create({ name: test.unique("rotated") });
       expect(await codeOf(apiKeys.rotate(id, { days_to_expire: 5 }))).toBe("400 bad_request");
@@ -68,7 +82,7 @@ export function describeApiKeys(test: ServiceUnderTest): void {
       expect(await codeOf(test.clientWith({ apiKey: key }).profiles.list())).toBe("401 unauthorized");
     });
 
-    it("are listed in the order that was asked for", async () => {
+    it("are listed in the requested order", async () => {
       const { apiKeys } = test.shoal;
       const series = test.unique("listed");
       for (const [name, days_to_expire] of [

@@ -3,10 +3,10 @@ import { allOf } from "../testing/all-of.ts";
 import { codeOf, refusalOf } from "../testing/refusal.ts";
 import type { ServiceUnderTest } from "./open-service.ts";
 
-/** Browser sessions, as records: what runs inside them is not for a fake. */
+/** Browser sessions as records; the fake runs no browsers. */
 export function describeBrowsers(test: ServiceUnderTest): void {
   describe("browser sessions", () => {
-    it("are shown as they were asked for, changed and ended", async () => {
+    it("show their options, can be changed, and end", async () => {
       const { browsers } = test.shoal;
       const name = test.unique("session");
       const made = await browsers.create({
@@ -33,11 +33,19 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       for (const address of [made.cdp_ws_url, made.webdriver_ws_url])
         expect(address.startsWith(`${test.baseUrl.replace("http", "ws")}/browsers/${id}/`)).toBe(true);
       expect([made.deleted_at, made.ended_reason]).toEqual([undefined, undefined]);
-      expect(await browsers.get(name)).toMatchObject({ session_id: id, timeout_seconds: 600, usage: { uptime_ms: expect.any(Number) as unknown } });
+      expect(await browsers.get(name)).toMatchObject({
+        session_id: id,
+        timeout_seconds: 600,
+        usage: { uptime_ms: expect.any(Number) as unknown },
+      });
       expect(await codeOf(browsers.create({ name }))).toBe("409 name_taken");
 
       const other = test.unique("session");
-      expect(await browsers.update(name, { name: other, tags: { team: "c" } })).toMatchObject({ session_id: id, name: other, tags: { team: "c" } });
+      expect(await browsers.update(name, { name: other, tags: { team: "c" } })).toMatchObject({
+        session_id: id,
+        name: other,
+        tags: { team: "c" },
+      });
       expect(await codeOf(browsers.get(name))).toBe("404 not_found");
       expect(await browsers.update(id, { tags: null })).toMatchObject({ name: other, tags: { team: "c" } });
       const bare = await browsers.update(id, { name: "", tags: {} });
@@ -64,7 +72,10 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       const series = test.unique("list");
       const ids: string[] = [];
       for (const colour of ["red", "red", "blue"])
-        ids.push((await browsers.create({ name: test.unique(series), tags: { series, colour }, timeout_seconds: 600 })).session_id);
+        ids.push(
+          (await browsers.create({ name: test.unique(series), tags: { series, colour }, timeout_seconds: 600 }))
+            .session_id,
+        );
       await browsers.delete(ids[0] ?? "");
       const listed = async (query: Parameters<typeof browsers.list>[0]) =>
         (await allOf(await browsers.list({ limit: 1, ...query, tags: { series, ...query?.tags } })))
@@ -82,25 +93,32 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       for (const id of ids.slice(1)) await browsers.delete(id);
     });
 
-    it("run in a region that the service has", async () => {
+    it("run in a region of the service", async () => {
       const { browsers } = test.shoal;
       await using session = await browsers.create({ region: "default" });
       expect(session.region).toBe("default");
       expect(await refusalOf(browsers.create({ region: "us-east" }))).toMatchObject({
         status: 400,
         code: "bad_request",
-        message: expect.stringContaining("body.region: this service has no server in region us-east now; there is: default.") as unknown,
+        message: expect.stringContaining(
+          "body.region: region us-east has no running server; regions with a server: default.",
+        ) as unknown,
       });
     });
 
-    it("have an end where they were given one, and get more time", async () => {
+    it("end at the requested time, which can be extended", async () => {
       const { browsers } = test.shoal;
       const name = test.unique("session");
-      const secondsLeft = ({ ends_at }: { readonly ends_at?: string | undefined }) => (Date.parse(ends_at ?? "") - Date.now()) / 1000;
+      const secondsLeft = ({ ends_at }: { readonly ends_at?: string | undefined }) =>
+        (Date.parse(ends_at ?? "") - Date.now()) / 1000;
       await using limited = await browsers.create({ name, max_duration_seconds: 500 });
       expect([limited.max_duration_seconds, Math.round(secondsLeft(limited) / 100)]).toEqual([500, 5]);
       const extended = await browsers.extend(name, { max_duration_seconds: 5000 });
-      expect([extended.session_id, extended.max_duration_seconds, Math.round(secondsLeft(extended) / 1000)]).toEqual([limited.session_id, 5000, 5]);
+      expect([extended.session_id, extended.max_duration_seconds, Math.round(secondsLeft(extended) / 1000)]).toEqual([
+        limited.session_id,
+        5000,
+        5,
+      ]);
       expect((await browsers.extend(name)).max_duration_seconds).toBe(5000);
       expect((await browsers.get(name)).max_duration_seconds).toBe(5000);
       await using unlimited = await browsers.create({ timeout_seconds: 600 });
@@ -111,7 +129,7 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       expect(await codeOf(browsers.extend(name, { max_duration_seconds: 604_801 }))).toBe("400 bad_request");
     });
 
-    it("give their name back when they end, and are no name's when it is taken", async () => {
+    it("free their name when they end, and fail to start under a taken name", async () => {
       const { browsers } = test.shoal;
       const name = test.unique("session");
       await (async () => {
@@ -124,16 +142,23 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       expect((await browsers.get(name)).session_id).toBe(second.session_id);
     });
 
-    it("can be as large as Chromium draws, and no larger", async () => {
+    it("can be as large as Chromium's largest window, and no larger", async () => {
       const { browsers } = test.shoal;
       await using made = await browsers.create({ viewport: { width: 16_384, height: 10 } });
       expect(made.viewport).toEqual({ width: 16_384, height: 10 });
-      expect(await codeOf(browsers.update(made.session_id, { viewport: { width: 10, height: 16_385 } }))).toBe("400 bad_request");
+      expect(await codeOf(browsers.update(made.session_id, { viewport: { width: 10, height: 16_385 } }))).toBe(
+        "400 bad_request",
+      );
     });
 
     it("have defaults", async () => {
       await using made = await test.shoal.browsers.create();
-      expect(made).toMatchObject({ timeout_seconds: 60, viewport: { width: 1920, height: 1080 }, headless: true, stealth: false });
+      expect(made).toMatchObject({
+        timeout_seconds: 60,
+        viewport: { width: 1920, height: 1080 },
+        headless: true,
+        stealth: false,
+      });
       expect([made.name, made.tags]).toEqual([undefined, undefined]);
       const byHand = await test.send("POST", "/browsers");
       expect(byHand.status).toBe(200);
@@ -152,7 +177,10 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       ["a profile by id and by name", { profile: { id: "a", name: "a" } }],
       ["21 extensions", { extensions: Array.from({ length: 21 }, () => ({ id: "a" })) }],
     ])("are refused with %s", async (_, body) => {
-      expect(await test.send("POST", "/browsers", { body })).toMatchObject({ status: 400, body: { code: "bad_request" } });
+      expect(await test.send("POST", "/browsers", { body })).toMatchObject({
+        status: 400,
+        body: { code: "bad_request" },
+      });
     });
   });
 }

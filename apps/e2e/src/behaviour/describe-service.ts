@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe } from "vitest";
+import { describeApps } from "./apps.ts";
 import { describeApiKeys } from "./api-keys.ts";
+import { describeAuthConnections } from "./auth-connections.ts";
 import { describeBrowsers } from "./browsers.ts";
+import { describeCredentialProviders } from "./credential-providers.ts";
+import { describeCredentials } from "./credentials.ts";
 import { describeFiles } from "./files.ts";
 import type { Answer, OpenService, ServiceUnderTest } from "./open-service.ts";
 import { describeProfiles } from "./profiles.ts";
@@ -8,19 +12,25 @@ import { describeProjects } from "./projects.ts";
 import { describeWatches } from "./watches.ts";
 import { describeWire } from "./wire.ts";
 
-const areas = [describeWire, describeProfiles, describeApiKeys, describeProjects, describeBrowsers, describeFiles, describeWatches];
+const areas = [
+  describeWire,
+  describeProfiles,
+  describeCredentialProviders,
+  describeCredentials,
+  describeAuthConnections,
+  describeApiKeys,
+  describeProjects,
+  describeBrowsers,
+  describeFiles,
+  describeWatches,
+  describeApps,
+];
 
-/** How a service differs. */
 interface SuiteOptions {
-  /** What is tested of this service beside the areas. */
   readonly also?: (test: ServiceUnderTest) => void;
 }
 
-/**
- * Everything that the real service and the fake of @shoal/testing do alike.
- *
- * @param open - called once, for all tests.
- */
+/** Behaviour that the real service and the fake of @shoal/testing share. @param open - called once for all tests. */
 export function describeService(name: string, open: () => Promise<OpenService>, { also }: SuiteOptions = {}): void {
   describe(name, () => {
     let running: OpenService | undefined;
@@ -56,12 +66,20 @@ export function describeService(name: string, open: () => Promise<OpenService>, 
         const { apiKey, baseUrl, fetch } = present();
         const answer = await fetch(baseUrl + path, {
           method,
-          headers: { authorization: `Bearer ${apiKey}`, ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+          headers: {
+            authorization: `Bearer ${apiKey}`,
+            ...(body !== undefined && { "content-type": "application/json" }),
+            ...headers,
+          },
           ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
         });
         const text = await answer.text();
         const isJson = answer.headers.get("content-type")?.startsWith("application/json") === true;
-        return { status: answer.status, headers: answer.headers, body: text === "" ? undefined : isJson ? (JSON.parse(text) as unknown) : text };
+        return {
+          status: answer.status,
+          headers: answer.headers,
+          body: text === "" ? undefined : isJson ? (JSON.parse(text) as unknown) : text,
+        };
       },
     };
     for (const describeArea of areas) describeArea(test);

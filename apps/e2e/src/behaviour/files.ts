@@ -8,7 +8,6 @@ import { useSessionOf } from "./session-under-test.ts";
 
 const blob = (text: string) => new Blob([text]);
 
-/** The files of a session. */
 export function describeFiles(test: ServiceUnderTest): void {
   describe("files", () => {
     const session = useSessionOf(test);
@@ -26,7 +25,12 @@ export function describeFiles(test: ServiceUnderTest): void {
         mode: "-rw-r--r--",
         mod_time: expect.stringMatching(/Z$/) as unknown,
       });
-      expect(await fs.fileInfo(id, { path: `${home}/new` })).toMatchObject({ name: "new", size_bytes: 0, is_dir: true, mode: "drwxr-xr-x" });
+      expect(await fs.fileInfo(id, { path: `${home}/new` })).toMatchObject({
+        name: "new",
+        size_bytes: 0,
+        is_dir: true,
+        mode: "drwxr-xr-x",
+      });
       await fs.move(id, { src_path: `${home}/new/dir/a.txt`, dest_path: `${home}/b` });
       expect((await fs.listFiles(id, { path: home })).map(({ name, path }) => [name, path])).toEqual([
         ["b", `${home}/b`],
@@ -37,7 +41,7 @@ export function describeFiles(test: ServiceUnderTest): void {
       expect(await fs.listFiles(id, { path: home })).toEqual([]);
     });
 
-    it("hold any bytes, none and many", async () => {
+    it("may contain any bytes, from none to many", async () => {
       const { fs, id } = session;
       const path = `${await session.freshDirectory()}/ü \n%2F`;
       for (const content of [new Uint8Array(), new Uint8Array(randomBytes(3_000_000))]) {
@@ -46,14 +50,18 @@ export function describeFiles(test: ServiceUnderTest): void {
         expect(Buffer.compare(await bytesOf(download), content)).toBe(0);
       }
       const { headers } = await test.send("HEAD", `/browsers/${id}/fs/read_file?path=${encodeURIComponent(path)}`);
-      expect([headers.get("content-length"), headers.get("content-type")]).toEqual(["3000000", "application/octet-stream"]);
+      expect([headers.get("content-length"), headers.get("content-type")]).toEqual([
+        "3000000",
+        "application/octet-stream",
+      ]);
       expect(headers.get("content-disposition")).toContain("filename*=UTF-8''%C3%BC%20");
     });
 
-    it("come to light one level at a time, sorted", async () => {
+    it("are listed one level at a time, sorted", async () => {
       const { fs, id } = session;
       const home = await session.freshDirectory();
-      for (const name of ["b/deep", "a", "C", "ä", "10", "9"]) await fs.writeFile(id, name, { path: `${home}/${name}` });
+      for (const name of ["b/deep", "a", "C", "ä", "10", "9"])
+        await fs.writeFile(id, name, { path: `${home}/${name}` });
       expect((await fs.listFiles(id, { path: home })).map(({ name }) => name)).toEqual(["10", "9", "C", "a", "b", "ä"]);
       const top = (await fs.listFiles(id, { path: "/" })).map(({ path }) => path);
       expect(top).toEqual(expect.arrayContaining(["/home", "/tmp"]));
@@ -81,57 +89,70 @@ export function describeFiles(test: ServiceUnderTest): void {
       await fs.createDirectory(id, { path: `${home}/up` });
     });
 
-    it("are bound by their mode", async () => {
+    it("respect their mode", async () => {
       const { fs, id } = session;
       const path = `${await session.freshDirectory()}/file`;
       await fs.writeFile(id, "1", { path, mode: "000" });
       if (test.enforcesPermissions) {
         expect(await codeOf(fs.readBytes(id, { path }))).toBe("403 permission_denied");
         expect(await codeOf(fs.writeFile(id, "2", { path }))).toBe("403 permission_denied");
-        expect(await codeOf(fs.setFilePermissions(id, { path, mode: "600", owner: "0" }))).toBe("403 permission_denied");
+        expect(await codeOf(fs.setFilePermissions(id, { path, mode: "600", owner: "0" }))).toBe(
+          "403 permission_denied",
+        );
       }
       await fs.setFilePermissions(id, { path, mode: "600" });
       expect(await fs.readText(id, { path })).toBe("1");
-      expect(await refusalOf(fs.setFilePermissions(id, { path, mode: "600", owner: "nobody-of-that-name" }))).toMatchObject({
+      expect(
+        await refusalOf(fs.setFilePermissions(id, { path, mode: "600", owner: "nobody-of-that-name" })),
+      ).toMatchObject({
         status: 400,
         message: expect.stringContaining("body.owner") as unknown,
       });
-      for (const mode of ["8", "99", "rwx", "", "77777", "-1"]) expect((await refusalOf(fs.setFilePermissions(id, { path, mode }))).status).toBe(400);
+      for (const mode of ["8", "99", "rwx", "", "77777", "-1"])
+        expect((await refusalOf(fs.setFilePermissions(id, { path, mode }))).status).toBe(400);
     });
 
-    it.each(Object.entries(pathOperations))("are named when something is wrong with a path: %s", async (name, { call, field, makes }) => {
-      const { fs, id } = session;
-      const home = await session.freshDirectory();
-      await fs.writeFile(id, "1", { path: `${home}/file` });
-      const wrong = {
-        "relative/path": "absolute",
-        "": "absolute",
-        "~/file": "absolute",
-        "/nul\0l": "NUL",
-        [`/${"x/".repeat(2048)}y`]: "4096",
-        [`/${"n".repeat(256)}`]: "255",
-      };
-      for (const [path, text] of Object.entries(wrong)) {
-        const refused = await refusalOf(call(fs, id, path));
-        expect([name, path.slice(0, 20), refused.status, refused.code]).toEqual([name, path.slice(0, 20), 400, "bad_request"]);
-        expect(refused.message).toContain(field);
-        expect(refused.message).toContain(text);
-      }
-      expect(await refusalOf(call(fs, id, `${home}/file/below`))).toMatchObject({
-        status: 400,
-        code: "not_a_directory",
-        message: expect.stringContaining(`${home}/file`) as unknown,
-      });
-      const missing = `${home}/missing ü\n`;
-      if (makes === undefined)
-        expect(await refusalOf(call(fs, id, missing))).toMatchObject({
-          status: 404,
-          code: "not_found",
-          message: expect.stringContaining(missing) as unknown,
+    it.each(Object.entries(pathOperations))(
+      "are named in errors about a path: %s",
+      async (name, { call, field, makes }) => {
+        const { fs, id } = session;
+        const home = await session.freshDirectory();
+        await fs.writeFile(id, "1", { path: `${home}/file` });
+        const wrong = {
+          "relative/path": "absolute",
+          "": "absolute",
+          "~/file": "absolute",
+          "/nul\0l": "NUL",
+          [`/${"x/".repeat(2048)}y`]: "4096",
+          [`/${"n".repeat(256)}`]: "255",
+        };
+        for (const [path, text] of Object.entries(wrong)) {
+          const refused = await refusalOf(call(fs, id, path));
+          expect([name, path.slice(0, 20), refused.status, refused.code]).toEqual([
+            name,
+            path.slice(0, 20),
+            400,
+            "bad_request",
+          ]);
+          expect(refused.message).toContain(field);
+          expect(refused.message).toContain(text);
+        }
+        expect(await refusalOf(call(fs, id, `${home}/file/below`))).toMatchObject({
+          status: 400,
+          code: "not_a_directory",
+          message: expect.stringContaining(`${home}/file`) as unknown,
         });
-    });
+        const missing = `${home}/missing ü\n`;
+        if (makes === undefined)
+          expect(await refusalOf(call(fs, id, missing))).toMatchObject({
+            status: 404,
+            code: "not_found",
+            message: expect.stringContaining(missing) as unknown,
+          });
+      },
+    );
 
-    it("are no directories, nor these files", async () => {
+    it("are distinguished from directories in errors", async () => {
       const { fs, id } = session;
       const home = await session.freshDirectory();
       await fs.writeFile(id, "1", { path: `${home}/file` });
@@ -154,7 +175,8 @@ export function describeFiles(test: ServiceUnderTest): void {
         ["404 not_found", () => fs.move(id, { src_path: `${home}/file`, dest_path: `${home}/no/such/place` })],
         ["404 not_found", () => fs.deleteDirectory(id, { path: `${home}/missing` })],
       ];
-      for (const [code, call] of answers) expect(`${String(call)}: ${await codeOf(call())}`).toBe(`${String(call)}: ${code}`);
+      for (const [code, call] of answers)
+        expect(`${String(call)}: ${await codeOf(call())}`).toBe(`${String(call)}: ${code}`);
       await fs.deleteDirectory(id, { path: `${home}/missing/deep` }, { missing_ok: true });
       await fs.writeFile(id, "2", { path: `${home}/other` });
       await fs.move(id, { src_path: `${home}/other`, dest_path: `${home}/file` });
@@ -162,18 +184,23 @@ export function describeFiles(test: ServiceUnderTest): void {
       await fs.move(id, { src_path: `${home}/file`, dest_path: `${home}/file` });
     });
 
-    it("leave what holds the session", async () => {
+    it("cannot remove the directories of the session", async () => {
       const { fs, id } = session;
       for (const path of ["/", "/home", "/home/shoal", "//home//shoal/", "/home/shoal/x/..", "/../.."]) {
         expect([path, await codeOf(fs.deleteDirectory(id, { path }))]).toEqual([path, "403 protected_path"]);
-        expect([path, await codeOf(fs.move(id, { src_path: path, dest_path: "/tmp/elsewhere" }))]).toEqual([path, "403 protected_path"]);
+        expect([path, await codeOf(fs.move(id, { src_path: path, dest_path: "/tmp/elsewhere" }))]).toEqual([
+          path,
+          "403 protected_path",
+        ]);
       }
     });
 
     it("are uploaded together or not at all", async () => {
       const { fs, id } = session;
       const home = await session.freshDirectory();
-      const files = (...paths: string[]) => ({ files: paths.map((path) => ({ dest_path: `${home}/${path}`, file: blob(path) })) });
+      const files = (...paths: string[]) => ({
+        files: paths.map((path) => ({ dest_path: `${home}/${path}`, file: blob(path) })),
+      });
       expect(await refusalOf(fs.upload(id, files("a", "a")))).toMatchObject({
         status: 400,
         message: expect.stringContaining("body.files[1][dest_path]") as unknown,
@@ -182,7 +209,10 @@ export function describeFiles(test: ServiceUnderTest): void {
         status: 400,
         message: expect.stringContaining("files[1]") as unknown,
       });
-      expect(await refusalOf(fs.upload(id, { files: [] }))).toMatchObject({ status: 400, message: expect.stringContaining("body.files") as unknown });
+      expect(await refusalOf(fs.upload(id, { files: [] }))).toMatchObject({
+        status: 400,
+        message: expect.stringContaining("body.files") as unknown,
+      });
       expect(await fs.listFiles(id, { path: home })).toEqual([]);
       await fs.upload(id, files("ü/1", "ü/2", "3"));
       expect((await fs.listFiles(id, { path: `${home}/ü` })).map(({ name }) => name)).toEqual(["1", "2"]);
@@ -220,7 +250,7 @@ export function describeFiles(test: ServiceUnderTest): void {
       ]);
     });
 
-    it("go through archives and come back the same", async () => {
+    it("are unchanged after packing and unpacking", async () => {
       const { fs, id } = session;
       const home = await session.freshDirectory();
       const content = [
@@ -237,7 +267,11 @@ export function describeFiles(test: ServiceUnderTest): void {
       for (const path of ["", "/a", "/a/b"]) {
         const [from, to] = await Promise.all(
           ["from", "to"].map(async (side) =>
-            (await fs.listFiles(id, { path: `${home}/${side}${path}` })).map(({ name, mode, size_bytes }) => ({ name, mode, size_bytes })),
+            (await fs.listFiles(id, { path: `${home}/${side}${path}` })).map(({ name, mode, size_bytes }) => ({
+              name,
+              mode,
+              size_bytes,
+            })),
           ),
         );
         expect(to).toEqual(from);
@@ -253,34 +287,53 @@ export function describeFiles(test: ServiceUnderTest): void {
       });
       expect(await fs.readText(id, { path: `${home}/to/plain` })).toBe("2");
       expect((await fs.listFiles(id, { path: `${home}/to/a` })).map(({ name }) => name)).toEqual(["b", "link", "more"]);
-      expect(await codeOf(fs.uploadZip(id, { dest_path: `${home}/to`, zip_file: await zipOf([{ name: "plain/x", content: "" }]) }))).toBe(
-        "400 not_a_directory",
-      );
-      expect(await codeOf(fs.uploadZip(id, { dest_path: `${home}/to`, zip_file: await zipOf([{ name: "a", content: "" }]) }))).toBe("400 not_a_file");
+      expect(
+        await codeOf(
+          fs.uploadZip(id, { dest_path: `${home}/to`, zip_file: await zipOf([{ name: "plain/x", content: "" }]) }),
+        ),
+      ).toBe("400 not_a_directory");
+      expect(
+        await codeOf(
+          fs.uploadZip(id, { dest_path: `${home}/to`, zip_file: await zipOf([{ name: "a", content: "" }]) }),
+        ),
+      ).toBe("400 not_a_file");
     });
 
-    it("come from no archive that reaches out of its directory", async () => {
+    it("are refused in archives that reach out of their directory", async () => {
       const { fs, id } = session;
       const home = await session.freshDirectory();
       const innocent = { name: "innocent", content: "1" };
       const hostile = {
         "a name with ..": renameEntry(await zipOf([innocent, { name: "up/file", content: "x" }]), "up/file", "../file"),
-        "an absolute name": renameEntry(await zipOf([innocent, { name: "_tmp/file", content: "x" }]), "_tmp/file", "/tmp/file"),
+        "an absolute name": renameEntry(
+          await zipOf([innocent, { name: "_tmp/file", content: "x" }]),
+          "_tmp/file",
+          "/tmp/file",
+        ),
         "a backslash": renameEntry(await zipOf([innocent, { name: "up_file", content: "x" }]), "up_file", "up\\file"),
         "an absolute link": await zipOf([innocent, { name: "link", content: "/etc", mode: linkMode }]),
         "a link that climbs out": await zipOf([innocent, { name: "link", content: "../../etc", mode: linkMode }]),
-        "a file below a link": await zipOf([innocent, { name: "link", content: "sub", mode: linkMode }, { name: "link/file", content: "x" }]),
+        "a file below a link": await zipOf([
+          innocent,
+          { name: "link", content: "sub", mode: linkMode },
+          { name: "link/file", content: "x" },
+        ]),
         "a name twice": await zipOf([innocent, innocent]),
         "a device": await zipOf([innocent, { name: "device", content: "", mode: 0o020644 }]),
         "a bomb": await zipOf([innocent, { name: "zeros", content: "\0".repeat(80 * 1024 * 1024) }]),
       };
       for (const [what, zip_file] of Object.entries(hostile))
-        expect([what, await codeOf(fs.uploadZip(id, { dest_path: `${home}/unpacked`, zip_file }))]).toEqual([what, "400 unsafe_archive"]);
-      expect(await codeOf(fs.uploadZip(id, { dest_path: `${home}/unpacked`, zip_file: "no archive" }))).toBe("400 bad_request");
+        expect([what, await codeOf(fs.uploadZip(id, { dest_path: `${home}/unpacked`, zip_file }))]).toEqual([
+          what,
+          "400 unsafe_archive",
+        ]);
+      expect(await codeOf(fs.uploadZip(id, { dest_path: `${home}/unpacked`, zip_file: "no archive" }))).toBe(
+        "400 bad_request",
+      );
       expect(await fs.listFiles(id, { path: home })).toEqual([]);
     });
 
-    it("are reached through links, which are things of their own", async () => {
+    it("are reached through links, which are separate objects", async () => {
       const { fs, id } = session;
       const home = await session.freshDirectory();
       await fs.uploadZip(id, {
@@ -293,20 +346,31 @@ export function describeFiles(test: ServiceUnderTest): void {
           { name: "circle", content: "circle", mode: linkMode },
         ]),
       });
-      expect(await fs.fileInfo(id, { path: `${home}/to-dir` })).toMatchObject({ is_dir: false, mode: "lrwxrwxrwx", size_bytes: 4 });
+      expect(await fs.fileInfo(id, { path: `${home}/to-dir` })).toMatchObject({
+        is_dir: false,
+        mode: "lrwxrwxrwx",
+        size_bytes: 4,
+      });
       await fs.writeFile(id, "new", { path: `${home}/to-file` });
       expect((await fs.fileInfo(id, { path: `${home}/to-file` })).mode).toBe("lrwxrwxrwx");
       expect(await fs.readText(id, { path: `${home}/real/file` })).toBe("new");
       await fs.writeFile(id, "made", { path: `${home}/dangling` });
       expect(await fs.readText(id, { path: `${home}/real/not-yet` })).toBe("made");
-      expect((await fs.listFiles(id, { path: `${home}/to-dir` })).map(({ path }) => path)).toEqual([`${home}/to-dir/file`, `${home}/to-dir/not-yet`]);
-      expect(namesIn(await bytesOf(await fs.downloadDirZip(id, { path: `${home}/to-dir` })))).toEqual(["file", "not-yet"]);
+      expect((await fs.listFiles(id, { path: `${home}/to-dir` })).map(({ path }) => path)).toEqual([
+        `${home}/to-dir/file`,
+        `${home}/to-dir/not-yet`,
+      ]);
+      expect(namesIn(await bytesOf(await fs.downloadDirZip(id, { path: `${home}/to-dir` })))).toEqual([
+        "file",
+        "not-yet",
+      ]);
       expect(await codeOf(fs.readBytes(id, { path: `${home}/circle` }))).toBe("400 bad_request");
       expect(await codeOf(fs.deleteDirectory(id, { path: `${home}/to-dir` }))).toBe("400 not_a_directory");
       await fs.createDirectory(id, { path: `${home}/to-dir/sub/deep` });
       await fs.deleteDirectory(id, { path: `${home}/to-dir/sub` });
       await fs.move(id, { src_path: `${home}/to-file`, dest_path: `${home}/moved-link` });
-      for (const link of ["moved-link", "to-dir", "dangling", "circle"]) await fs.deleteFile(id, { path: `${home}/${link}` });
+      for (const link of ["moved-link", "to-dir", "dangling", "circle"])
+        await fs.deleteFile(id, { path: `${home}/${link}` });
       expect((await fs.listFiles(id, { path: home })).map(({ name }) => name)).toEqual(["real"]);
     });
   });

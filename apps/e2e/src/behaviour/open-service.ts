@@ -1,43 +1,43 @@
 import type { Shoal } from "@shoal/client";
 
-/** A service that the suite runs against. */
 export interface OpenService {
   /** A client with a key of the whole organisation. */
   readonly shoal: Shoal;
   readonly apiKey: string;
-  /** Where requests without the client go; nothing need listen there when `fetch` answers. */
+  /** Base URL for requests without the client; need not be reachable if `fetch` is set. */
   readonly baseUrl: string;
   readonly fetch: (input: string, init?: RequestInit) => Promise<Response>;
-  /** The same with another key, or in another project. */
   clientWith(options: { readonly apiKey?: string; readonly project?: string }): Shoal;
-  /** Whether permissions of files bind the session's programs: they do not bind root. */
+  /** Whether file permissions apply to the session's programs; false for root. */
   readonly enforcesPermissions: boolean;
   close(): Promise<void>;
 }
 
-/** A service while tests run; read its fields inside tests only. */
+/** A service during tests; read its fields inside tests only. */
 export interface ServiceUnderTest extends Omit<OpenService, "close"> {
-  /** A text that no other test uses. */
+  /** Returns a text that is unique among all tests. */
   unique(prefix: string): string;
-  /** Sends a request as it is, with the organisation's key unless the headers have another; a body that is no text goes as JSON. */
-  send(method: string, path: string, given?: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }): Promise<Answer>;
+  /** Uses the organisation's key unless `headers` has another; sends a body other than a string as JSON. */
+  send(
+    method: string,
+    path: string,
+    given?: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> },
+  ): Promise<Answer>;
 }
 
-/** An answer as it came. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** JSON where it is JSON, `undefined` where there is none, else the text. */
+  /** Parsed JSON, the text of another answer, or `undefined` if empty. */
   readonly body: unknown;
 }
 
-/** What of an error body a table compares. */
+/** The compared fields of an error body. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly code: string;
 }
 
-/** Status and code of an answer that is an error. */
 export function errorIn({ body, status }: Answer): ErrorAnswer {
   const code = typeof body === "object" && body !== null && "code" in body ? body.code : undefined;
   return { status, code: String(code) };

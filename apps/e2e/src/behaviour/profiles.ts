@@ -3,10 +3,9 @@ import { allOf } from "../testing/all-of.ts";
 import { codeOf, refusalOf } from "../testing/refusal.ts";
 import type { ServiceUnderTest } from "./open-service.ts";
 
-/** Profiles: names, lists, pages. */
 export function describeProfiles(test: ServiceUnderTest): void {
   describe("profiles", () => {
-    it("are made, found by id and by name, renamed and deleted", async () => {
+    it("are created, found by id and by name, renamed and deleted", async () => {
       const { profiles } = test.shoal;
       const name = test.unique("Ünique name");
       const made = await profiles.create({ name });
@@ -18,7 +17,11 @@ export function describeProfiles(test: ServiceUnderTest): void {
       expect(await profiles.get(made.id)).toEqual(made);
       expect(await profiles.get(name)).toEqual(made);
       const renamed = await profiles.update(name, { name: `${name} 2` });
-      expect(renamed).toMatchObject({ id: made.id, name: `${name} 2`, updated_at: expect.stringMatching(/Z$/) as unknown });
+      expect(renamed).toMatchObject({
+        id: made.id,
+        name: `${name} 2`,
+        updated_at: expect.stringMatching(/Z$/) as unknown,
+      });
       expect(await codeOf(profiles.get(name))).toBe("404 not_found");
       await profiles.delete(made.id);
       expect(await codeOf(profiles.get(made.id))).toBe("404 not_found");
@@ -26,7 +29,7 @@ export function describeProfiles(test: ServiceUnderTest): void {
       expect(await codeOf(profiles.update(made.id, { name }))).toBe("404 not_found");
     });
 
-    it("need no name, and no two have the same", async () => {
+    it("need no name, but names are unique", async () => {
       const { profiles } = test.shoal;
       expect((await profiles.create({})).name).toBeNull();
       const [first, second] = [test.unique("taken"), test.unique("taken")];
@@ -40,7 +43,7 @@ export function describeProfiles(test: ServiceUnderTest): void {
       expect(conflict.headers.get("x-should-retry")).toBe("false");
     });
 
-    it("are looked for by id before name", async () => {
+    it("are found by id before name", async () => {
       const { profiles } = test.shoal;
       const first = await profiles.create({});
       const second = await profiles.create({ name: first.id });
@@ -48,7 +51,7 @@ export function describeProfiles(test: ServiceUnderTest): void {
       await profiles.delete(second.id);
     });
 
-    it("have one session that writes to them, and stay while one uses them", async () => {
+    it("have at most one session that saves to them, and cannot be deleted while in use", async () => {
       const { browsers, profiles } = test.shoal;
       const { id, name } = await profiles.create({ name: test.unique("written") });
       const profile = { id, save_changes: true };
@@ -76,13 +79,28 @@ export function describeProfiles(test: ServiceUnderTest): void {
       const names = Array.from({ length: 5 }, (_, index) => `${series}.${String(index)}`);
       for (const name of names) await profiles.create({ name });
       const first = await profiles.list({ query: series, limit: 2 });
-      expect([first.items.map(({ name }) => name), first.hasMore, first.nextOffset]).toEqual([[names[4], names[3]], true, 2]);
+      expect([first.items.map(({ name }) => name), first.hasMore, first.nextOffset]).toEqual([
+        [names[4], names[3]],
+        true,
+        2,
+      ]);
       const last = await profiles.list({ query: series, limit: 2, offset: 4 });
-      expect([last.items.map(({ name }) => name), last.hasMore, last.nextOffset]).toEqual([[names[0]], false, undefined]);
+      expect([last.items.map(({ name }) => name), last.hasMore, last.nextOffset]).toEqual([
+        [names[0]],
+        false,
+        undefined,
+      ]);
       expect((await profiles.list({ query: series, offset: 5 })).items).toEqual([]);
-      expect((await allOf(await profiles.list({ query: series, limit: 2 }))).map(({ name }) => name)).toEqual(names.toReversed());
+      expect((await allOf(await profiles.list({ query: series, limit: 2 }))).map(({ name }) => name)).toEqual(
+        names.toReversed(),
+      );
       const { headers } = await test.send("GET", `/profiles?query=${series}&limit=2`);
-      expect(["x-limit", "x-offset", "x-has-more", "x-next-offset"].map((name) => headers.get(name))).toEqual(["2", "0", "true", "2"]);
+      expect(["x-limit", "x-offset", "x-has-more", "x-next-offset"].map((name) => headers.get(name))).toEqual([
+        "2",
+        "0",
+        "true",
+        "2",
+      ]);
     });
 
     it.each([
@@ -96,7 +114,9 @@ export function describeProfiles(test: ServiceUnderTest): void {
       const name = `${test.unique("search")} Éclair 50%_\\`;
       await profiles.create({ name });
       const asked = field === "name" && text === "" ? name.replace("É", "e").toLowerCase() : text;
-      expect((await allOf(await profiles.list({ [field]: asked, limit: 100 }))).some((profile) => profile.name === name)).toBe(found);
+      expect(
+        (await allOf(await profiles.list({ [field]: asked, limit: 100 }))).some((profile) => profile.name === name),
+      ).toBe(found);
     });
   });
 }

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { codeOf } from "../testing/refusal.ts";
 import type { ServiceUnderTest } from "./open-service.ts";
 
-/** Projects: what they hold apart, and what a key of one may do. */
+/** Projects: isolation, and the rights of a project's key. */
 export function describeProjects(test: ServiceUnderTest): void {
   describe("projects", () => {
-    it("are made, found by id and by name, renamed and deleted", async () => {
+    it("are created, found by id and by name, renamed and deleted", async () => {
       const { projects } = test.shoal;
       const name = test.unique("project");
       const made = await projects.create({ name });
@@ -18,7 +18,7 @@ export function describeProjects(test: ServiceUnderTest): void {
       expect(await codeOf(projects.get(made.id))).toBe("404 not_found");
     });
 
-    it("hold apart what is in them", async () => {
+    it("isolate their objects", async () => {
       const { apiKeys, projects } = test.shoal;
       const name = test.unique("project");
       const { id } = await projects.create({ name });
@@ -35,7 +35,7 @@ export function describeProjects(test: ServiceUnderTest): void {
       await own.profiles.delete(profile.id);
     });
 
-    it("take nothing new while they are archived", async () => {
+    it("accept no new objects while archived", async () => {
       const { projects } = test.shoal;
       const name = test.unique("project");
       const { id } = await projects.create({ name });
@@ -45,10 +45,11 @@ export function describeProjects(test: ServiceUnderTest): void {
       expect(await codeOf(own.profiles.list())).toBe("404 project_not_found");
       expect(await codeOf(test.shoal.apiKeys.create({ name: "late", project_id: id }))).toBe("404 project_not_found");
       await projects.update(name, { status: "active" });
-      for (const client of [own, test.clientWith({ project: name })]) expect((await client.profiles.list()).items).toEqual([]);
+      for (const client of [own, test.clientWith({ project: name })])
+        expect((await client.profiles.list()).items).toEqual([]);
     });
 
-    it("have limits of their own", async () => {
+    it("have separate limits", async () => {
       const { limits } = test.shoal.projects;
       const { id } = await test.shoal.projects.create({ name: test.unique("project") });
       expect((await limits.get(id)).max_concurrent_sessions ?? null).toBeNull();
@@ -56,8 +57,11 @@ export function describeProjects(test: ServiceUnderTest): void {
       const inside = test.clientWith({ project: id });
       const { session_id } = await inside.browsers.create({ timeout_seconds: 600 });
       const refused = await test.send("POST", "/browsers", { headers: { "x-shoal-project": id } });
-      expect(refused).toMatchObject({ status: 429, body: { code: "too_many_requests", limit: 1, used: 1, remaining: 0 } });
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- what is deprecated is tested too
+      expect(refused).toMatchObject({
+        status: 429,
+        body: { code: "too_many_requests", limit: 1, used: 1, remaining: 0 },
+      });
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated, but still supported
       expect(await codeOf(limits.update(id, { max_pooled_sessions: 1 }))).toBe("400 bad_request");
       expect((await limits.update(id, { max_concurrent_invocations: 3 })).max_concurrent_sessions).toBe(1);
       expect(await codeOf(test.shoal.projects.delete(id))).toBe("409 project_not_empty");

@@ -21,10 +21,12 @@ type Step =
       readonly entries: readonly { readonly name: string; readonly content: string; readonly mode?: number }[];
     };
 
-// Few names, so that paths meet: `l` and `m` are mostly links.
-const path = fc.array(fc.constantFrom("a", "b", "c", "l", "m"), { minLength: 1, maxLength: 3 }).map((names) => names.join("/"));
+// Few names, so that paths collide: `l` and `m` are mostly links.
+const path = fc
+  .array(fc.constantFrom("a", "b", "c", "l", "m"), { minLength: 1, maxLength: 3 })
+  .map((names) => names.join("/"));
 const content = fc.constantFrom("", "x", "hello", "y".repeat(70_000));
-// The owner keeps all permissions: what a directory's mode forbids is not the fake's matter.
+// The owner keeps all permissions: the fake does not enforce the modes of directories.
 const mode = fc.constantFrom("700", "755", "0777", "1777", "744");
 const entry = fc.oneof(
   fc.record({ name: path, content }),
@@ -36,20 +38,48 @@ const entry = fc.oneof(
   }),
 );
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("write" as const), path, content, mode: fc.option(mode, { nil: undefined }) }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant("makeDirectory" as const), path, mode: fc.option(mode, { nil: undefined }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("write" as const),
+      path,
+      content,
+      mode: fc.option(mode, { nil: undefined }),
+    }),
+  },
   {
     weight: 3,
-    arbitrary: fc.record({ do: fc.constantFrom("read" as const, "list" as const, "info" as const, "delete" as const, "zip" as const), path }),
+    arbitrary: fc.record({
+      do: fc.constant("makeDirectory" as const),
+      path,
+      mode: fc.option(mode, { nil: undefined }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom("read" as const, "list" as const, "info" as const, "delete" as const, "zip" as const),
+      path,
+    }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("deleteDirectory" as const), path, missingOk: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("chmod" as const), path, mode }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("move" as const), path, to: path }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("upload" as const), paths: fc.array(path, { minLength: 1, maxLength: 3 }) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("unzip" as const), path, entries: fc.array(entry, { minLength: 1, maxLength: 4 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant("upload" as const), paths: fc.array(path, { minLength: 1, maxLength: 3 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("unzip" as const),
+      path,
+      entries: fc.array(entry, { minLength: 1, maxLength: 4 }),
+    }),
+  },
 );
 
-/** A session of one of the two services, and the directory in it that a run works in. */
+/** A session of one of the two services, and the run's directory in it. */
 interface Place {
   readonly shoal: Shoal;
   readonly id: string;
@@ -61,11 +91,17 @@ async function carryOut({ home, id, shoal }: Place, step: Step): Promise<unknown
   const at = (relative: string) => `${home}/${relative}`;
   switch (step.do) {
     case "write":
-      return fs.writeFile(id, step.content, { path: at(step.path), ...(step.mode !== undefined && { mode: step.mode }) });
+      return fs.writeFile(id, step.content, {
+        path: at(step.path),
+        ...(step.mode !== undefined && { mode: step.mode }),
+      });
     case "read":
       return fs.readText(id, { path: at(step.path) });
     case "list":
-      return (await fs.listFiles(id, { path: at(step.path) })).map(({ mod_time: _, ...info }) => ({ ...info, path: info.path.slice(home.length) }));
+      return (await fs.listFiles(id, { path: at(step.path) })).map(({ mod_time: _, ...info }) => ({
+        ...info,
+        path: info.path.slice(home.length),
+      }));
     case "info": {
       const { mod_time: _, ...info } = await fs.fileInfo(id, { path: at(step.path) });
       return { ...info, path: info.path.slice(home.length) };
@@ -73,7 +109,9 @@ async function carryOut({ home, id, shoal }: Place, step: Step): Promise<unknown
     case "delete":
       return fs.deleteFile(id, { path: at(step.path) });
     case "zip":
-      return namesIn(new Uint8Array(await new Response((await fs.downloadDirZip(id, { path: at(step.path) })).stream).arrayBuffer()));
+      return namesIn(
+        new Uint8Array(await new Response((await fs.downloadDirZip(id, { path: at(step.path) })).stream).arrayBuffer()),
+      );
     case "makeDirectory":
       return fs.createDirectory(id, { path: at(step.path), ...(step.mode !== undefined && { mode: step.mode }) });
     case "deleteDirectory":
@@ -89,19 +127,19 @@ async function carryOut({ home, id, shoal }: Place, step: Step): Promise<unknown
   }
 }
 
-/** What a call gave, or the status and code of its refusal. */
+/** The result of a call, or the status and code of its refusal. */
 async function outcomeOf(place: Place, step: Step): Promise<unknown> {
   try {
     return (await carryOut(place, step)) ?? "done";
   } catch (error) {
     if (!ApiError.isInstance(error)) throw error;
     const { code, status } = error;
-    // Of several things that are in an archive's way, the filesystem's own order says which one is named.
+    // If several files conflict with an archive, the filesystem's order decides which one the error names.
     return step.do === "unzip" && code.startsWith("not_a_") ? `${String(status)} not_a_…` : `${String(status)} ${code}`;
   }
 }
 
-/** Everything below a directory, links as what they are. */
+/** Everything below a directory; links are not followed. */
 async function treeOf({ home, id, shoal }: Place, below = ""): Promise<Map<string, boolean>> {
   const found = new Map<string, boolean>();
   for (const { is_dir, name } of await shoal.browsers.fs.listFiles(id, { path: home + below })) {
@@ -111,7 +149,7 @@ async function treeOf({ home, id, shoal }: Place, below = ""): Promise<Map<strin
   return found;
 }
 
-/** What a watch of the directory has told by the time that a file appears which comes last. */
+/** Events of a watch until a last, marker file appears. */
 async function toldIn({ home, id, shoal }: Place, watchId: string): Promise<FileSystemEvent[]> {
   const { fs } = shoal.browsers;
   await fs.writeFile(id, "", { path: `${home}/last` });
@@ -119,18 +157,24 @@ async function toldIn({ home, id, shoal }: Place, watchId: string): Promise<File
   for await (const event of fs.watch.events(id, watchId)) {
     if (event.path === `${home}/last`) break;
     const { dest_path } = event;
-    events.push({ ...event, path: event.path.slice(home.length), ...(dest_path !== undefined && { dest_path: dest_path.slice(home.length) }) });
+    events.push({
+      ...event,
+      path: event.path.slice(home.length),
+      ...(dest_path !== undefined && { dest_path: dest_path.slice(home.length) }),
+    });
   }
   await fs.watch.stop(id, watchId);
   await fs.deleteFile(id, { path: `${home}/last` });
   return events;
 }
 
-/** Lets chance choose the calls and compares what both services answer. */
+/** Makes random calls and compares both services' answers. */
 export function describeSameAnswers(test: ServiceUnderTest, other: Shoal): void {
   describe("any calls on files", () => {
-    it("get the same answers from both services, and leave the same behind", async () => {
-      const ids = await Promise.all([test.shoal, other].map(async (shoal) => (await shoal.browsers.create({ timeout_seconds: 3600 })).session_id));
+    it("return the same answers from both services, and leave the same files", async () => {
+      const ids = await Promise.all(
+        [test.shoal, other].map(async (shoal) => (await shoal.browsers.create({ timeout_seconds: 3600 })).session_id),
+      );
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
           const home = `/home/shoal/${test.unique("run")}`;

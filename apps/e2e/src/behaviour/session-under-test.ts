@@ -2,11 +2,11 @@ import type { BrowserFiles } from "@shoal/client";
 import { afterAll, beforeAll } from "vitest";
 import type { ServiceUnderTest } from "./open-service.ts";
 
-/** A session whose files are worked on; read its fields inside tests only. */
+/** A session with files; read its fields inside tests only. */
 export interface SessionUnderTest {
   readonly id: string;
   readonly fs: BrowserFiles;
-  /** Makes a directory that no other test uses. @returns its absolute path. */
+  /** Makes a unique directory. @returns its absolute path. */
   freshDirectory(): Promise<string>;
 }
 

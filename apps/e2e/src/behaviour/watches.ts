@@ -6,12 +6,12 @@ import { zipOf } from "../testing/zip.ts";
 import type { ServiceUnderTest } from "./open-service.ts";
 import { useSessionOf } from "./session-under-test.ts";
 
-/** Directory watches, of changes that the API itself makes. */
+/** Directory watches of changes made through the API. */
 export function describeWatches(test: ServiceUnderTest): void {
   describe("directory watches", () => {
     const session = useSessionOf(test);
 
-    /** What a watch of `home` tells of `change`, as `CREATE a/`; ended by the removal of a marker, so that nothing is waited for in time. */
+    /** As `CREATE a/`. Deletes a marker as last event, so that no timeout is needed. */
     async function told(home: string, recursive: boolean, change: () => Promise<unknown>): Promise<string[]> {
       const { fs, id } = session;
       const { watch_id } = await fs.watch.start(id, { path: home, recursive });
@@ -29,7 +29,7 @@ export function describeWatches(test: ServiceUnderTest): void {
     const lineOf = (home: string, { dest_path, is_dir, path, type }: FileSystemEvent) =>
       `${type} ${path.slice(home.length + 1)}${is_dir === true ? "/" : ""}${dest_path === undefined ? "" : ` -> ${dest_path.slice(home.length + 1)}`}`;
 
-    it("tell of files that are written, moved and deleted", async () => {
+    it("report written, moved and deleted files", async () => {
       const { fs, id } = session;
       const home = await session.freshDirectory();
       const lines = await told(home, true, async () => {
@@ -41,21 +41,35 @@ export function describeWatches(test: ServiceUnderTest): void {
       expect(lines).toEqual(["CREATE a", "WRITE a", "RENAME a -> b", "CREATE b", "DELETE b"]);
     });
 
-    it("tell of directories with all that is in them", async () => {
+    it("report directories with all their content", async () => {
       const { fs, id } = session;
       const home = await session.freshDirectory();
       const lines = await told(home, true, async () => {
         await fs.writeFile(id, "1", { path: `${home}/x/y/file` });
-        await fs.uploadZip(id, { dest_path: `${home}/zip`, zip_file: await zipOf([{ name: "deep/er.txt", content: "zipped" }]) });
+        await fs.uploadZip(id, {
+          dest_path: `${home}/zip`,
+          zip_file: await zipOf([{ name: "deep/er.txt", content: "zipped" }]),
+        });
         await fs.deleteDirectory(id, { path: `${home}/x` });
       });
       const created = lines.filter((line) => line.startsWith("CREATE")).sort();
-      expect(created).toEqual(["CREATE x/", "CREATE x/y/", "CREATE x/y/file", "CREATE zip/", "CREATE zip/deep/", "CREATE zip/deep/er.txt"]);
-      expect(lines.filter((line) => line.startsWith("DELETE")).sort()).toEqual(["DELETE x/", "DELETE x/y/", "DELETE x/y/file"]);
+      expect(created).toEqual([
+        "CREATE x/",
+        "CREATE x/y/",
+        "CREATE x/y/file",
+        "CREATE zip/",
+        "CREATE zip/deep/",
+        "CREATE zip/deep/er.txt",
+      ]);
+      expect(lines.filter((line) => line.startsWith("DELETE")).sort()).toEqual([
+        "DELETE x/",
+        "DELETE x/y/",
+        "DELETE x/y/file",
+      ]);
       expect(lines.at(-1)).toBe("DELETE x/");
     });
 
-    it("tell of one level unless they are recursive", async () => {
+    it("report one level unless they are recursive", async () => {
       const { fs, id } = session;
       const home = await session.freshDirectory();
       await fs.createDirectory(id, { path: `${home}/old` });
@@ -68,7 +82,7 @@ export function describeWatches(test: ServiceUnderTest): void {
       expect(lines).toEqual(["CREATE new/", "CREATE seen", "RENAME old/ -> renamed", "CREATE renamed/"]);
     });
 
-    it("tell of what is moved in and out, with everything below", async () => {
+    it("report moves in and out, with everything below", async () => {
       const { fs, id } = session;
       const [home, elsewhere] = [await session.freshDirectory(), await session.freshDirectory()];
       await fs.writeFile(id, "1", { path: `${home}/out/deep/f` });
@@ -88,7 +102,7 @@ export function describeWatches(test: ServiceUnderTest): void {
       ]);
     });
 
-    it("end with their directory, and are kept for those who come late", async () => {
+    it("end with their directory, and stay readable for late readers", async () => {
       const { fs, id } = session;
       const home = await session.freshDirectory();
       const { watch_id } = await fs.watch.start(id, { path: home, recursive: true });
@@ -96,13 +110,17 @@ export function describeWatches(test: ServiceUnderTest): void {
       await fs.deleteDirectory(id, { path: home });
       for (let reader = 0; reader < 2; reader++) {
         const events = await allOf(fs.watch.events(id, watch_id));
-        expect(events.map(({ type, path }) => `${type} ${path}`)).toEqual([`CREATE ${home}/f`, `DELETE ${home}/f`, `DELETE ${home}`]);
+        expect(events.map(({ type, path }) => `${type} ${path}`)).toEqual([
+          `CREATE ${home}/f`,
+          `DELETE ${home}/f`,
+          `DELETE ${home}`,
+        ]);
       }
       await fs.watch.stop(id, watch_id);
       expect(await codeOf(fs.watch.stop(id, watch_id))).toBe("404 not_found");
     });
 
-    it("end for their readers when they are stopped, and go on from any id", async () => {
+    it("end their streams when stopped, and resume from any id", async () => {
       const { fs, id } = session;
       const home = await session.freshDirectory();
       const { watch_id } = await fs.watch.start(id, { path: home });
@@ -112,7 +130,7 @@ export function describeWatches(test: ServiceUnderTest): void {
       const resumed = test.send("GET", path, { headers: { "last-event-id": "2" } });
       expect((await test.send("GET", path, { headers: { "last-event-id": "4" } })).status).toBe(400);
       expect((await test.send("GET", path, { headers: { "last-event-id": "nonsense" } })).status).toBe(400);
-      // Both readers have their answer before the watch is stopped.
+      // Both readers have received their headers before the watch is stopped.
       const reading = await test.fetch(test.baseUrl + path, { headers: { authorization: `Bearer ${test.apiKey}` } });
       await new Promise((resolve) => setImmediate(resolve));
       const text = (async () => reading.text())();
@@ -120,18 +138,26 @@ export function describeWatches(test: ServiceUnderTest): void {
       expect((await text).match(/^id: \d+$/gm)).toEqual(["id: 1", "id: 2", "id: 3"]);
       expect(String((await first).body).match(/^id: \d+$/gm)).toEqual(["id: 1", "id: 2", "id: 3"]);
       const { body, headers } = await resumed;
-      expect([headers.get("content-type"), String(body).match(/^id: \d+$/gm)]).toEqual(["text/event-stream", ["id: 3"]]);
+      expect([headers.get("content-type"), String(body).match(/^id: \d+$/gm)]).toEqual([
+        "text/event-stream",
+        ["id: 3"],
+      ]);
       expect(await codeOf(allOf(fs.watch.events(id, watch_id)))).toBe("404 not_found");
     });
 
-    it("are made once by a repeated request", async () => {
+    it("start once for a repeated request", async () => {
       const { id } = session;
       const path = await session.freshDirectory();
-      const start = () => test.send("POST", `/browsers/${id}/fs/watch`, { body: { path }, headers: { "idempotency-key": "watch-once" } });
+      const start = () =>
+        test.send("POST", `/browsers/${id}/fs/watch`, { body: { path }, headers: { "idempotency-key": "watch-once" } });
       expect((await start()).body).toEqual((await start()).body);
       expect(
-        (await test.send("POST", `/browsers/${id}/fs/watch`, { body: { path, recursive: true }, headers: { "idempotency-key": "watch-once" } }))
-          .status,
+        (
+          await test.send("POST", `/browsers/${id}/fs/watch`, {
+            body: { path, recursive: true },
+            headers: { "idempotency-key": "watch-once" },
+          })
+        ).status,
       ).toBe(422);
     });
   });

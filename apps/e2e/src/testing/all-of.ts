@@ -1,4 +1,3 @@
-/** Everything that comes, until the end. */
 export async function allOf<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);

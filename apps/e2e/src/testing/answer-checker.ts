@@ -4,14 +4,12 @@ import document from "@shoal/contract/openapi.json" with { type: "json" };
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 
-/** The parts of an answer that openapi.json describes. */
 export interface SeenAnswer {
   readonly method: string;
-  /** Without the query. */
   readonly path: string;
   readonly status: number;
   readonly contentType: string;
-  /** Of a JSON answer. */
+  /** Body of a JSON answer. */
   readonly text: string;
 }
 
@@ -20,10 +18,10 @@ interface Route {
   readonly pattern: RegExp;
 }
 
-/** Errors that a server answers before it knows the operation. */
+/** Errors answered before the operation is known. */
 const beforeOperation: ReadonlySet<number> = new Set([405, 417, 431]);
 
-/** Compares answers with openapi.json: is the status documented, does the body fit its schema, does the code belong to the status. */
+/** Compares answers with openapi.json: the documented statuses, the body's schema, and the codes of the status. */
 export class AnswerChecker {
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: true });
   readonly #validators = new Map<string, ValidateFunction>();
@@ -37,13 +35,17 @@ export class AnswerChecker {
     this.#ajv.addSchema(document, "openapi.json");
   }
 
-  /** What is wrong with an answer; `undefined` where it fits, or belongs to no operation. */
+  /** The problem of an answer; `undefined` if it fits or belongs to no operation. */
   problemOf(answer: SeenAnswer): string | undefined {
     const { method, path, status } = answer;
-    const endpoint = this.#routes.find((route) => route.endpoint.method === method && route.pattern.test(path))?.endpoint;
+    const endpoint = this.#routes.find(
+      (route) => route.endpoint.method === method && route.pattern.test(path),
+    )?.endpoint;
     if (endpoint === undefined || beforeOperation.has(status)) return undefined;
     const problem = this.#problemWith(endpoint, answer);
-    return problem === undefined ? undefined : `${endpoint.operationId} (${method} ${path}) answered ${String(status)}: ${problem}`;
+    return problem === undefined
+      ? undefined
+      : `${endpoint.operationId} (${method} ${path}) answered ${String(status)}: ${problem}`;
   }
 
   #problemWith(endpoint: Endpoint, { contentType, status, text }: SeenAnswer): string | undefined {
@@ -52,7 +54,9 @@ export class AnswerChecker {
     const media = contentType.split(";", 1)[0] ?? "";
     const { content } = response.node as { content?: Readonly<Record<string, unknown>> };
     if (content === undefined || !Object.hasOwn(content, media))
-      return text === "" && content === undefined ? undefined : `openapi.json does not document content of type ${media}`;
+      return text === "" && content === undefined
+        ? undefined
+        : `openapi.json does not document content of type ${media}`;
     if (media !== "application/json") return undefined;
     const value: unknown = JSON.parse(text);
     const validate = this.#validator([...response.path, "content", media, "schema"]);
@@ -72,7 +76,7 @@ export class AnswerChecker {
 
 function codeProblem(body: unknown): string | undefined {
   const { code } = body as { code: string };
-  return (errorCodes as readonly string[]).includes(code) ? undefined : `${code} is no code of the service`;
+  return (errorCodes as readonly string[]).includes(code) ? undefined : `${code} is not a code of the service`;
 }
 
 function patternOf(path: string): RegExp {
@@ -83,10 +87,11 @@ function placeholders({ path }: Endpoint): number {
   return path.split("{").length - 1;
 }
 
-/** A place in the document, through one reference. */
+/** A node of the document, through one reference. */
 function resolve(path: readonly string[]): { readonly node: object; readonly path: readonly string[] } | undefined {
   let node: unknown = document;
-  for (const step of path) node = typeof node === "object" && node !== null && Object.hasOwn(node, step) ? Reflect.get(node, step) : undefined;
+  for (const step of path)
+    node = typeof node === "object" && node !== null && Object.hasOwn(node, step) ? Reflect.get(node, step) : undefined;
   if (typeof node !== "object" || node === null) return undefined;
   const { $ref } = node as { $ref?: string };
   return $ref === undefined ? { node, path } : resolve($ref.slice("#/".length).split("/"));

@@ -6,13 +6,11 @@ import type { TestService } from "./service.ts";
 
 const command = join(import.meta.dirname, "../../../cli/dist/shoal.js");
 
-/** A running `shoal browsers cdp-port`. */
 export interface CdpPort extends AsyncDisposable {
   /** `http://127.0.0.1:PORT` */
   readonly address: string;
 }
 
-/** Serves the CDP of a session on a free port of this machine, as `shoal browsers cdp-port` does. */
 export async function startCdpPort({ service }: TestService, sessionId: string): Promise<CdpPort> {
   const child = spawn(process.execPath, [command, "browsers", "cdp-port", sessionId, "--port", "0"], {
     env: { ...process.env, SHOAL_API_KEY: service.apiKey, SHOAL_BASE_URL: service.baseUrl },
@@ -21,7 +19,9 @@ export async function startCdpPort({ service }: TestService, sessionId: string):
   const ended = once(child, "exit");
   const [address] = (await Promise.race([
     once(createInterface(child.stdout), "line"),
-    ended.then(([code]) => Promise.reject(new Error(`shoal browsers cdp-port ended with ${String(code)} and printed no address.`))),
+    ended.then(([code]) =>
+      Promise.reject(new Error(`shoal browsers cdp-port ended with ${String(code)} and printed no address.`)),
+    ),
   ])) as [string];
   return {
     address,

@@ -1,16 +1,22 @@
 import { readFileSync } from "node:fs";
 
-/** Files of `tools/certificates`, whose `make.sh` says what they are. For tests alone. */
+/** Files of `tools/certificates`, described in its `make.sh`. For tests only. */
 type CertificateFile =
-  "authority.pem" | "expired.pem" | "foreign.pem" | "leaf.key" | "localhost.key" | "localhost.pem" | "other-authority.pem" | "site.pem";
+  | "authority.pem"
+  | "expired.pem"
+  | "foreign.pem"
+  | "leaf.key"
+  | "localhost.key"
+  | "localhost.pem"
+  | "other-authority.pem"
+  | "site.pem";
 
-/** A certificate or a key, PEM. */
+/** Reads a certificate or key as PEM. */
 export function readCertificate(file: CertificateFile): string {
   return readFileSync(new URL(`../../../../tools/certificates/${file}`, import.meta.url), "utf8");
 }
 
-/** A certificate for `localhost` and 127.0.0.1, signed by itself. */
+/** A self-signed certificate for `localhost` and 127.0.0.1. */
 export const certificate = readCertificate("localhost.pem");
 
-/** Its key. */
 export const certificateKey = readCertificate("localhost.key");

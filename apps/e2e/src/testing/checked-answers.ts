@@ -1,12 +1,12 @@
 import { afterEach, expect } from "vitest";
 import { AnswerChecker } from "./answer-checker.ts";
 
-/** Services whose answers are compared with openapi.json. */
+/** Base URLs of services whose answers are compared with openapi.json. */
 const origins = new Set<string>();
 const problems: string[] = [];
 let checker: AnswerChecker | undefined;
 
-/** Compares every answer that `fetch` gets from the service with openapi.json; the test in which one does not fit fails. */
+/** Compares every answer that `fetch` receives from the service with openapi.json; a mismatch fails the test. */
 export function checkAnswersOf(baseUrl: string): void {
   origins.add(new URL(baseUrl).origin);
 }

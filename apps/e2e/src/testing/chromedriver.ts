@@ -2,16 +2,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
-/** Where Debian's package `chromium-driver` installs it. */
+/** Path in Debian's package `chromium-driver`. */
 export const chromedriver = "/usr/bin/chromedriver";
 
-/** A running chromedriver. */
 export interface Chromedriver extends AsyncDisposable {
-  /** `http://127.0.0.1:PORT` */
   readonly address: string;
 }
 
-/** Starts chromedriver on a free port. */
 export async function startChromedriver(): Promise<Chromedriver> {
   const child = spawn(chromedriver, ["--port=0"], { stdio: ["ignore", "pipe", "ignore"] });
   const ended = once(child, "exit");

@@ -4,7 +4,7 @@ import { chromedriver } from "./chromedriver.ts";
 
 const host = await examineHost();
 
-/** Why tests in a placement cannot run on this machine; `undefined` when they can. In CI (`SHOAL_REQUIRE_ALL=1`) nothing is missing, so they run and fail. */
+/** Why tests of a placement cannot run here. In CI (`SHOAL_REQUIRE_ALL=1`) they run anyway and fail. */
 export function missingFor(placement: PlacementKind): string | undefined {
   if (process.env.SHOAL_REQUIRE_ALL === "1") return undefined;
   if (!host.chromium) return "no Chromium: apt install chromium-headless-shell";
@@ -15,38 +15,48 @@ export function missingFor(placement: PlacementKind): string | undefined {
 /** Both placements, each with the reason to skip it. */
 export const placements = (["sandbox", "process"] as const).map((placement) => {
   const missing = missingFor(placement);
-  return { placement, skip: missing !== undefined, title: missing === undefined ? placement : `${placement} (skipped, ${missing})` };
+  return {
+    placement,
+    skip: missing !== undefined,
+    title: missing === undefined ? placement : `${placement} (skipped, ${missing})`,
+  };
 });
 
-/** The same for sessions that need a full Chromium. */
 export const fullChromiumPlacements = placements.map(({ placement, skip, title }) => {
   const isMissing =
-    process.env.SHOAL_REQUIRE_ALL !== "1" && host.findings.some(({ name, advice }) => name === "windows" && advice?.includes(" chromium") === true);
-  return isMissing ? { placement, skip: true, title: `${placement} (skipped, no full Chromium: apt install chromium)` } : { placement, skip, title };
+    process.env.SHOAL_REQUIRE_ALL !== "1" &&
+    host.findings.some(({ name, advice }) => name === "windows" && advice?.includes(" chromium") === true);
+  return isMissing
+    ? { placement, skip: true, title: `${placement} (skipped, no full Chromium: apt install chromium)` }
+    : { placement, skip, title };
 });
 
-const windows = process.env.SHOAL_REQUIRE_ALL === "1" ? undefined : host.findings.find(({ name }) => name === "windows");
+const windows =
+  process.env.SHOAL_REQUIRE_ALL === "1" ? undefined : host.findings.find(({ name }) => name === "windows");
 
-/** The same for sessions with a window. */
 export const windowPlacements = placements.map(({ placement, skip, title }) =>
   windows === undefined || windows.state === "ok"
     ? { placement, skip, title }
     : { placement, skip: true, title: `${placement} (skipped, no windows: ${windows.advice ?? ""})` },
 );
 
-/** What is missing for sessions with a window; `undefined` when nothing is. */
-export const missingForWindows = windows === undefined || windows.state === "ok" ? undefined : (windows.advice ?? windows.detail);
+/** The missing component for sessions with a window, if any. */
+export const missingForWindows =
+  windows === undefined || windows.state === "ok" ? undefined : (windows.advice ?? windows.detail);
 
-/** Why recordings of whole screens cannot be tried; `undefined` when they can. */
+/** Why recordings of whole screens cannot be tested, if so. */
 export const missingForScreenRecordings = windows?.advice;
 
-/** The same for sessions that trust the authority of their proxy. */
 export const authorityPlacements = fullChromiumPlacements.map(({ placement, skip, title }) => {
-  const isMissing = process.env.SHOAL_REQUIRE_ALL !== "1" && host.findings.some(({ name, advice }) => name === "authorities" && advice !== undefined);
-  return isMissing ? { placement, skip: true, title: `${placement} (skipped, no certutil: apt install libnss3-tools)` } : { placement, skip, title };
+  const isMissing =
+    process.env.SHOAL_REQUIRE_ALL !== "1" &&
+    host.findings.some(({ name, advice }) => name === "authorities" && advice !== undefined);
+  return isMissing
+    ? { placement, skip: true, title: `${placement} (skipped, no certutil: apt install libnss3-tools)` }
+    : { placement, skip, title };
 });
 
-/** Whether tests with chromedriver are skipped, and what their titles then end with. */
+/** Whether tests with chromedriver are skipped, and the suffix of their titles. */
 export const chromedriverTests =
   process.env.SHOAL_REQUIRE_ALL === "1" || existsSync(chromedriver)
     ? { skip: false, reason: "" }

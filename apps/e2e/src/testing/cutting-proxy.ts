@@ -1,16 +1,13 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A TCP proxy before a service, which can cut its connections. */
+/** A TCP proxy before a service that can cut its connections. */
 export interface CuttingProxy extends AsyncDisposable {
   readonly baseUrl: string;
-  /** Connections that are open. */
   readonly open: number;
-  /** Ends all connections at once, in the middle of what they carry. */
   cut(): void;
 }
 
-/** Starts a proxy on a free port. */
 export async function startCuttingProxy(baseUrl: string): Promise<CuttingProxy> {
   const { hostname, port } = new URL(baseUrl);
   const pairs = new Set<readonly [Socket, Socket]>();

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { until } from "./until.ts";
 
-/** A reverse proxy as people install it, with connections to the service that it keeps for later requests. */
+/** A Debian reverse proxy with upstream keep-alive connections. */
 export interface DebianProxy extends AsyncDisposable {
   readonly baseUrl: string;
 }
@@ -17,7 +17,7 @@ interface Kind {
   readonly args: (configPath: string, folder: string) => readonly string[];
 }
 
-/** Each is configured as its manual says for WebSockets and kept upstream connections. */
+/** Each is configured as its manual says for WebSockets and upstream keep-alive. */
 export const debianProxies: readonly Kind[] = [
   {
     name: "caddy",
@@ -92,7 +92,7 @@ http {
   },
 ];
 
-/** The path of a proxy's program; `undefined` where it is not installed. */
+/** The path of a proxy's program; `undefined` if not installed. */
 export function programOf({ name }: Kind): string | undefined {
   const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"];
   return folders
@@ -116,7 +116,6 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Whether something listens on a port. */
 async function listens(port: number): Promise<boolean> {
   const socket = connect(port, "127.0.0.1");
   try {
@@ -129,7 +128,6 @@ async function listens(port: number): Promise<boolean> {
   }
 }
 
-/** Starts a proxy in front of the service at `upstream`. */
 export async function startDebianProxy(kind: Kind, upstream: string): Promise<DebianProxy> {
   const folder = mkdtempSync(join(tmpdir(), `shoal-${kind.name}-`));
   const own = await freePort();

@@ -5,11 +5,9 @@ import { createRequire } from "node:module";
 const require = createRequire(import.meta.url);
 const program = require.resolve("chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js");
 
-/** A running chrome-devtools-mcp and its MCP client. */
 export class DevtoolsMcp implements AsyncDisposable {
   readonly #client = new Client({ name: "shoal-e2e", version: "1.0.0" });
 
-  /** Starts the program with its own options, such as `--wsEndpoint`. */
   static async start(...options: readonly string[]): Promise<DevtoolsMcp> {
     const started = new DevtoolsMcp();
     await started.#client.connect(
@@ -26,7 +24,9 @@ export class DevtoolsMcp implements AsyncDisposable {
   /** Calls a tool. @returns its texts, and its images in base64. */
   async call(name: string, given: Record<string, unknown> = {}): Promise<string> {
     const { content, isError } = await this.#client.callTool({ name, arguments: given });
-    const answer = content.map((part) => (part.type === "text" ? part.text : part.type === "image" ? part.data : part.type)).join("\n");
+    const answer = content
+      .map((part) => (part.type === "text" ? part.text : part.type === "image" ? part.data : part.type))
+      .join("\n");
     if (isError === true) throw new Error(`${name} failed: ${answer}`);
     return answer;
   }

@@ -3,25 +3,28 @@ import { join, posix, relative, sep } from "node:path";
 
 const root = join(import.meta.dirname, "../../../..");
 
-/** How the blocks of a section are tried: run against the fake, run against a service with browsers, or only checked by the compiler. */
+/** How a program is tried: against the fake, against a service with browsers, or only by the compiler. */
 export type Trial = "fake" | "service" | "check";
 
-/** The blocks of one language below one heading, in their order: a program, or the lines of a terminal. */
+/** The blocks of one language below one heading, in order: a program or a shell script. */
 export interface GuideProgram {
   /** `docs/guide/errors.md: Retries` */
   readonly title: string;
   readonly language: "ts" | "sh";
   readonly trial: Trial;
-  /** Each line stands where it stands in the page, so that messages name the page's own lines. */
+  /** Each line has the same line number as in the page, so that messages match the page. */
   readonly code: string;
-  /** What the page says that it prints, where it does: the `text` blocks below the same heading. */
+  /** The expected output, if the page shows it: the `text` blocks below the same heading. */
   readonly output: string | undefined;
 }
 
-/** Pages whose programs are tried, relative to the repository: the guide, and of packages that other programs are made with. */
+/** Pages whose programs are tried, relative to the repository: the guide, and READMEs of packages for programs. */
 export const guidePages: readonly string[] = [
   "README.md",
-  ...globSync(["docs/guide/*.md", "packages/{client,contract,router,schemas,testing,transport}/README.md", "apps/cli/README.md"], { cwd: root })
+  ...globSync(
+    ["docs/guide/*.md", "packages/{client,contract,router,schemas,testing,transport}/README.md", "apps/cli/README.md"],
+    { cwd: root },
+  )
     .map((page) => page.split(sep).join(posix.sep))
     .sort(),
 ];
@@ -37,9 +40,9 @@ interface Section {
 }
 
 /**
- * The programs of a page. A fence says how they are tried: ` ```ts ` and ` ```sh ` of the guide run against the fake, ` ```ts service ` against a real service, ` ```ts check ` is
- * compiled only, and so is each block of a README; ` ```ts part ` is a piece that is no program. What a block of a README needs and does not say stands in a comment before it:
- * `<!-- ts: declare const id: string; -->`.
+ * Extracts the programs of a page. The fence sets the trial: ` ```ts ` and ` ```sh ` in the guide run against the fake,
+ * ` ```ts service ` against a real service; ` ```ts check ` and blocks of a README are only compiled; ` ```ts part ` is
+ * skipped. A comment before a README's block adds missing declarations: `<!-- ts: declare const id: string; -->`.
  */
 export function programsOf(page: string): GuideProgram[] {
   const sections: Section[] = [];
@@ -73,22 +76,31 @@ export function programsOf(page: string): GuideProgram[] {
   return sections.flatMap(({ title, output, trial = "check", ...code }) =>
     (["ts", "sh"] as const)
       .filter((language) => code[language].length > 0)
-      .map((language) => ({ title, language, trial, code: textOf(code[language]), output: output.length === 0 ? undefined : textOf(output) })),
+      .map((language) => ({
+        title,
+        language,
+        trial,
+        code: textOf(code[language]),
+        output: output.length === 0 ? undefined : textOf(output),
+      })),
   );
 }
 
 function trialOf(page: string, index: number, word: string | undefined): Trial {
   if (word === "service" || word === "check") return word;
-  if (word !== undefined) throw new Error(`${page}:${index + 1}: a block is "service", "check" or "part", or says nothing; not "${word}".`);
+  if (word !== undefined)
+    throw new Error(`${page}:${index + 1}: a block is "service", "check" or "part", or says nothing; not "${word}".`);
   return isGuide(page) ? "fake" : "check";
 }
 
-/** Links of a page to files of the repository that are not there, with their lines. */
+/** A page's links to missing files of the repository, with their lines. */
 export function brokenLinks(page: string, exists: (path: string) => boolean): string[] {
   const folder = join(root, page, "..");
   return readFileSync(join(root, page), "utf8")
     .split("\n")
-    .flatMap((line, index) => [...line.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => ({ target, where: `${page}:${index + 1}` })))
+    .flatMap((line, index) =>
+      [...line.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => ({ target, where: `${page}:${index + 1}` })),
+    )
     .filter(({ target }) => !/^(?:https?:|mailto:|#)/.test(target))
     .filter(({ target }) => !exists(join(folder, target.replace(/#.*$/, ""))))
     .map(({ target, where }) => `${where} ${target} (${relative(root, join(folder, target))})`);

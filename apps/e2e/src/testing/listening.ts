@@ -1,14 +1,13 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { ProcessEntry } from "./processes.ts";
 
-/** A TCP socket that waits for connections. */
 export interface ListeningSocket {
-  /** As `/proc/net/tcp` writes it: `0100007F` is 127.0.0.1. */
+  /** In the form of `/proc/net/tcp`: `0100007F` is 127.0.0.1. */
   readonly address: string;
   readonly port: number;
 }
 
-/** The sockets that a process listens on, in the network namespace that it lives in; none of a process that we may not look into. Linux only. */
+/** The sockets on which a process listens, in its network namespace; none for an unreadable process. Linux only. */
 export function listeningSockets({ pid }: ProcessEntry): ListeningSocket[] {
   const own = new Set<string>();
   for (const fd of namesIn(`/proc/${pid}/fd`)) {
@@ -16,7 +15,7 @@ export function listeningSockets({ pid }: ProcessEntry): ListeningSocket[] {
       const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1];
       if (inode !== undefined) own.add(inode);
     } catch {
-      // It was closed while we looked.
+      // It was closed meanwhile.
     }
   }
   if (own.size === 0) return [];
@@ -36,6 +35,6 @@ function namesIn(path: string): string[] {
   try {
     return readdirSync(path);
   } catch {
-    return []; // It has ended, or shows its files to nobody.
+    return []; // It has ended, or its files are unreadable.
   }
 }

@@ -6,26 +6,26 @@ import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
 import { readCertificate } from "./certificate.ts";
 
-/** An HTTP proxy that opens TLS, as corporate ones and mitmproxy do: it answers for every site itself, with a certificate of its own. */
+/** Opens TLS like corporate proxies and mitmproxy: it answers for every site with its own certificate. */
 export interface OpeningProxy {
   readonly host: string;
   readonly port: number;
-  /** `host:port` of the tunnels that were asked for. */
+  /** `host:port` of the requested tunnels. */
   readonly asked: string[];
   close(): void;
 }
 
-/** The certificates that are shown for a name, the site's own first; for every other name, one that the authority has signed for `site.test` alone. */
+/** The certificates by name, the site's own first; other names get the certificate of `site.test`. */
 const shown: Readonly<Record<string, string>> = {
   "expired.test": readCertificate("expired.pem"),
   "foreign.test": readCertificate("foreign.pem"),
-  // Anybody can put the authority's certificate beside one that it has not signed.
+  // Anyone can append the authority's certificate to an unrelated one.
   "forged.test": readCertificate("foreign.pem") + readCertificate("authority.pem"),
 };
 const signed = readCertificate("site.pem");
 const key = readCertificate("leaf.key");
 
-/** @param options.tls - whether it is itself spoken to inside TLS, with a certificate of the authority. */
+/** @param options.tls - whether clients connect to the proxy with TLS, with a certificate of the authority. */
 export async function startOpeningProxy({ tls = false } = {}): Promise<OpeningProxy> {
   const asked: string[] = [];
   const sockets = new Set<Duplex>();

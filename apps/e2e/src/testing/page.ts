@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from "vitest";
 import type { TestService } from "./service.ts";
 import type { TestSession } from "./session.ts";
 
-/** Playwright's own connection to a session of {@link useSession}, for all tests of the surrounding `describe`. @param opened - is given the page that the session has. */
+/** For all tests of the surrounding `describe`. @param opened - receives the session's page. */
 export function usePage(test: TestService, session: Pick<TestSession, "id">, opened: (page: Page) => void): void {
   let client: Browser | undefined;
   beforeAll(async () => {

@@ -1,7 +1,9 @@
 import type { Page } from "playwright-core";
 
-/** What `<video>` makes of a film, shown to its middle. */
-export function play(page: Page, film: Buffer): Promise<{ seconds: number; width: number; height: number; last: readonly number[] }> {
+export function play(
+  page: Page,
+  film: Buffer,
+): Promise<{ seconds: number; width: number; height: number; last: readonly number[] }> {
   return page.evaluate(async (base64) => {
     const video = document.createElement("video");
     video.muted = true;
@@ -12,7 +14,7 @@ export function play(page: Page, film: Buffer): Promise<{ seconds: number; width
         reject(new Error(video.error?.message));
       };
     });
-    // A film in fragments does not say how long it is; a jump beyond its end finds out.
+    // A fragmented film has no duration; seeking beyond its end determines it.
     const sought = new Promise((resolve) => {
       video.onseeked = resolve;
     });
@@ -25,7 +27,7 @@ export function play(page: Page, film: Buffer): Promise<{ seconds: number; width
       return [...(context?.getImageData(0, 0, 1, 1).data ?? [])];
     };
     let last = middle();
-    // Nothing is drawn while the picture that was sought is still being decoded.
+    // The canvas stays empty until the frame is decoded.
     for (let frame = 0; frame < 600 && last[3] === 0; frame += 1) {
       await new Promise(requestAnimationFrame);
       last = middle();

@@ -1,13 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** A process of this machine. */
 export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
   readonly command: string;
 }
 
-/** Every process that is alive; zombies are not. Linux only. */
+/** Every live process, without zombies. Linux only. */
 export function allProcesses(): ProcessEntry[] {
   return readdirSync("/proc").flatMap((entry) => {
     if (!/^\d+$/.test(entry)) return [];
@@ -16,25 +15,32 @@ export function allProcesses(): ProcessEntry[] {
         .replace(/^.*\) /s, "")
         .split(" ");
       if (state === "Z" || state === "X") return [];
-      return [{ pid: Number(entry), parent: Number(parent), command: readFileSync(`/proc/${entry}/cmdline`, "utf8").replaceAll("\0", " ").trim() }];
+      return [
+        {
+          pid: Number(entry),
+          parent: Number(parent),
+          command: readFileSync(`/proc/${entry}/cmdline`, "utf8").replaceAll("\0", " ").trim(),
+        },
+      ];
     } catch {
-      return []; // It ended while we looked.
+      return []; // It has ended meanwhile.
     }
   });
 }
 
-/** Processes below `pid`, at any depth. */
 export function descendantsOf(pid: number, processes: readonly ProcessEntry[] = allProcesses()): ProcessEntry[] {
-  return processes.filter(({ parent }) => parent === pid).flatMap((child) => [child, ...descendantsOf(child.pid, processes)]);
+  return processes
+    .filter(({ parent }) => parent === pid)
+    .flatMap((child) => [child, ...descendantsOf(child.pid, processes)]);
 }
 
-/** Which of these are still alive, by process id and command, so that a reused id does not count. */
+/** Which of these are still alive, by process id and command, since ids are reused. */
 export function survivors(processes: readonly ProcessEntry[]): ProcessEntry[] {
   const alive = new Map(allProcesses().map((process) => [process.pid, process.command]));
   return processes.filter(({ pid, command }) => alive.get(pid) === command);
 }
 
-/** Kills what still runs of them: some go with others. */
+/** Kills the processes that still run: some end with others. */
 export function killAll(processes: readonly Pick<ProcessEntry, "pid">[]): void {
   for (const { pid } of processes) {
     try {
@@ -45,13 +51,16 @@ export function killAll(processes: readonly Pick<ProcessEntry, "pid">[]): void {
   }
 }
 
-/** The Chromium main processes among `processes`. A child that a Chromium has just forked still carries its parent's command, and is none. */
+/** Without freshly forked children that still have their parent's command. */
 export function chromiums(processes: readonly ProcessEntry[]): ProcessEntry[] {
-  const candidates = processes.filter(({ command }) => /^\S*(chrom|headless)\S* .*--remote-debugging/.test(command) && !command.includes("--type="));
+  const candidates = processes.filter(
+    ({ command }) => /^\S*(chrom|headless)\S* .*--remote-debugging/.test(command) && !command.includes("--type="),
+  );
   return candidates.filter(({ parent }) => candidates.every(({ pid }) => pid !== parent));
 }
 
-/** The instance programs among `processes`. */
 export function instances(processes: readonly ProcessEntry[]): ProcessEntry[] {
-  return processes.filter(({ command }) => /^(?:\S*loader )?\S*node (?:--\S+ )*\S*\/program[\w-]*\/\S+\.[cm]?js (?!--)/.test(command));
+  return processes.filter(({ command }) =>
+    /^(?:\S*loader )?\S*node (?:--\S+ )*\S*\/program[\w-]*\/\S+\.[cm]?js (?!--)/.test(command),
+  );
 }

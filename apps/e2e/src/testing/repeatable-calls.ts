@@ -2,21 +2,20 @@ import type { CallOptions, Shoal } from "@shoal/client";
 import { browserComputer, browserProcess, executePlaywright } from "@shoal/contract";
 import { chromium } from "playwright-core";
 
-/** A call that leaves a trace, which shows whether it was done twice. */
+/** A call with a side effect that shows whether it ran twice. */
 export interface RepeatableCall {
   readonly name: string;
-  /** Resolves with the status of the answer, when that has come whole. */
+  /** Resolves with the status after the complete answer. */
   readonly send: (shoal: Shoal, options?: CallOptions) => Promise<number>;
   readonly trace: (shoal: Shoal) => Promise<string>;
   readonly isUnderWay: (shoal: Shoal) => Promise<boolean>;
-  /** The trace of one call. */
+  /** The side effect of one call. */
   readonly expected: string;
 }
 
 /**
- * Calls that are under way for a while: a command and code until the session has a file `/home/shoal/go`, and a text that is typed.
- *
- * @param value - reads what was typed.
+ * A command and code that wait for the session's file `/home/shoal/go`, and typing of a text. @param value - reads the
+ * typed text.
  */
 export function repeatableCalls(id: string, value: () => Promise<string>): readonly RepeatableCall[] {
   const params = { id };
@@ -44,13 +43,15 @@ while (!existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 50)
     },
     {
       name: "code",
-      fetch: ({ transport }, options) => transport.fetch(executePlaywright, { params, body: { code, timeout_sec: 300 } }, options),
+      fetch: ({ transport }, options) =>
+        transport.fetch(executePlaywright, { params, body: { code, timeout_sec: 300 } }, options),
       trace: traceIn("code"),
       expected: "run",
     },
     {
       name: "type",
-      fetch: ({ transport }, options) => transport.fetch(browserComputer.typeText, { params, body: { text, delay: 200 } }, options),
+      fetch: ({ transport }, options) =>
+        transport.fetch(browserComputer.typeText, { params, body: { text, delay: 200 } }, options),
       trace: value,
       expected: text,
     },
@@ -66,7 +67,7 @@ while (!existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 50)
   }));
 }
 
-/** Shows a page with a text field that has the focus. @param address - of the session's CDP. @returns what reads the field. */
+/** Opens a page with a focused text field. @returns a function that reads the field. */
 export async function fieldOf(address: string): Promise<() => Promise<string>> {
   const client = await chromium.connectOverCDP(address);
   const page = client.contexts()[0]?.pages()[0];

@@ -3,17 +3,20 @@ import fc from "fast-check";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** One operation of openapi.json. */
 export interface FuzzedOperation {
   readonly operationId: string;
   readonly method: string;
   readonly path: string;
-  readonly parameters: readonly { readonly name: string; readonly in: string; readonly required?: boolean; readonly schema: Json }[];
-  /** Of a JSON body. */
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+    readonly schema: Json;
+  }[];
   readonly body: Json | undefined;
 }
 
-/** A request that fits the document in most places, and not in some. */
+/** A request that violates the document in some places. */
 export interface FuzzedRequest {
   readonly operation: FuzzedOperation;
   readonly params: Readonly<Record<string, unknown>>;
@@ -24,26 +27,33 @@ export interface FuzzedRequest {
 const methods = ["get", "post", "put", "patch", "delete"];
 const maxDepth = 5;
 
-/** Every operation with JSON bodies or none. Those that delete come last: what they delete, others work on. */
+/** Every operation without another body than JSON. Deletions come last, since other operations need the objects. */
 export function operationsToFuzz(): FuzzedOperation[] {
-  const operations = Object.entries(document.paths as unknown as Record<string, Record<string, Json>>).flatMap(([path, item]) =>
-    methods.flatMap((method) => {
-      const operation = item[method];
-      if (operation === undefined) return [];
-      const content = (operation.requestBody as { content?: Record<string, { schema: Json }> } | undefined)?.content;
-      if (content !== undefined && content["application/json"] === undefined) return [];
-      const parameters = ((operation.parameters ?? []) as Json[]).map(
-        (parameter) => resolved(parameter) as unknown as FuzzedOperation["parameters"][number],
-      );
-      return [
-        { operationId: String(operation.operationId), method: method.toUpperCase(), path, parameters, body: content?.["application/json"]?.schema },
-      ];
-    }),
+  const operations = Object.entries(document.paths as unknown as Record<string, Record<string, Json>>).flatMap(
+    ([path, item]) =>
+      methods.flatMap((method) => {
+        const operation = item[method];
+        if (operation === undefined) return [];
+        const content = (operation.requestBody as { content?: Record<string, { schema: Json }> } | undefined)?.content;
+        if (content !== undefined && content["application/json"] === undefined) return [];
+        const parameters = ((operation.parameters ?? []) as Json[]).map(
+          (parameter) => resolved(parameter) as unknown as FuzzedOperation["parameters"][number],
+        );
+        return [
+          {
+            operationId: String(operation.operationId),
+            method: method.toUpperCase(),
+            path,
+            parameters,
+            body: content?.["application/json"]?.schema,
+          },
+        ];
+      }),
   );
   return operations.toSorted((a, b) => Number(a.method === "DELETE") - Number(b.method === "DELETE"));
 }
 
-/** Requests to an operation. @param known - ids and names that exist, for parameters of the path. */
+/** Requests to an operation. @param known - existing ids and names, for path parameters. */
 export function requestsTo(operation: FuzzedOperation, known: readonly string[]): fc.Arbitrary<FuzzedRequest> {
   const paths = operation.parameters.filter((parameter) => parameter.in === "path");
   const queries = operation.parameters.filter((parameter) => parameter.in === "query");
@@ -60,7 +70,20 @@ export function requestsTo(operation: FuzzedOperation, known: readonly string[])
 
 const hostileText = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
-  fc.constantFrom("", ".", "..", "\0", "%00", "a/b", "\u{1F600}", "\uFFFD", "' or 1=1 --", "__proto__", "constructor", "a".repeat(300)),
+  fc.constantFrom(
+    "",
+    ".",
+    "..",
+    "\0",
+    "%00",
+    "a/b",
+    "\u{1F600}",
+    "\uFFFD",
+    "' or 1=1 --",
+    "__proto__",
+    "constructor",
+    "a".repeat(300),
+  ),
 );
 const anything = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
@@ -110,9 +133,12 @@ function valueOf(given: Json, depth: number): fc.Arbitrary<unknown> {
 
 function objectOf(schema: Json, depth: number): fc.Arbitrary<unknown> {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, Json>);
-  const known = fc.record(Object.fromEntries(properties.map(([name, field]) => [name, mostly(valueOf(field, depth + 1))])), {
-    requiredKeys: (schema.required ?? []) as string[],
-  });
+  const known = fc.record(
+    Object.fromEntries(properties.map(([name, field]) => [name, mostly(valueOf(field, depth + 1))])),
+    {
+      requiredKeys: (schema.required ?? []) as string[],
+    },
+  );
   const more = fc.dictionary(hostileText, anything, { maxKeys: 2 });
   return fc.oneof(
     { weight: 5, arbitrary: known },
@@ -120,9 +146,18 @@ function objectOf(schema: Json, depth: number): fc.Arbitrary<unknown> {
   );
 }
 
-function numberOf({ maximum = 100, minimum = 0 }: { readonly maximum?: unknown; readonly minimum?: unknown }): fc.Arbitrary<number> {
+function numberOf({
+  maximum = 100,
+  minimum = 0,
+}: {
+  readonly maximum?: unknown;
+  readonly minimum?: unknown;
+}): fc.Arbitrary<number> {
   const [low, high] = [Number(minimum), Math.max(Number(minimum), Number(maximum))];
-  return fc.oneof(fc.constantFrom(low - 1, low, high, high + 1), fc.integer({ min: Math.ceil(low), max: Math.min(Math.floor(high), low + 1000) }));
+  return fc.oneof(
+    fc.constantFrom(low - 1, low, high, high + 1),
+    fc.integer({ min: Math.ceil(low), max: Math.min(Math.floor(high), low + 1000) }),
+  );
 }
 
 function textOf({ format, minLength = 0, pattern }: Json): fc.Arbitrary<string> {
@@ -131,6 +166,16 @@ function textOf({ format, minLength = 0, pattern }: Json): fc.Arbitrary<string> 
       fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) }).map((date) => date.toISOString()),
       hostileText,
     );
-  const usual = fc.constantFrom("a", "fuzz", "fuzz-1", "/tmp", "/home/shoal", "https://example.invalid/", "x".repeat(Math.max(1, Number(minLength))));
-  return pattern === undefined ? fc.oneof(usual, hostileText) : fc.oneof({ weight: 4, arbitrary: usual }, { weight: 1, arbitrary: hostileText });
+  const usual = fc.constantFrom(
+    "a",
+    "fuzz",
+    "fuzz-1",
+    "/tmp",
+    "/home/shoal",
+    "https://example.invalid/",
+    "x".repeat(Math.max(1, Number(minLength))),
+  );
+  return pattern === undefined
+    ? fc.oneof(usual, hostileText)
+    : fc.oneof({ weight: 4, arbitrary: usual }, { weight: 1, arbitrary: hostileText });
 }

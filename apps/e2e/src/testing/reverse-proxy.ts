@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { certificate, certificateKey } from "./certificate.ts";
 
-/** A reverse proxy that ends TLS, as nginx or Traefik would stand before a service. */
+/** A reverse proxy that terminates TLS, like nginx or Traefik. */
 export interface ReverseProxy extends AsyncDisposable {
   /** With the path prefix: `https://localhost:4711/api`. */
   readonly baseUrl: string;
@@ -13,9 +13,7 @@ export interface ReverseProxy extends AsyncDisposable {
 
 /**
  * @param upstream - of the service: `http://127.0.0.1:7777`.
- * @param options.prefix - what stands before the service's paths outside.
- * @param options.strips - whether the proxy takes the prefix off before it passes a request on, and says so.
- * @param options.headers - what it says beside that.
+ * @param options.strips - whether the proxy removes the prefix and reports it in a header.
  */
 export async function startReverseProxy(
   upstream: string,
@@ -29,21 +27,29 @@ export async function startReverseProxy(
     const url = request.url ?? "/";
     const headers = {
       ...request.headers,
-      // The client's own word stays in front, as proxies leave it.
-      "x-forwarded-for": [request.headers["x-forwarded-for"], request.socket.remoteAddress].filter((hop) => hop !== undefined).join(", "),
+      // Proxies append to the client's own value.
+      "x-forwarded-for": [request.headers["x-forwarded-for"], request.socket.remoteAddress]
+        .filter((hop) => hop !== undefined)
+        .join(", "),
       "x-forwarded-proto": "https",
       "x-forwarded-host": request.headers.host ?? "",
       ...(strips && { "x-forwarded-prefix": prefix }),
       host: "inner.invalid",
       ...options.headers,
     };
-    return ask({ hostname, port, method: request.method, path: strips && url.startsWith(prefix) ? url.slice(prefix.length) : url, headers });
+    return ask({
+      hostname,
+      port,
+      method: request.method,
+      path: strips && url.startsWith(prefix) ? url.slice(prefix.length) : url,
+      headers,
+    });
   }
 
   const server = createServer({ cert: certificate, key: certificateKey }, (request, response) => {
     const onward = forward(request);
     onward.on("response", (answer) => {
-      // How long its connections stay open is the service's word to this proxy, not to the client.
+      // Hop-by-hop headers are not passed on.
       const { connection: _connection, "keep-alive": _keepAlive, ...headers } = answer.headers;
       response.writeHead(answer.statusCode ?? 502, headers);
       answer.pipe(response);

@@ -1,9 +1,8 @@
-/** How many times slow tests repeat what they do, `SHOAL_TEST_ROUNDS`: 1 in CI, more by hand. */
+/** Repetitions in slow tests, `SHOAL_TEST_ROUNDS`: 1 in CI. */
 export const rounds = Number(process.env.SHOAL_TEST_ROUNDS ?? 1);
-/** Seed of what slow tests choose, `SHOAL_TEST_SEED`. */
 const seed = Number(process.env.SHOAL_TEST_SEED ?? 29);
 
-/** Returns numbers from 0 to 1, the same ones for the same seed and name (mulberry32). */
+/** Returns numbers from 0 to 1, equal for the same seed and name (mulberry32). */
 export function seeded(name: string): () => number {
   let state = Buffer.from(name).reduce((sum, byte) => Math.imul(sum, 31) + byte, seed) | 0;
   return () => {

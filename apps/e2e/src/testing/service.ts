@@ -6,25 +6,24 @@ import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { checkAnswersOf } from "./checked-answers.ts";
 
-/** A running service and a client with its admin key. */
 export interface TestService {
   readonly service: ServiceProcess;
   readonly shoal: Shoal;
   readonly dataDir: string;
 }
 
-/**
- * Starts a service in a folder of its own. Call `end` when done with it: it stops it and removes the folder.
- *
- * @param given.dataDir - the folder of an earlier service.
- */
+/** In a separate folder, which `end` removes. @param given.dataDir - the folder of an earlier service. */
 export async function runService(
   flags: readonly string[] = [],
   given: { readonly dataDir?: string; readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<TestService & { end(): Promise<void> }> {
   const dataDir = given.dataDir ?? mkdtempSync(join(tmpdir(), "shoal-e2e-"));
-  // The machine that tests run on may be busy with other things: no reason to refuse their requests.
-  const service = await startService(dataDir, ["--warm", "0", "--log-level", "warn", "--max-event-loop-delay-ms", "0", ...flags], given.env);
+  // Do not refuse requests on a busy test machine.
+  const service = await startService(
+    dataDir,
+    ["--warm", "0", "--log-level", "warn", "--max-event-loop-delay-ms", "0", ...flags],
+    given.env,
+  );
   checkAnswersOf(service.baseUrl);
   return {
     service,

@@ -3,11 +3,12 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/**
- * Finds where a directory of a session lies on the host: puts a file there through the service, and looks for it. Files in memory are seen through `/proc`
- * while the session runs.
- */
-export async function hostPathOf(test: { readonly shoal: Shoal; readonly dataDir: string }, sessionId: string, directory: string): Promise<string> {
+/** Uses a marker file. Files in memory are visible through `/proc` while the session runs. */
+export async function hostPathOf(
+  test: { readonly shoal: Shoal; readonly dataDir: string },
+  sessionId: string,
+  directory: string,
+): Promise<string> {
   const { fs } = test.shoal.browsers;
   const path = `${directory}/${randomUUID()}`;
   await fs.writeFile(sessionId, "here", { path });
@@ -29,7 +30,7 @@ function findThroughProcesses(path: string): string | undefined {
     .find((candidate) => existsSync(candidate));
 }
 
-/** The path below `folder` that ends in `ending`. Folders that this user may not read, which sessions can make, are passed over. */
+/** The path below `folder` that ends in `ending`. Skips unreadable folders, which sessions can make. */
 function findBelow(folder: string, ending: string): string | undefined {
   let entries;
   try {
@@ -46,7 +47,6 @@ function findBelow(folder: string, ending: string): string | undefined {
   return undefined;
 }
 
-/** The folders that the servers of a data folder have for sessions; normally one server. */
 function serverFolders(dataDir: string): string[] {
   const sessions = join(dataDir, "sessions");
   return readdirSync(sessions)
@@ -54,12 +54,12 @@ function serverFolders(dataDir: string): string[] {
     .map((name) => join(sessions, name));
 }
 
-/** Names of the folders of sessions, of running ones and of those that wait. */
+/** Names of the folders of running and pre-started sessions. */
 export function sessionFolders(dataDir: string): string[] {
   return serverFolders(dataDir).flatMap((folder) => readdirSync(folder).filter((name) => name !== "owner.json"));
 }
 
-/** Where the sessions' sockets are: one folder a server. */
+/** Folders of the sessions' sockets: one per server. */
 export function runtimeDirs(dataDir: string): string[] {
   return serverFolders(dataDir).flatMap((folder) => {
     const owner = join(folder, "owner.json");

@@ -2,15 +2,14 @@ import type { BrowserFiles, CreateBrowser } from "@shoal/client";
 import { afterAll, beforeAll } from "vitest";
 import type { TestService } from "./service.ts";
 
-/** A session whose files are worked on. */
 export interface TestSession {
   readonly id: string;
   readonly fs: BrowserFiles;
-  /** Makes a directory that no other test uses. @returns its absolute path in the session. */
+  /** Makes a unique directory. @returns its absolute path in the session. */
   freshDirectory(): Promise<string>;
 }
 
-/** One session for all tests of the surrounding `describe`, on the service of {@link useService}, which must be called before. */
+/** For all tests of the surrounding `describe`; call {@link useService} before. */
 export function useSession(test: TestService, body: CreateBrowser = {}): TestSession {
   let id: string | undefined;
   let directories = 0;

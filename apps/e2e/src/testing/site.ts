@@ -1,15 +1,14 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A web site on a free port of this machine, for browsers to visit. */
 export interface Site {
-  /** `127.0.0.1:PORT`, what `--allow-private-hosts` takes. */
+  /** `127.0.0.1:PORT`, for `--allow-private-hosts`. */
   readonly host: string;
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Serves a site; without a listener, a page whose title is the path. */
+/** Serves a site; without a listener, pages with their path as title. */
 export async function serveSite(listener?: RequestListener): Promise<Site> {
   const server = createServer(
     listener ??

@@ -1,7 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Waits until `condition` gives something other than `undefined` and `false`, and returns it. @throws {Error} after `timeoutMs`. */
-export async function until<T>(what: string, condition: () => T | Promise<T>, timeoutMs = 20_000): Promise<Exclude<T, undefined | false>> {
+/** Waits until `condition` returns neither `undefined` nor `false`. @throws {Error} after `timeoutMs`. */
+export async function until<T>(
+  what: string,
+  condition: () => T | Promise<T>,
+  timeoutMs = 20_000,
+): Promise<Exclude<T, undefined | false>> {
   const end = performance.now() + timeoutMs;
   for (;;) {
     const value = await condition();

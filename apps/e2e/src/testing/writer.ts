@@ -6,7 +6,9 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** What starts a program in a directory as the directory's owner, as whom programs of the session would write there: a box has a user of its own. */
+/**
+ * Options to start a program as the owner of a directory, like the session's own programs: a box has a separate user.
+ */
 function asOwner(directory: string): { cwd: string; uid?: number; gid?: number } {
   if (process.geteuid?.() !== 0) return { cwd: directory };
   const { gid, uid } = statSync(directory);
@@ -15,10 +17,13 @@ function asOwner(directory: string): { cwd: string; uid?: number; gid?: number }
 
 let runnable: string | undefined;
 
-/** Node's program where every user may run it: the one that runs this may lie in a folder that only root enters. */
+/** A Node program that every user may run: the current one may be in a folder for root only. */
 function nodeForEverybody(): string {
   if (runnable !== undefined) return runnable;
-  if (process.geteuid?.() !== 0 || spawnSync(process.execPath, ["-e", "0"], { uid: 65_534, gid: 65_534, cwd: "/" }).status === 0)
+  if (
+    process.geteuid?.() !== 0 ||
+    spawnSync(process.execPath, ["-e", "0"], { uid: 65_534, gid: 65_534, cwd: "/" }).status === 0
+  )
     return (runnable = process.execPath);
   const folder = mkdtempSync(join(tmpdir(), "shoal-node-"));
   process.on("exit", () => {
@@ -31,17 +36,17 @@ function nodeForEverybody(): string {
   return runnable;
 }
 
-/** Runs a shell script in a directory of the host, in a process of its own, to its end. Only relative paths are sure to work. */
+/** Runs a shell script to its end in a directory of the host. Only relative paths are reliable. */
 export async function sh(directory: string, script: string): Promise<void> {
   await run("/bin/sh", ["-ec", script], asOwner(directory));
 }
 
-/** Runs a Node program in a directory of the host, in a process of its own, to its end. Only relative paths are sure to work. */
+/** Runs a Node program to its end in a directory of the host. Only relative paths are reliable. */
 export async function node(directory: string, program: string): Promise<void> {
   await run(nodeForEverybody(), ["--input-type=module", "-e", program], asOwner(directory));
 }
 
-/** Starts a Node program as {@link node} does; the caller ends it. */
+/** Starts a Node program like {@link node}; the caller ends it. */
 export function startNode(directory: string, program: string): ChildProcess {
   return spawn(nodeForEverybody(), ["--input-type=module", "-e", program], { ...asOwner(directory), stdio: "ignore" });
 }

@@ -1,19 +1,16 @@
 import yazl from "yazl";
 
-/** An entry of an archive to make. */
 export interface ArchiveEntry {
   /** Ends in `/` for a directory. */
   readonly name: string;
-  /** Of a link, what it leads to. */
+  /** Content, or a link's target. */
   readonly content: string;
-  /** Type and permissions as `stat` gives them; 0644, of a directory 0755, when absent. */
+  /** Type and permissions as in `stat`; default 0644, or 0755 for a directory. */
   readonly mode?: number;
 }
 
-/** Type and permissions of a symbolic link. */
 export const linkMode = 0o120777;
 
-/** Makes an archive. */
 export async function zipOf(entries: readonly ArchiveEntry[]): Promise<Uint8Array<ArrayBuffer>> {
   const zip = new yazl.ZipFile();
   for (const { name, content, mode } of entries) {
@@ -26,13 +23,13 @@ export async function zipOf(entries: readonly ArchiveEntry[]): Promise<Uint8Arra
   return new Uint8Array(Buffer.concat(chunks));
 }
 
-/** The archive with one of its names replaced by another of the same length, which no library would write. */
+/** Replaces a name in an archive by another of the same length, which libraries refuse to write. */
 export function renameEntry(archive: Uint8Array<ArrayBuffer>, from: string, to: string): Uint8Array<ArrayBuffer> {
   if (from.length !== to.length) throw new Error("The names differ in length.");
   return new Uint8Array(Buffer.from(Buffer.from(archive).toString("latin1").replaceAll(from, to), "latin1"));
 }
 
-/** Names in an archive's central directory, in its order. Archives of 4 GiB and more are not read. */
+/** Names in an archive's central directory, in order. Archives of 4 GiB and more are not supported. */
 export function namesIn(archive: Uint8Array): string[] {
   const bytes = Buffer.from(archive);
   const end = bytes.lastIndexOf("PK\x05\x06", undefined, "latin1");

@@ -1,98 +1,31 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { messageOf } from "@shoal/primitives";
 import { nearMatch } from "@shoal/router";
 import { parse as parseYaml } from "yaml";
 import * as z from "zod/mini";
-import { StartError } from "../start-error.ts";
-import {
-  defaultDataDir,
-  defaultMaxSessions,
-  defaultRegion,
-  defaultSessionDiskMb,
-  environmentOf,
-  flagOf,
-  type SettingName,
-  Settings,
-  settings,
-} from "./settings.ts";
+import { StartError } from "./start-error.ts";
+import { type Config, environmentOf, flagOf, type SettingName, settingNames, Settings, settings } from "./settings.ts";
 
-type Required =
-  | "host"
-  | "port"
-  | "trusted_proxies"
-  | "trusted_proxy_headers"
-  | "region"
-  | "data_dir"
-  | "placement"
-  | "warm"
-  | "session_memory_mb"
-  | "session_memory_max_mb"
-  | "session_disk_mb"
-  | "allow_private_hosts"
-  | "egress_connections_per_session"
-  | "egress_connections_per_project"
-  | "egress_idle_timeout_seconds"
-  | "unsafe_no_isolation"
-  | "proxy_check_url"
-  | "chrome_store_url"
-  | "max_sessions"
-  | "max_sessions_per_project"
-  | "max_sessions_per_organization"
-  | "max_requests"
-  | "max_connections"
-  | "max_starting_sessions"
-  | "max_event_loop_delay_ms"
-  | "max_memory_mb"
-  | "request_stall_seconds"
-  | "websocket_timeout_seconds"
-  | "rate_limit_per_key"
-  | "rate_limit_per_organization"
-  | "rate_limit_per_address"
-  | "idle_timeout_seconds"
-  | "idempotency_retention_hours"
-  | "telemetry_retention_days"
-  | "replay_retention_days"
-  | "replay_max_running"
-  | "replay_max_gib"
-  | "profile_versions"
-  | "profile_checkpoint_seconds"
-  | "profile_max_mib"
-  | "audit_retention_days"
-  | "audit_export_seconds"
-  | "live_view_hours"
-  | "live_view_frame_ancestors"
-  | "drain_seconds"
-  | "shutdown_seconds"
-  | "unknown_fields"
-  | "metrics_host"
-  | "log_level"
-  | "log_format"
-  | "new_admin_key"
-  | "accept_audit_head";
-
-/** Checked settings with their defaults filled in; paths are absolute. */
-export type Config = { readonly [Name in Required]-?: NonNullable<Settings[Name]> } & {
-  readonly [Name in Exclude<SettingName, Required>]?: NonNullable<Settings[Name]>;
-};
-
-/** Where settings come from: flags win over the environment, the environment over the file. */
+/** Sources of settings, in order of precedence. */
 export interface ConfigSources {
-  /** By setting, in any of the spellings `data_dir`, `data-dir`, `dataDir`; text or already the right type. `config` names the file. */
+  /**
+   * Keys may be `data_dir`, `data-dir` or `dataDir`; values are text or have the setting's type. `config` names the
+   * file.
+   */
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly env?: NodeJS.ProcessEnv;
-  /** Relative paths of flags and environment start here, and `shoal.config.yaml` is looked for here. */
+  /** Base of relative paths in flags and environment, and folder of `shoal.config.yaml`. */
   readonly cwd?: string;
 }
 
 interface Given {
   readonly value: unknown;
-  /** For people: `--port`, `SHOAL_PORT`, `port in /etc/shoal.yaml`. */
+  /** Shown in messages: `--port`, `SHOAL_PORT`, `port in /etc/shoal.yaml`. */
   readonly source: string;
-  /** Folder that relative paths start from. */
   readonly base: string;
 }
 
-const names = Object.keys(settings).filter((name): name is SettingName => name in settings);
 const isSetting = (name: string): name is SettingName => Object.hasOwn(settings, name);
 const toName = (flag: string) =>
   flag
@@ -110,7 +43,7 @@ function shown(name: SettingName, value: unknown): string {
 }
 
 function didYouMean(name: string, spell: (name: string) => string): string {
-  const near = nearMatch(name, [...names, "config"]);
+  const near = nearMatch(name, [...settingNames, "config"]);
   return near === undefined ? "" : ` Did you mean ${spell(near)}?`;
 }
 
@@ -157,7 +90,7 @@ function readConfigFile(path: string, named: boolean): Record<string, unknown> {
   try {
     content = readFileSync(path, "utf8");
   } catch (error) {
-    throw new StartError(`The config file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`, {
+    throw new StartError(`The config file ${path} cannot be read: ${messageOf(error)}.`, {
       hint: named ? "Check the path given with --config or SHOAL_CONFIG." : "Make it readable, or move it away.",
       exitCode: 2,
       cause: error,
@@ -165,11 +98,10 @@ function readConfigFile(path: string, named: boolean): Record<string, unknown> {
   }
   let parsed: unknown;
   try {
-    // YAML 1.2 is a superset of JSON, so one parser reads both.
     parsed = parseYaml(content);
   } catch (error) {
     throw new StartError(
-      `The config file ${path} is neither YAML nor JSON: ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}`,
+      `The config file ${path} is neither YAML nor JSON: ${messageOf(error).split("\n", 1)[0] ?? ""}`,
       {
         hint: "Each line is `name: value`, for example `port: 8080`.",
         exitCode: 2,
@@ -187,11 +119,7 @@ function readConfigFile(path: string, named: boolean): Record<string, unknown> {
   return { ...parsed };
 }
 
-/**
- * Reads the settings of the service: flags before environment before config file before defaults.
- *
- * @throws {StartError} naming every setting that is unknown or does not fit, with its source and value (secrets masked); exit code 2.
- */
+/** @throws {StartError} naming every unknown or invalid setting with its source and value (secrets masked). */
 export function loadConfig(sources: ConfigSources = {}): Config {
   const env = sources.env ?? process.env;
   const cwd = sources.cwd ?? process.cwd();
@@ -206,30 +134,33 @@ export function loadConfig(sources: ConfigSources = {}): Config {
   flags.delete("config");
   const file =
     typeof named !== "string"
-      ? ["shoal.config.yaml", "shoal.config.yml", "shoal.config.json"].map((name) => resolve(cwd, name)).find((path) => existsSync(path))
+      ? ["shoal.config.yaml", "shoal.config.yml", "shoal.config.json"]
+          .map((name) => resolve(cwd, name))
+          .find((path) => existsSync(path))
       : resolve(cwd, named);
 
   if (file !== undefined) {
     for (const [key, value] of Object.entries(readConfigFile(file, named !== undefined))) {
-      if (!isSetting(key)) problems.push(`${key} in ${file} is no setting.${didYouMean(key, (name) => name)}`);
-      else if (settings[key].flagOnly) problems.push(`${key} in ${file} can be given on the command line only, as ${flagOf(key)}.`);
+      if (!isSetting(key)) problems.push(`${key} in ${file} is not a setting.${didYouMean(key, (name) => name)}`);
+      else if (settings[key].flagOnly)
+        problems.push(`${key} in ${file} can be given on the command line only, as ${flagOf(key)}.`);
       else if (value !== null) given.set(key, { value, source: `${key} in ${file}`, base: dirname(file) });
     }
   }
-  for (const name of names) {
+  for (const name of settingNames) {
     const variable = environmentOf(name).find((candidate) => env[candidate] !== undefined && env[candidate] !== "");
     if (variable !== undefined) given.set(name, { value: env[variable], source: variable, base: cwd });
   }
   for (const variable of Object.keys(env)) {
-    // Other programs of Shoal have variables of their own, so only what is nearly a setting counts as a mistake.
+    // Other Shoal programs have their own variables, so only names close to a setting are reported.
     const name = /^SHOAL_(.+)$/.exec(variable)?.[1]?.toLowerCase();
     if (name === undefined || isSetting(name) || name === "config") continue;
-    const near = nearMatch(name, names);
-    if (near !== undefined) problems.push(`${variable} is no setting. Did you mean SHOAL_${near.toUpperCase()}?`);
+    const near = nearMatch(name, settingNames);
+    if (near !== undefined) problems.push(`${variable} is not a setting. Did you mean SHOAL_${near.toUpperCase()}?`);
   }
   for (const [name, value] of flags) {
     if (isSetting(name)) given.set(name, { value, source: flagOf(name), base: cwd });
-    else problems.push(`${flagOf(name)} is no setting.${didYouMean(name, flagOf)}`);
+    else problems.push(`${flagOf(name)} is not a setting.${didYouMean(name, flagOf)}`);
   }
 
   const raw: Partial<Record<SettingName, unknown>> = {};
@@ -252,62 +183,7 @@ export function loadConfig(sources: ConfigSources = {}): Config {
   return completeConfig(parsed.data, env);
 }
 
-/** Fills in defaults. @param settings - already checked. */
 export function completeConfig(given: Settings, env: NodeJS.ProcessEnv = process.env): Config {
-  const defaults: Pick<Config, Required> = {
-    host: "127.0.0.1",
-    port: 7777,
-    trusted_proxies: [],
-    trusted_proxy_headers: "x-forwarded",
-    data_dir: given.data_dir ?? defaultDataDir(env),
-    region: defaultRegion,
-    placement: "auto",
-    warm: 1,
-    session_memory_mb: 4096,
-    session_memory_max_mb: 0,
-    session_disk_mb: defaultSessionDiskMb(),
-    allow_private_hosts: [],
-    egress_connections_per_session: 256,
-    egress_connections_per_project: 2000,
-    egress_idle_timeout_seconds: 900,
-    unsafe_no_isolation: false,
-    proxy_check_url: "https://api.ipify.org/?format=json",
-    chrome_store_url: "https://clients2.google.com/service/update2/crx",
-    max_sessions: given.max_sessions ?? defaultMaxSessions(),
-    max_sessions_per_project: 50,
-    max_sessions_per_organization: 1000,
-    max_requests: 2000,
-    max_connections: 10_000,
-    max_starting_sessions: 128,
-    max_event_loop_delay_ms: 1000,
-    max_memory_mb: 0,
-    request_stall_seconds: 30,
-    websocket_timeout_seconds: 120,
-    rate_limit_per_key: 60_000,
-    rate_limit_per_organization: 300_000,
-    rate_limit_per_address: 3000,
-    idle_timeout_seconds: 60,
-    idempotency_retention_hours: 24,
-    telemetry_retention_days: 30,
-    replay_retention_days: 30,
-    replay_max_running: 50,
-    replay_max_gib: 50,
-    profile_versions: 10,
-    profile_checkpoint_seconds: 60,
-    profile_max_mib: 1024,
-    audit_retention_days: 365,
-    audit_export_seconds: 60,
-    live_view_hours: 24,
-    live_view_frame_ancestors: ["*"],
-    drain_seconds: 10,
-    shutdown_seconds: 80,
-    unknown_fields: "ignore",
-    metrics_host: "127.0.0.1",
-    log_level: "info",
-    log_format: "auto",
-    new_admin_key: false,
-    accept_audit_head: false,
-  };
-  const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return { ...defaults, ...present };
+  const values = settingNames.map((name) => [name, given[name] ?? settings[name].fallback?.(env)] as const);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Config;
 }

@@ -1,8 +1,7 @@
-/** A CDP client of a few lines over the platform's own WebSocket. */
 export interface CdpClient {
-  /** @param sessionId - of an attached target; the browser itself when absent. */
+  /** @param sessionId - of an attached target; default: the browser itself. */
   send(method: string, params?: object, sessionId?: unknown): Promise<Record<string, unknown>>;
-  /** Resolves when the connection has ended, whoever ended it. */
+  /** Resolves when either side closes the connection. */
   readonly closed: Promise<void>;
   close(): void;
 }

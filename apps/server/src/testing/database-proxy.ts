@@ -1,35 +1,12 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 const socketName = ".s.PGSQL.5432";
 
-/** Stands between the service and its database, and makes the way as bad as a test wants it. */
-export interface DatabaseProxy {
-  /** Of the database behind it, for `openDatabase`. */
-  readonly url: string;
-  /** Milliseconds that everything from the service takes longer. */
-  delayMs: number;
-  /** Passes nothing on, in silence, until {@link resume}; nor do new connections come through. */
-  pause(): void;
-  resume(): void;
-  /** Breaks every connection, as a restart of a balancer does. */
-  cut(): void;
-  /**
-   * Breaks the connection on which the service next sends this text: before it arrives, or when the database has done what it says and before the service learns of it.
-   *
-   * @returns when it has.
-   */
-  cutAt(text: string, when: "before" | "after"): Promise<void>;
-  /** Answers of the database so far: round trips. */
-  readonly answers: number;
-  close(): void;
-}
-
-/** ReadyForQuery, which ends each answer; then comes whether a transaction is open. */
+/** ReadyForQuery, which ends each answer; the transaction state follows. */
 const ready = Buffer.from([0x5a, 0, 0, 0, 5]);
 
 function countOf(chunk: Buffer, part: Buffer): number {
@@ -46,92 +23,130 @@ interface Trap {
 
 /** @param directory - of the embedded PostgreSQL, with its socket. */
 export async function startDatabaseProxy(directory: string): Promise<DatabaseProxy> {
-  const folder = mkdtempSync(join(tmpdir(), "shoal-way-"));
-  const sockets = new Set<Socket>();
-  let opened = Promise.resolve();
-  let open = (): void => undefined;
-  let trap: Trap | undefined;
-  let answers = 0;
-  const proxy = createServer((inside) => {
-    const outside = connect(join(directory, "run", socketName));
-    for (const [socket, other] of [
-      [inside, outside],
-      [outside, inside],
-    ] as const) {
-      sockets.add(socket);
-      socket.on("error", () => undefined);
-      socket.on("close", () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
-    }
+  const proxy = new DatabaseProxy(directory);
+  await proxy.listen();
+  return proxy;
+}
+
+/** Sits between the service and its database, and injects network faults. */
+export class DatabaseProxy {
+  /** Added to everything that the service sends. */
+  delayMs = 0;
+  readonly #directory: string;
+  readonly #folder: string;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #opened = Promise.resolve();
+  #open = (): void => undefined;
+  #trap: Trap | undefined;
+  #answers = 0;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    // In the folder of the test, which removes it even if the proxy is never closed.
+    this.#folder = mkdtempSync(join(dirname(directory), "way-"));
+    this.#server = createServer((inside) => {
+      this.#accept(inside);
+    });
+  }
+
+  get url(): string {
+    return `postgres:///postgres?host=${encodeURIComponent(this.#folder)}&user=shoal`;
+  }
+
+  get answers(): number {
+    return this.#answers;
+  }
+
+  async listen(): Promise<void> {
+    this.#server.listen(join(this.#folder, socketName));
+    await once(this.#server, "listening");
+  }
+
+  /** Delays data and new connections until {@link resume}. */
+  pause(): void {
+    this.#opened = new Promise((resolve) => {
+      this.#open = resolve;
+    });
+  }
+
+  resume(): void {
+    this.#open();
+    this.#opened = Promise.resolve();
+  }
+
+  /** Breaks every connection, like the restart of a load balancer. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /**
+   * Breaks the connection on which the service next sends this text: before the text arrives, or after the database ran
+   * it and before the service gets the answer.
+   */
+  async cutAt(text: string, when: "before" | "after"): Promise<void> {
+    await new Promise<void>((sprung) => {
+      this.#trap = { text, when, sprung };
+    });
+  }
+
+  close(): void {
+    this.#server.close();
+    this.resume();
+    this.cut();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #accept(inside: Socket): void {
+    const outside = connect(join(this.#directory, "run", socketName));
+    this.#tie(inside, outside);
+    this.#tie(outside, inside);
     outside.pipe(inside);
     outside.on("data", (chunk: Buffer) => {
-      answers += countOf(chunk, ready);
+      this.#answers += countOf(chunk, ready);
     });
-    const spring = (chunk: Buffer, { sprung, when }: Trap): void => {
-      trap = undefined;
-      outside.unpipe(inside);
-      const cut = () => {
-        inside.destroy();
-        sprung();
-      };
-      if (when === "before") {
-        cut();
-        return;
-      }
-      outside.on("data", (answer: Buffer) => {
-        if (answer.includes(ready)) cut();
-      });
-      outside.resume();
-      outside.write(chunk);
-    };
-    void (async () => {
-      for await (const chunk of inside as AsyncIterable<Buffer>) {
-        await opened;
-        if (way.delayMs > 0) await delay(way.delayMs);
-        if (trap !== undefined && chunk.includes(trap.text)) spring(chunk, trap);
-        else outside.write(chunk);
-      }
-    })().catch(() => undefined);
-  });
-  proxy.listen(join(folder, socketName));
-  await once(proxy, "listening");
-  const way: DatabaseProxy = {
-    url: `postgres:///postgres?host=${encodeURIComponent(folder)}&user=shoal`,
-    delayMs: 0,
-    pause() {
-      opened = new Promise((resolve) => {
-        open = resolve;
-      });
-    },
-    resume() {
-      open();
-      opened = Promise.resolve();
-    },
-    cut() {
-      for (const socket of sockets) socket.destroy();
-    },
-    async cutAt(text, when) {
-      const { promise, resolve } = Promise.withResolvers<undefined>();
-      trap = {
-        text,
-        when,
-        sprung: () => {
-          resolve(undefined);
-        },
-      };
-      await promise;
-    },
-    get answers() {
-      return answers;
-    },
-    close() {
-      proxy.close();
-      this.resume();
-      this.cut();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    this.#forward(inside, outside).catch(() => undefined);
+  }
+
+  #tie(socket: Socket, other: Socket): void {
+    this.#sockets.add(socket);
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      this.#sockets.delete(socket);
+      other.destroy();
+    });
+  }
+
+  async #forward(inside: Socket, outside: Socket): Promise<void> {
+    for await (const chunk of inside as AsyncIterable<Buffer>) {
+      await this.#opened;
+      if (this.delayMs > 0) await delay(this.delayMs);
+      if (this.#trap !== undefined && chunk.includes(this.#trap.text)) {
+        const trap = this.#trap;
+        this.#trap = undefined;
+        spring(trap, chunk, { inside, outside });
+      } else outside.write(chunk);
+    }
+  }
+}
+
+function spring(
+  { sprung, when }: Trap,
+  chunk: Buffer,
+  { inside, outside }: { readonly inside: Socket; readonly outside: Socket },
+): void {
+  outside.unpipe(inside);
+  const cut = () => {
+    inside.destroy();
+    sprung();
   };
-  return way;
+  if (when === "before") {
+    cut();
+    return;
+  }
+  outside.on("data", (answer: Buffer) => {
+    if (answer.includes(ready)) cut();
+  });
+  outside.resume();
+  outside.write(chunk);
 }

@@ -1,37 +1,39 @@
-import type { Instance, Placement } from "@shoal/placement";
+import type { Instance, OpenedExtension, Placement, SessionFiles } from "@shoal/placement";
+import { readdirSync, readFileSync } from "node:fs";
+import { Readable } from "node:stream";
 import { withMembers } from "./with-members.ts";
 
-/** An instance that is to die at one of the service's requests to it. */
+/** Kills an instance at a moment of its session. */
 export interface Doom {
-  /** Method and beginning of the path: `PUT /_instance/profile`. */
-  readonly at: string;
-  /** `before` = nobody takes the request any more; `during` = it has been sent; `after` = it was answered. */
+  /**
+   * A file of the start, the whole start, or method and beginning of the path of a later request: `GET
+   * /_instance/profile`.
+   */
+  readonly at: "extensions" | "profile" | "start" | `${"GET" | "POST"} /${string}`;
+  /** `before` = before the file or request is sent; `during` = after its first bytes; `after` = after the answer. */
   readonly when: "before" | "during" | "after";
 }
 
-/** The placement with instances that can be doomed. */
 export interface DoomedInstances {
   readonly around: (placement: Placement) => Placement;
-  /** The next one that is asked for this dies then. */
   doom(next: Doom): void;
-  /** Whether the one that was doomed has died of it. */
   isDone(): boolean;
 }
 
-/** Kills real instances at a chosen request of the service. */
+/** Kills real instances of the process placement in this process. */
 export function doomedInstances(): DoomedInstances {
   let next: Doom | undefined;
 
-  async function kill({ ended, pid }: Instance): Promise<void> {
-    process.kill(pid, "SIGKILL");
-    await ended;
+  function take(at: string): Doom["when"] | undefined {
+    if (next === undefined || !at.startsWith(next.at)) return undefined;
+    const { when } = next;
+    next = undefined;
+    return when;
   }
 
   function mortal(instance: Instance): Instance {
     const request: Instance["request"] = async (init, body) => {
-      if (next === undefined || !`${init.method} ${init.path}`.startsWith(next.at)) return instance.request(init, body);
-      const { when } = next;
-      next = undefined;
+      const when = take(`${init.method} ${init.path}`);
       if (when === "before") await kill(instance);
       const answering = instance.request(init, body);
       if (when === "during") process.kill(instance.pid, "SIGKILL");
@@ -42,11 +44,77 @@ export function doomedInstances(): DoomedInstances {
     return withMembers(instance, { request });
   }
 
+  async function openDoomed<File extends Readable | OpenedExtension>(
+    at: "extensions" | "profile",
+    open: () => Promise<File>,
+    withStream: (file: File) => File,
+  ): Promise<File> {
+    const when = take(at);
+    if (when === "before") killFirst();
+    const file = await open();
+    return when === "during" ? withStream(file) : file;
+  }
+
+  const mortalFiles = ({ extensions, profile }: SessionFiles): SessionFiles => ({
+    extensions: extensions?.map(
+      (open) => () => openDoomed("extensions", open, (file) => ({ ...file, stream: killing(file.stream) })),
+    ),
+    profile: profile && (() => openDoomed("profile", profile, killing)),
+  });
+
   return {
-    around: (placement) => withMembers(placement, { acquire: async (...given) => mortal(await placement.acquire(...given)) }),
+    around: (placement) =>
+      withMembers(placement, {
+        async acquire(assign, signal, { files, ...surroundings } = {}) {
+          const given = { ...surroundings, files: files && mortalFiles(files) };
+          const instance = await placement.acquire(assign, signal, given);
+          if (take("start") !== undefined) await kill(instance);
+          return mortal(instance);
+        },
+      }),
     doom(doom) {
       next = doom;
     },
     isDone: () => next === undefined,
   };
+}
+
+async function kill({ ended, pid }: Instance): Promise<void> {
+  process.kill(pid, "SIGKILL");
+  await ended;
+}
+
+/** Passes on the first bytes, then kills the instance. */
+function killing(stream: Readable): Readable {
+  async function* bytes(): AsyncGenerator<Buffer, void, undefined> {
+    let isFirst = true;
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      yield isFirst ? chunk.subarray(0, 1) : chunk;
+      if (isFirst) killFirst();
+      if (isFirst) yield chunk.subarray(1);
+      isFirst = false;
+    }
+  }
+  return Readable.from(bytes(), { objectMode: false });
+}
+
+/** Kills the instance that started first. An instance has no handle while it is acquired. */
+function killFirst(): void {
+  const [first] = readdirSync("/proc")
+    .filter((entry) => /^\d+$/.test(entry) && isInstance(entry))
+    .map(Number)
+    .sort((one, other) => one - other);
+  if (first === undefined) throw new Error("No instance runs.");
+  process.kill(first, "SIGKILL");
+}
+
+function isInstance(pid: string): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (state === "Z" || Number(parent) !== process.pid) return false;
+    return readFileSync(`/proc/${pid}/environ`, "utf8").includes("SHOAL_INSTANCE=");
+  } catch {
+    return false;
+  }
 }

@@ -1,23 +1,21 @@
-import { S3mini } from "s3mini";
+import { GetObjectCommand, S3Client } from "@aws-sdk/client-s3";
 import { gunzipSync } from "node:zlib";
 import type { Settings } from "../config/settings.ts";
 import { startTestS3, type TestS3 } from "./s3-server.ts";
 import { startTestSts, type TestSts } from "./sts-server.ts";
 
-/** A store that checks signatures, an STS that gives its keys, and the settings that lead a service to both. */
+/** An S3 store that checks signatures, an STS that issues its keys, and the settings of a service that uses both. */
 export interface ExportTarget {
   readonly s3: TestS3;
   readonly sts: TestSts;
   /** Exports begin a second after an entry. */
   readonly settings: Settings & { readonly audit_export_identity: string };
-  /** What was put below a prefix of bucket `shoal` and is there, by name without the prefix, sorted. */
+  /** Objects below a prefix of bucket `shoal`, by name without the prefix, sorted. */
   objects(prefix: string): Promise<Map<string, Buffer>>;
-  /** Lines of all those objects, one object after another. */
   lines(prefix: string): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 }
 
-/** What a destination is made with, to be written to by a service with the target's settings. */
 export const targetDestination = {
   type: "s3",
   format: "jsonl.gz",
@@ -28,25 +26,29 @@ export const targetDestination = {
 
 export async function startExportTarget(): Promise<ExportTarget> {
   const s3 = await startTestS3("signed");
-  // Characters that have to be escaped within an address.
+  // These characters require escaping in a URL.
   const user = { accessKey: "AKIASHOAL", secretKey: "topsecret/with+signs", region: "eu-central-1" };
   const sts = await startTestSts(user);
-  const reader = new S3mini({
-    accessKeyId: s3.accessKey,
-    secretAccessKey: s3.secretKey,
-    endpoint: `http://${s3.host}/shoal`,
+  const reader = new S3Client({
+    endpoint: `http://${s3.host}`,
     region: "eu-central-1",
+    forcePathStyle: true,
+    credentials: { accessKeyId: s3.accessKey, secretAccessKey: s3.secretKey },
   });
 
   async function objects(prefix: string): Promise<Map<string, Buffer>> {
     const start = `PUT /shoal/${prefix.replaceAll("=", "%3D")}`;
     const names = [
-      ...new Set(s3.done.filter((asked) => asked.startsWith(start) && asked.endsWith(".gz")).map((asked) => asked.slice(start.length))),
+      ...new Set(
+        s3.done
+          .filter((asked) => asked.startsWith(start) && asked.endsWith(".gz"))
+          .map((asked) => asked.slice(start.length)),
+      ),
     ].sort();
     const found = new Map<string, Buffer>();
     for (const name of names) {
-      const response = await reader.getObjectResponse(prefix + name);
-      if (response !== null) found.set(name, Buffer.from(await response.arrayBuffer()));
+      const { Body } = await reader.send(new GetObjectCommand({ Bucket: "shoal", Key: prefix + name }));
+      if (Body !== undefined) found.set(name, Buffer.from(await Body.transformToByteArray()));
     }
     return found;
   }
@@ -68,7 +70,7 @@ export async function startExportTarget(): Promise<ExportTarget> {
         .join("")
         .split("\n")
         .filter((line) => line !== "")
-        .map((line) => JSON.parse(line) as Record<string, unknown>); // as the service wrote them
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
     },
     async close() {
       await sts.close();

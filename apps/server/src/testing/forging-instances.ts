@@ -3,18 +3,16 @@ import { createServer, request as httpRequest, type ServerResponse } from "node:
 import type { AddressInfo } from "node:net";
 import { withMembers } from "./with-members.ts";
 
-/** What a hostile instance answers to one kind of request, in place of the real one. */
 export type Forgery = (response: ServerResponse) => void;
 
-/** The placement with instances that code in their boxes has taken over. */
+/** The placement with compromised instances. */
 export interface ForgingInstances {
   readonly around: (placement: Placement) => Placement;
-  /** From now on every instance answers so. @param at - method and beginning of the path: `GET /_instance/profile`. */
+  /** Applies to all instances from now on. @param at - method and beginning of the path: `GET /_instance/profile`. */
   forge(at: string, forgery: Forgery): void;
   close(): void;
 }
 
-/** Real instances, whose answers to chosen requests of the service are forged. */
 export async function forgingInstances(): Promise<ForgingInstances> {
   const forgeries = new Map<string, Forgery>();
   const find = (of: { readonly method?: string | undefined; readonly path?: string | undefined }) =>

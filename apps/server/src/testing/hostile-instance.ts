@@ -1,18 +1,16 @@
-import { type Instance, type InstanceEnd, type Placement, PlacementError } from "@shoal/placement";
+import { type Instance, type InstanceEnd, type Placement, PlacementError, withAcquire } from "@shoal/placement";
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { pipeline } from "node:stream";
 
-/** Instances that code in their box has taken over: a test writes every byte of their answers. */
+/** Compromised instances: a test writes every byte of their answers. */
 export interface HostileInstances {
-  /** In place of a placement's own instances. */
+  /** Replaces the placement's own instances. */
   readonly around: (placement: Placement) => Placement;
-  /** What the next connections get. @param received - the head of the request, its empty line included. */
+  /** Answers new connections. @param received - the head of the request, with its empty line. */
   answer: (socket: Socket, received: string) => void;
-  /** Everything that instances have received, by connection. */
   readonly received: string[];
-  /** Connections that are open. */
   connections(): number;
   close(): Promise<void>;
 }
@@ -39,7 +37,7 @@ export async function startHostileInstances(): Promise<HostileInstances> {
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const instances: HostileInstances = {
-    around: (placement) => ({ ...placement, acquire: () => Promise.resolve(instanceAt(port)) }),
+    around: (placement) => withAcquire(placement, () => Promise.resolve(instanceAt(port))),
     answer: (socket) => socket.destroy(),
     received,
     connections: () => sockets.size,
@@ -61,7 +59,15 @@ function instanceAt(port: number): Instance {
     kind: "process",
     request: ({ headers, method, path, signal }, body) =>
       new Promise<IncomingMessage>((resolve, reject) => {
-        const request = httpRequest({ agent, host: "127.0.0.1", port, method, path, ...(headers && { headers }), ...(signal && { signal }) });
+        const request = httpRequest({
+          agent,
+          host: "127.0.0.1",
+          port,
+          method,
+          path,
+          ...(headers && { headers }),
+          ...(signal && { signal }),
+        });
         request.on("response", resolve).on("error", (cause) => {
           reject(new PlacementError("instance_lost", "The instance does not answer.", { cause }));
         });

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A log record as a collector gets it. */
 export interface CollectedRecord {
   readonly resource: Readonly<Record<string, unknown>>;
   readonly scope: string;
@@ -18,16 +17,19 @@ export interface CollectedRecord {
 
 /** A receiver of OTLP logs over HTTP (protobuf), on the loopback interface. */
 export interface TestCollector {
-  /** Base address. */
   readonly url: string;
   readonly port: number;
-  /** Of every request, also of those that it did not take. */
-  readonly requests: { readonly url: string; readonly headers: IncomingHttpHeaders; readonly records: readonly CollectedRecord[] }[];
-  /** What it took. */
+  /** Includes rejected requests. */
+  readonly requests: {
+    readonly url: string;
+    readonly headers: IncomingHttpHeaders;
+    readonly records: readonly CollectedRecord[];
+  }[];
+  /** Records of accepted requests. */
   readonly records: CollectedRecord[];
-  /** Answers a request in place of 200; `undefined` = it is taken. Never resolves = no answer. */
+  /** Replaces the answer 200; `undefined` = accept. Never resolves = no answer. */
   respond: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** Breaks every connection off, also those that are made from now on. */
+  /** Breaks every connection, including new ones. */
   down(): void;
   up(): void;
 }
@@ -98,7 +100,6 @@ function attributesOf(fields: readonly Field[], wanted: number): Record<string, 
   );
 }
 
-/** The records of an `ExportLogsServiceRequest`. */
 export function decodeLogs(body: Buffer): CollectedRecord[] {
   return buffers(fieldsOf(body), 1).flatMap((resourceLogs) => {
     const parts = fieldsOf(resourceLogs);
@@ -142,7 +143,7 @@ export async function startCollector(): Promise<TestCollector> {
   const server = createServer((request, response) => {
     receive(request, response).catch(() => response.destroy());
   });
-  // Another program might get the port while nobody listens there.
+  // Keep listening: another program might get a closed port.
   server.on("connection", (socket) => {
     if (isDown) socket.resetAndDestroy();
   });

@@ -2,15 +2,14 @@ import { once } from "node:events";
 import { createServer, request as httpRequest } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 
-/** An HTTP proxy of a user's own. It reaches every name on this host's loopback interface. */
 export interface TestProxyServer {
   readonly port: number;
-  /** What was asked for: `GET http://…`, `CONNECT host:port`. */
+  /** Request lines: `GET http://…`, `CONNECT host:port`. */
   readonly asked: string[];
   close(): void;
 }
 
-/** @param credentials - `user:password` that it wants. */
+/** @param credentials - required `user:password`. */
 export async function startProxyServer(credentials: string): Promise<TestProxyServer> {
   const asked: string[] = [];
   const sockets = new Set<Socket>();
@@ -24,7 +23,13 @@ export async function startProxyServer(credentials: string): Promise<TestProxySe
     asked.push(`${request.method ?? ""} ${url.href}`);
     const { "proxy-authorization": _secret, ...headers } = request.headers;
     const outgoing = httpRequest(
-      { host: "127.0.0.1", port: url.port === "" ? 80 : url.port, path: url.pathname + url.search, method: request.method, headers },
+      {
+        host: "127.0.0.1",
+        port: url.port === "" ? 80 : url.port,
+        path: url.pathname + url.search,
+        method: request.method,
+        headers,
+      },
       (answer) => {
         response.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(response);

@@ -1,9 +1,9 @@
 import type { Endpoint } from "@shoal/contract";
 import type * as z from "zod/mini";
 
-/** Every leaf of a schema by its path: `body.extensions[].id`. */
+/** Yields the path of every leaf: `body.extensions[].id`. */
 function* leavesOf(schema: z.core.$ZodType, at: string): Generator<string> {
-  // `$ZodTypes` is the union of all schemas; each of them is one.
+  // `$ZodTypes` is the union of all schemas.
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
     case "lazy":
@@ -34,10 +34,12 @@ function* leavesOf(schema: z.core.$ZodType, at: string): Generator<string> {
   }
 }
 
-/** Whether a field may name an object, by what it is called: `profile.id`, `profile.name`, `proxy_id`. A `name` of the body itself is the new object's own. */
+/**
+ * Names of fields that may refer to an object: `profile.id`, `proxy_id`. A `name` of the body itself names the new
+ * object.
+ */
 const mayName = /(?:^body|[\]*\w])\.(?:id|\w+_id|\w+_name)$|^body\.[^.]+(?:\.[^.]+)*\.name$/;
 
-/** The fields of an operation's body that may name an object: every one of them is one, or is known to be none. */
 export function referenceFields({ body }: Endpoint): string[] {
   if (body === undefined || body.kind === "bytes") return [];
   return [...new Set(leavesOf(body.schema, "body"))].filter((path) => mayName.test(path));

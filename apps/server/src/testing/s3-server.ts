@@ -7,21 +7,21 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** An S3-compatible server with a bucket `shoal`, and the way to it. */
+/** An S3-compatible server with a bucket `shoal`, behind a proxy that injects faults. */
 export interface TestS3 {
-  /** `127.0.0.1:port`. */
   readonly host: string;
   readonly accessKey: string;
   readonly secretKey: string;
   /** For `blob_store_url`, with a prefix. */
   readonly url: string;
-  /** What it was asked so far: `PUT /shoal/…`. */
   readonly requests: string[];
-  /** What of that the server behind it has answered. */
+  /** The requests that the server behind the proxy has answered. */
   readonly done: string[];
-  /** Headers of the latest request. */
   lastHeaders: IncomingHttpHeaders;
-  /** While it is set, it is told of each request; `"away"` breaks the connection, `"half"` breaks it within the answer, `"unanswered"` does what is asked and says nothing until the client goes, `"lost"` does it and breaks the connection, a number is the answer's status instead of the server's own. */
+  /**
+   * `"away"` breaks the connection, `"half"` breaks it during the answer, `"unanswered"` runs the request without an
+   * answer, `"lost"` runs it and breaks the connection, a number replaces the status.
+   */
   fault: ((request: string) => "away" | "half" | "lost" | "unanswered" | number | undefined) | undefined;
   close(): Promise<void>;
 }
@@ -31,15 +31,21 @@ interface Behind {
   stop(): Promise<void>;
 }
 
-/** Puts parts together and throws them away as S3 does, and pages its lists; it looks at no signature. */
+/** Supports multipart uploads and paged lists like S3; ignores signatures. */
 async function startWithoutSignatures(): Promise<Behind> {
   return startFauxqs({ port: 0, host: "127.0.0.1", logger: false, init: { buckets: ["shoal"] } });
 }
 
-/** Checks signatures; it knows nothing of uploads that are given up, and signs lists otherwise than S3. */
+/** Checks signatures; does not support aborted uploads, and signs lists differently from S3. */
 async function startWithSignatures(): Promise<Behind> {
   const directory = mkdtempSync(join(tmpdir(), "shoal-s3-"));
-  const server = new S3rver({ address: "127.0.0.1", port: 0, directory, silent: true, configureBuckets: [{ name: "shoal" }] });
+  const server = new S3rver({
+    address: "127.0.0.1",
+    port: 0,
+    directory,
+    silent: true,
+    configureBuckets: [{ name: "shoal" }],
+  });
   const { port } = await server.run();
   return {
     port,
@@ -50,11 +56,11 @@ async function startWithSignatures(): Promise<Behind> {
   };
 }
 
-/** @param kind - whether it checks signatures. */
+/** @param kind - `signed` checks signatures. */
 export async function startTestS3(kind: "unsigned" | "signed" = "unsigned"): Promise<TestS3> {
   const behind = await (kind === "signed" ? startWithSignatures() : startWithoutSignatures());
   const gate = createServer((incoming, outgoing) => {
-    const asked = `${incoming.method ?? ""} ${incoming.url ?? ""}`;
+    const asked = `${incoming.method ?? ""} ${(incoming.url ?? "").replace(/[?&]x-id=\w+$/, "")}`;
     store.requests.push(asked);
     store.lastHeaders = incoming.headers;
     const fault = store.fault?.(asked);
@@ -64,7 +70,14 @@ export async function startTestS3(kind: "unsigned" | "signed" = "unsigned"): Pro
       incoming.once("end", () => outgoing.writeHead(fault).end());
     } else {
       const inside = request(
-        { port: behind.port, host: "127.0.0.1", method: incoming.method, path: incoming.url, headers: incoming.headers, agent: false },
+        {
+          port: behind.port,
+          host: "127.0.0.1",
+          method: incoming.method,
+          path: incoming.url,
+          headers: incoming.headers,
+          agent: false,
+        },
         (answer) => {
           if (fault === "lost" || fault === "unanswered") {
             answer.resume().once("end", () => {
@@ -75,7 +88,10 @@ export async function startTestS3(kind: "unsigned" | "signed" = "unsigned"): Pro
           }
           answer.once("end", () => store.done.push(asked));
           outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-          if (fault === "half") answer.once("data", (chunk: Buffer) => outgoing.write(chunk.subarray(0, 1000), () => incoming.socket.destroy()));
+          if (fault === "half")
+            answer.once("data", (chunk: Buffer) =>
+              outgoing.write(chunk.subarray(0, 1000), () => incoming.socket.destroy()),
+            );
           else answer.pipe(outgoing);
         },
       );
@@ -86,7 +102,6 @@ export async function startTestS3(kind: "unsigned" | "signed" = "unsigned"): Pro
   });
   gate.listen(0, "127.0.0.1");
   await once(gate, "listening");
-  // A socket that listens on a port has such an address.
   const host = `127.0.0.1:${String((gate.address() as AddressInfo).port)}`;
   const store: TestS3 = {
     host,

@@ -1,4 +1,4 @@
-/** It brings no types: what tests take of it. */
+/** The package has no types; these are the parts that tests use. */
 declare module "@20minutes/s3rver" {
   export default class S3rver {
     constructor(options: {

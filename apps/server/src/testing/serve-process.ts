@@ -1,6 +1,6 @@
-import { serve } from "../server.ts";
+import { serve } from "../main/server.ts";
 
-// A service as a program of its own, for tests that kill it: settings come from the environment.
+// A service as a separate process, for tests that kill it. Settings come from the environment.
 const server = await serve();
 process.on("SIGTERM", () => {
   void server.close().then(() => process.exit(0));

@@ -4,24 +4,15 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import * as z from "zod/mini";
 import { sharedSecret } from "./second-server.ts";
 
-/** A server that runs as a program of its own. */
 export interface ServerProcess {
   readonly baseUrl: string;
   readonly id: string;
   readonly child: ChildProcess;
-  /** What it has printed. */
   output(): string;
-}
-
-/** Servers over one database, each a program of its own. */
-export interface ServerProcesses {
-  readonly database: Database;
-  readonly key: string;
-  start(name: string, settings?: Readonly<Record<string, string>>): Promise<ServerProcess>;
-  close(): Promise<void>;
 }
 
 const Ready = z.object({ base_url: z.string(), api_key: z.nullable(z.string()) });
@@ -29,57 +20,60 @@ const Ready = z.object({ base_url: z.string(), api_key: z.nullable(z.string()) }
 /** Starts a database, and the first server, named `one`. */
 export async function startServerProcesses(): Promise<ServerProcesses & { readonly one: ServerProcess }> {
   const folder = mkdtempSync(join(tmpdir(), "shoal-servers-"));
-  const silent = () => undefined;
-  const databaseDir = join(folder, "database");
-  const database = await openDatabase({ dataDir: databaseDir, log: { debug: silent, info: silent, warn: silent, error: silent } });
-  const running = new Set<ChildProcess>();
-  let key = "";
+  const database = await openDatabase({
+    dataDir: join(folder, "database"),
+    log: { debug: silent, info: silent, warn: silent, error: silent },
+  });
+  const servers = new ServerProcesses(folder, database);
+  try {
+    return Object.assign(servers, { one: await servers.start("one") });
+  } catch (error) {
+    await servers.close();
+    throw error;
+  }
+}
 
-  async function start(name: string, settings: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
-    const dataDir = join(folder, name);
-    const readyFile = join(folder, `${name}.json`);
+const silent = () => undefined;
+
+export class ServerProcesses {
+  readonly database: Database;
+  readonly #folder: string;
+  readonly #running = new Set<ChildProcess>();
+  #key = "";
+
+  constructor(folder: string, database: Database) {
+    this.#folder = folder;
+    this.database = database;
+  }
+
+  get key(): string {
+    return this.#key;
+  }
+
+  async start(name: string, settings: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
+    const dataDir = join(this.#folder, name);
+    const readyFile = join(this.#folder, `${name}.json`);
     rmSync(readyFile, { force: true });
-    const child = spawn(process.execPath, ["--conditions=@shoal/source", join(import.meta.dirname, "serve-process.ts")], {
-      cwd: folder,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: {
-        ...process.env,
-        SHOAL_DATA_DIR: dataDir,
-        SHOAL_DATABASE_URL: `postgres:///postgres?host=${encodeURIComponent(join(databaseDir, "run"))}&user=shoal`,
-        SHOAL_SECRET_KEY: sharedSecret,
-        SHOAL_PORT: "0",
-        SHOAL_PLACEMENT: "process",
-        SHOAL_WARM: "0",
-        SHOAL_MAX_EVENT_LOOP_DELAY_MS: "0",
-        SHOAL_LOG_FORMAT: "json",
-        SHOAL_READY_FILE: readyFile,
-        ...settings,
-      },
-    });
-    running.add(child);
+    const child = this.#spawn({ SHOAL_DATA_DIR: dataDir, SHOAL_READY_FILE: readyFile, ...settings });
     let output = "";
-    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+    for (const stream of [child.stdout, child.stderr])
+      stream?.setEncoding("utf8").on("data", (text: string) => (output += text));
     const ended = once(child, "close").then(() => {
       throw new Error(`The server ended:\n${output}`);
     });
-    const ready = (async () => {
-      while (child.exitCode === null && child.signalCode === null) {
-        try {
-          return Ready.parse(JSON.parse(readFileSync(readyFile, "utf8")));
-        } catch {
-          await new Promise((resolve) => setTimeout(resolve, 50));
-        }
-      }
-      return ended;
-    })();
-    const { base_url, api_key } = await Promise.race([ready, ended]);
+    const { base_url, api_key } = await Promise.race([readWhenReady(readyFile, child), ended]);
     ended.catch(silent);
-    if (api_key !== null) key = api_key;
-    return { baseUrl: base_url, id: readFileSync(join(dataDir, "server-id"), "utf8").trim(), child, output: () => output };
+    if (api_key !== null) this.#key = api_key;
+    return {
+      baseUrl: base_url,
+      id: readFileSync(join(dataDir, "server-id"), "utf8").trim(),
+      child,
+      output: () => output,
+    };
   }
 
-  async function close(): Promise<void> {
-    for (const child of running) {
+  async close(): Promise<void> {
+    for (const child of this.#running) {
       if (child.exitCode !== null || child.signalCode !== null) continue;
       const ended = once(child, "close");
       child.kill("SIGCONT");
@@ -88,15 +82,41 @@ export async function startServerProcesses(): Promise<ServerProcesses & { readon
       await ended;
       clearTimeout(timer);
     }
-    await database.close();
-    rmSync(folder, { recursive: true, force: true });
+    await this.database.close();
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  try {
-    const one = await start("one");
-    return { database, key, one, start, close };
-  } catch (error) {
-    await close();
-    throw error;
+  #spawn(settings: Readonly<Record<string, string>>): ChildProcess {
+    const script = join(import.meta.dirname, "serve-process.ts");
+    const socketFolder = join(this.#folder, "database", "run");
+    const child = spawn(process.execPath, ["--conditions=@shoal/source", script], {
+      cwd: this.#folder,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        ...process.env,
+        SHOAL_DATABASE_URL: `postgres:///postgres?host=${encodeURIComponent(socketFolder)}&user=shoal`,
+        SHOAL_SECRET_KEY: sharedSecret,
+        SHOAL_PORT: "0",
+        SHOAL_PLACEMENT: "process",
+        SHOAL_WARM: "0",
+        SHOAL_MAX_EVENT_LOOP_DELAY_MS: "0",
+        SHOAL_LOG_FORMAT: "json",
+        ...settings,
+      },
+    });
+    this.#running.add(child);
+    return child;
   }
+}
+
+/** Never resolves if the process ends first. */
+async function readWhenReady(readyFile: string, child: ChildProcess): Promise<z.output<typeof Ready>> {
+  while (child.exitCode === null && child.signalCode === null) {
+    try {
+      return Ready.parse(JSON.parse(readFileSync(readyFile, "utf8")));
+    } catch {
+      await delay(50);
+    }
+  }
+  return new Promise<never>(() => undefined);
 }

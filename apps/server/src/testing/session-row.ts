@@ -1,8 +1,8 @@
 import type { SessionsTable } from "@shoal/database";
 import type { Insertable } from "kysely";
-import { createId } from "../ids.ts";
+import { createId } from "@shoal/primitives";
 
-/** A session of some other server, as far as the database knows it: enough where nothing asks its browser, and nothing ends it. */
+/** A session of another server, as a row. It is enough for tests that neither use its browser nor end it. */
 export function sessionRow(
   values: Pick<Insertable<SessionsTable>, "id" | "project_id"> & Partial<Insertable<SessionsTable>>,
 ): Insertable<SessionsTable> {

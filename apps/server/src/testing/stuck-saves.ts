@@ -3,16 +3,15 @@ import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { withMembers } from "./with-members.ts";
 
-/** Instances that never hand out their state at the end of a session. */
+/** Instances that never return their state at the end of a session. */
 export interface StuckSaves extends AsyncDisposable {
   readonly around: (placement: Placement) => Placement;
-  /** How the next ones behave: they give no answer, or one that never ends. */
+  /** `silent` = no answer; `trickle` = an endless answer. */
   behave(how: "silent" | "trickle"): void;
-  /** How often one was asked for its state. */
   asked(): number;
 }
 
-/** Real instances whose last answer comes from a server that never finishes it. */
+/** A fake server answers the last request to each real instance. */
 export async function stuckSaves(): Promise<StuckSaves> {
   let how: "silent" | "trickle" = "silent";
   let asked = 0;
@@ -41,7 +40,8 @@ export async function stuckSaves(): Promise<StuckSaves> {
   }
 
   return {
-    around: (placement) => withMembers(placement, { acquire: async (...given) => stuck(await placement.acquire(...given)) }),
+    around: (placement) =>
+      withMembers(placement, { acquire: async (...given) => stuck(await placement.acquire(...given)) }),
     behave(next) {
       how = next;
     },

@@ -3,62 +3,60 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { createKeySecret, hashKey, maskKey } from "../auth/api-key-secret.ts";
-import { completeConfig, type Config } from "../config/config.ts";
+import { createKeySecret, hashKey, maskKey } from "../http/auth/api-key-secret.ts";
+import { completeConfig } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 import type { Settings } from "../config/settings.ts";
-import { createId } from "../ids.ts";
-import type { RunningServer, StartOptions } from "../running-server.ts";
-import { startServer } from "../server.ts";
+import { createId } from "@shoal/primitives";
+import type { RunningServer, StartOptions } from "../main/running-server.ts";
+import { startServer } from "../main/server.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "./database-proxy.ts";
 import { unlimited } from "./unlimited.ts";
 
 export interface TestReply {
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed JSON; `undefined` where there was no body. */
   readonly body: unknown;
 }
 
 export interface TestRequest {
-  /** The admin key when absent, none when `null`. */
+  /** Default: the admin key; `null` = no key. */
   readonly key?: string | null;
-  /** Sent as JSON; a text, and a form, are sent as they are. */
+  /** Sent as JSON; texts and forms are sent unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
-/** A service on real sockets with an embedded PostgreSQL and the process placement. */
 export interface TestServer {
   readonly baseUrl: string;
   readonly key: string;
   readonly dataDir: string;
-  /** Not through the proxy, where there is one. */
+  /** Bypasses the proxy. */
   readonly database: Database;
-  /** Of the embedded PostgreSQL. */
   readonly databaseDir: string;
-  /** What stands between the service and its database, where the test asked for it. */
   readonly proxy: DatabaseProxy | undefined;
   readonly running: RunningServer;
-  /** Everything that was logged so far. */
   log(): string;
   request(method: string, path: string, request?: TestRequest): Promise<TestReply>;
-  /** Makes a project and a key of it. */
   addProject(name: string): Promise<{ id: string; key: string }>;
-  /** Stops it and removes what it kept. */
   close(): Promise<void>;
 }
 
 /**
- * @param settings - beside a free port, the process placement, no warm instances, and no limits on requests.
- * @param options.proxied - whether the service reaches its database through a {@link DatabaseProxy}.
+ * @param settings - in addition to a free port, the process placement, no warm instances, and no request limits.
+ * @param options.proxied - connect the service to its database through a {@link DatabaseProxy}.
  */
 export async function startTestServer(
   settings: Settings = {},
-  options: { readonly proxied?: boolean } & Pick<StartOptions, "aroundPlacement"> = {},
+  options: { readonly proxied?: boolean } & Pick<StartOptions, "appRuntime" | "aroundPlacement"> = {},
 ): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), "shoal-server-"));
   const dataDir = join(folder, "data");
+  const cleanup = new AsyncDisposableStack();
+  cleanup.defer(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
   const logged = new PassThrough();
   let text = "";
   logged.on("data", (chunk: Buffer) => {
@@ -80,10 +78,13 @@ export async function startTestServer(
     const quiet = { debug: silent, info: silent, warn: silent, error: silent };
     const databaseDir = join(folder, "database");
     const database = await openDatabase({ dataDir: databaseDir, log: quiet });
+    cleanup.defer(() => database.close());
     const proxy = options.proxied === true ? await startDatabaseProxy(databaseDir) : undefined;
+    cleanup.defer(() => proxy?.close());
     const running = await startServer(config, {
       logTo: logged,
       ...(options.aroundPlacement && { aroundPlacement: options.aroundPlacement }),
+      ...(options.appRuntime && { appRuntime: options.appRuntime }),
       database: proxy === undefined ? database : await openDatabase({ url: proxy.url, dataDir: "", log: quiet }),
     });
     const key = running.apiKey ?? "";
@@ -118,13 +119,11 @@ export async function startTestServer(
       },
       async close() {
         await running.close();
-        proxy?.close();
-        await database.close();
-        rmSync(folder, { recursive: true, force: true });
+        await cleanup.disposeAsync();
       },
     };
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
+    await cleanup.disposeAsync();
     throw error;
   }
 }

@@ -1,7 +1,6 @@
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 
-/** Asks for a WebSocket and gets what was answered instead. */
 export function refusedUpgrade(
   url: string,
   headers: Readonly<Record<string, string>> = {},

@@ -1,9 +1,9 @@
-/** The object with some members replaced; its own keep their `this`. */
+/** Replaces some members of an object; other methods keep their `this`. */
 export function withMembers<Of extends object>(of: Of, members: Partial<Of>): Of {
   return new Proxy(of, {
     get(target, name) {
       const own: unknown = name in members ? members[name as keyof Of] : Reflect.get(target, name, target);
-      // eslint-disable-next-line @typescript-eslint/no-unsafe-return -- a method of the target, whatever it is
+      // eslint-disable-next-line @typescript-eslint/no-unsafe-return -- any method of the target
       return typeof own === "function" ? own.bind(target) : own;
     },
   });

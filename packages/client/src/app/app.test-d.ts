@@ -21,9 +21,9 @@ shop.action("checked", { payload }, (_context, given) => {
 shop.action("both", { payload, output }, (_context, { sku }) => ({ price: sku }));
 shop.action("only output", { output }, async () => Promise.resolve({ price: 1 }));
 
-// @ts-expect-error not what the schema says
+// @ts-expect-error the schema requires another type
 shop.action("wrong", { output }, () => ({ price: "1" }));
-// @ts-expect-error a field that the payload has not
+// @ts-expect-error unknown field of the payload
 shop.action("field", { payload }, (_context, { name }) => name as unknown);
-// @ts-expect-error a name is a text
+// @ts-expect-error names are strings
 app(1);

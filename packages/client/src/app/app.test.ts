@@ -3,19 +3,23 @@ import * as mini from "zod/mini";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { app, describeApps, registeredApps, runAction, type ValueSchema } from "./index.ts";
 
-const outputOf = ({ output }: { output?: string | undefined }): unknown => (output === undefined ? undefined : JSON.parse(output));
+const outputOf = ({ output }: { output?: string | undefined }): unknown =>
+  output === undefined ? undefined : JSON.parse(output);
 const invocation = { invocation_id: "i1", app_name: "shop", action_name: "price" };
 
-// Apps live as long as their program, and these tests are one.
+// Apps are global, so they must be removed between tests.
 beforeEach(() => {
   registeredApps().clear();
 });
 
 describe("app", () => {
-  it("collects actions from several files, and tells a deployer of them", async () => {
+  it("collects actions from several files and describes them for a deployer", async () => {
     app("shop").action(
       "price",
-      { payload: z.object({ sku: z.int(), currency: z.string().default("EUR") }), output: z.object({ price: z.number() }) },
+      {
+        payload: z.object({ sku: z.int(), currency: z.string().default("EUR") }),
+        output: z.object({ price: z.number() }),
+      },
       () => ({ price: 1 }),
     );
     app("shop").action("stock", { payload: mini.object({ sku: mini.string() }) }, () => 1);
@@ -29,7 +33,11 @@ describe("app", () => {
           actions: [
             {
               name: "price",
-              input_schema: { type: "object", properties: { sku: { type: "integer" }, currency: { default: "EUR" } }, required: ["sku"] },
+              input_schema: {
+                type: "object",
+                properties: { sku: { type: "integer" }, currency: { default: "EUR" } },
+                required: ["sku"],
+              },
               output_schema: { required: ["price"] },
             },
             { name: "stock", input_schema: { properties: { sku: { type: "string" } } }, output_schema: null },
@@ -42,18 +50,19 @@ describe("app", () => {
     expect(JSON.parse(JSON.stringify(described))).toEqual(described);
   });
 
-  it("refuses names that cannot be, actions of one name, and actions that do nothing", () => {
-    for (const name of ["", "a".repeat(256), "a\nb"]) expect(() => app(name)).toThrow("An app's name has 1 to 255 characters");
+  it("rejects invalid names, duplicate actions, and actions without a handler", () => {
+    for (const name of ["", "a".repeat(256), "a\nb"])
+      expect(() => app(name)).toThrow("An app's name has 1 to 255 characters");
     const shop = app("shop");
     expect(() => shop.action("", () => 1)).toThrow("An action's name has 1 to 255 characters");
     shop.action("price", () => 1);
     expect(() => shop.action("price", () => 2)).toThrow("The app shop has an action called price already.");
-    // @ts-expect-error a handler is a function
+    // @ts-expect-error the handler must be a function
     expect(() => shop.action("none", {})).toThrow("pass a function");
     expect([...registeredApps().keys()]).toEqual(["shop"]);
   });
 
-  it("is found by a runner with a copy of its own", async () => {
+  it("is found by a runner that loads another copy of the package", async () => {
     app("shop").action("price", () => "found");
     vi.resetModules();
     const copy = await import("./index.ts");
@@ -63,13 +72,17 @@ describe("app", () => {
 });
 
 describe("runAction", () => {
-  it("gives the handler its context and the checked payload, and its output back as JSON", async () => {
+  it("passes context and checked payload to the handler, and returns its output as JSON", async () => {
     const controller = new AbortController();
     const contexts: unknown[] = [];
-    const price = app("shop").action("price", { payload: z.object({ sku: z.coerce.number() }) }, async (context, { sku }) => {
-      contexts.push(context);
-      return Promise.resolve({ price: sku * 2 });
-    });
+    const price = app("shop").action(
+      "price",
+      { payload: z.object({ sku: z.coerce.number() }) },
+      async (context, { sku }) => {
+        contexts.push(context);
+        return Promise.resolve({ price: sku * 2 });
+      },
+    );
     expect(await runAction({ ...invocation, payload: '{"sku":"7"}', signal: controller.signal })).toEqual({
       status: "succeeded",
       output: '{"price":14}',
@@ -82,8 +95,8 @@ describe("runAction", () => {
     ["nothing", undefined, undefined, undefined],
     ["null", "null", null, null],
     ["text", '"a"', "a", "a"],
-    ["a moment", "{}", new Date(0), "1970-01-01T00:00:00.000Z"],
-  ])("without a schema takes %s, and returns what JSON makes of it", async (_name, payload, returned, output) => {
+    ["a date", "{}", new Date(0), "1970-01-01T00:00:00.000Z"],
+  ])("accepts %s without a schema, and returns the output as JSON", async (_name, payload, returned, output) => {
     const payloads: unknown[] = [];
     app("shop").action("price", (_context, given) => {
       payloads.push(given);
@@ -97,26 +110,33 @@ describe("runAction", () => {
     ]);
   });
 
-  it("fails with every place of the payload that does not fit, and does not call the handler", async () => {
+  it("reports every invalid part of the payload, and does not call the handler", async () => {
     let calls = 0;
     app("shop").action("price", { payload: z.object({ sku: z.int(), tags: z.array(z.string()) }) }, () => (calls += 1));
     const result = await runAction({ ...invocation, payload: '{"sku":"x","tags":["a",1]}' });
     expect(result.status).toBe("failed");
     expect(outputOf(result)).toEqual({
-      error: "payload.sku: Invalid input: expected number, received string; payload.tags.1: Invalid input: expected string, received number",
+      error:
+        "payload.sku: Invalid input: expected number, received string; payload.tags.1: Invalid input: expected string, received number",
     });
-    expect(outputOf(await runAction(invocation))).toEqual({ error: "payload: Invalid input: expected object, received undefined" });
+    expect(outputOf(await runAction(invocation))).toEqual({
+      error: "payload: Invalid input: expected object, received undefined",
+    });
     expect(outputOf(await runAction({ ...invocation, payload: "{" }))).toEqual({ error: "payload: expected JSON" });
     expect(calls).toBe(0);
   });
 
-  it("takes schemas of other libraries, asynchronous ones too", async () => {
+  it("accepts asynchronous schemas of other libraries", async () => {
     const even: ValueSchema<number> = {
       "~standard": {
         version: 1,
         vendor: "own",
         validate: (value) =>
-          Promise.resolve(typeof value === "number" && value % 2 === 0 ? { value } : { issues: [{ message: "odd", path: [{ key: "a" }, 0] }] }),
+          Promise.resolve(
+            typeof value === "number" && value % 2 === 0
+              ? { value }
+              : { issues: [{ message: "odd", path: [{ key: "a" }, 0] }] },
+          ),
       },
     };
     app("shop").action("price", { payload: even }, (_context, payload) => payload / 2);
@@ -125,7 +145,7 @@ describe("runAction", () => {
     expect((await describeApps()).apps[0]?.actions[0]?.input_schema).toBeNull();
   });
 
-  it("fails with what the handler throws, and tells the runner of it", async () => {
+  it("fails with the handler's exception, and reports it to the runner", async () => {
     const thrown: unknown[] = [new Error("sold out"), "text", undefined, Object.create(null)];
     let at = 0;
     app("shop").action("price", () => {
@@ -133,7 +153,8 @@ describe("runAction", () => {
     });
     const seen: unknown[] = [];
     const outputs: unknown[] = [];
-    for (at = 0; at < thrown.length; at++) outputs.push(outputOf(await runAction({ ...invocation, onError: (error) => seen.push(error) })));
+    for (at = 0; at < thrown.length; at++)
+      outputs.push(outputOf(await runAction({ ...invocation, onError: (error) => seen.push(error) })));
     expect(outputs).toEqual([
       { error: "sold out" },
       { error: "text" },
@@ -143,23 +164,27 @@ describe("runAction", () => {
     expect(seen).toEqual(thrown);
   });
 
-  it("fails for an output that is no JSON, or does not fit", async () => {
+  it("fails for an output that JSON cannot represent, or that does not fit the schema", async () => {
     app("shop").action("price", () => 1n);
-    // @ts-expect-error not what the schema says
+    // @ts-expect-error the schema requires another type
     app("shop").action("typed", { output: z.string() }, () => 5);
-    expect(outputOf(await runAction(invocation))).toEqual({ error: "output: cannot be written as JSON: Do not know how to serialize a BigInt" });
+    expect(outputOf(await runAction(invocation))).toEqual({
+      error: "output: cannot be written as JSON: Do not know how to serialize a BigInt",
+    });
     expect(outputOf(await runAction({ ...invocation, action_name: "typed" }))).toEqual({
       error: "output: Invalid input: expected string, received number",
     });
   });
 
-  it("names what there is when it is asked for something else", async () => {
-    expect(outputOf(await runAction(invocation))).toEqual({ error: "There is no app shop in this program; it has none." });
+  it("lists the known apps and actions when the requested one is unknown", async () => {
+    expect(outputOf(await runAction(invocation))).toEqual({
+      error: "Unknown app shop in this program; it has none.",
+    });
     app("shop").action("stock", () => 1);
     expect(outputOf(await runAction(invocation))).toEqual({ error: "The app shop has no action price; it has stock." });
   });
 
-  it("tells the handler when the invocation is cancelled", async () => {
+  it("aborts the handler's signal when the invocation is cancelled", async () => {
     app("shop").action(
       "price",
       ({ signal }) =>

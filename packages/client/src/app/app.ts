@@ -1,29 +1,27 @@
 import type { InputOf, OutputOf, ValueSchema } from "./value-schema.ts";
 
-/** What an action is told beside its payload. */
+/** Passed to the handler. */
 export interface ActionContext {
-  /** The invocation. Give it to `browsers.create`, so that its browsers end with it. */
+  /** Pass it to `browsers.create`, so that the browsers end when the invocation fails or is cancelled. */
   readonly invocation_id: string;
-  /** The app that was asked. */
   readonly app_name: string;
-  /** What it was asked to do. */
   readonly action_name: string;
-  /** Aborted when the invocation is cancelled or has no more time. */
+  /** Aborted when the invocation is cancelled or times out. */
   readonly signal: AbortSignal;
 }
 
-/** Does what an action is for. What it returns becomes the invocation's output, as JSON; what it throws fails the invocation. */
+/** Executes an action. Its result becomes the invocation's output, as JSON; an exception fails the invocation. */
 export type ActionHandler<Payload, Output> = (context: ActionContext, payload: Payload) => Output | Promise<Output>;
 
-/** What goes into an action and comes out of it. */
+/** Schemas of an action's payload and output. */
 export interface ActionSchemas<Payload extends ValueSchema | undefined, Output extends ValueSchema | undefined> {
-  /** Checks payloads before the handler sees them; callers of the app see it as JSON Schema. */
+  /** Checks payloads before the handler runs; published as JSON Schema. */
   readonly payload?: Payload;
-  /** Checks what the handler returns; callers of the app see it as JSON Schema. */
+  /** Checks the handler's result; published as JSON Schema. */
   readonly output?: Output;
 }
 
-/** An action as a runner finds it. */
+/** An action as a runner reads it. */
 export interface RegisteredAction {
   readonly handler: ActionHandler<unknown, unknown>;
   readonly payload: ValueSchema | undefined;
@@ -33,7 +31,7 @@ export interface RegisteredAction {
 /** A named set of actions. */
 export class App {
   readonly name: string;
-  /** The actions by name, in the order in which they were added. */
+  /** In the order of their registration. */
   readonly actions: ReadonlyMap<string, RegisteredAction>;
   readonly #actions = new Map<string, RegisteredAction>();
 
@@ -44,12 +42,11 @@ export class App {
   }
 
   /**
-   * Adds an action whose payload is checked.
-   *
+   * Adds an action with a checked payload.
    * @param name - 1 to 255 characters, unique in the app.
-   * @param schemas - of zod, or of any library that follows Standard Schema.
-   * @returns the handler, to be called by other code and by tests; called so, nothing is checked.
-   * @throws {TypeError} when the app has an action of this name.
+   * @param schemas - of zod or any other library that implements Standard Schema.
+   * @returns the handler, for other code and tests; direct calls skip the checks.
+   * @throws {TypeError} for a duplicate name.
    */
   action<
     Payload extends ValueSchema | undefined = undefined,
@@ -64,34 +61,42 @@ export class App {
     >,
   ): typeof handler;
   /**
-   * Adds an action. Nobody checks that its payload is what the handler expects: give a schema where callers are not your own.
-   *
+   * Adds an action without checking its payload. Pass a schema if other people can call the action.
    * @param name - 1 to 255 characters, unique in the app.
-   * @returns the handler, to be called by other code and by tests.
-   * @throws {TypeError} when the app has an action of this name.
+   * @returns the handler, for other code and tests.
+   * @throws {TypeError} for a duplicate name.
    */
-  action<Output, Payload = unknown>(name: string, handler: ActionHandler<Payload, Output>): ActionHandler<Payload, Output>;
+  action<Output, Payload = unknown>(
+    name: string,
+    handler: ActionHandler<Payload, Output>,
+  ): ActionHandler<Payload, Output>;
   action(
     name: string,
-    ...rest: [ActionSchemas<ValueSchema | undefined, ValueSchema | undefined>, ActionHandler<never, unknown>] | [ActionHandler<never, unknown>]
+    ...rest:
+      | [ActionSchemas<ValueSchema | undefined, ValueSchema | undefined>, ActionHandler<never, unknown>]
+      | [ActionHandler<never, unknown>]
   ): ActionHandler<never, unknown> {
     const [schemas, handler] = rest.length === 1 ? [{}, rest[0]] : rest;
     checkedName(name, "action");
-    if (typeof handler !== "function") throw new TypeError(`The action ${name} of the app ${this.name} has no handler: pass a function.`);
+    if (typeof handler !== "function")
+      throw new TypeError(`The action ${name} of the app ${this.name} has no handler: pass a function.`);
     if (this.#actions.has(name)) throw new TypeError(`The app ${this.name} has an action called ${name} already.`);
-    // The payload is whatever the caller of the app sent; a schema or the handler's own types say what it should be.
-    this.#actions.set(name, { handler: handler as ActionHandler<unknown, unknown>, payload: schemas.payload, output: schemas.output });
+    this.#actions.set(name, {
+      handler: handler as ActionHandler<unknown, unknown>,
+      payload: schemas.payload,
+      output: schemas.output,
+    });
     return handler;
   }
 }
 
-/** Where apps are found by a runner, whose copy of this package may be another one than the app's. */
+/** Global, because the runner may load a different copy of this package than the app. */
 const registryKey = Symbol.for("shoal.apps.v1");
 
-/** Every app of this program, by name, in the order in which they were made. */
+/** All apps of this program by name, in the order of their creation. */
 export function registeredApps(): Map<string, App> {
   const found: unknown = Reflect.get(globalThis, registryKey);
-  // Nobody else writes there.
+  // Only this package writes to this key.
   if (found instanceof Map) return found as Map<string, App>;
   const made = new Map<string, App>();
   Reflect.set(globalThis, registryKey, made);
@@ -99,7 +104,7 @@ export function registeredApps(): Map<string, App> {
 }
 
 /**
- * The app of this name; it is made when there is none yet, so that several files can add actions to it.
+ * Returns the app of this name, or creates it; several files can add actions to one app.
  *
  * @param name - 1 to 255 characters.
  *

@@ -2,17 +2,13 @@ import type { AppAction } from "@shoal/schemas";
 import { registeredApps } from "./app.ts";
 import { jsonSchemaOf } from "./value-schema.ts";
 
-/** An app and what it can be asked to do. */
+/** An app and its actions. */
 export interface AppDescription {
   readonly name: string;
   readonly actions: readonly AppAction[];
 }
 
-/**
- * What this program can be asked to do: what a deployer keeps of it.
- *
- * @returns the apps that were made until now, in their order; schemas as JSON Schema draft-07, `null` where there is none.
- */
+/** Describes all apps of this program for a deployer, in the order of their creation. Schemas are JSON Schema draft-07. */
 export async function describeApps(): Promise<{ readonly apps: readonly AppDescription[] }> {
   const apps = await Promise.all(
     [...registeredApps().values()].map(async ({ actions, name }) => ({

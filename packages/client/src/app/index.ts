@@ -1,4 +1,12 @@
-export { app, registeredApps, type App, type ActionContext, type ActionHandler, type ActionSchemas, type RegisteredAction } from "./app.ts";
+export {
+  app,
+  registeredApps,
+  type App,
+  type ActionContext,
+  type ActionHandler,
+  type ActionSchemas,
+  type RegisteredAction,
+} from "./app.ts";
 export { describeApps, type AppDescription } from "./describe-apps.ts";
 export { runAction, type RunAction } from "./run-action.ts";
 export { type CheckedValue, type ValueSchema } from "./value-schema.ts";

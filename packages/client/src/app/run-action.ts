@@ -2,20 +2,18 @@ import type { Invocation, UpdateInvocation } from "@shoal/schemas";
 import { registeredApps, type RegisteredAction } from "./app.ts";
 import { checkedBy } from "./value-schema.ts";
 
-/** An invocation as a runner hands it in. */
+/** An invocation to execute. */
 export interface RunAction extends Pick<Invocation, "app_name" | "action_name" | "payload"> {
   readonly invocation_id: string;
-  /** Aborted when the invocation is cancelled or has no more time. The handler is told; a runner that cannot wait for it ends the program. */
+  /** Aborts the invocation. The handler receives the signal; a runner that cannot wait for it ends the program. */
   readonly signal?: AbortSignal | undefined;
-  /** Told what made the invocation fail, with its stack, for a log. */
+  /** Called with the error of a failed invocation, for logs with a stack. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /**
- * Runs an action of this program.
- *
- * @returns how it ended, as `invocations.update` takes it. A failure's output is `{"error": "…"}`: a payload or output that does not
- *   fit, an app or action that there is not, or what the handler threw.
+ * @returns the result for `invocations.update`. The output of a failure is `{"error": "…"}`: an invalid payload or
+ * output, an unknown app or action, or an exception of the handler.
  */
 export async function runAction(request: RunAction): Promise<UpdateInvocation> {
   try {
@@ -35,14 +33,17 @@ export async function runAction(request: RunAction): Promise<UpdateInvocation> {
 function actionOf({ action_name, app_name }: RunAction): RegisteredAction {
   const apps = registeredApps();
   const app = apps.get(app_name);
-  if (app === undefined) throw new TypeError(`There is no app ${app_name} in this program${listed([...apps.keys()])}.`);
+  if (app === undefined) throw new TypeError(`Unknown app ${app_name} in this program${listed([...apps.keys()])}.`);
   const action = app.actions.get(action_name);
-  if (action === undefined) throw new TypeError(`The app ${app_name} has no action ${action_name}${listed([...app.actions.keys()])}.`);
+  if (action === undefined)
+    throw new TypeError(`The app ${app_name} has no action ${action_name}${listed([...app.actions.keys()])}.`);
   return action;
 }
 
 function listed(names: readonly string[]): string {
-  return names.length === 0 ? "; it has none" : `; it has ${names.slice(0, 20).join(", ")}${names.length > 20 ? ", …" : ""}`;
+  return names.length === 0
+    ? "; it has none"
+    : `; it has ${names.slice(0, 20).join(", ")}${names.length > 20 ? ", …" : ""}`;
 }
 
 function parsed(payload: string | undefined): unknown {
@@ -54,7 +55,7 @@ function parsed(payload: string | undefined): unknown {
   }
 }
 
-/** JSON as text; `undefined` for what JSON has no words for. */
+/** `undefined` for values without a JSON form. */
 function text(output: unknown): string | undefined {
   try {
     return JSON.stringify(output);

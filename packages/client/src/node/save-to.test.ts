@@ -11,7 +11,6 @@ const total = 3_000_000;
 const half = Buffer.alloc(total / 2, "a");
 let folder: string;
 let shoal: Shoal;
-/** What happens after the first half of the bytes. */
 let afterHalf: (response: ServerResponse) => void;
 
 const server = createServer((_request, response) => {
@@ -23,7 +22,11 @@ const server = createServer((_request, response) => {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "shoal-save-"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  shoal = new Shoal({ apiKey: "sk_secret_0123456789", baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, maxRetries: 0 });
+  shoal = new Shoal({
+    apiKey: "sk_secret_0123456789",
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    maxRetries: 0,
+  });
 });
 afterAll(async () => {
   server.closeAllConnections();
@@ -38,12 +41,18 @@ beforeEach(async () => {
 const download = () => shoal.browsers.fs.readFile("b", { path: "/a" });
 
 describe("saveTo", () => {
-  it("saves a download, in place of what was there, and tells how far it is", async () => {
+  it("replaces an existing file with a download, and reports progress", async () => {
     const path = join(folder, "file");
     await writeFile(path, "old");
     const told: (number | undefined)[][] = [];
-    const size = await saveTo(await download(), path, { onProgress: ({ receivedBytes, totalBytes }) => told.push([receivedBytes, totalBytes]) });
-    expect([size, told.at(-1), (await readFile(path)).equals(Buffer.concat([half, half]))]).toEqual([total, [total, total], true]);
+    const size = await saveTo(await download(), path, {
+      onProgress: ({ receivedBytes, totalBytes }) => told.push([receivedBytes, totalBytes]),
+    });
+    expect([size, told.at(-1), (await readFile(path)).equals(Buffer.concat([half, half]))]).toEqual([
+      total,
+      [total, total],
+      true,
+    ]);
     expect(told.length).toBeGreaterThan(1);
     expect(await readdir(folder)).toEqual(["file"]);
   });
@@ -53,7 +62,7 @@ describe("saveTo", () => {
     expect(await readFile(join(folder, "text"), "utf8")).toBe("größe");
   });
 
-  it("leaves what was there when the connection is lost", async () => {
+  it("keeps the existing file when the connection is lost", async () => {
     const path = join(folder, "file");
     await writeFile(path, "old");
     afterHalf = (response) => response.destroy();
@@ -62,26 +71,30 @@ describe("saveTo", () => {
     expect([await readFile(path, "utf8"), await readdir(folder)]).toEqual(["old", ["file"]]);
   });
 
-  it("stops in the middle when it is told to, and lets the connection go", async () => {
+  it("stops when it is aborted, and closes the connection", async () => {
     const enough = new Error("enough");
     const controller = new AbortController();
     const closed = new Promise((resolve) => {
       afterHalf = (response) => response.once("close", resolve);
     });
     const onProgress = ({ receivedBytes }: { receivedBytes: number }) => {
-      // Nothing more comes: the abort finds a read that waits.
+      // The server sends no more bytes, so the abort must end a pending read.
       if (receivedBytes === half.length)
         setImmediate(() => {
           controller.abort(enough);
         });
     };
-    await expect(saveTo(await download(), join(folder, "file"), { signal: controller.signal, onProgress })).rejects.toBe(enough);
+    await expect(
+      saveTo(await download(), join(folder, "file"), { signal: controller.signal, onProgress }),
+    ).rejects.toBe(enough);
     await closed;
-    await expect(saveTo(new Blob(["a"]).stream(), join(folder, "file"), { signal: controller.signal })).rejects.toBe(enough);
+    await expect(saveTo(new Blob(["a"]).stream(), join(folder, "file"), { signal: controller.signal })).rejects.toBe(
+      enough,
+    );
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("rejects with what its caller throws, and for a directory that is missing, leaving nothing behind", async () => {
+  it("rejects with the caller's exception, and for a missing directory, and deletes the partial file", async () => {
     const wrong = new Error("wrong");
     const onProgress = () => {
       throw wrong;

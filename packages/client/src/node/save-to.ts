@@ -2,25 +2,25 @@ import type { Download, DownloadProgress } from "@shoal/transport";
 import { open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** How a download is saved. */
+/** Options of {@link saveTo}. */
 export interface SaveOptions {
-  /** Stops, which then rejects with the signal's own reason and leaves nothing behind. */
+  /** Aborts, which then rejects with the signal's reason and deletes the partial file. */
   readonly signal?: AbortSignal | undefined;
-  /** Told of every chunk that was written. */
+  /** Called for every written chunk. */
   readonly onProgress?: ((progress: DownloadProgress) => void) | undefined;
 }
 
 /**
- * Saves what is downloaded as a file of this machine. The file appears whole or not at all, under another name beside it until then;
- * one that was there before is replaced. A lost connection, an abort or a full disk leaves it as it was.
+ * Saves a download to a file, atomically: it writes to a temporary file in the same directory, which replaces an existing file at the
+ * end. A lost connection, an abort or a full disk does not change the existing file.
  *
  * @example
  * await saveTo(await shoal.browsers.fs.readFile(id, { path: "/home/shoal/report.pdf" }), "report.pdf");
  *
- * @param from - a download, or a stream as `auditLogs.download` gives.
- * @param path - of a file in a directory that exists.
+ * @param from - a download, or a stream, for example of `auditLogs.download`.
+ * @param path - in an existing directory.
  * @returns the size of the file in bytes.
- * @throws what the download's stream fails with (`ConnectionError`, `TimeoutError`); the system's error (`ENOENT`, `ENOSPC`, …).
+ * @throws the errors of the download (`ConnectionError`, `TimeoutError`) and of the file system (`ENOENT`, `ENOSPC`, …).
  */
 export async function saveTo(
   from: Pick<Download, "stream" | "sizeBytes"> | ReadableStream<Uint8Array>,
@@ -32,7 +32,7 @@ export async function saveTo(
   const part = join(dirname(path), `.${basename(path)}.${crypto.randomUUID().slice(0, 8)}.part`);
   const reader = stream.getReader();
   let receivedBytes = 0;
-  // A pending read ends with it, where a look at the signal between two chunks would wait for the next one.
+  // Ends a pending read; checking the signal between chunks would wait for the next chunk.
   const onAbort = () => void reader.cancel(signal?.reason).catch(() => undefined);
   try {
     signal?.throwIfAborted();
@@ -47,7 +47,7 @@ export async function saveTo(
         receivedBytes += value.byteLength;
         onProgress?.({ receivedBytes, totalBytes });
       }
-      // A name that a power cut leaves must not stand for an empty file.
+      // Otherwise a power cut could leave an empty file under the final name.
       await file.sync();
     } finally {
       await file.close();

@@ -3,15 +3,19 @@ import type { Schema } from "@shoal/schemas";
 
 type Schemas = typeof schemas;
 
-/** Examples by the name of the schema: what people write, or what the service answers with. */
+/** Examples of requests and responses, by schema name. */
 export type Examples = {
-  readonly [Name in keyof Schemas]?: Schemas[Name] extends Schema<unknown, infer Input> ? readonly [Input, ...Input[]] : never;
+  readonly [Name in keyof Schemas]?: Schemas[Name] extends Schema<unknown, infer Input>
+    ? readonly [Input, ...Input[]]
+    : never;
 };
 
-/** Moments that the examples share, so that they tell one story. */
-export const times = { created: "2026-03-01T09:30:00.000Z", updated: "2026-03-01T09:31:05.250Z", later: "2026-03-02T09:30:00.000Z" } as const;
+export const times = {
+  created: "2026-03-01T09:30:00.000Z",
+  updated: "2026-03-01T09:31:05.250Z",
+  later: "2026-03-02T09:30:00.000Z",
+} as const;
 
-/** Ids that the examples share. */
 export const ids = {
   session: "tz4a98xxat96iws9zmbrgj3a",
   profile: "pfh0haxfpzowht3oi213cqos",

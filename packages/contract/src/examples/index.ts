@@ -4,5 +4,5 @@ import { organizationExamples } from "./organization.ts";
 import { sessionExamples } from "./sessions.ts";
 import { workExamples } from "./work.ts";
 
-/** An example of every JSON body and answer, by the name of its schema. Part of openapi.json and of nothing that clients import. */
+/** An example of every JSON request and response, by schema name. Part of openapi.json, but not of client bundles. */
 export const examples: Examples = { ...sessionExamples, ...insideExamples, ...organizationExamples, ...workExamples };

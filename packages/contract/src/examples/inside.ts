@@ -3,11 +3,18 @@ import { ids, times, type Examples } from "./example.ts";
 const base64 = (text: string) => btoa(text);
 const processId = "1f0cf6c6-6f4d-4a53-8b3e-0d8c2f0f7c11";
 
-/** What happens inside a session: files, processes, mouse and keyboard, recordings, events. */
+/** Examples of operations inside a session: files, processes, mouse and keyboard, recordings, events. */
 export const insideExamples = {
   FilePath: [{ path: "/home/shoal/Downloads/report.pdf" }],
   FileInfo: [
-    { name: "report.pdf", path: "/home/shoal/Downloads/report.pdf", size_bytes: 18_204, is_dir: false, mod_time: times.updated, mode: "-rw-r--r--" },
+    {
+      name: "report.pdf",
+      path: "/home/shoal/Downloads/report.pdf",
+      size_bytes: 18_204,
+      is_dir: false,
+      mod_time: times.updated,
+      mode: "-rw-r--r--",
+    },
   ],
   CreateDirectory: [{ path: "/home/shoal/inbox", mode: "0755" }],
   MovePath: [{ src_path: "/home/shoal/Downloads/report.pdf", dest_path: "/home/shoal/inbox/report.pdf" }],
@@ -16,9 +23,16 @@ export const insideExamples = {
   DirectoryWatch: [{ watch_id: "w7" }],
   FileSystemEvent: [
     { type: "CREATE", path: "/home/shoal/Downloads/report.pdf", name: "report.pdf", is_dir: false },
-    { type: "RENAME", path: "/home/shoal/Downloads/report.pdf.crdownload", dest_path: "/home/shoal/Downloads/report.pdf", is_dir: false },
+    {
+      type: "RENAME",
+      path: "/home/shoal/Downloads/report.pdf.crdownload",
+      dest_path: "/home/shoal/Downloads/report.pdf",
+      is_dir: false,
+    },
   ],
-  ExecProcess: [{ command: "python3", args: ["-c", "print(6 * 7)"], cwd: "/home/shoal", env: { LANG: "C.UTF-8" }, timeout_sec: 30 }],
+  ExecProcess: [
+    { command: "python3", args: ["-c", "print(6 * 7)"], cwd: "/home/shoal", env: { LANG: "C.UTF-8" }, timeout_sec: 30 },
+  ],
   ExecResult: [{ exit_code: 0, stdout_b64: base64("42\n"), stderr_b64: "", duration_ms: 61 }],
   SpawnProcess: [{ command: "bash", allocate_tty: true, rows: 24, cols: 80 }],
   SpawnedProcess: [{ process_id: processId, pid: 4711, started_at: times.created }],
@@ -62,7 +76,7 @@ export const insideExamples = {
       ],
     },
   ],
-  ComputerBatchError: [{ code: "bad_request", message: "Action 1 could not be done: there is no key Hyper.", failed_action: 1 }],
+  ComputerBatchError: [{ code: "bad_request", message: 'Action 1 failed: unknown key "Hyper".', failed_action: 1 }],
   StartReplay: [{ framerate: 10, max_duration_in_seconds: 600 }],
   MarkReplay: [{ title: "Sign in" }],
   ReplayMark: [{ title: "Sign in", offset_seconds: 4.2 }],
@@ -90,7 +104,13 @@ export const insideExamples = {
     },
     {
       seq: 42,
-      event: { ts: 1_772_357_400_250_000, type: "page_load", category: "page", source: { kind: "cdp" }, data: { url: "https://example.com/cart" } },
+      event: {
+        ts: 1_772_357_400_250_000,
+        type: "page_load",
+        category: "page",
+        source: { kind: "cdp" },
+        data: { url: "https://example.com/cart" },
+      },
     },
   ],
 } satisfies Examples;

@@ -23,7 +23,7 @@ const auditDestination = {
   role_arn: "arn:aws:iam::123456789012:role/shoal-audit",
 } as const;
 
-/** Keys, projects, limits, the audit log, places that telemetry goes to. */
+/** Examples of keys, projects, limits, the audit log and telemetry destinations. */
 export const organizationExamples = {
   ApiKey: [key],
   CreatedApiKey: [{ ...key, key: "sk_shoal_0123456789abcdefghijklmnopqrstuvwxyzABCx7Qa" }],
@@ -68,7 +68,11 @@ export const organizationExamples = {
         profiles: enabled,
         proxy_bypass_hosts: enabled,
       },
-      limits: { max_concurrent_browsers: 100, max_concurrent_invocations: 50, default_max_concurrent_invocations_per_app: 10 },
+      limits: {
+        max_concurrent_browsers: 100,
+        max_concurrent_invocations: 50,
+        default_max_concurrent_invocations_per_app: 10,
+      },
     },
   ],
   AuthContext: [
@@ -111,7 +115,11 @@ export const organizationExamples = {
   CreateAuditLogExportDestination: [auditDestination],
   UpdateAuditLogExportDestination: [{ status: "paused" }],
   AuditLogExportDestinationTestResult: [
-    { success: false, stage: "assume_role", error: { code: "assume_role_failed", message: "The role does not trust the exporter." } },
+    {
+      success: false,
+      stage: "assume_role",
+      error: { code: "assume_role_failed", message: "The role does not trust the exporter." },
+    },
   ],
   OtlpDestination: [
     {
@@ -123,7 +131,9 @@ export const organizationExamples = {
       updated_at: times.updated,
     },
   ],
-  CreateOtlpDestination: [{ name: "collector", endpoint: "https://otlp.example.com", headers: { authorization: "Bearer 8c1f" } }],
+  CreateOtlpDestination: [
+    { name: "collector", endpoint: "https://otlp.example.com", headers: { authorization: "Bearer 8c1f" } },
+  ],
   UpdateOtlpDestination: [{ headers: { authorization: null } }],
   Health: [{ status: "ok", version: "0.1.0" }],
   Readiness: [{ status: "ready", checks: { database: "ok", placement: "ok" } }],

@@ -29,12 +29,21 @@ const profile = {
 
 const storageState = {
   cookies: [
-    { name: "session", value: "a1b2c3", domain: "example.com", path: "/", expires: -1, httpOnly: true, secure: true, sameSite: "Lax" as const },
+    {
+      name: "session",
+      value: "a1b2c3",
+      domain: "example.com",
+      path: "/",
+      expires: -1,
+      httpOnly: true,
+      secure: true,
+      sameSite: "Lax" as const,
+    },
   ],
   origins: [{ origin: "https://example.com", localStorage: [{ name: "theme", value: "dark" }] }],
 };
 
-/** Sessions, and what they are made with. */
+/** Examples of sessions, profiles, proxies, extensions and pools. */
 export const sessionExamples = {
   Browser: [browser],
   CreateBrowser: [
@@ -51,9 +60,17 @@ export const sessionExamples = {
   UpdateBrowser: [{ name: null, tags: { team: "search" }, viewport: { width: 1024, height: 768 } }],
   ExtendBrowser: [{ max_duration_seconds: 3600 }, {}],
   Curl: [
-    { url: "https://example.com/api/cart", method: "POST", headers: { "content-type": "application/json" }, body: '{"item":7}', timeout_ms: 10_000 },
+    {
+      url: "https://example.com/api/cart",
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"item":7}',
+      timeout_ms: 10_000,
+    },
   ],
-  CurlResult: [{ status: 200, headers: { "content-type": ["application/json"] }, body: '{"items":1}', duration_ms: 184 }],
+  CurlResult: [
+    { status: 200, headers: { "content-type": ["application/json"] }, body: '{"items":1}', duration_ms: 184 },
+  ],
   LimitError: [
     {
       code: "too_many_requests",
@@ -89,7 +106,9 @@ export const sessionExamples = {
   CloneProfile: [{ name: "work-copy" }, {}],
   StorageState: [storageState],
   ImportStorageState: [storageState],
-  Extension: [{ id: ids.extension, name: "ad-filter", created_at: times.created, size_bytes: 48_213, last_used_at: null }],
+  Extension: [
+    { id: ids.extension, name: "ad-filter", created_at: times.created, size_bytes: 48_213, last_used_at: null },
+  ],
   Proxy: [
     {
       id: ids.proxy,
@@ -120,7 +139,14 @@ export const sessionExamples = {
       available_count: 3,
       acquired_count: 1,
       created_at: times.created,
-      browser_pool_config: { size: 4, name: "warm", fill_rate_per_minute: 10, timeout_seconds: 600, headless: true, stealth: false },
+      browser_pool_config: {
+        size: 4,
+        name: "warm",
+        fill_rate_per_minute: 10,
+        timeout_seconds: 600,
+        headless: true,
+        stealth: false,
+      },
       extension_ids: [ids.extension],
       region: "us-east",
     },

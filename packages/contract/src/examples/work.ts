@@ -23,6 +23,7 @@ const invocation = {
   finished_at: times.updated,
   status: "succeeded",
 };
+const schedule = { app_name: "orders", version: "1.4.0", action_name: action.name, cron: "0 9 * * 1-5" };
 const connection = {
   id: "con_1",
   profile_name: "work",
@@ -35,15 +36,27 @@ const connection = {
   record_session: false,
 };
 
-/** Apps and their runs; login data and the logins that are kept alive with it. */
+/** Examples of apps, invocations, credentials and managed logins. */
 export const workExamples = {
-  AppVersion: [{ id: "app_1", app_name: "orders", version: "1.4.0", region, deployment: deployment.id, actions: [action], env_vars: {} }],
+  AppVersion: [
+    {
+      id: "app_1",
+      app_name: "orders",
+      version: "1.4.0",
+      region,
+      deployment: deployment.id,
+      actions: [action],
+      env_vars: {},
+    },
+  ],
   Deployment: [deployment],
   DeploymentEvent: [
     { event: "deployment_state", deployment, timestamp: times.updated },
     { event: "sse_heartbeat", timestamp: times.updated },
   ],
-  CreateInvocation: [{ app_name: "orders", version: "1.4.0", action_name: action.name, payload: '{"since":"2026-03-01"}', async: true }],
+  CreateInvocation: [
+    { app_name: "orders", version: "1.4.0", action_name: action.name, payload: '{"since":"2026-03-01"}', async: true },
+  ],
   CreatedInvocation: [{ id: invocation.id, action_name: action.name, status: "queued" }],
   Invocation: [invocation],
   InvocationBrowsers: [
@@ -62,10 +75,21 @@ export const workExamples = {
     },
   ],
   InvocationEvent: [
-    { event: "log", message: "3 orders", timestamp: times.created },
+    { event: "log", message: "3 orders", source: "stdout", timestamp: times.created },
     { event: "invocation_state", invocation, timestamp: times.updated },
   ],
   UpdateInvocation: [{ status: "failed", output: '{"reason":"stopped by hand"}' }],
+  CreateSchedule: [{ ...schedule, time_zone: "Europe/Berlin", payload: '{"since":"2026-03-01"}' }],
+  Schedule: [
+    {
+      id: "sch_1",
+      ...schedule,
+      time_zone: "Europe/Berlin",
+      status: "active",
+      next_run_at: times.updated,
+      created_at: times.created,
+    },
+  ],
   Credential: [
     {
       id: "cred_1",
@@ -79,7 +103,12 @@ export const workExamples = {
     },
   ],
   CreateCredential: [
-    { name: "example-login", domain: "example.com", values: { username: "ada", password: "correct-horse" }, totp_secret: "JBSWY3DPEHPK3PXP" },
+    {
+      name: "example-login",
+      domain: "example.com",
+      values: { username: "ada", password: "correct-horse" },
+      totp_secret: "JBSWY3DPEHPK3PXP",
+    },
   ],
   UpdateCredential: [{ values: { password: "battery-staple" } }],
   TotpCode: [{ code: "287082", expires_at: times.updated }],
@@ -94,10 +123,29 @@ export const workExamples = {
       updated_at: times.updated,
     },
   ],
-  CreateCredentialProvider: [{ provider_type: "onepassword", name: "team-vault", token: "ops_eyJzaWdu", cache_ttl_seconds: 300 }],
+  CreateCredentialProvider: [
+    { provider_type: "onepassword", name: "team-vault", token: "ops_eyJzaWdu", cache_ttl_seconds: 300 },
+    {
+      provider_type: "vault",
+      name: "company-vault",
+      token: "hvs.CAESIJ",
+      settings: { address: "https://vault.example.com:8200", mount: "secret", path: "logins" },
+    },
+  ],
   UpdateCredentialProvider: [{ enabled: false }],
   CredentialProviderItems: [
-    { items: [{ id: "itm_1", title: "Example", vault_id: "v_1", vault_name: "Team", path: "Team/Example", urls: ["https://example.com/"] }] },
+    {
+      items: [
+        {
+          id: "itm_1",
+          title: "Example",
+          vault_id: "v_1",
+          vault_name: "Team",
+          path: "Team/Example",
+          urls: ["https://example.com/"],
+        },
+      ],
+    },
   ],
   CredentialProviderTestResult: [{ success: true, vaults: [{ id: "v_1", name: "Team" }] }],
   AuthConnection: [connection],
@@ -112,7 +160,11 @@ export const workExamples = {
   ],
   UpdateAuthConnection: [{ login_url: "https://example.com/sign-in", save_credentials: false }],
   ConnectionExistsError: [
-    { code: "conflict", message: "The profile work has a connection to example.com already: con_1.", existing_id: connection.id },
+    {
+      code: "conflict",
+      message: "The profile work has a connection to example.com already: con_1.",
+      existing_id: connection.id,
+    },
   ],
   ManagedAuthEvent: [
     {
@@ -121,13 +173,21 @@ export const workExamples = {
       flow_status: "IN_PROGRESS",
       flow_step: "AWAITING_INPUT",
       flow_type: "LOGIN",
-      fields: [{ id: "password", ref: "password", type: "password", reason: "missing", label: "Password", required: true }],
+      fields: [
+        { id: "password", ref: "password", type: "password", reason: "missing", label: "Password", required: true },
+      ],
     },
   ],
   TimelineEvent: [{ type: "login", id: "tl_1", timestamp: times.updated, status: "SUCCESS" }],
   StartLogin: [{ record_session: true }],
   StartedLogin: [
-    { id: connection.id, flow_type: "LOGIN", hosted_url: "http://127.0.0.1:7777/login/con_1", flow_expires_at: times.later, handoff_code: "9f3a" },
+    {
+      id: connection.id,
+      flow_type: "LOGIN",
+      hosted_url: "http://127.0.0.1:7777/login/con_1",
+      flow_expires_at: times.later,
+      handoff_code: "9f3a",
+    },
   ],
   SubmitLogin: [{ fields: { password: "correct-horse" } }],
   SubmittedLogin: [{ accepted: true }],

@@ -3,35 +3,32 @@ import { join } from "node:path";
 import { DatabaseError } from "../database-error.ts";
 import { lockFile } from "../file-lock.ts";
 
-/** What the holder of a directory tells others about itself. */
 export interface Owner {
   readonly pid: number;
   readonly started_at: string;
-  /** Where its PostgreSQL's socket is, when that is outside of the directory. */
   readonly socket_dir?: string;
-  /** Where it takes connections over loopback instead. */
   readonly port?: number;
 }
 
-/** The right to use a data directory. The operating system takes it back when the process dies, however it dies. */
+/** Exclusive use of a data directory. The operating system releases it when the process ends, even by SIGKILL. */
 export interface DirectoryLock {
-  /** What the holder before us left, if it did not end in order. */
+  /** The previous holder, if it did not end regularly. */
   readonly previous: Owner | undefined;
   describe(owner: Owner): Promise<void>;
-  /** Takes the description away, in an ending in order. */
   forget(): Promise<void>;
   release(): void;
 }
 
 const ownerFile = (directory: string): string => join(directory, "owner.json");
 
-/** What the holder of a directory wrote of itself. */
 export async function readOwner(directory: string): Promise<Owner | undefined> {
   try {
     const owner: unknown = JSON.parse(await readFile(ownerFile(directory), "utf8"));
-    if (typeof owner !== "object" || owner === null || !("pid" in owner) || typeof owner.pid !== "number") return undefined;
+    if (typeof owner !== "object" || owner === null || !("pid" in owner) || typeof owner.pid !== "number")
+      return undefined;
     const startedAt = "started_at" in owner && typeof owner.started_at === "string" ? owner.started_at : "";
-    const socketDir = "socket_dir" in owner && typeof owner.socket_dir === "string" ? { socket_dir: owner.socket_dir } : {};
+    const socketDir =
+      "socket_dir" in owner && typeof owner.socket_dir === "string" ? { socket_dir: owner.socket_dir } : {};
     const port = "port" in owner && typeof owner.port === "number" ? { port: owner.port } : {};
     return { pid: owner.pid, started_at: startedAt, ...socketDir, ...port };
   } catch {
@@ -39,11 +36,7 @@ export async function readOwner(directory: string): Promise<Owner | undefined> {
   }
 }
 
-/**
- * Takes the directory for this process.
- *
- * @throws {DatabaseError} `data_dir_locked`, in less than a second, naming the directory and the holder's process id; `data_dir_unwritable`.
- */
+/** @throws {DatabaseError} `data_dir_locked` within a second, with the holder's process id; `data_dir_unwritable`. */
 export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   const file = join(directory, "lock");
   const lock = await lockFile(file);
@@ -52,11 +45,11 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
     const holder = owner === undefined ? "another process" : `process ${owner.pid}`;
     throw new DatabaseError(`The data directory ${directory} is in use by ${holder}.`, {
       code: "data_dir_locked",
-      hint: "Stop that process, or start this one with another data directory; many servers at once share a PostgreSQL given by its URL.",
+      hint: "Stop that process, or choose another data directory. To run several servers, set the URL of a shared PostgreSQL.",
     });
   }
   const { uid, gid } = await stat(directory);
-  // Root on a user's directory must not lock that user out afterwards.
+  // A lock file of root would lock the directory's owner out.
   if (process.geteuid?.() === 0) await chown(file, uid, gid);
   return {
     previous: await readOwner(directory),

@@ -6,7 +6,15 @@ import { sql } from "kysely";
 import { describe, expect, it, vi } from "vitest";
 import { type Database, DatabaseError, openDatabase } from "../index.ts";
 import { isRoot, unshare } from "../testing/conditions.ts";
-import { expectNoProcess, expectQuiet, failed, holding, mode, succeeded, useScratch } from "../testing/data-directories.ts";
+import {
+  expectNoProcess,
+  expectQuiet,
+  failed,
+  holding,
+  mode,
+  succeeded,
+  useScratch,
+} from "../testing/data-directories.ts";
 import { recordingLog } from "../testing/logs.ts";
 import { postgresIn, postmasterOf, startHolder } from "../testing/processes.ts";
 import { findBinaries } from "./binaries.ts";
@@ -14,20 +22,30 @@ import { findBinaries } from "./binaries.ts";
 const scratch = useScratch();
 
 describe("an embedded database", () => {
-  it("is made once, private and durable, and keeps its rows", async () => {
+  it("is created once, private and durable, and keeps its rows", async () => {
     const dataDir = scratch.path("deep", `a b, "c" 'd' ü%20`);
     const log = recordingLog();
     const first = await openDatabase({ dataDir, log });
     const projects = await first.query.selectFrom("projects").select(["id", "name", "is_default"]).execute();
-    expect(projects).toEqual([{ id: expect.stringMatching(/^[a-z][a-z0-9]{23}$/) as string, name: "default", is_default: true }]);
+    expect(projects).toEqual([
+      { id: expect.stringMatching(/^[a-z][a-z0-9]{23}$/) as string, name: "default", is_default: true },
+    ]);
     expect(first.embedded).toBe(true);
     expect(await mode(dataDir)).toBe("700");
     expect(await mode(join(dataDir, "pgdata"))).toBe("700");
     expect(await mode(join(dataDir, "run"))).toBe("700");
     const { rows } = await sql<Record<string, string>>`
       select current_setting('fsync') as fsync, current_setting('full_page_writes') as full_page_writes, current_setting('synchronous_commit') as synchronous_commit,
-        current_setting('server_encoding') as encoding, current_setting('listen_addresses') as addresses`.execute(first.query);
-    expect(rows[0]).toEqual({ fsync: "on", full_page_writes: "on", synchronous_commit: "on", encoding: "UTF8", addresses: "" });
+        current_setting('server_encoding') as encoding, current_setting('listen_addresses') as addresses`.execute(
+      first.query,
+    );
+    expect(rows[0]).toEqual({
+      fsync: "on",
+      full_page_writes: "on",
+      synchronous_commit: "on",
+      encoding: "UTF8",
+      addresses: "",
+    });
     await first.close();
     await first.close();
     await expectQuiet(dataDir);
@@ -35,12 +53,12 @@ describe("an embedded database", () => {
     const second = await openDatabase({ dataDir, log });
     expect(await second.query.selectFrom("projects").select(["id", "name", "is_default"]).execute()).toEqual(projects);
     await second.close();
-    expect(log.lines.filter((line) => line.includes("made a new database"))).toHaveLength(1);
+    expect(log.lines.filter((line) => line.includes("created a new database"))).toHaveLength(1);
     expect(log.lines.filter((line) => line.includes("migrated the database"))).toHaveLength(1);
     expect(log.lines.filter((line) => /^(?:warn|error)/.test(line))).toEqual([]);
   });
 
-  it("is started again when its PostgreSQL is killed, also below a path too long for a socket", async () => {
+  it("restarts a killed PostgreSQL, even in a path too long for a socket", async () => {
     const dataDir = scratch.path("long".repeat(40));
     const log = recordingLog();
     const database = await openDatabase({ dataDir, log });
@@ -49,7 +67,7 @@ describe("an embedded database", () => {
     expect(socket_dir.startsWith(dataDir)).toBe(false);
     const heard: unknown[] = [];
     database.onChange((change) => heard.push(change));
-    // One connection is in use and silent, which is when a break has no query to report to.
+    // A break has no query to report to on a silent connection.
     const held = database.query.transaction().execute(async (transaction) => {
       await sql`select 1`.execute(transaction);
       process.kill(postmasterOf(dataDir), "SIGKILL");
@@ -69,13 +87,13 @@ describe("an embedded database", () => {
       },
       { timeout: 20_000 },
     );
-    expect(log.lines.some((line) => line.startsWith("error the embedded PostgreSQL ended by itself"))).toBe(true);
+    expect(log.lines.some((line) => line.startsWith("error the embedded PostgreSQL ended unexpectedly"))).toBe(true);
     await database.close();
     expect(existsSync(socket_dir)).toBe(false);
     await expectQuiet(dataDir);
   });
 
-  it("listens on loopback with a password where there are no Unix sockets", async () => {
+  it("listens on loopback with a password if Unix sockets are unavailable", async () => {
     const { startEmbedded } = await import("./embedded-postgres.ts");
     const dataDir = scratch.path("tcp");
     const log = recordingLog();
@@ -89,9 +107,11 @@ describe("an embedded database", () => {
     const url = `postgres://${user}:${encodeURIComponent(password)}@${host}:${port}/${database}`;
     const connected = await openDatabase({ url, dataDir: "", log });
     await connected.close();
-    const refused = await openDatabase({ url: url.replace(encodeURIComponent(password), "wrong"), dataDir: "", log }).catch(
-      (error: unknown) => error,
-    );
+    const refused = await openDatabase({
+      url: url.replace(encodeURIComponent(password), "wrong"),
+      dataDir: "",
+      log,
+    }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: "authentication_failed" });
     await first.stop();
     const second = await startEmbedded(options);
@@ -101,13 +121,15 @@ describe("an embedded database", () => {
   });
 });
 
-describe("several starts", () => {
-  it("run side by side on different directories", async () => {
-    const reports = await Promise.all(["side-1", "side-2"].map((name) => succeeded(scratch.hold(startHolder({ dataDir: scratch.path(name) })))));
+describe("concurrent starts", () => {
+  it("run independently on different directories", async () => {
+    const reports = await Promise.all(
+      ["side-1", "side-2"].map((name) => succeeded(scratch.hold(startHolder({ dataDir: scratch.path(name) })))),
+    );
     expect(new Set(reports.map(({ projects }) => projects[0])).size).toBe(2);
   });
 
-  it("are refused on a directory in use, at once and without harm to the holder", async () => {
+  it("are refused at once on a directory in use, without affecting its holder", async () => {
     const dataDir = scratch.path("side-2");
     const holder = scratch.hold(startHolder({ dataDir }));
     const { pid } = await succeeded(holder);
@@ -117,7 +139,10 @@ describe("several starts", () => {
     const error: unknown = await openDatabase({ dataDir, log }).catch((reason: unknown) => reason);
     expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(DatabaseError.isInstance(error)).toBe(true);
-    expect(error).toMatchObject({ code: "data_dir_locked", message: `The data directory ${dataDir} is in use by process ${pid}.` });
+    expect(error).toMatchObject({
+      code: "data_dir_locked",
+      message: `The data directory ${dataDir} is in use by process ${pid}.`,
+    });
     const other = await failed(scratch.hold(startHolder({ dataDir })));
     expect(other).toMatchObject({ code: "data_dir_locked" });
     expect(other.message).toContain(String(pid));
@@ -126,7 +151,7 @@ describe("several starts", () => {
     await expectQuiet(dataDir);
   });
 
-  it("on one empty directory at once: one wins, the others are told by whom", async () => {
+  it("let one process win an empty directory, and report its id to the others", async () => {
     const dataDir = scratch.path("race");
     const log = recordingLog();
     const results = await Promise.allSettled([1, 2, 3].map(() => openDatabase({ dataDir, log })));
@@ -135,7 +160,6 @@ describe("several starts", () => {
     for (const result of results) {
       if (result.status === "rejected") expect(result.reason).toMatchObject({ code: "data_dir_locked" });
     }
-    // The refused ones did not loosen the winner's hold.
     expect(await failed(scratch.hold(startHolder({ dataDir })))).toMatchObject({
       code: "data_dir_locked",
       message: holding(`process ${process.pid}.`),
@@ -146,20 +170,23 @@ describe("several starts", () => {
 });
 
 describe("after kill -9", () => {
-  it.skipIf(process.platform !== "linux")("of the owner nothing runs on, and the next start has all rows", async () => {
-    const dataDir = scratch.path("side-1");
-    const holder = startHolder({ dataDir });
-    const { projects } = await succeeded(holder);
-    await holder.kill();
-    await expectNoProcess(dataDir);
-    const log = recordingLog();
-    const next = await openDatabase({ dataDir, log });
-    expect(await next.query.selectFrom("projects").select("id").execute()).toEqual(projects.map((id) => ({ id })));
-    await next.close();
-    await expectQuiet(dataDir);
-  });
+  it.skipIf(process.platform !== "linux")(
+    "of the owner, ends all processes and keeps all rows for the next start",
+    async () => {
+      const dataDir = scratch.path("side-1");
+      const holder = startHolder({ dataDir });
+      const { projects } = await succeeded(holder);
+      await holder.kill();
+      await expectNoProcess(dataDir);
+      const log = recordingLog();
+      const next = await openDatabase({ dataDir, log });
+      expect(await next.query.selectFrom("projects").select("id").execute()).toEqual(projects.map((id) => ({ id })));
+      await next.close();
+      await expectQuiet(dataDir);
+    },
+  );
 
-  it("of the owner, a start at once waits for the old PostgreSQL", async () => {
+  it("of the owner, waits for the old PostgreSQL before an immediate start", async () => {
     const dataDir = scratch.path("side-1");
     const holder = startHolder({ dataDir });
     await succeeded(holder);
@@ -169,12 +196,11 @@ describe("after kill -9", () => {
     await expectQuiet(dataDir);
   });
 
-  it("of the owner and of its PostgreSQL at once, the next start recovers", async () => {
+  it("of the owner and its PostgreSQL, recovers on the next start", async () => {
     const dataDir = scratch.path("side-1");
     const holder = startHolder({ dataDir });
     await succeeded(holder);
     const postmaster = postmasterOf(dataDir);
-    // Both before either can notice.
     process.kill(postmaster, "SIGKILL");
     await holder.kill();
     const next = await openDatabase({ dataDir, log: recordingLog() });
@@ -182,14 +208,18 @@ describe("after kill -9", () => {
     await expectQuiet(dataDir);
   });
 
-  it("an orphaned PostgreSQL that nobody told to stop is stopped by the next start", async () => {
+  it("of the owner alone, stops the orphaned PostgreSQL on the next start", async () => {
     const dataDir = scratch.path("side-1");
     const { postgres } = await findBinaries(process.platform, process.arch);
     const asUser = isRoot ? ["--user", "--map-user=1", "--map-group=1"] : [];
-    const orphan = spawn(unshare, [...asUser, postgres, "-D", join(dataDir, "pgdata"), "-k", dataDir, "-c", "listen_addresses="], {
-      stdio: "ignore",
-      env: { ...process.env, LC_ALL: "C" },
-    });
+    const orphan = spawn(
+      unshare,
+      [...asUser, postgres, "-D", join(dataDir, "pgdata"), "-k", dataDir, "-c", "listen_addresses="],
+      {
+        stdio: "ignore",
+        env: { ...process.env, LC_ALL: "C" },
+      },
+    );
     const ended = new Promise((resolve) => orphan.once("close", resolve));
     await vi.waitFor(
       async () => {
@@ -200,12 +230,14 @@ describe("after kill -9", () => {
     const log = recordingLog();
     const next = await openDatabase({ dataDir, log });
     expect(await ended).toBe(0);
-    expect(log.lines.some((line) => line.startsWith("warn stopping the PostgreSQL that a killed process left behind"))).toBe(true);
+    expect(
+      log.lines.some((line) => line.startsWith("warn stopping the PostgreSQL that a killed process left behind")),
+    ).toBe(true);
     await next.close();
     await expectQuiet(dataDir);
   });
 
-  it("a left-over process id that another process has now is no obstacle", async () => {
+  it("of all processes, starts even if another process reuses an id", async () => {
     const dataDir = scratch.path("side-1");
     const innocent = spawn("sleep", ["60"], { stdio: "ignore" });
     await writeFile(
@@ -219,9 +251,9 @@ describe("after kill -9", () => {
     await expectQuiet(dataDir);
   });
 
-  it("in the middle of initdb, the next start makes the database anew", { timeout: 180_000 }, async () => {
+  it("during initdb, creates the database again on the next start", { timeout: 180_000 }, async () => {
     let dataDir = "";
-    // Where this process stood still for a moment it was done before it was killed: then another one is tried.
+    // On a busy machine, initdb may finish before the kill; another attempt follows.
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       dataDir = scratch.path(`half-made-${String(attempt)}`);
       const holder = scratch.hold(startHolder({ dataDir }));
@@ -244,11 +276,13 @@ describe("after kill -9", () => {
   });
 });
 
-describe("what is in the way is said", () => {
-  it("and nothing is left running when the database itself is refused", async () => {
+describe("openDatabase", () => {
+  it("reports a newer schema, and stops PostgreSQL", async () => {
     const dataDir = scratch.path("side-2");
     const database = await openDatabase({ dataDir, log: recordingLog() });
-    await sql`insert into shoal_migrations (id) values ('0999_future')`.execute(database.query);
+    await sql`insert into shoal_migrations (name, timestamp) values ('0999_future', now()::text)`.execute(
+      database.query,
+    );
     await database.close();
     expect(await attempt(dataDir)).toEqual({ code: "schema_newer", message: holding("0999_future") });
     await expectQuiet(dataDir);
@@ -261,22 +295,29 @@ describe("what is in the way is said", () => {
     throw new Error("the database was opened");
   };
 
-  it("when the data directory is a file or below one", async () => {
+  it("reports a data directory that is a file or below one", async () => {
     const file = scratch.path("file");
     await writeFile(file, "");
     expect(await attempt(file)).toEqual({ code: "data_dir_unwritable", message: holding(file) });
     expect(await attempt(join(file, "data"))).toEqual({ code: "data_dir_unwritable", message: holding(file) });
   });
 
-  it("when there are no binaries for the platform", async () => {
+  it("reports missing binaries for the platform", async () => {
     const error: unknown = await findBinaries("sunos", "sparc").catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ code: "embedded_unavailable", message: holding("sunos-sparc"), hint: holding("URL of a PostgreSQL 14") });
+    expect(error).toMatchObject({
+      code: "embedded_unavailable",
+      message: holding("sunos-sparc"),
+      hint: holding("URL of a PostgreSQL 14"),
+    });
   });
 
-  it("when another PostgreSQL made the database", async () => {
+  it("reports a database of another PostgreSQL version", async () => {
     const dataDir = scratch.path("other-version");
     await mkdir(join(dataDir, "pgdata"), { recursive: true });
     await writeFile(join(dataDir, "pgdata", "PG_VERSION"), "16\n");
-    expect(await attempt(dataDir)).toEqual({ code: "data_version", message: holding("made by PostgreSQL 16; this program brings PostgreSQL 18") });
+    expect(await attempt(dataDir)).toEqual({
+      code: "data_version",
+      message: holding("needs PostgreSQL 16, but this program includes PostgreSQL 18"),
+    });
   });
 });

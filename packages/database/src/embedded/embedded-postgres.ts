@@ -1,3 +1,4 @@
+import { messageOf } from "@shoal/primitives";
 import { constants } from "node:fs";
 import { access, chown, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -14,25 +15,23 @@ import { chooseLauncher, type Launcher } from "./launcher.ts";
 import { stopOrphan } from "./orphan.ts";
 import { type Listening, type PostgresProcess, startPostgres, type StartOptions } from "./postgres-process.ts";
 
-/** A PostgreSQL of our own, restarted when it dies, until it is stopped. */
 export interface EmbeddedPostgres {
   readonly target: Target;
-  /** Stops PostgreSQL (10 s for a fast shutdown, then harder) and gives the directory free. */
+  /** Stops PostgreSQL, with stronger signals after 10 s, and releases the directory. */
   stop(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
   readonly directory: string;
   readonly log: DatabaseLog;
-  /** As `process.platform` and `process.arch` name them. */
   readonly platform: string;
   readonly arch: string;
-  /** Loopback and a password instead of a Unix socket; what Windows needs. */
+  /** Loopback and a password in place of a Unix socket, for Windows. */
   readonly tcp: boolean;
 }
 
 const socketPort = 5432;
-/** Shortest limit of the systems with Unix sockets (macOS: 104 with the final zero; Linux: 108). */
+/** Lowest limit of all systems (macOS: 104 with the final zero; Linux: 108). */
 const maxSocketPathBytes = 103;
 const firstRestartMs = 100;
 const maxRestartMs = 10_000;
@@ -41,7 +40,7 @@ function fitsSocket(directory: string): boolean {
   return Buffer.byteLength(join(directory, `.s.PGSQL.${socketPort}`)) <= maxSocketPathBytes;
 }
 
-/** A folder for the socket that only we may enter: beside the data, or below the temporary directory when that path is too long. */
+/** Creates a private folder: next to the data, or in the temporary directory if that path is too long. */
 async function makeSocketDirectory(directory: string): Promise<string> {
   const near = join(directory, "run");
   if (fitsSocket(near)) {
@@ -61,7 +60,7 @@ async function freePort(): Promise<number> {
   });
   const address = server.address();
   await new Promise((done) => server.close(done));
-  if (address === null || typeof address === "string") throw new Error("no TCP port was given");
+  if (address === null || typeof address === "string") throw new Error("The system assigned no TCP port.");
   return address.port;
 }
 
@@ -72,7 +71,6 @@ async function listenSomewhere(options: EmbeddedOptions, directory: string, laun
   return { kind: "socket", directory: socketDirectory, port: socketPort };
 }
 
-/** Starts PostgreSQL again whenever it dies, until the function that this returns is called. */
 function keepRunning(first: PostgresProcess, options: StartOptions): () => Promise<void> {
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
@@ -84,7 +82,7 @@ function keepRunning(first: PostgresProcess, options: StartOptions): () => Promi
       try {
         return await startPostgres(options);
       } catch (error) {
-        options.log.error({ error: error instanceof Error ? error.message : String(error) }, "the embedded PostgreSQL could not be started again");
+        options.log.error({ error: messageOf(error) }, "cannot restart the embedded PostgreSQL");
       }
     }
     return undefined;
@@ -100,7 +98,7 @@ function keepRunning(first: PostgresProcess, options: StartOptions): () => Promi
       const { code, signal } = await running.ended;
       stopping.signal.removeEventListener("abort", stop);
       if (isStopping()) return;
-      options.log.error({ exit_code: code, signal }, "the embedded PostgreSQL ended by itself; starting it again");
+      options.log.error({ exit_code: code, signal }, "the embedded PostgreSQL ended unexpectedly; restarting it");
       current = await restart();
     }
   }
@@ -112,7 +110,11 @@ function keepRunning(first: PostgresProcess, options: StartOptions): () => Promi
   };
 }
 
-async function startLocked(options: EmbeddedOptions, directory: string, lock: DirectoryLock): Promise<EmbeddedPostgres> {
+async function startLocked(
+  options: EmbeddedOptions,
+  directory: string,
+  lock: DirectoryLock,
+): Promise<EmbeddedPostgres> {
   const found = await findBinaries(options.platform, options.arch);
   const runsInPlace = await completeInPlace(found);
   const cluster = clusterIn(directory);
@@ -130,7 +132,10 @@ async function startLocked(options: EmbeddedOptions, directory: string, lock: Di
     if (listening.kind === "socket") await rm(listening.directory, { recursive: true, force: true });
   };
   try {
-    await lock.describe({ ...owner, ...(listening.kind === "socket" ? { socket_dir: listening.directory } : { port: listening.port }) });
+    await lock.describe({
+      ...owner,
+      ...(listening.kind === "socket" ? { socket_dir: listening.directory } : { port: listening.port }),
+    });
     const startOptions: StartOptions = { binaries, launcher, cluster: made, listening, log: options.log };
     const stop = keepRunning(await startPostgres(startOptions), startOptions);
     return {
@@ -154,16 +159,12 @@ async function startLocked(options: EmbeddedOptions, directory: string, lock: Di
   }
 }
 
-/**
- * Starts a PostgreSQL on a data directory, which is made (mode 0700) when it is missing.
- *
- * @throws {DatabaseError} with what is in the way; nothing is left running then.
- */
+/** Creates a missing data directory with mode 0700. @throws {DatabaseError} Nothing is left running. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const wanted = resolve(options.directory);
   try {
     await mkdir(wanted, { recursive: true, mode: 0o700 });
-    // PostgreSQL's processes are recognised by this path, so it has one spelling.
+    // The path identifies the processes of PostgreSQL, so it must be canonical.
     const directory = await realpath(wanted);
     await access(directory, constants.W_OK | constants.X_OK);
     const lock = await lockDirectory(directory);

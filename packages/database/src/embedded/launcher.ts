@@ -5,31 +5,27 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { DatabaseError } from "../database-error.ts";
 
-/** The real user that files made for PostgreSQL must belong to. */
 export interface RealUser {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** Starts PostgreSQL's programs as a user that they accept (not root, and one with a name), so that they end when we do. */
+/** Starts programs as a user that PostgreSQL accepts (not root, and with a name), and ends them with this process. */
 export interface Launcher {
-  /** `whenOrphaned` is what the program gets, from the kernel, at the death of this process. Linux with util-linux only. */
+  /** `whenOrphaned`: signal that the kernel sends when this process dies. Only on Linux with util-linux. */
   launch(program: string, args: readonly string[], whenOrphaned: "SIGINT" | "SIGKILL"): ChildProcess;
-  /** Set when the programs run as another user of the machine, who must be given the files. */
+  /** Set if the programs run as another user. The files must belong to that user. */
   readonly realUser: RealUser | undefined;
 }
 
-/** Paths that a launcher's user must get at. */
 export interface Needs {
-  /** To run. */
   readonly program: string;
-  /** To write to. */
   readonly directory: string;
 }
 
 const systemPath = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/** Ends at once when the parent died before the kernel was told to watch it. */
+/** Exits if the parent died before the death signal was set up. */
 const guard = 'test "$PPID" = "$1" || exit 1; shift; exec "$@"';
 
 async function findTool(name: string): Promise<string | undefined> {
@@ -46,13 +42,15 @@ async function findTool(name: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** Users of the machine with a name, root excepted: initdb insists on one, and maps nothing else. */
+/** initdb requires a named user other than root. */
 async function namedUsers(): Promise<Map<string, RealUser>> {
   const text = await readFile("/etc/passwd", "utf8").catch(() => "");
   const users = text.split("\n").map((line) => line.split(":"));
   return new Map(
     users
-      .filter(([name = "", , uid = "", gid = ""]) => name !== "" && Number(uid) > 0 && /^\d+$/.test(uid) && /^\d+$/.test(gid))
+      .filter(
+        ([name = "", , uid = "", gid = ""]) => name !== "" && Number(uid) > 0 && /^\d+$/.test(uid) && /^\d+$/.test(gid),
+      )
       .map(([name = "", , uid, gid]) => [name, { uid: Number(uid), gid: Number(gid) }]),
   );
 }
@@ -66,19 +64,23 @@ function hasName(): boolean {
   }
 }
 
-/** On Windows the environment is inherited, because programs do not start there without some of it. */
-const cleanEnvironment: SpawnOptions = process.platform === "win32" ? {} : { env: { PATH: systemPath.join(":"), LANG: "C", LC_ALL: "C", TZ: "UTC" } };
+/** Windows programs need the inherited environment. */
+const cleanEnvironment: SpawnOptions =
+  process.platform === "win32" ? {} : { env: { PATH: systemPath.join(":"), LANG: "C", LC_ALL: "C", TZ: "UTC" } };
 
-/** Starts a program in a session of its own, so that Ctrl-C in our terminal does not end the database before its users. */
+/** A separate `setsid` session, so that Ctrl-C does not end the database before its clients. */
 function start(command: readonly string[]): ChildProcess {
   const [file = "", ...args] = command;
-  return spawn(file, args, { ...cleanEnvironment, stdio: ["ignore", "pipe", "pipe"], detached: process.platform !== "win32", windowsHide: true });
+  return spawn(file, args, {
+    ...cleanEnvironment,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: process.platform !== "win32",
+    windowsHide: true,
+  });
 }
 
 interface Way {
-  /** What comes before `setpriv`. */
   readonly enter: readonly string[];
-  /** Options of `setpriv`. */
   readonly become: readonly string[];
   readonly realUser: RealUser | undefined;
 }
@@ -98,7 +100,6 @@ function launcherFor(way: Way, setpriv: string | undefined): Launcher {
 
 type Verdict = "fit" | "cannot_start" | "no_program" | "no_directory";
 
-/** Tries what a way can reach, as the user it leads to. */
 async function examine(launcher: Launcher, { program, directory }: Needs): Promise<Verdict> {
   const script = 'test -w "$2" && test -x "$2" || exit 11; test -x "$1" || exit 10';
   const child = launcher.launch("/bin/sh", ["-c", script, "sh", program, directory], "SIGKILL");
@@ -115,18 +116,21 @@ async function examine(launcher: Launcher, { program, directory }: Needs): Promi
   return code === 11 ? "no_directory" : "cannot_start";
 }
 
-/** Ways for root and for users without a name, best first. */
 async function waysOut(cluster: string, directory: string, unshare: string | undefined): Promise<Way[]> {
   const users = await namedUsers();
   const [insider] = users.values();
   const ways: Way[] = [];
   const owner = await stat(cluster).catch(() => undefined);
-  // A user namespace of one user: outside it is us, so all files stay ours, and inside it is not root.
+  // A user namespace with one user: inside it is not root, and outside it is the current user, the owner of all files.
   if (unshare !== undefined && insider !== undefined && (owner === undefined || owner.uid === process.geteuid?.())) {
-    ways.push({ enter: [unshare, "--user", `--map-user=${insider.uid}`, `--map-group=${insider.gid}`, "--"], become: [], realUser: undefined });
+    ways.push({
+      enter: [unshare, "--user", `--map-user=${insider.uid}`, `--map-group=${insider.gid}`, "--"],
+      become: [],
+      realUser: undefined,
+    });
   }
   if (process.geteuid?.() !== 0) return [...ways, asWeAre];
-  // Containers often forbid user namespaces; root can still become another user of the machine.
+  // Containers often forbid user namespaces, but root can become another user.
   const home = await stat(directory);
   const candidates = [owner, home, users.get("postgres"), users.get("nobody"), insider];
   const other = candidates.find((user) => user !== undefined && user.uid !== 0);
@@ -137,20 +141,19 @@ async function waysOut(cluster: string, directory: string, unshare: string | und
   return ways;
 }
 
-/** Whether nothing in a directory speaks against giving it to another user. */
+/** Returns whether a directory has only files of this program, so that another user may own it. */
 async function holdsOnlyOurs(directory: string): Promise<boolean> {
   const ours = new Set(["lock", "owner.json", "run"]);
   return (await readdir(directory)).every((name) => ours.has(name) || name.startsWith("postgresql-"));
 }
 
 /**
- * Chooses how PostgreSQL's programs are started for a directory.
- *
- * @param needs - where the programs and the directory are, and the folder of the database itself, made or not.
- * @returns the launcher, and whether its user reaches the programs; if not, they have to be copied into the directory.
- * @throws {DatabaseError} `data_dir_unreachable` or `embedded_failed`, when no user does who is not root.
+ * @returns the launcher, and whether its user can access the programs; if not, copy them into the directory.
+ * @throws {DatabaseError} `data_dir_unreachable` or `embedded_failed` if no user except root can access the directory.
  */
-export async function chooseLauncher(needs: Needs & { readonly cluster: string }): Promise<{ launcher: Launcher; reachesProgram: boolean }> {
+export async function chooseLauncher(
+  needs: Needs & { readonly cluster: string },
+): Promise<{ launcher: Launcher; reachesProgram: boolean }> {
   if (process.platform !== "linux") return { launcher: launcherFor(asWeAre, undefined), reachesProgram: true };
   const setpriv = await findTool("setpriv");
   if (process.geteuid?.() !== 0 && hasName()) return { launcher: launcherFor(asWeAre, setpriv), reachesProgram: true };
@@ -164,21 +167,23 @@ export async function chooseLauncher(needs: Needs & { readonly cluster: string }
       verdict = await examine(launcher, needs);
     }
     if (verdict === "fit") return { launcher, reachesProgram: true };
-    // The directory is fine, so the programs can be copied into it.
     if (verdict === "no_program") return { launcher, reachesProgram: false };
     verdicts.push(verdict);
   }
   if (verdicts.includes("no_directory")) {
-    throw new DatabaseError(`PostgreSQL does not run as root, and no other user can get at the data directory ${needs.directory}.`, {
-      code: "data_dir_unreachable",
-      hint: "Choose a data directory outside of folders that are closed to others, or start as the user who owns it.",
-    });
+    throw new DatabaseError(
+      `PostgreSQL does not run as root, and no other user can access the data directory ${needs.directory}.`,
+      {
+        code: "data_dir_unreachable",
+        hint: "Choose a data directory that other users can access, or start as its owner.",
+      },
+    );
   }
   throw new DatabaseError(
-    "PostgreSQL does not run as root, and this system lets root neither open a user namespace (unshare) nor become another user (setpriv).",
+    "PostgreSQL does not run as root, and this system does not allow root to create a user namespace (unshare) or become another user (setpriv).",
     {
       code: "embedded_failed",
-      hint: "Start as a plain user, install util-linux, or give the URL of a PostgreSQL 14 or newer.",
+      hint: "Start as a plain user, install util-linux, or set the URL of a PostgreSQL 14 or newer.",
     },
   );
 }

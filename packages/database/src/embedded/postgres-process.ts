@@ -1,3 +1,4 @@
+import pTimeout from "p-timeout";
 import { type ChildProcess, execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -9,15 +10,13 @@ import { diskFull, saysDiskFull } from "./file-errors.ts";
 import type { Launcher } from "./launcher.ts";
 import { type Ending, followOutput } from "./program-output.ts";
 
-/** Where PostgreSQL listens. */
 export type Listening =
-  { readonly kind: "socket"; readonly directory: string; readonly port: number } | { readonly kind: "tcp"; readonly port: number };
+  | { readonly kind: "socket"; readonly directory: string; readonly port: number }
+  | { readonly kind: "tcp"; readonly port: number };
 
-/** A PostgreSQL that runs and takes connections. */
 export interface PostgresProcess {
   readonly pid: number;
   readonly ended: Promise<Ending>;
-  /** Rolls back what is open, writes a checkpoint and ends; harder after 10 s. Resolves when it is gone. */
   stop(): Promise<void>;
 }
 
@@ -29,14 +28,12 @@ export interface StartOptions {
   readonly log: DatabaseLog;
 }
 
-/** Crash recovery of a large log can take this long on a slow disk. */
+/** Allows for crash recovery of a large log on a slow disk. */
 const startTimeoutMs = 120_000;
 const fastShutdownMs = 10_000;
 const immediateShutdownMs = 5000;
-/** For processes of a killed PostgreSQL to notice it and go. */
 const leftoversMs = 10_000;
 
-/** A path as PostgreSQL's list settings want it: names with commas and spaces in quotes. */
 function quoted(path: string): string {
   return `"${path.replaceAll('"', '""')}"`;
 }
@@ -50,7 +47,6 @@ function argumentsFor(cluster: Cluster, listening: Listening): string[] {
     logging_collector: "off",
     log_destination: "stderr",
     log_line_prefix: "",
-    // Errors of statements go to whoever sent them; here only what concerns the server.
     log_min_messages: "log",
     log_checkpoints: "off",
     lc_messages: "C",
@@ -60,23 +56,27 @@ function argumentsFor(cluster: Cluster, listening: Listening): string[] {
 }
 
 function report(log: DatabaseLog, line: string): void {
-  if (/^(?:PANIC|FATAL|WARNING)/.test(line)) log.warn({ postgres: line }, "PostgreSQL reports");
-  else log.debug({ postgres: line }, "PostgreSQL reports");
+  if (/^(?:PANIC|FATAL|WARNING)/.test(line)) log.warn({ postgres: line }, "PostgreSQL printed");
+  else log.debug({ postgres: line }, "PostgreSQL printed");
 }
 
-async function endsWithin(ended: Promise<Ending>, timeoutMs: number): Promise<boolean> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([ended.then(() => true), sleep(timeoutMs, false, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
-  }
+function endsWithin(ended: Promise<Ending>, milliseconds: number): Promise<boolean> {
+  return pTimeout(
+    ended.then(() => true),
+    { milliseconds, fallback: () => false },
+  );
 }
 
-async function shutDown(child: ChildProcess, ended: Promise<Ending>, { binaries, cluster }: StartOptions): Promise<void> {
+async function shutDown(
+  child: ChildProcess,
+  ended: Promise<Ending>,
+  { binaries, cluster }: StartOptions,
+): Promise<void> {
   if (process.platform === "win32") {
-    // Windows has no signals: kill() would end it without a checkpoint.
-    await promisify(execFile)(binaries.pgCtl, ["stop", "-D", cluster.directory, "-m", "fast", "-W"], { windowsHide: true }).catch(() => undefined);
+    // On Windows, kill() would end it without a checkpoint.
+    await promisify(execFile)(binaries.pgCtl, ["stop", "-D", cluster.directory, "-m", "fast", "-W"], {
+      windowsHide: true,
+    }).catch(() => undefined);
   } else {
     child.kill("SIGINT");
   }
@@ -90,15 +90,12 @@ async function shutDown(child: ChildProcess, ended: Promise<Ending>, { binaries,
 async function startOnce(options: StartOptions): Promise<PostgresProcess | string> {
   const { binaries, launcher, cluster, listening, log } = options;
   const child = launcher.launch(binaries.postgres, argumentsFor(cluster, listening), "SIGINT");
-  let announceReady: (ready: boolean) => void = () => undefined;
-  const ready = new Promise<boolean>((resolve) => {
-    announceReady = resolve;
-  });
+  const ready = Promise.withResolvers<boolean>();
   const output = followOutput(child, (line) => {
     report(log, line);
-    if (line.includes("database system is ready to accept connections")) announceReady(true);
+    if (line.includes("database system is ready to accept connections")) ready.resolve(true);
   });
-  // Where the kernel does not see to it (macOS), an exit in order still takes PostgreSQL along.
+  // macOS has no parent death signal; at least a regular exit ends PostgreSQL.
   const endWithUs = (): void => {
     child.kill("SIGINT");
   };
@@ -106,11 +103,10 @@ async function startOnce(options: StartOptions): Promise<PostgresProcess | strin
   const ended = output.ended.finally(() => {
     process.off("exit", endWithUs);
   });
-  const timer = setTimeout(() => {
-    announceReady(false);
-  }, startTimeoutMs);
-  const isReady = await Promise.race([ready, ended.then(() => false)]);
-  clearTimeout(timer);
+  const isReady = await pTimeout(Promise.race([ready.promise, ended.then(() => false)]), {
+    milliseconds: startTimeoutMs,
+    fallback: () => false,
+  });
   if (isReady && child.pid !== undefined) {
     let stopping: Promise<void> | undefined;
     return {
@@ -128,17 +124,16 @@ function explain(output: string, { cluster }: StartOptions): DatabaseError {
   const lines = output.split("\n");
   const reasons = lines.filter((line) => /^(?:FATAL|PANIC)|error while loading|cannot|denied/i.test(line));
   const reason = (reasons.length > 0 ? reasons : lines.slice(-3)).join(" ");
-  return new DatabaseError(`The embedded PostgreSQL did not start in ${cluster.directory}: ${reason === "" ? "it gave no reason" : reason}`, {
-    code: "embedded_failed",
-    hint: "Correct the cause, choose another data directory, or give the URL of a PostgreSQL 14 or newer.",
-  });
+  return new DatabaseError(
+    `The embedded PostgreSQL did not start in ${cluster.directory}: ${reason === "" ? "it printed nothing" : reason}`,
+    {
+      code: "embedded_failed",
+      hint: "Fix the cause, choose another data directory, or set the URL of a PostgreSQL 14 or newer.",
+    },
+  );
 }
 
-/**
- * Starts PostgreSQL and waits until it takes connections. Processes of a killed predecessor get 10 s to leave.
- *
- * @throws {DatabaseError} `disk_full` or `embedded_failed`, with PostgreSQL's reason.
- */
+/** Starts PostgreSQL and waits until it accepts connections. @throws {DatabaseError} `disk_full`, `embedded_failed`. */
 export async function startPostgres(options: StartOptions): Promise<PostgresProcess> {
   const deadline = performance.now() + leftoversMs;
   for (;;) {

@@ -3,21 +3,18 @@ import { createInterface } from "node:readline";
 
 const keptLines = 30;
 
-/** How a program ended, with its last lines. */
 export interface Ending {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** What a program prints, line by line, and its end. */
 export interface ProgramOutput {
-  /** The last 30 lines, joined. */
   text(): string;
-  /** Resolves, never rejects, when the program has ended and all its output is read. */
+  /** Resolves when the program has ended and its output was read. Never rejects. */
   readonly ended: Promise<Ending>;
 }
 
-/** Follows a program. What cannot be started ends with code 127 and the reason as its output, as in a shell. */
+/** A program that cannot be started ends with code 127 and the reason as output, as in a shell. */
 export function followOutput(child: ChildProcess, onLine: (line: string) => void): ProgramOutput {
   const lines: string[] = [];
   const keep = (line: string): void => {

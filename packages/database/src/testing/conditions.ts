@@ -3,22 +3,19 @@ import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { describe } from "vitest";
 
-/** Whether tests whose component is missing fail instead of being skipped. */
 const requireAll = process.env.SHOAL_REQUIRE_ALL === "1";
 
-/** `describe`, skipped with a reason in its name where something is missing; under SHOAL_REQUIRE_ALL=1 it runs and fails. */
+/** Skipped with the reason in its name; runs and fails under SHOAL_REQUIRE_ALL=1. */
 export function describeIf(missing: string | undefined, name: string, body: () => void): void {
   const title = missing === undefined ? name : `${name} (skipped: ${missing})`;
   describe.skipIf(missing !== undefined && !requireAll)(title, body);
 }
 
-/** Programs of util-linux. */
 export const unshare = "/usr/bin/unshare";
 export const setpriv = "/usr/bin/setpriv";
 
 export const isRoot = process.geteuid?.() === 0;
 
-/** Why mount namespaces cannot be used here; undefined when they can. */
 export function whyNoMounts(): string | undefined {
   if (process.platform !== "linux") return "mount namespaces are a thing of Linux";
   try {
@@ -29,7 +26,6 @@ export function whyNoMounts(): string | undefined {
   }
 }
 
-/** Why tests that become another user cannot run; undefined when they can. */
 export function whyNoOtherUsers(): string | undefined {
   if (process.platform !== "linux") return "uses setpriv of Linux";
   return isRoot ? undefined : "needs root, to become another user";
@@ -37,12 +33,11 @@ export function whyNoOtherUsers(): string | undefined {
 
 export const debianPostgres = "/usr/lib/postgresql/15/bin";
 
-/** Why the tests against an older server cannot run; undefined when they can. */
 export function whyNoPostgres15(): string | undefined {
   return existsSync(`${debianPostgres}/initdb`) ? undefined : "needs the Debian package postgresql-15";
 }
 
-/** Where test databases go: memory where there is plenty that may hold programs, because initdb waits for disks. */
+/** Memory, where it is large and may contain programs, because initdb waits for disks. */
 export function scratchBase(): string {
   try {
     const { bavail, bsize } = statfsSync("/dev/shm");

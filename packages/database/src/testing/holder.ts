@@ -1,4 +1,4 @@
-// A process that opens a database, says how it went on stdout and keeps it until its stdin ends.
+// Opens a database, reports the result on stdout, and closes the database when stdin ends.
 import { DatabaseError, openDatabase } from "../index.ts";
 import type { HolderOptions, HolderReport } from "./processes.ts";
 
@@ -14,9 +14,17 @@ function report(line: HolderReport): void {
 const options = JSON.parse(process.argv[2] ?? "{}") as HolderOptions; // written by processes.ts
 const startedAt = performance.now();
 try {
-  const database = await openDatabase({ ...options, log: { debug: silent, info: silent, warn: complain, error: complain } });
+  const database = await openDatabase({
+    ...options,
+    log: { debug: silent, info: silent, warn: complain, error: complain },
+  });
   const projects = await database.query.selectFrom("projects").select("id").execute();
-  report({ ok: true, pid: process.pid, duration_ms: performance.now() - startedAt, projects: projects.map(({ id }) => id) });
+  report({
+    ok: true,
+    pid: process.pid,
+    duration_ms: performance.now() - startedAt,
+    projects: projects.map(({ id }) => id),
+  });
   process.stdin.resume().on("end", () => void database.close());
 } catch (error) {
   if (!DatabaseError.isInstance(error)) throw error;

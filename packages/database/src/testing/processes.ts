@@ -21,20 +21,16 @@ export type HolderReport =
       readonly hint: string;
     };
 
-/** Another process with a database open, or one that could not open it. */
 export interface Holder {
   readonly child: ChildProcess;
-  /** Rejects with what the process printed when it ended without a word. */
   readonly report: Promise<HolderReport>;
-  /** Closes the database in order and waits for the end of the process. */
   close(): Promise<number | null>;
-  /** As `kill -9`, of that process alone; waits for its end. */
+  /** Sends SIGKILL to that process alone, and waits for its end. */
   kill(): Promise<void>;
 }
 
 const program = fileURLToPath(new URL("./holder.ts", import.meta.url));
 
-/** The command that opens a database in a process of its own; `prefix` is a command that starts it differently. */
 export function holderCommand(options: HolderOptions, prefix: readonly string[] = []): string[] {
   return [...prefix, process.execPath, "--conditions=@shoal/source", program, JSON.stringify(options)];
 }
@@ -43,7 +39,6 @@ export function startHolder(options: HolderOptions, prefix: readonly string[] = 
   return followHolder(holderCommand(options, prefix));
 }
 
-/** Runs a command that ends in a holder, however wrapped. */
 export function followHolder([file = "", ...args]: readonly string[]): Holder {
   const child = spawn(file, args, { stdio: ["pipe", "pipe", "pipe"] });
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
@@ -72,7 +67,7 @@ export function followHolder([file = "", ...args]: readonly string[]): Holder {
   };
 }
 
-/** Process ids of everything of PostgreSQL that works in `directory` or below it. Linux only. */
+/** PostgreSQL's processes in `directory` or below. Linux only. */
 export function postgresIn(directory: string): number[] {
   const found: number[] = [];
   for (const name of readdirSync("/proc")) {
@@ -93,7 +88,6 @@ export function postgresIn(directory: string): number[] {
   return found;
 }
 
-/** The process id of the PostgreSQL server that runs on a data directory, from the file that it keeps. */
 export function postmasterOf(directory: string): number {
   return Number.parseInt(readFileSync(join(directory, "pgdata", "postmaster.pid"), "utf8"), 10);
 }

@@ -10,19 +10,15 @@ import { followOutput } from "../embedded/program-output.ts";
 import { debianPostgres, scratchBase } from "./conditions.ts";
 import { recordingLog } from "./logs.ts";
 
-/** A PostgreSQL on loopback with a password, as an operator would run it. */
 export interface TestServer {
-  /** URL of a new, empty database. */
   createDatabase(options?: string): Promise<string>;
-  /** URL of the database that is always there. */
   readonly url: string;
   readonly password: string;
-  /** What asks a new database for the locale C, in words that this version knows. */
+  /** Of `create database`, for the locale C in this version. */
   readonly plainLocale: string;
   stop(): Promise<void>;
 }
 
-/** Runs statements on a connection of its own. */
 export async function runOn(url: string, ...statements: string[]): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -34,12 +30,13 @@ export async function runOn(url: string, ...statements: string[]): Promise<void>
 }
 
 function serverAt(port: number, password: string, stop: () => Promise<void>, major = 18): TestServer {
-  const urlOf = (database: string): string => `postgres://shoal:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
+  const urlOf = (database: string): string =>
+    `postgres://shoal:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
   let made = 0;
   return {
     url: urlOf("postgres"),
     password,
-    // 14 has one provider of locales, and no word for it.
+    // PostgreSQL 14 has one provider of locales.
     plainLocale: `${major < 15 ? "" : "locale_provider libc "}locale 'C'`,
     stop,
     async createDatabase(options = "") {
@@ -51,7 +48,6 @@ function serverAt(port: number, password: string, stop: () => Promise<void>, maj
   };
 }
 
-/** The version that comes with the package. */
 export async function startBundledServer(): Promise<TestServer> {
   const directory = await mkdtemp(join(scratchBase(), "shoal-server-"));
   const { platform, arch } = process;
@@ -68,12 +64,10 @@ function partsOf(target: Target): { port: number; password: string } {
   return { port: target.port, password: target.password };
 }
 
-/** Debian's PostgreSQL 15, with the settings and the locale of a Debian installation. */
 export function startPostgres15(): Promise<TestServer> {
   return startServerOf(debianPostgres, 15);
 }
 
-/** A server of another version than the bundled one. @param bin - the folder of its programs. */
 export async function startServerOf(bin: string, major: number): Promise<TestServer> {
   const directory = await mkdtemp(join(scratchBase(), `shoal-postgres-${major}-`));
   const home = join(directory, "home");
@@ -84,8 +78,18 @@ export async function startServerOf(bin: string, major: number): Promise<TestSer
   const password = "p@ss/wörd %41";
   const passwordFile = join(home, "password");
   await writeFile(passwordFile, password);
-  const flags = ["--username=shoal", "--encoding=UTF8", "--locale=C.UTF-8", "--auth=scram-sha-256", `--pwfile=${passwordFile}`, "--no-sync"];
-  const initdb = followOutput(launcher.launch(`${bin}/initdb`, [`--pgdata=${cluster}`, ...flags], "SIGKILL"), () => undefined);
+  const flags = [
+    "--username=shoal",
+    "--encoding=UTF8",
+    "--locale=C.UTF-8",
+    "--auth=scram-sha-256",
+    `--pwfile=${passwordFile}`,
+    "--no-sync",
+  ];
+  const initdb = followOutput(
+    launcher.launch(`${bin}/initdb`, [`--pgdata=${cluster}`, ...flags], "SIGKILL"),
+    () => undefined,
+  );
   if ((await initdb.ended).code !== 0) throw new Error(initdb.text());
   const port = await unusedPort();
   const server = await startPostgres({
@@ -131,16 +135,25 @@ const text = (value: string): Buffer => Buffer.from(`${value}\0`);
 const int16 = (value: number): Buffer => Buffer.from([value >> 8, value & 255]);
 const int32 = (value: number): Buffer => Buffer.concat([int16(value >> 16), int16(value & 65535)]);
 
-/**
- * Speaks as much of PostgreSQL's protocol as to let everyone in and to answer every query with one row of text: for servers
- * that cannot be had any more.
- */
-export async function startImpostor(row: Readonly<Record<string, string>>): Promise<{ port: number; stop(): Promise<void> }> {
+/** Accepts every login and answers every query with one row, as servers that are no longer available. */
+export async function startImpostor(
+  row: Readonly<Record<string, string>>,
+): Promise<{ port: number; stop(): Promise<void> }> {
   const ready = message("Z", Buffer.from("I"));
   const columns = Object.keys(row).map((name) =>
-    Buffer.concat([text(name), int32(0), int16(0), int32(/^\d+$/.test(row[name] ?? "") ? 23 : 25), int16(-1), int32(-1), int16(0)]),
+    Buffer.concat([
+      text(name),
+      int32(0),
+      int16(0),
+      int32(/^\d+$/.test(row[name] ?? "") ? 23 : 25),
+      int16(-1),
+      int32(-1),
+      int16(0),
+    ]),
   );
-  const values = Object.values(row).map((value) => Buffer.concat([int32(Buffer.byteLength(value)), Buffer.from(value)]));
+  const values = Object.values(row).map((value) =>
+    Buffer.concat([int32(Buffer.byteLength(value)), Buffer.from(value)]),
+  );
   const answer = Buffer.concat([
     message("T", Buffer.concat([int16(columns.length), ...columns])),
     message("D", Buffer.concat([int16(values.length), ...values])),

@@ -1,12 +1,16 @@
 import { existsSync } from "node:fs";
 import { describe } from "vitest";
-import type { InstanceConfig } from "../protocol.ts";
+import type { InstanceConfig } from "../protocol/protocol.ts";
 
 export type ChromiumKind = InstanceConfig["chromium"]["kind"];
 
-/** Where the usual packages put each kind. The real programs first: a shell script around one takes a process more. */
+/** Where common packages install each kind. Programs come before shell scripts, which need one more process. */
 const candidates: Readonly<Record<ChromiumKind, readonly string[]>> = {
-  headless_shell: ["/usr/lib/chromium/chromium-headless-shell", "/usr/bin/chromium-headless-shell", "/usr/bin/chrome-headless-shell"],
+  headless_shell: [
+    "/usr/lib/chromium/chromium-headless-shell",
+    "/usr/bin/chromium-headless-shell",
+    "/usr/bin/chrome-headless-shell",
+  ],
   chrome: [
     "/usr/lib/chromium/chromium",
     "/usr/bin/chromium",
@@ -20,14 +24,22 @@ export function findChromium(kind: ChromiumKind): string | undefined {
   return candidates[kind].find((path) => existsSync(path));
 }
 
-/** A suite for each kind of Chromium; where one is not installed its suite is skipped and says so, or fails in a run that requires everything. */
-export function describeChromium(title: string, suite: (chromium: { readonly kind: ChromiumKind; readonly executable: string }) => void): void {
+/** Without that kind the suite is skipped, or fails in a run that requires everything. */
+export function describeChromium(
+  title: string,
+  suite: (chromium: { readonly kind: ChromiumKind; readonly executable: string }) => void,
+): void {
   for (const kind of ["headless_shell", "chrome"] as const) {
     const executable = findChromium(kind);
     const reason =
-      executable === undefined ? ` (needs a ${kind === "chrome" ? "Chromium or Chrome" : "Chromium headless shell"}, none is installed)` : "";
-    describe.skipIf(executable === undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(`${title}, ${kind}${reason}`, () => {
-      suite({ kind, executable: executable ?? `missing ${kind}` });
-    });
+      executable === undefined
+        ? ` (skipped, needs a ${kind === "chrome" ? "Chromium or Chrome" : "Chromium headless shell"})`
+        : "";
+    describe.skipIf(executable === undefined && process.env.SHOAL_REQUIRE_ALL !== "1")(
+      `${title}, ${kind}${reason}`,
+      () => {
+        suite({ kind, executable: executable ?? `missing ${kind}` });
+      },
+    );
   }
 }

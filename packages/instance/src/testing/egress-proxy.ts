@@ -1,16 +1,15 @@
 import { createServer, request as httpRequest } from "node:http";
 import { connect, type Socket } from "node:net";
 
-/** A plain HTTP proxy on a Unix socket, in the place of the egress gateway. */
+/** A plain HTTP proxy on a Unix socket that replaces the egress gateway. */
 export interface EgressProxy {
-  /** Hosts that were asked for, in order. */
   readonly hosts: readonly string[];
   close(): Promise<void>;
 }
 
 export async function startEgressProxy(path: string): Promise<EgressProxy> {
   const hosts: string[] = [];
-  /** As the gateway reports them. */
+  /** In the gateway's format. */
   const failures: { target: string; status: number; message: string; age_ms: number }[] = [];
   const fail = (target: string, status: number): void => {
     failures.unshift({ target, status, message: `The connection to ${target} failed.`, age_ms: 0 });
@@ -48,7 +47,8 @@ export async function startEgressProxy(path: string): Promise<EgressProxy> {
     });
     onward.on("error", () => {
       fail(request.url ?? "", 594);
-      if (onward.connecting || onward.bytesRead === 0) client.end("HTTP/1.1 594 ECONNREFUSED\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+      if (onward.connecting || onward.bytesRead === 0)
+        client.end("HTTP/1.1 594 ECONNREFUSED\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
       else client.destroy();
     });
     client.on("error", () => onward.destroy());
@@ -61,7 +61,7 @@ export async function startEgressProxy(path: string): Promise<EgressProxy> {
         server.close(() => {
           resolve();
         });
-        // Tunnels are no connections of HTTP any more.
+        // The HTTP server no longer tracks tunnels.
         for (const socket of sockets) socket.destroy();
       }),
   };

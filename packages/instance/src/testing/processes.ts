@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
-/** What a process was started with; empty once it has ended. Arguments end with NUL on Linux, and stand with spaces between them elsewhere. */
+/** Empty once it has ended. Arguments are separated by NUL on Linux and by spaces elsewhere. */
 export function commandLineOf(pid: number): string {
   try {
     return process.platform === "linux"
@@ -12,7 +12,6 @@ export function commandLineOf(pid: number): string {
   }
 }
 
-/** Processes whose command line names a directory, by their ids. */
 export function processesWith(directory: string): number[] {
   return commandLines()
     .filter(({ pid, command }) => pid !== process.pid && command.includes(`${directory}/`))
@@ -30,7 +29,6 @@ function commandLines(): { pid: number; command: string }[] {
     .map((name) => ({ pid: Number(name), command: commandLineOf(Number(name)) }));
 }
 
-/** Kills what still runs of them: some go with others. */
 export function killAll(pids: readonly number[]): void {
   for (const pid of pids) {
     try {
@@ -41,9 +39,8 @@ export function killAll(pids: readonly number[]): void {
   }
 }
 
-/** Kills the browser of an instance, whose own processes then end. @throws {Error} when none runs. */
 export function killBrowser(sessionDirectory: string): void {
-  // Its children carry `--type=`, but not in the moment after they were forked.
+  // Child processes carry `--type=`, except just after they were forked.
   const main = processesWith(sessionDirectory).find((pid) => {
     const command = commandLineOf(pid);
     return command !== "" && !command.includes("--type=");

@@ -1,31 +1,61 @@
-import { request } from "node:http";
+import { type OutgoingHttpHeaders, request } from "node:http";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { expect, vi } from "vitest";
-import { readStateOf } from "../profile-state/archive.ts";
-import type { SavedState } from "../profile-state/saved-state.ts";
+import { readStateOf } from "../browser/profile-state/archive.ts";
+import type { SavedState } from "../browser/profile-state/saved-state.ts";
+import type { AssignInstance } from "../index.ts";
 import { cdpClient, type RunningInstance } from "./run-instance.ts";
 
-/** Calls the control channel with an archive, or for one. */
 export function exchange(
   instance: RunningInstance,
   method: string,
   path: string,
-  body?: Buffer,
+  { body, headers = {} }: { readonly body?: Buffer; readonly headers?: OutgoingHttpHeaders } = {},
 ): Promise<{ readonly status: number; readonly body: Buffer }> {
   return new Promise((resolve, reject) => {
-    const sent = request({ socketPath: instance.config.listen_path, method, path: `/_instance/${path}` }, (response) => {
-      buffer(response).then((content) => {
-        resolve({ status: response.statusCode ?? 0, body: content });
-      }, reject);
-    });
+    const sent = request(
+      { socketPath: instance.config.listen_path, method, path: `/_instance/${path}`, headers },
+      (response) => {
+        buffer(response).then((content) => {
+          resolve({ status: response.statusCode ?? 0, body: content });
+        }, reject);
+      },
+    );
     sent.on("error", reject);
     sent.end(body);
   });
 }
 
-/** Saves, and reads what was saved. */
-export async function savedState(instance: RunningInstance, ...how: readonly [method: string, path: string]): Promise<SavedState> {
+export async function assignFiles(
+  instance: RunningInstance,
+  {
+    assign = {},
+    extensions = [],
+    profile,
+  }: {
+    readonly assign?: Partial<AssignInstance>;
+    readonly extensions?: readonly { readonly name: string; readonly archive: Buffer }[];
+    readonly profile?: Buffer;
+  },
+): Promise<{ readonly status: number; readonly body: Buffer }> {
+  const form = new FormData();
+  form.append("assign", JSON.stringify({ session_id: "session", timeout_seconds: 60, ...assign }));
+  for (const [index, { name, archive }] of extensions.entries()) {
+    form.append(`extensions[${String(index)}][name]`, name);
+    form.append(`extensions[${String(index)}][zip_file]`, new Blob([new Uint8Array(archive)]), "extension.zip");
+  }
+  if (profile !== undefined) form.append("profile", new Blob([new Uint8Array(profile)]), "profile.tar.zst");
+  const encoded = new Response(form);
+  const headers = { "content-type": encoded.headers.get("content-type") ?? "" };
+  const body = Buffer.from(await encoded.arrayBuffer());
+  return exchange(instance, "POST", "assign/files", { body, headers });
+}
+
+export async function savedState(
+  instance: RunningInstance,
+  ...how: readonly [method: string, path: string]
+): Promise<SavedState> {
   const { status, body } = await exchange(instance, ...how);
   if (status !== 200) throw new Error(`${String(status)} ${body.toString()}`);
   const state = await readStateOf(Readable.from([body]));
@@ -33,7 +63,6 @@ export async function savedState(instance: RunningInstance, ...how: readonly [me
   return state;
 }
 
-/** A page of the session's browser. */
 export interface Page {
   evaluate(expression: string): Promise<unknown>;
   goto(url: string): Promise<void>;
@@ -51,7 +80,11 @@ export async function openPage(instance: RunningInstance): Promise<Page> {
   const { targetId } = await resultOf("Target.createTarget", { url: "about:blank" });
   const session = String((await resultOf("Target.attachToTarget", { targetId, flatten: true })).sessionId);
   const evaluate = async (expression: string): Promise<unknown> => {
-    const { result, exceptionDetails } = await resultOf("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true }, session);
+    const { result, exceptionDetails } = await resultOf(
+      "Runtime.evaluate",
+      { expression, awaitPromise: true, returnByValue: true },
+      session,
+    );
     if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));
     return (result as { value?: unknown }).value;
   };

@@ -1,10 +1,11 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import { type ClientRequest, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { WebSocket } from "ws";
 import * as z from "zod/mini";
@@ -12,16 +13,14 @@ import { InstanceEvent, instanceProgramPath, type AssignInstance, type InstanceC
 import { startEgressProxy, type EgressProxy } from "./egress-proxy.ts";
 import { processesWith } from "./processes.ts";
 
-/** An instance program that runs, in a process placement's way. */
 export interface RunningInstance extends AsyncDisposable {
   readonly process: ChildProcess;
   readonly config: InstanceConfig;
   readonly egress: EgressProxy;
-  /** Every event so far. */
   readonly events: readonly InstanceEvent[];
-  /** Resolves with the first event that fits, a past one too. */
+  /** Resolves with the first matching event, including past ones. */
   event(fits: (event: InstanceEvent) => boolean): Promise<InstanceEvent>;
-  /** Resolves when the browser answers, told as it came up or found so by a feed that was opened later; the one after a restart where `after` is what told of it. */
+  /** Resolves when the browser is ready; with `after`, when it is ready again after that event. */
   ready(after?: InstanceEvent): Promise<void>;
   assign(assign: Partial<AssignInstance>): Promise<number>;
   call(
@@ -30,11 +29,8 @@ export interface RunningInstance extends AsyncDisposable {
     body?: string,
     headers?: OutgoingHttpHeaders,
   ): Promise<{ status: number; headers: IncomingMessage["headers"]; text: string }>;
-  /** A WebSocket that is open. */
   connect(path?: string): Promise<WebSocket>;
-  /** Resolves with the exit code, or the signal. */
   readonly exited: Promise<number | string | null>;
-  /** Process ids of the browser and all its children. */
   browserPids(): number[];
   stderr(): string;
 }
@@ -45,8 +41,9 @@ export interface RunOptions {
 }
 
 export async function runInstance({ chromium, cacheDir }: RunOptions): Promise<RunningInstance> {
-  if (!existsSync(instanceProgramPath)) throw new Error(`${instanceProgramPath} does not exist: run \`pnpm build\` first.`);
-  // Short, for what is named in it are Unix sockets.
+  if (!existsSync(instanceProgramPath))
+    throw new Error(`${instanceProgramPath} does not exist: run \`pnpm build\` first.`);
+  // Short, because the directory contains Unix sockets.
   const directory = await mkdtemp(join(tmpdir(), "shoal-i-"));
   const config: InstanceConfig = {
     instance_id: "test",
@@ -61,114 +58,192 @@ export async function runInstance({ chromium, cacheDir }: RunOptions): Promise<R
   };
   await mkdir(config.root);
   const egress = await startEgressProxy(config.egress_path);
-  const child = spawn(process.execPath, [instanceProgramPath], {
-    env: { ...process.env, SHOAL_INSTANCE: JSON.stringify(config) },
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-  let stderr = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  const exited = new Promise<number | string | null>((resolve) => {
-    child.on("exit", (code, signal) => {
-      resolve(signal ?? code);
-    });
-  });
-  const lines = createInterface(child.stdout);
-  const first = await Promise.race([
-    new Promise<string>((resolve) => lines.once("line", resolve)),
-    exited.then((code) => `exited: ${String(code)} ${stderr}`),
-  ]);
-  if (first !== '{"listening":true}') throw new Error(`The instance said ${first}`);
-
-  const events: InstanceEvent[] = [];
-  const watchers = new Set<() => void>();
-  const feed = httpRequest({ socketPath: config.listen_path, path: "/_instance/events" }, (response) => {
-    const reader = createInterface(response);
-    reader.on("line", (line) => {
-      events.push(z.parse(InstanceEvent, JSON.parse(line)));
-      for (const watcher of watchers) watcher();
-    });
-    // A killed instance breaks off.
-    for (const source of [response, reader]) source.on("error", () => undefined);
-  });
-  feed.on("error", () => undefined);
-  feed.end();
-
-  const run: RunningInstance = {
-    process: child,
-    config,
-    egress,
-    events,
-    exited,
-    stderr: () => stderr,
-    event: (fits) =>
-      new Promise((resolve) => {
-        function look(): void {
-          const found = events.find(fits);
-          if (found === undefined) return;
-          watchers.delete(look);
-          resolve(found);
-        }
-        watchers.add(look);
-        look();
-      }),
-    async ready(after) {
-      await run.event(
-        (event) =>
-          (event.type === "ready" || (event.type === "state" && event.browser === "ready")) &&
-          (after === undefined || events.indexOf(event) > events.indexOf(after)),
-      );
-    },
-    async assign(assign) {
-      const { status } = await run.call("POST", "/_instance/assign", JSON.stringify({ session_id: "session", timeout_seconds: 60, ...assign }));
-      return status;
-    },
-    call: (method, path, body, headers) =>
-      new Promise((resolve, reject) => {
-        const sent = httpRequest(
-          {
-            socketPath: config.listen_path,
-            method,
-            path,
-            headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
-          },
-          (response) => {
-            let text = "";
-            response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-            response.on("end", () => {
-              resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
-            });
-            response.on("error", reject);
-          },
-        );
-        sent.on("error", reject);
-        sent.end(body);
-      }),
-    connect: (path = "/cdp") =>
-      new Promise((resolve, reject) => {
-        const socket = new WebSocket(`ws+unix://${config.listen_path}:${path}`, { perMessageDeflate: true, maxPayload: 512 * 2 ** 20 });
-        socket.once("open", () => {
-          socket.off("error", reject);
-          resolve(socket);
-        });
-        socket.once("error", reject);
-      }),
-    browserPids: () => processesWith(config.session_dir),
-    async [Symbol.asyncDispose]() {
-      child.stdin.end();
-      const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
-      await exited;
-      clearTimeout(timer);
-      feed.destroy();
-      await egress.close();
-      // Where it was killed its browser ends a moment later, and writes until then.
-      for (let waits = 0; processesWith(config.session_dir).length > 0 && waits < 500; waits++) await delay(20);
-      await rm(directory, { recursive: true, force: true, maxRetries: 20 });
-    },
-  };
-  return run;
+  const program = new InstanceProgram(config);
+  await program.listening();
+  return new ProgramRun(program, { directory, egress, feed: new EventFeed(config.listen_path) });
 }
 
-/** A CDP client over a WebSocket, as small as tests need it. */
+class InstanceProgram {
+  readonly config: InstanceConfig;
+  readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly exited: Promise<number | string | null>;
+  #stderr = "";
+
+  constructor(config: InstanceConfig) {
+    this.config = config;
+    this.process = spawn(process.execPath, [instanceProgramPath], {
+      env: { ...process.env, SHOAL_INSTANCE: JSON.stringify(config) },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    this.process.stderr.setEncoding("utf8").on("data", (text: string) => (this.#stderr += text));
+    this.exited = new Promise((resolve) => {
+      this.process.on("exit", (code, signal) => {
+        resolve(signal ?? code);
+      });
+    });
+  }
+
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  async listening(): Promise<void> {
+    const lines = createInterface(this.process.stdout);
+    const first = await Promise.race([
+      new Promise<string>((resolve) => lines.once("line", resolve)),
+      this.exited.then((code) => `exited: ${String(code)} ${this.#stderr}`),
+    ]);
+    if (first !== '{"listening":true}') throw new Error(`The instance said ${first}`);
+  }
+
+  /** Ends the program, with a signal if it does not end on its own. */
+  async end(): Promise<void> {
+    this.process.stdin.end();
+    const timer = setTimeout(() => this.process.kill("SIGKILL"), 30_000);
+    await this.exited;
+    clearTimeout(timer);
+  }
+}
+
+class EventFeed {
+  readonly events: InstanceEvent[] = [];
+  readonly #watchers = new Set<() => void>();
+  readonly #request: ClientRequest;
+
+  constructor(socketPath: string) {
+    this.#request = httpRequest({ socketPath, path: "/_instance/events" }, (response) => {
+      const reader = createInterface(response);
+      reader.on("line", (line) => {
+        this.events.push(z.parse(InstanceEvent, JSON.parse(line)));
+        for (const watcher of this.#watchers) watcher();
+      });
+      // A killed instance breaks the connection.
+      for (const source of [response, reader]) source.on("error", () => undefined);
+    });
+    this.#request.on("error", () => undefined);
+    this.#request.end();
+  }
+
+  find(fits: (event: InstanceEvent) => boolean): Promise<InstanceEvent> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        const found = this.events.find(fits);
+        if (found === undefined) return;
+        this.#watchers.delete(look);
+        resolve(found);
+      };
+      this.#watchers.add(look);
+      look();
+    });
+  }
+
+  close(): void {
+    this.#request.destroy();
+  }
+}
+
+interface ProgramRunOptions {
+  readonly directory: string;
+  readonly egress: EgressProxy;
+  readonly feed: EventFeed;
+}
+
+class ProgramRun implements RunningInstance {
+  readonly process: ChildProcess;
+  readonly config: InstanceConfig;
+  readonly egress: EgressProxy;
+  readonly events: readonly InstanceEvent[];
+  readonly exited: Promise<number | string | null>;
+  readonly #program: InstanceProgram;
+  readonly #directory: string;
+  readonly #feed: EventFeed;
+
+  constructor(program: InstanceProgram, { directory, egress, feed }: ProgramRunOptions) {
+    this.#program = program;
+    this.#directory = directory;
+    this.#feed = feed;
+    this.process = program.process;
+    this.config = program.config;
+    this.egress = egress;
+    this.events = feed.events;
+    this.exited = program.exited;
+  }
+
+  stderr(): string {
+    return this.#program.stderr;
+  }
+
+  event(fits: (event: InstanceEvent) => boolean): Promise<InstanceEvent> {
+    return this.#feed.find(fits);
+  }
+
+  async ready(after?: InstanceEvent): Promise<void> {
+    await this.event(
+      (event) =>
+        (event.type === "ready" || (event.type === "state" && event.browser === "ready")) &&
+        (after === undefined || this.events.indexOf(event) > this.events.indexOf(after)),
+    );
+  }
+
+  async assign(assign: Partial<AssignInstance>): Promise<number> {
+    const { status } = await this.call(
+      "POST",
+      "/_instance/assign",
+      JSON.stringify({ session_id: "session", timeout_seconds: 60, ...assign }),
+    );
+    return status;
+  }
+
+  readonly call: RunningInstance["call"] = (method, path, body, headers) =>
+    new Promise((resolve, reject) => {
+      const sent = httpRequest(
+        {
+          socketPath: this.config.listen_path,
+          method,
+          path,
+          headers: { ...(body !== undefined && { "content-type": "application/json" }), ...headers },
+        },
+        (response) => {
+          let text = "";
+          response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+          response.on("end", () => {
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+          });
+          response.on("error", reject);
+        },
+      );
+      sent.on("error", reject);
+      sent.end(body);
+    });
+
+  connect(path = "/cdp"): Promise<WebSocket> {
+    return new Promise((resolve, reject) => {
+      const socket = new WebSocket(`ws+unix://${this.config.listen_path}:${path}`, {
+        perMessageDeflate: true,
+        maxPayload: 512 * 2 ** 20,
+      });
+      socket.once("open", () => {
+        socket.off("error", reject);
+        resolve(socket);
+      });
+      socket.once("error", reject);
+    });
+  }
+
+  browserPids(): number[] {
+    return processesWith(this.config.session_dir);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#program.end();
+    this.#feed.close();
+    await this.egress.close();
+    // The browser of a killed instance ends a moment later, and may still write files.
+    for (let waits = 0; this.browserPids().length > 0 && waits < 500; waits++) await delay(20);
+    await rm(this.#directory, { recursive: true, force: true, maxRetries: 20 });
+  }
+}
+
 export function cdpClient(socket: WebSocket): {
   send(method: string, params?: object, sessionId?: string): Promise<Record<string, unknown>>;
   readonly closed: Promise<{ code: number; reason: string }>;

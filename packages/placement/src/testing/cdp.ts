@@ -1,4 +1,4 @@
-import type { Instance } from "../placement.ts";
+import type { Instance } from "../interface/placement.ts";
 import { once } from "node:events";
 import { WebSocket } from "ws";
 
@@ -8,19 +8,15 @@ interface Reply {
   readonly error?: { readonly message: string };
 }
 
-/** A page of an instance's browser. */
 export interface TestPage {
   send(method: string, params?: object): Promise<Record<string, unknown>>;
-  /** Goes to a URL; gives the browser's error, `""` for none, and the text that is shown. */
   open(url: string): Promise<{ readonly error: string; readonly shown: string }>;
-  /** The value of an expression, awaited. */
   evaluate(expression: string): Promise<unknown>;
 }
 
 const shownText =
   'new Promise((resolve) => { const show = () => resolve(document.body?.innerText ?? ""); document.readyState === "complete" ? show() : addEventListener("load", show); })';
 
-/** Opens a page over CDP, as a client does. */
 export async function openPage(instance: Instance): Promise<TestPage> {
   const connection = await instance.connect();
   const socket = new WebSocket("ws://localhost/cdp", { createConnection: () => connection });

@@ -1,6 +1,7 @@
+import type { PlacementLog } from "../interface/placement-log.ts";
 import { createPlacementWith } from "../create-placement.ts";
-import type { Instance, Placement, PlacementKind, PlacementLog, PlacementOptions } from "../placement.ts";
-import { createNameResolver } from "../resolve-name.ts";
+import type { Instance, Placement, PlacementKind, PlacementOptions } from "../interface/placement.ts";
+import { createNameResolver } from "../policy/resolve-name.ts";
 import { instanceProgramPath } from "@shoal/instance";
 import { chmod, cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,8 +9,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach } from "vitest";
 
-/** What the stand-in for the instance program does wrong, see `stand-in.mjs`. */
-export type Behaviour = "fine" | "never ready" | "silent" | "exits" | "refuses" | "refuses once" | "breaks off once" | "leaves traces";
+export type Behaviour =
+  "fine" | "never ready" | "silent" | "exits" | "refuses" | "refuses once" | "breaks off once" | "leaves traces";
 
 export interface TestPlacement {
   readonly placement: Placement;
@@ -19,7 +20,6 @@ export interface TestPlacement {
 
 export interface TestPlacementOptions extends Partial<Omit<PlacementOptions, "kind">> {
   readonly kind: PlacementKind | "auto";
-  /** Runs a stand-in instead of the instance program. */
   readonly standIn?: Behaviour;
   readonly readyMs?: number;
 }
@@ -29,15 +29,18 @@ afterEach(async () => {
   for (const clear of clearing.splice(0).reverse()) await clear();
 });
 
-/** A directory that is removed after the test. */
 export async function temporaryDirectory(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "shoal-placement-test-"));
   clearing.push(() => rm(path, { recursive: true, force: true }));
   return path;
 }
 
-/** A placement that is closed after the test, with real instances unless told otherwise. */
-export async function openPlacement({ standIn, readyMs = 30_000, ...options }: TestPlacementOptions): Promise<TestPlacement> {
+/** Uses real instances by default. Closed after the test. */
+export async function openPlacement({
+  standIn,
+  readyMs = 30_000,
+  ...options
+}: TestPlacementOptions): Promise<TestPlacement> {
   const lines: { level: string; fields: object; message: string }[] = [];
   const sessionsDir = options.sessionsDir ?? (await temporaryDirectory());
   const note = (level: string) => (fields: object, message: string) => {
@@ -62,7 +65,6 @@ async function standInProgram(behaviour: Behaviour): Promise<string> {
   return join(folder, "stand-in.mjs");
 }
 
-/** Runs a shell command where the stand-in runs. */
 export async function runInside(
   instance: Instance,
   command: string,
@@ -71,7 +73,6 @@ export async function runInside(
   return JSON.parse(await text(answer)) as { code: number; stdout: string; stderr: string };
 }
 
-/** Folders of sessions on the disk, of whatever server. */
 export async function sessionFolders(sessionsDir: string): Promise<readonly string[]> {
   const servers = (await readdir(sessionsDir)).filter((name) => name.startsWith("server-"));
   const sessions = await Promise.all(servers.map((name) => readdir(join(sessionsDir, name))));

@@ -2,33 +2,32 @@ import { Server as HttpProxy } from "proxy-chain";
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** A proxy server of somebody else's, for tests. */
 export interface TestProxy {
   readonly port: number;
-  /** What was asked for, `host:port`, as it was asked: names are not resolved. */
   readonly asked: string[];
-  /** Connections that are open at this moment. */
   readonly open: () => number;
   close(): Promise<void>;
 }
 
-/** Credentials that it wants. */
 export interface Credentials {
   readonly username: string;
   readonly password: string;
 }
 
-/** An HTTP proxy, which reaches every name on this host's loopback interface. @param tls - it is spoken to inside TLS. */
-export async function startHttpProxy(wanted?: Credentials, tls?: { readonly key: string; readonly cert: string }): Promise<TestProxy> {
+/** Reaches every name on this host's loopback interface. @param tls - clients must use TLS. */
+export async function startHttpProxy(
+  wanted?: Credentials,
+  tls?: { readonly key: string; readonly cert: string },
+): Promise<TestProxy> {
   const asked: string[] = [];
   const proxy = new HttpProxy({
     ...(tls === undefined ? { serverType: "http" } : { serverType: "https", httpsOptions: tls }),
     port: 0,
     host: "127.0.0.1",
     prepareRequestFunction({ hostname, port, username, password }) {
-      if (wanted !== undefined && (username !== wanted.username || password !== wanted.password)) return { requestAuthentication: true };
+      if (wanted !== undefined && (username !== wanted.username || password !== wanted.password))
+        return { requestAuthentication: true };
       asked.push(`${hostname}:${String(port)}`);
-      // Node asks for the one form or the other.
       const lookup = (_name: string, options: { all?: boolean }, callback: (...answer: unknown[]) => void): void => {
         if (options.all === true) callback(null, [{ address: "127.0.0.1", family: 4 }]);
         else callback(null, "127.0.0.1", 4);
@@ -40,7 +39,7 @@ export async function startHttpProxy(wanted?: Credentials, tls?: { readonly key:
   return { port: proxy.port, asked, open: () => proxy.getConnectionIds().length, close: () => proxy.close(true) };
 }
 
-/** A SOCKS5 proxy (RFC 1928, user names as in RFC 1929), which reaches every name on this host's loopback interface. */
+/** RFC 1928 and 1929. Reaches every name on this host's loopback interface. */
 export async function startSocksProxy(wanted?: Credentials): Promise<TestProxy> {
   const asked: string[] = [];
   const sockets = new Set<Socket>();

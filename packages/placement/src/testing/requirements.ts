@@ -3,7 +3,6 @@ import { describe } from "vitest";
 
 const host = await examineHost();
 
-/** What tests may need that a machine may lack; a reason when it is lacking. */
 const lacking = {
   chromium: host.chromium === undefined ? "no Chromium is installed" : undefined,
   bubblewrap: host.placement === "sandbox" ? undefined : "bubblewrap does not work here",
@@ -11,7 +10,7 @@ const lacking = {
   root: process.getuid?.() === 0 ? undefined : "this is not root",
 } as const;
 
-/** A suite that is skipped, with the reason in its name, where something is lacking; in a run that requires everything it fails instead. Root and Linux are never required. */
+/** Skips with the reason in the name; fails instead if everything is required, except root and Linux. */
 export function describeWith(needs: readonly (keyof typeof lacking)[], name: string, suite: () => void): void {
   const missing = needs.find((need) => lacking[need] !== undefined);
   const mayFail = process.env.SHOAL_REQUIRE_ALL === "1" && missing !== "root" && missing !== "linux";

@@ -1,7 +1,7 @@
-// A server of its own process, for tests that kill it or that run it as another user: makes a placement, acquires one instance, prints one JSON line about it, and stays until its input ends.
+// A server to kill or to run as another user. Prints a JSON line about one instance, and runs until its input ends.
 import { createPlacementWith } from "../create-placement.ts";
-import type { PlacementKind } from "../placement.ts";
-import { createNameResolver } from "../resolve-name.ts";
+import type { PlacementKind } from "../interface/placement.ts";
+import { createNameResolver } from "../policy/resolve-name.ts";
 import { instanceProgramPath } from "@shoal/instance";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
@@ -9,7 +9,6 @@ import { text } from "node:stream/consumers";
 export interface Served {
   readonly pid: number;
   readonly instance: { readonly id: string; readonly pid: number; readonly kind: PlacementKind };
-  /** What the stand-in printed for `command`. */
   readonly printed: string;
   readonly warnings: readonly string[];
 }
@@ -18,17 +17,16 @@ export interface ServeOptions {
   readonly kind: PlacementKind | "auto";
   readonly sessionsDir: string;
   readonly warm: number;
-  /** Path of a stand-in for the instance program. */
   readonly programPath?: string;
   readonly command?: string;
-  /** Shell command that the real instance runs. `printed` is then what it wrote. */
   readonly exec?: string;
-  /** Playwright code that runs before. */
   readonly code?: string;
   readonly sessionDiskBytes?: number;
 }
 
-const { kind, sessionsDir, warm, programPath, command, exec, code, sessionDiskBytes } = JSON.parse(process.argv[2] ?? "") as ServeOptions;
+const { kind, sessionsDir, warm, programPath, command, exec, code, sessionDiskBytes } = JSON.parse(
+  process.argv[2] ?? "",
+) as ServeOptions;
 const warnings: string[] = [];
 const log = {
   debug: () => undefined,
@@ -44,7 +42,12 @@ await placement.warmReady();
 const instance = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
 await placement.warmReady();
 const post = async (path: string, body: object): Promise<string> =>
-  text(await instance.request({ method: "POST", path, headers: { "content-type": "application/json" } }, JSON.stringify(body)));
+  text(
+    await instance.request(
+      { method: "POST", path, headers: { "content-type": "application/json" } },
+      JSON.stringify(body),
+    ),
+  );
 if (code !== undefined) await post("/playwright/execute", { code });
 
 async function print(): Promise<string> {
@@ -54,7 +57,12 @@ async function print(): Promise<string> {
   return Buffer.from(stdout_b64, "base64").toString();
 }
 
-const served: Served = { pid: process.pid, instance: { id: instance.id, pid: instance.pid, kind: instance.kind }, printed: await print(), warnings };
+const served: Served = {
+  pid: process.pid,
+  instance: { id: instance.id, pid: instance.pid, kind: instance.kind },
+  printed: await print(),
+  warnings,
+};
 process.stdout.write(`${JSON.stringify(served)}\n`);
 await once(process.stdin.resume(), "end");
 await placement.close();

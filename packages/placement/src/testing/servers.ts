@@ -15,12 +15,22 @@ afterEach(async () => {
   }
 });
 
-/** Another server, see `serve.ts`; ended after the test. `wrapper` is a command that runs it, as another user for instance, who may need a `node` of their own. */
+/** Runs `serve.ts` until the end of the test. `wrapper`: a command that runs it, for example as another user. */
 export async function startServer(
   options: ServeOptions,
-  { wrapper = [], node = process.execPath, env }: { wrapper?: readonly string[]; node?: string; env?: NodeJS.ProcessEnv } = {},
+  {
+    wrapper = [],
+    node = process.execPath,
+    env,
+  }: { wrapper?: readonly string[]; node?: string; env?: NodeJS.ProcessEnv } = {},
 ): Promise<{ readonly child: ChildProcess; readonly served: Served }> {
-  const command = [...wrapper, node, "--conditions=@shoal/source", fileURLToPath(new URL("serve.ts", import.meta.url)), JSON.stringify(options)];
+  const command = [
+    ...wrapper,
+    node,
+    "--conditions=@shoal/source",
+    fileURLToPath(new URL("serve.ts", import.meta.url)),
+    JSON.stringify(options),
+  ];
   const child = spawn(command[0] ?? "", command.slice(1), { stdio: ["pipe", "pipe", "pipe"], env: env ?? process.env });
   running.push(child);
   const complaint = text(child.stderr);

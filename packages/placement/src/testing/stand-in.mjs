@@ -1,4 +1,4 @@
-// A program in the place of the instance: it serves the control channel, runs shell commands that a test sends, and misbehaves in the way that the file `behaviour` beside it says.
+// Replaces the instance program: serves the control channel, runs shell commands of tests, and misbehaves as the file `behaviour` next to it specifies.
 import { execFile } from "node:child_process";
 import { appendFileSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -8,7 +8,6 @@ const behaviour = readFileSync(new URL("behaviour", import.meta.url), "utf8");
 if (process.argv[2] === "--fill-cache") process.exit(0);
 const config = JSON.parse(process.env.SHOAL_INSTANCE);
 
-/** Whether no other instance has been asked before. */
 function isFirst() {
   try {
     appendFileSync(new URL("asked", import.meta.url), "", { flag: "ax" });
@@ -41,7 +40,6 @@ const server = createServer(async (request, response) => {
     return;
   }
   if (request.url === "/unread") {
-    // Never reads, never answers.
     return;
   }
   const chunks = [];
@@ -51,10 +49,16 @@ const server = createServer(async (request, response) => {
     case "/_instance/events":
       response.writeHead(200);
       readers.add(response);
-      send({ type: "state", browser: behaviour === "never ready" ? "starting" : "ready", idle_since_ms: null, browser_restarts: 0 });
+      send({
+        type: "state",
+        browser: behaviour === "never ready" ? "starting" : "ready",
+        idle_since_ms: null,
+        browser_restarts: 0,
+      });
       return;
     case "/_instance/assign":
-      if (behaviour === "refuses" || (behaviour === "refuses once" && isFirst())) response.writeHead(409).end('{"code":"conflict"}');
+      if (behaviour === "refuses" || (behaviour === "refuses once" && isFirst()))
+        response.writeHead(409).end('{"code":"conflict"}');
       else if (behaviour === "breaks off once" && isFirst())
         response.writeHead(200, { "content-length": "10" }).write("{}", () => response.destroy());
       else response.end("{}");

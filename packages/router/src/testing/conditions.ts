@@ -1,11 +1,10 @@
 import { expect, vi } from "vitest";
 
-/** Waits until a check passes, for as long as a machine under load may take. */
 export function until(check: () => void): Promise<void> {
   return vi.waitFor(check, { interval: 20, timeout: 15_000 });
 }
 
-/** Waits until a figure has begun to grow and has then stood still for five looks, 100 milliseconds apart; returns it. */
+/** Returns the figure when five readings, 100 ms apart, are equal after it has grown. */
 export async function settled(figure: () => number): Promise<number> {
   let before = 0;
   let same = 0;

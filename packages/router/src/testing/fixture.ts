@@ -1,12 +1,22 @@
 import { lazyObject, SlugName, Tags } from "@shoal/schemas";
-import { bytes, defineEndpoint, empty, eventStream, json, multipart, optionalJson, page, tokenPage } from "@shoal/contract";
+import {
+  bytes,
+  defineEndpoint,
+  empty,
+  eventStream,
+  json,
+  multipart,
+  optionalJson,
+  page,
+  tokenPage,
+} from "@shoal/contract";
 import * as z from "zod/mini";
 
 const common = { area: "Test", plane: "control", summary: "Test.", errors: [400, 500] } as const;
 const id = lazyObject(() => ({ id: z.string().check(z.minLength(1), z.maxLength(255)) }));
 const Viewport = lazyObject(() => ({ width: z.int().check(z.minimum(1)), height: z.int() }));
 
-/** Something of everything that requests are made of. */
+/** Covers every kind of request field. */
 const Creation = lazyObject(() => ({
   name: z.optional(SlugName),
   viewport: z.optional(Viewport),
@@ -14,15 +24,24 @@ const Creation = lazyObject(() => ({
   items: z.optional(z.array(Viewport)),
   tags: z.optional(Tags),
   target: z.optional(
-    z.discriminatedUnion("kind", [z.object({ kind: z.literal("page"), url: z.string() }), z.object({ kind: z.literal("file"), path: z.string() })]),
+    z.discriminatedUnion("kind", [
+      z.object({ kind: z.literal("page"), url: z.string() }),
+      z.object({ kind: z.literal("file"), path: z.string() }),
+    ]),
   ),
   either: z.optional(z.union([z.object({ a: z.object({ deep: z.string() }) }), z.object({ b: z.number() })])),
   anything: z.optional(z.record(z.string(), z.unknown())),
 }));
 
-/** Endpoints of every kind, for a server that is under test. */
 export const fixture = {
-  get: defineEndpoint({ ...common, operationId: "get", method: "GET", path: "/things/{id}", params: id, responses: { 200: json(z.unknown()) } }),
+  get: defineEndpoint({
+    ...common,
+    operationId: "get",
+    method: "GET",
+    path: "/things/{id}",
+    params: id,
+    responses: { 200: json(z.unknown()) },
+  }),
   list: defineEndpoint({
     ...common,
     operationId: "list",
@@ -63,8 +82,22 @@ export const fixture = {
     body: optionalJson(Creation),
     responses: { 200: json(z.unknown()) },
   }),
-  remove: defineEndpoint({ ...common, operationId: "remove", method: "DELETE", path: "/things/{id}", params: id, responses: { 204: empty } }),
-  touch: defineEndpoint({ ...common, operationId: "touch", method: "POST", path: "/things/{id}/touch", params: id, responses: { 201: empty } }),
+  remove: defineEndpoint({
+    ...common,
+    operationId: "remove",
+    method: "DELETE",
+    path: "/things/{id}",
+    params: id,
+    responses: { 204: empty },
+  }),
+  touch: defineEndpoint({
+    ...common,
+    operationId: "touch",
+    method: "POST",
+    path: "/things/{id}/touch",
+    params: id,
+    responses: { 201: empty },
+  }),
   read: defineEndpoint({
     ...common,
     operationId: "read",
@@ -108,7 +141,13 @@ export const fixture = {
     query: lazyObject(() => ({ limit: z._default(z.int(), 2), page_token: z.optional(z.string()) })),
     responses: { 200: tokenPage(z.unknown()) },
   }),
-  lease: defineEndpoint({ ...common, operationId: "lease", method: "POST", path: "/leases", responses: { 200: json(z.unknown()), 204: empty } }),
+  lease: defineEndpoint({
+    ...common,
+    operationId: "lease",
+    method: "POST",
+    path: "/leases",
+    responses: { 200: json(z.unknown()), 204: empty },
+  }),
   render: defineEndpoint({
     ...common,
     operationId: "render",
@@ -134,5 +173,4 @@ export const fixture = {
   }),
 };
 
-/** The fixture's endpoints by name. */
 export type Fixture = typeof fixture;

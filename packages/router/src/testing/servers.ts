@@ -4,54 +4,54 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
-import { answerClientError, createHttpRouter, requestIdOf } from "../http.ts";
-import { configure, fastifyOptions, mountAll } from "../fastify.ts";
-import type { Handler, Handlers } from "../handler.ts";
-import type { OperationOptions } from "../operation.ts";
+import { answerClientError, createHttpRouter, requestIdOf } from "../adapters/http.ts";
+import { configure, fastifyOptions, mountAll } from "../adapters/fastify.ts";
+import type { Handler, Handlers } from "../handler/handler.ts";
+import type { OperationOptions } from "../operation/operation.ts";
 import { fixture, type Fixture } from "./fixture.ts";
 
-/** What the tests' `context` function makes of a request. */
+/** Result of the tests' `context` function. */
 interface TestContext {
   readonly user: string;
 }
 
-/** Some of the fixture's endpoints with their handlers. */
 type SomeHandlers = { readonly [Name in keyof Fixture]?: Handler<Fixture[Name], TestContext> };
 
-/** A server that listens; closed at the end of the test. */
 interface TestServer {
   readonly port: number;
   readonly url: string;
-  /** What the server reported as its own fault. */
   readonly faults: { readonly error: unknown; readonly requestId: string | undefined }[];
 }
 
-/** How a suite is run: the same handlers behind both adapters, on real sockets. */
+/** On real sockets. */
 export interface Adapter {
   readonly name: string;
   readonly start: (handlers: SomeHandlers, options?: TestOptions) => Promise<TestServer>;
 }
 
-/** What a test may change about its server. */
 interface TestOptions extends OperationOptions {
   readonly context?: (headers: IncomingHttpHeaders) => TestContext | Promise<TestContext>;
 }
 
-const defaultContext = ({ "x-user": user }: IncomingHttpHeaders): TestContext => ({ user: typeof user === "string" ? user : "nobody" });
+const defaultContext = ({ "x-user": user }: IncomingHttpHeaders): TestContext => ({
+  user: typeof user === "string" ? user : "nobody",
+});
 
-/** The endpoints of the handlers that a test gives. */
 function contractOf(handlers: SomeHandlers): Contract {
   return Object.fromEntries(Object.entries(fixture).filter(([name]) => name in handlers));
 }
 
-/** Each pair was checked as part of {@link SomeHandlers}; their names are the same as those of {@link contractOf}. */
+/** {@link SomeHandlers} has checked each pair. */
 function asHandlers(handlers: SomeHandlers): Handlers<Contract, TestContext> {
   return handlers as unknown as Handlers<Contract, TestContext>;
 }
 
-async function startFastify(handlers: SomeHandlers, { context = defaultContext, ...options }: TestOptions = {}): Promise<TestServer> {
+async function startFastify(
+  handlers: SomeHandlers,
+  { context = defaultContext, ...options }: TestOptions = {},
+): Promise<TestServer> {
   const faults: TestServer["faults"] = [];
-  // pino writes one JSON line a call; only faults are logged as errors.
+  // pino writes one JSON line per call; only faults are logged as errors.
   const stream = {
     write(line: string) {
       const { err, reqId } = JSON.parse(line) as { err?: unknown; reqId?: string };
@@ -60,14 +60,20 @@ async function startFastify(handlers: SomeHandlers, { context = defaultContext, 
   };
   const app = Fastify({ ...fastifyOptions, forceCloseConnections: true, logger: { level: "error", stream } });
   configure(app);
-  mountAll(app, contractOf(handlers), asHandlers(handlers), { ...options, context: (request) => context(request.headers) });
+  mountAll(app, contractOf(handlers), asHandlers(handlers), {
+    ...options,
+    context: (request) => context(request.headers),
+  });
   await app.listen({ port: 0, host: "127.0.0.1" });
   onTestFinished(() => app.close());
   const { port } = app.server.address() as AddressInfo;
   return { faults, port, url: `http://127.0.0.1:${port}` };
 }
 
-async function startHttp(handlers: SomeHandlers, { context = defaultContext, ...options }: TestOptions = {}): Promise<TestServer> {
+async function startHttp(
+  handlers: SomeHandlers,
+  { context = defaultContext, ...options }: TestOptions = {},
+): Promise<TestServer> {
   const faults: TestServer["faults"] = [];
   const router = createHttpRouter<TestContext>({
     ...options,
@@ -93,13 +99,17 @@ export const adapters: readonly Adapter[] = [
   { name: "http", start: startHttp },
 ];
 
-/** A JSON request; the body is sent as it is when it is text. */
 export function send(method: string, body: unknown, headers: Record<string, string> = {}): RequestInit {
-  return { method, headers: { "content-type": "application/json", ...headers }, body: typeof body === "string" ? body : JSON.stringify(body) };
+  return {
+    method,
+    headers: { "content-type": "application/json", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  };
 }
 
-/** Status and JSON body of an answer. */
-export async function answerOf(response: Promise<Response>): Promise<{ status: number; body: unknown; headers: Headers }> {
+export async function answerOf(
+  response: Promise<Response>,
+): Promise<{ status: number; body: unknown; headers: Headers }> {
   const { headers, status, text } = await response.then(async (received) => ({
     headers: received.headers,
     status: received.status,
@@ -108,7 +118,6 @@ export async function answerOf(response: Promise<Response>): Promise<{ status: n
   return { status, headers, body: text === "" ? undefined : (JSON.parse(text) as unknown) };
 }
 
-/** The problems that a 400 names. */
 export async function problemsOf(response: Promise<Response>): Promise<string[]> {
   const { body, status } = await answerOf(response);
   if (status !== 400) throw new Error(`Expected a 400, got ${status}: ${JSON.stringify(body)}`);
@@ -116,8 +125,10 @@ export async function problemsOf(response: Promise<Response>): Promise<string[]>
   return details.map(({ message }) => message);
 }
 
-/** A connection that speaks HTTP only as far as the test writes it. */
-export async function rawConnection(port: number, text: string): Promise<{ socket: Socket; readonly received: () => string }> {
+export async function rawConnection(
+  port: number,
+  text: string,
+): Promise<{ socket: Socket; readonly received: () => string }> {
   const socket = connect(port, "127.0.0.1");
   onTestFinished(() => {
     socket.destroy();

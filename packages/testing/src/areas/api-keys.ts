@@ -1,11 +1,20 @@
-import type * as endpoints from "@shoal/contract";
-import { badInput, ServiceError, type Handlers } from "@shoal/router";
-import type { ApiKey, CreatedApiKey } from "@shoal/schemas";
-import type { Access } from "../access.ts";
-import { byText, folded, holds, pageOf } from "../listing.ts";
-import { createKey, dayMs, type ApiKeyRow, type Store } from "../store.ts";
+import type { OperationsOf, Page } from "@shoal/contract";
+import {
+  apiKeyNotFound,
+  keyDeletesItself,
+  keyForOtherProject,
+  keyProjectArchived,
+  keyProjectNotFound,
+  successorExpiresFirst,
+} from "@shoal/contract/refusals";
+import { ServiceError, type Handlers } from "@shoal/router";
+import type { ApiKey, CreateApiKey, CreatedApiKey, ListApiKeys, RotateApiKey } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import type { Access } from "../state/access.ts";
+import { byText, folded, holds, pageOf } from "../state/listing.ts";
+import { createKey, dayMs, type ApiKeyRow, type Store } from "../state/store.ts";
 
-type ApiKeyEndpoints = Pick<typeof endpoints, "createApiKey" | "listApiKeys" | "getApiKey" | "updateApiKey" | "deleteApiKey" | "rotateApiKey">;
+type List = z.output<typeof ListApiKeys>;
 
 const defaultGraceDays = 7;
 
@@ -13,11 +22,70 @@ function masked(secret: string): string {
   return `${secret.slice(0, "sk_shoal_".length + 4)}...${secret.slice(-4)}`;
 }
 
-/** Handlers of the API keys, in memory. */
-export function apiKeyHandlers(store: Store): Handlers<ApiKeyEndpoints, Access> {
-  const projectNameOf = (id: string | null) => (id === null ? null : (store.findProject(id)?.name ?? null));
+function madeBy({ key }: Access): ApiKeyRow["createdBy"] {
+  return { id: key.id, email: key.createdBy.email, name: key.name };
+}
 
-  function toApiKey(row: ApiKeyRow): ApiKey {
+class FakeApiKeys {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  create(body: z.output<typeof CreateApiKey>, access: Access): CreatedApiKey {
+    const row = createKey({
+      name: body.name,
+      projectId: this.#projectFor(access, body.project_id ?? null),
+      lifetimeDays: body.days_to_expire ?? null,
+      createdBy: madeBy(access),
+    });
+    this.#store.apiKeys.push(row);
+    return this.#created(row);
+  }
+
+  list(query: List, access: Access): Page<ApiKey> {
+    const { limit, name, offset, query: part } = query;
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated, but still accepted
+    const status = query.include_deleted ? "all" : query.status;
+    const found = this.#visible(access)
+      .filter((key) => status === "all" || (key.deletedAt === null) === (status === "active"))
+      .filter((key) => name === undefined || folded(key.name) === folded(name))
+      .filter((key) => part === undefined || this.#matches(key, part));
+    return pageOf(this.#sorted(found, query), { limit, offset }, (row) => this.#toApiKey(row));
+  }
+
+  get(id: string, includeDeleted: boolean, access: Access): ApiKey {
+    return this.#toApiKey(this.#existing(access, id, includeDeleted));
+  }
+
+  rename(id: string, name: string, access: Access): ApiKey {
+    const row = this.#existing(access, id);
+    row.name = name;
+    return this.#toApiKey(row);
+  }
+
+  delete(id: string, access: Access): void {
+    const row = this.#existing(access, id);
+    if (row === access.key) throw ServiceError.of(keyDeletesItself());
+    row.deletedAt = new Date().toISOString();
+  }
+
+  rotate(id: string, body: z.output<typeof RotateApiKey>, access: Access): CreatedApiKey {
+    const old = this.#existing(access, id);
+    const days = body.days_to_expire === undefined ? old.lifetimeDays : body.days_to_expire;
+    const graceDays =
+      body.expire_in_days ??
+      (body.days_to_expire === undefined && days !== null ? Math.min(defaultGraceDays, days) : defaultGraceDays);
+    if (days !== null && days < graceDays) throw ServiceError.of(successorExpiresFirst(days, graceDays));
+    const { name, projectId } = old;
+    const row = createKey({ name, projectId, lifetimeDays: days, createdBy: madeBy(access) });
+    old.expiresAt = Math.min(old.expiresAt ?? Infinity, Date.now() + graceDays * dayMs);
+    this.#store.apiKeys.push(row);
+    return this.#created(row);
+  }
+
+  #toApiKey(row: ApiKeyRow): ApiKey {
     return {
       id: row.id,
       name: row.name,
@@ -26,110 +94,71 @@ export function apiKeyHandlers(store: Store): Handlers<ApiKeyEndpoints, Access> 
       expires_at: row.expiresAt === null ? null : new Date(row.expiresAt).toISOString(),
       deleted_at: row.deletedAt,
       project_id: row.projectId,
-      project_name: projectNameOf(row.projectId),
+      project_name: this.#projectNameOf(row),
       masked_key: masked(row.secret),
       ...(row.lastUsedAt !== undefined && { last_used_at: row.lastUsedAt }),
     };
   }
-  const created = (row: ApiKeyRow): CreatedApiKey => ({ ...toApiKey(row), key: row.secret });
-  const madeBy = ({ key }: Access) => ({ id: key.id, email: key.createdBy.email, name: key.name });
-  const visible = ({ key }: Access) => store.apiKeys.filter(({ projectId }) => key.projectId === null || projectId === key.projectId);
 
-  function existing(access: Access, id: string, includeDeleted = false): ApiKeyRow {
-    const found = visible(access).find((key) => key.id === id && (includeDeleted || key.deletedAt === null));
-    if (found === undefined)
-      throw new ServiceError(404, "not_found", `API key ${id} was not found, or was deleted. List the keys with apiKeys.list.`);
+  #created(row: ApiKeyRow): CreatedApiKey {
+    return { ...this.#toApiKey(row), key: row.secret };
+  }
+
+  #projectNameOf({ projectId }: ApiKeyRow): string | null {
+    return projectId === null ? null : (this.#store.findProject(projectId)?.name ?? null);
+  }
+
+  #visible({ key }: Access): ApiKeyRow[] {
+    return this.#store.apiKeys.filter(({ projectId }) => key.projectId === null || projectId === key.projectId);
+  }
+
+  #existing(access: Access, id: string, includeDeleted = false): ApiKeyRow {
+    const found = this.#visible(access).find((key) => key.id === id && (includeDeleted || key.deletedAt === null));
+    if (found === undefined) throw ServiceError.of(apiKeyNotFound(id));
     return found;
   }
 
-  function projectFor({ key }: Access, requested: string | null): string | null {
+  #projectFor({ key }: Access, requested: string | null): string | null {
     const id = requested ?? key.projectId;
     if (id === null) return null;
-    if (key.projectId !== null && id !== key.projectId)
-      throw new ServiceError(
-        403,
-        "forbidden",
-        `This API key makes keys of its own project only, not of ${id}. Leave project_id away, or use an organisation-wide key.`,
-      );
-    const project = store.projects.find((candidate) => candidate.id === id);
-    if (project === undefined) throw new ServiceError(404, "project_not_found", `Project ${id} was not found; project_id takes the id of a project.`);
-    if (project.status === "archived")
-      throw new ServiceError(
-        404,
-        "project_not_found",
-        `Project ${id} is archived, so no keys can be made for it. Reopen it with projects.update first.`,
-      );
+    if (key.projectId !== null && id !== key.projectId) throw ServiceError.of(keyForOtherProject(id));
+    const project = this.#store.projects.find((candidate) => candidate.id === id);
+    if (project === undefined) throw ServiceError.of(keyProjectNotFound(id));
+    if (project.status === "archived") throw ServiceError.of(keyProjectArchived(id));
     return id;
   }
 
+  #matches(key: ApiKeyRow, part: string): boolean {
+    const { createdBy, id, name, secret } = key;
+    const texts = [name, createdBy.name, createdBy.email, this.#projectNameOf(key)];
+    return texts.some((text) => holds(text, part)) || id.startsWith(part) || masked(secret).startsWith(part);
+  }
+
+  #sorted(keys: readonly ApiKeyRow[], { sort_by, sort_direction }: Pick<List, "sort_by" | "sort_direction">) {
+    const sign = sort_direction === "asc" ? 1 : -1;
+    const order = new Map(this.#store.apiKeys.map((key, index) => [key, index]));
+    return keys.toSorted((a, b) => {
+      const later = (order.get(a) ?? 0) - (order.get(b) ?? 0);
+      if (sort_by === "name") return sign * (byText(folded(a.name), folded(b.name)) || later);
+      if (sort_by === "created_at") return sign * later;
+      // Keys without an expiry come last in both directions.
+      if (a.expiresAt === null || b.expiresAt === null)
+        return a.expiresAt === b.expiresAt ? sign * later : a.expiresAt === null ? 1 : -1;
+      return sign * (a.expiresAt - b.expiresAt || later);
+    });
+  }
+}
+
+export function apiKeyHandlers(store: Store): Handlers<OperationsOf<"apiKeys">, Access> {
+  const keys = new FakeApiKeys(store);
   return {
-    createApiKey: ({ body, context }) => {
-      const row = createKey({
-        name: body.name,
-        projectId: projectFor(context, body.project_id ?? null),
-        lifetimeDays: body.days_to_expire ?? null,
-        createdBy: madeBy(context),
-      });
-      store.apiKeys.push(row);
-      return created(row);
-    },
-    listApiKeys: ({ query, context }) => {
-      const { limit, name, offset, query: part, sort_by: sortBy, sort_direction: direction } = query;
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- deprecated for callers, who may still send it
-      const status = query.include_deleted ? "all" : query.status;
-      const found = visible(context)
-        .filter((key) => status === "all" || (key.deletedAt === null) === (status === "active"))
-        .filter((key) => name === undefined || folded(key.name) === folded(name))
-        .filter(
-          (key) =>
-            part === undefined ||
-            [key.name, key.createdBy.name, key.createdBy.email, projectNameOf(key.projectId)].some((text) => holds(text, part)) ||
-            key.id.startsWith(part) ||
-            masked(key.secret).startsWith(part),
-        );
-      const sign = direction === "asc" ? 1 : -1;
-      // Keys of one moment keep the order in which they were made.
-      const order = new Map(store.apiKeys.map((key, index) => [key, index]));
-      found.sort((a, b) => {
-        const later = (order.get(a) ?? 0) - (order.get(b) ?? 0);
-        if (sortBy === "name") return sign * (byText(folded(a.name), folded(b.name)) || later);
-        if (sortBy === "created_at") return sign * later;
-        // Those that never expire come last in either direction.
-        if (a.expiresAt === null || b.expiresAt === null) return a.expiresAt === b.expiresAt ? sign * later : a.expiresAt === null ? 1 : -1;
-        return sign * (a.expiresAt - b.expiresAt || later);
-      });
-      return pageOf(found, { limit, offset }, toApiKey);
-    },
-    getApiKey: ({ params, query, context }) => toApiKey(existing(context, params.id, query.include_deleted)),
-    updateApiKey: ({ params, body, context }) => {
-      const row = existing(context, params.id);
-      row.name = body.name;
-      return toApiKey(row);
-    },
+    createApiKey: ({ body, context }) => keys.create(body, context),
+    listApiKeys: ({ query, context }) => keys.list(query, context),
+    getApiKey: ({ params, query, context }) => keys.get(params.id, query.include_deleted, context),
+    updateApiKey: ({ params, body, context }) => keys.rename(params.id, body.name, context),
     deleteApiKey: ({ params, context }) => {
-      const row = existing(context, params.id);
-      if (row === context.key)
-        throw new ServiceError(
-          400,
-          "bad_request",
-          "An API key cannot delete itself. Delete it with another key, or rotate it with expire_in_days 0.",
-        );
-      row.deletedAt = new Date().toISOString();
+      keys.delete(params.id, context);
     },
-    rotateApiKey: ({ params, body, context }) => {
-      const old = existing(context, params.id);
-      const days = body.days_to_expire === undefined ? old.lifetimeDays : body.days_to_expire;
-      const graceDays =
-        body.expire_in_days ?? (body.days_to_expire === undefined && days !== null ? Math.min(defaultGraceDays, days) : defaultGraceDays);
-      if (days !== null && days < graceDays) {
-        throw badInput(
-          `body.days_to_expire: must not be below expire_in_days (${graceDays}): the new key would live ${days} days, the old one ${graceDays} (expire_in_days, ${defaultGraceDays} when absent). Set expire_in_days to ${days} or less, or days_to_expire higher`,
-        );
-      }
-      const row = createKey({ name: old.name, projectId: old.projectId, lifetimeDays: days, createdBy: madeBy(context) });
-      old.expiresAt = Math.min(old.expiresAt ?? Infinity, Date.now() + graceDays * dayMs);
-      store.apiKeys.push(row);
-      return created(row);
-    },
+    rotateApiKey: ({ params, body, context }) => keys.rotate(params.id, body, context),
   };
 }

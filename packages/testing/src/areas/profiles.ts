@@ -1,14 +1,17 @@
-import type * as endpoints from "@shoal/contract";
+import type { OperationsOf } from "@shoal/contract";
+import {
+  profileNameTaken,
+  profileNotFound,
+  profileUsedByBrowser,
+  profileUsedByConnection,
+} from "@shoal/contract/refusals";
 import { ServiceError, type Handlers } from "@shoal/router";
 import type { Profile } from "@shoal/schemas";
-import type { Access } from "../access.ts";
-import { createId } from "../ids.ts";
-import { folded, holds, pageOf } from "../listing.ts";
-import type { ProfileRow, Store } from "../store.ts";
+import type { Access } from "../state/access.ts";
+import { createId } from "@shoal/primitives";
+import { folded, holds, pageOf } from "../state/listing.ts";
+import type { ProfileRow, Store } from "../state/store.ts";
 
-type ProfileEndpoints = Pick<typeof endpoints, "createProfile" | "listProfiles" | "getProfile" | "updateProfile" | "deleteProfile">;
-
-/** A profile as it is shown. */
 export function toProfile({ createdAt, id, lastUsedAt, name, updatedAt }: ProfileRow): Profile {
   return {
     id,
@@ -19,34 +22,23 @@ export function toProfile({ createdAt, id, lastUsedAt, name, updatedAt }: Profil
   };
 }
 
-export function profileNotFound(idOrName: string): ServiceError {
-  return new ServiceError(
-    404,
-    "not_found",
-    `Profile ${idOrName} was not found in this project. List the profiles with profiles.list, or create it with profiles.create.`,
-  );
-}
-
-/** By id, or else by name. @throws {ServiceError} 404. */
+/** @throws {ServiceError} 404. */
 export function findProfile(store: Store, projectId: string, idOrName: string): ProfileRow {
   const rows = store.profiles.filter((profile) => profile.projectId === projectId);
   const found = rows.find(({ id }) => id === idOrName) ?? rows.find(({ name }) => name === idOrName);
-  if (found === undefined) throw profileNotFound(idOrName);
+  if (found === undefined) throw ServiceError.of(profileNotFound(idOrName));
   return found;
 }
 
-/** Handlers of the profiles, in memory. */
-export function profileHandlers(store: Store): Handlers<ProfileEndpoints, Access> {
+export function profileHandlers(
+  store: Store,
+): Handlers<Omit<OperationsOf<"profiles">, "cloneProfile" | "downloadProfile" | "rollbackProfile">, Access> {
   const ofProject = (projectId: string) => store.profiles.filter((profile) => profile.projectId === projectId);
   const existing = (projectId: string, idOrName: string) => findProfile(store, projectId, idOrName);
 
   function refuseTaken(projectId: string, name: string, but?: ProfileRow): void {
-    if (!ofProject(projectId).some((profile) => profile !== but && profile.name === name)) return;
-    throw new ServiceError(
-      409,
-      "name_taken",
-      `A profile named ${JSON.stringify(name)} exists in this project already. Choose another name, or use that profile.`,
-    );
+    if (ofProject(projectId).some((profile) => profile !== but && profile.name === name))
+      throw ServiceError.of(profileNameTaken(name));
   }
 
   return {
@@ -85,12 +77,9 @@ export function profileHandlers(store: Store): Handlers<ProfileEndpoints, Access
     deleteProfile: ({ params, context }) => {
       const row = existing(context.projectId, params.id_or_name);
       const user = store.sessions.find(({ ended, profile }) => profile?.row === row && ended === undefined);
-      if (user !== undefined)
-        throw new ServiceError(
-          409,
-          "profile_in_use",
-          `Browser ${user.id} runs with profile ${params.id_or_name}. Delete the profile when it has ended, or end it first.`,
-        );
+      if (user !== undefined) throw ServiceError.of(profileUsedByBrowser(params.id_or_name, user.id));
+      const connection = store.connections.find(({ profile }) => profile === row);
+      if (connection !== undefined) throw ServiceError.of(profileUsedByConnection(params.id_or_name, connection.id));
       store.profiles.splice(store.profiles.indexOf(row), 1);
     },
   };

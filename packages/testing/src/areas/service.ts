@@ -1,10 +1,7 @@
-import type * as endpoints from "@shoal/contract";
+import type { OperationsOf } from "@shoal/contract";
 import type { Handlers } from "@shoal/router";
 
-type ServiceEndpoints = Pick<typeof endpoints, "getHealth" | "getReadiness" | "getOpenApi">;
-
-/** Handlers of the operations that need no key. */
-export function serviceHandlers(): Handlers<ServiceEndpoints, unknown> {
+export function serviceHandlers(): Handlers<OperationsOf<"service">, unknown> {
   return {
     getHealth: () => ({ status: "ok", version: "0.0.0-fake" }),
     getReadiness: () => ({ status: "ready", checks: {} }),

@@ -1,17 +1,16 @@
 import type { StreamFrame } from "@shoal/router";
 
-/** Events that a log keeps; older ones go, and readers that want them are told of the gap. */
+/** Older events are dropped; readers behind them get a gap. */
 const maxEvents = 10_000;
 
-/** The last events of a source, numbered from 1. Readers come and go; each has a place of its own. */
+/** The latest events of a source, numbered from 1, for any number of independent readers. */
 export class EventLog<T> {
   #events: T[] = [];
-  /** Number of the first event that is kept. */
   #first = 1;
   #closed = false;
   readonly #waiting = new Set<() => void>();
 
-  /** Number of the latest event, 0 before the first. */
+  /** Number of the latest event; 0 before the first. */
   get lastId(): number {
     return this.#first + this.#events.length - 1;
   }
@@ -26,13 +25,12 @@ export class EventLog<T> {
     this.#wake();
   }
 
-  /** No more events come. Readers get what is kept, and then the end. */
   close(): void {
     this.#closed = true;
     this.#wake();
   }
 
-  /** @param after - number of the last event that is known; 0 begins with the oldest that is kept. */
+  /** @param after - number of the last known event; 0 starts with the oldest available. */
   read(after: number): AsyncIterableIterator<StreamFrame<T>, undefined> {
     let next = after + 1;
     let left = false;

@@ -2,7 +2,6 @@ import type { FileInfo } from "@shoal/schemas";
 import { baseName } from "./paths.ts";
 import type { TreeNode } from "./file-tree.ts";
 
-/** Describes what lies at a path. */
 export function describeFile(path: string, node: TreeNode): FileInfo {
   const sizes = {
     file: () => (node.kind === "file" ? node.content.length : 0),
@@ -22,7 +21,6 @@ export function describeFile(path: string, node: TreeNode): FileInfo {
 const typeLetters = { file: "-", directory: "d", link: "l" } as const;
 const specialLetters = ["s", "s", "t"] as const;
 
-/** Type and permissions as `ls -l` prints them. */
 function modeText({ kind, mode }: TreeNode): string {
   const groups = specialLetters.map((letter, index) => {
     const bits = (mode >> (6 - 3 * index)) & 7;

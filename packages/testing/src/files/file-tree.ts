@@ -1,11 +1,17 @@
+import {
+  linkLoop,
+  modeForbids,
+  notADirectory,
+  notAFile,
+  parentNotADirectory,
+  pathMissing,
+  protectedPath,
+} from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
-import { notADirectory, notAFile, notFound, notPermitted } from "./errors.ts";
 import { below, isWithin, segmentsOf } from "./paths.ts";
 
 interface Attributes {
-  /** Permission bits. */
   mode: number;
-  /** When the content last changed. */
   modified: Date;
 }
 export interface FileNode extends Attributes {
@@ -22,46 +28,48 @@ export interface LinkNode extends Attributes {
 }
 export type TreeNode = FileNode | DirectoryNode | LinkNode;
 
-/** What a path leads to, with every link on the way followed. */
+/** A resolved path, with all links followed. */
 export interface Location {
-  /** The path as it was asked for, normalised. */
+  /** The requested path, normalised. */
   readonly path: string;
-  /** The deepest thing on it that exists; it is a directory where something is missing. */
+  /** The deepest existing node; a directory if names are missing below it. */
   readonly node: TreeNode;
-  /** Where that lies. */
+  /** Absolute path of `node` without links. */
   readonly realPath: string;
-  /** Names below it that do not exist. */
+  /** Missing names below `node`. */
   readonly missing: readonly string[];
 }
 
-/** Something that happened to the tree. */
 export type Change =
   | { readonly type: "CREATE" | "WRITE" | "DELETE"; readonly path: string; readonly node: TreeNode }
-  | { readonly type: "MOVE"; readonly path: string; readonly node: TreeNode; readonly destination: string; readonly replaced: boolean };
+  | {
+      readonly type: "MOVE";
+      readonly path: string;
+      readonly node: TreeNode;
+      readonly destination: string;
+      readonly replaced: boolean;
+    };
 
-/** Home directory of a session. */
 export const home = "/home/shoal";
-/** Directories that a session has from its start. */
 const given = [`${home}/Downloads`, "/tmp"];
-/** What is never deleted or moved, nor is what holds it. */
+/** Paths that cannot be deleted or moved, nor can their parents. */
 const protectedPaths: readonly (readonly [path: string, what: string])[] = [
   ["/", "the root of the filesystem"],
   [home, "the home directory"],
   ["/tmp", "a mounted filesystem"],
 ];
-/** As many links as Linux follows. */
+/** The limit of Linux. */
 const maxLinks = 40;
 
 export function directory(mode = 0o755): DirectoryNode {
   return { kind: "directory", children: new Map(), mode, modified: new Date() };
 }
 
-/** What something is, in words: `a directory`. */
 export function kindOf(node: TreeNode): string {
   return node.kind === "link" ? "a symbolic link" : `a ${node.kind}`;
 }
 
-/** A session's filesystem, in memory. Tells its listeners of every change, in order. */
+/** A session's filesystem in memory. Listeners receive every change in order. */
 export class FileTree {
   readonly root = directory();
   readonly #listeners = new Set<(change: Change) => void>();
@@ -70,17 +78,15 @@ export class FileTree {
     for (const path of given) this.makeDirectories(this.locate(path, { follow: true, action: "create" }), 0o755);
   }
 
-  /** @returns ends it. */
+  /** @returns a function that removes the listener. */
   listen(listener: (change: Change) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * Walks a path.
-   *
-   * @param options.follow - whether a link at its end is followed; a dangling one leads to what it names.
-   * @param options.action - for errors, what is tried: `read`.
+   * @param options.follow - whether to follow a final link; a dangling link resolves to its target.
+   * @param options.action - for error messages: `read`.
    */
   locate(path: string, { action, follow }: { readonly action: string; readonly follow: boolean }): Location {
     const pending = segmentsOf(path).reverse();
@@ -96,20 +102,20 @@ export class FileTree {
         trail.pop();
         continue;
       }
-      if (here.kind !== "directory") throw notADirectory(action, path, "below something that is not a directory");
+      if (here.kind !== "directory") throw ServiceError.of(parentNotADirectory(action, path));
       const next = here.children.get(name);
       if (next === undefined) {
         const missing = [name, ...pending.reverse()];
-        if (missing.includes("..")) throw notFound(action, path);
-        return { path, node: here, realPath: realPath(), missing: missing.filter((part) => part !== "" && part !== ".") };
+        if (missing.includes("..")) throw ServiceError.of(pathMissing(action, path));
+        return {
+          path,
+          node: here,
+          realPath: realPath(),
+          missing: missing.filter((part) => part !== "" && part !== "."),
+        };
       }
       if (next.kind === "link" && (pending.length > 0 || follow)) {
-        if (++links > maxLinks)
-          throw new ServiceError(
-            400,
-            "bad_request",
-            `Cannot ${action} ${path}: its symbolic links lead in a circle, or through too many others. Name the file that is meant.`,
-          );
+        if (++links > maxLinks) throw ServiceError.of(linkLoop(action, path));
         if (next.target.startsWith("/")) trail.length = 0;
         pending.push(...next.target.split("/").reverse());
         continue;
@@ -118,27 +124,31 @@ export class FileTree {
     }
   }
 
-  /** What a path leads to. @throws {ServiceError} 404 when something of it is missing. */
+  /** @throws {ServiceError} 404 for a missing path. */
   find(path: string, options: { readonly action: string; readonly follow: boolean }): Location {
     const found = this.locate(path, options);
-    if (found.missing.length > 0) throw notFound(options.action, path);
+    if (found.missing.length > 0) throw ServiceError.of(pathMissing(options.action, path));
     return found;
   }
 
-  /** Makes the missing directories of a location. @param mode - of the last one; those above get 0755. */
-  makeDirectories({ missing, node, realPath }: Location, mode: number): { readonly node: DirectoryNode; readonly realPath: string } {
-    if (node.kind !== "directory") throw notADirectory("create", realPath, kindOf(node));
+  /** Makes the missing directories of a location. @param mode - of the last directory; parents get 0755. */
+  makeDirectories(
+    { missing, node, realPath }: Location,
+    mode: number,
+  ): { readonly node: DirectoryNode; readonly realPath: string } {
+    if (node.kind !== "directory") throw ServiceError.of(notADirectory("create", realPath, kindOf(node)));
     let here = { node, realPath };
     for (const [index, name] of missing.entries())
-      here = { node: this.#put(here, name, directory(index === missing.length - 1 ? mode : 0o755)), realPath: below(here.realPath, name) };
+      here = {
+        node: this.#put(here, name, directory(index === missing.length - 1 ? mode : 0o755)),
+        realPath: below(here.realPath, name),
+      };
     return here;
   }
 
   /**
-   * Writes a file, in one step; missing directories are made.
-   *
-   * @param mode - when absent that of the file that is replaced, or 0644.
-   * @throws {ServiceError} 400 `not_a_file` when something else is there, 403 when the file may not be written.
+   * Writes a file atomically, with missing directories. @param mode - default: the replaced file's mode, or 0644.
+   * @throws {ServiceError} 400 `not_a_file` if the path exists and is not a file, 403 if the file is not writable.
    */
   writeFile(path: string, content: Uint8Array, mode: number | undefined): void {
     const place = this.writable(path);
@@ -147,26 +157,29 @@ export class FileTree {
       const directoryPath = place.realPath.slice(0, place.realPath.lastIndexOf("/")) || "/";
       const parent = this.locate(directoryPath, { follow: false, action: "write" });
       if (parent.node.kind !== "directory") return;
-      this.#put({ node: parent.node, realPath: parent.realPath }, place.realPath.slice(place.realPath.lastIndexOf("/") + 1), {
-        ...file,
-        mode: mode ?? place.node.mode,
-      });
+      this.#put(
+        { node: parent.node, realPath: parent.realPath },
+        place.realPath.slice(place.realPath.lastIndexOf("/") + 1),
+        {
+          ...file,
+          mode: mode ?? place.node.mode,
+        },
+      );
       return;
     }
     const parent = this.makeDirectories({ ...place, missing: place.missing.slice(0, -1) }, 0o755);
     this.#put(parent, place.missing.at(-1) ?? "", { ...file, mode: mode ?? 0o644 });
   }
 
-  /** Finds out where a file is to be written, and that it may be. A link is followed. */
+  /** Resolves the path of a file to write, following links, and checks that it is writable. */
   writable(path: string): Location {
     const place = this.locate(path, { follow: true, action: "write" });
     if (place.missing.length > 0) return place;
-    if (place.node.kind !== "file") throw notAFile("write", path, kindOf(place.node));
-    if ((place.node.mode & 0o200) === 0) throw notPermitted("write", path);
+    if (place.node.kind !== "file") throw ServiceError.of(notAFile("write", path, kindOf(place.node)));
+    if ((place.node.mode & 0o200) === 0) throw ServiceError.of(modeForbids("write", path));
     return place;
   }
 
-  /** Removes a thing with all that is in it. */
   remove(realPath: string): void {
     const { name, node: parent } = this.#parentOf(realPath);
     const node = parent.children.get(name);
@@ -177,7 +190,7 @@ export class FileTree {
     this.#tell({ type: "DELETE", path: realPath, node });
   }
 
-  /** Moves a thing; a file or link at the destination is replaced. */
+  /** Moves a file or directory; a file or link at the destination is replaced. */
   move(from: string, to: string): void {
     const source = this.#parentOf(from);
     const target = this.#parentOf(to);
@@ -190,29 +203,32 @@ export class FileTree {
     this.#tell({ type: "MOVE", path: from, node, destination: to, replaced });
   }
 
-  /** Puts a whole tree into a directory. Directories that exist stay and keep their mode, files and links are replaced. */
+  /** Merges a tree into a directory. Existing directories keep their mode; files and links are replaced. */
   merge(into: { readonly node: DirectoryNode; readonly realPath: string }, tree: DirectoryNode): void {
     for (const [name, node] of tree.children) {
       const known = into.node.children.get(name);
       const realPath = below(into.realPath, name);
       if (node.kind !== "directory") this.#put(into, name, node);
-      else this.merge({ node: known?.kind === "directory" ? known : this.#put(into, name, directory(node.mode)), realPath }, node);
-    }
-  }
-
-  /** @throws {ServiceError} 403 `protected_path` for what is never deleted or moved. */
-  refuseProtected(realPath: string, path: string, action: string): void {
-    for (const [kept, what] of protectedPaths) {
-      if (isWithin(realPath, kept))
-        throw new ServiceError(
-          403,
-          "protected_path",
-          `Cannot ${action} ${path}: it ${realPath === kept ? "is" : "holds"} ${what}. ${action === "delete" ? "Delete" : "Move"} what is in it instead.`,
+      else
+        this.merge(
+          { node: known?.kind === "directory" ? known : this.#put(into, name, directory(node.mode)), realPath },
+          node,
         );
     }
   }
 
-  #put<N extends TreeNode>(parent: { readonly node: DirectoryNode; readonly realPath: string }, name: string, node: N): N {
+  /** @throws {ServiceError} 403 `protected_path` for a path that cannot be deleted or moved. */
+  refuseProtected(realPath: string, path: string, action: "delete" | "move"): void {
+    for (const [kept, what] of protectedPaths)
+      if (isWithin(realPath, kept))
+        throw ServiceError.of(protectedPath(action, path, `it ${realPath === kept ? "is" : "holds"} ${what}`));
+  }
+
+  #put<N extends TreeNode>(
+    parent: { readonly node: DirectoryNode; readonly realPath: string },
+    name: string,
+    node: N,
+  ): N {
     const type = parent.node.children.has(name) ? "WRITE" : "CREATE";
     parent.node.children.set(name, node);
     parent.node.modified = new Date();
@@ -226,7 +242,7 @@ export class FileTree {
     let node = this.root;
     for (const part of names) {
       const next = node.children.get(part);
-      if (next?.kind !== "directory") throw notFound("find", realPath);
+      if (next?.kind !== "directory") throw ServiceError.of(pathMissing("find", realPath));
       node = next;
     }
     return { node, name };

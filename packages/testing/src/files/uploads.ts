@@ -1,24 +1,36 @@
-import type { MultipartPart } from "@shoal/router";
+import {
+  contentTooLarge,
+  destinationBelowFile,
+  duplicatePart,
+  fileExpected,
+  fileParts,
+  notADirectory,
+  partIndexTooHigh,
+  partRequired,
+  sameDestination,
+  textExpected,
+  unknownPart,
+  zipParts,
+} from "@shoal/contract/refusals";
+import { ServiceError, type MultipartPart } from "@shoal/router";
 import type { Readable } from "node:stream";
-import { invalidInput, notADirectory, tooLarge } from "./errors.ts";
 import { kindOf, type FileTree } from "./file-tree.ts";
 import { below, isWithin, normalisePath } from "./paths.ts";
 import { refuseConflicts, unpackZip } from "./zip.ts";
 
-/** Bytes of one write, or of one upload: what a test keeps in memory. */
+/** Maximum bytes of one write or upload, since tests keep them in memory. */
 export const maxUploadBytes = 256 * 1024 ** 2;
-/** Files of one upload. */
 const maxFiles = 1000;
 
 const partName = /^files\[(\d*)\]\[(dest_path|file)\]$/;
 
-/** Reads a stream whole. @throws {ServiceError} 413 above `limitBytes`. */
+/** Reads a stream to its end. @throws {ServiceError} 413 above `limitBytes`. */
 export async function readWhole(stream: Readable, what: string, limitBytes = maxUploadBytes): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > limitBytes) throw tooLarge(what, `${limitBytes} bytes`);
+    if (bytes > limitBytes) throw ServiceError.of(contentTooLarge(what, maxUploadBytes, `${maxUploadBytes} bytes`));
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -30,7 +42,7 @@ interface Incoming {
   content?: Buffer;
 }
 
-/** Writes several files; nothing appears before the whole request was read and is valid. */
+/** Writes several files, after the whole request is read and valid. */
 export async function uploadFiles(tree: FileTree, parts: AsyncIterable<MultipartPart>): Promise<void> {
   const files = new Map<string, Incoming>();
   const counts = { dest_path: 0, file: 0 };
@@ -38,20 +50,20 @@ export async function uploadFiles(tree: FileTree, parts: AsyncIterable<Multipart
   for await (const part of parts) {
     const [, index, field] = partName.exec(part.name) ?? [];
     if (index === undefined || (field !== "dest_path" && field !== "file"))
-      throw invalidInput(`body.${part.name}`, "unknown part; known are files[i][dest_path] and files[i][file], where i is a number");
-    if (Number(index) > maxFiles) throw invalidInput(`body.${part.name}`, `the number must be at most ${maxFiles}`);
+      throw ServiceError.of(unknownPart(part.name, fileParts));
+    if (Number(index) > maxFiles) throw ServiceError.of(partIndexTooHigh(part.name, maxFiles));
     const key = index === "" ? `[${counts[field]++}]` : String(Number(index));
     const file = files.get(key) ?? { label: index === "" ? `body.files${key}` : `body.files[${key}]` };
     files.set(key, file);
     const name = `${file.label}[${field}]`;
     if (part.kind === "field") {
-      if (field === "file") throw invalidInput(name, "must be a file: send the part with a filename");
-      if (file.path !== undefined) throw invalidInput(name, "is there twice");
+      if (field === "file") throw ServiceError.of(fileExpected(name));
+      if (file.path !== undefined) throw ServiceError.of(duplicatePart(name));
       file.path = normalisePath(part.value, name);
       tree.writable(file.path);
     } else {
-      if (field === "dest_path") throw invalidInput(name, "must be a text field: send the part without a filename");
-      if (file.content !== undefined) throw invalidInput(name, "is there twice");
+      if (field === "dest_path") throw ServiceError.of(textExpected(name));
+      if (file.content !== undefined) throw ServiceError.of(duplicatePart(name));
       file.content = await readWhole(part.stream, "The sum of the files", maxUploadBytes - usedBytes);
       usedBytes += file.content.length;
     }
@@ -60,44 +72,46 @@ export async function uploadFiles(tree: FileTree, parts: AsyncIterable<Multipart
 }
 
 function completed(tree: FileTree, files: readonly Incoming[]): { readonly path: string; readonly content: Buffer }[] {
-  if (files.length === 0) throw invalidInput("body.files", "required (expected parts files[0][dest_path] and files[0][file])");
+  if (files.length === 0)
+    throw ServiceError.of(partRequired("body.files", "parts files[0][dest_path] and files[0][file]"));
   const places: { readonly place: string; readonly label: string }[] = [];
   const ready = files.map(({ content, label, path }) => {
-    if (path === undefined) throw invalidInput(`${label}[dest_path]`, "required (expected the absolute path that the file is written to)");
-    if (content === undefined) throw invalidInput(`${label}[file]`, "required (expected a file)");
+    if (path === undefined)
+      throw ServiceError.of(partRequired(`${label}[dest_path]`, "the absolute path that the file is written to"));
+    if (content === undefined) throw ServiceError.of(partRequired(`${label}[file]`, "a file"));
     const { missing, realPath } = tree.writable(path);
     places.push({ place: below(realPath, ...missing), label });
     return { path, content };
   });
   for (const [index, { label, place }] of places.entries()) {
     for (const other of places.slice(0, index)) {
-      if (other.place === place) throw invalidInput(`${label}[dest_path]`, `leads to the same file as ${other.label}[dest_path]`);
-      if (isWithin(other.place, place)) throw invalidInput(`${label}[dest_path]`, `lies below ${other.label}[dest_path], which is a file`);
-      if (isWithin(place, other.place)) throw invalidInput(`${other.label}[dest_path]`, `lies below ${label}[dest_path], which is a file`);
+      if (other.place === place) throw ServiceError.of(sameDestination(label, other.label));
+      if (isWithin(other.place, place)) throw ServiceError.of(destinationBelowFile(label, other.label));
+      if (isWithin(place, other.place)) throw ServiceError.of(destinationBelowFile(other.label, label));
     }
   }
   return ready;
 }
 
-/** Unpacks an archive into a directory, which is made when missing; a refused or broken archive leaves nothing. */
+/** Unpacks an archive into a directory, which is made if missing. A refused or broken archive changes nothing. */
 export async function uploadZip(tree: FileTree, parts: AsyncIterable<MultipartPart>): Promise<void> {
   let path: string | undefined;
   let archive: Buffer | undefined;
   for await (const part of parts) {
     const name = `body.${part.name}`;
     if (part.name === "dest_path") {
-      if (part.kind === "file") throw invalidInput(name, "must be a text field: send the part without a filename");
-      if (path !== undefined) throw invalidInput(name, "is there twice");
+      if (part.kind === "file") throw ServiceError.of(textExpected(name));
+      if (path !== undefined) throw ServiceError.of(duplicatePart(name));
       path = normalisePath(part.value, name);
       destination(tree, path);
     } else if (part.name === "zip_file") {
-      if (part.kind === "field") throw invalidInput(name, "must be a file: send the part with a filename");
-      if (archive !== undefined) throw invalidInput(name, "is there twice");
+      if (part.kind === "field") throw ServiceError.of(fileExpected(name));
+      if (archive !== undefined) throw ServiceError.of(duplicatePart(name));
       archive = await readWhole(part.stream, "The archive");
-    } else throw invalidInput(name, "unknown part; known are zip_file and dest_path");
+    } else throw ServiceError.of(unknownPart(part.name, zipParts));
   }
-  if (path === undefined) throw invalidInput("body.dest_path", "required (expected the absolute path of a directory)");
-  if (archive === undefined) throw invalidInput("body.zip_file", "required (expected a file)");
+  if (path === undefined) throw ServiceError.of(partRequired("body.dest_path", "the absolute path of a directory"));
+  if (archive === undefined) throw ServiceError.of(partRequired("body.zip_file", "a file"));
   const unpacked = await unpackZip(archive);
   const found = destination(tree, path);
   if (found.missing.length === 0) refuseConflicts(found.node, unpacked, path);
@@ -106,6 +120,6 @@ export async function uploadZip(tree: FileTree, parts: AsyncIterable<MultipartPa
 
 function destination(tree: FileTree, path: string): ReturnType<FileTree["locate"]> {
   const found = tree.locate(path, { follow: true, action: "unpack into" });
-  if (found.node.kind !== "directory") throw notADirectory("unpack into", path, kindOf(found.node));
+  if (found.node.kind !== "directory") throw ServiceError.of(notADirectory("unpack into", path, kindOf(found.node)));
   return found;
 }

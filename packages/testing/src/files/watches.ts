@@ -1,14 +1,19 @@
+import {
+  foreignEventId,
+  tooManyWatches,
+  watchNotFound,
+  watchedPathMissing,
+  watchedPathNotADirectory,
+} from "@shoal/contract/refusals";
 import { ServiceError, type StreamFrame } from "@shoal/router";
 import type { FileSystemEvent } from "@shoal/schemas";
-import { createId } from "../ids.ts";
+import { createId } from "@shoal/primitives";
 import { EventLog } from "./event-log.ts";
 import { type Change, type FileTree, type TreeNode } from "./file-tree.ts";
 import { baseName, below, isWithin } from "./paths.ts";
 
 interface Watch {
-  /** As it was asked for: what events name. */
   readonly path: string;
-  /** Where the directory lies. */
   readonly realPath: string;
   readonly recursive: boolean;
   readonly log: EventLog<FileSystemEvent>;
@@ -17,7 +22,6 @@ interface Watch {
 
 const maxWatches = 10_000;
 
-/** The directory watches of one session. */
 export class Watches {
   readonly #tree: FileTree;
   readonly #watches = new Map<string, Watch>();
@@ -26,18 +30,11 @@ export class Watches {
     this.#tree = tree;
   }
 
-  /** @returns the watch's id. */
   start(path: string, recursive: boolean): string {
     const { missing, node, realPath } = this.#tree.locate(path, { follow: true, action: "watch" });
-    if (missing.length > 0)
-      throw new ServiceError(404, "not_found", `${path} does not exist. Make it with browsers.fs.createDirectory(), then watch it.`);
-    if (node.kind !== "directory") throw new ServiceError(400, "not_a_directory", `${path} is not a directory. Watch the directory that it is in.`);
-    if (this.#watches.size >= maxWatches)
-      throw new ServiceError(
-        429,
-        "too_many_watches",
-        `The session has ${maxWatches} watches, the most it can have. Stop one with browsers.fs.watch.stop().`,
-      );
+    if (missing.length > 0) throw ServiceError.of(watchedPathMissing(path));
+    if (node.kind !== "directory") throw ServiceError.of(watchedPathNotADirectory(path));
+    if (this.#watches.size >= maxWatches) throw ServiceError.of(tooManyWatches(maxWatches));
     const log = new EventLog<FileSystemEvent>();
     const stopListening = this.#tree.listen((change) => {
       tell(watch, change);
@@ -57,18 +54,13 @@ export class Watches {
     return id;
   }
 
-  /** @param lastEventId - of a reader that comes back. */
+  /** @param lastEventId - sent by a reader that resumes. */
   events(id: string, lastEventId: string | undefined): AsyncIterable<StreamFrame<FileSystemEvent>> {
     const { log } = this.#find(id);
     if (lastEventId === undefined) return log.read(0);
     const position = /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
-    if (position === undefined || position > log.lastId) {
-      throw new ServiceError(
-        400,
-        "bad_request",
-        `Last-Event-ID is not an id of this watch (the latest is ${log.lastId}). Send the id of an event that this watch sent, or leave the header out to get what is kept.`,
-      );
-    }
+    if (position === undefined || position > log.lastId)
+      throw ServiceError.of(foreignEventId("this watch", log.lastId));
     return log.read(position);
   }
 
@@ -77,7 +69,6 @@ export class Watches {
     this.#watches.delete(id);
   }
 
-  /** Ends all of them. */
   close(): void {
     for (const { end } of this.#watches.values()) end();
     this.#watches.clear();
@@ -85,8 +76,7 @@ export class Watches {
 
   #find(id: string): Watch {
     const watch = this.#watches.get(id);
-    if (watch === undefined)
-      throw new ServiceError(404, "not_found", `Watch ${id} was not found. It may have been stopped; start another with browsers.fs.watch.start().`);
+    if (watch === undefined) throw ServiceError.of(watchNotFound(id));
     return watch;
   }
 }
@@ -103,8 +93,10 @@ function tell(watch: Watch, change: Change): void {
     });
   };
   const sees = (path: string): boolean =>
-    path !== realPath && isWithin(realPath, path) && (recursive || !path.slice(realPath === "/" ? 1 : realPath.length + 1).includes("/"));
-  // The directory is gone, or elsewhere: that is the last of it.
+    path !== realPath &&
+    isWithin(realPath, path) &&
+    (recursive || !path.slice(realPath === "/" ? 1 : realPath.length + 1).includes("/"));
+  // The watched directory was removed or moved: the watch ends.
   if ((change.type === "DELETE" || change.type === "MOVE") && isWithin(change.path, realPath)) {
     if (change.type === "MOVE" && recursive)
       for (const [path, node] of contentOf(realPath, nodeAt(change, realPath)).reverse()) push("DELETE", path, node);
@@ -129,13 +121,11 @@ function tell(watch: Watch, change: Change): void {
   }
 }
 
-/** The path as the watch's caller knows it. */
 function shown(watch: Watch, path: string): string {
   if (path === watch.realPath) return watch.path;
   return below(watch.path, ...path.slice(watch.realPath === "/" ? 1 : watch.realPath.length + 1).split("/"));
 }
 
-/** What lies at a path at or below the one that a change is about. */
 function nodeAt({ node, path }: Change, realPath: string): TreeNode {
   let found = node;
   for (const name of realPath.slice(path.length).split("/").filter(Boolean)) {
@@ -146,8 +136,10 @@ function nodeAt({ node, path }: Change, realPath: string): TreeNode {
   return found;
 }
 
-/** Everything below a directory, what holds before what is held. */
 function contentOf(path: string, node: TreeNode): [path: string, node: TreeNode][] {
   if (node.kind !== "directory") return [];
-  return [...node.children].flatMap(([name, child]): [string, TreeNode][] => [[below(path, name), child], ...contentOf(below(path, name), child)]);
+  return [...node.children].flatMap(([name, child]): [string, TreeNode][] => [
+    [below(path, name), child],
+    ...contentOf(below(path, name), child),
+  ]);
 }

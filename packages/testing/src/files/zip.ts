@@ -1,21 +1,33 @@
+import {
+  contentTooLarge,
+  notADirectory,
+  notAFile,
+  unreadableArchive,
+  unsafeEntry,
+  unsafeReasons,
+  type UnsafeReason,
+} from "@shoal/contract/refusals";
+import { messageOf } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { strToU8, Zip, ZipDeflate } from "fflate";
 import { fromBufferPromise, getFileNameLowLevel, type Entry, type ZipFile } from "yauzl";
-import { tooLarge, unsafe } from "./errors.ts";
-import { directory, type DirectoryNode, type TreeNode } from "./file-tree.ts";
+import { directory, kindOf, type DirectoryNode, type TreeNode } from "./file-tree.ts";
 import { below } from "./paths.ts";
 
 const typeMask = 0o170000;
 const types = { file: 0o100000, directory: 0o040000, link: 0o120000 } as const;
-/** Bytes that an archive may unpack to. */
+/** Of one archive. */
 const maxUnpackedBytes = 256 * 1024 ** 2;
-/** How many times larger than its packed form an entry may be, from 64 MiB on. */
+/** Maximum compression ratio of an entry, from 64 MiB on. */
 const maxRatio = 250;
 const ratioFromBytes = 64 * 1024 ** 2;
-/** Entries of an archive. */
 const maxEntries = 20_000;
 
-/** Packs a directory's content: names relative to it and sorted, every directory with an entry of its own, links as links. */
+function unsafe(name: string, reason: UnsafeReason): ServiceError {
+  return ServiceError.of(unsafeEntry(name, reason));
+}
+
+/** Packs a directory's content: sorted relative names, an entry for every directory, links as links. */
 export function packZip(top: DirectoryNode): Uint8Array[] {
   const chunks: Uint8Array[] = [];
   const zip = new Zip((error, chunk) => {
@@ -35,7 +47,10 @@ export function packZip(top: DirectoryNode): Uint8Array[] {
     entry.attrs = ((types[node.kind] | node.mode) << 16) >>> 0;
     entry.mtime = node.modified;
     zip.add(entry);
-    entry.push(node.kind === "file" ? node.content : node.kind === "link" ? strToU8(node.target) : new Uint8Array(), true);
+    entry.push(
+      node.kind === "file" ? node.content : node.kind === "link" ? strToU8(node.target) : new Uint8Array(),
+      true,
+    );
   };
   walk(top, "");
   zip.end();
@@ -43,14 +58,15 @@ export function packZip(top: DirectoryNode): Uint8Array[] {
 }
 
 /**
- * Reads an archive into a tree of its own.
- *
- * @throws {ServiceError} 400 `unsafe_archive` for absolute names, `..`, names that collide, links that leave, devices and encryption; 400 `bad_request` for what is no
- *   archive or is damaged; 413 above a limit.
+ * @throws {ServiceError} 400 `unsafe_archive` for absolute names, `..`, names that collide, links that leave, devices
+ * and encryption; 400 `bad_request` for a damaged or other file; 413 above a limit.
  */
 export async function unpackZip(archive: Buffer): Promise<DirectoryNode> {
-  const zip = await reading(() => fromBufferPromise(archive, { autoClose: false, decodeStrings: false, validateEntrySizes: true }));
-  if (zip.entryCount > maxEntries) throw tooLarge("The number of entries in the archive", String(maxEntries));
+  const zip = await reading(() =>
+    fromBufferPromise(archive, { autoClose: false, decodeStrings: false, validateEntrySizes: true }),
+  );
+  if (zip.entryCount > maxEntries)
+    throw ServiceError.of(contentTooLarge("The number of entries in the archive", maxEntries));
   const top = directory();
   let bytes = 0;
   const entries = zip.eachEntry();
@@ -59,7 +75,10 @@ export async function unpackZip(archive: Buffer): Promise<DirectoryNode> {
     if (next.done === true) return top;
     const entry: Entry = next.value;
     bytes += entry.uncompressedSize;
-    if (bytes > maxUnpackedBytes) throw tooLarge("What the archive unpacks to", `${maxUnpackedBytes} bytes`);
+    if (bytes > maxUnpackedBytes)
+      throw ServiceError.of(
+        contentTooLarge("The unpacked content of the archive", maxUnpackedBytes, `${maxUnpackedBytes} bytes`),
+      );
     await place(top, zip, entry);
   }
 }
@@ -72,25 +91,22 @@ async function place(top: DirectoryNode, zip: ZipFile, entry: Entry): Promise<vo
   const names = namesOf(name);
   const { compressedSize, uncompressedSize } = entry;
   if (uncompressedSize > ratioFromBytes && uncompressedSize > maxRatio * compressedSize)
-    throw unsafe(
-      name,
-      `it unpacks to more than ${maxRatio} times its packed size, the most that is taken from 64 MiB on. Send such a file with upload`,
-    );
-  if (entry.isEncrypted()) throw unsafe(name, "it is encrypted. Make the archive without a password");
+    throw unsafe(name, unsafeReasons.ratio(maxRatio, "64 MiB"));
+  if (entry.isEncrypted()) throw unsafe(name, unsafeReasons.encrypted);
   const last = names.pop();
   if (last === undefined) {
-    if (kind !== "directory") throw unsafe(name, "it has no name");
+    if (kind !== "directory") throw unsafe(name, unsafeReasons.nameless);
     return;
   }
   let parent = top;
   for (const part of names) {
     const known = parent.children.get(part) ?? directory();
-    if (known.kind !== "directory") throw unsafe(name, `it lies below another entry that is a ${known.kind}`);
+    if (known.kind !== "directory") throw unsafe(name, unsafeReasons.belowOther(known.kind));
     parent.children.set(part, known);
     parent = known;
   }
   const known = parent.children.get(last);
-  if (known !== undefined && known.kind !== kind) throw unsafe(name, `it is a ${kind}, and another entry makes a ${known.kind} of the same name`);
+  if (known !== undefined && known.kind !== kind) throw unsafe(name, unsafeReasons.otherKind(kind, known.kind));
   const bits = unixMode & 0o777;
   if (kind === "directory") {
     const made = known?.kind === "directory" ? known : directory();
@@ -98,11 +114,17 @@ async function place(top: DirectoryNode, zip: ZipFile, entry: Entry): Promise<vo
     parent.children.set(last, made);
     return;
   }
-  if (known !== undefined) throw unsafe(name, "it is there twice");
+  if (known !== undefined) throw unsafe(name, unsafeReasons.duplicate);
   const content = await contentOf(zip, entry);
   const common = { mode: bits === 0 ? 0o644 : bits, modified: entry.getLastModDate() };
   if (kind === "file") parent.children.set(last, { kind, content, ...common });
-  else parent.children.set(last, { kind, target: checkTarget(name, names.length, content.toString("utf8")), ...common, mode: 0o777 });
+  else
+    parent.children.set(last, {
+      kind,
+      target: checkTarget(name, names.length, content.toString("utf8")),
+      ...common,
+      mode: 0o777,
+    });
 }
 
 function kindOfEntry(name: string, unixMode: number): TreeNode["kind"] {
@@ -115,29 +137,29 @@ function kindOfEntry(name: string, unixMode: number): TreeNode["kind"] {
     case types.link:
       return "link";
     default:
-      throw unsafe(name, "it is a device, a named pipe or a socket");
+      throw unsafe(name, unsafeReasons.device);
   }
 }
 
 function namesOf(name: string): string[] {
-  if (name === "" || name.includes("\0")) throw unsafe(name, "it has no name, or a NUL character in it");
-  if (name.includes("\\")) throw unsafe(name, "its name holds a backslash. Separate directories with /");
-  if (name.startsWith("/")) throw unsafe(name, "its name is absolute. Make the archive with relative names");
-  if (/^[A-Za-z]:/.test(name)) throw unsafe(name, "its name begins with a drive letter. Make the archive with relative names");
+  if (name === "") throw unsafe(name, unsafeReasons.nameless);
+  if (name.includes("\0")) throw unsafe(name, unsafeReasons.nul);
+  if (name.includes("\\")) throw unsafe(name, unsafeReasons.backslash);
+  if (name.startsWith("/")) throw unsafe(name, unsafeReasons.absolute);
+  if (/^[A-Za-z]:/.test(name)) throw unsafe(name, unsafeReasons.drive);
   const names = name.split("/").filter((part) => part !== "" && part !== ".");
-  if (names.includes("..")) throw unsafe(name, 'its name holds "..", which leads out of the directory');
+  if (names.includes("..")) throw unsafe(name, unsafeReasons.parent);
   return names;
 }
 
-/** @param depth - directories that the link lies in. */
+/** @param depth - directory depth of the link. */
 function checkTarget(name: string, depth: number, target: string): string {
-  if (target === "" || target.includes("\0")) throw unsafe(name, "it is a symbolic link without a proper target");
-  if (/^(?:[/\\]|[A-Za-z]:)/.test(target)) throw unsafe(name, "it is a symbolic link with an absolute target. Make it relative");
+  if (target === "" || target.includes("\0")) throw unsafe(name, unsafeReasons.targetless);
+  if (/^(?:[/\\]|[A-Za-z]:)/.test(target)) throw unsafe(name, unsafeReasons.absoluteLink);
   const parts = target.split("/").filter((part) => part !== "" && part !== ".");
   const leading = parts.findIndex((part) => part !== "..");
-  if ((leading === -1 ? parts.length : leading) > depth) throw unsafe(name, "it is a symbolic link that leads out of the directory");
-  if (leading !== -1 && parts.includes("..", leading))
-    throw unsafe(name, 'it is a symbolic link with ".." after a name, which may lead anywhere. Write its target without');
+  if ((leading === -1 ? parts.length : leading) > depth) throw unsafe(name, unsafeReasons.leavingLink);
+  if (leading !== -1 && parts.includes("..", leading)) throw unsafe(name, unsafeReasons.climbingLink);
   return target;
 }
 
@@ -145,22 +167,16 @@ async function contentOf(zip: ZipFile, entry: Entry): Promise<Buffer> {
   return reading(async () => Buffer.concat((await (await zip.openReadStreamPromise(entry)).toArray()) as Buffer[]));
 }
 
-/** Runs a step of the archive library, whose errors say what is wrong with the archive. */
 async function reading<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (ServiceError.isInstance(error)) throw error;
-    throw new ServiceError(
-      400,
-      "bad_request",
-      `body.zip_file: not a ZIP archive that can be read, or not all of it: ${error instanceof Error ? error.message : String(error)}. Nothing was unpacked.`,
-      { cause: error },
-    );
+    throw ServiceError.of(unreadableArchive(messageOf(error)), { cause: error });
   }
 }
 
-/** Refuses a tree that would replace a directory by something else, or the other way round. */
+/** Refuses a tree that would replace a directory with a file or link, or vice versa. */
 export function refuseConflicts(into: TreeNode, tree: DirectoryNode, path: string): void {
   if (into.kind !== "directory") return;
   for (const [name, node] of tree.children) {
@@ -168,17 +184,9 @@ export function refuseConflicts(into: TreeNode, tree: DirectoryNode, path: strin
     if (known === undefined) continue;
     const at = below(path, name);
     if (node.kind === "directory" && known.kind !== "directory")
-      throw new ServiceError(
-        400,
-        "not_a_directory",
-        `Cannot unpack a directory to ${at}: it is a ${known.kind}. Delete it first, or unpack into another directory.`,
-      );
+      throw ServiceError.of(notADirectory("unpack a directory to", at, kindOf(known)));
     if (node.kind !== "directory" && known.kind === "directory")
-      throw new ServiceError(
-        400,
-        "not_a_file",
-        `Cannot unpack a file to ${at}: it is a directory. Delete it first, or unpack into another directory.`,
-      );
+      throw ServiceError.of(notAFile("unpack a file to", at, kindOf(known)));
     if (node.kind === "directory") refuseConflicts(known, node, at);
   }
 }

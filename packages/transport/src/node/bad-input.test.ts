@@ -2,15 +2,21 @@ import { getProfile, watchEvents } from "@shoal/contract";
 import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { ApiError, ConnectionError, ContractError, createTransport, TimeoutError, type TransportOptions } from "../index.ts";
+import {
+  ApiError,
+  ConnectionError,
+  ContractError,
+  createTransport,
+  TimeoutError,
+  type TransportOptions,
+} from "../index.ts";
 import { failureOf, profile, reply, serve } from "./testing/misbehaving-server.ts";
 
-// More of the kind stands beside what it breaks: call.test.ts (JSON, pages, redirects), retry.test.ts (cut connections), event-stream.test.ts, transfer.test.ts.
+// Related tests: call.test.ts (JSON, pages, redirects), retry.test.ts (cut connections), event-stream.test.ts, transfer.test.ts.
 const apiKey = "sk_secret_0123456789";
 const params = { id_or_name: "p1" };
 const megabyte = 1_000_000;
 
-/** A server that answers each connection with whatever bytes the test wants. */
 async function serveBytes(answer: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -30,7 +36,6 @@ async function serveBytes(answer: (socket: Socket) => void) {
   };
 }
 
-/** Writes the same bytes until it has written so many, or nobody takes them any more. */
 function pour(socket: Socket, piece: Buffer, limitBytes: number): { readonly sent: () => number } {
   let sent = 0;
   const more = () => {
@@ -46,11 +51,11 @@ function pour(socket: Socket, piece: Buffer, limitBytes: number): { readonly sen
 const make = (server: { readonly baseUrl: string }, options: Partial<TransportOptions> = {}) =>
   createTransport({ baseUrl: server.baseUrl, apiKey, maxRetries: 0, ...options });
 
-describe("more than there should be", () => {
+describe("too much input", () => {
   it.each([
     ["one header", Buffer.alloc(65_536, "x"), "HTTP/1.1 200 OK\r\nx-long: "],
     ["many headers", Buffer.from("x-more: 0123456789\r\n".repeat(3000)), "HTTP/1.1 200 OK\r\n"],
-    ["interim answers", Buffer.from("HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n".repeat(1000)), ""],
+    ["interim responses", Buffer.from("HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n".repeat(1000)), ""],
   ])("of %s, 1 GB, is cut off", async (_, piece, start) => {
     let poured = { sent: () => 0 };
     await using server = await serveBytes((socket) => {
@@ -63,9 +68,13 @@ describe("more than there should be", () => {
   });
 
   it.each([
-    ["a body without end", {}, () => Buffer.alloc(megabyte, "[1,")],
-    ["a body that grows when it is unpacked", { "content-encoding": "gzip" }, () => gzipSync(Buffer.alloc(100 * megabyte, " "))],
-  ])("of %s is a ContractError, and the memory stays", async (_, headers, piece) => {
+    ["an endless body", {}, () => Buffer.alloc(megabyte, "[1,")],
+    [
+      "a body that grows when it is decompressed",
+      { "content-encoding": "gzip" },
+      () => gzipSync(Buffer.alloc(100 * megabyte, " ")),
+    ],
+  ])("of %s is a ContractError, and uses little memory", async (_, headers, piece) => {
     let closed = false;
     await using server = await serve((request, response) => {
       response.writeHead(200, { "content-type": "application/json", ...headers });
@@ -93,7 +102,7 @@ describe("more than there should be", () => {
   });
 });
 
-describe("what is no HTTP, or no text", () => {
+describe("invalid HTTP and invalid text", () => {
   it.each([
     "",
     "\0\0\0\0",
@@ -107,20 +116,25 @@ describe("what is no HTTP, or no text", () => {
     expect(ConnectionError.isInstance(error) && error.message).toContain(server.baseUrl);
   });
 
-  it("invalid UTF-8 in JSON and in events comes as replacement characters", async () => {
+  it("invalid UTF-8 in JSON and in events becomes replacement characters", async () => {
     const broken = Buffer.concat([Buffer.from('"w'), Buffer.from([0xc3, 0x28, 0xff]), Buffer.from('rk"')]);
     await using server = await serve((request, response) => {
       const events = request.url?.endsWith("/events") === true;
       response.writeHead(200, { "content-type": events ? "text/event-stream" : "application/json" });
-      response.write(events ? 'id: 1\ndata: {"type":"CREATE","path":"/a","name":' : `{"id":"p1","created_at":"${profile.created_at}","name":`);
+      response.write(
+        events
+          ? 'id: 1\ndata: {"type":"CREATE","path":"/a","name":'
+          : `{"id":"p1","created_at":"${profile.created_at}","name":`,
+      );
       response.write(broken);
       response.end(events ? "}\n\n" : "}");
     });
     expect(await make(server).call(getProfile, { params })).toMatchObject({ name: "w\uFFFD(\uFFFDrk" });
-    for await (const { name } of make(server).stream(watchEvents, { params: { id: "b1", watch_id: "w1" } })) expect(name).toBe("w\uFFFD(\uFFFDrk");
+    for await (const { name } of make(server).stream(watchEvents, { params: { id: "b1", watch_id: "w1" } }))
+      expect(name).toBe("w\uFFFD(\uFFFDrk");
   });
 
-  it("characters that are cut between two pieces come whole", async () => {
+  it("characters that are split between two chunks arrive whole", async () => {
     const bytes = Buffer.from(JSON.stringify({ ...profile, name: "größe 🐟" }));
     await using server = await serve((_, response) => {
       response.writeHead(200, { "content-type": "application/json" });
@@ -159,14 +173,18 @@ describe("a clock that jumps", () => {
   it.each(["2001-01-01", "2090-01-01"])("to %s changes neither waits nor limits", async (day) => {
     const inTwoSeconds = () => new Date(Math.floor(performance.timeOrigin + performance.now()) + 1000).toUTCString();
     await using server = await serve((_, response, count) => {
-      // The server's clock is right.
+      // The server's clock is correct.
       const now = new Date(performance.timeOrigin + performance.now()).toUTCString();
       if (count === 1) reply(response, 503, { code: "x", message: "x" }, { date: now, "retry-after": inTwoSeconds() });
       else if (count === 2) reply(response, 200, profile);
     });
     vi.useFakeTimers({ toFake: ["Date"], now: new Date(day) });
     const waits: number[] = [];
-    const transport = make(server, { maxRetries: 1, totalTimeoutMs: 30_000, hooks: { onRetry: ({ delayMs }) => void waits.push(delayMs) } });
+    const transport = make(server, {
+      maxRetries: 1,
+      totalTimeoutMs: 30_000,
+      hooks: { onRetry: ({ delayMs }) => void waits.push(delayMs) },
+    });
     expect(await transport.call(getProfile, { params })).toEqual(profile);
     expect(waits[0]).toBeLessThanOrEqual(2000);
     const limited = make(server, { timeoutMs: 200 }).call(getProfile, { params });
@@ -176,7 +194,7 @@ describe("a clock that jumps", () => {
 });
 
 describe("10,000 calls at once", () => {
-  it("are all answered, each with its own answer, over some hundred connections", async () => {
+  it("each receive their own response, over a few hundred connections", async () => {
     let most = 0;
     await using server = await serve((request, response) => {
       const id = request.url?.split("/").at(-1) ?? "";
@@ -191,7 +209,9 @@ describe("10,000 calls at once", () => {
       },
     });
     const results = await Promise.allSettled(
-      Array.from({ length: 10_000 }, (_, index) => transport.call(getProfile, { params: { id_or_name: String(index) } })),
+      Array.from({ length: 10_000 }, (_, index) =>
+        transport.call(getProfile, { params: { id_or_name: String(index) } }),
+      ),
     );
     const wrong = results.filter((result, index) =>
       result.status === "fulfilled"
@@ -201,11 +221,11 @@ describe("10,000 calls at once", () => {
     expect(wrong).toEqual([]);
     expect(server.seen).toHaveLength(10_000);
     expect(most).toBeGreaterThan(1);
-    // A connection that has just been used is not always free at once.
+    // A used connection is not always free immediately.
     expect(most).toBeLessThan(800);
   });
 
-  it("wait for their turn no longer than their signal lets them", async () => {
+  it("stop waiting for their turn when their signal aborts", async () => {
     await using server = await serve((_, response, count) => {
       if (count > 1) reply(response, 200, profile);
     });
@@ -227,6 +247,6 @@ describe("10,000 calls at once", () => {
     first.abort("first");
     expect(await holding).toBe("first");
     expect(await third).toEqual(profile);
-    expect(() => make(server, { maxConcurrency: 0 })).toThrow("maxConcurrency must be 1 or more");
+    expect(() => make(server, { maxConcurrency: 0 })).toThrow("maxConcurrency must be at least 1");
   });
 });

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import type { EdgeReport } from "./testing/edge-script.ts";
 import { profile, reply, serve } from "./testing/misbehaving-server.ts";
 
-/** What edge runtimes have in common (WinterTC's minimum common API), as far as anything here may need it. */
+/** The globals of edge runtimes (WinterTC's minimum common API) that the packages may use. */
 const webGlobals = [
   "AbortController",
   "AbortSignal",
@@ -47,7 +47,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-it("runs where there is nothing of Node's, only the web's globals", async () => {
+it("runs with only the web's globals, without those of Node", async () => {
   const { outputFiles } = await build({
     entryPoints: [join(import.meta.dirname, "testing/edge-script.ts")],
     bundle: true,
@@ -59,22 +59,33 @@ it("runs where there is nothing of Node's, only the web's globals", async () => 
   await using server = await serve((request, response) => {
     const { pathname } = new URL(request.url ?? "", "http://x");
     void textOf(request).then((body) => {
-      if (request.method !== "GET") reply(response, body.includes("hello") || body.includes('filename="a.txt"') ? 201 : 400);
+      if (request.method !== "GET")
+        reply(response, body.includes("hello") || body.includes('filename="a.txt"') ? 201 : 400);
       else if (pathname === "/profiles") reply(response, 200, [profile]);
-      else if (pathname === "/profiles/missing") reply(response, 404, { code: "not_found", message: "No such profile." });
+      else if (pathname === "/profiles/missing")
+        reply(response, 404, { code: "not_found", message: "No such profile." });
       else if (pathname.startsWith("/profiles/")) reply(response, 200, profile);
       else if (pathname.endsWith("/events"))
-        response.writeHead(200, { "content-type": "text/event-stream" }).end('id: 1\ndata: {"type":"CREATE","path":"/a"}\n\n');
+        response
+          .writeHead(200, { "content-type": "text/event-stream" })
+          .end('id: 1\ndata: {"type":"CREATE","path":"/a"}\n\n');
       else response.writeHead(200, { "content-type": "application/octet-stream" }).end("bytes");
     });
   });
   const { promise, resolve } = Promise.withResolvers<EdgeReport>();
-  // The context has these of its own, but the globals above make those of this one.
+  // The context has its own versions of these, but the globals above return this realm's.
   const { ArrayBuffer, Uint8Array, Error, TypeError } = globalThis;
   const globals = Object.fromEntries(webGlobals.map((name) => [name, Reflect.get(globalThis, name) as unknown]));
   runInContext(
     outputFiles[0]?.text ?? "",
-    createContext({ ...globals, ArrayBuffer, Uint8Array, Error, TypeError, edge: { baseUrl: server.baseUrl, report: resolve } }),
+    createContext({
+      ...globals,
+      ArrayBuffer,
+      Uint8Array,
+      Error,
+      TypeError,
+      edge: { baseUrl: server.baseUrl, report: resolve },
+    }),
   );
   expect({ ...(await promise) }).toEqual({
     process: "undefined",

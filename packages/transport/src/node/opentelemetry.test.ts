@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 describe("openTelemetryHooks", () => {
-  it("makes a span of every try below the caller's own, and sends the trace along", async () => {
+  it("creates a span for every attempt under the caller's span, and propagates the trace", async () => {
     await using server = await serve((_, response, count) => {
       reply(response, count === 1 ? 503 : 200, profile, { "retry-after-ms": "1" });
     });
@@ -59,15 +59,23 @@ describe("openTelemetryHooks", () => {
       attributes: { "http.response.status_code": 200, "http.request.resend_count": 1 },
     });
     const traceId = mine?.spanContext().traceId;
-    expect([first, second].map((span) => span?.parentSpanContext?.spanId)).toEqual([mine?.spanContext().spanId, mine?.spanContext().spanId]);
+    expect([first, second].map((span) => span?.parentSpanContext?.spanId)).toEqual([
+      mine?.spanContext().spanId,
+      mine?.spanContext().spanId,
+    ]);
     expect(server.seen.map(({ headers }) => headers.traceparent)).toEqual(
       [first, second].map((span) => `00-${traceId ?? ""}-${span?.spanContext().spanId ?? ""}-01`),
     );
   });
 
-  it("ends the span of a try that gets no answer, and holds neither key nor query", async () => {
+  it("ends the span of a failed attempt, and records neither key nor query", async () => {
     await using server = await serve((request) => request.socket.destroy());
-    const transport = createTransport({ baseUrl: server.baseUrl, apiKey, maxRetries: 0, hooks: openTelemetryHooks(api) });
+    const transport = createTransport({
+      baseUrl: server.baseUrl,
+      apiKey,
+      maxRetries: 0,
+      hooks: openTelemetryHooks(api),
+    });
     await failureOf(transport.call(listProfiles, { query: { query: "what people typed" } }));
     const spans = exporter.getFinishedSpans();
     expect(spans).toHaveLength(1);
@@ -78,13 +86,18 @@ describe("openTelemetryHooks", () => {
     expect(JSON.stringify(spans[0]?.attributes)).not.toMatch(/sk_secret|typed/);
   });
 
-  it("goes together with other hooks, in their order", async () => {
+  it("works together with other hooks, in their order", async () => {
     await using server = await serve((_, response) => {
       reply(response, 200, profile);
     });
     const seen: (string | null)[] = [];
-    const hooks = [openTelemetryHooks(api), { onRequest: ({ headers }: { headers: Headers }) => void seen.push(headers.get("traceparent")) }];
-    await createTransport({ baseUrl: server.baseUrl, apiKey, hooks }).call(getProfile, { params: { id_or_name: "p1" } });
+    const hooks = [
+      openTelemetryHooks(api),
+      { onRequest: ({ headers }: { headers: Headers }) => void seen.push(headers.get("traceparent")) },
+    ];
+    await createTransport({ baseUrl: server.baseUrl, apiKey, hooks }).call(getProfile, {
+      params: { id_or_name: "p1" },
+    });
     expect(seen).toEqual([expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)]);
     expect(exporter.getFinishedSpans()).toHaveLength(1);
   });

@@ -18,7 +18,9 @@ const passed: string[] = [];
 beforeAll(async () => {
   server = await serve((request, response) => {
     if (request.url?.endsWith("/events") === true)
-      response.writeHead(200, { "content-type": "text/event-stream" }).end('id: 1\ndata: {"type":"CREATE","path":"/a"}\n\n');
+      response
+        .writeHead(200, { "content-type": "text/event-stream" })
+        .end('id: 1\ndata: {"type":"CREATE","path":"/a"}\n\n');
     else
       request
         .on("end", () => {
@@ -42,33 +44,49 @@ afterAll(async () => {
 });
 
 describe("proxy", () => {
-  it("of a dispatcher, given with fetch, carries the calls", async () => {
+  it("of a dispatcher, passed with fetch, carries the calls", async () => {
     await using dispatcher = closing(new undici.ProxyAgent(`http://user:pass@127.0.0.1:${proxy.port}`));
     const transport = createTransport({ baseUrl: server.baseUrl, apiKey, fetch: fetchVia(undici, dispatcher.agent) });
     passed.length = 0;
     expect(await transport.call(getProfile, { params })).toEqual(profile);
-    await transport.call(writeFile, { params: { id: "b1" }, query: { path: "/a" }, body: new Blob(["content"]).stream() });
-    for await (const event of transport.stream(watchEvents, { params: { id: "b1", watch_id: "w1" } })) expect(event.path).toBe("/a");
+    await transport.call(writeFile, {
+      params: { id: "b1" },
+      query: { path: "/a" },
+      body: new Blob(["content"]).stream(),
+    });
+    for await (const event of transport.stream(watchEvents, { params: { id: "b1", watch_id: "w1" } }))
+      expect(event.path).toBe("/a");
     expect(server.seen).toHaveLength(3);
     expect(passed).toContain(new URL(server.baseUrl).host);
   });
 
-  it("that refuses its password is a ConnectionError, without the password or the key", async () => {
+  it("that rejects its password causes a ConnectionError, without the password or the key", async () => {
     await using dispatcher = closing(new undici.ProxyAgent(`http://user:wr0ngpassw0rd@127.0.0.1:${proxy.port}`));
-    const transport = createTransport({ baseUrl: server.baseUrl, apiKey, maxRetries: 0, fetch: fetchVia(undici, dispatcher.agent) });
+    const transport = createTransport({
+      baseUrl: server.baseUrl,
+      apiKey,
+      maxRetries: 0,
+      fetch: fetchVia(undici, dispatcher.agent),
+    });
     const error = await failureOf(transport.call(getProfile, { params }));
     expect(ConnectionError.isInstance(error)).toBe(true);
     expect(String(error) + String((error as Error).cause)).not.toMatch(/wr0ng|sk_secret/);
   });
 
-  it("of the environment is used where Node is told so (NODE_USE_ENV_PROXY=1)", async () => {
+  it("of the environment is used with NODE_USE_ENV_PROXY=1", async () => {
     passed.length = 0;
     const { host } = new URL(server.baseUrl);
     const { stdout } = await promisify(execFile)(
       process.execPath,
       ["--conditions=@shoal/source", "--no-warnings", join(import.meta.dirname, "testing/one-call.ts"), server.baseUrl],
       {
-        env: { ...process.env, NODE_USE_ENV_PROXY: "1", HTTP_PROXY: `http://user:pass@127.0.0.1:${proxy.port}`, NO_PROXY: "", no_proxy: "" },
+        env: {
+          ...process.env,
+          NODE_USE_ENV_PROXY: "1",
+          HTTP_PROXY: `http://user:pass@127.0.0.1:${proxy.port}`,
+          NO_PROXY: "",
+          no_proxy: "",
+        },
       },
     );
     expect(stdout.trim()).toBe("p1");

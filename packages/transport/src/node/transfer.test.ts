@@ -9,7 +9,15 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
-import { ApiError, ConnectionError, ContractError, createTransport, TimeoutError, type TransportOptions, type UploadProgress } from "../index.ts";
+import {
+  ApiError,
+  ConnectionError,
+  ContractError,
+  createTransport,
+  TimeoutError,
+  type TransportOptions,
+  type UploadProgress,
+} from "../index.ts";
 import { fileFromPath } from "./index.ts";
 import { failureOf, reply, serve, type TestServer } from "./testing/misbehaving-server.ts";
 
@@ -24,7 +32,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
 }
-/** Reads a body to its end without keeping it; what is cut off never ends. */
+/** Reads a body to its end without storing it; never resolves for an incomplete body. */
 function countOf(request: IncomingMessage): Promise<number> {
   return new Promise((resolve) => {
     let bytes = 0;
@@ -35,13 +43,14 @@ function countOf(request: IncomingMessage): Promise<number> {
       });
   });
 }
-const streamFrom = (chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>) => NodeStream.from(chunks) as ReadableStream<Uint8Array>;
+const streamFrom = (chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>) =>
+  NodeStream.from(chunks) as ReadableStream<Uint8Array>;
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
-/** Watches how much memory is in use, garbage not counted: what the system gives a busy process says little. */
+/** Measures memory in use without garbage; the size of the process would say little. */
 function memoryWatch() {
   const inUse = (): number => {
-    // Buffers are freed behind the first collection's back; the second waits for that.
+    // Buffers are freed after the first collection; the second collection waits for that.
     collectGarbage();
     collectGarbage();
     const { heapUsed, arrayBuffers } = process.memoryUsage();
@@ -51,7 +60,7 @@ function memoryWatch() {
   let steps = 0;
   let peak = before;
   return {
-    /** Told how many bytes have moved; looks every 32 MiB. */
+    /** Receives the number of transferred bytes; measures every 32 MiB. */
     at(bytes: number): void {
       if (bytes < (steps + 1) * 32 * mebibyte) return;
       steps += 1;
@@ -82,7 +91,7 @@ describe("upload of bytes", () => {
     ["an ArrayBuffer", () => new TextEncoder().encode("päyload").buffer, 8],
     ["a stream", () => streamOf("pä", "", "yload"), undefined],
     ["nothing", () => "", 0],
-  ])("sends %s, with its length where it is known", async (_, body, length) => {
+  ])("sends %s, with its length if it is known", async (_, body, length) => {
     const bodies: string[] = [];
     await using server = await serve((request, response) => {
       void bodyOf(request).then((bytes) => {
@@ -100,16 +109,16 @@ describe("upload of bytes", () => {
     expect(server.seen[0]?.headers["content-length"]).toBe(length === undefined ? undefined : String(length));
   });
 
-  it.each([[{ path: "/a" }], [7], [[1, 2]]])("refuses %j before anything is sent", async (body) => {
+  it.each([[{ path: "/a" }], [7], [[1, 2]]])("rejects %j before sending it", async (body) => {
     await using server = await serve((_, response) => {
       reply(response, 201);
     });
     const error = await failureOf(make(server).call(writeFile, { params, query, body: body as unknown as string }));
-    expect(String(error)).toContain("TypeError: What is to be uploaded must be a string, a Blob");
+    expect(String(error)).toContain("TypeError: The upload must be a string, a Blob");
     expect(server.seen).toHaveLength(0);
   });
 
-  it("repeats bytes and files, but no stream", async () => {
+  it("retries bytes and files, but not streams", async () => {
     const bodies: string[] = [];
     await using server = await serve((request, response, count) => {
       void bodyOf(request).then((bytes) => {
@@ -124,19 +133,23 @@ describe("upload of bytes", () => {
     expect(bodies).toHaveLength(3);
   });
 
-  it("tells how far it is", async () => {
+  it("reports progress", async () => {
     await using server = await serve((request, response) => {
       void countOf(request).then((bytes) => {
         reply(response, bytes === mebibyte ? 201 : 400);
       });
     });
     const seen: UploadProgress[] = [];
-    await make(server).call(writeFile, { params, query, body: new Uint8Array(mebibyte) }, { onUploadProgress: (progress) => seen.push(progress) });
+    await make(server).call(
+      writeFile,
+      { params, query, body: new Uint8Array(mebibyte) },
+      { onUploadProgress: (progress) => seen.push(progress) },
+    );
     expect(seen.map((progress) => progress.sentBytes)).toEqual([0.25, 0.5, 0.75, 1].map((part) => part * mebibyte));
     expect(seen.every((progress) => progress.totalBytes === mebibyte)).toBe(true);
   });
 
-  it("takes as long as bytes move, and ends when they do not", async () => {
+  it("continues while bytes move, and ends when they stop", async () => {
     await using server = await serve((request, response) => {
       void countOf(request).then(() => {
         reply(response, 201);
@@ -151,10 +164,10 @@ describe("upload of bytes", () => {
     const transport = make(server, { timeoutMs: 4_000 });
     await transport.call(writeFile, { params, query, body: streamFrom(slow(Array.from({ length: 25 }, () => 200))) });
     const error = await failureOf(transport.call(writeFile, { params, query, body: streamFrom(slow([1, 10_000])) }));
-    expect(TimeoutError.isInstance(error) && error.message).toContain("the upload did not get on");
+    expect(TimeoutError.isInstance(error) && error.message).toContain("the upload made no progress");
   });
 
-  it("rejects with what the source fails with, and lets go of it when the service does not want it", async () => {
+  it("rejects with the error of the source, and closes the source when the service rejects the upload", async () => {
     await using server = await serve((_, response) => {
       response.shouldKeepAlive = false;
       reply(response, 413, { code: "payload_too_large", message: "Too much." });
@@ -181,10 +194,12 @@ describe("upload of bytes", () => {
     await expect.poll(() => cancelled).toBe(true);
     const used = streamOf("x");
     used.getReader();
-    expect(String(await failureOf(make(server).call(writeFile, { params, query, body: used })))).toContain("already being read");
+    expect(String(await failureOf(make(server).call(writeFile, { params, query, body: used })))).toContain(
+      "already being read",
+    );
   });
 
-  it("is not sent on by a redirect", async () => {
+  it("is not forwarded by a redirect", async () => {
     await using server = await serve((request, response) => {
       request.resume();
       response.writeHead(307, { location: "http://127.0.0.1:9/elsewhere" }).end();
@@ -210,15 +225,18 @@ describe("upload of bytes", () => {
         cancelled = true;
       },
     });
-    expect(await failureOf(make(server).call(writeFile, { params, query, body }, { signal: controller.signal }))).toBe("enough");
+    expect(await failureOf(make(server).call(writeFile, { params, query, body }, { signal: controller.signal }))).toBe(
+      "enough",
+    );
     await expect.poll(() => cancelled).toBe(true);
   });
 });
 
 describe("multipart upload", () => {
-  /** Parses as any other server would. */
   async function formOf(request: IncomingMessage): Promise<FormData> {
-    return new Response(new Uint8Array(await bodyOf(request)), { headers: { "content-type": request.headers["content-type"] ?? "" } }).formData();
+    return new Response(new Uint8Array(await bodyOf(request)), {
+      headers: { "content-type": request.headers["content-type"] ?? "" },
+    }).formData();
   }
   const receiving = (received: FormData[]) =>
     serve((request, response) => {
@@ -233,7 +251,7 @@ describe("multipart upload", () => {
       );
     });
 
-  it("names parts as the wire does, text before files", async () => {
+  it("names parts for the wire, text before files", async () => {
     const received: FormData[] = [];
     await using server = await receiving(received);
     const files = [
@@ -241,12 +259,24 @@ describe("multipart upload", () => {
       { dest_path: "/b", file: "text as a file" },
     ];
     await make(server).call(uploadFiles, { params, body: { files } });
-    await make(server).call(uploadZip, { params, body: { zip_file: streamFrom([new Uint8Array(3)]), dest_path: "/c" } });
+    await make(server).call(uploadZip, {
+      params,
+      body: { zip_file: streamFrom([new Uint8Array(3)]), dest_path: "/c" },
+    });
     const [many, zip] = received;
-    expect([...(many?.keys() ?? [])]).toEqual(["files[0][dest_path]", "files[0][file]", "files[1][dest_path]", "files[1][file]"]);
+    expect([...(many?.keys() ?? [])]).toEqual([
+      "files[0][dest_path]",
+      "files[0][file]",
+      "files[1][dest_path]",
+      "files[1][file]",
+    ]);
     expect([...(zip?.keys() ?? [])]).toEqual(["dest_path", "zip_file"]);
     const [first, second] = [many?.get("files[0][file]"), many?.get("files[1][file]")];
-    expect(first instanceof File && [first.name, first.type, await first.text()]).toEqual(["1.txt", "text/plain", "one"]);
+    expect(first instanceof File && [first.name, first.type, await first.text()]).toEqual([
+      "1.txt",
+      "text/plain",
+      "one",
+    ]);
     expect(second instanceof File && [second.name, second.type, await second.text()]).toEqual([
       "unknown_file",
       "application/octet-stream",
@@ -256,7 +286,7 @@ describe("multipart upload", () => {
     expect(server.seen[1]?.headers).toMatchObject({ "transfer-encoding": "chunked" });
   });
 
-  it("sends scalars as text, an object without a file as JSON, and leaves out what is absent", async () => {
+  it("sends scalars as text, an object without a file as JSON, and omits undefined fields", async () => {
     const received: FormData[] = [];
     await using server = await receiving(received);
     const endpoint = defineEndpoint({
@@ -280,7 +310,9 @@ describe("multipart upload", () => {
       responses: { 200: json(z.unknown()), 201: empty },
       errors: [],
     });
-    await make(server).call(endpoint, { body: { name: "ä\r\nb", force: true, count: 3, source: { kind: "git" }, names: ["x", "y"], code: "c" } });
+    await make(server).call(endpoint, {
+      body: { name: "ä\r\nb", force: true, count: 3, source: { kind: "git" }, names: ["x", "y"], code: "c" },
+    });
     expect(Object.fromEntries(received[0] ?? [])).toMatchObject({
       name: "ä\r\nb",
       force: "true",
@@ -293,21 +325,31 @@ describe("multipart upload", () => {
     expect(received[0]?.has("missing")).toBe(false);
   });
 
-  it("cannot be broken out of by names, paths or content", async () => {
+  it("escapes names, paths and content", async () => {
     const received: FormData[] = [];
     await using server = await receiving(received);
     const transport = make(server);
     const hostile = fc.oneof(
       fc.string({ unit: "binary" }),
-      fc.constantFrom('a"; name="evil', "a\r\ncontent-type: text/html\r\n\r\n", "a\0b", "--", '\\"', "../../etc/passwd"),
+      fc.constantFrom(
+        'a"; name="evil',
+        "a\r\ncontent-type: text/html\r\n\r\n",
+        "a\0b",
+        "--",
+        '\\"',
+        "../../etc/passwd",
+      ),
     );
     await fc.assert(
       fc.asyncProperty(hostile, hostile, fc.uint8Array({ maxLength: 300 }), async (name, path, content) => {
         received.length = 0;
-        await transport.call(uploadFiles, { params, body: { files: [{ dest_path: path, file: new File([new Uint8Array(content)], name) }] } });
+        await transport.call(uploadFiles, {
+          params,
+          body: { files: [{ dest_path: path, file: new File([new Uint8Array(content)], name) }] },
+        });
         const form = received[0];
         expect([...(form?.keys() ?? [])]).toEqual(["files[0][dest_path]", "files[0][file]"]);
-        // FormData reads text as UTF-8, in which half a surrogate pair has no form.
+        // FormData reads text as UTF-8, which cannot encode half a surrogate pair.
         expect(form?.get("files[0][dest_path]")).toBe(path.toWellFormed());
         const file = form?.get("files[0][file]");
         expect(file instanceof File && new Uint8Array(await file.arrayBuffer())).toEqual(new Uint8Array(content));
@@ -328,14 +370,18 @@ describe("multipart upload", () => {
     const onUploadProgress = ({ sentBytes }: UploadProgress) => {
       memory.at(sentBytes);
     };
-    await make(server, { maxRetries: 0 }).call(uploadFiles, { params, body: { files: [{ dest_path: "/big", file }] } }, { onUploadProgress });
+    await make(server, { maxRetries: 0 }).call(
+      uploadFiles,
+      { params, body: { files: [{ dest_path: "/big", file }] } },
+      { onUploadProgress },
+    );
     expect(memory.result().steps).toBe(8);
     expect(memory.result().growthBytes).toBeLessThan(96 * mebibyte);
   });
 });
 
 describe("fileFromPath", () => {
-  it("refuses what is not a regular file, and tells when it changed meanwhile", async () => {
+  it("rejects anything but a regular file, and detects changes during the upload", async () => {
     await expect(fileFromPath(join(folder, "missing"))).rejects.toMatchObject({ code: "ENOENT" });
     await expect(fileFromPath(folder)).rejects.toThrow("is not a regular file but a directory");
     const path = join(folder, "small");
@@ -350,7 +396,7 @@ describe("fileFromPath", () => {
 });
 
 describe("download", () => {
-  it("gives the bytes as a stream, with size, type, name and progress", async () => {
+  it("returns the bytes as a stream, with size, type, name and progress", async () => {
     await using server = await serve((_, response) => {
       response.writeHead(200, {
         "content-type": "application/octet-stream",
@@ -360,7 +406,11 @@ describe("download", () => {
       response.end("päyload!");
     });
     const seen: unknown[] = [];
-    const file = await make(server).download(readFile, { params, query }, { onDownloadProgress: (progress) => seen.push(progress) });
+    const file = await make(server).download(
+      readFile,
+      { params, query },
+      { onDownloadProgress: (progress) => seen.push(progress) },
+    );
     expect(file).toMatchObject({ sizeBytes: 9, contentType: "application/octet-stream", fileName: "ä b.txt" });
     expect(await new Response(file.stream).text()).toBe("päyload!");
     expect(seen).toEqual([{ receivedBytes: 9, totalBytes: 9 }]);
@@ -382,7 +432,7 @@ describe("download", () => {
     await file.stream.cancel();
   });
 
-  it("rejects when the connection breaks in the middle, or nothing comes any more", async () => {
+  it("rejects when the connection breaks, or when no more bytes arrive", async () => {
     await using server = await serve((request, response, count) => {
       response.writeHead(200, { "content-length": "1000" });
       response.write("some", () => {
@@ -396,7 +446,7 @@ describe("download", () => {
     expect(TimeoutError.isInstance(await failureOf(new Response(silent.stream).text()))).toBe(true);
   });
 
-  it("does not take a slow reader for a silent service", async () => {
+  it("does not treat a slow reader as a silent service", async () => {
     await using server = await serve((_, response) => {
       response.writeHead(200).end("done");
     });
@@ -405,7 +455,7 @@ describe("download", () => {
     expect(await new Response(file.stream).text()).toBe("done");
   });
 
-  it("refuses a page instead of a file, and closes the connection", async () => {
+  it("rejects a page instead of a file, and closes the connection", async () => {
     await using server = await serve((_, response) => {
       response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).write("<html>");
     });

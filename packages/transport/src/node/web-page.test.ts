@@ -29,9 +29,15 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
   if (pathname.endsWith("/redirect")) response.writeHead(302, { location: "/elsewhere" }).end();
   else if (pathname === "/api/profiles") {
     const last = searchParams.has("offset");
-    reply(response, 200, [{ ...profile, id: last ? "p2" : "p1" }], last ? {} : { "x-has-more": "true", "x-next-offset": "1" });
+    reply(
+      response,
+      200,
+      [{ ...profile, id: last ? "p2" : "p1" }],
+      last ? {} : { "x-has-more": "true", "x-next-offset": "1" },
+    );
   } else if (pathname.startsWith("/api/profiles")) reply(response, 200, profile);
-  else if (request.method !== "GET") reply(response, body.includes("hello") || body.includes('name="files[0][file]"; filename="a.txt"') ? 201 : 400);
+  else if (request.method !== "GET")
+    reply(response, body.includes("hello") || body.includes('name="files[0][file]"; filename="a.txt"') ? 201 : 400);
   else if (pathname.endsWith("/events")) {
     const id = Number(request.headers["last-event-id"] ?? 0) + 1;
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -77,7 +83,14 @@ it.skipIf(chromium === undefined && process.env.SHOAL_REQUIRE_ALL !== "1").each(
     const folder = await mkdtemp(join(tmpdir(), "shoal-page-"));
     const browser = spawn(
       chromium ?? "chromium",
-      ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", `--user-data-dir=${folder}`, `${server.baseUrl}/`],
+      [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--remote-debugging-port=0",
+        `--user-data-dir=${folder}`,
+        `${server.baseUrl}/`,
+      ],
       { stdio: "ignore", detached: true },
     );
     const ended = once(browser, "exit");
@@ -91,7 +104,7 @@ it.skipIf(chromium === undefined && process.env.SHOAL_REQUIRE_ALL !== "1").each(
         refused: "connection_failed",
       });
     } finally {
-      // The whole group: on Debian the program is a shell script, and the browser its child.
+      // Kill the whole group: on Debian the program is a shell script, and the browser its child.
       if (browser.pid !== undefined) process.kill(-browser.pid, "SIGKILL");
       await ended;
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -1,5 +1,5 @@
 #compdef shoal
-# Completes shoal in zsh. Put into ~/.zshrc, behind compinit: source <(shoal completion zsh)
+# Completes shoal in zsh. Put into ~/.zshrc, after compinit: source <(shoal completion zsh)
 _shoal() {
   local line
   local -a candidates

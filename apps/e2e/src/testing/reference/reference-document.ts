@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 
-/** A JSON schema of the wire reference. */
 export interface ReferenceSchema {
   readonly $ref?: string;
   readonly type?: string;
@@ -32,7 +31,6 @@ interface Response {
   readonly content?: Content;
 }
 
-/** One answer of an operation. */
 export interface ReferenceAnswer {
   readonly status: number;
   readonly content: Content;
@@ -45,15 +43,12 @@ interface Parameter {
   readonly schema: ReferenceSchema;
 }
 
-/** One operation of the wire reference. */
 export interface ReferenceOperation {
   readonly method: string;
   readonly path: string;
   readonly query: readonly Parameter[];
   readonly body: Content | undefined;
-  /** The answers with a 2xx status. */
   readonly answers: readonly ReferenceAnswer[];
-  /** The answers with a 4xx or 5xx status. */
   readonly errors: readonly ReferenceAnswer[];
 }
 
@@ -63,22 +58,31 @@ interface Operation {
   readonly responses: Readonly<Record<string, Response>>;
 }
 
-const document = JSON.parse(readFileSync(new URL("../../../reference/reference.openapi.json", import.meta.url), "utf8")) as {
-  readonly components: { readonly responses: Readonly<Record<string, Response>>; readonly schemas: Readonly<Record<string, ReferenceSchema>> };
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>> & { readonly parameters?: readonly Parameter[] }>>;
+const document = JSON.parse(
+  readFileSync(new URL("../../../reference/reference.openapi.json", import.meta.url), "utf8"),
+) as {
+  readonly components: {
+    readonly responses: Readonly<Record<string, Response>>;
+    readonly schemas: Readonly<Record<string, ReferenceSchema>>;
+  };
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, Operation>> & { readonly parameters?: readonly Parameter[] }>
+  >;
 };
 
 const methods = ["get", "post", "put", "patch", "delete"];
 const prefix = "#/components/schemas/";
 
-/** Every operation of the wire reference. */
 export function referenceOperations(): ReferenceOperation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     methods.flatMap((method) => {
       const operation = item[method];
       if (operation === undefined) return [];
       const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
-      const all = Object.entries(operation.responses).map(([status, response]) => ({ status: Number(status), content: contentOf(response) }));
+      const all = Object.entries(operation.responses).map(([status, response]) => ({
+        status: Number(status),
+        content: contentOf(response),
+      }));
       const answers = all.filter(({ status }) => status < 300);
       const errors = all.filter(({ status }) => status >= 400);
       const query = parameters.filter((parameter) => parameter.in === "query");
@@ -88,7 +92,9 @@ export function referenceOperations(): ReferenceOperation[] {
 }
 
 function contentOf({ $ref, content = {} }: Response): Content {
-  return $ref === undefined ? content : contentOf(document.components.responses[$ref.replace("#/components/responses/", "")] ?? {});
+  return $ref === undefined
+    ? content
+    : contentOf(document.components.responses[$ref.replace("#/components/responses/", "")] ?? {});
 }
 
 /** Returns a schema with references resolved and the members of `allOf` joined. */
@@ -107,7 +113,6 @@ export function resolved(schema: ReferenceSchema): ReferenceSchema {
   });
 }
 
-/** The component that a reference names. */
 export function named($ref: string): ReferenceSchema {
   const found = $ref.startsWith(prefix) ? document.components.schemas[$ref.slice(prefix.length)] : undefined;
   if (found === undefined) throw new Error(`The wire reference has no component ${$ref}.`);

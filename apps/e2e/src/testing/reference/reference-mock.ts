@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { ReferenceOperation } from "./reference-document.ts";
 
-/** One answer of the mock. */
 export interface MockAnswer {
   readonly status: number;
   readonly mediaType: string | undefined;
@@ -10,7 +9,7 @@ export interface MockAnswer {
   readonly values: readonly unknown[];
 }
 
-/** A server with the routes of the wire reference. It gives each request the answer that the test has set. */
+/** A server with the routes of the wire reference. It answers each request with the answer set by the test. */
 export class ReferenceMock implements AsyncDisposable {
   readonly #server: Server;
   readonly #routes: readonly { readonly operation: ReferenceOperation; readonly pattern: RegExp }[];
@@ -33,13 +32,12 @@ export class ReferenceMock implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Sets the answer to the next request. */
   answerWith(answer: MockAnswer): void {
     this.#answer = answer;
     this.#received = undefined;
   }
 
-  /** The operation of the request that came since `answerWith`. */
+  /** The operation of the request since `answerWith`. */
   get received(): ReferenceOperation | undefined {
     return this.#received;
   }
@@ -51,7 +49,9 @@ export class ReferenceMock implements AsyncDisposable {
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
     const path = (request.url ?? "").split("?", 1)[0] ?? "";
-    const route = this.#routes.find(({ operation, pattern }) => operation.method === request.method && pattern.test(path));
+    const route = this.#routes.find(
+      ({ operation, pattern }) => operation.method === request.method && pattern.test(path),
+    );
     this.#received = route?.operation;
     request.resume();
     request.once("end", () => {
@@ -66,7 +66,8 @@ export class ReferenceMock implements AsyncDisposable {
     else {
       response.writeHead(status, { "content-type": mediaType });
       if (mediaType === "application/json") response.end(JSON.stringify(values[0]));
-      else if (mediaType === "text/event-stream") response.end(values.map((value) => `data: ${JSON.stringify(value)}\n\n`).join(""));
+      else if (mediaType === "text/event-stream")
+        response.end(values.map((value) => `data: ${JSON.stringify(value)}\n\n`).join(""));
       else response.end("content");
     }
   }

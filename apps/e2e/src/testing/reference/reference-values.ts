@@ -14,7 +14,11 @@ export interface Choices {
 /** The smallest answers: no optional field, `null` where allowed, empty lists, lowest numbers. */
 export const least: Choices = { isPresent: () => false, isNull: () => true, integer: (low) => low };
 /** The fullest answers: every optional field, no `null`, one item in each list. */
-export const fullest: Choices = { isPresent: () => true, isNull: () => false, integer: (low, high) => Math.min(high, low + 1) };
+export const fullest: Choices = {
+  isPresent: () => true,
+  isNull: () => false,
+  integer: (low, high) => Math.min(high, low + 1),
+};
 
 /** Random choices from numbers between 0 and 1. */
 export function randomly(next: () => number): Choices {
@@ -27,7 +31,16 @@ export function randomly(next: () => number): Choices {
 
 const maxDepth = 8;
 const anyValues: readonly unknown[] = [null, 0, -1.5, "", "text", true, [], [1, "a", null], {}, { key: { deep: [1] } }];
-const texts = ["", "a", "some text", "/home/shoal/a b.txt", "ä € \u{1F600}", "line\nbreak", '"quoted"', "x".repeat(200)];
+const texts = [
+  "",
+  "a",
+  "some text",
+  "/home/shoal/a b.txt",
+  "ä € \u{1F600}",
+  "line\nbreak",
+  '"quoted"',
+  "x".repeat(200),
+];
 const formats: Readonly<Record<string, readonly string[]>> = {
   "date-time": [
     "2026-01-31T12:00:00Z",
@@ -41,7 +54,6 @@ const formats: Readonly<Record<string, readonly string[]>> = {
   email: ["a@example.com", "first.last+tag@sub.example.org"],
 };
 
-/** Returns a value that fits a schema of the wire reference. */
 export function valueOf(given: ReferenceSchema, choices: Choices, depth = 0): unknown {
   const schema = resolved(given);
   if (schema.nullable === true && choices.isNull()) return null;
@@ -83,7 +95,9 @@ function objectOf(schema: ReferenceSchema, choices: Choices, depth: number): Rec
   // Variants next to fields say which of these are required; each excludes the fields of the others.
   const chosen = oneOf === undefined ? undefined : pick(oneOf, choices).required;
   const excluded = new Set(
-    chosen === undefined ? [] : (oneOf ?? []).flatMap((variant) => variant.required ?? []).filter((name) => !chosen.includes(name)),
+    chosen === undefined
+      ? []
+      : (oneOf ?? []).flatMap((variant) => variant.required ?? []).filter((name) => !chosen.includes(name)),
   );
   const isNeeded = (name: string) => required.includes(name) || chosen?.includes(name) === true;
   const made: Record<string, unknown> = {};
@@ -95,7 +109,8 @@ function objectOf(schema: ReferenceSchema, choices: Choices, depth: number): Rec
   if (discriminator !== undefined && oneOf === undefined) {
     const form = discriminator.mapping[String(made[discriminator.propertyName])];
     for (const [name, field] of Object.entries(properties))
-      if (form !== undefined && name in made && resolved(field).oneOf !== undefined) made[name] = valueOf(named(form), choices, depth + 1);
+      if (form !== undefined && name in made && resolved(field).oneOf !== undefined)
+        made[name] = valueOf(named(form), choices, depth + 1);
   }
   return made;
 }
@@ -107,7 +122,11 @@ function mapOf({ additionalProperties, maxProperties = 2 }: ReferenceSchema, cho
   return Object.fromEntries(names.map((name) => [name, valueOf(value, choices, depth + 1)]));
 }
 
-function listOf({ items = {}, maxItems = 3, minItems = 0 }: ReferenceSchema, choices: Choices, depth: number): unknown[] {
+function listOf(
+  { items = {}, maxItems = 3, minItems = 0 }: ReferenceSchema,
+  choices: Choices,
+  depth: number,
+): unknown[] {
   const length = depth >= maxDepth ? minItems : choices.integer(minItems, Math.min(maxItems, minItems + 3));
   return Array.from({ length }, () => valueOf(items, choices, depth + 1));
 }

@@ -1,4 +1,11 @@
-import { createDeployment, createInvocation, followDeployment, followInvocation, getDeployment, getInvocation } from "@shoal/contract";
+import {
+  createDeployment,
+  createInvocation,
+  followDeployment,
+  followInvocation,
+  getDeployment,
+  getInvocation,
+} from "@shoal/contract";
 import { ServiceError, withStatus } from "@shoal/router";
 import { createHttpRouter } from "@shoal/router/http";
 import type { Deployment, DeploymentEvent, InvocationEvent } from "@shoal/schemas";
@@ -11,17 +18,17 @@ export interface AppService extends AsyncDisposable {
   readonly baseUrl: string;
   /** `METHOD /path` of every request. */
   readonly requests: readonly string[];
-  /** Parts of the last deployment: text, or the number of bytes of a file. */
+  /** Parts of the last deployment: text, or the size of a file in bytes. */
   readonly parts: ReadonlyMap<string, string | number>;
-  /** What `deployments.get` answers. */
+  /** Answer of `deployments.get`. */
   deployment: Deployment;
-  /** Events that both streams send before they end. */
+  /** Both streams send them and then end. */
   events: (DeploymentEvent | InvocationEvent)[];
-  /** What the streams do after their events: end, stay silent, or refuse from the start with this status. */
+  /** After their events, the streams end, stay silent, or fail with this status before any event. */
   afterwards: "end" | "silence" | number;
 }
 
-/** The real router before an app platform that a test steers. */
+/** Starts the real router with an app platform that the test controls. */
 export async function startAppService(): Promise<AppService> {
   const requests: string[] = [];
   const parts = new Map<string, string | number>();
@@ -34,10 +41,12 @@ export async function startAppService(): Promise<AppService> {
 
   function eventsFor(signal: AbortSignal): AsyncIterable<{ id: string; data: DeploymentEvent & InvocationEvent }> {
     const { afterwards } = state;
-    if (typeof afterwards === "number") throw new ServiceError(afterwards, afterwards === 404 ? "not_found" : "not_implemented", "No events here.");
+    if (typeof afterwards === "number")
+      throw new ServiceError(afterwards, afterwards === 404 ? "not_found" : "not_implemented", "No events here.");
     return (async function* () {
-      // Of the two kinds of streams a test reads one, and gives it what belongs there.
-      for (const [index, data] of (state.events as (DeploymentEvent & InvocationEvent)[]).entries()) yield { id: String(index + 1), data };
+      // Each test reads only one kind of stream and sets matching events.
+      for (const [index, data] of (state.events as (DeploymentEvent & InvocationEvent)[]).entries())
+        yield { id: String(index + 1), data };
       if (afterwards === "silence") {
         await new Promise((resolve) => {
           signal.addEventListener("abort", resolve);
@@ -62,11 +71,13 @@ export async function startAppService(): Promise<AppService> {
         }
         return state.deployment;
       },
-      createInvocation: ({ body }) => (body.async ? withStatus(202, { ...invocation, status: "queued", output: undefined }) : invocation),
+      createInvocation: ({ body }) =>
+        body.async ? withStatus(202, { ...invocation, status: "queued", output: undefined }) : invocation,
       followDeployment: ({ signal }) => eventsFor(signal),
       followInvocation: ({ signal }) => eventsFor(signal),
       getDeployment: ({ params }) => {
-        if (params.id !== state.deployment.id) throw new ServiceError(404, "not_found", "The deployment was not found.");
+        if (params.id !== state.deployment.id)
+          throw new ServiceError(404, "not_found", "The deployment was not found.");
         return state.deployment;
       },
       getInvocation: () => ({ ...invocation, app_name: "shop", version: "latest", started_at: timestamp }),

@@ -11,9 +11,8 @@ export interface PartialService extends AsyncDisposable {
 }
 
 /**
- * The real router with handlers for some operations.
- *
- * @param options - `stripPrefix`: as an instance serves them; `otherwise`: answers what the contract does not know.
+ * Starts the real router with handlers for some operations.
+ * @param options - `stripPrefix`: serve paths like an instance; `otherwise`: responds to paths outside the contract.
  */
 export async function startPartialService(
   handlers: Partial<Handlers<typeof contract>>,
@@ -22,9 +21,12 @@ export async function startPartialService(
   const requests: PartialService["requests"] = [];
   const router = createHttpRouter({
     context: () => undefined,
-    ...(options.stripPrefix !== undefined && { stripPrefix: options.stripPrefix, prefixParams: () => ({ id: "of-the-instance" }) }),
+    ...(options.stripPrefix !== undefined && {
+      stripPrefix: options.stripPrefix,
+      prefixParams: () => ({ id: "of-the-instance" }),
+    }),
   });
-  // The parameter's type holds each name to its handler.
+  // The parameter's type matches each name with its handler.
   for (const [name, handler] of Object.entries(handlers))
     router.mount<Endpoint>(contract[name as keyof typeof contract], handler as unknown as Handler<Endpoint>);
   const server = createServer((request, response) => {

@@ -14,6 +14,8 @@ const texts = [
   "arn:aws:iam::123456789012:role/a",
   "eu-central-1",
   "alias/a",
+  "0 9 * * 1-5",
+  "Europe/Berlin",
   "a".repeat(32),
   "123456",
   `1:${"a".repeat(64)}`,
@@ -23,13 +25,16 @@ const numbers = [1, 0, 10, 50, 300, 1000, 4096];
 const fits = (schema: z.core.$ZodType, value: unknown) => z.safeParse(schema, value).success;
 const firstOf = <Value>(schema: z.core.$ZodType, candidates: readonly Value[]): Value => {
   const found = candidates.find((candidate) => fits(schema, candidate));
-  if (found === undefined) throw new Error(`No candidate fits ${JSON.stringify(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }))}`);
+  if (found === undefined)
+    throw new Error(
+      `No candidate fits ${JSON.stringify(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }))}`,
+    );
   return found;
 };
 
-/** A value that a schema takes, with as many of its optional fields as its rules allow. */
+/** With as many optional fields as possible. */
 export function sampleOf(schema: z.core.$ZodType, depth = 0): unknown {
-  // The union of zod's own types is what `_zod.def.type` discriminates.
+  // `_zod.def.type` discriminates the union of zod's own types.
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {
     case "lazy":
@@ -71,14 +76,23 @@ function objectOf(schema: z.core.$ZodType, shape: Readonly<Record<string, z.core
   const isOptional = (name: string) => (shape[name] as z.core.$ZodTypes)._zod.optin === "optional";
   const names = Object.keys(shape);
   const required = names.filter((name) => !isOptional(name));
-  // Schemas may refer to themselves.
+  // Schemas can be recursive.
   const optional = depth > 5 ? [] : names.filter(isOptional);
-  // A period ends after it begins.
-  const field = (name: string) => (name === "end" ? "2026-02-01T12:00:00.000Z" : sampleOf(shape[name] ?? z.unknown(), depth + 1));
+  // `end` must be after `start`.
+  const field = (name: string) =>
+    name === "end" ? "2026-02-01T12:00:00.000Z" : sampleOf(shape[name] ?? z.unknown(), depth + 1);
   const made = (chosen: readonly string[]) => Object.fromEntries(chosen.map((name) => [name, field(name)]));
   const without = optional.map((left) => names.filter((name) => name !== left));
-  const pairs = optional.flatMap((one, at) => optional.slice(at).map((other) => [...new Set([...required, one, other])]));
-  const candidates = [[...required, ...optional], ...without, ...(depth > 5 ? [] : optional.map((one) => [...required, one])), required, ...pairs];
+  const pairs = optional.flatMap((one, at) =>
+    optional.slice(at).map((other) => [...new Set([...required, one, other])]),
+  );
+  const candidates = [
+    [...required, ...optional],
+    ...without,
+    ...(depth > 5 ? [] : optional.map((one) => [...required, one])),
+    required,
+    ...pairs,
+  ];
   for (const chosen of candidates) {
     const value = made(chosen);
     if (fits(schema, value)) return value;

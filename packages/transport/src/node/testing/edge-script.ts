@@ -1,8 +1,7 @@
-// Runs where there are the web's globals and none of Node's, not in Node: see edge.test.ts.
+// Runs with the web's globals only, not in Node: see edge.test.ts.
 import { getProfile, listProfiles, readFile, uploadFiles, watchEvents, writeFile } from "@shoal/contract";
 import { createTransport, isShoalError } from "../../index.ts";
 
-/** What the program found, by what it tried. */
 export type EdgeReport = Record<string, unknown>;
 declare const edge: { readonly baseUrl: string; report(report: EdgeReport): void };
 
@@ -22,15 +21,20 @@ async function tryOut(name: string, work: () => Promise<unknown>): Promise<void>
 async function run(): Promise<void> {
   await tryOut("call", async () => (await transport.call(getProfile, { params: { id_or_name: "p1" } })).id);
   await tryOut("page", async () => (await transport.call(listProfiles)).items.length);
-  await tryOut("upload of a stream", () => transport.call(writeFile, { params, query, body: new Blob(["hello"]).stream() }));
-  await tryOut("multipart", () => transport.call(uploadFiles, { params, body: { files: [{ dest_path: "/a", file: new File(["data"], "a.txt") }] } }));
+  await tryOut("upload of a stream", () =>
+    transport.call(writeFile, { params, query, body: new Blob(["hello"]).stream() }),
+  );
+  await tryOut("multipart", () =>
+    transport.call(uploadFiles, { params, body: { files: [{ dest_path: "/a", file: new File(["data"], "a.txt") }] } }),
+  );
   await tryOut("download", async () => {
     const { stream } = await transport.download(readFile, { params, query });
     return new Response(stream).text();
   });
   await tryOut("events", async () => {
     const paths: string[] = [];
-    for await (const event of transport.stream(watchEvents, { params: { id: "b1", watch_id: "w1" } })) paths.push(event.path);
+    for await (const event of transport.stream(watchEvents, { params: { id: "b1", watch_id: "w1" } }))
+      paths.push(event.path);
     return paths;
   });
   await tryOut("refused", () => transport.call(getProfile, { params: { id_or_name: "missing" } }));

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A request as it arrived. */
 export interface Seen {
   readonly method: string;
   readonly url: string;
@@ -10,14 +9,16 @@ export interface Seen {
 
 export interface TestServer extends AsyncDisposable {
   readonly baseUrl: string;
-  /** Every request, in the order in which their headers came. */
+  /** Every request, in the order of their headers. */
   readonly seen: readonly Seen[];
-  /** Connections that are open now. */
+  /** Number of open connections. */
   connections(): Promise<number>;
 }
 
-/** A real server on a real socket that does whatever the test says, right or wrong. */
-export async function serve(handler: (request: IncomingMessage, response: ServerResponse, count: number) => void): Promise<TestServer> {
+/** Starts a real server on a real socket that does anything a test requires. */
+export async function serve(
+  handler: (request: IncomingMessage, response: ServerResponse, count: number) => void,
+): Promise<TestServer> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
     seen.push({ method: request.method ?? "", url: request.url ?? "", headers: request.headers });
@@ -42,15 +43,22 @@ export async function serve(handler: (request: IncomingMessage, response: Server
   };
 }
 
-/** Answers with JSON. */
-export function reply(response: ServerResponse, status: number, body?: unknown, headers: Record<string, string> = {}): void {
-  response.writeHead(status, { ...(body !== undefined && { "content-type": "application/json" }), "x-request-id": "req_test", ...headers });
+export function reply(
+  response: ServerResponse,
+  status: number,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, {
+    ...(body !== undefined && { "content-type": "application/json" }),
+    "x-request-id": "req_test",
+    ...headers,
+  });
   response.end(body === undefined ? undefined : JSON.stringify(body));
 }
 
 export const profile = { id: "p1", name: "work", created_at: "2026-01-31T12:00:00.000Z" };
 
-/** What a promise rejects with. */
 export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

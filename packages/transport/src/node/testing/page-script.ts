@@ -1,7 +1,6 @@
 import { getProfile, listProfiles, readFile, uploadFiles, watchEvents, writeFile } from "@shoal/contract";
 import { createTransport, isShoalError } from "../../index.ts";
 
-/** What the page found, by what it tried; sent to the test that opened it. */
 export type PageReport = Record<string, unknown>;
 
 // Runs in a page, not in Node: see web-page.test.ts.
@@ -31,10 +30,18 @@ async function idsOf(items: AsyncIterable<{ readonly id: string }>): Promise<str
 await tryOut("call", async () => (await transport.call(getProfile, { params: { id_or_name: "p1" } })).id);
 await tryOut("page", async () => idsOf(await transport.call(listProfiles)));
 await tryOut("upload", () => transport.call(writeFile, { params, query, body: new Blob(["hello"]) }));
-await tryOut("upload of a stream", () => transport.call(writeFile, { params, query, body: new Blob(["hello"]).stream() }));
-await tryOut("multipart", () => transport.call(uploadFiles, { params, body: { files: [{ dest_path: "/a", file: new File(["data"], "a.txt") }] } }));
-await tryOut("download", async () => new Response((await transport.download(readFile, { params, query })).stream).text());
+await tryOut("upload of a stream", () =>
+  transport.call(writeFile, { params, query, body: new Blob(["hello"]).stream() }),
+);
+await tryOut("multipart", () =>
+  transport.call(uploadFiles, { params, body: { files: [{ dest_path: "/a", file: new File(["data"], "a.txt") }] } }),
+);
+await tryOut("download", async () =>
+  new Response((await transport.download(readFile, { params, query })).stream).text(),
+);
 await tryOut("events", () => pathsOf(transport.stream(watchEvents, { params: { id: "b1", watch_id: "w1" } })));
 await tryOut("redirect", () => transport.call(getProfile, { params: { id_or_name: "redirect" } }));
-await tryOut("refused", () => createTransport({ baseUrl: "http://127.0.0.1:9", maxRetries: 0 }).call(getProfile, { params: { id_or_name: "p1" } }));
+await tryOut("refused", () =>
+  createTransport({ baseUrl: "http://127.0.0.1:9", maxRetries: 0 }).call(getProfile, { params: { id_or_name: "p1" } }),
+);
 await fetch("/report", { method: "POST", body: JSON.stringify(report) });

@@ -1,0 +1,67 @@
+import { startService } from "@shoal/cli/service";
+import { Shoal } from "@shoal/client";
+import { startSites, type Sites } from "@shoal/e2e/sites";
+import { findChromium } from "@shoal/placement";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium, type Page } from "playwright-core";
+import type { Figure } from "../measuring/figures.ts";
+import { interleaved, pairedRatio } from "../measuring/rounds.ts";
+
+/** Signs in to the one-page site as a script does: the baseline of managed sign-in. */
+async function signIn(page: Page, sites: Sites): Promise<void> {
+  await page.goto(sites.url("one-page", "/login"));
+  await page.locator("#inputEmail").fill("ada@example.com");
+  await page.locator("#inputPassword").fill("paper-Boat-1815");
+  await page.locator("button[type=submit]").click();
+  await page.getByText("Welcome back, Ada Lovelace").waitFor();
+}
+
+/** Measures a script's login on the one-page site in a session, against the same script in an own Chromium. */
+export async function measureSignIn(rounds: number): Promise<Figure[]> {
+  const found = await findChromium({});
+  if (!found) throw new Error("No Chromium on this machine.");
+  const dataDir = mkdtempSync(join(tmpdir(), "shoal-bench-"));
+  const sites = await startSites();
+  const flags = ["--warm", "1", "--log-level", "warn", "--allow-private-hosts", sites.privateHost];
+  const service = await startService(dataDir, flags);
+  try {
+    const shoal = new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+    const { id = "" } = await shoal.proxies.create(sites.proxy);
+    const costs = await interleaved(rounds, {
+      session: async () => {
+        const session = await shoal.browsers.create({ proxy_id: id });
+        const browser = await chromium.connectOverCDP(session.cdp_ws_url);
+        const page = browser.contexts()[0]?.pages()[0];
+        if (page === undefined) throw new Error("The session has no page.");
+        await signIn(page, sites);
+        await browser.close();
+        await shoal.browsers.delete(session.session_id);
+      },
+      hand: async () => {
+        const browser = await chromium.launch({
+          executablePath: found.executable,
+          proxy: { server: `http://${sites.privateHost}` },
+          args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+        });
+        await signIn(await browser.newPage({ ignoreHTTPSErrors: true }), sites);
+        await browser.close();
+      },
+    });
+    return [
+      {
+        name: "script in a session, from create to delete, p50",
+        unit: "ms",
+        ours: costs.session.wallMs,
+        peer: costs.hand.wallMs,
+        peerName: "the script in an own Chromium",
+        ratio: pairedRatio(costs.session, costs.hand, "wallMs"),
+      },
+    ];
+  } finally {
+    await service.stop();
+    await sites.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,136 @@
+import { messageOf } from "@shoal/primitives";
+import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
+import { request as httpsRequest } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { text } from "node:stream/consumers";
+
+export interface CdpTarget {
+  readonly baseUrl: string;
+  /** From its `cdp_ws_url`. */
+  readonly token: string;
+}
+
+export interface CdpPort {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const loopback = "127.0.0.1";
+const socketPath = /^\/(?:cdp|devtools\/(?:browser(?:\/[\w-]{1,100})?|page\/\w{1,100}))$/;
+
+/**
+ * Serves a session on 127.0.0.1 like Chromium's debugging port. Every local program can use it. Web pages cannot: like
+ * Chromium, it rejects foreign Host headers, and WebSockets with an Origin. @param port - 0 for a free port.
+ */
+export async function serveCdpPort(target: CdpTarget, port: number): Promise<CdpPort> {
+  const server = createServer((request, response) => {
+    void answer(target, request, response);
+  });
+  const sockets = new Set<Duplex>();
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    join(target, request, socket, head);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, loopback, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+function isForThisPort({ headers: { host = "" } }: IncomingMessage): boolean {
+  return /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/i.test(host);
+}
+
+function addressOf({ baseUrl, token }: CdpTarget, path: string): URL {
+  const url = new URL(baseUrl.replace(/\/+$/, "") + path);
+  url.searchParams.set("jwt", token);
+  return url;
+}
+
+const requestFor = (url: URL) => (url.protocol === "https:" ? httpsRequest : httpRequest);
+
+async function answer(target: CdpTarget, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = request.url ?? "/";
+  if (!isForThisPort(request) || !/^\/json(?:[/?]|$)/.test(path)) {
+    response.writeHead(isForThisPort(request) ? 404 : 403, { "content-type": "text/plain" });
+    response.end(
+      "This port serves /json/version, /json/list, /json/new, /json/activate/{id} and /json/close/{id} to local programs.\n",
+    );
+    return;
+  }
+  try {
+    const url = addressOf(target, path);
+    const from = await new Promise<IncomingMessage>((resolve, reject) => {
+      requestFor(url)(url, { method: request.method ?? "GET" }, resolve)
+        .on("error", reject)
+        .end();
+    });
+    const body = withPort(await text(from), target, request.headers.host ?? "");
+    response
+      .writeHead(from.statusCode ?? 502, { "content-type": from.headers["content-type"] ?? "application/json" })
+      .end(body);
+  } catch (error) {
+    response.writeHead(502, { "content-type": "text/plain" }).end(`The service is unreachable: ${messageOf(error)}\n`);
+  }
+}
+
+/** Replaces the session's WebSocket URLs by URLs of this port, without the token. */
+function withPort(body: string, { baseUrl }: CdpTarget, host: string): string {
+  const sockets = baseUrl.replace(/^http/, "ws").replace(/\/+$/, "");
+  return body.replaceAll(
+    new RegExp(`${sockets.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}(/[\\w/-]+)\\?jwt=[^"]*`, "g"),
+    `ws://${host}$1`,
+  );
+}
+
+function join(target: CdpTarget, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  socket.on("error", () => socket.destroy());
+  const [path = ""] = (request.url ?? "/").split("?", 1);
+  if (!isForThisPort(request) || request.headers.origin !== undefined || !socketPath.test(path)) {
+    socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+    return;
+  }
+  const url = addressOf(target, path);
+  const { "sec-websocket-key": key = "", "sec-websocket-version": version = "" } = request.headers;
+  const asked = requestFor(url)(url, {
+    headers: {
+      connection: "Upgrade",
+      upgrade: "websocket",
+      "sec-websocket-key": key,
+      "sec-websocket-version": version,
+    },
+  });
+  asked.on("upgrade", (reply, service, first) => {
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${reply.headers["sec-websocket-accept"] ?? ""}\r\n\r\n`,
+    );
+    if (first.length > 0) socket.write(first);
+    if (head.length > 0) service.write(head);
+    service.on("error", () => socket.destroy());
+    service.once("close", () => socket.end());
+    socket.once("close", () => service.destroy());
+    service.pipe(socket).pipe(service);
+  });
+  asked.on("response", (reply) => {
+    reply.resume();
+    socket.end(
+      `HTTP/1.1 ${String(reply.statusCode)} ${reply.statusMessage ?? ""}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+    );
+  });
+  asked.on("error", () => socket.destroy());
+  asked.end();
+}

@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { shoal, shoalPath } from "../testing/shoal.ts";
+
+const help = async (...args: string[]) => {
+  const { status, stdout, stderr } = await shoal(args);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  return stdout.trimEnd();
+};
+
+const golden = (name: string) => `../testing/golden/${name}.txt`;
+
+it("prints help without arguments", async () => {
+  const text = await help();
+  await expect(`${text}\n`).toMatchFileSnapshot(golden("help"));
+  expect(await help("--help")).toBe(text);
+  expect(await help("help")).toBe(text);
+});
+
+it("prints the help of a group and of its aliases", async () => {
+  const text = await help("profiles");
+  await expect(`${text}\n`).toMatchFileSnapshot(golden("profiles"));
+  for (const args of [["profile"], ["profiles", "--help"], ["help", "profiles"]])
+    expect(await help(...args)).toBe(text);
+});
+
+it.each([
+  ["a change", ["help", "profiles", "update"], "profiles-update"],
+  ["a list", ["profiles", "list", "--help"], "profiles-list"],
+  ["a destructive value", ["projects", "update", "--help"], "projects-update"],
+  ["an operation that is not implemented", ["auth", "connections", "login", "--help"], "auth-connections-login"],
+  ["file transfers", ["browsers", "fs", "upload", "--help"], "browsers-fs-upload"],
+])("prints the help of a command with %s", async (_what, args, name) => {
+  await expect(`${await help(...args)}\n`).toMatchFileSnapshot(golden(name));
+});
+
+it("lists the fields of results and events", async () => {
+  const exec = await help("browsers", "process", "exec", "--help");
+  expect(exec).toContain("Usage: shoal browsers process exec [options] <id-or-name> <command> [args...]\n");
+  expect(exec).toContain("\nFields of the result, for --query:\n  exit_code, ");
+  expect(exec).toContain(
+    "\nRequest:\n  POST /browsers/{id}/process/exec\n\nExamples:\n  $ shoal browsers process exec research -- ls -la /home/shoal\n",
+  );
+  expect(await help("browsers", "telemetry", "stream", "--help")).toContain(
+    "\nFields of each event, for --query:\n  seq, event\n",
+  );
+  expect(await help("browsers", "create", "--help")).toMatch(
+    /\n {2}--profile-save-changes +Save the state to the profile/,
+  );
+});
+
+it("marks commands that the service does not implement", async () => {
+  const marked = "(not implemented yet)";
+  const all = (await help()).replace(/\n {20,}/g, " ");
+  expect(all).not.toMatch(
+    /\n {2}(browsers|profiles|auth|apps|credentials|credential-providers|deploy|deployments|invoke|invocations|logs) .*not implemented/,
+  );
+  expect((await help("auth", "connections")).replace(/\n {20,}/g, " ")).toMatch(
+    /\n {2}login .*\(not implemented yet\)/,
+  );
+  expect((await help("auth", "connections", "login", "--help")).replaceAll("\n", " ")).toContain(
+    "This version of the service does not implement the command and answers with exit status 11. Newer versions may.",
+  );
+  expect(await help("profiles")).not.toContain(marked);
+});
+
+it("documents both forms of a watch", async () => {
+  const text = await help("browsers", "fs", "watch", "--help");
+  expect(text).toContain(
+    "Usage: shoal browsers fs watch [options] <id-or-name> <path>\n       shoal browsers fs watch [command]\n",
+  );
+  expect(text).toContain("\n  follow <id-or-name> <path>      Follow changes in a directory until Ctrl-C\n");
+});
+
+it.each<[string[], string]>([
+  [["browserz"], "error: Unknown command 'browserz'. Did you mean browsers?\n  See: shoal --help\n"],
+  [["browsers", "creat"], "error: Unknown command 'creat'. Did you mean create?\n  See: shoal browsers --help\n"],
+  [
+    ["browsers", "create", "--nam", "x"],
+    "error: Unknown option '--nam'. Did you mean --name?\n  See: shoal browsers create --help\n",
+  ],
+  [["profiles", "get"], "error: Missing required argument 'id-or-name'.\n  See: shoal profiles get --help\n"],
+  [["profiles", "get", ""], "error: <id-or-name> is empty.\n  See: shoal profiles get --help\n"],
+  [
+    ["profiles", "create", "-o", "xml"],
+    "error: Option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are table, json, jsonl, yaml.\n  See: shoal profiles create --help\n",
+  ],
+  [["profiles", "update", "x"], "error: --name is missing.\n  See: shoal profiles update --help\n"],
+  [
+    ["browsers", "create", "--timeout-seconds", "soon"],
+    'error: --timeout-seconds takes a whole number, not "soon".\n  See: shoal browsers create --help\n',
+  ],
+  [
+    ["browsers", "fs", "upload", "b", "f"],
+    "error: Required option '--to <directory>' not specified.\n  See: shoal browsers fs upload --help\n",
+  ],
+  [
+    ["profiles", "list", "--base-url", "nope"],
+    'error: The URL of the service must start with http:// or https://, not "nope".\n  Set --base-url to a URL like http://127.0.0.1:7777.\n',
+  ],
+])("explains the error of %j", async (args, stderr) => {
+  expect(await shoal(args)).toEqual({ status: 2, stdout: "", stderr });
+});
+
+it("starts with a shebang, so that npm can link it", () => {
+  expect(readFileSync(shoalPath, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+});
+
+it("prints the version", async () => {
+  expect(await help("--version")).toMatch(/^\d+\.\d+\.\d+$/);
+});

@@ -1,0 +1,62 @@
+const bash = `# Completes shoal in bash. Put into ~/.bashrc: source <(shoal completion bash)
+_shoal() {
+  local line candidate
+  COMPREPLY=()
+  while IFS= read -r line; do
+    [ "$line" = ":files" ] && { compopt -o bashdefault -o default; continue; }
+    candidate="\${line%%$'\\t'*}"
+    [[ $candidate == */ ]] && compopt -o nospace
+    COMPREPLY+=("$(printf '%q' "$candidate")")
+  done < <(shoal __complete -- "\${COMP_WORDS[@]:1:$COMP_CWORD}" 2>/dev/null)
+}
+complete -F _shoal shoal
+`;
+
+const zsh = `#compdef shoal
+# Completes shoal in zsh. Put into ~/.zshrc, after compinit: source <(shoal completion zsh)
+_shoal() {
+  local line
+  local -a candidates
+  for line in "\${(@f)$(shoal __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+    [[ -z "$line" ]] && continue
+    [[ "$line" == ":files" ]] && { _files; return }
+    candidates+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
+  done
+  _describe 'shoal' candidates
+}
+compdef _shoal shoal
+`;
+
+const fish = `# Completes shoal in fish. Write to ~/.config/fish/completions/shoal.fish
+function __shoal_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    set -l lines (shoal __complete -- $words[2..] "$current" 2>/dev/null)
+    if contains -- ':files' $lines
+        __fish_complete_path "$current"
+    else
+        printf '%s\\n' $lines
+    end
+end
+complete -c shoal -f -a '(__shoal_complete)'
+`;
+
+const powershell = `# Completes shoal in PowerShell. Put into $PROFILE: shoal completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName shoal -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+    $words = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object { $_.Extent.Text })
+    if ($wordToComplete -eq '') { $words += ':empty' }
+    shoal __complete -- @words 2>$null | Where-Object { $_ -ne ':files' } | ForEach-Object {
+        $name, $text = $_ -split "\`t", 2
+        if (-not $text) { $text = $name }
+        [System.Management.Automation.CompletionResult]::new($name, $name, 'ParameterValue', $text)
+    }
+}
+`;
+
+const scripts: Readonly<Record<string, string>> = { bash, zsh, fish, powershell };
+
+/** Scripts call `shoal __complete`, so they never become outdated. */
+export function completionScript(shell: string): string {
+  return scripts[shell] ?? "";
+}

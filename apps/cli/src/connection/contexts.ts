@@ -1,0 +1,156 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+
+export interface Context {
+  readonly base_url: string;
+  /** Where the key is stored. */
+  readonly key: "keychain" | "file";
+  readonly project?: string;
+}
+
+/** The content of `config.json`. Unknown fields are preserved. */
+export interface CliConfig {
+  readonly current?: string;
+  readonly contexts?: Readonly<Record<string, Context>>;
+  readonly plugins?: readonly string[];
+}
+
+export function configDir(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): string {
+  const given = (text: string | undefined) => (text === "" ? undefined : text);
+  const named = given(env.SHOAL_CONFIG_DIR);
+  if (named !== undefined) return named;
+  if (platform === "win32") return join(given(env.APPDATA) ?? join(homedir(), "AppData", "Roaming"), "shoal");
+  return join(
+    given(env.XDG_CONFIG_HOME) ??
+      (platform === "darwin" ? join(homedir(), "Library", "Preferences") : join(homedir(), ".config")),
+    "shoal",
+  );
+}
+
+function readJson(path: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Atomic, and readable only by this user. */
+function writePrivate(path: string, value: object): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const part = `${path}.${String(process.pid)}.part`;
+  try {
+    writeFileSync(part, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+    // An existing file would keep its mode.
+    chmodSync(part, 0o600);
+    renameSync(part, path);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw error;
+  }
+}
+
+function isContext(value: unknown): value is Context {
+  return typeof value === "object" && value !== null && "base_url" in value && typeof value.base_url === "string";
+}
+
+/** A missing or invalid file counts as empty. */
+export function readConfig(env: NodeJS.ProcessEnv): CliConfig {
+  const { current, contexts, plugins } = readJson(join(configDir(env), "config.json"));
+  return {
+    ...(typeof current === "string" && { current }),
+    ...(typeof contexts === "object" &&
+      contexts !== null && {
+        contexts: Object.fromEntries(
+          Object.entries(contexts).filter((entry): entry is [string, Context] => isContext(entry[1])),
+        ),
+      }),
+    ...(Array.isArray(plugins) && { plugins: plugins.filter((name) => typeof name === "string") }),
+  };
+}
+
+/** Preserves the other fields of the file. */
+export function writeContexts(
+  env: NodeJS.ProcessEnv,
+  { current, contexts }: Pick<CliConfig, "current" | "contexts">,
+): void {
+  const path = join(configDir(env), "config.json");
+  const { current: _current, contexts: _contexts, ...others } = readJson(path);
+  writePrivate(path, { ...(current !== undefined && { current }), contexts, ...others });
+}
+
+const service = "shoal";
+const keysPath = (env: NodeJS.ProcessEnv) => join(configDir(env), "keys.json");
+
+interface KeychainEntry {
+  setPassword(password: string): void;
+  getPassword(): string | null;
+  deletePassword(): boolean;
+}
+
+/** Returns `undefined` without a keychain or with `SHOAL_KEYCHAIN=0`. */
+function keychainEntry(name: string, env: NodeJS.ProcessEnv): KeychainEntry | undefined {
+  if (env.SHOAL_KEYCHAIN === "0") return undefined;
+  try {
+    // An optional native module, so load it only on use.
+    const { Entry } = process.getBuiltinModule("node:module").createRequire(import.meta.url)("@napi-rs/keyring") as {
+      Entry: new (service: string, user: string) => KeychainEntry;
+    };
+    return new Entry(service, name);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Uses the keychain, or a file readable only by this user. @returns the place. */
+export function storeKey(name: string, apiKey: string, env: NodeJS.ProcessEnv): Context["key"] {
+  try {
+    const entry = keychainEntry(name, env);
+    entry?.setPassword(apiKey);
+    // A keychain without a desktop session may accept a key and lose it.
+    if (entry?.getPassword() === apiKey) {
+      removeFromFile(name, env);
+      return "keychain";
+    }
+  } catch {
+    // The module is installed but the system has no keychain.
+  }
+  writePrivate(keysPath(env), { ...readJson(keysPath(env)), [name]: apiKey });
+  return "file";
+}
+
+export function loadKey(name: string, kept: Context["key"], env: NodeJS.ProcessEnv): string | undefined {
+  if (kept === "keychain") {
+    try {
+      return keychainEntry(name, env)?.getPassword() ?? undefined;
+    } catch {
+      return undefined;
+    }
+  }
+  const key = readJson(keysPath(env))[name];
+  return typeof key === "string" ? key : undefined;
+}
+
+export function removeKey(name: string, kept: Context["key"], env: NodeJS.ProcessEnv): void {
+  if (kept === "keychain") {
+    try {
+      keychainEntry(name, env)?.deletePassword();
+    } catch {
+      // Already deleted.
+    }
+  }
+  removeFromFile(name, env);
+}
+
+function removeFromFile(name: string, env: NodeJS.ProcessEnv): void {
+  const { [name]: removed, ...others } = readJson(keysPath(env));
+  if (removed !== undefined) writePrivate(keysPath(env), others);
+}
+
+export function keyPlace(kept: Context["key"], env: NodeJS.ProcessEnv): string {
+  return kept === "keychain" ? "the keychain" : keysPath(env);
+}

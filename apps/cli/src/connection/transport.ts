@@ -1,0 +1,101 @@
+import { errorOf } from "@shoal/primitives";
+import { createTransport, type ItemPage, type Transport } from "@shoal/transport";
+import type { Answer, CommandRequest, CommandSpec, GlobalFlags, Run } from "../core/types.ts";
+import { reach, type Reached } from "./reach.ts";
+import { endpointOf } from "./endpoint.ts";
+import type { PlainAnswer } from "./send.ts";
+import { wireLog } from "./wire-log.ts";
+
+type Fetch = (request: Request) => Promise<Response>;
+
+/** @throws {ExitError} without a key. */
+export function connect(flags: GlobalFlags, run: Run, isOpen = false): Transport {
+  return transportTo({ ...reach(flags, run, isOpen), validate: "off" }, flags, run, (request) => fetch(request));
+}
+
+/** Validates responses; for endpoints with schemas. */
+export function connectChecked(flags: GlobalFlags, run: Run): Transport {
+  return transportTo({ ...reach(flags, run), validate: "error" }, flags, run, (request) => fetch(request));
+}
+
+function transportTo(
+  to: Reached & { readonly validate: "error" | "off" },
+  flags: GlobalFlags,
+  run: Run,
+  send: Fetch,
+): Transport {
+  return createTransport({
+    ...to,
+    fetch: flags.debug === true ? logged(wireLog(run.terminal, to.apiKey), send) : send,
+  });
+}
+
+function logged(log: ReturnType<typeof wireLog>, send: Fetch): Fetch {
+  return async (request) => {
+    const { method, url } = request;
+    log.request({ method, url, headers: Object.fromEntries(request.headers) });
+    try {
+      const response = await send(request);
+      log.answer({ status: response.status, headers: Object.fromEntries(response.headers) });
+      return response;
+    } catch (error) {
+      log.failure(errorOf(error));
+      throw error;
+    }
+  };
+}
+
+interface Begun {
+  readonly to: Reached;
+  readonly flags: GlobalFlags;
+  readonly run: Run;
+  /** `undefined` makes the transport send the request. */
+  readonly first: PlainAnswer | Error | undefined;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** Retries a call whose first attempt failed, or throws its error. */
+export async function callOn(
+  spec: CommandSpec,
+  request: CommandRequest,
+  { to, flags, run, first, idempotencyKey }: Begun,
+): Promise<Answer> {
+  if (first === undefined && to.totalTimeoutMs !== undefined) {
+    const { TimeoutError } = await import("@shoal/transport");
+    throw new TimeoutError(
+      `${spec.operationId} timed out after ${String(to.totalTimeoutMs)} ms without a response. Raise totalTimeoutMs if it needs longer.`,
+      to.totalTimeoutMs,
+    );
+  }
+  let begun = first;
+  const send: Fetch = (sent) => {
+    const answer = begun;
+    begun = undefined;
+    if (answer === undefined) return fetch(sent);
+    return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(asResponse(answer));
+  };
+  const result: unknown = await transportTo(
+    { ...to, validate: "off" },
+    first === undefined ? flags : { ...flags, debug: false },
+    run,
+    send,
+  ).call(endpointOf(spec), request, { signal: run.signal, ...(idempotencyKey !== undefined && { idempotencyKey }) });
+  if (spec.result !== "page" && spec.result !== "tokenPage") return { value: result };
+  const { items, nextOffset, nextPageToken } = result as ItemPage<unknown>;
+  const next =
+    nextPageToken !== undefined
+      ? { page_token: nextPageToken }
+      : nextOffset !== undefined
+        ? { offset: nextOffset }
+        : undefined;
+  return { value: items, ...(next && { next }) };
+}
+
+function asResponse({ status, headers, text }: PlainAnswer): Response {
+  const hasNoBody = [204, 205, 304].includes(status);
+  // Omit headers that describe the connection.
+  const kept = Object.entries(headers).filter(
+    ([name]) => !["content-encoding", "content-length", "transfer-encoding"].includes(name),
+  );
+  return new Response(hasNoBody ? null : text, { status, headers: kept });
+}

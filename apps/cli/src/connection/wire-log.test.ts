@@ -1,0 +1,36 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { redactedBody, redactedHeader } from "./wire-log.ts";
+
+const secretNames = ["key", "token", "password", "cdp_ws_url", "totp_secret", "values", "env_vars", "headers"];
+
+it("redacts secrets of a body at any depth", () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...secretNames),
+      fc.array(fc.constantFrom("a", "b", "list"), { maxLength: 4 }),
+      fc.stringMatching(/^[a-z0-9]{12,20}$/),
+      (name, path, secret) => {
+        const body = path.reduceRight<unknown>((inner, key) => (key === "list" ? [inner] : { [key]: inner }), {
+          [name]: secret,
+          other: 1,
+        });
+        const shown = redactedBody(JSON.stringify(body));
+        expect(shown).not.toContain(secret);
+        expect(shown).toContain('"other":1');
+      },
+    ),
+  );
+});
+
+it("shows error codes and redacts codes of digits", () => {
+  expect(redactedBody('{"code":"not_found","message":"m"}')).toBe('{"code":"not_found","message":"m"}');
+  expect(redactedBody('{"code":"123456","expires_at":"x"}')).toBe('{"code":"[redacted]","expires_at":"x"}');
+  expect(redactedBody("password=1")).toBe("[10 characters]");
+});
+
+it("redacts secret headers", () => {
+  expect(redactedHeader("authorization", "Bearer sk_1")).toBe("Bearer [redacted]");
+  expect(redactedHeader("cookie", "a=b")).toBe("[redacted]");
+  expect(redactedHeader("accept", "application/json")).toBe("application/json");
+});

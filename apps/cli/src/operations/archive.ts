@@ -1,0 +1,115 @@
+import createIgnore, { type Ignore } from "ignore";
+import { isUtf8 } from "node:buffer";
+import { randomBytes } from "node:crypto";
+import { createWriteStream, rmSync } from "node:fs";
+import { lstat, readdir, readFile, readlink, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { ZipFile } from "yazl";
+import { ExitError } from "../core/errors.ts";
+import { exitCodes } from "../core/exit-codes.ts";
+
+/** In a temporary file, which disposal removes. */
+export interface Archive extends AsyncDisposable {
+  readonly path: string;
+  readonly files: number;
+}
+
+/** The .gitignore rules of one folder. */
+interface Rules {
+  /** Relative to the root of the archive, with a trailing slash; empty for the root. */
+  readonly below: string;
+  readonly ignore: Ignore;
+}
+
+const symlinkMode = 0o120777;
+
+/**
+ * Includes hidden files, symbolic links as links, and excludes .git. @param gitignore - exclude the ignored files.
+ * @throws {ExitError} if the folder is unreadable or empty.
+ */
+export async function archiveFolder(
+  folder: string,
+  { gitignore, signal }: { readonly gitignore: boolean; readonly signal: AbortSignal },
+): Promise<Archive> {
+  const path = join(tmpdir(), `shoal-${randomBytes(6).toString("hex")}.zip`);
+  const remove = () => {
+    rmSync(path, { force: true });
+  };
+  // A second Ctrl-C exits at once.
+  process.once("exit", remove);
+  const zip = new ZipFile();
+  try {
+    const files = await addFolder(zip, folder, "", gitignore ? [] : undefined);
+    if (files === 0) throw new ExitError(exitCodes.usage.status, `${folder} contains no files.`);
+    zip.end();
+    await pipeline(zip.outputStream, createWriteStream(path, { mode: 0o600 }), { signal });
+    return {
+      path,
+      files,
+      async [Symbol.asyncDispose]() {
+        process.off("exit", remove);
+        await rm(path, { force: true });
+      },
+    };
+  } catch (error) {
+    process.off("exit", remove);
+    await rm(path, { force: true });
+    if (error instanceof Error && "code" in error && typeof error.code === "string")
+      throw new ExitError(exitCodes.usage.status, `Cannot pack ${folder}: ${error.message}.`);
+    throw error;
+  }
+}
+
+function isIgnored(name: string, rules: readonly Rules[]): boolean {
+  return rules.some(({ below, ignore }) => name.startsWith(below) && ignore.ignores(name.slice(below.length)));
+}
+
+/** @returns `undefined` for a name that is not UTF-8. */
+function decodeName(name: Buffer): string | undefined {
+  return isUtf8(name) ? name.toString("utf8") : undefined;
+}
+
+async function addFolder(
+  zip: ZipFile,
+  folder: string,
+  below: string,
+  rules: readonly Rules[] | undefined,
+): Promise<number> {
+  const own = rules && [...rules, ...(await rulesIn(folder, below))];
+  let count = 0;
+  const entries = (await readdir(folder, { encoding: "buffer" })).map(decodeName).sort();
+  for (const entry of entries) {
+    if (entry === undefined)
+      throw new ExitError(
+        exitCodes.usage.status,
+        `Cannot pack ${folder}: it contains a file whose name is not valid UTF-8.`,
+        "Rename the file.",
+      );
+    // Bundles of shoal dev are temporary.
+    if (entry === ".git" || entry.startsWith(".shoal-dev-")) continue;
+    const path = join(folder, entry);
+    const name = `${below}${entry}`;
+    const info = await lstat(path);
+    if (own && isIgnored(info.isDirectory() ? `${name}/` : name, own)) continue;
+    if (info.isDirectory()) {
+      count += await addFolder(zip, path, `${name}/`, own);
+      continue;
+    }
+    if (info.isSymbolicLink())
+      zip.addBuffer(Buffer.from(await readlink(path)), name, { mode: symlinkMode, mtime: info.mtime });
+    else if (info.isFile()) zip.addFile(path, name, { mtime: info.mtime, mode: info.mode });
+    else continue;
+    count++;
+  }
+  return count;
+}
+
+async function rulesIn(folder: string, below: string): Promise<Rules[]> {
+  try {
+    return [{ below, ignore: createIgnore().add(await readFile(join(folder, ".gitignore"), "utf8")) }];
+  } catch {
+    return [];
+  }
+}

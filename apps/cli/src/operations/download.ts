@@ -1,0 +1,154 @@
+import type { Download } from "@shoal/transport";
+import { createId } from "@shoal/primitives";
+import { isRunning } from "@shoal/primitives/node";
+import { createWriteStream, rmSync } from "node:fs";
+import { readdir, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { StringDecoder } from "node:string_decoder";
+import { connect } from "../connection/transport.ts";
+import { endpointOf } from "../connection/endpoint.ts";
+import { ExitError } from "../core/errors.ts";
+import { exitCodes } from "../core/exit-codes.ts";
+import type { CommandRequest, CommandSpec, GlobalFlags, Run } from "../core/types.ts";
+import { printable, printableLines } from "../output/format.ts";
+import { notify } from "../output/output.ts";
+import { formatBytes, showProgress } from "../output/progress.ts";
+import { codeOf, reasonOf } from "./local-errors.ts";
+
+export interface FileFlags extends GlobalFlags {
+  /** Default: the file name. */
+  readonly label?: string;
+  /** `-` or absent: stdin or stdout. */
+  readonly file?: string;
+}
+
+interface Source {
+  readonly spec: CommandSpec;
+  readonly request: CommandRequest;
+  /** Also the file name if the service suggests none. */
+  readonly label: string;
+  readonly isText?: boolean;
+}
+
+export function isStandard(file: string | undefined): file is undefined | "-" {
+  return file === undefined || file === "-";
+}
+
+export async function download(
+  { spec, request, label, isText = false }: Source,
+  flags: FileFlags,
+  run: Run,
+): Promise<void> {
+  const toScreen = isStandard(flags.file) && run.terminal.screen;
+  if (toScreen && flags.file === undefined && !isText) throw refuseTerminal();
+  // A progress bar would mix with the text of the file.
+  const progress = showProgress(toScreen ? { ...run.terminal, progress: false } : run.terminal, label);
+  let saved: string | undefined;
+  try {
+    const found: Download | undefined = await connect(flags, run, spec.open).download(endpointOf(spec), request, {
+      signal: run.signal,
+      onDownloadProgress: ({ receivedBytes, totalBytes }) => {
+        progress.update(receivedBytes, totalBytes);
+      },
+    });
+    if (found === undefined)
+      throw new ExitError(
+        exitCodes.error.status,
+        spec.entry.nothing ?? "The content is not available yet.",
+        "Try again later.",
+      );
+    const source = Readable.fromWeb(found.stream as Parameters<typeof Readable.fromWeb>[0]);
+    if (!isStandard(flags.file))
+      saved = await save(source, await fileIn(flags.file, found.fileName ?? label), run.signal);
+    // An explicit "-" prints the bytes unchanged.
+    else if (toScreen && flags.file === undefined)
+      await pipeline(source, escapeControls(), run.terminal.stdout, { end: false, signal: run.signal });
+    else await pipeline(source, run.terminal.stdout, { end: false, signal: run.signal });
+  } finally {
+    progress.stop();
+  }
+  if (saved !== undefined) notify(run.terminal, flags, saved);
+}
+
+/** The error for binary data on a terminal. */
+export function refuseTerminal(): ExitError {
+  return new ExitError(
+    exitCodes.usage.status,
+    "Refusing to write binary data to a terminal.",
+    "Name a file or folder with -f, or redirect the output.",
+  );
+}
+
+async function fileIn(path: string, suggested: string): Promise<string> {
+  const isDirectory = path.endsWith("/") || (await stat(path).catch(() => undefined))?.isDirectory() === true;
+  return isDirectory ? join(path, suggested) : path;
+}
+
+/** Atomic. @returns the message to print. */
+export async function save(from: Readable, file: string, signal: AbortSignal): Promise<string> {
+  await removeAbandonedParts(file);
+  const part = join(dirname(file), `.${basename(file)}.${String(process.pid)}-${createId()}.part`);
+  const out = createWriteStream(part, { flags: "wx" });
+  // A second Ctrl-C exits at once.
+  const removePart = () => {
+    rmSync(part, { force: true });
+  };
+  process.once("exit", removePart);
+  try {
+    await opened(out).catch((error: unknown) => {
+      from.destroy();
+      throw cannotWrite(file, codeOf(error) === "ENOENT" ? `${dirname(file)} does not exist` : reasonOf(error));
+    });
+    await pipeline(from, out, { signal });
+    const { size } = await stat(part);
+    await rename(part, file).catch((error: unknown) => {
+      throw cannotWrite(file, reasonOf(error));
+    });
+    return `Saved ${printable(file)} (${formatBytes(size)}).`;
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  } finally {
+    process.off("exit", removePart);
+  }
+}
+
+function opened(stream: NodeJS.EventEmitter): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream
+      .once("open", () => {
+        resolve();
+      })
+      .once("error", reject);
+  });
+}
+
+function cannotWrite(file: string, reason: string): ExitError {
+  return new ExitError(exitCodes.usage.status, `Cannot write ${file}: ${reason}.`);
+}
+
+/** Removes parts left by killed downloads of the same file: their names contain the process id. */
+async function removeAbandonedParts(file: string): Promise<void> {
+  const folder = dirname(file);
+  const prefix = `.${basename(file)}.`;
+  for (const name of await readdir(folder).catch(() => [])) {
+    const writer = name.startsWith(prefix) ? /^(\d+)-\w{8,32}\.part$/.exec(name.slice(prefix.length))?.[1] : undefined;
+    if (writer !== undefined && !isRunning(Number(writer)))
+      await rm(join(folder, name), { force: true }).catch(() => undefined);
+  }
+}
+
+/** Untrusted text must not control the terminal. */
+function escapeControls(): Transform {
+  const decoder = new StringDecoder("utf8");
+  return new Transform({
+    transform(chunk: Buffer, _encoding, next) {
+      next(null, printableLines(decoder.write(chunk)));
+    },
+    flush(next) {
+      next(null, printableLines(decoder.end()));
+    },
+  });
+}

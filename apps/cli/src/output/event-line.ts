@@ -1,0 +1,76 @@
+import type { OutputFormat, Terminal } from "../core/types.ts";
+import { cell, printable, printableLines } from "./format.ts";
+import { printJsonLine, styled } from "./output.ts";
+
+const fileColours = { CREATE: "green", WRITE: "yellow", DELETE: "red", RENAME: "cyan" } as const;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function printEvent(terminal: Terminal, event: object, format: OutputFormat): void {
+  if (format !== "table") {
+    printJsonLine(terminal, event);
+    return;
+  }
+  const fields = event as Fields;
+  const written =
+    fileLine(terminal, fields) ??
+    outputText(fields) ??
+    logLine(terminal, fields) ??
+    stateLine(terminal, fields) ??
+    telemetryLine(terminal, fields);
+  if (written === undefined) printJsonLine(terminal, event);
+  else terminal.stdout.write(written);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** `CREATE  /home/shoal/a.txt` */
+function fileLine(terminal: Terminal, { type, path, dest_path, is_dir }: Fields): string | undefined {
+  if (typeof type !== "string" || typeof path !== "string") return undefined;
+  const name = printable(type).padEnd(6);
+  const colour = type in fileColours ? fileColours[type as keyof typeof fileColours] : undefined;
+  const target = typeof dest_path === "string" ? ` -> ${printable(dest_path)}` : "";
+  return `${colour ? styled(terminal, colour, name) : name}  ${printable(path)}${is_dir === true ? "/" : ""}${target}\n`;
+}
+
+/** The output, unchanged, or the exit status. */
+function outputText({ data_b64, exit_code, event }: Fields): string | undefined {
+  if (typeof data_b64 === "string") return printableLines(Buffer.from(data_b64, "base64").toString("utf8"));
+  return event === "exit" ? `Exited with status ${cell(exit_code)}.\n` : undefined;
+}
+
+function logLine(terminal: Terminal, { timestamp, message }: Fields): string | undefined {
+  if (typeof message !== "string") return undefined;
+  const when = textOf(timestamp);
+  return `${when === undefined ? "" : `${styled(terminal, "dim", printable(when))}  `}${printableLines(message.replace(/\n$/, ""))}\n`;
+}
+
+/** Of a deployment, an invocation or a connection. */
+function stateLine(
+  terminal: Terminal,
+  { event, timestamp, deployment, invocation, flow_status, error, ...more }: Fields,
+): string | undefined {
+  if (typeof event !== "string") return undefined;
+  const subject = (deployment ?? invocation ?? {}) as Fields;
+  const said = [
+    textOf(subject.status),
+    textOf(subject.status_reason),
+    textOf(flow_status),
+    textOf((error as Fields | undefined)?.message),
+    textOf(more.flow_step),
+    textOf(more.hosted_url),
+  ].filter((text) => text !== undefined);
+  if (said.length === 0) return undefined;
+  const when = textOf(timestamp);
+  return `${when === undefined ? "" : `${styled(terminal, "dim", printable(when))}  `}${printable(event)}  ${said.map(printable).join("  ")}\n`;
+}
+
+function telemetryLine(terminal: Terminal, { seq, event }: Fields): string | undefined {
+  if (typeof event !== "object" || event === null) return undefined;
+  const { ts, type, category, data } = event as Fields;
+  if (typeof type !== "string") return undefined;
+  const when = typeof ts === "number" ? new Date(ts / 1000).toISOString() : cell(ts);
+  return `${styled(terminal, "dim", `${cell(seq)}  ${when}`)}  ${category === undefined ? "" : `[${cell(category)}]  `}${printable(type)}${data === undefined ? "" : `  ${printable(JSON.stringify(data))}`}\n`;
+}

@@ -1,0 +1,43 @@
+import type { Terminal } from "../core/types.ts";
+import { ExitError } from "../core/errors.ts";
+import { exitCodes } from "../core/exit-codes.ts";
+import { printableLines } from "./format.ts";
+
+export function showOutcome(kind: "process" | "code", value: object, terminal: Terminal): void {
+  const show = kind === "process" ? showProcess : showCode;
+  show(value as Readonly<Record<string, unknown>>, terminal);
+}
+
+/** Escapes output to a terminal only. */
+function write(to: NodeJS.WritableStream, bytes: Buffer, isScreen: boolean): void {
+  to.write(isScreen ? printableLines(bytes.toString("utf8")) : bytes);
+}
+
+/** Exits with the status of the process. */
+function showProcess(
+  { stdout_b64, stderr_b64, exit_code, timed_out }: Readonly<Record<string, unknown>>,
+  terminal: Terminal,
+): void {
+  const bytes = (text: unknown) => Buffer.from(typeof text === "string" ? text : "", "base64");
+  write(terminal.stdout, bytes(stdout_b64), terminal.screen);
+  write(terminal.stderr, bytes(stderr_b64), terminal.progress);
+  if (timed_out === true)
+    throw new ExitError(
+      exitCodes.timeout.status,
+      "The program reached its timeout and was killed.",
+      "Raise --timeout-sec, or start it in the background with: shoal browsers process spawn",
+    );
+  if (typeof exit_code === "number" && exit_code !== 0) process.exitCode = exit_code;
+}
+
+function showCode(
+  { success, result, error, stdout, stderr }: Readonly<Record<string, unknown>>,
+  terminal: Terminal,
+): void {
+  for (const text of [stdout, stderr])
+    if (typeof text === "string" && text !== "") terminal.stderr.write(`${printableLines(text.replace(/\n$/, ""))}\n`);
+  if (success === false)
+    throw new ExitError(exitCodes.error.status, typeof error === "string" ? error : "The code failed.");
+  if (result !== undefined)
+    terminal.stdout.write(`${typeof result === "string" ? printableLines(result) : JSON.stringify(result, null, 2)}\n`);
+}

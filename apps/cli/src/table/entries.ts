@@ -1,0 +1,20 @@
+import type { CommandEntry } from "../core/types.ts";
+import { accountEntries } from "./entries/account.ts";
+import { appEntries } from "./entries/apps.ts";
+import { browserEntries } from "./entries/browsers.ts";
+import { fileEntries } from "./entries/files.ts";
+import { insideEntries } from "./entries/inside.ts";
+import { loginEntries } from "./entries/logins.ts";
+import { orgEntries } from "./entries/org.ts";
+import { poolEntries } from "./entries/pools.ts";
+
+export const entries: Readonly<Record<string, CommandEntry>> = {
+  ...accountEntries,
+  ...appEntries,
+  ...browserEntries,
+  ...fileEntries,
+  ...insideEntries,
+  ...loginEntries,
+  ...orgEntries,
+  ...poolEntries,
+};

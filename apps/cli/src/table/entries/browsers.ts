@@ -1,0 +1,105 @@
+import type { CommandEntry } from "../../core/types.ts";
+
+const running = { field: "status", until: ["deleted"] } as const;
+
+export const browserEntries: Readonly<Record<string, CommandEntry>> = {
+  "browsers.create": {
+    onByDefault: ["headless"],
+    summary: "Start a browser session",
+    about: "Returns when the browser accepts CDP connections.",
+    help: { name: "Name, unique among the running sessions of the project" },
+    first: ["session_id", "name"],
+    next: [
+      "",
+      "Connect with Playwright: chromium.connectOverCDP(cdp_ws_url), or Puppeteer: puppeteer.connect({ browserWSEndpoint: cdp_ws_url }).",
+      "The session ends after {timeout_seconds} idle seconds, or with: shoal browsers delete {name|session_id}",
+    ],
+    flags: {
+      tags: "--tag",
+      timeout_seconds: "-t, --timeout-seconds",
+      headless: "-H, --headless",
+      stealth: "-s, --stealth",
+    },
+    examples: [
+      "shoal browsers create --name research --timeout-seconds 600",
+      "shoal browsers create --tag team=search --viewport 1280x800 --query cdp_ws_url",
+    ],
+  },
+  "browsers.list": {
+    summary: "List browser sessions",
+    about: "Newest first. Lists running sessions unless --status is given.",
+    help: {
+      status: "List active, deleted or all sessions",
+      include_deleted: "Deprecated: use --status all",
+      query: "Part of the name or ID of the session, its profile, proxy or pool",
+      region: "Only sessions in this region",
+      tags: "Only sessions with this label",
+    },
+    flags: { tags: "--tag", query: "--search" },
+    columns: [
+      ["ID", "session_id"],
+      ["NAME", "name"],
+      ["CREATED", "created_at"],
+      ["EXPIRES", "expires_at"],
+      ["ENDED", "ended_reason"],
+    ],
+    empty: "No browsers. Start one: shoal browsers create",
+    watch: { field: "status", until: [] },
+    examples: [
+      "shoal browsers list",
+      "shoal browsers list --status all --tag team=search",
+      "shoal browsers list --query '[].session_id' -o jsonl",
+      "shoal browsers list --watch",
+    ],
+  },
+  "browsers.get": {
+    summary: "Show a browser session",
+    about: "Use --include-deleted to find a session that has ended, by ID.",
+    help: { include_deleted: "Also find a session that has ended" },
+    first: ["session_id", "name"],
+    watch: running,
+    examples: [
+      "shoal browsers get research",
+      "shoal browsers get research --query cdp_ws_url",
+      "shoal browsers get research --watch",
+    ],
+  },
+  "browsers.extend": {
+    summary: "Extend a running browser session",
+    about: "Restarts the idle timeout and, with --max-duration-seconds, moves the end of the session.",
+    help: {
+      max_duration_seconds: "Seconds from now until the session ends even if it is in use, 10 to 604800 (7 days)",
+    },
+    first: ["session_id", "ends_at", "expires_at"],
+    examples: ["shoal browsers extend research", "shoal browsers extend research --max-duration-seconds 3600"],
+  },
+  "browsers.update": {
+    summary: "Change a running browser session",
+    about: "Only the given flags change.",
+    help: {
+      name: "New name, unique among the running sessions of the project",
+      tags: "Label; the given labels replace all existing ones",
+      viewport: "New size of the visible page",
+      chrome_policy: "New policies, replacing the old ones; {} removes them. CDP clients may be disconnected",
+    },
+    first: ["session_id", "name"],
+    flags: { tags: "--tag" },
+    examples: [
+      "shoal browsers update research --name archive",
+      "shoal browsers update research --tag team=search --tag stage=2",
+    ],
+  },
+  // No confirmation: sessions are short-lived, scripts end many, and profiles are saved first.
+  "browsers.delete": {
+    summary: "End browser sessions",
+    about: "Ends the browser and its processes, and deletes its files.",
+    many: true,
+    done: "Ended browser {0}.",
+    examples: ["shoal browsers delete research", "shoal browsers delete research archive"],
+  },
+  "browsers.saveProfile": {
+    summary: "Save the session's state to its profile",
+    about:
+      "The session must have been started with --profile-save-changes. Local storage and databases may lack the last seconds.",
+  },
+};

@@ -1,0 +1,200 @@
+import type { CommandEntry } from "../../core/types.ts";
+
+const search = { query: "--search" } as const;
+const exampleId = "m3x1p0v2k7c9q5w8z6t4r2yh";
+const created = ["CREATED", "created_at"] as const;
+const name = ["NAME", "name"] as const;
+const id = ["ID", "id"] as const;
+const everyChange = { field: "status", until: [] } as const;
+
+export const loginEntries: Readonly<Record<string, CommandEntry>> = {
+  "credentials.create": {
+    summary: "Store a credential",
+    about: "The values are encrypted and never shown again. On a terminal, Shoal prompts for values without =.",
+    help: { domain: "Site, up to 253 characters: example.com", name: "Name, unique in the project" },
+    flags: { values: "--value" },
+    examples: [
+      "shoal credentials create --name shop --domain example.com --value username=me --value password",
+      "shoal credentials create --name shop --domain example.com --value username=me --value password=@password.txt",
+    ],
+  },
+  "credentials.list": {
+    summary: "List credentials",
+    about: "Newest first.",
+    columns: [id, name, ["DOMAIN", "domain"], ["TOTP", "has_totp_secret"], created],
+    flags: search,
+    empty: "No credentials.",
+    examples: ["shoal credentials list --domain example.com"],
+  },
+  "credentials.get": {
+    summary: "Show a credential",
+    about: "Shows the names of the values, not the values.",
+    examples: ["shoal credentials get shop"],
+  },
+  "credentials.update": {
+    summary: "Change a credential",
+    about: "Only the given values change.",
+    help: {
+      values: "Value to add or replace",
+      totp_secret: "New Base32 secret or otpauth:// URI; empty removes it",
+      name: "New name, unique in the project",
+    },
+    flags: { values: "--value", remove_value_keys: "--remove-value-key" },
+    examples: ["shoal credentials update shop --value password"],
+  },
+  "credentials.delete": {
+    summary: "Delete a credential",
+    about: "Connections that use it then ask a person to sign in.",
+    confirm: "Delete credential {0}?",
+    done: "Deleted credential {0}.",
+    examples: ["shoal credentials delete shop --yes"],
+  },
+  "credentials.totpCode": {
+    summary: "Print a one-time code",
+    about: "The credential must have a TOTP secret.",
+    text: "code",
+    examples: ["shoal credentials totp-code shop"],
+  },
+  "credentialProviders.create": {
+    summary: "Connect a password manager",
+    about: "The token is encrypted and never shown again. --token - prompts for it or reads stdin.",
+    help: { name: "Name, unique in the project" },
+    flags: { cache_ttl_seconds: "--cache-ttl", settings: "--setting" },
+    examples: [
+      "shoal credential-providers create --name team --provider-type onepassword --token - < token.txt",
+      "shoal credential-providers create --name vault --provider-type vault --setting address=https://vault.example:8200 --token @token.txt",
+    ],
+  },
+  "credentialProviders.list": {
+    summary: "List password managers",
+    about: "In the order in which they are asked.",
+    columns: [id, name, ["TYPE", "provider_type"], ["ENABLED", "enabled"], ["PRIORITY", "priority"], created],
+    flags: search,
+    empty: "No password managers.",
+    examples: ["shoal credential-providers list"],
+  },
+  "credentialProviders.get": {
+    summary: "Show a password manager",
+    examples: [`shoal credential-providers get ${exampleId}`],
+  },
+  "credentialProviders.update": {
+    summary: "Change a password manager",
+    about: "Only the given flags change.",
+    help: { name: "New name, unique in the project", settings: "Setting to change; a new address also needs --token" },
+    flags: { cache_ttl_seconds: "--cache-ttl", settings: "--setting" },
+    examples: [`shoal credential-providers update ${exampleId} --no-enabled`],
+  },
+  "credentialProviders.delete": {
+    summary: "Disconnect a password manager",
+    about: "Connections that use its items then ask a person to sign in.",
+    confirm: "Delete password manager {0}?",
+    done: "Deleted password manager {0}.",
+    examples: [`shoal credential-providers delete ${exampleId} --yes`],
+  },
+  "credentialProviders.listItems": {
+    summary: "List the items of a password manager",
+    about: "Shows titles and paths, no secrets.",
+    examples: [`shoal credential-providers list-items ${exampleId}`],
+  },
+  "credentialProviders.test": {
+    summary: "Test a password manager",
+    about: "Lists the vaults that the token can read.",
+    failsUnless: { field: "success", message: "The provider refused or did not answer." },
+    examples: [`shoal credential-providers test ${exampleId}`],
+  },
+  "auth.connections.create": {
+    summary: "Connect a profile to a site",
+    about: "Creates the profile if it does not exist.",
+    help: {
+      domain: "Site, up to 253 characters: example.com",
+      profile_name: "Profile that stores the login; created if it does not exist",
+    },
+    flags: { allowed_domains: "--allowed-domain" },
+    first: ["id", "domain", "status"],
+    examples: [
+      "shoal auth connections create --domain example.com --profile-name shopping",
+      "shoal auth connections create --domain example.com --profile-name shopping --credential-name shop",
+    ],
+  },
+  "auth.connections.list": {
+    summary: "List connections",
+    about: "Newest first.",
+    columns: [
+      id,
+      ["DOMAIN", "domain"],
+      ["PROFILE", "profile_name"],
+      ["STATUS", "status"],
+      ["FLOW", "flow_status"],
+      ["CHECKED", "last_auth_check_at"],
+    ],
+    flags: search,
+    empty: "No connections.",
+    watch: everyChange,
+    examples: ["shoal auth connections list", "shoal auth connections list --watch"],
+  },
+  "auth.connections.get": {
+    summary: "Show a connection",
+    about: "Includes the state of a running login.",
+    first: ["id", "domain", "status"],
+    watch: { field: "status", until: ["AUTHENTICATED"] },
+    examples: [`shoal auth connections get ${exampleId}`, `shoal auth connections get ${exampleId} --watch`],
+  },
+  "auth.connections.update": {
+    summary: "Change a connection",
+    about: "Only the given flags change.",
+    help: {
+      health_checks: "Check periodically whether the profile is still signed in",
+      auto_reauth: "Sign in again automatically when a check finds the profile signed out",
+      save_credentials: "Store the values that a person enters",
+    },
+    flags: { allowed_domains: "--allowed-domain" },
+    examples: [`shoal auth connections update ${exampleId} --no-auto-reauth`],
+  },
+  "auth.connections.delete": {
+    summary: "Delete a connection",
+    about: "Cancels a running login. The profile stays.",
+    confirm: "Delete connection {0}?",
+    done: "Deleted connection {0}.",
+    examples: [`shoal auth connections delete ${exampleId} --yes`],
+  },
+  "auth.connections.login": {
+    summary: "Start a login",
+    about:
+      "Returns at once. Send the person to the hosted login page, or follow the login and submit the requested values.",
+    help: { record_session: "Record this login as a replay" },
+    first: ["id", "hosted_url"],
+    next: ["", "Log in at {hosted_url}, or follow the login with: shoal auth connections follow {id}"],
+    examples: [`shoal auth connections login ${exampleId}`],
+  },
+  "auth.connections.submit": {
+    summary: "Submit values to a login",
+    about: "Returns at once. shoal auth connections follow shows the outcome.",
+    help: { fields: "Deprecated: use --field-value", sso_provider: "Deprecated: use --choice-id" },
+    flags: { field_values: "--field-value", fields: "--field", selected_choice_id: "--choice-id" },
+    examples: [`shoal auth connections submit ${exampleId} --field username=me --field password=SECRET`],
+  },
+  "auth.connections.follow": {
+    summary: "Follow a login",
+    about: "Prints the state and each change. Ends with the login.",
+    examples: [`shoal auth connections follow ${exampleId}`],
+  },
+  "auth.connections.timeline": {
+    summary: "List the logins and checks of a connection",
+    about: "Newest first.",
+    columns: [
+      ["TIME", "timestamp"],
+      ["TYPE", "type"],
+      ["STATUS", "status"],
+      ["STEP", "step"],
+      ["ERROR", "error_message"],
+    ],
+    empty: "No events yet.",
+    examples: [`shoal auth connections timeline ${exampleId}`],
+  },
+  "auth.connections.exchange": {
+    summary: "Exchange a handoff code for a token",
+    about: "For login pages, which have a code and no API key. Each code works once.",
+    help: { code: "Handoff code of the login; works once" },
+    examples: [`shoal auth connections exchange ${exampleId} --code CODE`],
+  },
+};

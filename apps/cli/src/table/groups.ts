@@ -1,0 +1,176 @@
+import type { Group } from "../core/types.ts";
+
+export const groups: Readonly<Record<string, Group>> = {
+  apps: {
+    description: "List and delete deployed apps",
+    alias: ["app"],
+    examples: ["shoal apps list", "shoal apps history shop", "shoal apps delete shop"],
+  },
+  "api-keys": {
+    description: "Manage API keys",
+    alias: ["api-key", "apikeys", "apikey"],
+    examples: ["shoal api-keys create --name ci --days-to-expire 90", "shoal api-keys list"],
+  },
+  "audit-logs": {
+    description: "Search, verify and export the audit log",
+    alias: ["audit-log", "auditlogs", "auditlog"],
+    examples: ["shoal audit-logs search --start 2026-01-01T00:00:00Z --end 2026-01-02T00:00:00Z"],
+  },
+  "audit-logs export": {
+    description: "Manage the destinations that the audit log is copied to",
+    alias: ["exports", "export-destinations"],
+    examples: ["shoal audit-logs export list"],
+  },
+  auth: {
+    description: "Show the caller, and manage logins to sites",
+    examples: ["shoal auth context", "shoal auth connections list"],
+  },
+  "auth connections": {
+    description: "Manage profiles that stay signed in to sites",
+    alias: ["connection"],
+    examples: [
+      "shoal auth connections list",
+      "shoal auth connections create --domain example.com --profile-name shopping",
+    ],
+  },
+  "browser-pools": {
+    description: "Manage pools of ready browsers",
+    alias: ["browser-pool", "pools", "pool"],
+    examples: ["shoal browser-pools list", "shoal browser-pools create --name workers --size 3"],
+  },
+  browsers: {
+    description: "Start, use and end browser sessions",
+    alias: ["browser"],
+    examples: ["shoal browsers create --name research", "shoal browsers list", "shoal browsers delete research"],
+  },
+  "browsers computer": {
+    description: "Control mouse, keyboard and clipboard, and take screenshots",
+    examples: [
+      "shoal browsers computer click-mouse research --x 100 --y 200",
+      "shoal browsers computer screenshot research -f page.png",
+    ],
+  },
+  "browsers extensions": {
+    description: "Load extensions into a running session",
+    examples: ["shoal browsers extensions upload research ./my-extension"],
+  },
+  "browsers fs": {
+    description: "Manage files in a session",
+    examples: [
+      "shoal browsers fs list-files research /home/shoal/Downloads",
+      "shoal browsers fs upload research a.csv --to /home/shoal/work",
+      "shoal browsers fs watch research /home/shoal/Downloads",
+    ],
+  },
+  "browsers fs watch": {
+    description: "Follow changes in a directory until Ctrl-C, or manage watches with the commands below",
+    usage: "[options] <id-or-name> <path>\n       shoal browsers fs watch [command]",
+    examples: [
+      "shoal browsers fs watch research /home/shoal/Downloads",
+      "shoal browsers fs watch research /home/shoal --recursive -o jsonl",
+    ],
+  },
+  "browsers logs": {
+    description: "Follow the logs of a session",
+    examples: ["shoal browsers logs stream research --source supervisor"],
+  },
+  "browsers playwright": {
+    description: "Run Playwright code in a session",
+    examples: ["shoal browsers playwright execute research 'return page.title()'"],
+  },
+  "browsers process": {
+    description: "Run programs in a session",
+    examples: ["shoal browsers process exec research -- ls -la /home/shoal"],
+  },
+  "browsers replays": {
+    description: "Record the screen of a session",
+    examples: [
+      "shoal browsers replays start research",
+      "shoal browsers replays download research REPLAY -f session.mp4",
+    ],
+  },
+  "browsers telemetry": {
+    description: "Follow network, console and page events of a session",
+    examples: ["shoal browsers telemetry stream research"],
+  },
+  credentials: {
+    description: "Manage encrypted credentials for logins",
+    alias: ["credential", "creds", "cred"],
+    examples: ["shoal credentials list"],
+  },
+  "credential-providers": {
+    description: "Manage password managers that supply credentials",
+    alias: ["credential-provider", "cred-providers", "cred-provider"],
+    examples: ["shoal credential-providers list"],
+  },
+  deployments: {
+    description: "Manage deployments of apps",
+    alias: ["deployment"],
+    examples: ["shoal deployments list", "shoal deployments follow DEPLOYMENT"],
+  },
+  extensions: {
+    description: "Manage browser extensions",
+    alias: ["extension"],
+    examples: ["shoal extensions upload ./my-extension --name blocker", "shoal extensions list"],
+  },
+  invocations: {
+    description: "Invoke actions of apps",
+    alias: ["invocation"],
+    examples: ["shoal invocations list", "shoal invocations get INVOCATION --watch"],
+  },
+  org: {
+    description: "Show the organisation and change its limits",
+    alias: ["organization"],
+    examples: ["shoal org limits get"],
+  },
+  "org limits": { description: "Show and change the limits of the organisation", examples: ["shoal org limits get"] },
+  profiles: {
+    description: "Manage saved browser state",
+    alias: ["profile"],
+    examples: ["shoal profiles create --name shopping", "shoal profiles list"],
+  },
+  "profiles storage-state": {
+    description: "Read and replace the cookies and local storage of a profile",
+    examples: ["shoal profiles storage-state get shopping"],
+  },
+  "profiles versions": {
+    description: "List the saved states of a profile",
+    examples: ["shoal profiles versions list shopping"],
+  },
+  projects: {
+    description: "Manage projects, which separate browsers, profiles and keys",
+    alias: ["project"],
+    examples: ["shoal projects create research", "shoal projects list"],
+  },
+  "projects legacy": {
+    description: "Manage projects through deprecated paths",
+    examples: ["shoal projects legacy list"],
+  },
+  "projects legacy limits": {
+    description: "Manage limits of projects through deprecated paths",
+    examples: ["shoal projects legacy limits get research"],
+  },
+  "projects limits": {
+    description: "Show and change the limits of a project",
+    examples: ["shoal projects limits get research"],
+  },
+  proxies: {
+    description: "Manage proxies that sessions can use",
+    alias: ["proxy"],
+    examples: ["shoal proxies list"],
+  },
+  schedules: {
+    description: "Invoke actions of apps regularly",
+    alias: ["schedule"],
+    examples: [
+      `shoal schedules create --app-name shop --action-name report --cron "0 9 * * 1-5"`,
+      "shoal schedules list",
+    ],
+  },
+  telemetry: { description: "Send telemetry to other systems", examples: ["shoal telemetry destinations list"] },
+  "telemetry destinations": {
+    description: "Manage the OpenTelemetry receivers of session events",
+    alias: ["destination", "dest"],
+    examples: ["shoal telemetry destinations list"],
+  },
+};

@@ -1,0 +1,177 @@
+import { Configuration, log, LogLevel, PlaywrightCrawler, ProxyConfiguration } from "@crawlee/playwright";
+import { playwrightExecuteTool } from "@onkernel/ai-sdk";
+import Kernel from "@onkernel/sdk";
+import { generateText, stepCountIs } from "ai";
+import { MockLanguageModelV2 } from "ai/test";
+import CDP from "chrome-remote-interface";
+import { type BrowserType, chromium, type Page } from "playwright-core";
+import { Builder, By, until } from "selenium-webdriver";
+import { Options } from "selenium-webdriver/chrome.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startCdpPort } from "../testing/cdp-port.ts";
+import { startChromedriver } from "../testing/chromedriver.ts";
+import { chromedriverTests, missingFor } from "../testing/components.ts";
+import { DevtoolsMcp } from "../testing/devtools-mcp.ts";
+import { type PasswordProxy, startPasswordProxy } from "../testing/password-proxy.ts";
+import { useService } from "../testing/service.ts";
+import { serveSite, type Site } from "../testing/site.ts";
+
+const form = `<!doctype html><title>form</title>
+<label>Name <input id="name"></label> <button onclick="document.title = 'hello ' + document.querySelector('#name').value">Greet</button>`;
+/** The first bytes of a PNG in base64, at the start of a line. */
+const png = /^iVBORw0KGgo/m;
+
+let site: Site;
+let proxy: PasswordProxy;
+beforeAll(async () => {
+  site = await serveSite((_request, response) => response.setHeader("content-type", "text/html").end(form));
+  proxy = await startPasswordProxy();
+});
+afterAll(async () => {
+  await proxy[Symbol.asyncDispose]();
+  await site.close();
+});
+
+const missing = missingFor("sandbox");
+
+describe.skipIf(missing !== undefined)(
+  `clients from npm${missing === undefined ? "" : ` (skipped, ${missing})`}`,
+  () => {
+    const test = useService(() => [
+      "--placement",
+      "sandbox",
+      "--allow-private-hosts",
+      `${site.host},${new URL(proxy.url).host}`,
+    ]);
+
+    it.skipIf(chromedriverTests.skip)(
+      `selenium-webdriver fills a form through chromedriver and the session's port${chromedriverTests.reason}`,
+      async () => {
+        await using session = await test.shoal.browsers.create();
+        await using port = await startCdpPort(test, session.session_id);
+        await using chromedriver = await startChromedriver();
+        const options = new Options();
+        options.debuggerAddress(new URL(port.address).host);
+        const driver = await new Builder()
+          .usingServer(chromedriver.address)
+          .forBrowser("chrome")
+          .setChromeOptions(options)
+          .build();
+        await driver.get(site.url);
+        expect(await driver.getTitle()).toBe("form");
+        await driver.findElement(By.id("name")).sendKeys("Ann");
+        await driver.findElement(By.css("button")).click();
+        await driver.wait(until.titleIs("hello Ann"), 10_000);
+        expect(await driver.takeScreenshot()).toMatch(png);
+        await driver.quit();
+        expect((await test.shoal.browsers.get(session.session_id)).browser_restarts).toBe(0);
+      },
+    );
+
+    it("chrome-remote-interface fills a form through the session's port", async () => {
+      await using session = await test.shoal.browsers.create();
+      await using port = await startCdpPort(test, session.session_id);
+      const { hostname, port: number } = new URL(port.address);
+      const client = await CDP({ host: hostname, port: Number(number) });
+      const { Page, Runtime, Input } = client;
+      await Page.enable();
+      const loaded = Page.loadEventFired();
+      await Page.navigate({ url: site.url });
+      await loaded;
+      const evaluate = async (expression: string): Promise<unknown> =>
+        (await Runtime.evaluate({ expression })).result.value;
+      expect(await evaluate("document.title")).toBe("form");
+      await evaluate("document.querySelector('#name').focus()");
+      await Input.insertText({ text: "Ann" });
+      await evaluate("document.querySelector('button').click()");
+      expect(await evaluate("document.title")).toBe("hello Ann");
+      expect((await Page.captureScreenshot({})).data).toMatch(png);
+      await client.close();
+    });
+
+    it("chrome-devtools-mcp fills a form over the session's WebSocket", async () => {
+      await using session = await test.shoal.browsers.create();
+      await using devtools = await DevtoolsMcp.start("--wsEndpoint", session.cdp_ws_url);
+      expect(await devtools.call("list_pages")).toContain("1: about:blank");
+      const pageId = 1;
+      expect(await devtools.call("navigate_page", { pageId, type: "url", url: site.url })).toContain("1: form");
+      const snapshot = await devtools.call("take_snapshot", { pageId });
+      const [name, button] = [/uid=(\S+) textbox "Name"/, /uid=(\S+) button "Greet"/].map(
+        (element) => element.exec(snapshot)?.[1],
+      );
+      await devtools.call("fill", { pageId, uid: name, value: "Ann" });
+      await devtools.call("click", { pageId, uid: button });
+      expect(await devtools.call("list_pages")).toContain("1: hello Ann");
+      expect(await devtools.call("take_screenshot", { pageId })).toMatch(png);
+    });
+
+    it("Crawlee crawls on incognito pages, each with its proxy", async () => {
+      await using session = await test.shoal.browsers.create();
+      log.setLevel(LogLevel.OFF);
+      const titles: string[] = [];
+      const crawler = new PlaywrightCrawler(
+        {
+          launchContext: {
+            launcher: Object.assign(Object.create(chromium) as BrowserType, {
+              launch: () => chromium.connectOverCDP(session.cdp_ws_url),
+            }),
+            useIncognitoPages: true,
+          },
+          proxyConfiguration: new ProxyConfiguration({ proxyUrls: [proxy.url] }),
+          maxRequestRetries: 0,
+          async requestHandler({ page }: { page: Page }) {
+            await page.fill("#name", "Ann");
+            await page.click("button");
+            titles.push(await page.title());
+            expect((await page.screenshot()).toString("base64")).toMatch(png);
+          },
+        },
+        new Configuration({ persistStorage: false }),
+      );
+      const { port } = new URL(site.url);
+      const { requestsFinished } = await crawler.run([
+        `http://far.invalid:${port}/`,
+        `http://further.invalid:${port}/`,
+      ]);
+      expect([requestsFinished, titles]).toEqual([2, ["hello Ann", "hello Ann"]]);
+      expect(proxy.asked.toSorted()).toEqual([`far.invalid:${port}`, `further.invalid:${port}`]);
+    });
+
+    it("@onkernel/ai-sdk runs a model's tool call in the session", async () => {
+      const client = new Kernel({ apiKey: test.service.apiKey, baseURL: test.service.baseUrl });
+      // Its README passes `browser`, which the SDK's types lack.
+      const options = { browser: "chromium", headless: true };
+      const { session_id: sessionId } = await client.browsers.create(options);
+      const code = `await page.goto(${JSON.stringify(site.url)});
+      await page.fill("#name", "Ann");
+      await page.click("button");
+      return { title: await page.title(), screenshot: (await page.screenshot()).toString("base64") };`;
+      const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+      const model = new MockLanguageModelV2({
+        doGenerate: [
+          {
+            content: [
+              { type: "tool-call", toolCallId: "1", toolName: "playwright_execute", input: JSON.stringify({ code }) },
+            ],
+            finishReason: "tool-calls",
+            usage,
+            warnings: [],
+          },
+          { content: [{ type: "text", text: "Done." }], finishReason: "stop", usage, warnings: [] },
+        ],
+      });
+      const { steps, text } = await generateText({
+        model,
+        prompt: "Greet Ann.",
+        tools: { playwright_execute: playwrightExecuteTool({ client, sessionId }) },
+        stopWhen: stepCountIs(2),
+      });
+      expect(text).toBe("Done.");
+      expect(steps[0]?.toolResults[0]?.output).toMatchObject({
+        success: true,
+        result: { title: "hello Ann", screenshot: expect.stringMatching(png) as string },
+      });
+      await client.browsers.deleteByID(sessionId);
+    });
+  },
+);

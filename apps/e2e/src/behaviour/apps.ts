@@ -1,0 +1,194 @@
+import { app } from "@shoal/client/app";
+import type { Deployment, DeploymentEvent, InvocationEvent } from "@shoal/schemas";
+import { describe, expect, it } from "vitest";
+import { codeOf } from "../testing/refusal.ts";
+import { zipOf } from "../testing/zip.ts";
+import type { ServiceUnderTest } from "./open-service.ts";
+
+const appName = "behaviour";
+
+/** The app for the service, which runs the sources. */
+const sources = `
+const wait = (signal) => new Promise((resolve) => signal?.addEventListener("abort", resolve));
+const registry = (globalThis[Symbol.for("shoal.apps.v1")] ??= new Map());
+registry.set("${appName}", { name: "${appName}", actions: new Map([
+  ["echo", { handler: async (_, payload) => payload }],
+  ["nothing", { handler: async () => undefined }],
+  ["fail", { handler: async () => { throw new Error("sold out"); } }],
+  ["wait", { handler: async ({ signal }) => { await wait(signal); await new Promise(() => setInterval(() => {}, 1000)); } }],
+]) });
+`;
+
+/** The same app for the fake, which runs handlers of this process. */
+function register(): void {
+  const made = app(appName);
+  if (made.actions.size > 0) return;
+  made.action("echo", (_context, payload) => payload);
+  made.action("nothing", () => undefined);
+  made.action("fail", () => {
+    throw new Error("sold out");
+  });
+  made.action("wait", () => new Promise(() => undefined));
+}
+
+export function describeApps(test: ServiceUnderTest): void {
+  const deploy = async (version = "latest", more: { entry?: string; force?: boolean } = {}): Promise<Deployment> => {
+    register();
+    const archive = await zipOf([
+      { name: "package.json", content: '{"name":"behaviour","type":"module"}' },
+      { name: "index.js", content: sources },
+    ]);
+    return test.shoal.deployments.create({
+      file: new Blob([archive]),
+      entrypoint_rel_path: more.entry ?? "index.js",
+      version,
+      env_vars: { TOKEN: "secret" },
+      ...(more.force === true && { force: true }),
+    });
+  };
+  const running = async (version?: string, more?: { force?: boolean }): Promise<Deployment> => {
+    const { deployments } = test.shoal;
+    const ended = await deployments.wait((await deploy(version, more)).id, { totalTimeoutMs: 60_000 });
+    expect(ended.status, ended.status_reason).toBe("running");
+    return ended;
+  };
+  const started = (action_name: string, payload?: string) =>
+    test.shoal.invocations.create({
+      app_name: appName,
+      action_name,
+      ...(payload !== undefined && { payload }),
+      async: true,
+    });
+
+  describe("apps", () => {
+    it("are deployed, with their states and versions as events", async () => {
+      const { apps, deployments } = test.shoal;
+      const made = await deploy();
+      expect(made).toMatchObject({ status: "queued", source_type: "file", env_vars: { TOKEN: "" } });
+      const events: DeploymentEvent[] = [];
+      for await (const event of deployments.follow(made.id)) {
+        if (event.event !== "log" && event.event !== "sse_heartbeat") events.push(event);
+        if (event.event === "deployment_state" && event.deployment.status === "running") break;
+      }
+      expect(events.slice(-2).map(({ event }) => event)).toEqual(["app_version_summary", "deployment_state"]);
+      const { items } = await apps.list({ app_name: appName, version: "latest" });
+      expect(items).toMatchObject([
+        { app_name: appName, version: "latest", deployment: made.id, env_vars: { TOKEN: "" } },
+      ]);
+      expect(items[0]?.actions.map(({ name }) => name)).toEqual(["echo", "nothing", "fail", "wait"]);
+    }, 90_000);
+
+    it("fail to deploy without their entry file, with the reason", async () => {
+      const { deployments } = test.shoal;
+      const failed = await deployments.wait((await deploy("latest", { entry: "missing.js" })).id);
+      expect(failed).toMatchObject({
+        status: "failed",
+        status_reason: expect.stringContaining("missing.js is not in the sources") as unknown,
+      });
+    }, 90_000);
+
+    it("keep a version of a label, unless the deployment replaces it by force", async () => {
+      const { apps, deployments } = test.shoal;
+      const version = test.unique("v");
+      const first = await running(version);
+      const second = await deployments.wait((await deploy(version)).id);
+      expect(second).toMatchObject({
+        status: "failed",
+        status_reason: expect.stringContaining(first.id) as unknown,
+      });
+      const third = await running(version, { force: true });
+      expect((await deployments.get(first.id)).status).toBe("stopped");
+      expect((await apps.list({ app_name: appName, version })).items.map(({ deployment }) => deployment)).toEqual([
+        third.id,
+      ]);
+      await deployments.delete(third.id);
+      expect((await apps.list({ app_name: appName, version })).items).toEqual([]);
+      expect(await codeOf(deployments.get(third.id))).toBe("404 not_found");
+    }, 90_000);
+
+    it("return to an earlier deployment, and refuse the running deployment", async () => {
+      const { apps, deployments } = test.shoal;
+      const version = test.unique("v");
+      const first = await running(version);
+      const second = await running(version, { force: true });
+      expect(await deployments.rollback(first.id)).toMatchObject({
+        id: first.id,
+        status: "running",
+        status_reason: `It replaced deployment ${second.id}.`,
+      });
+      expect((await deployments.get(second.id)).status).toBe("stopped");
+      expect((await apps.list({ app_name: appName, version })).items.map(({ deployment }) => deployment)).toEqual([
+        first.id,
+      ]);
+      expect((await test.shoal.invocations.create({ app_name: appName, action_name: "nothing", version })).status).toBe(
+        "succeeded",
+      );
+      for await (const event of deployments.follow(first.id))
+        if (event.event === "deployment_state" && event.deployment.status === "running") break;
+      expect(await codeOf(deployments.rollback(first.id))).toBe("409 conflict");
+      expect(await codeOf(deployments.rollback("unknown"))).toBe("404 not_found");
+    }, 90_000);
+
+    it("have schedules that are paused, resumed and deleted, also with their deployment", async () => {
+      const { deployments, schedules } = test.shoal;
+      const version = test.unique("v");
+      const { id: deployment } = await running(version);
+      const given = { app_name: appName, version, action_name: "echo", cron: "0 9 * * 1-5", payload: "7" };
+      const made = await schedules.create({ ...given, time_zone: "Europe/Berlin" });
+      expect(made).toMatchObject({ ...given, time_zone: "Europe/Berlin", status: "active" });
+      expect(await schedules.pause(made.id)).toMatchObject({ status: "paused", next_run_at: null });
+      expect((await schedules.resume(made.id)).status).toBe("active");
+      const other = await schedules.create(given);
+      const ids = async () => (await schedules.list({ app_name: appName, version })).items.map(({ id }) => id);
+      expect(await ids()).toEqual([other.id, made.id]);
+      await schedules.delete(other.id);
+      expect(await codeOf(schedules.pause(other.id))).toBe("404 not_found");
+      expect(await codeOf(schedules.create({ ...given, action_name: "unknown" }))).toBe("404 not_found");
+      expect(await codeOf(schedules.create({ ...given, cron: "daily" }))).toBe("400 bad_request");
+      await deployments.delete(deployment);
+      expect(await ids()).toEqual([]);
+    }, 90_000);
+
+    it("answer synchronous invocations with the output, or with the reason of a failure", async () => {
+      const { invocations } = test.shoal;
+      await running();
+      const call = (action_name: string, payload?: string) =>
+        invocations.create({ app_name: appName, action_name, ...(payload !== undefined && { payload }) });
+      expect(await call("echo", '{"sku":7}')).toMatchObject({ status: "succeeded", output: '{"sku":7}' });
+      const failed = await call("fail");
+      expect(failed).toMatchObject({ status: "failed", status_reason: "sold out", output: '{"error":"sold out"}' });
+      expect(await invocations.get(failed.id)).toMatchObject({
+        app_name: appName,
+        status: "failed",
+        version: "latest",
+      });
+      expect((await call("nothing")).output).toBeUndefined();
+      expect(await codeOf(call("unknown"))).toBe("404 not_found");
+      expect(await codeOf(invocations.create({ app_name: "unknown", action_name: "echo" }))).toBe("404 not_found");
+    }, 90_000);
+
+    it("report asynchronous invocations as events", async () => {
+      await running();
+      const { id, status } = await started("echo", "1");
+      expect(status).toBe("queued");
+      const states: string[] = [];
+      for await (const event of test.shoal.invocations.follow(id) as AsyncIterable<InvocationEvent>)
+        if (event.event === "invocation_state") states.push(event.invocation.status);
+      expect(states.at(-1)).toBe("succeeded");
+      expect((await test.shoal.invocations.list({ app_name: appName, limit: 1 })).items[0]?.id).toBe(id);
+    }, 90_000);
+
+    it("end with their browsers when they are cancelled, once", async () => {
+      const { browsers, invocations } = test.shoal;
+      await running();
+      const { id } = await started("wait");
+      const { session_id } = await browsers.create({ invocation_id: id });
+      expect((await invocations.listBrowsers(id)).browsers.map((browser) => browser.session_id)).toEqual([session_id]);
+      expect((await invocations.update(id, { status: "failed" })).status).toBe("failed");
+      await expect.poll(async () => (await invocations.listBrowsers(id)).browsers, { timeout: 10_000 }).toEqual([]);
+      expect((await invocations.update(id, { status: "succeeded" })).status).toBe("failed");
+      expect(await codeOf(browsers.create({ invocation_id: id }))).toBe("409 conflict");
+      expect(await codeOf(browsers.create({ invocation_id: "unknown" }))).toBe("404 not_found");
+    }, 90_000);
+  });
+}

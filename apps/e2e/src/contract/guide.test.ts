@@ -1,0 +1,70 @@
+import { createFakeShoal, type FakeListener } from "@shoal/testing";
+import { execFile } from "node:child_process";
+import { existsSync, globSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { brokenLinks, guidePages } from "../testing/guide.ts";
+import { builtCommand, guidePrograms, repository, useGuidePrograms } from "../testing/guide-runs.ts";
+
+const run = promisify(execFile);
+const guide = useGuidePrograms();
+
+describe("the programs of the guide and the READMEs", () => {
+  it("compile", async () => {
+    const said = await run(
+      process.execPath,
+      [join(repository, "node_modules/typescript-7/bin/tsc"), "-p", guide.folder],
+      {
+        cwd: guide.folder,
+      },
+    ).then(
+      ({ stdout }) => stdout,
+      // It exits with another status if it reports problems.
+      (error: unknown) => (error as { stdout?: string }).stdout ?? String(error),
+    );
+    // Ignore messages about the packages themselves.
+    expect(said.split("\n").filter((line) => /^(?!\.\.|\s|$)/.test(line))).toEqual([]);
+  }, 120_000);
+
+  // In page order on one service, as a reader would run them.
+  describe("run one after another against one fake", () => {
+    const fake = createFakeShoal();
+    let listener: FakeListener;
+    beforeAll(async () => {
+      if (!existsSync(builtCommand))
+        throw new Error(`${builtCommand} is missing. Build it first: pnpm exec turbo run build --filter @shoal/cli`);
+      // The fake does not run the sources that apps.md deploys.
+      fake.addApp("greeter", { greet: (payload) => ({ text: `Hello, ${(payload as { name: string }).name}` }) });
+      listener = await fake.listen();
+    });
+    afterAll(() => listener.close());
+    // Windows has no sh.
+    const onFake = guidePrograms.filter(
+      ({ trial, language }) => trial === "fake" && (language === "ts" || process.platform !== "win32"),
+    );
+    it.each(onFake.map((program) => [program.title, program.language, program] as const))(
+      "%s (%s)",
+      async (_title, _language, program) => {
+        await guide.expectToRun(program, { apiKey: fake.apiKey, baseUrl: listener.baseUrl });
+      },
+      60_000,
+    );
+  });
+});
+
+it("every page of the guide has a program to run", () => {
+  const run = new Set(
+    guidePrograms.filter(({ trial }) => trial !== "check").map(({ title }) => title.replace(/: .*/, "")),
+  );
+  expect(
+    guidePages.filter((page) => page.startsWith("docs/guide/") && page !== "docs/guide/README.md" && !run.has(page)),
+  ).toEqual([]);
+});
+
+it("links point to existing files", () => {
+  const pages = globSync(["*.md", "docs/*.md", "docs/{guide,decisions}/*.md", "{packages,apps}/*/README.md"], {
+    cwd: repository,
+  });
+  expect(pages.flatMap((page) => brokenLinks(page, existsSync))).toEqual([]);
+});

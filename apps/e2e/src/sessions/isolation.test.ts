@@ -1,0 +1,393 @@
+import { type Browser, Shoal } from "@shoal/client";
+import { contract, type Endpoint } from "@shoal/contract";
+import { readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import puppeteer, { type Page } from "puppeteer-core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { missingFor, placements } from "../testing/components.ts";
+import { listeningSockets } from "../testing/listening.ts";
+import { chromiums, descendantsOf, type ProcessEntry } from "../testing/processes.ts";
+import { addProject } from "../testing/projects.ts";
+import { codeOf } from "../testing/refusal.ts";
+import { runService, type TestService, useService } from "../testing/service.ts";
+
+vi.setConfig({ testTimeout: 120_000 });
+
+/** apps/server tests every operation; here, operations on a single object run against the built service. */
+const onObjects: Readonly<Record<string, { readonly object: "profile" | "key" | "session"; readonly body?: unknown }>> =
+  {
+    "profiles.get": { object: "profile" },
+    "profiles.update": { object: "profile", body: { name: "stolen" } },
+    "profiles.delete": { object: "profile" },
+    "apiKeys.get": { object: "key" },
+    "apiKeys.update": { object: "key", body: { name: "stolen" } },
+    "apiKeys.delete": { object: "key" },
+    "apiKeys.rotate": { object: "key", body: {} },
+    "browsers.get": { object: "session" },
+    "browsers.update": { object: "session", body: { name: "stolen" } },
+    "browsers.delete": { object: "session" },
+    "browsers.telemetry.events": { object: "session" },
+  };
+/** Operations that also find ended objects. */
+const findsEnded = new Set(["apiKeys.get", "browsers.get"]);
+const endpoints: readonly Endpoint[] = Object.values(contract);
+const foreign = endpoints
+  .filter(({ operationId, plane }) => plane === "instance" || operationId in onObjects)
+  .map((endpoint) => ({ operationId: endpoint.operationId, endpoint }));
+const lists = endpoints
+  .filter(({ operationId }) => ["profiles.list", "apiKeys.list", "browsers.list"].includes(operationId))
+  .map((endpoint) => ({ operationId: endpoint.operationId, endpoint }));
+
+const anywhere = missingFor("sandbox") === undefined ? "sandbox" : "process";
+
+/** Tries to open a WebSocket. @returns the status, 101 on success. */
+async function upgradeStatus(url: string, headers: Record<string, string> = {}): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const attempt = request(url.replace(/^ws/, "http"), {
+      headers: {
+        connection: "Upgrade",
+        upgrade: "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+        ...headers,
+      },
+    });
+    attempt.once("upgrade", (_answer, socket) => {
+      socket.destroy();
+      resolve(101);
+    });
+    attempt.once("response", (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+    });
+    attempt.once("error", reject);
+    attempt.end();
+  });
+}
+
+describe.skipIf(missingFor("process"))("two projects", () => {
+  const test = useService(() => ["--placement", anywhere]);
+  let owner: Awaited<ReturnType<typeof addProject>>;
+  let stranger: Awaited<ReturnType<typeof addProject>>;
+  let session: Browser;
+  let ids: Record<"profile" | "key" | "session", string>;
+  beforeAll(async () => {
+    [owner, stranger] = await Promise.all([addProject(test, "owner"), addProject(test, "stranger")]);
+    session = await owner.shoal.browsers.create({ name: "precious", timeout_seconds: 600, tags: { team: "precious" } });
+    await owner.shoal.browsers.fs.writeFile(session.session_id, "precious", { path: "/home/shoal/x" });
+    ids = {
+      session: session.session_id,
+      profile: (await owner.shoal.profiles.create({ name: "precious" })).id,
+      key: (await owner.shoal.apiKeys.create({ name: "precious" })).id,
+    };
+  }, 60_000);
+
+  it.each(foreign)(
+    "$operationId answers 404 for the other's object, by id and by name, and 401 without a key",
+    async ({ endpoint }) => {
+      const { object, body } = onObjects[endpoint.operationId] ?? { object: "session" };
+      for (const name of endpoint.path.includes("_or_name}") ? [ids[object], "precious"] : [ids[object]]) {
+        const path = endpoint.path.replace(/\{id(_or_name)?\}/, name).replace("{watch_id}", "x");
+        const query =
+          endpoint.plane === "instance"
+            ? "?path=/home/shoal/x"
+            : findsEnded.has(endpoint.operationId)
+              ? "?include_deleted=true"
+              : "";
+        for (const [key, status, code] of [
+          [stranger.key, 404, "not_found"],
+          [undefined, 401, "unauthorized"],
+        ] as const) {
+          const answer = await fetch(test.service.baseUrl + path + query, {
+            method: endpoint.method,
+            headers: {
+              ...(key !== undefined && { authorization: `Bearer ${key}` }),
+              ...(body !== undefined && { "content-type": "application/json" }),
+            },
+            ...(body !== undefined && { body: JSON.stringify(body) }),
+          });
+          expect([answer.status, await answer.json()]).toEqual([status, expect.objectContaining({ code })]);
+        }
+      }
+    },
+  );
+
+  it.each(lists)("$operationId does not show the other's objects", async ({ endpoint }) => {
+    const list = async (key: string, query: string) =>
+      (
+        await fetch(test.service.baseUrl + endpoint.path + query, { headers: { authorization: `Bearer ${key}` } })
+      ).text();
+    for (const query of [
+      "",
+      "?query=precious",
+      ...(endpoint.operationId === "browsers.list" ? ["?status=all", "?tags[team]=precious"] : []),
+    ]) {
+      expect(await list(stranger.key, query)).not.toContain("precious");
+      expect(await list(owner.key, query)).toContain("precious");
+    }
+  });
+
+  it("the other's key can neither name this project nor make keys for it", async () => {
+    const intruder = new Shoal({ baseUrl: test.service.baseUrl, apiKey: stranger.key, project: owner.id });
+    expect(await codeOf(intruder.profiles.list())).toBe("403 forbidden");
+    expect((await codeOf(stranger.shoal.apiKeys.create({ name: "k", project_id: owner.id }))).slice(0, 3)).toMatch(
+      /403|404/,
+    );
+    expect((await stranger.shoal.profiles.create({ name: "precious" })).name).toBe("precious");
+    await using same = await stranger.shoal.browsers.create({ name: "precious" });
+    expect((await stranger.shoal.browsers.get("precious")).session_id).toBe(same.session_id);
+    expect(
+      await upgradeStatus(session.cdp_ws_url.replace(/jwt=.*/, `jwt=${/jwt=(.*)/.exec(same.cdp_ws_url)?.[1] ?? ""}`)),
+    ).toBeGreaterThanOrEqual(400);
+    await stranger.shoal.profiles.delete("precious");
+  });
+
+  it("a session's CDP address opens with its own token alone", async () => {
+    const without = session.cdp_ws_url.replace(/\?.*$/, "");
+    for (const [url, headers] of [
+      [without, {}],
+      [without, { authorization: `Bearer ${stranger.key}` }],
+      [`${without}?jwt=${stranger.key}`, {}],
+      [`${session.cdp_ws_url}x`, {}],
+      [without.replace(/\/cdp$/, "/process/some-process/attach"), {}],
+      [without.replace(/\/cdp$/, "/process/some-process/attach"), { authorization: `Bearer ${stranger.key}` }],
+      [`${without.replace(/\/cdp$/, "/process/some-process/attach")}?jwt=${stranger.key}`, {}],
+      [session.cdp_ws_url.replace(/jwt=.../, "jwt=abc"), {}],
+    ] as const) {
+      expect([url, await upgradeStatus(url, headers)]).toEqual([
+        url,
+        expect.toSatisfy((status: number) => status === 401 || status === 403 || status === 404),
+      ]);
+    }
+    expect(await upgradeStatus(session.cdp_ws_url)).toBe(101);
+  });
+
+  it("leave the other's objects unchanged", async () => {
+    expect((await owner.shoal.browsers.get("precious")).session_id).toBe(ids.session);
+    expect((await owner.shoal.profiles.get("precious")).id).toBe(ids.profile);
+    expect((await owner.shoal.apiKeys.get(ids.key)).name).toBe("precious");
+    expect(await owner.shoal.browsers.fs.readText(ids.session, { path: "/home/shoal/x" })).toBe("precious");
+  });
+});
+
+describe.each(placements)("two sessions in the placement $title", ({ placement, skip }) => {
+  describe.skipIf(skip)("of one service", () => {
+    const canary = "canary-5c1f0e";
+    let test: TestService;
+    let end: () => Promise<void>;
+    let one: Browser;
+    let two: Browser;
+    let page: Page;
+    let familyOfTwo: readonly ProcessEntry[];
+    let close: () => Promise<void>;
+    beforeAll(async () => {
+      const running = await runService(["--placement", placement], {
+        env: { ...process.env, CANARY: canary, SHOAL_API_KEY: canary },
+      });
+      test = running;
+      end = () => running.end();
+      one = await test.shoal.browsers.create({ timeout_seconds: 600 });
+      const before = new Set(descendantsOf(test.service.pid).map(({ pid }) => pid));
+      two = await test.shoal.browsers.create({ timeout_seconds: 600 });
+      familyOfTwo = descendantsOf(test.service.pid).filter(({ pid }) => !before.has(pid));
+      await test.shoal.browsers.fs.writeFile(two.session_id, canary, { path: "/home/shoal/secret" });
+      const client = await puppeteer.connect({ browserWSEndpoint: one.cdp_ws_url });
+      close = () => client.disconnect();
+      page = await client.newPage();
+    }, 60_000);
+    afterAll(async () => {
+      await close();
+      await end();
+    }, 60_000);
+
+    it("neither can see the files of the other through the service", async () => {
+      const { fs } = test.shoal.browsers;
+      expect(await codeOf(fs.readBytes(one.session_id, { path: "/home/shoal/secret" }))).toBe("404 not_found");
+      expect(await fs.readText(two.session_id, { path: "/home/shoal/secret" })).toBe(canary);
+    });
+
+    it("a page reaches no port of this machine, under any of its names, nor the cloud's metadata", async () => {
+      const { port } = new URL(test.service.baseUrl);
+      for (const host of [
+        "127.0.0.1",
+        "localhost",
+        "127.1",
+        "2130706433",
+        "0x7f000001",
+        "0.0.0.0",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "[::]",
+        "sub.localhost",
+        "10.0.0.1",
+        "192.168.0.1",
+        "172.16.0.1",
+        "[fe80::1]",
+        "[fd00::1]",
+        "100.64.0.1",
+        "169.254.169.254",
+      ]) {
+        await expect(page.goto(`http://${host}:${port}/health`, { timeout: 30_000 }), host).rejects.toThrow(
+          "net::ERR_EMPTY_RESPONSE",
+        );
+        // The reason of this refusal, which no answer of the service has.
+        await expect
+          .poll(() => page.evaluate("document.body?.innerText"), { message: host, timeout: 10_000 })
+          .toMatch(/may not reach/);
+      }
+      for (const url of [`ws://127.0.0.1:${port}/`, `wss://127.0.0.1:${port}/`]) {
+        expect(
+          await page.evaluate(
+            (address) =>
+              new Promise((resolve) => {
+                const socket = new WebSocket(address);
+                socket.onopen = () => {
+                  resolve("open");
+                };
+                socket.onerror = () => {
+                  resolve("refused");
+                };
+              }),
+            url,
+          ),
+        ).toBe("refused");
+      }
+    });
+
+    it("a page cannot reach the ports of a session's browser and instance, its own or the other's", async () => {
+      const listening = familyOfTwo.flatMap((entry) => listeningSockets(entry));
+      expect(listening.length).toBeGreaterThan(0);
+      expect(
+        listening.filter(({ address }) => address !== "0100007F" && address !== "00000000000000000000000001000000"),
+      ).toEqual([]);
+      const refused = (port: number) =>
+        expect(page.goto(`http://127.0.0.1:${port}/json/version`, { timeout: 30_000 })).rejects.toThrow(
+          "net::ERR_EMPTY_RESPONSE",
+        );
+      for (const { port } of listening) await refused(port);
+      const own = descendantsOf(test.service.pid).filter(
+        ({ pid, command }) => familyOfTwo.every((other) => other.pid !== pid) && !command.includes("postgres"),
+      );
+      for (const { port } of own.flatMap((entry) => listeningSockets(entry))) await refused(port);
+    });
+
+    it("no process of a session receives a secret of the service", () => {
+      const secrets = [test.service.apiKey, readFileSync(join(test.dataDir, "secret.key"), "utf8").trim(), canary];
+      const seen = familyOfTwo.map(({ pid }) => {
+        try {
+          return readFileSync(`/proc/${pid}/environ`, "utf8") + readFileSync(`/proc/${pid}/cmdline`, "utf8");
+        } catch {
+          return ""; // It has ended, or is unreadable for a plain user.
+        }
+      });
+      expect(seen.some((text) => text.includes("SHOAL_INSTANCE"))).toBe(true);
+      for (const secret of secrets) expect(seen.filter((text) => text.includes(secret))).toEqual([]);
+    });
+
+    if (placement === "sandbox") {
+      it("a page reads no file of the host or the other session", async () => {
+        writeFileSync(join(test.dataDir, "host-file"), canary);
+        const read = async (path: string) => {
+          const answer = await page.goto(`file://${path}`).catch(String);
+          return typeof answer === "string" || answer === null ? String(answer) : answer.text();
+        };
+        for (const path of [
+          "/etc/shadow",
+          "/root",
+          join(test.dataDir, "host-file"),
+          test.dataDir,
+          join(test.dataDir, "secret.key"),
+          "/home/shoal/secret",
+          "/proc/1/root/etc/shadow",
+        ]) {
+          expect([path, await read(path)]).toEqual([
+            path,
+            expect.stringMatching(/ERR_FILE_NOT_FOUND|ERR_ACCESS_DENIED/),
+          ]);
+        }
+        expect(await read("/home")).toContain("shoal");
+        expect(await read("/etc/passwd")).not.toBe(readFileSync("/etc/passwd", "utf8"));
+        for (const path of [
+          "/proc/self/environ",
+          "/proc/1/environ",
+          "/proc/self/cmdline",
+          "/proc/net/tcp",
+          "/run/shoal",
+          "/var/lib/shoal",
+          "/tmp",
+        ])
+          expect(await read(path)).not.toContain(canary);
+      });
+
+      it("a box has separate users, processes and networks, and nothing of the host's environment", async () => {
+        const { fs } = test.shoal.browsers;
+        const read = (path: string) => fs.readText(one.session_id, { path });
+        // No process of the session can read the instance's own environment.
+        expect(await codeOf(read("/proc/self/environ"))).toBe("403 permission_denied");
+        const { stdout: environment } = await test.shoal.browsers.process.run(one.session_id, {
+          command: "env",
+          args: ["-0"],
+        });
+        expect(environment).toContain("SHOAL_COMMAND=");
+        for (const secret of [
+          test.service.apiKey,
+          readFileSync(join(test.dataDir, "secret.key"), "utf8").trim(),
+          canary,
+        ])
+          expect(environment).not.toContain(secret);
+        const names = new Set(
+          environment
+            .split("\0")
+            .map((line) => line.split("=")[0])
+            .filter((name) => name !== ""),
+        );
+        expect(
+          [...names].filter(
+            (name) =>
+              !/^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|LANG|PWD|SHOAL_COMMAND|(?:https?|no)_proxy)$/i.test(name ?? ""),
+          ),
+        ).toEqual([]);
+        expect(await read("/proc/sys/kernel/hostname")).toBe("shoal\n");
+        expect(/^(Uid:\s.*)$/m.exec(await read("/proc/self/status"))?.[1]).not.toMatch(/\s0(\s|$)/);
+        expect(/^CapEff:\s*(\w+)$/m.exec(await read("/proc/self/status"))?.[1]).toBe("0000000000000000");
+        expect(/^NoNewPrivs:\s*(\w+)$/m.exec(await read("/proc/self/status"))?.[1]).toBe("1");
+        const devices = (await read("/proc/net/dev"))
+          .split("\n")
+          .slice(2)
+          .map((line) => line.split(":")[0]?.trim())
+          .filter(Boolean);
+        // Some kernels create tunnel devices, which are down, in every namespace.
+        expect(devices.filter((name) => !/^(lo|\w*(tunl|tnl|sit|gre|gretap|erspan|vti)\d)$/.test(name ?? ""))).toEqual(
+          [],
+        );
+        const pids = (await fs.listFiles(one.session_id, { path: "/proc" })).filter(({ name }) => /^\d+$/.test(name));
+        expect(pids.length).toBeLessThan(40);
+        expect(pids.map(({ name }) => Number(name))).not.toContain(test.service.pid);
+        expect(await codeOf(fs.readBytes(one.session_id, { path: "/etc/shadow" }))).toMatch(/^40[34] /);
+        expect(await codeOf(fs.writeFile(one.session_id, "x", { path: "/usr/bin/env" }))).toBe("403 permission_denied");
+        expect(await codeOf(fs.writeFile(one.session_id, "x", { path: "/etc/passwd" }))).toBe("403 permission_denied");
+        expect(await codeOf(fs.writeFile(one.session_id, "x", { path: "/proc/sys/kernel/core_pattern" }))).toMatch(
+          /^40[03] /,
+        );
+      });
+
+      it("each box has separate namespaces", () => {
+        const [browserOfTwo] = chromiums(familyOfTwo);
+        const all = chromiums(descendantsOf(test.service.pid));
+        expect(all).toHaveLength(2);
+        for (const kind of ["net", "pid", "mnt", "ipc", "uts"]) {
+          const ids = [...all.map(({ pid }) => pid), test.service.pid].map((pid) =>
+            readlinkSync(`/proc/${pid}/ns/${kind}`),
+          );
+          expect([kind, new Set(ids).size]).toEqual([kind, 3]);
+        }
+        expect(browserOfTwo).toBeDefined();
+      });
+    } else {
+      it("warns that sessions run without isolation", () => {
+        expect(test.service.output()).toMatch(/without isolation/);
+      });
+    }
+  });
+});

@@ -1,0 +1,334 @@
+import Kernel from "@onkernel/sdk";
+import { examineHost } from "@shoal/placement";
+import { chromium, type Browser, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { placements } from "../testing/components.ts";
+import { startCuttingProxy } from "../testing/cutting-proxy.ts";
+import { chromiums, descendantsOf } from "../testing/processes.ts";
+import { refusalOf } from "../testing/refusal.ts";
+import { useService } from "../testing/service.ts";
+import { useSession } from "../testing/session.ts";
+import { serveSite, type Site } from "../testing/site.ts";
+import { until } from "../testing/until.ts";
+
+const waiting = { timeout: 30_000, interval: 50 };
+const size = { width: 900, height: 600 };
+
+/** A page that records its events, with a focused field. */
+const recording = `<!doctype html><title>recording</title><body style="margin:0;height:3000px"><textarea id="field" style="position:absolute;left:10px;top:10px;width:300px;height:80px"></textarea><script>
+globalThis.seen = [];
+for (const type of ["mousedown", "mouseup", "click", "dblclick", "contextmenu", "keydown", "keyup", "compositionend"])
+  addEventListener(type, (event) => seen.push([event.type, event.clientX ?? event.key ?? event.data, event.clientY ?? event.code, event.button ?? event.isTrusted]), true);
+field.focus();
+</script>`;
+
+const { chromium: installed } = await examineHost();
+
+describe.each(placements)("live view in the placement $title", ({ placement, skip }) => {
+  describe.skipIf(skip)("with a session", () => {
+    let site: Site;
+    const test = useService(() => [
+      "--placement",
+      placement,
+      "--allow-private-hosts",
+      "127.0.0.1",
+      "--log-level",
+      "debug",
+    ]);
+    const session = useSession(test, { viewport: size });
+    /** The viewer's own browser. */
+    let person: Browser;
+    /** An automation client of the session's browser. */
+    let client: Browser;
+    let page: Page;
+    beforeAll(async () => {
+      site = await serveSite();
+      person = await chromium.launch({
+        executablePath: installed?.executable ?? "",
+        chromiumSandbox: process.getuid?.() !== 0,
+        args: ["--headless=new"],
+      });
+      client = await chromium.connectOverCDP((await test.shoal.browsers.get(session.id)).cdp_ws_url);
+      const found = client.contexts()[0]?.pages()[0];
+      if (found === undefined) throw new Error("The session has no page.");
+      page = found;
+      await page.setContent(recording);
+    }, 60_000);
+    afterAll(async () => {
+      await client.close();
+      await person.close();
+      await site.close();
+    });
+
+    const addressOf = async (
+      kind: "browser_live_view_url" | "browser_live_view_read_only_url" = "browser_live_view_url",
+    ) => (await test.shoal.browsers.get(session.id))[kind] ?? "";
+    async function watch(address: string, { width = 1200, height = 900 } = {}): Promise<Page> {
+      const viewer = await person.newPage({ viewport: { width, height } });
+      await viewer.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await viewer.goto(address);
+      await viewer.waitForSelector("body.showing");
+      return viewer;
+    }
+    const placeOf = async (viewer: Page) => {
+      const box = await viewer.locator("#screen").boundingBox();
+      if (box === null) throw new Error("The page has no picture.");
+      return box;
+    };
+    const seen = () => page.evaluate(() => (globalThis as unknown as { seen: unknown[][] }).seen.splice(0));
+    const field = () => page.evaluate(() => document.querySelector("textarea")?.value);
+    const clear = () =>
+      page.evaluate(() => {
+        const found = document.querySelector("textarea");
+        if (found) found.value = "";
+        found?.focus();
+        scrollTo(0, 0);
+      });
+
+    it("passes on clicks at their exact position, also in a scaled picture", async () => {
+      const viewer = await watch(await addressOf());
+      const { x, y, width } = await placeOf(viewer);
+      expect(width).toBe(size.width);
+      await seen();
+      await viewer.mouse.dblclick(x + 701, y + 402);
+      await viewer.mouse.click(x + 500, y + 300, { button: "right" });
+      let all: unknown[][] = [];
+      await expect
+        .poll(
+          async () =>
+            (all = [...all, ...(await seen())]).filter(([type]) => type !== "mousedown" && type !== "mouseup"),
+          waiting,
+        )
+        .toEqual([
+          ["click", 701, 402, 0],
+          ["click", 701, 402, 0],
+          ["dblclick", 701, 402, 0],
+          ["contextmenu", 500, 300, 2],
+        ]);
+      await viewer.setViewportSize({ width: 450, height: 700 });
+      await expect.poll(async () => (await placeOf(viewer)).width, waiting).toBe(450);
+      const small = await placeOf(viewer);
+      await viewer.mouse.click(small.x + 350, small.y + 100);
+      await expect
+        .poll(async () => (await seen()).find(([type]) => type === "click"), waiting)
+        .toEqual(["click", 700, 200, 0]);
+      await viewer.close();
+    });
+
+    it("passes on keys, text of input methods, and the wheel", async () => {
+      const viewer = await watch(await addressOf());
+      const { x, y } = await placeOf(viewer);
+      await clear();
+      await viewer.mouse.click(x + 100, y + 50);
+      await viewer.keyboard.type("Hello, é!");
+      await viewer.keyboard.press("Enter");
+      const keyboard = await viewer.context().newCDPSession(viewer);
+      await keyboard.send("Input.imeSetComposition", { text: "にほ", selectionStart: 2, selectionEnd: 2 });
+      await expect.poll(field, waiting).toBe("Hello, é!\nにほ");
+      await keyboard.send("Input.insertText", { text: "日本" });
+      await expect.poll(field, waiting).toBe("Hello, é!\n日本");
+      await viewer.keyboard.press("Control+a");
+      await viewer.keyboard.press("Backspace");
+      await expect.poll(field, waiting).toBe("");
+      await viewer.mouse.move(x + 600, y + 400);
+      await viewer.mouse.wheel(0, 300);
+      await expect.poll(() => page.evaluate(() => scrollY), waiting).toBe(300);
+      await viewer.close();
+    });
+
+    it("shares the clipboard in both directions", async () => {
+      const viewer = await watch(await addressOf());
+      const { x, y } = await placeOf(viewer);
+      await clear();
+      await viewer.mouse.click(x + 100, y + 50);
+      await viewer.evaluate(() => navigator.clipboard.writeText("from the person"));
+      await viewer.keyboard.press("Control+v");
+      await expect.poll(field, waiting).toBe("from the person");
+      await page.evaluate(() => {
+        const found = document.querySelector("textarea");
+        if (found) found.value = "from the session";
+        found?.select();
+      });
+      await viewer.keyboard.press("Control+c");
+      await expect.poll(() => viewer.evaluate(() => navigator.clipboard.readText()), waiting).toBe("from the session");
+      await viewer.close();
+    });
+
+    it("lists, opens, shows and closes pages, and navigates", async () => {
+      const { url } = site;
+      const viewer = await watch(await addressOf());
+      await viewer.waitForSelector("#tab-list .shown");
+      await viewer.click("#open-tab");
+      await expect.poll(() => viewer.locator("#tab-list li").count(), waiting).toBe(2);
+      await viewer.fill("#address", `${url.replace("http://", "")}one`);
+      await viewer.press("#address", "Enter");
+      await viewer.waitForSelector("#tab-list .shown >> text=/one");
+      await viewer.fill("#address", `${url}two`);
+      await viewer.press("#address", "Enter");
+      await viewer.waitForSelector("#tab-list .shown >> text=/two");
+      await viewer.click("#back");
+      await viewer.waitForSelector("#tab-list .shown >> text=/one");
+      expect(await viewer.title()).toBe("/one · Live view");
+      await viewer.click("#tab-list .name >> text=recording");
+      await viewer.waitForSelector("#tab-list .shown >> text=recording");
+      await viewer.click('#tab-list [aria-label="Close /one"]');
+      await expect.poll(() => viewer.locator("#tab-list li").count(), waiting).toBe(1);
+      await viewer.close();
+    });
+
+    it("ignores all input of read-only viewers", async () => {
+      const [readOnly, control] = [await addressOf("browser_live_view_read_only_url"), await addressOf()];
+      await clear();
+      const both = await Promise.all([watch(readOnly), watch(`${control}?readOnly=true`)]);
+      for (const viewer of both) {
+        await viewer.waitForSelector("#read-only:visible");
+        await expect.poll(() => viewer.locator("#viewers").textContent(), waiting).toBe("2 watching");
+        expect(await viewer.locator("#open-tab").isVisible()).toBe(false);
+        const { x, y } = await placeOf(viewer);
+        await seen();
+        await viewer.mouse.click(x + 50, y + 50);
+        // It disappears automatically after some seconds.
+        await viewer.waitForSelector("#notice:visible");
+      }
+      // Without the page, at the same address.
+      const socket = new WebSocket(`${readOnly.replace("http", "ws")}/socket?readOnly=false&mode=control`);
+      const notices: string[] = [];
+      socket.onmessage = ({ data }: MessageEvent<unknown>) => {
+        if (typeof data === "string" && data.includes("notice")) notices.push(data);
+      };
+      await new Promise((resolve) => {
+        socket.onopen = resolve;
+      });
+      socket.send(JSON.stringify({ type: "text", text: "never" }));
+      socket.send(JSON.stringify({ type: "open_tab" }));
+      await expect.poll(() => notices.length, waiting).toBe(2);
+      socket.close();
+      expect([await seen(), await field(), client.contexts()[0]?.pages().length]).toEqual([[], "", 1]);
+      await Promise.all(both.map((viewer) => viewer.close()));
+    });
+
+    it("shows a browser leased from a pool", async () => {
+      const pool = await test.shoal.browserPools.create({ size: 1, headless: true });
+      const leased = await test.shoal.browserPools.acquire(pool.id, { acquire_timeout_seconds: 60 });
+      const viewer = await watch(leased?.browser_live_view_url ?? "");
+      await viewer.close();
+      await test.shoal.browserPools.delete(pool.id, { force: true });
+    });
+
+    it("is found by the hosted service's SDK", async () => {
+      const { baseUrl, apiKey } = test.service;
+      const found = await new Kernel({ baseURL: baseUrl, apiKey }).browsers.retrieve(session.id);
+      expect((await fetch(found.browser_live_view_url ?? "")).status).toBe(200);
+    });
+
+    it("keeps the page's size while a viewer watches, unless a change is forced", async () => {
+      const { browsers } = test.shoal;
+      const sizeOf = async () => (await browsers.get(session.id)).viewport;
+      const viewer = await watch(await addressOf("browser_live_view_read_only_url"));
+      const refusal = await refusalOf(browsers.update(session.id, { viewport: { width: 700, height: 500 } }));
+      expect(refusal).toMatchObject({
+        status: 409,
+        code: "conflict",
+        message: expect.stringMatching(/body\.viewport: this session's live view has viewers.*force: true/) as unknown,
+      });
+      expect([await sizeOf(), await page.evaluate(() => [innerWidth, innerHeight])]).toMatchObject([
+        size,
+        [size.width, size.height],
+      ]);
+      await browsers.update(session.id, { viewport: { width: 700, height: 500, force: true } });
+      expect(await sizeOf()).toMatchObject({ width: 700, height: 500 });
+      await expect.poll(async () => (await placeOf(viewer)).width, waiting).toBe(700);
+      await viewer.close();
+      // The service notices a moment later.
+      await until("it may be changed again", () =>
+        browsers.update(session.id, { viewport: size }).then(
+          () => true,
+          () => false,
+        ),
+      );
+      expect(await sizeOf()).toMatchObject(size);
+    });
+
+    it("keeps the session in use while a viewer watches", async () => {
+      const isIdle = async () => (await test.shoal.browsers.get(session.id)).expires_at !== undefined;
+      await client.close();
+      await expect.poll(isIdle, waiting).toBe(true);
+      const viewer = await watch(await addressOf("browser_live_view_read_only_url"));
+      await expect.poll(isIdle, waiting).toBe(false);
+      await viewer.close();
+      await expect.poll(isIdle, waiting).toBe(true);
+      client = await chromium.connectOverCDP((await test.shoal.browsers.get(session.id)).cdp_ws_url);
+      page = client.contexts()[0]?.pages()[0] ?? page;
+    });
+
+    it("reconnects after a lost connection", async () => {
+      await using proxy = await startCuttingProxy(test.service.baseUrl);
+      const address = await addressOf();
+      const viewer = await watch(address.replace(test.service.baseUrl, proxy.baseUrl));
+      const lost = viewer.waitForSelector("body:not(.showing)");
+      proxy.cut();
+      await lost;
+      await viewer.waitForSelector("body.showing");
+      await clear();
+      const { x, y } = await placeOf(viewer);
+      await viewer.mouse.click(x + 100, y + 50);
+      await viewer.keyboard.type("again");
+      await expect.poll(field, waiting).toBe("again");
+      await viewer.close();
+    });
+
+    it("refuses invalid addresses, without logging them", async () => {
+      const address = await addressOf();
+      const token = new URL(address).pathname.split("/").pop() ?? "";
+      const cdp = new URL((await test.shoal.browsers.get(session.id)).cdp_ws_url).searchParams.get("jwt") ?? "";
+      for (const wrong of [
+        "x",
+        cdp,
+        `${token}x`,
+        token.replace(/^./, (letter) => (letter === "a" ? "b" : "a")),
+        token.replace(".c", ".w"),
+      ]) {
+        const answer = await fetch(`${test.service.baseUrl}/browser/live/${wrong}`);
+        expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([
+          401,
+          "text/html; charset=utf-8",
+          expect.stringContaining("is invalid or has expired"),
+        ]);
+        const socket = new WebSocket(`${test.service.baseUrl.replace("http", "ws")}/browser/live/${wrong}/socket`);
+        await new Promise((resolve) => {
+          socket.onerror = resolve;
+        });
+      }
+      const answer = await fetch(address);
+      expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+      expect(answer.headers.get("content-security-policy")).toContain("frame-ancestors *");
+    });
+
+    it("shows that the browser restarts, and that the session has ended", async () => {
+      const address = await addressOf();
+      const viewer = await watch(address);
+      const running = () => chromiums(descendantsOf(test.service.pid));
+      // The pool's browser may still be ending.
+      const killed = await until("no other browser runs", () => (running().length === 1 ? running()[0] : undefined));
+      const restarting = viewer.waitForSelector("text=The browser is restarting");
+      process.kill(killed.pid, "SIGKILL");
+      await restarting;
+      await viewer.waitForSelector("body.showing");
+      await until("a page is listed again", async () => (await viewer.locator("#tab-list .shown").count()) === 1);
+      const other = await test.shoal.browsers.create();
+      const watched = await watch(other.browser_live_view_url ?? "");
+      await test.shoal.browsers.delete(other.session_id);
+      await watched.waitForSelector("text=The session has ended");
+      await watched.waitForSelector("text=It was deleted.");
+      const gone = await watched.goto(other.browser_live_view_url ?? "");
+      expect(gone?.status()).toBe(404);
+      await watched.waitForSelector("text=The session has ended");
+      expect(
+        (await test.shoal.browsers.get(other.session_id, { include_deleted: true })).browser_live_view_url,
+      ).toBeUndefined();
+      await viewer.close();
+      await watched.close();
+    });
+  });
+});

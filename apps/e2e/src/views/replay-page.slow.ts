@@ -1,0 +1,103 @@
+import { examineHost } from "@shoal/placement";
+import { chromium, type Browser, type Page } from "playwright-core";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { placements } from "../testing/components.ts";
+import { useService } from "../testing/service.ts";
+import { until } from "../testing/until.ts";
+
+const { chromium: installed } = await examineHost();
+
+/** The colour of the film's centre at a time. */
+function colourAt(viewer: Page, seconds: number): Promise<string> {
+  return viewer.evaluate(async (at) => {
+    const film = document.querySelector("video");
+    if (film === null) throw new Error("The page has no film.");
+    const sought = new Promise((resolve) => {
+      film.onseeked = resolve;
+    });
+    film.currentTime = at;
+    await sought;
+    const context = new OffscreenCanvas(1, 1).getContext("2d");
+    context?.drawImage(film, 0, 0, 1, 1);
+    const [red = 0, green = 0] = context?.getImageData(0, 0, 1, 1).data ?? [];
+    return red > 128 ? "red" : green > 128 ? "lime" : "other";
+  }, seconds);
+}
+
+describe.each(placements)("the page of a recording in the placement $title", ({ placement, skip }) => {
+  describe.skipIf(skip)("after its session", () => {
+    const test = useService(() => ["--placement", placement]);
+    let person: Browser;
+    beforeAll(async () => {
+      person = await chromium.launch({
+        executablePath: installed?.executable ?? "",
+        chromiumSandbox: process.getuid?.() !== 0,
+      });
+    }, 60_000);
+    afterAll(async () => {
+      await person.close();
+    });
+
+    it("plays, seeks, has chapters, and aligns with telemetry", async () => {
+      const { browsers } = test.shoal;
+      const { session_id: id } = await browsers.create({
+        viewport: { width: 320, height: 240 },
+        telemetry: { browser: { console: { enabled: true } } },
+        start_url: "data:text/html,<body style='background:lime'>",
+      });
+      await until(
+        "the first page is there",
+        async () => (await browsers.playwright.execute(id, { code: "return page.url()" })).result !== "about:blank",
+      );
+      const {
+        replay_id: replayId,
+        replay_view_url: url = "",
+        clock,
+      } = await browsers.replays.start(id, { framerate: 10 });
+      const viewer = await person.newPage();
+      await viewer.goto(url);
+      await viewer.waitForSelector("text=Recording in progress");
+      await delay(2500);
+      await browsers.playwright.execute(id, {
+        code: "await page.evaluate(() => { document.body.style.background = 'red'; console.log('turned red'); })",
+      });
+      const mark = await browsers.replays.mark(id, replayId, { title: "It is <red>" });
+      await delay(2500);
+      await browsers.replays.mark(id, replayId, { title: "The beginning", offset_seconds: 0 });
+      await browsers.replays.stop(id, replayId);
+      await browsers.delete(id);
+
+      const events = await browsers.telemetry.events(id, {});
+      const said = events.items.find(({ event }) => event.type === "console_log");
+      const turnedAt = ((said?.event.ts ?? 0) - (clock?.started_ts ?? 0)) / 1_000_000;
+      expect(turnedAt).toBeGreaterThan(1.5);
+      expect(turnedAt).toBeLessThan(mark.offset_seconds + 0.1);
+
+      await viewer.waitForSelector("video:visible");
+      const seconds = await until("the film is known", () =>
+        viewer
+          .evaluate(() => document.querySelector("video")?.duration ?? false)
+          .then((found) => Number.isFinite(found) && found),
+      );
+      expect(seconds).toBeGreaterThan(turnedAt + 1);
+      expect(await colourAt(viewer, turnedAt - 1)).toBe("lime");
+      expect(await colourAt(viewer, turnedAt + 1)).toBe("red");
+      expect(await viewer.locator("#mark-list button").allTextContents()).toEqual([
+        "00:00The beginning",
+        expect.stringContaining("It is <red>"),
+      ]);
+      await viewer.click("#mark-list button >> text=The beginning");
+      await until("it plays from the beginning", () =>
+        viewer.evaluate(() => {
+          const film = document.querySelector("video");
+          return film !== null && !film.paused && film.currentTime > 0 && film.currentTime < 4;
+        }),
+      );
+      expect(
+        await viewer.evaluate(() => [...(document.querySelector("video")?.textTracks ?? [])].map(({ kind }) => kind)),
+      ).toEqual(["chapters"]);
+      await viewer.close();
+    }, 90_000);
+  });
+});

@@ -1,0 +1,184 @@
+import { type Database, outageOf } from "@shoal/database";
+import { messageOf } from "@shoal/primitives";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Log } from "../../observability/log/log.ts";
+import type { AppLogs } from "../logs/app-logs.ts";
+import { BuildError, type BuiltApp } from "../runtime/app-runtime.ts";
+import { Build, type BuildParts } from "./build.ts";
+import type { ClaimedBuild, NotPublished } from "./build-queue.ts";
+
+export interface BuilderParts extends BuildParts {
+  readonly database: Pick<Database, "onChange" | "query">;
+  readonly logs: AppLogs;
+  /** Builds at the same time. */
+  readonly concurrency: number;
+  readonly log: Log;
+}
+
+const lookEveryMs = 5000;
+const retryMs = 1000;
+/** A build that takes its server down must not do so forever. */
+const maxAttempts = 3;
+
+interface Running {
+  readonly stop: AbortController;
+  readonly done: Promise<void>;
+}
+
+/** Builds queued deployments on this server. */
+export class Builder {
+  readonly #parts: BuilderParts;
+  readonly #running = new Map<string, Running>();
+  readonly #closing = new AbortController();
+  readonly #stopListening: () => void;
+  readonly #timer: NodeJS.Timeout;
+  #looking: Promise<void> | undefined;
+  #lookAgain = false;
+
+  constructor(parts: BuilderParts) {
+    this.#parts = parts;
+    this.#stopListening = parts.database.onChange((change) => {
+      if (change === undefined) this.look();
+      else if (change.table === "deployments") this.#onChange(change.id);
+    });
+    this.#timer = setInterval(() => {
+      this.look();
+    }, lookEveryMs);
+    this.look();
+  }
+
+  /** Claims builds until none waits or enough run. */
+  look(): void {
+    if (this.#closing.signal.aborted) return;
+    this.#lookAgain = true;
+    this.#looking ??= this.#claimAll().finally(() => {
+      this.#looking = undefined;
+    });
+  }
+
+  /** Returns running builds to the queue. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    clearInterval(this.#timer);
+    this.#stopListening();
+    await this.#looking;
+    const running = [...this.#running.values()];
+    for (const { stop } of running) stop.abort();
+    await Promise.all(running.map(({ done }) => done));
+  }
+
+  #onChange(id: string): void {
+    const running = this.#running.get(id);
+    if (running === undefined) this.look();
+    else void this.#stopIfDeleted(id, running);
+  }
+
+  async #stopIfDeleted(id: string, { stop }: Running): Promise<void> {
+    const row = await this.#parts.store.find(id).catch(() => undefined);
+    if (row?.deleted_at != null) stop.abort();
+  }
+
+  async #claimAll(): Promise<void> {
+    while (this.#lookAgain && !this.#closing.signal.aborted) {
+      this.#lookAgain = false;
+      try {
+        await this.#claimSome();
+      } catch (error) {
+        this.#parts.log.warn({ err: error }, "cannot read the queue of builds");
+      }
+    }
+  }
+
+  async #claimSome(): Promise<void> {
+    while (this.#running.size < this.#parts.concurrency && !this.#closing.signal.aborted) {
+      const claimed = await this.#parts.queue.claim([...this.#running.keys()]);
+      if (claimed === undefined) return;
+      const stop = new AbortController();
+      const done = this.#run(claimed, stop.signal).finally(() => {
+        this.#running.delete(claimed.id);
+        this.look();
+      });
+      this.#running.set(claimed.id, { stop, done });
+    }
+  }
+
+  /** Never rejects. */
+  async #run(claimed: ClaimedBuild, signal: AbortSignal): Promise<void> {
+    const { log, logs, runtime } = this.#parts;
+    const writer = logs.writer({ deployment_id: claimed.id });
+    const build = new Build(this.#parts, { claimed, writer, signal });
+    try {
+      if (claimed.attempts > maxAttempts)
+        throw new BuildError(`The build was interrupted ${String(maxAttempts)} times, because its server stopped.`);
+      if (claimed.attempts > 1) build.say("The server stopped during the build. It begins again.");
+      const built = await build.run();
+      await writer.end();
+      if ((await this.#publish(claimed, built)) === false) await runtime.remove(built.artifact);
+    } catch (error) {
+      await writer.end();
+      await this.#settle(() => this.#close(claimed, { error, signal })).catch((cause: unknown) => {
+        log.error({ deployment: claimed.id, err: cause }, "the end of a build could not be stored");
+      });
+      if (!signal.aborted && !BuildError.isInstance(error))
+        log.error({ deployment: claimed.id, err: error }, "a build failed because of the service");
+    }
+    await this.#dropSource(claimed, build.sourceBlob);
+  }
+
+  /** @returns whether the deployment runs now; `undefined` if that is unknown. @throws {BuildError} */
+  async #publish(claimed: ClaimedBuild, built: BuiltApp): Promise<boolean | undefined> {
+    const { log, queue, runtime } = this.#parts;
+    try {
+      return await this.#settle(() => queue.publish(claimed, built));
+    } catch (error) {
+      log.error({ deployment: claimed.id, err: error }, "the versions of a deployment could not be stored");
+      await runtime.remove(built.artifact);
+      throw new BuildError(`The app was built, but its versions could not be stored: ${messageOf(error)}.`, {
+        cause: error,
+      });
+    }
+  }
+
+  #close(
+    claimed: ClaimedBuild,
+    { error, signal }: { readonly error: unknown; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const { queue } = this.#parts;
+    // A deleted deployment does not belong to this server any more, so this changes nothing.
+    return signal.aborted ? queue.putBack(claimed) : queue.end(claimed, failure(error));
+  }
+
+  /** Repeats during an outage of the database. @returns `undefined` when this server stops meanwhile; another one builds again. */
+  async #settle<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (outageOf(error) === undefined) throw error;
+        this.#parts.log.warn({ err: error }, "the end of a build could not be stored during an outage");
+        if (this.#closing.signal.aborted) return undefined;
+        await delay(retryMs, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  /** A sweep removes archives that stay. */
+  async #dropSource({ id }: ClaimedBuild, blob: string | undefined): Promise<void> {
+    if (blob === undefined) return;
+    const { blobs, log, store } = this.#parts;
+    try {
+      if (!(await store.needsBlob(id, blob))) await blobs.delete(blob);
+    } catch (error) {
+      log.warn({ deployment: id, err: error }, "the archive of a deployment could not be deleted");
+    }
+  }
+}
+
+function failure(error: unknown): NotPublished {
+  return {
+    status: "failed",
+    status_reason: BuildError.isInstance(error)
+      ? error.message
+      : "The build failed because of an error in the service. Deploy again; the operator finds the cause in the log.",
+  };
+}

@@ -1,0 +1,172 @@
+import { KeyedMutex } from "@shoal/primitives";
+import { createHash } from "node:crypto";
+import { access, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import * as z from "zod/mini";
+import { unpackInBox } from "./artifact-folders.ts";
+import { BuildError } from "./app-runtime.ts";
+import { proxyVariables } from "./box-layout.ts";
+import type { BoxTasks } from "./box-tasks.ts";
+import type { Registry } from "./registry.ts";
+
+/** Read lockfiles of version 9, and of npm 7 and newer. */
+const pinned = {
+  npm: {
+    version: "11.21.2",
+    integrity: "sha512-7HPApk+AflMUavSseL1Pm6CnYqMIHk53x+KmuhqmTDqPkjPMgxIpTPcTqsE91EKNw4gFBJV9fnXiSdGm1DXq9A==",
+  },
+  pnpm: {
+    version: "10.34.8",
+    integrity: "sha512-9ieo6XE0Ov5J39D2PQKCNCAd+oMdXLWIcz4eX42ya/FpiaMhYatcG02zsf28NzFgYGtbieAC323RmoWt+R/FqA==",
+  },
+} as const;
+
+const maxToolBytes = 64 * 2 ** 20;
+const maxMetadataBytes = 2 ** 20;
+/** Projects can name other versions of pnpm; the rest is deleted. */
+const keptTools = 8;
+const limits = { bytes: 256 * 2 ** 20, files: 20_000 } as const;
+
+const VersionMetadata = z.object({ dist: z.object({ integrity: z.string().check(z.regex(/^sha512-[\w+/=]{88}$/)) }) });
+
+export interface BuildTool {
+  readonly folder: string;
+  /** Relative to `folder`. */
+  readonly script: string;
+  /** Part of the key of cached dependencies. */
+  readonly name: string;
+}
+
+/** Package managers: npm of this Node, or pinned packages of the registry, checked and unpacked once. */
+export class BuildTools {
+  readonly #folder: string;
+  readonly #tasks: BoxTasks;
+  readonly #registry: Registry;
+  readonly #turns = new KeyedMutex();
+
+  constructor(folder: string, tasks: BoxTasks, registry: Registry) {
+    this.#folder = folder;
+    this.#tasks = tasks;
+    this.#registry = registry;
+  }
+
+  /** @throws {BuildError} when the registry does not have it or cannot be reached. */
+  async get(tool: "npm" | "pnpm", version: string | undefined, signal: AbortSignal): Promise<BuildTool> {
+    if (tool === "npm") {
+      const bundled = await bundledNpm();
+      if (bundled !== undefined) return { folder: bundled, script: "bin/npm-cli.js", name: "npm" };
+    }
+    const wanted = version ?? pinned[tool].version;
+    const name = `${tool}-${wanted}`;
+    const folder = join(this.#folder, name);
+    await this.#turns.run(name, async () => {
+      if (!(await exists(folder))) await this.#fetch(tool, wanted, { folder, signal });
+    });
+    const scripts = tool === "npm" ? ["bin/npm-cli.js"] : ["bin/pnpm.cjs", "bin/pnpm.mjs"];
+    for (const script of scripts.map((path) => `package/${path}`))
+      if (await exists(join(folder, script))) return { folder, script, name };
+    throw new BuildError(`${tool} ${wanted} has no program that this service knows.`);
+  }
+
+  async #fetch(
+    tool: "npm" | "pnpm",
+    version: string,
+    { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
+  ): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await this.#evict();
+    const fresh = join(this.#folder, `.new-${tool}-${version}`);
+    const archive = `${fresh}.tgz`;
+    await Promise.all([fresh, archive].map((path) => rm(path, { recursive: true, force: true })));
+    try {
+      const integrity = await this.#integrityOf(tool, version, signal);
+      const content = await this.#download(`${tool}/-/${tool}-${version}.tgz`, maxToolBytes, signal);
+      if (`sha512-${createHash("sha512").update(content).digest("base64")}` !== integrity)
+        throw new BuildError(`${tool} ${version} of the registry does not match its checksum.`);
+      await writeFile(archive, content, { mode: 0o644 });
+      await unpackInBox(this.#tasks, { archive, to: fresh, limits }, signal);
+      await rename(fresh, folder);
+    } finally {
+      await Promise.all([fresh, archive].map((path) => rm(path, { recursive: true, force: true })));
+    }
+  }
+
+  async #integrityOf(tool: "npm" | "pnpm", version: string, signal: AbortSignal): Promise<string> {
+    if (version === pinned[tool].version) return pinned[tool].integrity;
+    const text = (await this.#download(`${tool}/${version}`, maxMetadataBytes, signal)).toString("utf8");
+    const parsed = VersionMetadata.safeParse(safeJson(text));
+    if (!parsed.success) throw new BuildError(`The registry has no checksum of ${tool} ${version}.`);
+    return parsed.data.dist.integrity;
+  }
+
+  async #download(path: string, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    const registry = this.#registry;
+    await this.#tasks.run(
+      {
+        program: {
+          project: "",
+          readOnly: registry.binds,
+          writable: [],
+          scratch: [],
+          folder: "/tmp",
+          reach: registry.hosts,
+          memoryBytes: 512 * 2 ** 20,
+          diskBytes: 16 * 2 ** 20,
+          maxProcesses: 64,
+        },
+        env: (place) => ({
+          ...proxyVariables(place),
+          NO_PROXY: "",
+          no_proxy: "",
+          ...registry.authorityVariables(place),
+        }),
+        task: (place) => ({
+          type: "fetch",
+          forward: [...place.forward],
+          url: `${registry.url}${path}`,
+          max_bytes: maxBytes,
+          ...(registry.token !== undefined && { authorization: `Bearer ${registry.token}` }),
+        }),
+        files: {
+          fetched: async (content: Readable) => {
+            for await (const chunk of content) parts.push(chunk as Buffer);
+          },
+        },
+      },
+      signal,
+    );
+    return Buffer.concat(parts);
+  }
+
+  async #evict(): Promise<void> {
+    const names = (await readdir(this.#folder)).filter(
+      (name) => name.startsWith("pnpm-") && !name.endsWith(pinned.pnpm.version),
+    );
+    for (const name of names.slice(keptTools)) await rm(join(this.#folder, name), { recursive: true, force: true });
+  }
+}
+
+function safeJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function bundledNpm(): Promise<string | undefined> {
+  const folder = join(dirname(await realpath(process.execPath)), "../lib/node_modules/npm");
+  return readFile(join(folder, "bin/npm-cli.js")).then(
+    () => folder,
+    () => undefined,
+  );
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

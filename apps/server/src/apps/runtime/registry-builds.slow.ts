@@ -1,0 +1,106 @@
+import { expect, it } from "vitest";
+import { BuildError, type BuildSource } from "./app-runtime.ts";
+import { openRegistry } from "./testing/registry.ts";
+import { openRuntime, runnable, sourceOf, type TestRuntime } from "./testing/runtime.ts";
+
+const signal = new AbortController().signal;
+
+async function outputOf({ runtime, on }: TestRuntime, source: BuildSource): Promise<unknown> {
+  const built = await runtime.build(source, on, signal);
+  const program = await runtime.start(runnable(source, built), on, signal);
+  const [app] = built.apps;
+  const result = await program.invoke({
+    invocation_id: "i1",
+    app_name: app?.name ?? "",
+    action_name: app?.actions[0]?.name ?? "",
+    payload: '{"name":"Ada"}',
+  });
+  await program.ended;
+  expect(result.status, result.status_reason).toBe("succeeded");
+  return JSON.parse(result.output ?? "");
+}
+
+const printed = ({ lines }: TestRuntime): string => lines.map(({ text }) => text).join("\n");
+
+it.each([
+  ["an ES module", "0.23.0", "module", "import { Kernel } from '@onkernel/sdk';"],
+  ["CommonJS", "0.84.0", "commonjs", "const { Kernel } = require('@onkernel/sdk');"],
+])("finds the actions of the vendor's SDK in %s with version %s", async (_name, version, type, load) => {
+  const opened = await openRuntime();
+  const source = await sourceOf(
+    {
+      "package.json": JSON.stringify({ type, dependencies: { "@onkernel/sdk": version } }),
+      "index.ts": `${load}
+        import { answer } from "./session";
+        const kernel = new Kernel();
+        kernel.app("ts-basic").action("whoami", async (context: any, payload: any) => ({
+          id: context.invocation_id, name: payload?.name, answer, api: kernel.baseURL === process.env.KERNEL_BASE_URL,
+        }));`,
+      "session.ts": "export const answer = 42;",
+    },
+    "index.ts",
+  );
+  expect(await outputOf(opened, source)).toEqual({ id: "i1", name: "Ada", answer: 42, api: true });
+});
+
+const main = `
+import ms from "ms";
+const actions = new Map([["wait", { handler: () => ms("2 days") }]]);
+globalThis[Symbol.for("shoal.apps.v1")] = new Map([["waiter", { name: "waiter", actions }]]);
+`;
+const integrity = "sha512-6FlzubTLZG3J2a/NVCAleEhjzq5oxgHyaCU9yYXvcLsvoVaHJq/s5xXI6/XXP6tz7R9xAOtHnSO/tXtF3WRTlA==";
+const manifest = { type: "module", dependencies: { ms: "2.1.3" } };
+const npmLock = {
+  lockfileVersion: 3,
+  packages: { "": { dependencies: manifest.dependencies }, "node_modules/ms": { version: "2.1.3", integrity } },
+};
+const pnpmLock = `lockfileVersion: '9.0'
+importers:
+  .:
+    dependencies:
+      ms: { specifier: 2.1.3, version: 2.1.3 }
+packages:
+  ms@2.1.3:
+    resolution: { integrity: ${integrity} }
+snapshots:
+  ms@2.1.3: {}
+`;
+
+it.each([
+  ["package-lock.json", manifest, JSON.stringify(npmLock)],
+  ["pnpm-lock.yaml", manifest, pnpmLock],
+  ["pnpm-lock.yaml", { ...manifest, packageManager: "pnpm@9.15.9" }, pnpmLock],
+])("installs from %s with %o through a private registry, and the second time without it", async (lock, json, text) => {
+  const registry = await openRegistry("secret");
+  const opened = await openRuntime({
+    registry: { url: registry.url, token: "secret", pythonIndex: "https://pypi.org/simple", allowedHosts: [] },
+  });
+  const files = { "package.json": JSON.stringify(json), [lock]: text, "main.mts": main };
+  expect(await outputOf(opened, await sourceOf(files, "main.mts"))).toBe(172_800_000);
+  expect(registry.requests.length).toBeGreaterThan(0);
+  expect(printed(opened)).not.toContain("secret");
+
+  registry.isDown = true;
+  expect(await outputOf(opened, await sourceOf(files, "main.mts"))).toBe(172_800_000);
+  const other = await sourceOf({ ...files, "package.json": JSON.stringify({ ...json, name: "other" }) }, "main.mts");
+  const error: unknown = await opened.runtime.build(other, opened.on, signal).catch((reason: unknown) => reason);
+  expect(BuildError.isInstance(error) && error.message).toMatch(/failed with exit code 1/);
+});
+
+it("never runs install scripts or code of the package manager's settings, and reaches no other host", async () => {
+  const opened = await openRuntime();
+  const source = await sourceOf(
+    {
+      "package.json": JSON.stringify({
+        type: "module",
+        scripts: { preinstall: "echo RAN-SCRIPT", postinstall: "echo RAN-SCRIPT" },
+        dependencies: { ms: "2.1.3", other: "https://example.com/other.tgz" },
+      }),
+      "main.mts": main,
+    },
+    "main.mts",
+  );
+  const error: unknown = await opened.runtime.build(source, opened.on, signal).catch((reason: unknown) => reason);
+  expect(BuildError.isInstance(error) && error.message).toContain("403");
+  expect(printed(opened)).not.toContain("RAN-SCRIPT");
+});

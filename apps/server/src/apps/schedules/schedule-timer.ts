@@ -1,0 +1,123 @@
+import { actionNotFound, appVersionNotFound } from "@shoal/contract/refusals";
+import type { Database, Tables } from "@shoal/database";
+import { ServiceError } from "@shoal/router";
+import { sql, type Transaction } from "kysely";
+import type { Log } from "../../observability/log/log.ts";
+import { findVersion } from "../deployments/deployed-apps.ts";
+import { InvocationStore } from "../invocations/invocation-store.ts";
+import { dueAfter } from "./due-times.ts";
+import type { ScheduleRow } from "./schedules.ts";
+
+const lookEveryMs = 500;
+const timeoutSeconds = 900;
+
+/** Starts an invocation for each due time, on whichever server sees it first. */
+export class ScheduleTimer {
+  readonly #query: Database["query"];
+  readonly #log: Log;
+  readonly #timer: NodeJS.Timeout;
+  #looking: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor({ query }: Pick<Database, "query">, log: Log) {
+    this.#query = query;
+    this.#log = log;
+    this.#timer = setInterval(() => {
+      this.#looking ??= this.#runDue().finally(() => {
+        this.#looking = undefined;
+      });
+    }, lookEveryMs);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  /** Never rejects. */
+  async #runDue(): Promise<void> {
+    try {
+      while (!this.#isClosed && (await this.#runOne()));
+    } catch (error) {
+      this.#log.warn({ err: error }, "due schedules could not be run");
+    }
+  }
+
+  /** The row's lock makes other servers skip it; they see the new due time afterwards. @returns whether one was due. */
+  #runOne(): Promise<boolean> {
+    return this.#query.transaction().execute(async (transaction) => {
+      const row = await transaction
+        .selectFrom("schedules")
+        .selectAll()
+        .select(sql<string>`now()::timestamptz(3)`.as("now"))
+        .where("next_at", "<=", sql<string>`now()`)
+        .where(
+          sql<boolean>`exists (select 1 from projects where projects.id = schedules.project_id and status = 'active' and deleted_at is null)`,
+        )
+        .orderBy("next_at")
+        .limit(1)
+        .forUpdate()
+        .skipLocked()
+        .executeTakeFirst();
+      if (row === undefined) return false;
+      const outcome = await invoke(transaction, row);
+      await transaction
+        .updateTable("schedules")
+        .set({
+          // Times that passed during an outage are one run.
+          next_at: dueAfter(row, new Date(row.now)) ?? null,
+          last_at: row.next_at,
+          last_problem: null,
+          ...outcome,
+        })
+        .where("id", "=", row.id)
+        .execute();
+      return true;
+    });
+  }
+}
+
+type Outcome = Partial<Pick<ScheduleRow, "last_invocation_id" | "last_problem">>;
+
+/** The invocation waits in the queue, so that a limit delays it. */
+async function invoke(transaction: Transaction<Tables>, row: ScheduleRow): Promise<Outcome> {
+  const { action_name, app_name, payload, project_id, version } = row;
+  if (await stillWaits(transaction, row))
+    return { last_problem: "The previous invocation of this schedule still waits for a free place." };
+  const found = await findVersion(transaction, { projectId: project_id, appName: app_name, version });
+  if (found === undefined) return { last_problem: appVersionNotFound(app_name, version).problem };
+  const { actions, deployment_id } = found;
+  if (!actions.includes(action_name))
+    return { last_problem: actionNotFound({ app: app_name, version, action: action_name }, actions).problem };
+  try {
+    const { id } = await new InvocationStore({ query: transaction }).insertWaiting({
+      project_id,
+      deployment_id,
+      app_name,
+      version,
+      action_name,
+      payload,
+      is_async: true,
+      timeout_seconds: timeoutSeconds,
+      max_retries: 0,
+    });
+    return { last_invocation_id: id };
+  } catch (error) {
+    // Too many invocations of the project wait. Errors of the database end the transaction.
+    if (!ServiceError.isInstance(error)) throw error;
+    return { last_problem: error.message };
+  }
+}
+
+async function stillWaits(transaction: Transaction<Tables>, { last_invocation_id }: ScheduleRow): Promise<boolean> {
+  if (last_invocation_id === null) return false;
+  const row = await transaction
+    .selectFrom("invocations")
+    .select("id")
+    .where("id", "=", last_invocation_id)
+    .where("finished_at", "is", null)
+    .where("server_id", "is", null)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,94 @@
+import { credentialNotFound, invalidDomain, providerNotFound } from "@shoal/contract/refusals";
+import { createId, siteDomain } from "@shoal/primitives";
+import { ServiceError } from "@shoal/router";
+import type { CreateAuthConnection, UpdateAuthConnection } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import type { Proxies } from "../../resources/proxies/proxies.ts";
+import type { TelemetryDestinations } from "../../resources/telemetry-destinations/destinations.ts";
+import { chooseDestination } from "../../sessions/telemetry/export/choice.ts";
+import type { Credentials } from "../credentials/credentials.ts";
+
+type Request = z.output<typeof CreateAuthConnection> | z.output<typeof UpdateAuthConnection>;
+
+export interface ReferenceParts {
+  readonly credentials: Pick<Credentials, "get">;
+  readonly destinations: Pick<TelemetryDestinations, "choose">;
+  readonly proxies: Pick<Proxies, "choose">;
+}
+
+/** @throws {ServiceError} 400 */
+export function requireDomain(text: string, field: string): string {
+  const domain = siteDomain(text);
+  if (domain === undefined) throw ServiceError.of(invalidDomain(field));
+  return domain;
+}
+
+function allowedDomain(text: string, index: number): string {
+  const field = `body.allowed_domains[${String(index)}]`;
+  // `*.` allows every subdomain.
+  return text.startsWith("*.") ? `*.${requireDomain(text.slice(2), field)}` : requireDomain(text, field);
+}
+
+async function credentialOf({ credentials }: ReferenceParts, projectId: string, credential: Request["credential"]) {
+  if (credential === undefined) return {};
+  const { name = "", provider } = credential;
+  if (provider !== undefined) throw ServiceError.of(providerNotFound("body.credential.provider", provider));
+  const found = await credentials.get(projectId, name);
+  if (found.name !== name) throw ServiceError.of(credentialNotFound(name));
+  return { credential_id: found.id };
+}
+
+async function proxyOf({ proxies }: ReferenceParts, projectId: string, proxy: ProxyChoice | undefined) {
+  if (proxy === undefined) return {};
+  if (proxy.mode !== undefined) return { proxy_id: null, proxy_mode: proxy.mode };
+  const { shown } = await proxies.choose(projectId, proxy, createId());
+  return { proxy_id: shown.id ?? null, proxy_mode: null };
+}
+
+type ProxyChoice = NonNullable<NonNullable<Request["browser"]>["proxy"]>;
+
+async function telemetryOf(
+  { destinations }: ReferenceParts,
+  projectId: string,
+  telemetry: Request["browser_telemetry"],
+) {
+  if (telemetry === undefined) return {};
+  if (telemetry === null || telemetry.enabled === false) return { browser_telemetry: null };
+  const id = await chooseDestination(destinations, projectId, telemetry, null);
+  const { export: _export, ...captured } = telemetry;
+  return {
+    browser_telemetry: JSON.stringify({
+      ...captured,
+      // By its id, which a new name does not change.
+      ...(id !== null && { export: { otlp: { enabled: true, destination: { id } } } }),
+    }),
+  };
+}
+
+/**
+ * The columns of the given fields, after a check of everything that they name. Absent fields have none.
+ * @throws {ServiceError} 400, 404
+ */
+export async function columnsOf(parts: ReferenceParts, projectId: string, request: Request) {
+  const { browser } = request;
+  const [credential, proxy, telemetry] = await Promise.all([
+    credentialOf(parts, projectId, request.credential),
+    proxyOf(parts, projectId, browser?.proxy ?? request.proxy),
+    telemetryOf(parts, projectId, browser?.telemetry === undefined ? request.browser_telemetry : browser.telemetry),
+  ]);
+  return {
+    ...credential,
+    ...proxy,
+    ...telemetry,
+    ...(request.login_url !== undefined && { login_url: request.login_url === "" ? null : request.login_url }),
+    ...(request.allowed_domains !== undefined && {
+      allowed_domains: JSON.stringify(request.allowed_domains.map(allowedDomain)),
+    }),
+    ...(browser?.stealth !== undefined && { stealth: browser.stealth }),
+    ...(request.health_check_interval !== undefined && { health_check_interval: request.health_check_interval }),
+    ...(request.health_checks !== undefined && { health_checks: request.health_checks }),
+    ...(request.auto_reauth !== undefined && { auto_reauth: request.auto_reauth }),
+    ...(request.save_credentials !== undefined && { save_credentials: request.save_credentials }),
+    ...(request.record_session !== undefined && { record_session: request.record_session }),
+  };
+}

@@ -1,0 +1,166 @@
+import { containsFolded, type Database, type Tables } from "@shoal/database";
+import { createId, siteDomain } from "@shoal/primitives";
+import type { ListAuthConnections, ListTimeline } from "@shoal/schemas";
+import type { ExpressionBuilder, Insertable, Transaction, Updateable } from "kysely";
+import type * as z from "zod/mini";
+import { newestFirst } from "../../http/paging.ts";
+import { containing } from "../../storage/like.ts";
+import type { ConnectionRow, FlowRow } from "./connection-row.ts";
+
+const columns = [
+  "id",
+  "project_id",
+  "profile_id",
+  "domain",
+  "status",
+  "login_url",
+  "post_login_url",
+  "allowed_domains",
+  "credential_id",
+  "proxy_id",
+  "proxy_mode",
+  "stealth",
+  "browser_telemetry",
+  "health_check_interval",
+  "health_checks",
+  "auto_reauth",
+  "save_credentials",
+  "record_session",
+  "flow_id",
+  "last_auth_check_at",
+  "signed_in_at",
+  "created_at",
+  "updated_at",
+] as const;
+
+export class ConnectionStore {
+  readonly #query: Database["query"];
+
+  constructor({ query }: Pick<Database, "query">) {
+    this.#query = query;
+  }
+
+  /** Creates the profile in the same transaction if it does not exist. @throws a unique violation for its second connection to a site. */
+  insert(
+    row: Omit<Insertable<Tables["auth_connections"]>, "profile_id"> & { readonly profile_name: string },
+  ): Promise<void> {
+    const { profile_name: name, ...values } = row;
+    return this.#query.transaction().execute(async (transaction) => {
+      const profile_id = await profileNamed(transaction, row.project_id, name);
+      await transaction
+        .insertInto("auth_connections")
+        .values({ ...values, profile_id })
+        .execute();
+    });
+  }
+
+  async idOf(projectId: string, profileName: string, domain: string): Promise<string | undefined> {
+    const row = await this.#query
+      .selectFrom("auth_connections")
+      .innerJoin("profiles", "profiles.id", "auth_connections.profile_id")
+      .select("auth_connections.id")
+      .where("auth_connections.project_id", "=", projectId)
+      .where("profiles.name", "=", profileName)
+      .where("domain", "=", domain)
+      .executeTakeFirst();
+    return row?.id;
+  }
+
+  find(projectId: string, id: string): Promise<ConnectionRow | undefined> {
+    return this.#rows().where("project_id", "=", projectId).where("id", "=", id).executeTakeFirst();
+  }
+
+  list(
+    projectId: string,
+    { domain, profile_name: profile, query: part, ...window }: z.output<typeof ListAuthConnections>,
+  ): Promise<ConnectionRow[]> {
+    let rows = this.#rows().where("project_id", "=", projectId);
+    if (domain !== undefined) rows = rows.where("domain", "=", siteDomain(domain) ?? "");
+    if (profile !== undefined) rows = rows.where((where) => where.exists(profileOf(where).where("name", "=", profile)));
+    if (part !== undefined)
+      rows = rows.where((where) =>
+        where.or([
+          where("id", "=", part),
+          where("domain", "ilike", containing(part)),
+          where.exists(profileOf(where).where(containsFolded("name_folded", part))),
+        ]),
+      );
+    return newestFirst(rows, window).execute();
+  }
+
+  /** @returns `false` when it does not exist. */
+  async update(id: string, change: Updateable<Tables["auth_connections"]>): Promise<boolean> {
+    const { numUpdatedRows } = await this.#query
+      .updateTable("auth_connections")
+      .set({ ...change, updated_at: new Date() })
+      .where("id", "=", id)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  /** Deletes its timeline, too. @returns `false` when it does not exist. */
+  async delete(projectId: string, id: string): Promise<boolean> {
+    const { numDeletedRows } = await this.#query
+      .deleteFrom("auth_connections")
+      .where("project_id", "=", projectId)
+      .where("id", "=", id)
+      .executeTakeFirst();
+    return numDeletedRows > 0n;
+  }
+
+  flow(id: string): Promise<FlowRow | undefined> {
+    return this.#query.selectFrom("auth_flows").selectAll().where("id", "=", id).executeTakeFirst();
+  }
+
+  flows(ids: readonly string[]): Promise<FlowRow[]> {
+    return ids.length === 0
+      ? Promise.resolve([])
+      : this.#query.selectFrom("auth_flows").selectAll().where("id", "in", ids).execute();
+  }
+
+  timeline(connectionId: string, { type, ...window }: z.output<typeof ListTimeline>): Promise<FlowRow[]> {
+    let rows = this.#query.selectFrom("auth_flows").selectAll().where("connection_id", "=", connectionId);
+    if (type !== undefined) rows = rows.where("type", "=", type);
+    return newestFirst(rows, window).execute();
+  }
+
+  #rows() {
+    return this.#query
+      .selectFrom("auth_connections")
+      .select(columns)
+      .select((select) => [
+        profileOf(select).select("name").as("profile_name"),
+        select
+          .selectFrom("credentials")
+          .whereRef("credentials.id", "=", "auth_connections.credential_id")
+          .select("name")
+          .as("credential_name"),
+        select
+          .selectFrom("proxies")
+          .whereRef("proxies.id", "=", "auth_connections.proxy_id")
+          .select("name")
+          .as("proxy_name"),
+      ]);
+  }
+}
+
+function profileOf(select: ExpressionBuilder<Tables, "auth_connections">) {
+  return select.selectFrom("profiles").whereRef("profiles.id", "=", "auth_connections.profile_id");
+}
+
+/** The lock keeps the profile until its connection is stored. */
+async function profileNamed(transaction: Transaction<Tables>, projectId: string, name: string): Promise<string> {
+  await transaction
+    .insertInto("profiles")
+    .values({ id: createId(), project_id: projectId, name })
+    .onConflict((conflict) => conflict.columns(["project_id", "name"]).doNothing())
+    .execute();
+  const { id } = await transaction
+    .selectFrom("profiles")
+    .select("id")
+    .where("project_id", "=", projectId)
+    .where("name", "=", name)
+    .forKeyShare()
+    .executeTakeFirstOrThrow();
+  return id;
+}

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startTestServer, type TestServer } from "../../testing/test-server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+async function made(path: string, body: unknown): Promise<string> {
+  const answer = await server.request("POST", path, { body });
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  return (answer.body as { id: string }).id;
+}
+
+it("keeps the proxy and the telemetry destination of a connection from deletion until it changes", async () => {
+  const proxy = await made("/proxies", { type: "custom", name: "exit", config: { host: "proxy.example", port: 3128 } });
+  const endpoint = "https://otlp.example.com";
+  const destination = await made("/telemetry/destinations", { name: "traces", endpoint });
+  const telemetry = { enabled: true, export: { otlp: { enabled: true, destination: { name: "traces" } } } };
+  const id = await made("/auth/connections", {
+    domain: "example.com",
+    profile_name: "shopper",
+    browser: { proxy: { name: "exit" }, telemetry },
+  });
+  const path = `/auth/connections/${id}`;
+  expect((await server.request("GET", path)).body).toMatchObject({
+    proxy_id: proxy,
+    browser: { proxy: { id: proxy, name: "exit" } },
+    browser_telemetry: { enabled: true, export: { otlp: { enabled: true, destination: { id: destination } } } },
+  });
+  expect(await server.request("DELETE", `/proxies/${proxy}`)).toMatchObject({
+    status: 400,
+    body: { code: "resource_in_use", message: expect.stringContaining(id) as unknown },
+  });
+  expect(await server.request("DELETE", `/telemetry/destinations/${destination}`)).toMatchObject({
+    status: 409,
+    body: { message: expect.stringContaining(id) as unknown },
+  });
+  const browser = { proxy: { mode: "direct" }, telemetry: null };
+  expect((await server.request("PATCH", path, { body: { browser } })).body).toMatchObject({
+    browser: { proxy: { mode: "direct" }, telemetry: null },
+    browser_telemetry: null,
+  });
+  expect((await server.request("DELETE", `/proxies/${proxy}`)).status).toBe(204);
+  expect((await server.request("DELETE", `/telemetry/destinations/${destination}`)).status).toBe(204);
+});

@@ -1,0 +1,97 @@
+import type { Page } from "@shoal/contract";
+import { connectionExists, connectionNotFound, containsNul } from "@shoal/contract/refusals";
+import type { Database } from "@shoal/database";
+import { createId } from "@shoal/primitives";
+import { ServiceError } from "@shoal/router";
+import type {
+  AuthConnection,
+  CreateAuthConnection,
+  ListAuthConnections,
+  ListTimeline,
+  TimelineEvent,
+  UpdateAuthConnection,
+} from "@shoal/schemas";
+import type * as z from "zod/mini";
+import { emptyPage, isStorable, toPage } from "../../http/paging.ts";
+import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
+import { columnsOf, type ReferenceParts, requireDomain } from "./connection-references.ts";
+import { type ConnectionRow, toConnection, toTimelineEvent } from "./connection-row.ts";
+import { ConnectionStore } from "./connection-store.ts";
+
+const defaultIntervalSeconds = 3600;
+
+/** The connections of profiles to sites, as rows. */
+export class Connections {
+  readonly store: ConnectionStore;
+  readonly #references: ReferenceParts;
+
+  constructor(parts: ReferenceParts & { readonly database: Pick<Database, "query"> }) {
+    this.store = new ConnectionStore(parts.database);
+    this.#references = parts;
+  }
+
+  async create(projectId: string, request: z.output<typeof CreateAuthConnection>): Promise<AuthConnection> {
+    const { profile_name } = request;
+    const domain = requireDomain(request.domain, "body.domain");
+    refuseNul(request.login_url);
+    const columns = await columnsOf(this.#references, projectId, request);
+    const id = createId();
+    try {
+      await this.store.insert({
+        credential_id: null,
+        login_url: null,
+        proxy_id: null,
+        proxy_mode: null,
+        stealth: null,
+        health_check_interval: defaultIntervalSeconds,
+        health_checks: request.health_checks,
+        auto_reauth: request.auto_reauth,
+        save_credentials: request.save_credentials,
+        record_session: request.record_session,
+        ...columns,
+        id,
+        project_id: projectId,
+        profile_name,
+        domain,
+      });
+    } catch (error) {
+      const existing = isUniqueViolation(error) && (await this.store.idOf(projectId, profile_name, domain));
+      throw typeof existing === "string" ? ServiceError.of(connectionExists(profile_name, domain, existing)) : error;
+    }
+    return toConnection(await this.existing(projectId, id));
+  }
+
+  async list(projectId: string, filter: z.output<typeof ListAuthConnections>): Promise<Page<ConnectionRow>> {
+    const { domain, profile_name, query } = filter;
+    if (![domain, profile_name, query].every(isStorable)) return emptyPage();
+    return toPage(await this.store.list(projectId, filter), filter, (row) => row);
+  }
+
+  async update(projectId: string, id: string, request: z.output<typeof UpdateAuthConnection>): Promise<ConnectionRow> {
+    const row = await this.existing(projectId, id);
+    refuseNul(request.login_url);
+    const columns = await columnsOf(this.#references, projectId, request);
+    if (!(await this.store.update(row.id, columns))) throw ServiceError.of(connectionNotFound(id));
+    return this.existing(projectId, id);
+  }
+
+  async delete(projectId: string, id: string): Promise<void> {
+    if (!isStorable(id) || !(await this.store.delete(projectId, id))) throw ServiceError.of(connectionNotFound(id));
+  }
+
+  async timeline(projectId: string, id: string, filter: z.output<typeof ListTimeline>): Promise<Page<TimelineEvent>> {
+    const row = await this.existing(projectId, id);
+    return toPage(await this.store.timeline(row.id, filter), filter, toTimelineEvent);
+  }
+
+  /** @throws {ServiceError} 404 */
+  async existing(projectId: string, id: string): Promise<ConnectionRow> {
+    const row = isStorable(id) ? await this.store.find(projectId, id) : undefined;
+    if (row === undefined) throw ServiceError.of(connectionNotFound(id));
+    return row;
+  }
+}
+
+function refuseNul(loginUrl: string | undefined): void {
+  if (!isStorable(loginUrl)) throw ServiceError.of(containsNul("body.login_url"));
+}

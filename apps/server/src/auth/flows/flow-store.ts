@@ -1,0 +1,190 @@
+import type { AuthFlowsTable, Database, Tables } from "@shoal/database";
+import { createId } from "@shoal/primitives";
+import { ServiceError } from "@shoal/router";
+import type { Kysely, Selectable, Transaction } from "kysely";
+import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
+import { firstState, type FlowInput, type FlowState, type FlowStatus, nextState } from "./flow-state.ts";
+import type { Question } from "./question.ts";
+
+export type FlowRow = Selectable<AuthFlowsTable>;
+
+export interface NewFlow {
+  readonly connectionId: string;
+  readonly type: "login" | "reauth";
+  readonly serverId: string;
+}
+
+const maxTexts = 100;
+const maxLength = 1024;
+
+/** Texts come from sites: PostgreSQL cannot store NUL characters and lone surrogates. */
+const storable = (text: string): string => text.slice(0, maxLength).replaceAll("\0", "\uFFFD").toWellFormed();
+
+function storedQuestion({ choices, fields, ...rest }: Question): Question {
+  const bounded = { fields: fields.slice(0, maxTexts), choices: choices.slice(0, maxTexts), ...rest };
+  const text = JSON.stringify(bounded, (_key, value: unknown) => (typeof value === "string" ? storable(value) : value));
+  return JSON.parse(text) as Question;
+}
+
+const at = (ms: number): Date => new Date(ms);
+
+/** The state that a row stores. Logins always have a step and a deadline. */
+export function stateOf(row: FlowRow): FlowState {
+  return {
+    status: row.status as FlowStatus,
+    step: row.step ?? "DISCOVERING",
+    expiresAtMs: Date.parse(row.expires_at ?? row.created_at),
+    // `change` wrote it.
+    ...(row.question !== null && { question: row.question as unknown as Question }),
+    ...(row.interaction_id !== null && { interactionId: row.interaction_id }),
+    ...(row.asked_at !== null && { askedAtMs: Date.parse(row.asked_at) }),
+  };
+}
+
+function columnsOf({ askedAtMs, error, interactionId, question, status, step }: FlowState) {
+  return {
+    status,
+    step,
+    question: question === undefined ? null : JSON.stringify(question),
+    interaction_id: interactionId ?? null,
+    asked_at: askedAtMs === undefined ? null : at(askedAtMs),
+    ...(error && {
+      error_code: error.code,
+      error_message: storable(error.message),
+      website_error: error.websiteError === undefined ? null : storable(error.websiteError),
+    }),
+  };
+}
+
+/** The rows of logins. Concurrent changes of one login follow each other. */
+export class FlowStore {
+  readonly #query: Database["query"];
+
+  constructor({ query }: Pick<Database, "query">) {
+    this.#query = query;
+  }
+
+  /** Starts a login, after the end of one whose time is over. @throws {ServiceError} 409 while another one runs. */
+  async start({ connectionId, serverId, type }: NewFlow, nowMs: number): Promise<FlowRow> {
+    const running = await this.running(connectionId);
+    if (running !== undefined) await this.change(running.id, { kind: "clock" }, nowMs);
+    const first = firstState(nowMs);
+    try {
+      return await this.#query.transaction().execute(async (transaction) => {
+        const row = await transaction
+          .insertInto("auth_flows")
+          .values({
+            id: createId(),
+            connection_id: connectionId,
+            type,
+            server_id: serverId,
+            expires_at: at(first.expiresAtMs),
+            ...columnsOf(first),
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow();
+        await transaction
+          .updateTable("auth_connections")
+          .set({ flow_id: row.id })
+          .where("id", "=", connectionId)
+          .execute();
+        return row;
+      });
+    } catch (error) {
+      throw isUniqueViolation(error, "auth_flows_running") ? inProgress(connectionId) : error;
+    }
+  }
+
+  running(connectionId: string): Promise<FlowRow | undefined> {
+    return this.#query
+      .selectFrom("auth_flows")
+      .selectAll()
+      .where("connection_id", "=", connectionId)
+      .where("status", "=", "IN_PROGRESS")
+      .executeTakeFirst();
+  }
+
+  /**
+   * Applies an input under the lock of the row.
+   * @param sealedAnswer - stored with an accepted answer, for the server of the login.
+   * @returns whether the state changed; `undefined` when the login was deleted.
+   */
+  change(id: string, input: FlowInput, nowMs: number, sealedAnswer?: Buffer): Promise<boolean | undefined> {
+    return this.#query.transaction().execute(async (transaction) => {
+      const row = await transaction
+        .selectFrom("auth_flows")
+        .selectAll()
+        .where("id", "=", id)
+        .forUpdate()
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      const given = input.kind === "needs" ? { ...input, question: storedQuestion(input.question) } : input;
+      const before = stateOf(row);
+      const state = nextState(before, given, nowMs);
+      if (state === before) return false;
+      const isAccepted = input.kind === "answered" && state.step === "SUBMITTING";
+      await transaction
+        .updateTable("auth_flows")
+        .set({ ...columnsOf(state), answer: isAccepted ? (sealedAnswer ?? null) : null, updated_at: at(nowMs) })
+        .where("id", "=", id)
+        .execute();
+      if (state.status === "SUCCESS") await signIn(transaction, row.connection_id, { state, nowMs });
+      return input.kind !== "answered" || isAccepted;
+    });
+  }
+
+  /** Takes the answer, so that it acts once. */
+  takeAnswer(id: string): Promise<Buffer | undefined> {
+    return this.#query.transaction().execute(async (transaction) => {
+      const row = await transaction
+        .selectFrom("auth_flows")
+        .select("answer")
+        .where("id", "=", id)
+        .where("answer", "is not", null)
+        .forUpdate()
+        .executeTakeFirst();
+      if (row !== undefined)
+        await transaction.updateTable("auth_flows").set({ answer: null }).where("id", "=", id).execute();
+      return row?.answer ?? undefined;
+    });
+  }
+
+  /** Fails the logins of a server that has stopped: their browsers ended with it. @returns their number. */
+  async endLost(serverId: string, nowMs: number): Promise<number> {
+    const rows = await runningOf(this.#query, serverId);
+    const message = "The server that ran the login has stopped. Start the login again.";
+    for (const { id } of rows) await this.change(id, { kind: "failed", code: "internal_error", message }, nowMs);
+    return rows.length;
+  }
+}
+
+function runningOf(query: Kysely<Tables>, serverId: string) {
+  return query
+    .selectFrom("auth_flows")
+    .select("id")
+    .where("server_id", "=", serverId)
+    .where("status", "=", "IN_PROGRESS")
+    .execute();
+}
+
+async function signIn(
+  transaction: Transaction<Tables>,
+  connectionId: string,
+  { nowMs, state }: { readonly state: FlowState; readonly nowMs: number },
+): Promise<void> {
+  await transaction
+    .updateTable("auth_connections")
+    .set({
+      status: "AUTHENTICATED",
+      signed_in_at: at(nowMs),
+      ...(state.postLoginUrl !== undefined && { post_login_url: storable(state.postLoginUrl) }),
+    })
+    .where("id", "=", connectionId)
+    .execute();
+}
+
+function inProgress(connectionId: string): ServiceError {
+  return new ServiceError(409, "conflict", `A login of connection ${connectionId} is in progress.`, {
+    hint: "Follow it with auth.connections.follow, or wait until it ends.",
+  });
+}

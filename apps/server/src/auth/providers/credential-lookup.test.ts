@@ -1,0 +1,215 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createId } from "@shoal/primitives";
+import { completeConfig } from "../../config/config.ts";
+import type { Settings } from "../../config/settings.ts";
+import { createEnvelopes, type Envelopes } from "../../storage/envelopes/envelopes.ts";
+import { openMasterKeys } from "../../storage/envelopes/master-keys.ts";
+import { startTestServer, type TestServer } from "../../testing/test-server.ts";
+import { openProviders, type ProviderParts } from "./open-providers.ts";
+import type { FoundCredential, WantedCredential } from "./credential-lookup.ts";
+import { ProviderStore } from "./provider-store.ts";
+import { stores, type TestStore } from "./testing/stores.ts";
+
+let server: TestServer;
+let envelopes: Envelopes;
+let folder: string;
+let parts: ProviderParts;
+let doppler: TestStore;
+let connect: TestStore;
+const closers: (() => void)[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "shoal-lookup-"));
+  server = await startTestServer();
+  const keys = await openMasterKeys(completeConfig({}), { serverSecret: "x".repeat(32), installation: "test" });
+  envelopes = createEnvelopes(keys);
+  parts = await opened();
+  const [first, second] = await Promise.all([stores.Doppler?.start(), stores["1Password Connect"]?.start()]);
+  if (first === undefined || second === undefined) throw new Error("no stand-ins");
+  [doppler, connect] = [first, second];
+});
+afterEach(() => {
+  doppler.standIn.fault = undefined;
+  connect.standIn.fault = undefined;
+});
+afterAll(async () => {
+  for (const close of closers) close();
+  await server.close();
+  await Promise.all([doppler.standIn.close(), connect.standIn.close()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function opened(settings: Settings = {}): Promise<ProviderParts> {
+  const config = completeConfig({
+    credential_provider_hosts: ["127.0.0.1"],
+    credential_provider_timeout_seconds: 1,
+    ...settings,
+  });
+  return openProviders(config, {
+    database: server.database,
+    envelopes,
+    onClose: (_what, close) => closers.push(close),
+  });
+}
+
+async function project(): Promise<string> {
+  return (await server.addProject(`project ${createId()}`)).id;
+}
+
+interface Options {
+  readonly name: string;
+  readonly cacheSeconds?: number;
+  readonly priority?: number;
+  readonly token?: string;
+}
+
+async function add(projectId: string, kind: "doppler" | "onepassword_connect", options: Options): Promise<string> {
+  const { settings, token } = kind === "doppler" ? doppler : connect;
+  const row = await new ProviderStore(server.database, envelopes).insert(
+    projectId,
+    {
+      name: options.name,
+      provider_type: kind,
+      settings,
+      token: options.token ?? token,
+      cache_ttl_seconds: options.cacheSeconds ?? 300,
+      priority: options.priority ?? 0,
+    },
+    50,
+  );
+  return row?.id ?? "";
+}
+
+const find = (projectId: string, wanted: WantedCredential, from = parts): Promise<FoundCredential> =>
+  from.credentialLookup.find(projectId, wanted, AbortSignal.timeout(20_000));
+const shop = { domain: "shop.example.com" };
+const login = { username: "ada", password: "correct horse" };
+
+describe("looking for a login", () => {
+  it("asks the providers in the order of priority, and takes the first match", async () => {
+    const id = await project();
+    await add(id, "doppler", { name: "later", priority: 1 });
+    await add(id, "onepassword_connect", { name: "first", priority: -1 });
+    expect(await find(id, shop)).toEqual({
+      values: login,
+      totp: { secret: "JBSWY3DPEHPK3PXP" },
+      source: { provider: "first", path: "Team/Shop" },
+    });
+    expect(await find(id, { domain: "www.example.com" })).toMatchObject({ source: { provider: "first" } });
+  });
+
+  it("asks the next provider when one is down, slow or without a match", async () => {
+    const id = await project();
+    await add(id, "onepassword_connect", { name: "down", priority: 0, cacheSeconds: 0 });
+    await add(id, "doppler", { name: "up", priority: 1, cacheSeconds: 0 });
+    for (const fault of ["500", "slow", "huge"] as const) {
+      connect.standIn.fault = fault;
+      expect(await find(id, shop)).toMatchObject({ values: login, source: { provider: "up" } });
+    }
+    connect.standIn.fault = "slow";
+    doppler.standIn.fault = "403";
+    expect(await find(id, shop)).toEqual({
+      reasons: [
+        { provider: "down", reason: "It did not answer within 1 s." },
+        { provider: "up", reason: expect.stringContaining("refused the token (403)") as string },
+      ],
+    });
+    doppler.standIn.fault = undefined;
+    connect.standIn.fault = undefined;
+    expect(await find(id, { domain: "none.example.net" })).toEqual({
+      reasons: [
+        { provider: "down", reason: "It has no item for none.example.net." },
+        { provider: "up", reason: "It has no item for none.example.net." },
+      ],
+    });
+  });
+
+  it("asks only a named provider, by domain or path", async () => {
+    const id = await project();
+    await add(id, "onepassword_connect", { name: "one" });
+    const two = await add(id, "doppler", { name: "two" });
+    expect(await find(id, { ...shop, provider: "two" })).toMatchObject({ source: { provider: "two" } });
+    expect(await find(id, { provider: "one", path: "Team/Shop" })).toMatchObject({ values: login });
+    expect(await find(id, { provider: "one", path: "Team/None" })).toEqual({
+      reasons: [{ provider: "one", reason: "It has no item at this path." }],
+    });
+    expect(await find(id, { ...shop, provider: "none" })).toEqual({
+      reasons: [{ provider: "none", reason: "The project has no credential provider of this name." }],
+    });
+    await server.database.query
+      .updateTable("credential_providers")
+      .set({ enabled: false })
+      .where("id", "=", two)
+      .execute();
+    expect(await find(id, { ...shop, provider: "two" })).toEqual({
+      reasons: [{ provider: "two", reason: "It is disabled." }],
+    });
+  });
+
+  it("finds nothing in the providers of other projects", async () => {
+    const [owner, stranger] = [await project(), await project()];
+    await add(owner, "doppler", { name: "own" });
+    expect(await find(stranger, shop)).toEqual({ reasons: [] });
+    expect(await find(stranger, { provider: "own", path: doppler.path })).toHaveProperty("reasons");
+  });
+
+  it("caches answers for the time of the provider, until it changes on any server", async () => {
+    const id = await project();
+    const provider = await add(id, "doppler", { name: "cached", cacheSeconds: 300 });
+    await find(id, shop);
+    const { length } = doppler.standIn.asked;
+    doppler.standIn.fault = "500";
+    expect(await find(id, shop)).toMatchObject({ values: login });
+    expect(doppler.standIn.asked).toHaveLength(length);
+    // As another server would.
+    await new ProviderStore(server.database, envelopes).update(id, provider, () =>
+      Promise.resolve({ cache_ttl_seconds: 0 }),
+    );
+    expect(await find(id, shop)).toHaveProperty("reasons");
+    doppler.standIn.fault = undefined;
+    await find(id, shop);
+    const before = doppler.standIn.asked.length;
+    await find(id, shop);
+    expect(doppler.standIn.asked.length).toBeGreaterThan(before);
+  });
+
+  it("ends with the caller's signal", async () => {
+    const id = await project();
+    await add(id, "doppler", { name: "silent" });
+    doppler.standIn.fault = "slow";
+    const stop = new AbortController();
+    const finding = parts.credentialLookup.find(id, shop, stop.signal);
+    stop.abort(new Error("the caller left"));
+    await expect(finding).rejects.toThrow("the caller left");
+  });
+});
+
+describe("logins of the operator", () => {
+  it("are for the chosen projects, after their own providers", async () => {
+    const chosen = await server.addProject("chosen");
+    const other = await project();
+    writeFileSync(join(folder, "shop.json"), JSON.stringify({ ...login, url: "shop.example.com" }), { mode: 0o600 });
+    const own = await opened({ credential_files: folder, credential_projects: ["chosen"] });
+    expect(await find(chosen.id, shop, own)).toEqual({
+      values: login,
+      source: { provider: "files", path: "files/shop" },
+    });
+    expect(await find(chosen.id, { provider: "files", path: "files/shop" }, own)).toMatchObject({ values: login });
+    expect(await find(other, shop, own)).toEqual({ reasons: [] });
+    expect(await find(other, { provider: "files", path: "files/shop" }, own)).toHaveProperty("reasons");
+    await add(chosen.id, "doppler", { name: "own" });
+    expect(await find(chosen.id, shop, own)).toMatchObject({ source: { provider: "own" } });
+    const everywhere = await opened({ credential_files: folder, credential_projects: ["*"] });
+    expect(await find(other, shop, everywhere)).toMatchObject({ source: { provider: "files" } });
+  });
+
+  it("stop the start when the settings are incomplete", async () => {
+    await expect(opened({ credential_list_command: ["/bin/ls"] })).rejects.toThrow(/needs credential_command/);
+    await expect(opened({ credential_provider_modules: ["/none/provider.mjs"] })).rejects.toThrow(
+      /credential_provider_modules: \/none\/provider.mjs failed/,
+    );
+  });
+});

@@ -1,0 +1,77 @@
+import type { Database } from "@shoal/database";
+import type { FastifyInstance } from "fastify";
+import type { Authenticator } from "../http/auth/access.ts";
+import type { Log } from "../observability/log/log.ts";
+import type { RequestOrigins } from "../http/request-origin.ts";
+import { startHeartbeat } from "./heartbeat.ts";
+import { createLiveFieldsReader, type LiveFieldsReader, type LiveFieldsSource } from "./live-fields.ts";
+import { createPeers } from "./peers.ts";
+import { createReplicaForwarding, type ReplicaForwarding, trustingReplicas } from "./replica-forwarding.ts";
+import { createRegions, type Regions } from "./regions.ts";
+import { serveReplicas } from "./replica-routes.ts";
+import { createReplicaTrust } from "./replica-trust.ts";
+
+export interface Replicas {
+  readonly others: LiveFieldsReader;
+  readonly regions: Regions;
+  readonly isPeer: (serverId: string) => boolean;
+  readonly isDoubtful: () => boolean;
+  forwardingFrom(origins: RequestOrigins): ReplicaForwarding;
+  trusting(authenticator: Authenticator): Authenticator;
+  serve(app: FastifyInstance, sessions: LiveFieldsSource): void;
+  announce(address: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param parts.onGivenUp - the others declared this server dead. @throws {StartError} for different secrets. */
+export async function joinReplicas(parts: {
+  readonly database: Database;
+  readonly serverId: string;
+  readonly region: string;
+  readonly serverSecret: string;
+  readonly log: Log;
+  readonly onGivenUp: () => void;
+}): Promise<Replicas> {
+  const { database, serverId, region, log, onGivenUp } = parts;
+  const { secret } = await database.query.selectFrom("replica_secret").select("secret").executeTakeFirstOrThrow();
+  const trust = createReplicaTrust(secret, parts.serverSecret, serverId);
+  let announced: string | null = null;
+  const heartbeat = await startHeartbeat(database, {
+    serverId,
+    secretCheck: trust.check,
+    region,
+    log,
+    onGivenUp,
+    onGone: (peer) => {
+      peers.forget(peer);
+    },
+  });
+  const peers = createPeers({ known: heartbeat.peers, refresh: () => heartbeat.refresh(), trust, log });
+
+  return {
+    others: createLiveFieldsReader(peers, log),
+    regions: createRegions({
+      own: region,
+      known: heartbeat.peers,
+      refresh: () => heartbeat.refresh(),
+      peers,
+      database,
+      log,
+    }),
+    isPeer: (id) => heartbeat.peers.has(id),
+    isDoubtful: () => heartbeat.isDoubtful(),
+    forwardingFrom: (origins) => createReplicaForwarding({ peers, trust, origins }),
+    trusting: (authenticator) => trustingReplicas(authenticator, trust),
+    serve(app, sessions) {
+      serveReplicas(app, { trust, serverId, sessions, address: () => announced });
+    },
+    async announce(address) {
+      announced = address;
+      await heartbeat.announce(address);
+    },
+    async close() {
+      peers.close();
+      await heartbeat.stop();
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { homedir, totalmem } from "node:os";
+import { join } from "node:path";
+
+export const leastSessionDiskMb = 64;
+
+/** The region of servers without the setting, and of rows older than regions. */
+export const defaultRegion = "default";
+
+/** Returns the data folder of this user, by the conventions of the operating system. */
+export function defaultDataDir(env: NodeJS.ProcessEnv): string {
+  if (process.platform === "win32") return join(env.LOCALAPPDATA ?? join(homedir(), "AppData", "Local"), "shoal");
+  if (process.platform === "darwin") return join(homedir(), "Library", "Application Support", "shoal");
+  return join(env.XDG_DATA_HOME ?? join(homedir(), ".local", "share"), "shoal");
+}
+
+/** Session files are in memory: allow at most half of the machine's. */
+export function defaultSessionDiskMb(): number {
+  return Math.max(leastSessionDiskMb, Math.min(2048, Math.floor(machineMemoryBytes() / 2 / 2 ** 20)));
+}
+
+export function defaultMaxSessions(): number {
+  return Math.min(500, Math.max(4, Math.floor(machineMemoryBytes() / (256 * 1024 * 1024))));
+}
+
+/** The container's limit, if it is lower. */
+function machineMemoryBytes(): number {
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(totalmem(), limit) : totalmem();
+}

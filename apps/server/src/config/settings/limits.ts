@@ -1,0 +1,164 @@
+import { defaultMaxSessions } from "./defaults.ts";
+import { integer, setting } from "./setting.ts";
+
+export const limits = {
+  max_sessions: setting({
+    kind: "integer",
+    schema: integer(1, 100_000),
+    summary: "Sessions that may run on this server at once.",
+    fallback: defaultMaxSessions,
+    default: "by memory: one for each 256 MiB, 4 to 500",
+    live: true,
+  }),
+  max_sessions_per_project: setting({
+    kind: "integer",
+    schema: integer(1, 100_000),
+    summary: "Concurrent sessions of a project, unless the project or the organisation has a different limit.",
+    fallback: 50,
+    live: true,
+  }),
+  max_sessions_per_organization: setting({
+    kind: "integer",
+    schema: integer(1, 1_000_000),
+    summary: "Sessions that all projects together may run at once, on every server.",
+    fallback: 1000,
+  }),
+  max_invocations: setting({
+    kind: "integer",
+    schema: integer(1, 100_000),
+    summary: "Invocations of apps that may run on this server at once.",
+    fallback: defaultMaxSessions,
+    default: "by memory: one for each 256 MiB, 4 to 500",
+    live: true,
+  }),
+  max_invocations_per_project: setting({
+    kind: "integer",
+    schema: integer(0, 100_000),
+    summary: "Concurrent invocations of a project, unless the project has a different limit. 0 = no limit.",
+    fallback: 50,
+    live: true,
+  }),
+  max_invocations_per_app: setting({
+    kind: "integer",
+    schema: integer(0, 100_000),
+    summary: "Concurrent invocations of an app in a project. 0 = no limit.",
+    fallback: 0,
+    live: true,
+  }),
+  max_invocations_per_organization: setting({
+    kind: "integer",
+    schema: integer(1, 1_000_000),
+    summary: "Invocations that all projects together may run at once, on every server.",
+    fallback: 1000,
+  }),
+  min_schedule_seconds: setting({
+    kind: "integer",
+    schema: integer(1, 86_400),
+    summary: "Shortest time between two invocations of a schedule, in seconds.",
+    fallback: 60,
+    live: true,
+  }),
+  warm_apps: setting({
+    kind: "integer",
+    schema: integer(0, 1000),
+    summary: "Programs of recently invoked apps that this server keeps ready for the next invocation.",
+    fallback: 4,
+  }),
+  warm_app_seconds: setting({
+    kind: "integer",
+    schema: integer(1, 86_400),
+    summary: "Seconds after which a ready program of an app ends unused.",
+    fallback: 300,
+  }),
+  max_builds: setting({
+    kind: "integer",
+    schema: integer(0, 1000),
+    summary: "Apps that this server builds at once; more wait. 0 = this server builds none.",
+    fallback: 2,
+  }),
+  max_requests: setting({
+    kind: "integer",
+    schema: integer(0, 1_000_000),
+    summary: "Requests that this server answers at once, event streams aside; more are refused with 503. 0 = no limit.",
+    fallback: 2000,
+    live: true,
+  }),
+  max_connections: setting({
+    kind: "integer",
+    schema: integer(1, 1_000_000),
+    summary:
+      "Connections that this server takes at once; more are closed. WebSockets and event streams are among them.",
+    fallback: 10_000,
+  }),
+  max_starting_sessions: setting({
+    kind: "integer",
+    schema: integer(0, 100_000),
+    summary:
+      "Sessions that may be starting on this server at once, in turn or waiting for it; more are refused with 529. 0 = no limit.",
+    fallback: 128,
+    live: true,
+  }),
+  max_event_loop_delay_ms: setting({
+    kind: "integer",
+    schema: integer(0, 60_000),
+    summary: "Event loop delay, in milliseconds, from which new requests are refused with 503. 0 = no limit.",
+    fallback: 1000,
+    live: true,
+  }),
+  max_memory_mb: setting({
+    kind: "integer",
+    schema: integer(0, 10_000_000),
+    summary:
+      "Memory of the server's own process in MiB from which on new requests are refused with 503. 0 = no limit but that of JavaScript's heap.",
+    fallback: 0,
+    live: true,
+  }),
+  request_stall_seconds: setting({
+    kind: "integer",
+    schema: integer(1, 3600),
+    summary: "How long a client may take for the head of a request, or pause within its body, 1 to 3600 seconds.",
+    fallback: 30,
+    live: true,
+  }),
+  websocket_timeout_seconds: setting({
+    kind: "integer",
+    schema: integer(1, 86_400),
+    summary:
+      "How long a WebSocket client (CDP, BiDi, terminal, live view) may send nothing, not even the answer to a ping, before it is disconnected, 1 to 86,400 seconds.",
+    fallback: 120,
+  }),
+  rate_limit_per_key: setting({
+    kind: "integer",
+    schema: integer(0, 10_000_000),
+    summary: "Requests a minute with one API key, on all servers together; as many may come at once. 0 = no limit.",
+    fallback: 60_000,
+    live: true,
+  }),
+  rate_limit_per_organization: setting({
+    kind: "integer",
+    schema: integer(0, 10_000_000),
+    summary: "Requests a minute with all keys together, likewise.",
+    fallback: 300_000,
+    live: true,
+  }),
+  rate_limit_per_address: setting({
+    kind: "integer",
+    schema: integer(0, 10_000_000),
+    summary: "Tries a minute without a valid key from one address, on each server. 0 = no limit.",
+    fallback: 3000,
+    live: true,
+  }),
+  idle_timeout_seconds: setting({
+    kind: "integer",
+    schema: integer(10, 259_200),
+    summary: "Idle timeout of sessions that ask for none, 10 to 259200 seconds.",
+    fallback: 60,
+    live: true,
+  }),
+  idempotency_retention_hours: setting({
+    kind: "integer",
+    schema: integer(1, 720),
+    summary: "How long the answer to an Idempotency-Key is kept, 1 to 720 hours.",
+    fallback: 24,
+  }),
+};

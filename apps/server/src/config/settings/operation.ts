@@ -1,0 +1,94 @@
+import * as z from "zod/mini";
+import { httpUrl, integer, optionalSetting, setting, text } from "./setting.ts";
+
+export const operation = {
+  drain_seconds: setting({
+    kind: "integer",
+    schema: integer(0, 3600),
+    summary: "How long a stop waits for requests in flight, 0 to 3600 seconds.",
+    fallback: 10,
+    live: true,
+  }),
+  shutdown_seconds: setting({
+    kind: "integer",
+    schema: integer(1, 3600),
+    summary:
+      "How long a stop waits in all, drain_seconds included, before it cuts requests and sessions that still save, 1 to 3600 seconds.",
+    fallback: 80,
+    live: true,
+  }),
+  unknown_fields: setting({
+    kind: "text",
+    schema: z.enum(["ignore", "refuse"]),
+    summary:
+      "ignore: drop body fields and query parameters that the API does not know, and list them in the answer header X-Shoal-Ignored-Fields and in the log. refuse: answer 400 and name them.",
+    fallback: "ignore",
+  }),
+  metrics_port: optionalSetting({
+    kind: "integer",
+    schema: integer(0, 65_535),
+    summary: "Port that /metrics, for Prometheus, is served on; 0 takes a free one.",
+    default: "none",
+  }),
+  metrics_host: setting({
+    kind: "text",
+    schema: text,
+    summary: "Address of that port. Beyond loopback only with metrics_token.",
+    fallback: "127.0.0.1",
+  }),
+  metrics_token: optionalSetting({
+    kind: "text",
+    schema: text.check(z.minLength(16, "must have at least 16 characters")),
+    summary: "Bearer token for the metrics, at least 16 characters. Without metrics_port, the API's port serves them.",
+    default: "none",
+    secret: true,
+  }),
+  otlp_endpoint: optionalSetting({
+    kind: "text",
+    schema: httpUrl,
+    summary:
+      "OpenTelemetry collector that traces are sent to (OTLP over HTTP), without /v1/traces. The other OTEL_ variables hold too: OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, OTEL_EXPORTER_OTLP_HEADERS.",
+    default: "none, no traces",
+    env: ["OTEL_EXPORTER_OTLP_ENDPOINT"],
+  }),
+  access_log: optionalSetting({
+    kind: "path",
+    schema: text,
+    summary: "File that gets a JSON line for each request, or - for the standard output.",
+    default: "none",
+  }),
+  log_level: setting({
+    kind: "text",
+    schema: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
+    summary: "trace, debug (each request), info, warn, error, fatal or silent.",
+    fallback: "info",
+    live: true,
+  }),
+  log_format: setting({
+    kind: "text",
+    schema: z.enum(["auto", "pretty", "json"]),
+    summary: "pretty, json, or auto: pretty on a terminal.",
+    fallback: "auto",
+  }),
+  ready_file: optionalSetting({
+    kind: "path",
+    schema: text,
+    summary: 'File that gets {"base_url", "api_key", "pid"} once the service answers.',
+    default: "none",
+  }),
+  new_admin_key: setting({
+    kind: "boolean",
+    schema: z.boolean(),
+    summary: "Make another admin key at this start, for when the first one is lost.",
+    fallback: false,
+    flagOnly: true,
+  }),
+  accept_audit_head: setting({
+    kind: "boolean",
+    schema: z.boolean(),
+    summary:
+      "Take the audit log as it is at this start for whole, after the database was restored from a backup. An entry of the log says so.",
+    fallback: false,
+    flagOnly: true,
+  }),
+};

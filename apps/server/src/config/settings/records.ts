@@ -1,0 +1,136 @@
+import * as z from "zod/mini";
+import { awsIdentityProblem } from "../aws-identity.ts";
+import { endpointUrl, integer, optionalSetting, setting, text } from "./setting.ts";
+
+const frameAncestor = text.check(
+  z.refine(
+    (value) => /^(self|\*|(?:https?:\/\/)?(?:\*\.)?[\w.-]+(?::(?:\d{1,5}|\*))?)$/.test(value),
+    "must be self, *, or a site such as https://app.example or *.example",
+  ),
+);
+
+const awsIdentity = text.check(
+  z.refine((value) => awsIdentityProblem(value) === undefined, {
+    error: ({ input }) => awsIdentityProblem(String(input)) ?? "",
+  }),
+);
+
+const principalArn = text.check(
+  z.refine(
+    (value) => /^arn:[\w-]+:(?:iam|sts)::\w*:[\w+=,.@/-]{1,600}$/.test(value),
+    "must be the ARN of a user or role, such as arn:aws:iam::123456789012:role/shoal",
+  ),
+);
+
+export const records = {
+  invocation_retention_days: setting({
+    kind: "integer",
+    schema: integer(1, 36_500),
+    summary: "How long ended invocations are kept, with their payloads and outputs, 1 to 36500 days.",
+    fallback: 30,
+  }),
+  app_log_retention_days: setting({
+    kind: "integer",
+    schema: integer(1, 36_500),
+    summary: "How long log lines of builds and invocations are kept, 1 to 36500 days.",
+    fallback: 14,
+    live: true,
+  }),
+  audit_retention_days: setting({
+    kind: "integer",
+    schema: integer(1, 36_500),
+    summary: "How long entries of the audit log are kept, 1 to 36500 days.",
+    fallback: 365,
+    live: true,
+  }),
+  audit_export_identity: optionalSetting({
+    kind: "text",
+    schema: awsIdentity,
+    summary:
+      "Identity that assumes roles to export the audit log: aws://key:secret@region with permanent keys, or aws://region for the AWS_ variables or the role of this machine. The same on every replica.",
+    default: "none, no exports",
+    secret: true,
+  }),
+  audit_export_role_arn: optionalSetting({
+    kind: "text",
+    schema: principalArn,
+    summary: "ARN of that user or role; shown as kernel_role_arn, for trust policies.",
+    default: "none",
+  }),
+  audit_export_seconds: setting({
+    kind: "integer",
+    schema: integer(1, 3600),
+    summary: "How long entries of the audit log wait for others before they are exported, 1 to 3600 seconds.",
+    fallback: 60,
+  }),
+  audit_export_sts_url: optionalSetting({
+    kind: "text",
+    schema: endpointUrl,
+    summary: "STS to ask instead of AWS's own, as MinIO and Ceph have one.",
+    default: "AWS's, of that region",
+  }),
+  audit_export_s3_url: optionalSetting({
+    kind: "text",
+    schema: endpointUrl,
+    summary: "S3-compatible store that all buckets of exports are in, instead of AWS's own; asked by path.",
+    default: "AWS's, of the destination's region",
+  }),
+  telemetry_retention_days: setting({
+    kind: "integer",
+    schema: integer(1, 3650),
+    summary: "How long telemetry is kept after the latest event of its session, 1 to 3650 days.",
+    fallback: 30,
+  }),
+  replay_retention_days: setting({
+    kind: "integer",
+    schema: integer(1, 3650),
+    summary: "How long recordings of sessions are kept after their end, 1 to 3650 days.",
+    fallback: 30,
+  }),
+  replay_max_running: setting({
+    kind: "integer",
+    schema: integer(1, 100_000),
+    summary: "Recordings of one project that run on this server at once, 1 to 100000.",
+    fallback: 50,
+  }),
+  replay_max_gib: setting({
+    kind: "integer",
+    schema: integer(1, 1_048_576),
+    summary:
+      "Space for the recordings of one project on this server, 1 to 1048576 GiB. When it is full, running recordings end.",
+    fallback: 50,
+  }),
+  profile_versions: setting({
+    kind: "integer",
+    schema: integer(1, 1000),
+    summary: "Saved states that are kept of each profile, 1 to 1000.",
+    fallback: 10,
+  }),
+  profile_checkpoint_seconds: setting({
+    kind: "integer",
+    schema: integer(0, 86_400),
+    summary:
+      "How often a session that saves its profile does so while it is used, 1 to 86400 seconds; 0 = only at its end.",
+    fallback: 60,
+  }),
+  profile_max_mib: setting({
+    kind: "integer",
+    schema: integer(1, 1_048_576),
+    summary: "Largest saved state of a profile, compressed, 1 to 1048576 MiB.",
+    fallback: 1024,
+  }),
+  live_view_hours: setting({
+    kind: "integer",
+    schema: integer(1, 168),
+    summary: "How long an address of a live view holds, 1 to 168 hours; a session's end ends it too.",
+    fallback: 24,
+  }),
+  live_view_frame_ancestors: setting({
+    kind: "list",
+    schema: z.array(frameAncestor),
+    summary:
+      "Sites that may show live views in a frame: origins, self for this one, * for all. With an empty list none may.",
+    fallback: ["*"],
+    default: "*",
+  }),
+};

@@ -1,0 +1,50 @@
+import { checked } from "@shoal/schemas";
+import * as z from "zod/mini";
+import { optionalSetting, setting, text } from "./setting.ts";
+
+const secretKey = text.check(z.minLength(32, "must have at least 32 characters"));
+const passphrase = text.check(z.minLength(12, "must have at least 12 characters"));
+
+export const secrets = {
+  secret_key: optionalSetting({
+    kind: "text",
+    schema: secretKey,
+    summary: "Secret behind session tokens and stored answers, 32 characters or more; the same on every replica.",
+    default: "made once, in data_dir/secret.key",
+    secret: true,
+  }),
+  master_key: setting({
+    kind: "text",
+    schema: z.enum(["secret_key", "passphrase", "module"]),
+    summary:
+      "Source of the master key that encrypts the data keys of stored secrets: secret_key, passphrase (master_key_passphrase) or module (master_key_module). The same on every replica.",
+    fallback: "secret_key",
+  }),
+  master_key_passphrase: optionalSetting({
+    kind: "text",
+    schema: passphrase,
+    summary: "Passphrase that the master key is derived from, 12 characters or more.",
+    default: "none",
+    secret: true,
+  }),
+  master_key_module: optionalSetting({
+    kind: "path",
+    schema: text,
+    summary: "ES module that wraps data keys, for example with a key management service.",
+    default: "none",
+  }),
+  previous_secret_keys: optionalSetting({
+    kind: "list",
+    schema: checked(z.array(secretKey), z.maxLength(20)),
+    summary: "Earlier values of secret_key, which stored secrets can still be read with until `shoal-server rewrap`.",
+    default: "none",
+    secret: true,
+  }),
+  previous_master_key_passphrases: optionalSetting({
+    kind: "list",
+    schema: checked(z.array(passphrase), z.maxLength(20)),
+    summary: "Earlier values of master_key_passphrase, likewise. A passphrase with a comma needs the config file.",
+    default: "none",
+    secret: true,
+  }),
+};

@@ -1,0 +1,87 @@
+import * as z from "zod/mini";
+import { defaultSessionDiskMb, leastSessionDiskMb } from "./defaults.ts";
+import { integer, optionalSetting, setting, text } from "./setting.ts";
+
+export const sessions = {
+  placement: setting({
+    kind: "text",
+    schema: z.enum(["auto", "sandbox", "process"]),
+    summary: "Where sessions run: sandbox (bubblewrap), process (no isolation) or auto.",
+    fallback: "auto",
+  }),
+  warm: setting({
+    kind: "integer",
+    schema: integer(0, 100),
+    summary: "Browsers kept waiting for the next session, 0 to 100.",
+    fallback: 1,
+  }),
+  session_memory_mb: setting({
+    kind: "integer",
+    schema: integer(0, 1_048_576).check(
+      z.refine((value) => value === 0 || value >= 256, "must be 0 (no limit), or at least 256"),
+    ),
+    summary:
+      "Memory in MiB that a sandboxed session may take, browser and all; beyond it the kernel ends its largest process. Holds where the service may make control groups: as root, or under systemd with Delegate=yes. 0 = no limit.",
+    fallback: 4096,
+  }),
+  session_memory_max_mb: setting({
+    kind: "integer",
+    schema: integer(0, 1_048_576),
+    summary:
+      "The most memory in MiB that a session may ask for (memory), where it can ask at all. 0 = what the machine has.",
+    fallback: 0,
+  }),
+  session_disk_mb: setting({
+    kind: "integer",
+    schema: integer(0, 1_048_576).check(
+      z.refine(
+        (value) => value === 0 || value >= leastSessionDiskMb,
+        `must be 0 (on the disk, without a limit), or at least ${String(leastSessionDiskMb)}`,
+      ),
+    ),
+    summary:
+      "Room in MiB for the files of a sandboxed session, one file for each 8 KiB. They are in memory and count towards session_memory_mb. 0 = on the disk, without a limit.",
+    fallback: defaultSessionDiskMb,
+    default: "2048, or half of the machine's memory if that is less",
+  }),
+  chromium: optionalSetting({
+    kind: "path",
+    schema: text,
+    summary: "The Chromium to run.",
+    default: "the first one found",
+  }),
+  allow_private_hosts: setting({
+    kind: "list",
+    schema: z.array(text),
+    summary:
+      "Private hosts, addresses or CIDR ranges, each with an optional :port, that pages and telemetry exports may reach.",
+    fallback: [],
+    default: "none",
+  }),
+  egress_connections_per_session: setting({
+    kind: "integer",
+    schema: integer(16, 100_000),
+    summary: "Connections to the network that one session may have open; more are refused.",
+    fallback: 256,
+  }),
+  egress_connections_per_project: setting({
+    kind: "integer",
+    schema: integer(16, 1_000_000),
+    summary:
+      "Connections to the network that all sessions of a project may have open on this server; more are refused.",
+    fallback: 2000,
+  }),
+  egress_idle_timeout_seconds: setting({
+    kind: "integer",
+    schema: integer(10, 86_400),
+    summary:
+      "Seconds after which a session's connection to the network is closed when no byte passes. Raise it for pages whose WebSockets stay silent for longer.",
+    fallback: 900,
+  }),
+  unsafe_no_isolation: setting({
+    kind: "boolean",
+    schema: z.boolean(),
+    summary: "Listen beyond loopback although the process placement does not isolate.",
+    fallback: false,
+  }),
+};

@@ -1,0 +1,68 @@
+import { checked } from "@shoal/schemas";
+import * as z from "zod/mini";
+
+/** A `path` becomes absolute. */
+export type SettingKind = "text" | "path" | "integer" | "boolean" | "list";
+
+interface Facts<Value> {
+  /** How text from a flag or a variable is read. */
+  readonly kind: SettingKind;
+  readonly schema: z.ZodMiniType<Value>;
+  /** For the help and the README. */
+  readonly summary: string;
+  /** Further environment variables after `SHOAL_<NAME>`, in order. */
+  readonly env?: readonly string[];
+  readonly secret?: true;
+  readonly flagOnly?: true;
+  /** A reload changes it without a restart. */
+  readonly live?: true;
+}
+
+/** A setting that always has a value. */
+export interface CompleteSetting<Value> extends Facts<Value> {
+  /** The default, for the help and the README. */
+  readonly default: string;
+  readonly fallback: (env: NodeJS.ProcessEnv) => Value;
+}
+
+export interface OptionalSetting<Value> extends Facts<Value> {
+  /** What applies without it, for the help and the README. */
+  readonly default: string;
+  readonly fallback?: never;
+}
+
+/** A setting of any type of value. */
+export type Setting = CompleteSetting<unknown> | OptionalSetting<unknown>;
+
+type Fallback<Value> = Value | ((env: NodeJS.ProcessEnv) => Value);
+
+/** @param facts - `default` is the text of `fallback` unless it is given. */
+export function setting<Value extends string | number | boolean | readonly string[]>(
+  facts: Facts<Value> & { readonly fallback: Fallback<NoInfer<Value>>; readonly default?: string },
+): CompleteSetting<Value> {
+  const { fallback } = facts;
+  return {
+    default: String(fallback),
+    ...facts,
+    fallback: typeof fallback === "function" ? fallback : () => fallback,
+  };
+}
+
+export function optionalSetting<Value>(facts: Facts<Value> & { readonly default: string }): OptionalSetting<Value> {
+  return facts;
+}
+
+export const text = checked(z.string(), z.minLength(1, "must not be empty"));
+
+export const integer = (minimum: number, maximum: number) => z.int().check(z.minimum(minimum), z.maximum(maximum));
+
+export const httpUrl = text.check(
+  z.refine(
+    (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
+    "must be an http:// or https:// address",
+  ),
+);
+
+export const endpointUrl = httpUrl.check(
+  z.refine((value) => !/[?#@]/.test(value), "must be an address without ?, # and @"),
+);

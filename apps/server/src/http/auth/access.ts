@@ -1,0 +1,195 @@
+import {
+  keyProblems,
+  keyProjectUnavailable,
+  namedProjectUnavailable,
+  otherProjectOfKey,
+  unauthorized,
+} from "@shoal/contract/refusals";
+import type { Endpoint } from "@shoal/contract";
+import { ServiceError } from "@shoal/router";
+import type { IncomingHttpHeaders } from "node:http";
+import { isStorable } from "../paging.ts";
+import type { ProjectEntry, ProjectLookup } from "./project-lookup.ts";
+import type { RequestHead, RequestOrigins } from "../request-origin.ts";
+import type { RateLimits } from "../limits/rate-limits.ts";
+import type { ReadCache } from "../../storage/read-cache.ts";
+import { hashKey, isKeySecret } from "./api-key-secret.ts";
+import { keyProblem } from "./key-problem.ts";
+
+export interface KeyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly project_id: string | null;
+  readonly created_by_email: string;
+  /** The service made the key for this deployment of an app. */
+  readonly deployment_id: string | null;
+  /** `Infinity` = never. */
+  readonly expiresAtMs: number;
+}
+
+export interface Access {
+  readonly key: KeyRow;
+  readonly projectId: string;
+  /** Set if a header of the request names the project. */
+  readonly namedProjectId: string | undefined;
+  /** As the client sees it: `http://127.0.0.1:7777`, `https://shoal.example/api`. */
+  readonly baseUrl: string;
+}
+
+export interface AuthenticateOptions {
+  readonly allowsArchived?: boolean;
+}
+
+export interface Authenticator {
+  /**
+   * Synchronous if the key is cached, which saves most requests a turn of the event loop.
+   * @throws {ServiceError} 401 `unauthorized`, 403 `forbidden` for another project than the key's, 404
+   * `project_not_found`.
+   */
+  authenticate(request: RequestHead, options?: AuthenticateOptions): Access | Promise<Access>;
+  /**
+   * For a request without valid credentials. @throws {ServiceError} 429 `rate_limited` after too many from that
+   * address.
+   */
+  countRefused(request: RequestHead): void;
+  /** As {@link Access.baseUrl}, for a request without a key. */
+  baseUrlOf(request: RequestHead): string;
+}
+
+function isOpenProject({ status }: ProjectEntry, { allowsArchived = false }: AuthenticateOptions): boolean {
+  return allowsArchived || status === "active";
+}
+
+function bearer(header: string | undefined): string | { readonly problem: string } {
+  if (header === undefined) return { problem: keyProblems.absent };
+  if (!/^bearer /i.test(header)) return { problem: keyProblems.notBearer };
+  const token = header.slice(7).trim();
+  return isKeySecret(token) ? token : { problem: "That is not an API key of this service." };
+}
+
+function namedProject(headers: IncomingHttpHeaders): string | undefined {
+  const named = headers["x-shoal-project"] ?? headers["x-kernel-project-id"] ?? headers["x-kernel-project"];
+  const project = Array.isArray(named) ? named[0] : named;
+  return project === "" ? undefined : project;
+}
+
+export interface AuthenticatorParts {
+  readonly keys: ReadCache<KeyRow>;
+  readonly projects: ProjectLookup;
+  readonly origins: Pick<RequestOrigins, "baseUrlOf" | "clientIpOf">;
+  readonly limits: Pick<RateLimits, "checkAddress" | "countRefused">;
+  readonly onUse: (keyId: string) => void;
+}
+
+interface Presented {
+  readonly key: KeyRow;
+  readonly request: RequestHead;
+  readonly options: AuthenticateOptions;
+}
+
+export class KeyAuthenticator implements Authenticator {
+  readonly #parts: AuthenticatorParts;
+
+  constructor(parts: AuthenticatorParts) {
+    this.#parts = parts;
+  }
+
+  authenticate(request: RequestHead, options: AuthenticateOptions = {}): Access | Promise<Access> {
+    const { keys, limits, origins } = this.#parts;
+    const secret = bearer(request.headers.authorization);
+    if (typeof secret !== "string") throw this.#refusal(request, secret.problem);
+    const hash = hashKey(secret);
+    // Guessed keys must not cost a query each. Cached keys are still accepted from this address.
+    if (keys.present(hash) === undefined) limits.checkAddress(origins.clientIpOf(request));
+    const key = keys.get(hash);
+    return key instanceof Promise
+      ? key.then((row) => this.#admit(row, request, options))
+      : this.#admit(key, request, options);
+  }
+
+  countRefused(request: RequestHead): void {
+    const { limits, origins } = this.#parts;
+    const address = origins.clientIpOf(request);
+    limits.checkAddress(address);
+    limits.countRefused(address);
+  }
+
+  baseUrlOf(request: RequestHead): string {
+    return this.#parts.origins.baseUrlOf(request);
+  }
+
+  #refusal(request: RequestHead, what: string): ServiceError {
+    this.countRefused(request);
+    return ServiceError.of(unauthorized(what, "keys are created with apiKeys.create."));
+  }
+
+  #admit(key: KeyRow | undefined, request: RequestHead, options: AuthenticateOptions): Access | Promise<Access> {
+    const { onUse, projects } = this.#parts;
+    const problem = keyProblem(key);
+    if (key === undefined || problem !== undefined) throw this.#refusal(request, problem ?? "");
+    onUse(key.id);
+    const presented = { key, request, options };
+    const named = namedProject(request.headers);
+    if (named !== undefined)
+      return key.project_id === null
+        ? this.#toNamed(presented, named)
+        : this.#toOwnNamed(presented, key.project_id, named);
+    const own = key.project_id === null ? projects.standard() : projects.find(key.project_id);
+    return own instanceof Promise
+      ? own.then((project) => this.#toOwn(presented, project))
+      : this.#toOwn(presented, own);
+  }
+
+  #toOwn(presented: Presented, project: ProjectEntry | undefined): Access {
+    if (project === undefined || !isOpenProject(project, presented.options))
+      throw ServiceError.of(keyProjectUnavailable(project?.name));
+    return this.#access(presented, project.id, undefined);
+  }
+
+  /** For keys of the whole organisation. */
+  async #toNamed(presented: Presented, named: string): Promise<Access> {
+    const project = isStorable(named) ? await this.#parts.projects.find(named) : undefined;
+    if (project === undefined || !isOpenProject(project, presented.options))
+      throw ServiceError.of(namedProjectUnavailable(named, project === undefined ? "missing" : "archived"));
+    return this.#access(presented, project.id, project.id);
+  }
+
+  /** The same refusal for every other project, so that a project's key cannot find out which exist. */
+  async #toOwnNamed(presented: Presented, ownId: string, named: string): Promise<Access> {
+    const own = await this.#parts.projects.find(ownId);
+    if (named !== ownId && named !== own?.name) throw ServiceError.of(otherProjectOfKey(named));
+    const { projectId } = this.#toOwn(presented, own);
+    return this.#access(presented, projectId, projectId);
+  }
+
+  #access({ key, request }: Presented, projectId: string, namedProjectId: string | undefined): Access {
+    return new RequestAccess(key, projectId, namedProjectId, { request, origins: this.#parts.origins });
+  }
+}
+
+class RequestAccess implements Access {
+  readonly key: KeyRow;
+  readonly projectId: string;
+  readonly namedProjectId: string | undefined;
+  readonly #sent: { readonly request: RequestHead; readonly origins: Pick<RequestOrigins, "baseUrlOf"> };
+
+  constructor(
+    key: KeyRow,
+    projectId: string,
+    namedProjectId: string | undefined,
+    sent: { readonly request: RequestHead; readonly origins: Pick<RequestOrigins, "baseUrlOf"> },
+  ) {
+    this.key = key;
+    this.projectId = projectId;
+    this.namedProjectId = namedProjectId;
+    this.#sent = sent;
+  }
+
+  get baseUrl(): string {
+    return this.#sent.origins.baseUrlOf(this.#sent.request);
+  }
+}
+
+export function isOpen(endpoint: Endpoint): boolean {
+  return endpoint.auth === "none";
+}

@@ -1,0 +1,22 @@
+import { hash, randomBytes } from "node:crypto";
+
+const prefix = "sk_shoal_";
+const pattern = /^sk_shoal_[A-Za-z0-9_-]{43}$/;
+
+/** Secret scanners recognise the prefix. */
+export function createKeySecret(): string {
+  return prefix + randomBytes(32).toString("base64url");
+}
+
+export function isKeySecret(text: string): boolean {
+  return pattern.test(text);
+}
+
+/** Returns the SHA-256 that is stored. A key has 256 random bits, so salt or a slow hash would add nothing. */
+export function hashKey(secret: string): string {
+  return hash("sha256", secret, "hex");
+}
+
+export function maskKey(secret: string): string {
+  return `${secret.slice(0, prefix.length + 4)}...${secret.slice(-4)}`;
+}

@@ -1,0 +1,61 @@
+import type { Database } from "@shoal/database";
+import { createReadCache } from "../../storage/read-cache.ts";
+
+export interface ProjectEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly status: "active" | "archived";
+}
+
+export interface ProjectLookup {
+  /** The project of requests that name none and have an organisation-wide key. Never archived. */
+  standard(): ProjectEntry | Promise<ProjectEntry>;
+  find(idOrName: string): ProjectEntry | Promise<ProjectEntry | undefined>;
+  forget(id: string): void;
+  forgetAll(): void;
+}
+
+/** Not a valid project name. */
+const standardLookup = "";
+
+/** @param isLive - true while changes of other servers arrive. */
+export function createProjectLookup({ isJoined: isPrivate, query }: Database, isLive: () => boolean): ProjectLookup {
+  const cache = createReadCache<ProjectEntry>({
+    max: 1000,
+    isLive,
+    isPrivate,
+    idOf: (project) => project.id,
+    async load(lookup) {
+      const rows = await query
+        .selectFrom("projects")
+        .select(["id", "name", "status"])
+        .where("deleted_at", "is", null)
+        .where((where) =>
+          lookup === standardLookup
+            ? where("is_default", "=", true)
+            : where.or([where("id", "=", lookup), where("name", "=", lookup)]),
+        )
+        .execute();
+      return rows.find((project) => project.id === lookup) ?? rows[0];
+    },
+  });
+
+  function present(project: ProjectEntry | undefined): ProjectEntry {
+    if (project === undefined) throw new Error("The database holds no default project.");
+    return project;
+  }
+
+  return {
+    standard() {
+      const found = cache.get(standardLookup);
+      return found instanceof Promise ? found.then(present) : found;
+    },
+    find: (idOrName) => cache.get(idOrName),
+    forget: (id) => {
+      cache.forget(id);
+    },
+    forgetAll: () => {
+      cache.forgetAll();
+    },
+  };
+}

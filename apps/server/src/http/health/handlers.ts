@@ -1,0 +1,12 @@
+import type { OperationsOf } from "@shoal/contract";
+import type { Handlers } from "@shoal/router";
+import { version } from "../../config/version.ts";
+import type { ReadinessChecks } from "./readiness.ts";
+
+/** {@link serveOpenApi} serves `/openapi.json`. */
+export function serviceHandlers(readiness: ReadinessChecks): Handlers<Omit<OperationsOf<"service">, "getOpenApi">> {
+  return {
+    getHealth: () => ({ status: "ok", version }),
+    getReadiness: () => readiness.examine(),
+  };
+}

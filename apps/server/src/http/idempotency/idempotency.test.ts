@@ -1,0 +1,131 @@
+import { CreatedApiKey } from "@shoal/schemas";
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startTestServer, type TestRequest, type TestServer } from "../../testing/test-server.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.close());
+
+const post = (path: string, idempotencyKey: string, request: TestRequest = {}) =>
+  server.request("POST", path, { ...request, headers: { "idempotency-key": idempotencyKey } });
+
+it("returns the first answer again, including status and secret, and stores it encrypted", async () => {
+  const key = randomUUID();
+  const first = await post("/org/api_keys", key, { body: { name: "twice" } });
+  const second = await post("/org/api_keys", key, { body: { name: "twice" } });
+  expect(first.status).toBe(201);
+  expect(second).toMatchObject({ status: 201, body: first.body });
+  const { key: secret } = CreatedApiKey.parse(first.body);
+  const [row] = await server.database.query.selectFrom("idempotency_keys").selectAll().where("key", "=", key).execute();
+  expect(row?.response?.toString("latin1")).not.toContain(secret);
+  expect(row?.response?.toString("latin1")).not.toContain("twice");
+});
+
+it("does the work once for many concurrent requests", async () => {
+  const key = randomUUID();
+  const replies = await Promise.all(
+    Array.from({ length: 10 }, () => post("/profiles", key, { body: { name: "once only" } })),
+  );
+  expect(new Set(replies.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
+  expect(replies[0]?.status).toBe(201);
+});
+
+it("refuses the key for another request: body, operation or project", async () => {
+  const key = randomUUID();
+  await post("/profiles", key, { body: { name: "mine" } });
+  for (const [path, request] of [
+    ["/profiles", { body: { name: "other" } }],
+    ["/org/api_keys", { body: { name: "mine" } }],
+  ] as const) {
+    expect(await post(path, key, request)).toMatchObject({ status: 422, body: { code: "idempotency_conflict" } });
+  }
+  const project = await server.addProject("idempotent");
+  const elsewhere = await server.request("POST", "/profiles", {
+    body: { name: "mine" },
+    headers: { "idempotency-key": key, "x-shoal-project": project.id },
+  });
+  expect(elsewhere).toMatchObject({ status: 422, body: { code: "idempotency_conflict" } });
+});
+
+it("treats the same key of another API key as another request", async () => {
+  const key = randomUUID();
+  const project = await server.addProject("apart");
+  expect((await post("/profiles", key, { body: { name: "apart" } })).status).toBe(201);
+  expect((await post("/profiles", key, { key: project.key, body: { name: "other body" } })).status).toBe(201);
+});
+
+it("remembers a refusal, but not a check that failed", async () => {
+  await server.request("POST", "/profiles", { body: { name: "taken" } });
+  const key = randomUUID();
+  const refused = await post("/profiles", key, { body: { name: "taken" } });
+  expect(refused.status).toBe(409);
+  await server.request("DELETE", "/profiles/taken");
+  expect(await post("/profiles", key, { body: { name: "taken" } })).toMatchObject({ status: 409, body: refused.body });
+  const unchecked = randomUUID();
+  expect((await post("/profiles", unchecked, { body: { name: "" } })).status).toBe(400);
+  expect((await post("/profiles", unchecked, { body: { name: "now good" } })).status).toBe(201);
+});
+
+it("does not remember a failure of the service", async () => {
+  const key = randomUUID();
+  await server.database.query.schema.alterTable("profiles").renameTo("profiles_away").execute();
+  try {
+    expect((await post("/profiles", key, { body: { name: "later" } })).status).toBe(500);
+  } finally {
+    await server.database.query.schema.alterTable("profiles_away").renameTo("profiles").execute();
+  }
+  expect((await post("/profiles", key, { body: { name: "later" } })).status).toBe(201);
+});
+
+it("is not blocked forever by a server that died during the request", async () => {
+  const key = randomUUID();
+  await post("/profiles", key, { body: { name: "abandoned" } });
+  await server.request("DELETE", "/profiles/abandoned");
+  const claim = (ageMs: number) =>
+    server.database.query
+      .updateTable("idempotency_keys")
+      .set({ status: 0, response: null, created_at: new Date(Date.now() - ageMs).toISOString() })
+      .where("key", "=", key)
+      .execute();
+  await claim(10 * 60_000);
+  expect((await post("/profiles", key, { body: { name: "abandoned" } })).status).toBe(201);
+});
+
+it("waits for the first request on another server, and answers with its answer", async () => {
+  const key = randomUUID();
+  const first = await post("/profiles", key, { body: { name: "elsewhere" } });
+  const [row] = await server.database.query.selectFrom("idempotency_keys").selectAll().where("key", "=", key).execute();
+  if (row === undefined) throw new Error("no row");
+  await server.database.query
+    .updateTable("idempotency_keys")
+    .set({ status: 0, response: null })
+    .where("key", "=", key)
+    .execute();
+  const repeated = post("/profiles", key, { body: { name: "elsewhere" } });
+  expect(await Promise.race([repeated, delay(300, "waits")])).toBe("waits");
+  await server.database.query
+    .updateTable("idempotency_keys")
+    .set({ status: row.status, response: row.response })
+    .where("key", "=", key)
+    .execute();
+  expect(await repeated).toMatchObject({ status: 201, body: first.body });
+});
+
+it("forgets an answer after its retention", async () => {
+  const key = randomUUID();
+  await post("/profiles", key, { body: { name: "old" } });
+  await server.database.query
+    .updateTable("idempotency_keys")
+    .set({ created_at: new Date(Date.now() - 25 * 3_600_000).toISOString() })
+    .where("key", "=", key)
+    .execute();
+  expect((await post("/profiles", key, { body: { name: "new" } })).status).toBe(201);
+});
+
+it.each(["", "x".repeat(256), "tab\tinside"])("refuses the key %j", async (key) => {
+  expect((await post("/profiles", key, { body: {} })).status).toBe(400);
+});

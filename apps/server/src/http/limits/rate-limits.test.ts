@@ -1,0 +1,185 @@
+import { type Database, openDatabase } from "@shoal/database";
+import { ServiceError } from "@shoal/router";
+import fc from "fast-check";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestServer, type TestServer } from "../../testing/test-server.ts";
+import { addressSubject, createRateLimits, type RateLimitRules, type RateLimits } from "./rate-limits.ts";
+import { shareUses } from "./shared-uses.ts";
+
+const none: RateLimitRules = { perKey: 0, perOrganization: 0, refusedPerAddress: 0 };
+const silent = () => undefined;
+
+function isAdmitted(limits: RateLimits, key: string): boolean {
+  try {
+    limits.admit(key, silent);
+    return true;
+  } catch (error) {
+    if (ServiceError.isInstance(error) && error.status === 429) return false;
+    throw error;
+  }
+}
+
+describe("a limit", () => {
+  it("admits a minute's requests at once, then one at a time", () => {
+    let nowMs = 0;
+    const limits = createRateLimits({ ...none, perKey: 60 }, () => nowMs);
+    for (let index = 0; index < 60; index += 1) expect(isAdmitted(limits, "a")).toBe(true);
+    expect(isAdmitted(limits, "a")).toBe(false);
+    expect(isAdmitted(limits, "b")).toBe(true);
+    nowMs += 999;
+    expect(isAdmitted(limits, "a")).toBe(false);
+    nowMs += 2;
+    expect([isAdmitted(limits, "a"), isAdmitted(limits, "a")]).toEqual([true, false]);
+  });
+
+  it("never admits more than a minute's requests plus the refill, for any sequence of requests", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 100 }),
+        fc.integer({ min: 1, max: 300 }),
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 5000 }), fc.constantFrom("a", "b", "c")), { maxLength: 300 }),
+        (perKey, perOrganization, asked) => {
+          let nowMs = 0;
+          const limits = createRateLimits({ ...none, perKey, perOrganization }, () => nowMs);
+          const admitted = new Map<string, number>();
+          for (const [pauseMs, key] of asked) {
+            nowMs += pauseMs;
+            if (isAdmitted(limits, key)) admitted.set(key, (admitted.get(key) ?? 0) + 1);
+          }
+          const most = (limit: number) => limit + (nowMs * limit) / 60_000 + 1e-6;
+          for (const count of admitted.values()) expect(count).toBeLessThanOrEqual(most(perKey));
+          expect([...admitted.values()].reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(
+            most(perOrganization),
+          );
+        },
+      ),
+    );
+  });
+
+  it("does not count refused requests, and follows a change of the limit", () => {
+    const nowMs = 0;
+    const rules = { ...none, perKey: 2, perOrganization: 3 };
+    const limits = createRateLimits(rules, () => nowMs);
+    expect(["a", "a", "a", "a", "b", "b"].map((key) => isAdmitted(limits, key))).toEqual([
+      true,
+      true,
+      false,
+      false,
+      true,
+      false,
+    ]);
+    rules.perOrganization = 0;
+    expect([isAdmitted(limits, "b"), isAdmitted(limits, "b")]).toEqual([true, false]);
+    rules.perKey = 0;
+    expect(isAdmitted(limits, "b")).toBe(true);
+  });
+
+  it("counts an IPv6 host by its network", () => {
+    expect(addressSubject("192.0.2.1")).toBe("192.0.2.1");
+    expect(addressSubject("2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2");
+    expect(addressSubject("2001:db8::1")).toBe(addressSubject("2001:0db8:0:0::2"));
+    expect(addressSubject("::1")).toBe("0:0:0:0");
+  });
+});
+
+describe("on a server", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer({
+      rate_limit_per_key: 20,
+      rate_limit_per_organization: 50,
+      rate_limit_per_address: 10,
+    });
+  });
+  afterAll(() => server.close());
+
+  it("shows the rest of the limit in each answer, and refuses one request too many with the time to retry", async () => {
+    const { key } = await server.addProject("limited");
+    const first = await server.request("GET", "/profiles", { key });
+    expect([first.headers.get("x-ratelimit-limit"), first.headers.get("x-ratelimit-remaining")]).toEqual(["20", "19"]);
+    expect(Number(first.headers.get("x-ratelimit-reset"))).toBeGreaterThanOrEqual(0);
+    // Also for operations on a session, and for errors.
+    expect((await server.request("GET", "/browsers/nobody/replays", { key })).headers.get("x-ratelimit-limit")).toBe(
+      "20",
+    );
+    let refused = first;
+    for (let index = 0; index < 60 && refused.status !== 429; index += 1)
+      refused = await server.request("GET", "/profiles", { key });
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { code: "rate_limited", message: expect.stringContaining("20 requests a minute") as unknown },
+    });
+    expect(refused.headers.get("x-ratelimit-remaining")).toBe("0");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+    // Other keys are unaffected, and requests without a key are not counted.
+    expect((await server.request("GET", "/profiles")).status).toBe(200);
+    expect((await server.request("GET", "/health", { key: null })).headers.get("x-ratelimit-limit")).toBeNull();
+    // A limit of 20 per minute admits one request every three seconds.
+    const waitMs = Number(refused.headers.get("retry-after")) * 1000;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    expect((await server.request("GET", "/profiles", { key })).status).toBe(200);
+  });
+
+  it("refuses further unknown keys from an address, and accepts known ones", async () => {
+    const statuses: number[] = [];
+    for (let index = 0; index < 15; index += 1)
+      statuses.push(
+        (await server.request("GET", "/profiles", { key: `sk_shoal_${"x".repeat(42)}${String(index % 10)}` })).status,
+      );
+    expect(statuses.slice(0, 10)).toEqual(Array(10).fill(401));
+    expect(statuses).toContain(429);
+    for (const key of [null, "nonsense"])
+      expect([401, 429]).toContain((await server.request("GET", "/profiles", { key })).status);
+    expect((await server.request("GET", "/profiles")).status).toBe(200);
+  });
+});
+
+describe("over several servers", () => {
+  let folder: string;
+  let database: Database;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "shoal-rates-"));
+    database = await openDatabase({
+      dataDir: folder,
+      log: { debug: silent, info: silent, warn: silent, error: silent },
+    });
+  });
+  afterAll(async () => {
+    await database.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("counts requests that the other servers admitted", async () => {
+    // The clock is frozen, so that nothing refills.
+    const rules = { ...none, perKey: 30, perOrganization: 50 };
+    const servers = ["one", "two"].map((id) => {
+      const limits = createRateLimits(rules, () => 0);
+      return { limits, shared: shareUses(database, limits, id, pino({ level: "silent" })) };
+    });
+    const [one, two] = servers;
+    if (one === undefined || two === undefined) throw new Error("There are two.");
+    const exchange = async () => {
+      for (const { shared } of [one, two, one]) await shared.exchange();
+    };
+    for (let index = 0; index < 10; index += 1) expect(isAdmitted(one.limits, "a")).toBe(true);
+    for (let index = 0; index < 15; index += 1) expect(isAdmitted(two.limits, "a")).toBe(true);
+    await exchange();
+    const left = (limits: RateLimits, key: string) => {
+      let count = 0;
+      while (isAdmitted(limits, key)) count += 1;
+      return count;
+    };
+    expect(left(one.limits, "a")).toBe(5);
+    await exchange();
+    expect(left(two.limits, "a")).toBe(0);
+    // Both servers have used 30 of the organisation's 50.
+    expect(left(two.limits, "b")).toBe(20);
+    await exchange();
+    expect(left(one.limits, "c")).toBe(0);
+    for (const { shared } of servers) await shared.stop();
+  });
+});

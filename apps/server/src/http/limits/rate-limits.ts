@@ -1,0 +1,127 @@
+import { ServiceError } from "@shoal/router";
+import ipaddr from "ipaddr.js";
+import { isIP } from "node:net";
+import { type Allowance, createTokenBuckets } from "./token-buckets.ts";
+
+/** Requests per minute, read at each request; 0 = no limit. */
+export interface RateLimitRules {
+  perKey: number;
+  perOrganization: number;
+  refusedPerAddress: number;
+}
+
+/** For the nearer limit; `reset` is the number of seconds until the limit is unused again. */
+export type RateLimitHeaders = Readonly<
+  Record<"x-ratelimit-limit" | "x-ratelimit-remaining" | "x-ratelimit-reset", string>
+>;
+
+export type Uses = ReadonlyMap<string, number>;
+
+export interface RateLimits {
+  /**
+   * @param tell - receives the headers; not called without a limit. @throws {ServiceError} 429 `rate_limited`,
+   * uncounted.
+   */
+  admit(keyId: string, tell: (headers: RateLimitHeaders) => void): void;
+  /** @throws {ServiceError} 429 `rate_limited` after too many requests from this address without a valid key. */
+  checkAddress(address: string): void;
+  countRefused(address: string): void;
+  /** Returns the requests admitted here since the last call, for the other servers. */
+  takeUses(): Uses;
+  charge(uses: Uses): void;
+}
+
+/** The subject of a key is `key:{id}`. */
+const organization = "organization";
+
+/** Returns the /64 network of an IPv6 address, because one host has all of its addresses. */
+export function addressSubject(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const { parts } = ipaddr.IPv6.parse(address);
+  return parts
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(":");
+}
+
+function refusal({ limit, waitMs }: Allowance, whose: string, wayOut: string): ServiceError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  return new ServiceError(
+    429,
+    "rate_limited",
+    `${whose} may send ${String(limit)} requests a minute, and has sent them.`,
+    { limit, hint: `Wait ${String(seconds)} s${wayOut}.`, retryAfterSeconds: seconds },
+  );
+}
+
+export function createRateLimits(
+  rules: Readonly<RateLimitRules>,
+  now: () => number = () => performance.now(),
+): RateLimits {
+  const keys = createTokenBuckets(() => rules.perKey);
+  const everybody = createTokenBuckets(() => rules.perOrganization);
+  const addresses = createTokenBuckets(() => rules.refusedPerAddress);
+  let uses = new Map<string, number>();
+  const count = (subject: string) => uses.set(subject, (uses.get(subject) ?? 0) + 1);
+
+  return {
+    admit(keyId, tell) {
+      if (rules.perKey === 0 && rules.perOrganization === 0) return;
+      const nowMs = now();
+      const subject = `key:${keyId}`;
+      const own = keys.look(subject, nowMs);
+      const all = everybody.look(organization, nowMs);
+      const refused = own !== undefined && own.waitMs > 0 ? own : all !== undefined && all.waitMs > 0 ? all : undefined;
+      const nearer = refused ?? (own === undefined || (all !== undefined && all.remaining < own.remaining) ? all : own);
+      if (nearer !== undefined) {
+        tell({
+          "x-ratelimit-limit": String(nearer.limit),
+          "x-ratelimit-remaining": String(Math.max(0, nearer.remaining - (refused === undefined ? 1 : 0))),
+          "x-ratelimit-reset": String(Math.ceil(nearer.resetMs / 1000)),
+        });
+      }
+      if (refused !== undefined)
+        throw refusal(
+          refused,
+          refused === own ? "This API key" : "The organisation",
+          "; the operator sets the limit with rate_limit_per_key and rate_limit_per_organization",
+        );
+      if (own !== undefined) {
+        keys.take(subject, nowMs);
+        count(subject);
+      }
+      if (all !== undefined) {
+        everybody.take(organization, nowMs);
+        count(organization);
+      }
+    },
+    checkAddress(address) {
+      const left = addresses.look(addressSubject(address), now());
+      if (left !== undefined && left.waitMs > 0) {
+        throw new ServiceError(
+          429,
+          "rate_limited",
+          `Too many requests without a valid API key from ${address}: more than ${String(left.limit)} a minute.`,
+          {
+            limit: left.limit,
+            hint: "Send a valid key; keys that were used a moment ago still work.",
+            retryAfterSeconds: Math.max(1, Math.ceil(left.waitMs / 1000)),
+          },
+        );
+      }
+    },
+    countRefused(address) {
+      addresses.take(addressSubject(address), now());
+    },
+    takeUses() {
+      const taken = uses;
+      uses = new Map();
+      return taken;
+    },
+    charge(others) {
+      const nowMs = now();
+      for (const [subject, tokens] of others)
+        (subject === organization ? everybody : keys).charge(subject, tokens, nowMs);
+    },
+  };
+}

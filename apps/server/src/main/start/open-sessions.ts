@@ -1,0 +1,95 @@
+import type { Database } from "@shoal/database";
+import type { Placement } from "@shoal/placement";
+import { join } from "node:path";
+import { joinReplicas, type Replicas } from "../../cluster/join.ts";
+import type { Observation } from "../../observability/observation.ts";
+import { SessionProfiles } from "../../sessions/browsers/session-profiles.ts";
+import { SessionStore } from "../../sessions/browsers/session-store.ts";
+import { InvokedSessions } from "../../sessions/browsers/invoked-sessions.ts";
+import { Sessions } from "../../sessions/browsers/sessions.ts";
+import { type BrowserPools, openBrowserPools } from "../../sessions/pools/pools.ts";
+import { createReplayStore, type ReplayStore } from "../../sessions/replays/replay-store.ts";
+import type { Rules } from "../rules.ts";
+import type { Started } from "./open-parts.ts";
+import type { ResourceParts } from "./open-resources.ts";
+
+export interface SessionParts {
+  readonly browserPools: BrowserPools;
+  readonly invokedSessions: InvokedSessions;
+  readonly replays: ReplayStore;
+  readonly replicas: Replicas;
+  readonly sessions: Sessions;
+  readonly sessionStore: SessionStore;
+}
+
+export async function openSessions(
+  { config, dataDir, log, cleanup }: Started,
+  parts: {
+    readonly database: Database;
+    readonly placement: Placement;
+    readonly observation: Observation;
+    readonly resources: ResourceParts;
+    readonly rules: Rules;
+    readonly serverSecret: string;
+  },
+): Promise<SessionParts> {
+  const { database, observation, placement, resources, rules, serverSecret } = parts;
+  const { serverId } = dataDir;
+  const { region } = config;
+  const sessionStore = new SessionStore(database, observation.sessions);
+  const lost = await sessionStore.endLost(serverId);
+  if (lost > 0) {
+    observation.sessionsEnded("instance_lost", lost);
+    log.warn({ sessions: lost }, "ended sessions of an earlier run that did not stop properly as instance_lost");
+  }
+  const replicas = await joinReplicas({
+    database,
+    serverId,
+    region,
+    serverSecret,
+    log,
+    onGivenUp: () => {
+      sessions.giveUp();
+    },
+  });
+  cleanup.add("the connections to other servers", () => replicas.close());
+  const replays = createReplayStore({
+    directory: join(dataDir.path, "replays"),
+    retentionDays: config.replay_retention_days,
+    quota: { maxRunning: config.replay_max_running, maxBytes: config.replay_max_gib * 2 ** 30 },
+    log,
+  });
+  const { extensions, profiles, profileStates, proxies, telemetry, telemetryDestinations, telemetryExports } =
+    resources;
+  const sessions = new Sessions({
+    profiles: new SessionProfiles({
+      database,
+      profiles,
+      states: profileStates,
+      checkpointMs: config.profile_checkpoint_seconds * 1000,
+      log,
+    }),
+    store: sessionStore,
+    placement,
+    proxies,
+    extensions,
+    telemetry,
+    destinations: telemetryDestinations,
+    exports: telemetryExports,
+    replays,
+    others: replicas.others,
+    isPeer: replicas.isPeer,
+    isDoubtful: replicas.isDoubtful,
+    serverId,
+    region,
+    rules: rules.sessions,
+    log,
+  });
+  const { limits } = rules.sessions;
+  const browserPools = await openBrowserPools({ database, sessions, sessionStore, serverId, region, limits, log });
+  const invokedSessions = new InvokedSessions({ database, sessions, serverId, log });
+  cleanup.add("the sessions of invocations", () => {
+    invokedSessions.close();
+  });
+  return { browserPools, invokedSessions, replays, replicas, sessions, sessionStore };
+}

@@ -1,0 +1,63 @@
+import type { Database } from "@shoal/database";
+import type { Invocations } from "../../apps/invocations/invocations.ts";
+import type { Deployments } from "../../apps/deployments/deployments.ts";
+import type { AuditChain } from "../../observability/audit/logs/chain.ts";
+import type { Extensions } from "../../resources/extensions/extensions.ts";
+import type { Idempotency } from "../../http/idempotency/idempotency.ts";
+import type { Log } from "../../observability/log/log.ts";
+import type { ProfileStates } from "../../resources/profiles/profile-states.ts";
+import { startJobs } from "../../cluster/jobs.ts";
+import type { ReplayStore } from "../../sessions/replays/replay-store.ts";
+import type { TelemetryStore } from "../../sessions/telemetry/telemetry-store.ts";
+import type { Rules } from "../rules.ts";
+
+const hourMs = 60 * 60 * 1000;
+
+export interface SweepsParts {
+  readonly database: Database;
+  readonly extensions: Pick<Extensions, "sweep">;
+  readonly profileStates: Pick<ProfileStates, "sweep">;
+  readonly invocations: Pick<Invocations, "sweep">;
+  readonly deployments: Pick<Deployments, "sweep">;
+  readonly idempotency: Pick<Idempotency, "sweep">;
+  readonly chain: Pick<AuditChain, "dropBefore">;
+  readonly replays: Pick<ReplayStore, "sweep">;
+  readonly telemetry: Pick<TelemetryStore, "sweep">;
+  readonly rules: Pick<Rules, "inForce">;
+  readonly log: Log;
+}
+
+/** Deletes expired data every hour: once for all servers, and in this server's folder. */
+export function startSweeps({ database, log, ...parts }: SweepsParts): { close(): Promise<void> } {
+  const jobs = startJobs(
+    database,
+    [
+      { name: "archives that belong to no extension", everyMs: hourMs, run: () => parts.extensions.sweep() },
+      { name: "states that belong to no profile", everyMs: hourMs, run: () => parts.profileStates.sweep() },
+      { name: "ended invocations and idle keys", everyMs: hourMs, run: () => parts.invocations.sweep() },
+      { name: "log lines and builds of apps", everyMs: hourMs, run: () => parts.deployments.sweep() },
+      { name: "old idempotency keys", everyMs: hourMs, run: () => parts.idempotency.sweep() },
+      {
+        name: "old entries of the audit log",
+        everyMs: hourMs,
+        run: () =>
+          parts.chain.dropBefore(new Date(Date.now() - parts.rules.inForce.audit_retention_days * 24 * hourMs)),
+      },
+    ],
+    { log, lookEveryMs: hourMs / 6 },
+  );
+  const own = setInterval(() => {
+    parts.replays.sweep().catch((error: unknown) => {
+      log.warn({ err: error }, "old recordings could not be removed");
+    });
+    parts.telemetry.sweep().catch((error: unknown) => {
+      log.warn({ err: error }, "old telemetry could not be removed");
+    });
+  }, hourMs);
+  return {
+    async close() {
+      clearInterval(own);
+      await jobs.close();
+    },
+  };
+}

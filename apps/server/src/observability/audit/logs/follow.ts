@@ -1,0 +1,146 @@
+import type { contract, Endpoint } from "@shoal/contract";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Access } from "../../../http/auth/access.ts";
+import { createId } from "@shoal/primitives";
+import { requestIdOf } from "../../log/request-log.ts";
+import { version } from "../../../config/version.ts";
+import type { AuditNote } from "./entry.ts";
+
+/** They return secrets, or a lot of user activity. */
+const secretUses: ReadonlySet<string> = new Set<(typeof contract)[keyof typeof contract]["operationId"]>([
+  "auditLogs.exportChunk",
+  "credentialProviders.listItems",
+  "credentials.totpCode",
+  "profiles.download",
+  "profiles.storageState.get",
+]);
+
+/** The client closed the connection before the answer; nginx uses this number. */
+export const clientGone = 499;
+
+const subject = Symbol("audit subject");
+
+export interface Subject {
+  readonly endpoint: Endpoint;
+  /** `undefined` = authenticated by the token of a session. */
+  readonly access: Access | undefined;
+  readonly clientIp: string;
+}
+interface Followed extends IncomingMessage {
+  [subject]?: Subject;
+}
+
+/** True for operations that change something or use a secret. */
+export function isAudited(endpoint: Endpoint): boolean {
+  return endpoint.method !== "GET" || secretUses.has(endpoint.operationId);
+}
+
+export function markAudited(request: IncomingMessage, about: Subject): void {
+  (request as Followed)[subject] = about;
+}
+
+function header(request: IncomingMessage, name: "host" | "user-agent", maxLength: number): string {
+  return request.headers[name]?.slice(0, maxLength) ?? "";
+}
+
+const pathOf = ({ url }: IncomingMessage): string => (url?.split("?", 1)[0] ?? "").slice(0, 2048);
+
+function senderOf(request: IncomingMessage, access: Access | undefined, durationMs: number) {
+  return {
+    id: createId(),
+    at: new Date(Date.now() - durationMs).toISOString(),
+    user_id: access?.key.id ?? "",
+    email: access?.key.created_by_email ?? "",
+    method: request.method ?? "",
+    duration_ms: Math.round(durationMs),
+    domain: header(request, "host", 255),
+    user_agent: header(request, "user-agent", 512),
+  };
+}
+
+/** Returns `undefined` for a request that is not audited. */
+export function noteOf(request: Followed, response: ServerResponse, durationMs: number): AuditNote | undefined {
+  const about = request[subject];
+  if (about === undefined) return undefined;
+  const { access, clientIp, endpoint } = about;
+  return {
+    ...senderOf(request, access, durationMs),
+    project_id: access?.projectId ?? null,
+    auth_strategy: access === undefined ? "session_token" : "api_key",
+    path: pathOf(request),
+    route: endpoint.path,
+    operation: endpoint.operationId,
+    status: response.headersSent ? response.statusCode : clientGone,
+    client_ip: clientIp,
+    request_id: requestIdOf(request) ?? "",
+  };
+}
+
+export interface Entrant {
+  readonly way: keyof typeof ways;
+  readonly sessionId: string;
+  /** `undefined` = authenticated by a token in the URL. */
+  readonly access: Access | undefined;
+  /** The key of the request, or the key that the URL was issued to. */
+  readonly keyId: string;
+}
+
+const ways = {
+  "browsers.cdp.connect": "/browsers/{id}/cdp",
+  "browsers.webdriver.connect": "/browsers/{id}/webdriver",
+  "browsers.process.attach": "/browsers/{id}/process/{process_id}/attach",
+  "browsers.liveView.control": "/browsers/{id}/live-view/control",
+  "browsers.liveView.watch": "/browsers/{id}/live-view/watch",
+} as const;
+
+/** Written at the start of the connection. @param outcome.status - 101 = accepted. */
+export function attachNoteOf(
+  request: IncomingMessage,
+  { access, sessionId, way }: Entrant,
+  outcome: {
+    readonly status: number;
+    readonly projectId: string | undefined;
+    readonly durationMs: number;
+    readonly clientIp: string;
+    readonly requestId: string;
+  },
+): AuditNote {
+  const isLive = way.startsWith("browsers.liveView.");
+  return {
+    ...senderOf(request, access, outcome.durationMs),
+    project_id: access?.projectId ?? outcome.projectId ?? null,
+    auth_strategy: access !== undefined ? "api_key" : isLive ? "live_view" : "session_token",
+    // The path of a live view is a secret.
+    path: isLive ? ways[way].replace("{id}", sessionId) : pathOf(request),
+    route: ways[way],
+    operation: way,
+    status: outcome.status,
+    client_ip: outcome.clientIp,
+    request_id: outcome.requestId,
+  };
+}
+
+/** For an action of the service itself, in the form of an operation. */
+export function ownNote(
+  { method, operationId, path }: Pick<Endpoint, "method" | "path"> & { readonly operationId: string },
+  outcome: { readonly status: number; readonly baseUrl: string },
+): AuditNote {
+  return {
+    id: createId(),
+    at: new Date().toISOString(),
+    project_id: null,
+    auth_strategy: "service",
+    user_id: "shoal",
+    email: "",
+    method,
+    path,
+    route: path,
+    operation: operationId,
+    status: outcome.status,
+    duration_ms: 0,
+    domain: new URL(outcome.baseUrl).host,
+    client_ip: "",
+    user_agent: `shoal/${version}`,
+    request_id: "",
+  };
+}

@@ -1,0 +1,12 @@
+import type { OperationsOf } from "@shoal/contract";
+import type { Handlers } from "@shoal/router";
+import type { Access } from "../../../http/auth/access.ts";
+import type { AuditLogs } from "./audit-logs.ts";
+
+export function auditLogHandlers(auditLogs: AuditLogs): Handlers<OperationsOf<"auditLogs">, Access> {
+  return {
+    listAuditLogs: ({ query, context }) => auditLogs.list(context.key, query),
+    exportAuditLogsChunk: ({ query, context }) => auditLogs.exportChunk(context.key, query),
+    verifyAuditLogs: ({ query, context }) => auditLogs.verify(context.key, query),
+  };
+}

@@ -1,0 +1,81 @@
+import { pino, type DestinationStream, type Logger } from "pino";
+import type { Config } from "../../config/settings.ts";
+
+export type Log = Logger;
+
+const secrets =
+  /sk_shoal_[\w-]+|(?<=\/browser\/(?:live|replay)\/)[\w.-]+|\b(?:jwt=|Bearer )[\w.~+/=-]+|(?<=\/\/[^\s/:@"]*:)[^\s/@"]+(?=@)/gi;
+
+/** Redacts keys, session tokens and passwords in URLs. The last safeguard for every log line. */
+export function redact(text: string): string {
+  return text.replace(secrets, (secret) =>
+    secret.startsWith("sk_shoal_")
+      ? "sk_shoal_***"
+      : /^jwt=/i.test(secret)
+        ? "jwt=***"
+        : /^bearer /i.test(secret)
+          ? "Bearer ***"
+          : "***",
+  );
+}
+
+/** Writes JSON lines, or formatted text on a terminal. @param destination - default: stderr. */
+export async function createLog(
+  config: Pick<Config, "log_level" | "log_format">,
+  destination?: DestinationStream,
+): Promise<Log> {
+  const options = {
+    level: config.log_level,
+    base: null,
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+    redact: {
+      paths: [
+        "authorization",
+        "*.authorization",
+        "headers",
+        "*.headers",
+        "jwt",
+        "*.jwt",
+        "api_key",
+        "*.api_key",
+        "key",
+        "*.key",
+        "password",
+        "*.password",
+      ],
+      censor: "***",
+    },
+    hooks: { streamWrite: redact },
+  };
+  const pretty =
+    config.log_format === "pretty" ||
+    (config.log_format === "auto" && destination === undefined && process.stderr.isTTY);
+  if (!pretty) return pino(options, destination ?? pino.destination({ dest: 2, sync: true }));
+  const { build } = await import("pino-pretty");
+  // In this process, not in a worker thread: the last lines before a crash must not be lost.
+  return pino(
+    options,
+    build({
+      colorize: destination === undefined && process.stderr.isTTY,
+      ignore: "pid,hostname",
+      singleLine: true,
+      translateTime: "SYS:HH:MM:ss.l",
+      sync: true,
+      destination: destination ?? 2,
+    }),
+  );
+}
+
+const parts = new WeakMap<Log, Log[]>();
+
+/** The level follows the parent. */
+export function partLog(log: Log, part: string): Log {
+  const child = log.child({ part });
+  parts.set(log, [...(parts.get(log) ?? []), child]);
+  return child;
+}
+
+export function setLevel(log: Log, level: Config["log_level"]): void {
+  for (const each of [log, ...(parts.get(log) ?? [])]) each.level = level;
+}

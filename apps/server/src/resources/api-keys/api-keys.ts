@@ -1,0 +1,190 @@
+import {
+  apiKeyNotFound,
+  keyDeletesItself,
+  keyForOtherProject,
+  keyProjectArchived,
+  keyProjectNotFound,
+  successorExpiresFirst,
+} from "@shoal/contract/refusals";
+import type { Page } from "@shoal/contract";
+import { ServiceError } from "@shoal/router";
+import type { ApiKey, CreateApiKey, CreatedApiKey, ListApiKeys, RotateApiKey } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import type { KeyRow } from "../../http/auth/access.ts";
+import { createKeySecret, hashKey, maskKey } from "../../http/auth/api-key-secret.ts";
+import { createId } from "@shoal/primitives";
+import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
+import { type ApiKeyStore, type StoredKey, toApiKey } from "./api-key-store.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+const defaultGraceDays = 7;
+
+/** `caller` is the key of the request. The key of a project sees and creates keys of that project only. */
+export interface ApiKeys {
+  create(caller: KeyRow, request: z.output<typeof CreateApiKey>): Promise<CreatedApiKey>;
+  list(caller: KeyRow, filter: z.output<typeof ListApiKeys>): Promise<Page<ApiKey>>;
+  get(caller: KeyRow, id: string, includeDeleted: boolean): Promise<ApiKey>;
+  rename(caller: KeyRow, id: string, name: string): Promise<ApiKey>;
+  delete(caller: KeyRow, id: string): Promise<void>;
+  rotate(caller: KeyRow, id: string, request: z.output<typeof RotateApiKey>): Promise<CreatedApiKey>;
+  /** Creates an organisation-wide key for the operator. @returns its secret. */
+  createAdmin(): Promise<string>;
+  isAdmin(secret: string): Promise<boolean>;
+  isEmpty(): Promise<boolean>;
+}
+
+function notFound(id: string): ServiceError {
+  return ServiceError.of(apiKeyNotFound(id));
+}
+
+function inDays(days: number | null): string | null {
+  return days === null ? null : new Date(Date.now() + days * dayMs).toISOString();
+}
+
+class ApiKeyService implements ApiKeys {
+  readonly #store: ApiKeyStore;
+  readonly #projects: ProjectLookup;
+  readonly #forget: (id: string) => Promise<void>;
+
+  constructor(store: ApiKeyStore, projects: ProjectLookup, forget: (id: string) => Promise<void>) {
+    this.#store = store;
+    this.#projects = projects;
+    this.#forget = forget;
+  }
+
+  async create(caller: KeyRow, request: z.output<typeof CreateApiKey>): Promise<CreatedApiKey> {
+    const project = await this.#projectFor(caller, request.project_id ?? null);
+    const { secret, row } = this.#mint(
+      { name: request.name, days: request.days_to_expire ?? null, projectId: project?.id ?? null },
+      this.#madeBy(caller),
+    );
+    await this.#store.insert(row);
+    return {
+      ...toApiKey({ ...row, project_name: project?.name ?? null, deleted_at: null, last_used_at: null }),
+      key: secret,
+    };
+  }
+
+  list(caller: KeyRow, filter: z.output<typeof ListApiKeys>): Promise<Page<ApiKey>> {
+    return this.#store.list(caller.project_id, filter);
+  }
+
+  async get(caller: KeyRow, id: string, includeDeleted: boolean): Promise<ApiKey> {
+    return toApiKey(await this.#existing(caller, id, includeDeleted));
+  }
+
+  async rename(caller: KeyRow, id: string, name: string): Promise<ApiKey> {
+    try {
+      const row = await this.#store.rename(id, name, caller.project_id);
+      if (row === undefined) throw notFound(id);
+      return toApiKey(row);
+    } finally {
+      await this.#forget(id);
+    }
+  }
+
+  async delete(caller: KeyRow, id: string): Promise<void> {
+    await this.#existing(caller, id);
+    if (id === caller.id) throw ServiceError.of(keyDeletesItself());
+    try {
+      if (!(await this.#store.delete(id))) throw notFound(id);
+    } finally {
+      await this.#forget(id);
+    }
+  }
+
+  async rotate(caller: KeyRow, id: string, request: z.output<typeof RotateApiKey>): Promise<CreatedApiKey> {
+    const old = await this.#existing(caller, id);
+    const days = request.days_to_expire === undefined ? old.lifetime_days : request.days_to_expire;
+    // The default lifetime is shortened to the grace period; only an explicit lifetime can conflict with it.
+    const graceDays =
+      request.expire_in_days ??
+      (request.days_to_expire === undefined && days !== null ? Math.min(defaultGraceDays, days) : defaultGraceDays);
+    if (days !== null && days < graceDays) throw ServiceError.of(successorExpiresFirst(days, graceDays));
+    const { secret, row } = this.#mint({ name: old.name, days, projectId: old.project_id }, this.#madeBy(caller));
+    try {
+      if (!(await this.#store.replace(id, row, new Date(Date.now() + graceDays * dayMs)))) throw notFound(id);
+    } finally {
+      await this.#forget(id);
+    }
+    return {
+      ...toApiKey({ ...row, project_name: old.project_name, deleted_at: null, last_used_at: null }),
+      key: secret,
+    };
+  }
+
+  async createAdmin(): Promise<string> {
+    const { secret, row } = this.#mint(
+      { name: "admin", days: null, projectId: null },
+      { created_by_id: "shoal", created_by_email: "admin@localhost", created_by_name: "Shoal" },
+    );
+    await this.#store.insert(row);
+    return secret;
+  }
+
+  async isAdmin(secret: string): Promise<boolean> {
+    const key = await this.#store.findByHash(hashKey(secret));
+    return key?.project_id === null && key.expiresAtMs > Date.now();
+  }
+
+  isEmpty(): Promise<boolean> {
+    return this.#store.isEmpty();
+  }
+
+  async #existing(caller: KeyRow, id: string, includeDeleted = false): Promise<StoredKey> {
+    const key = await this.#store.find(caller.project_id, id, includeDeleted);
+    if (key === undefined) throw notFound(id);
+    return key;
+  }
+
+  #mint(
+    about: { name: string; days: number | null; projectId: string | null },
+    creator: Pick<StoredKey, "created_by_id" | "created_by_email" | "created_by_name">,
+  ) {
+    const secret = createKeySecret();
+    return {
+      secret,
+      row: {
+        id: createId(),
+        name: about.name,
+        key_hash: Buffer.from(hashKey(secret), "hex"),
+        masked_key: maskKey(secret),
+        project_id: about.projectId,
+        created_by_id: creator.created_by_id,
+        created_by_email: creator.created_by_email,
+        created_by_name: creator.created_by_name,
+        created_at: new Date().toISOString(),
+        expires_at: inDays(about.days),
+        lifetime_days: about.days,
+      },
+    };
+  }
+
+  #madeBy(caller: KeyRow) {
+    return {
+      created_by_id: caller.id,
+      created_by_email: caller.created_by_email,
+      created_by_name: caller.name,
+    };
+  }
+
+  async #projectFor(caller: KeyRow, requested: string | null): Promise<{ id: string; name: string } | null> {
+    const id = requested ?? caller.project_id;
+    if (id === null) return null;
+    if (caller.project_id !== null && id !== caller.project_id) throw ServiceError.of(keyForOtherProject(id));
+    const project = await this.#projects.find(id);
+    // Names are not accepted: after a rename, the key could belong to the wrong project.
+    if (project?.id !== id) throw ServiceError.of(keyProjectNotFound(id));
+    if (project.status === "archived") throw ServiceError.of(keyProjectArchived(id));
+    return project;
+  }
+}
+
+/** @param forget - receives each changed id before the answer is sent, so that no later request uses the old state. */
+export function createApiKeys(
+  store: ApiKeyStore,
+  projects: ProjectLookup,
+  forget: (id: string) => Promise<void>,
+): ApiKeys {
+  return new ApiKeyService(store, projects, forget);
+}

@@ -1,0 +1,119 @@
+import type { OperationsOf } from "@shoal/contract";
+import { type Handlers, ServiceError } from "@shoal/router";
+import type { Browser, Profile } from "@shoal/schemas";
+import type { Access } from "../../http/auth/access.ts";
+import type { LiveViewAddresses } from "../live-view/live-view-address.ts";
+import type { Profiles } from "../../resources/profiles/profiles.ts";
+import { RegionElsewhere } from "../../cluster/elsewhere.ts";
+import type { Regions } from "../../cluster/regions.ts";
+import type { Secrets } from "../../storage/secrets.ts";
+import { shownCategories, shownExport } from "../telemetry/categories.ts";
+import type { SessionView } from "./running-session.ts";
+import type { Sessions } from "./sessions.ts";
+
+export interface SessionSigner {
+  readonly profiles: Pick<Profiles, "get">;
+  readonly secrets: Pick<Secrets, "signSession">;
+  readonly liveViews: Pick<LiveViewAddresses, "of">;
+  readonly contentUrl?: string | undefined;
+}
+
+/** The URLs start with the caller's base URL and expire with the caller's key. */
+export async function toBrowser(
+  { row, expiresAt, captured }: SessionView,
+  { baseUrl, key }: Pick<Access, "baseUrl" | "key">,
+  { profiles, secrets, liveViews, contentUrl }: SessionSigner,
+): Promise<Browser> {
+  const profile = row.profile_id === null ? undefined : await profileOf(profiles, row.project_id, row.profile_id);
+  const token = secrets.signSession(row.id, key.id);
+  const address = `${baseUrl}/browsers/${row.id}`;
+  const socket = address.replace(/^http/, "ws");
+  const { options } = row;
+  const browser: Browser = {
+    session_id: row.id,
+    created_at: row.created_at,
+    cdp_ws_url: `${socket}/cdp?jwt=${token}`,
+    webdriver_ws_url: `${socket}/webdriver?jwt=${token}`,
+    headless: row.headless,
+    stealth: row.stealth,
+    timeout_seconds: row.timeout_seconds,
+    ...(profile && { profile, profile_save_changes: row.profile_save_changes }),
+    usage: {
+      uptime_ms: Math.max(
+        0,
+        (row.ended_at === null ? Date.now() : Date.parse(row.ended_at)) - Date.parse(row.created_at),
+      ),
+    },
+    placement: row.placement,
+    browser_restarts: row.browser_restarts,
+    region: row.region,
+  };
+  // Assigned field by field: for a page of a hundred sessions, object spread costs more than the query.
+  if (row.ended_at === null) {
+    const { browser_live_view_read_only_url, browser_live_view_url } = liveViews.of(row, { baseUrl, keyId: key.id });
+    browser.base_url = `${contentUrl ?? baseUrl}/browsers/${row.id}`;
+    if (browser_live_view_url !== undefined) browser.browser_live_view_url = browser_live_view_url;
+    if (browser_live_view_read_only_url !== undefined)
+      browser.browser_live_view_read_only_url = browser_live_view_read_only_url;
+  } else browser.deleted_at = row.ended_at;
+  if (row.memory !== null) browser.memory = row.memory;
+  if (row.name !== null) browser.name = row.name;
+  if (Object.keys(row.tags).length > 0) browser.tags = row.tags;
+  if (row.pool_id !== null)
+    browser.pool = row.pool_name === null ? { id: row.pool_id } : { id: row.pool_id, name: row.pool_name };
+  if (row.viewport !== null) browser.viewport = row.viewport;
+  if (options.kiosk_mode === true) browser.kiosk_mode = true;
+  if (options.private_hosts) browser.network = { private_hosts: [...options.private_hosts] };
+  if (options.chrome_policy) browser.chrome_policy = options.chrome_policy;
+  if (row.start_url !== null) browser.start_url = row.start_url;
+  if (row.proxy !== null) {
+    browser.proxy = row.proxy;
+    if (row.proxy.id !== undefined) browser.proxy_id = row.proxy.id;
+  }
+  if (captured) browser.telemetry = shownCategories(captured);
+  if (row.ended_at === null && row.telemetry_destination_id !== null)
+    browser.telemetry = { ...browser.telemetry, ...shownExport(row.telemetry_destination_id) };
+  if (expiresAt) browser.expires_at = expiresAt.toISOString();
+  if (row.max_duration_seconds !== null) browser.max_duration_seconds = row.max_duration_seconds;
+  if (row.ends_at !== null) browser.ends_at = row.ends_at;
+  if (row.ended_reason !== null) browser.ended_reason = row.ended_reason;
+  return browser;
+}
+
+/** Returns `undefined` if the profile was just deleted. */
+async function profileOf(profiles: Pick<Profiles, "get">, projectId: string, id: string): Promise<Profile | undefined> {
+  try {
+    return await profiles.get(projectId, id);
+  } catch (error) {
+    if (ServiceError.isInstance(error) && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+export function browserHandlers(
+  sessions: Sessions,
+  signer: SessionSigner,
+  regions: Pick<Regions, "answer">,
+): Handlers<Omit<OperationsOf<"browsers">, "curl" | "loadExtensions" | "saveBrowserProfile">, Access> {
+  const shown = (view: SessionView, access: Access) => toBrowser(view, access, signer);
+  return {
+    async createBrowser(call) {
+      const { body, context, signal } = call;
+      return regions.answer(call, async () => {
+        const view = await sessions.create(context.projectId, body, signal);
+        return view instanceof RegionElsewhere ? view : shown(view, context);
+      });
+    },
+    async listBrowsers({ query, context }) {
+      const page = await sessions.list(context.projectId, query);
+      return { ...page, items: await Promise.all(page.items.map((view) => shown(view, context))) };
+    },
+    getBrowser: async ({ params, query, context }) =>
+      shown(await sessions.get(context.projectId, params.id_or_name, query.include_deleted), context),
+    updateBrowser: async ({ params, body, context }) =>
+      shown(await sessions.update(context.projectId, params.id_or_name, body), context),
+    extendBrowser: async ({ params, body, context }) =>
+      shown(await sessions.extend(context.projectId, params.id_or_name, body), context),
+    deleteBrowser: ({ params, context }) => sessions.delete(context.projectId, params.id_or_name),
+  };
+}

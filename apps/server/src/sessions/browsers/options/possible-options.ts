@@ -1,0 +1,130 @@
+import { gpuUnavailable, viewportTooLarge } from "@shoal/contract/refusals";
+import { checkPrivateHosts, type PlacementAbilities } from "@shoal/placement";
+import { badInput, ServiceError } from "@shoal/router";
+import { maxScreenPixels } from "@shoal/schemas/viewport-limits";
+import type { RequestedOptions } from "./session-options.ts";
+
+/** For all policies of a session, in bytes of JSON. Bodies with policies may have one MiB more. */
+const maxPolicyBytes = 5 * 2 ** 20;
+const maxPolicies = 1000;
+
+/** The service sets these itself: extensions, proxy, remote debugging and downloads. */
+const ownPolicies =
+  /^(?:(?:Extension|Proxy|DeveloperTools|RemoteDebugging)\w*|HeadlessMode|UserDataDir|DiskCacheDir|DownloadDirectory|DefaultDownloadDirectory|BrowserSignin|CloudManagement\w*)$/;
+
+const howToInstall =
+  "Install one on the server (Debian: apt-get install chromium; or Google Chrome; or npx @puppeteer/browsers install chrome@stable) and start the service again";
+
+/** @throws {ServiceError} 400 naming the field that this host or Chromium does not support. */
+export function refuseUnable(
+  body: RequestedOptions & { readonly gpu?: boolean | undefined },
+  abilities: PlacementAbilities,
+): void {
+  if (body.gpu === true) throw ServiceError.of(gpuUnavailable());
+  if (body.chrome_policy !== undefined) checkPolicies(body.chrome_policy, abilities);
+  checkHosts(body.network?.private_hosts ?? [], abilities);
+  if (body.headless === false) checkWindow(body.viewport, abilities);
+  const needsFull = {
+    headless: body.headless === false,
+    stealth: body.stealth === true,
+    chrome_policy: hasFields(body.chrome_policy),
+    extensions: (body.extensions?.length ?? 0) > 0,
+  };
+  for (const [field, isAsked] of Object.entries(needsFull)) {
+    if (isAsked && !abilities.fullChromium)
+      throw badInput(`body.${field}`, "needs a full Chromium, and this server has only a headless shell", {
+        hint: howToInstall,
+      });
+  }
+}
+
+/** @throws {ServiceError} 400 if this host's sessions cannot trust the authority of the requested proxy. */
+export function refuseAuthorities(
+  { proxy }: { readonly proxy?: object | undefined },
+  abilities: PlacementAbilities,
+): void {
+  if (abilities.authorities) return;
+  throw badInput(
+    `body.${proxy === undefined ? "proxy_id" : "proxy"}`,
+    "this proxy has private certificates (config.ca_bundle), which browsers of this server cannot trust: that needs Linux and the program certutil",
+    {
+      hint: "Install it on the server (Debian: apt-get install libnss3-tools; Fedora: nss-tools) and start the service again, or name a proxy without ca_bundle",
+    },
+  );
+}
+
+function checkHosts(hosts: readonly string[], abilities: PlacementAbilities): void {
+  if (hosts.length === 0) return;
+  const problem = checkPrivateHosts(hosts);
+  if (problem !== undefined) {
+    // The problem begins with the field: `private_hosts[0]: …`.
+    const [field = "private_hosts"] = problem.split(": ", 1);
+    throw badInput(`body.network.${field}`, problem.slice(field.length + 2));
+  }
+  if (!abilities.privateHosts) {
+    throw new ServiceError(403, "forbidden", "this service lets no session reach private hosts", {
+      field: "body.network.private_hosts",
+      hint: "The operator can allow hosts (allow_private_hosts); a session reaches the allowed hosts that it names.",
+    });
+  }
+}
+
+function checkWindow(viewport: RequestedOptions["viewport"], abilities: PlacementAbilities): void {
+  if (!abilities.windows)
+    throw badInput("body.headless", "false needs the X server Xvfb, and this server has none", {
+      hint: "Install it (Debian: apt-get install xvfb) and start the service again, or omit the field for a browser without a window",
+    });
+  for (const side of ["width", "height"] as const) {
+    if (viewport !== undefined && viewport[side] > maxScreenPixels)
+      throw ServiceError.of(viewportTooLarge(side, maxScreenPixels, { windowed: true }));
+  }
+}
+
+/** NUL and lone surrogates, which PostgreSQL cannot store. A backslash in the text itself is doubled. */
+const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
+
+function hasFields(value: object | undefined): boolean {
+  return value !== undefined && Object.keys(value).length > 0;
+}
+
+/** @throws {ServiceError} 400. `{}` removes all policies and is always valid. */
+export function checkPolicies(policies: Readonly<Record<string, unknown>>, abilities: PlacementAbilities): void {
+  const names = Object.keys(policies);
+  if (names.length === 0) return;
+  if (!abilities.policies) {
+    throw badInput(
+      "body.chrome_policy",
+      "needs sessions that run in a sandbox: Chromium reads policies from a folder of the whole system, and here sessions are plain processes",
+      { hint: "Install bubblewrap (`shoal doctor` lists missing parts), or omit the field" },
+    );
+  }
+  if (names.length > maxPolicies)
+    throw badInput(
+      "body.chrome_policy",
+      `holds ${String(names.length)} policies; at most ${String(maxPolicies)} are taken`,
+      { limit: maxPolicies },
+    );
+  const odd = names.find((name) => !/^[A-Za-z]\w{0,199}$/.test(name));
+  if (odd !== undefined)
+    throw badInput("body.chrome_policy", `${JSON.stringify(odd.slice(0, 200))} is not a policy name`, {
+      hint: "Names are Chrome's, such as URLBlocklist",
+    });
+  const own = names.filter((name) => ownPolicies.test(name));
+  if (own.length > 0)
+    throw badInput("body.chrome_policy", `${own.join(", ")} ${own.length === 1 ? "is" : "are"} the service's own`, {
+      hint: "Use extensions, proxy and the other fields of the session for what they are about",
+    });
+  let sizeBytes = 1 + names.length;
+  for (const [name, value] of Object.entries(policies)) {
+    const text = JSON.stringify(value);
+    if (unstorable.test(text))
+      throw badInput("body.chrome_policy", `${name} holds a NUL character or half a character`);
+    sizeBytes += name.length + 3 + Buffer.byteLength(text);
+  }
+  if (sizeBytes > maxPolicyBytes)
+    throw badInput(
+      "body.chrome_policy",
+      `${String(sizeBytes)} bytes as JSON; at most ${String(maxPolicyBytes)} are taken`,
+      { limit: maxPolicyBytes },
+    );
+}

@@ -1,0 +1,55 @@
+import type { LaunchWishes } from "@shoal/instance";
+import type { CreateBrowser } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import type { RequestedMemory } from "./session-memory.ts";
+
+export interface SessionOptions {
+  readonly kiosk_mode?: true;
+  readonly memory?: RequestedMemory;
+  readonly chrome_policy?: Readonly<Record<string, unknown>>;
+  /** Reachable private hosts, out of the hosts that the service allows. */
+  readonly private_hosts?: readonly string[];
+  readonly extensions?: readonly string[];
+}
+
+export type RequestedOptions = Pick<
+  z.output<typeof CreateBrowser>,
+  "chrome_policy" | "extensions" | "headless" | "kiosk_mode" | "memory" | "network" | "stealth" | "viewport"
+>;
+
+export function optionsOf({
+  kiosk_mode,
+  chrome_policy,
+  extension_ids,
+  memory,
+  network,
+}: RequestedOptions & { readonly extension_ids?: readonly string[] }): SessionOptions {
+  return {
+    ...(extension_ids !== undefined && extension_ids.length > 0 && { extensions: extension_ids }),
+    ...(kiosk_mode === true && { kiosk_mode: true }),
+    ...(memory !== undefined && { memory }),
+    ...(network?.private_hosts !== undefined && { private_hosts: network.private_hosts }),
+    ...(chrome_policy !== undefined && Object.keys(chrome_policy).length > 0 && { chrome_policy }),
+  };
+}
+
+/** Returns `undefined` if the instance's default browser is suitable. */
+export function launchOf({
+  headless,
+  stealth,
+  options,
+}: {
+  readonly headless: boolean;
+  readonly stealth: boolean;
+  readonly options: SessionOptions;
+}): LaunchWishes | undefined {
+  const wishes: LaunchWishes = {
+    ...((options.chrome_policy !== undefined || options.extensions !== undefined) && { full: true }),
+    // The warm browser started without them.
+    ...(options.chrome_policy !== undefined && { again: true }),
+    ...(!headless && { headless: false }),
+    ...(!headless && options.kiosk_mode === true && { kiosk: true }),
+    ...(stealth && { stealth: true }),
+  };
+  return Object.keys(wishes).length === 0 ? undefined : wishes;
+}

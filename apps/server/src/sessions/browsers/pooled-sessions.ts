@@ -1,0 +1,141 @@
+import { createId } from "@shoal/primitives";
+import { ServiceError } from "@shoal/router";
+import type { CreateBrowser, EndedReason, UpdateBrowser } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import { selectCategories } from "../telemetry/categories.ts";
+import { assignAgain } from "./assign-again.ts";
+import { newSession, type PooledRequest, type SessionView } from "./running-session.ts";
+import { notFound, refuseImpossible } from "./session-errors.ts";
+import type { SessionRunner } from "./session-runner.ts";
+import type { SessionRow, SessionStore } from "./session-store.ts";
+import type { SessionTelemetry } from "./session-telemetry.ts";
+import type { SessionChoices } from "./start/session-choices.ts";
+import type { SessionStarter } from "./start/session-starter.ts";
+
+/** Maximum `timeout_seconds` of the contract. */
+const longestTimeoutSeconds = 259_200;
+
+export interface PooledSessionsParts {
+  readonly runner: SessionRunner;
+  readonly choices: SessionChoices;
+  readonly starter: SessionStarter;
+  readonly sessionTelemetry: SessionTelemetry;
+  readonly store: SessionStore;
+}
+
+/** Sessions of this server that wait in a pool. The pool owns their rows. */
+export class PooledSessions {
+  readonly #parts: PooledSessionsParts;
+
+  constructor(parts: PooledSessionsParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves the objects that a pool's configuration names. @throws {ServiceError} as creating a session does. */
+  async check(
+    projectId: string,
+    request: z.output<typeof CreateBrowser>,
+    destination?: string,
+  ): Promise<Pick<PooledRequest, "extension_ids" | "profile_id" | "telemetry_destination_id">> {
+    const { choices } = this.#parts;
+    refuseImpossible(request);
+    choices.refuseUnable(request);
+    selectCategories(request.telemetry, undefined);
+    await choices.proxy(projectId, request, createId());
+    const profile = request.profile && (await choices.profile(projectId, request.profile));
+    const to = await choices.destination(projectId, request.telemetry, destination ?? null);
+    return {
+      ...(await choices.extensions(projectId, request)),
+      ...(profile?.profile_id && { profile_id: profile.profile_id }),
+      ...(to !== null && { telemetry_destination_id: to }),
+    };
+  }
+
+  async checkTelemetry(projectId: string, request: PooledRequest["telemetry"], destination?: string): Promise<void> {
+    selectCategories(request, undefined);
+    await this.#parts.choices.destination(projectId, request, destination ?? null);
+  }
+
+  room(): number {
+    return this.#parts.runner.room();
+  }
+
+  rowFor(pool: { readonly id: string; readonly project_id: string }, request: PooledRequest): SessionRow {
+    return {
+      ...this.#parts.choices.row(createId(), pool.project_id, request),
+      timeout_seconds: longestTimeoutSeconds,
+      pool_id: pool.id,
+      pool_state: "starting",
+    };
+  }
+
+  /** The row must be stored; it is removed if the start fails. */
+  async start(row: SessionRow, request: PooledRequest): Promise<void> {
+    const { choices, runner, starter, store } = this.#parts;
+    const session = newSession(row, request.telemetry);
+    runner.sessions.set(row.id, session);
+    try {
+      const chosen = await choices.proxy(row.project_id, request, row.id);
+      if (chosen?.shown !== undefined) await store.update(row.id, { proxy: chosen.shown });
+      await starter.start(session, chosen ?? undefined, session.abort.signal, true);
+    } catch (error) {
+      runner.sessions.delete(row.id);
+      if (session.instance === undefined && session.ending === undefined)
+        await runner.persist(session, () => store.remove(row.id));
+      throw error;
+    }
+  }
+
+  isRunning(id: string): boolean {
+    const session = this.#parts.runner.sessions.get(id);
+    return session?.instance !== undefined && session.ending === undefined;
+  }
+
+  /** Makes a session visible to a client and starts its timeout. @throws {ServiceError} 409 when it has just ended. */
+  async lease(
+    row: SessionRow,
+    wishes: {
+      readonly start_url?: string | undefined;
+      readonly telemetry?: z.output<typeof UpdateBrowser>["telemetry"];
+    },
+  ): Promise<SessionRow> {
+    const { runner, sessionTelemetry, store } = this.#parts;
+    const session = runner.sessions.get(row.id);
+    if (session === undefined) throw notFound(row.id);
+    const instance = runner.instanceOf(session);
+    // First, so that telemetry includes the page's first request.
+    if (wishes.telemetry) await sessionTelemetry.change(row, wishes.telemetry);
+    const refusal = await assignAgain(instance, {
+      session_id: row.id,
+      timeout_seconds: row.timeout_seconds,
+      ...(wishes.start_url !== undefined && { start_url: wishes.start_url }),
+    });
+    if (refusal !== undefined)
+      throw new ServiceError(409, "conflict", `Browser ${row.id} ended before it could be handed out.`);
+    session.row = { ...row, telemetry_destination_id: session.row.telemetry_destination_id };
+    session.idleSinceMs ??= Date.now();
+    if (wishes.start_url !== undefined)
+      session.row = (await store.update(row.id, { start_url: wishes.start_url })) ?? session.row;
+    return session.row;
+  }
+
+  rename(row: SessionRow): void {
+    this.#parts.runner.rename(row);
+  }
+
+  show(row: SessionRow): SessionView {
+    return this.#parts.runner.view(row);
+  }
+
+  end(id: string, reason: EndedReason): void {
+    const { runner } = this.#parts;
+    const session = runner.sessions.get(id);
+    if (session !== undefined) runner.end(session, reason);
+  }
+
+  of(poolId: string): string[] {
+    return [...this.#parts.runner.sessions.values()]
+      .filter(({ row }) => row.pool_id === poolId)
+      .map(({ row }) => row.id);
+  }
+}

@@ -1,0 +1,72 @@
+import type { Instance } from "@shoal/placement";
+import type { CreateBrowser, EndedReason } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import { type CapturedCategories, selectCategories } from "../telemetry/categories.ts";
+import type { Collector } from "../telemetry/collector.ts";
+import type { SessionExport } from "../telemetry/export/session-export.ts";
+import type { SessionRow } from "./session-store.ts";
+
+export interface RunningSession {
+  row: SessionRow;
+  instance: Instance | undefined;
+  /** `null` while a client uses the session. */
+  idleSinceMs: number | null;
+  captured: CapturedCategories | undefined;
+  collector: Collector | undefined;
+  exporting: SessionExport | undefined;
+  ending:
+    | {
+        readonly reason: EndedReason;
+        readonly at: string;
+        /** The row says that the session has ended, and its processes received the signal to stop. */
+        readonly recorded: Promise<void>;
+        readonly done: Promise<void>;
+      }
+    | undefined;
+  readonly abort: AbortController;
+  /** Ends the session at its `max_duration_seconds`. A timer, because the system clock behind `ends_at` can be set. */
+  endTimer: NodeJS.Timeout | undefined;
+  stopKeeping: (() => void) | undefined;
+}
+
+/** A row, and the fields that only the session's server has. */
+export interface SessionView {
+  readonly row: SessionRow;
+  /** When the session ends if it stays unused. */
+  readonly expiresAt: Date | undefined;
+  readonly captured: CapturedCategories | undefined;
+}
+
+export type PooledRequest = Pick<
+  z.output<typeof CreateBrowser>,
+  | "chrome_policy"
+  | "extensions"
+  | "headless"
+  | "kiosk_mode"
+  | "network"
+  | "proxy_id"
+  | "start_url"
+  | "stealth"
+  | "telemetry"
+  | "viewport"
+> & {
+  readonly extension_ids?: readonly string[];
+  readonly profile_id?: string | undefined;
+  readonly telemetry_destination_id?: string | undefined;
+};
+
+/** @throws {ServiceError} 400 for contradictory telemetry fields. */
+export function newSession(row: SessionRow, telemetry: PooledRequest["telemetry"]): RunningSession {
+  return {
+    row,
+    instance: undefined,
+    idleSinceMs: null,
+    captured: selectCategories(telemetry, undefined),
+    collector: undefined,
+    exporting: undefined,
+    ending: undefined,
+    abort: new AbortController(),
+    endTimer: undefined,
+    stopKeeping: undefined,
+  };
+}

@@ -1,0 +1,220 @@
+import type { Instance } from "@shoal/placement";
+import { ServiceError } from "@shoal/router";
+import type { EndedReason } from "@shoal/schemas";
+import { setTimeout as delay } from "node:timers/promises";
+import type { LiveFields } from "../../cluster/live-fields.ts";
+import type { Log } from "../../observability/log/log.ts";
+import type { SessionLimits } from "../../storage/errors/session-limits.ts";
+import type { ReplayStore } from "../replays/replay-store.ts";
+import { categoriesNamed } from "../telemetry/categories.ts";
+import type { RunningSession, SessionView } from "./running-session.ts";
+import { hasEnded } from "./session-errors.ts";
+import type { SessionProfiles } from "./session-profiles.ts";
+import type { SessionRow, SessionStore } from "./session-store.ts";
+
+/** At these, the browser still runs and its profile is saved; after any other, the latest checkpoint remains. */
+const savedEnds: ReadonlySet<EndedReason> = new Set(["deleted", "timeout", "max_duration", "server_stopped"]);
+
+export interface SessionRules {
+  readonly maxSessions: number;
+  readonly limits: SessionLimits;
+  readonly idleTimeoutSeconds: number;
+  /** `Infinity` = the machine's memory. */
+  readonly maxMemoryBytes: number;
+}
+
+export interface SessionRunnerParts {
+  readonly store: SessionStore;
+  readonly profiles: Pick<SessionProfiles, "saveAtEnd">;
+  readonly replays: Pick<ReplayStore, "finish">;
+  readonly rules: SessionRules;
+  /** True while the other servers may have declared this server dead. */
+  readonly isDoubtful: () => boolean;
+  readonly log: Log;
+}
+
+export class SessionRunner {
+  readonly sessions = new Map<string, RunningSession>();
+  readonly #parts: SessionRunnerParts;
+  readonly #cut = new AbortController();
+  #closed = false;
+
+  constructor(parts: SessionRunnerParts) {
+    this.#parts = parts;
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /** @param live - the fields that the server of a remote session reports. */
+  view(row: SessionRow, live?: LiveFields): SessionView {
+    const running = this.sessions.get(row.id);
+    const idleSinceMs = row.ended_at === null ? ((running ?? live)?.idleSinceMs ?? null) : null;
+    return {
+      row: running === undefined ? row : { ...row, browser_restarts: running.row.browser_restarts },
+      expiresAt: idleSinceMs === null ? undefined : new Date(idleSinceMs + row.timeout_seconds * 1000),
+      captured:
+        row.ended_at === null ? (live === undefined ? running?.captured : categoriesNamed(live.captured)) : undefined,
+    };
+  }
+
+  /** Retries a write during a database outage. The next start of the server repairs a row that could not be written. */
+  async persist(session: RunningSession, write: () => Promise<void>): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await write();
+        return;
+      } catch (error) {
+        this.#parts.log.warn(
+          { session_id: session.row.id, attempt, err: error },
+          "the session's row could not be written",
+        );
+        if (attempt === 8 || this.#closed) return;
+        await delay(100 * 2 ** attempt, undefined, { ref: false });
+      }
+    }
+  }
+
+  room(): number {
+    if (this.#closed) return 0;
+    const running = [...this.sessions.values()].filter(({ ending }) => ending === undefined).length;
+    return Math.max(0, this.#parts.rules.maxSessions - running);
+  }
+
+  /** Ends the session after `seconds` from now even if it is used; replaces an earlier limit. */
+  limit(session: RunningSession, seconds: number): void {
+    clearTimeout(session.endTimer);
+    session.endTimer = setTimeout(() => void this.end(session, "max_duration"), seconds * 1000).unref();
+  }
+
+  /** @throws {ServiceError} 503 while the other servers may have ended this server's sessions in the database. */
+  refuseDoubtful(): void {
+    if (this.#parts.isDoubtful())
+      throw new ServiceError(
+        503,
+        "server_unreachable",
+        "This server was paused for some seconds and is checking whether its sessions still exist.",
+        { hint: "Repeat the request in a moment.", retryAfterSeconds: 1 },
+      );
+  }
+
+  /** @throws {ServiceError} 404 when the session has ended, 409 while it starts. */
+  instanceOf(session: RunningSession): Instance {
+    this.refuseDoubtful();
+    if (session.ending !== undefined) throw hasEnded(session.row.id, session.ending.reason, session.ending.at);
+    if (session.instance === undefined)
+      throw new ServiceError(409, "browser_not_running", `Browser ${session.row.id} is still starting.`, {
+        retryAfterSeconds: 1,
+      });
+    return session.instance;
+  }
+
+  /** Updates the name and tags in the session's telemetry. */
+  rename({ id, name, tags }: Pick<SessionRow, "id" | "name" | "tags">): void {
+    const session = this.sessions.get(id);
+    if (session !== undefined) session.row = { ...session.row, name, tags };
+  }
+
+  follow(session: RunningSession, instance: Instance): void {
+    const { log, store } = this.#parts;
+    instance.onEvent((event) => {
+      switch (event.type) {
+        case "state":
+        case "activity":
+          session.idleSinceMs = event.idle_since_ms;
+          break;
+        case "browser_restarted": {
+          const restarts = session.row.browser_restarts + 1;
+          session.row = { ...session.row, browser_restarts: restarts };
+          log.warn(
+            { session_id: session.row.id, exit_code: event.exit_code, signal: event.signal },
+            "the browser crashed and was restarted",
+          );
+          void this.persist(session, () => store.setRestarts(session.row.id, restarts));
+          break;
+        }
+        case "expired":
+          this.end(session, "timeout");
+          break;
+        case "ready":
+        case "ending":
+          break;
+      }
+    });
+    void instance.ended.then(({ reason, detail }) => {
+      if (session.ending === undefined && reason !== "timeout")
+        log.warn({ session_id: session.row.id, reason, detail }, "the session's instance ended unexpectedly");
+      return this.end(session, reason === "stopped" ? "instance_lost" : reason).done;
+    });
+  }
+
+  /** Ends a session once; later calls return the first ending. */
+  end(session: RunningSession, reason: EndedReason): NonNullable<RunningSession["ending"]> {
+    return (session.ending ??= this.#ending(session, reason));
+  }
+
+  #ending(session: RunningSession, reason: EndedReason): NonNullable<RunningSession["ending"]> {
+    const { log, store } = this.#parts;
+    const { id, project_id } = session.row;
+    const at = new Date().toISOString();
+    clearTimeout(session.endTimer);
+    session.abort.abort(new ServiceError(409, "conflict", `Browser ${id} was ended while it started (${reason}).`));
+    session.stopKeeping?.();
+    const savesProfile = session.row.profile_save_changes && savedEnds.has(reason);
+    const { saved, stopped: stopping } = this.#stopInstance(session, savesProfile);
+    const stopped = stopping?.catch((error: unknown) => {
+      log.error({ session_id: id, err: error }, "the session's instance did not stop cleanly");
+    });
+    const write = () => this.persist(session, () => store.end(id, at, reason));
+    // The row is the lock on the profile: it ends after the save, so that the next session starts from that state.
+    const recorded = saved === undefined ? write() : saved.then(write);
+    const done = Promise.all([stopped, recorded, session.collector?.done]).then(() => {
+      this.sessions.delete(id);
+      log.info({ session_id: id, project_id, reason }, "session ended");
+    });
+    void session.collector?.done.then(() => session.exporting?.finish());
+    return { reason, at, recorded, done };
+  }
+
+  /** Waits for the last telemetry and recordings, then for the profile, and stops the instance. */
+  #stopInstance(
+    { row, collector, instance }: RunningSession,
+    savesProfile: boolean,
+  ): { readonly saved: Promise<void> | undefined; readonly stopped: Promise<void> | undefined } {
+    if (instance === undefined) return { saved: undefined, stopped: collector?.finish() };
+    const { profiles, replays } = this.#parts;
+    const recordings = replays.finish(row.id, instance);
+    if (collector === undefined && recordings === undefined && !savesProfile)
+      return { saved: undefined, stopped: instance.stop() };
+    const finished = Promise.all([collector?.finish(), recordings]);
+    const saved = savesProfile
+      ? finished.catch(() => undefined).then(() => profiles.saveAtEnd(row, instance, this.#cut.signal))
+      : undefined;
+    return { saved, stopped: (saved ?? finished).then(() => instance.stop()) };
+  }
+
+  /** Ends every session as `instance_lost`, because the other servers have already recorded that. */
+  giveUp(): void {
+    for (const session of this.sessions.values()) this.end(session, "instance_lost");
+  }
+
+  /** Kills every remaining session without saving. Its profile keeps the latest checkpoint. */
+  cut(): void {
+    this.#closed = true;
+    const left = [...this.sessions.values()];
+    if (left.length > 0)
+      this.#parts.log.warn({ sessions: left.length }, "sessions were killed: they took longer than shutdown_seconds");
+    this.#cut.abort(new Error("The server stopped before the session had saved its state (shutdown_seconds)."));
+    for (const session of left) {
+      this.end(session, "server_stopped");
+      void session.instance?.stop();
+    }
+  }
+
+  /** Ends every session as `server_stopped` and starts no more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.sessions.values()].map((session) => this.end(session, "server_stopped").done));
+  }
+}

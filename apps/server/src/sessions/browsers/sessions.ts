@@ -1,0 +1,379 @@
+import type { Page } from "@shoal/contract";
+import type { Instance, Placement } from "@shoal/placement";
+import { createId } from "@shoal/primitives";
+import { ServiceError } from "@shoal/router";
+import type { CreateBrowser, EndedReason, ExtendBrowser, ListBrowsers, UpdateBrowser } from "@shoal/schemas";
+import { LRUCache } from "lru-cache";
+import pTimeout from "p-timeout";
+import type * as z from "zod/mini";
+import { Elsewhere, RegionElsewhere } from "../../cluster/elsewhere.ts";
+import type { LiveFields, LiveFieldsReader } from "../../cluster/live-fields.ts";
+import { toPage } from "../../http/paging.ts";
+import type { Log } from "../../observability/log/log.ts";
+import type { Extensions } from "../../resources/extensions/extensions.ts";
+import type { Proxies } from "../../resources/proxies/proxies.ts";
+import type { TelemetryDestinations } from "../../resources/telemetry-destinations/destinations.ts";
+import type { ReplayStore } from "../replays/replay-store.ts";
+import { namesOf } from "../telemetry/categories.ts";
+import type { TelemetryExports } from "../telemetry/export/exports.ts";
+import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
+import { answeringInstance } from "./answering-instance.ts";
+import { assignAgain } from "./assign-again.ts";
+import { PooledSessions } from "./pooled-sessions.ts";
+import { newSession, type RunningSession, type SessionView } from "./running-session.ts";
+import { hasEnded, isSeen, notFound, refuseImpossible } from "./session-errors.ts";
+import type { SessionProfiles } from "./session-profiles.ts";
+import { SessionRunner, type SessionRules } from "./session-runner.ts";
+import type { SessionRow, SessionStore } from "./session-store.ts";
+import { SessionTelemetry } from "./session-telemetry.ts";
+import { SessionChoices } from "./start/session-choices.ts";
+import { SessionStarter } from "./start/session-starter.ts";
+import { SessionUpdates } from "./update-session.ts";
+
+export interface SessionsParts {
+  readonly store: SessionStore;
+  readonly placement: Placement;
+  readonly proxies: Pick<Proxies, "choose">;
+  readonly profiles: SessionProfiles;
+  readonly extensions: Pick<Extensions, "choose" | "open">;
+  readonly serverId: string;
+  readonly region: string;
+  readonly rules: SessionRules;
+  readonly telemetry: TelemetryStore;
+  readonly destinations: Pick<TelemetryDestinations, "choose">;
+  readonly exports: Pick<TelemetryExports, "open">;
+  readonly replays: Pick<ReplayStore, "finish" | "keep" | "noteStop">;
+  readonly others: LiveFieldsReader;
+  readonly isPeer: (serverId: string) => boolean;
+  /** True while the other servers may have declared this server dead. */
+  readonly isDoubtful: () => boolean;
+  readonly log: Log;
+}
+
+/** The end of a killed instance is known after this time. */
+const endingTimeoutMs = 1_000;
+
+export class Sessions {
+  readonly pooled: PooledSessions;
+  readonly #parts: SessionsParts;
+  readonly #runner: SessionRunner;
+  readonly #choices: SessionChoices;
+  readonly #starter: SessionStarter;
+  readonly #updates: SessionUpdates;
+  /** Sessions of other servers, which never move. */
+  readonly #elsewhere = new LRUCache<string, Pick<SessionRow, "id" | "project_id" | "server_id">>({ max: 10_000 });
+
+  constructor(parts: SessionsParts) {
+    const runner = new SessionRunner(parts);
+    const choices = new SessionChoices(parts);
+    const sessionTelemetry = new SessionTelemetry({ ...parts, runner });
+    const starter = new SessionStarter({ ...parts, runner, sessionTelemetry });
+    const existing = (projectId: string, idOrName: string) => this.#existing(projectId, idOrName);
+    this.#parts = parts;
+    this.#runner = runner;
+    this.#choices = choices;
+    this.#starter = starter;
+    this.#updates = new SessionUpdates({ ...parts, runner, choices, starter, sessionTelemetry, existing });
+    this.pooled = new PooledSessions({ ...parts, runner, choices, starter, sessionTelemetry });
+  }
+
+  /** @returns {@link RegionElsewhere} when the request chooses another region. */
+  async create(
+    projectId: string,
+    request: z.output<typeof CreateBrowser>,
+    signal: AbortSignal,
+  ): Promise<SessionView | RegionElsewhere> {
+    const { profiles, region, rules, store } = this.#parts;
+    if (request.region !== undefined && request.region !== region)
+      return new RegionElsewhere({ region: request.region, path: "/browsers", isAsked: true });
+    refuseImpossible(request);
+    this.#choices.refuseUnable(request);
+    const id = createId();
+    // Clients send an empty value for none.
+    const invocation = request.invocation_id === "" ? undefined : request.invocation_id;
+    const [chosen, found, profile, destination] = await Promise.all([
+      this.#choices.proxy(projectId, request, id),
+      this.#choices.extensions(projectId, request),
+      request.profile && profiles.choose(projectId, request.profile),
+      this.#choices.destination(projectId, request.telemetry, null),
+      invocation !== undefined && store.requireActiveInvocation(projectId, invocation),
+    ]);
+    this.#requireRoom();
+    const row: SessionRow = {
+      ...this.#choices.row(id, projectId, {
+        ...request,
+        ...found,
+        ...(destination !== null && { telemetry_destination_id: destination }),
+      }),
+      name: request.name ?? null,
+      tags: request.tags ?? {},
+      invocation_id: invocation ?? null,
+      timeout_seconds: request.timeout_seconds ?? rules.idleTimeoutSeconds,
+      proxy: chosen?.shown ?? null,
+      ...profile,
+      ...endOf(request.max_duration_seconds),
+    };
+    const session = newSession(row, request.telemetry);
+    if (row.max_duration_seconds !== null) this.#runner.limit(session, row.max_duration_seconds);
+    this.#runner.sessions.set(row.id, session);
+    try {
+      await this.#starter.start(session, chosen ?? undefined, signal);
+    } catch (error) {
+      clearTimeout(session.endTimer);
+      this.#runner.sessions.delete(row.id);
+      throw error;
+    }
+    return this.#runner.view(session.row);
+  }
+
+  /** @throws {ServiceError} 503 when the server stops or was declared dead, 529 at its limit. */
+  #requireRoom(): void {
+    if (this.#runner.isClosed)
+      throw new ServiceError(503, "shutting_down", "The server is stopping and starts no new sessions.", {
+        retryAfterSeconds: 5,
+      });
+    this.#runner.refuseDoubtful();
+    if (this.#runner.room() === 0)
+      throw new ServiceError(
+        529,
+        "capacity_exhausted",
+        `This server runs ${String(this.#parts.rules.maxSessions)} sessions, its limit (max_sessions).`,
+        {
+          limit: this.#parts.rules.maxSessions,
+          hint: "Wait until one ends, or raise the limit if the machine has enough memory.",
+          retryAfterSeconds: 5,
+        },
+      );
+  }
+
+  async list(projectId: string, filter: z.output<typeof ListBrowsers>): Promise<Page<SessionView>> {
+    const { others, serverId, store } = this.#parts;
+    const rows = await store.list(projectId, filter);
+    const remote = rows.filter(({ ended_at, server_id }) => ended_at === null && server_id !== serverId);
+    const live = remote.length === 0 ? undefined : await others.read(remote);
+    return toPage(rows, filter, (row) => this.#runner.view(row, live?.get(row.id)));
+  }
+
+  async get(projectId: string, idOrName: string, includeEnded: boolean): Promise<SessionView> {
+    const row = await this.#parts.store.find(projectId, idOrName, includeEnded);
+    if (row === undefined || (!includeEnded && this.#isEnding(row.id))) throw notFound(idOrName);
+    return this.#runner.view(row);
+  }
+
+  update(projectId: string, idOrName: string, request: z.output<typeof UpdateBrowser>): Promise<SessionView> {
+    return this.#updates.update(projectId, idOrName, request);
+  }
+
+  /** @returns the profile's id. @throws {ServiceError} 409 when the session does not write to a profile. */
+  async saveProfile(projectId: string, idOrName: string): Promise<string> {
+    // A change may be loading a profile; before that, the browser's state does not belong to it.
+    await this.#updates.settled((await this.#existing(projectId, idOrName)).id);
+    const row = await this.#existing(projectId, idOrName);
+    if (row.profile_id === null || !row.profile_save_changes)
+      throw new ServiceError(409, "conflict", `Browser ${row.id} does not save to a profile.`, {
+        hint: "Set profile.save_changes with browsers.update, or when you create it.",
+      });
+    await this.#parts.profiles.save(row, this.#runner.instanceOf(await this.#sessionHere(projectId, row.id)));
+    return row.profile_id;
+  }
+
+  /** Restarts the idle timeout and the maximum duration. */
+  async extend(projectId: string, idOrName: string, request: z.output<typeof ExtendBrowser>): Promise<SessionView> {
+    const present = await this.#existing(projectId, idOrName);
+    const instance = this.#answering(await this.#sessionHere(projectId, present.id));
+    const refusal = await assignAgain(instance, { session_id: present.id, timeout_seconds: present.timeout_seconds });
+    if (refusal !== undefined)
+      throw new ServiceError(409, "browser_not_running", `Browser ${present.id} is ending and cannot be extended.`);
+    const { max_duration_seconds: seconds, ends_at: endsAt } = endOf(
+      request.max_duration_seconds ?? present.max_duration_seconds ?? undefined,
+    );
+    if (seconds === null || endsAt === null) return this.#runner.view(present);
+    const row = await this.#parts.store.extend(present.id, seconds, endsAt);
+    const session = this.#runner.sessions.get(present.id);
+    if (row === undefined || session === undefined || session.ending !== undefined) throw notFound(idOrName);
+    this.#runner.limit(session, seconds);
+    session.row = { ...session.row, max_duration_seconds: seconds, ends_at: endsAt };
+    return this.#runner.view(row);
+  }
+
+  async delete(projectId: string, idOrName: string): Promise<void> {
+    const row = await this.#existing(projectId, idOrName);
+    const session = this.#runner.sessions.get(row.id);
+    // Not `done`: the kernel needs tens of milliseconds to tear down a sandbox.
+    if (session !== undefined) await this.#runner.end(session, "deleted").recorded;
+    else if (row.server_id === this.#parts.serverId)
+      await this.#parts.store.end(row.id, new Date().toISOString(), "instance_lost");
+    else throw this.#remember(row).toError();
+  }
+
+  /**
+   * Answers from memory for known sessions of other servers.
+   * @param projectId - `undefined` when a session token was checked instead of a key.
+   * @param includeEnded - also finds ended sessions, whose files remain on their server.
+   * @returns the row if this server has the session; {@link Elsewhere}; `undefined` if it does not exist.
+   */
+  async locate(
+    projectId: string | undefined,
+    idOrName: string,
+    includeEnded: boolean,
+  ): Promise<SessionRow | Elsewhere | undefined> {
+    const known = this.#knownElsewhere(projectId, idOrName);
+    if (known !== undefined) return known;
+    const row = await this.#parts.store.find(projectId, idOrName, includeEnded);
+    return row === undefined || row.server_id === this.#parts.serverId ? row : this.#remember(row);
+  }
+
+  /** The session may have ended, with its files here. @throws {ServiceError} 404; 503 when another server has it. */
+  async idHere(projectId: string | undefined, idOrName: string): Promise<string> {
+    const place = await this.locate(projectId, idOrName, true);
+    if (place instanceof Elsewhere) throw place.toError();
+    if (place === undefined) throw neverFound(idOrName);
+    return place.id;
+  }
+
+  /**
+   * Synchronous if `idOrName` is the id of a session that runs here.
+   * @param projectId - `undefined` when a session token was checked instead of a key; names are then not looked up.
+   * @returns {@link Elsewhere} when another server has the session.
+   * @throws {ServiceError} 404 when it does not exist or has ended; 409 `browser_not_running` while it starts.
+   */
+  instanceOf(projectId: string | undefined, idOrName: string): Instance | Promise<Instance | Elsewhere> {
+    const session = this.#runner.sessions.get(idOrName);
+    if (
+      session !== undefined &&
+      isSeen(session.row) &&
+      (projectId === undefined || session.row.project_id === projectId)
+    )
+      return this.#answering(session);
+    return this.#find(projectId, idOrName).then((found) =>
+      found instanceof Elsewhere ? found : this.#answering(found),
+    );
+  }
+
+  /** As {@link Sessions.instanceOf}. @throws {ServiceError} 503 when another server has the session. */
+  async instanceHere(projectId: string | undefined, idOrName: string): Promise<Instance> {
+    const found = await this.instanceOf(projectId, idOrName);
+    if (found instanceof Elsewhere) throw found.toError();
+    return found;
+  }
+
+  invocations(): ReadonlySet<string> {
+    return new Set([...this.#runner.sessions.values()].flatMap(({ row }) => row.invocation_id ?? []));
+  }
+
+  async endInvoked(id: string): Promise<void> {
+    const session = this.#runner.sessions.get(id);
+    if (session !== undefined) await this.#runner.end(session, "deleted").recorded;
+    else await this.#parts.store.end(id, new Date().toISOString(), "instance_lost");
+  }
+
+  view(row: SessionRow): SessionView {
+    return this.#runner.view(row);
+  }
+
+  count(): number {
+    return this.#runner.sessions.size;
+  }
+
+  isHere(id: string): boolean {
+    return this.#runner.sessions.has(id);
+  }
+
+  /**
+   * Waits up to a second after an instance closed a connection; `undefined` if the session goes on or runs elsewhere.
+   */
+  async endingOf(id: string): Promise<EndedReason | undefined> {
+    const session = this.#runner.sessions.get(id);
+    const reason = () => session?.ending?.reason;
+    if (session?.instance !== undefined && reason() === undefined)
+      await pTimeout(session.instance.ended, { milliseconds: endingTimeoutMs, fallback: () => undefined });
+    return reason();
+  }
+
+  /** Knows sessions of other servers only if they were located before. */
+  projectOf(id: string): string | undefined {
+    return this.#runner.sessions.get(id)?.row.project_id ?? this.#elsewhere.get(id)?.project_id;
+  }
+
+  liveFields(ids: readonly string[]): LiveFields[] {
+    return ids.flatMap((id) => {
+      const session = this.#runner.sessions.get(id);
+      return session === undefined
+        ? []
+        : [{ id, idleSinceMs: session.idleSinceMs, captured: namesOf(session.captured) }];
+    });
+  }
+
+  giveUp(): void {
+    this.#runner.giveUp();
+  }
+
+  /** Kills every session that has not ended, so that {@link Sessions.close} resolves soon. */
+  cut(): void {
+    this.#runner.cut();
+  }
+
+  /** Ends every session as `server_stopped` and starts no more. */
+  close(): Promise<void> {
+    return this.#runner.close();
+  }
+
+  #answering(session: RunningSession): Instance {
+    return answeringInstance(this.#runner.instanceOf(session), session);
+  }
+
+  #isEnding(id: string): boolean {
+    return this.#runner.sessions.get(id)?.ending !== undefined;
+  }
+
+  async #existing(projectId: string, idOrName: string): Promise<SessionRow> {
+    const row = await this.#parts.store.find(projectId, idOrName, false);
+    if (row === undefined || this.#isEnding(row.id)) throw notFound(idOrName);
+    return row;
+  }
+
+  async #sessionHere(projectId: string, id: string): Promise<RunningSession> {
+    const found = await this.#find(projectId, id);
+    if (found instanceof Elsewhere) throw found.toError();
+    return found;
+  }
+
+  async #find(projectId: string | undefined, idOrName: string): Promise<RunningSession | Elsewhere> {
+    const known = this.#knownElsewhere(projectId, idOrName);
+    if (known !== undefined) return known;
+    const row = await this.#parts.store.find(projectId, idOrName, true);
+    // Names are unique in a project only; without a project, only an id identifies a session.
+    if (row === undefined || (projectId === undefined && row.id !== idOrName)) throw notFound(idOrName);
+    if (row.ended_at !== null) throw hasEnded(row.id, row.ended_reason, row.ended_at);
+    const session = this.#runner.sessions.get(row.id);
+    if (session !== undefined) return session;
+    if (row.server_id === this.#parts.serverId) throw hasEnded(row.id, "instance_lost", null);
+    return this.#remember(row);
+  }
+
+  #knownElsewhere(projectId: string | undefined, id: string): Elsewhere | undefined {
+    const known = this.#elsewhere.get(id);
+    if (known === undefined || (projectId !== undefined && known.project_id !== projectId)) return undefined;
+    if (this.#parts.isPeer(known.server_id)) return new Elsewhere(known.id, known.server_id);
+    // That server is gone, so its sessions have ended and the database has their rows.
+    this.#elsewhere.delete(id);
+    return undefined;
+  }
+
+  #remember({ id, project_id, server_id }: SessionRow): Elsewhere {
+    this.#elsewhere.set(id, { id, project_id, server_id });
+    return new Elsewhere(id, server_id);
+  }
+}
+
+export function neverFound(idOrName: string): ServiceError {
+  return new ServiceError(404, "not_found", `Browser ${idOrName} was not found in this project, running or ended.`, {
+    hint: "Ended sessions are found by their id only.",
+  });
+}
+
+function endOf(seconds: number | undefined): Pick<SessionRow, "max_duration_seconds" | "ends_at"> {
+  return seconds === undefined
+    ? { max_duration_seconds: null, ends_at: null }
+    : { max_duration_seconds: seconds, ends_at: new Date(Date.now() + seconds * 1000).toISOString() };
+}

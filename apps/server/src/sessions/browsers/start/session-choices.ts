@@ -1,0 +1,120 @@
+import type { Placement } from "@shoal/placement";
+import type { CreateBrowser, UpdateBrowser } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import type { Extensions } from "../../../resources/extensions/extensions.ts";
+import type { ChosenProxy, Proxies } from "../../../resources/proxies/proxies.ts";
+import type { TelemetryDestinations } from "../../../resources/telemetry-destinations/destinations.ts";
+import { chooseDestination } from "../../telemetry/export/choice.ts";
+import { refuseAuthorities, refuseUnable } from "../options/possible-options.ts";
+import { memoryText, refuseMemory } from "../options/session-memory.ts";
+import { optionsOf } from "../options/session-options.ts";
+import { effectiveViewport } from "../options/viewport.ts";
+import type { PooledRequest } from "../running-session.ts";
+import type { SessionRules } from "../session-runner.ts";
+import type { ChosenProfile, SessionProfiles } from "../session-profiles.ts";
+import type { SessionRow } from "../session-store.ts";
+
+export const defaultViewport = { width: 1920, height: 1080 };
+
+export interface SessionChoicesParts {
+  readonly placement: Pick<Placement, "abilities" | "kind" | "memory">;
+  readonly proxies: Pick<Proxies, "choose">;
+  readonly profiles: Pick<SessionProfiles, "choose">;
+  readonly extensions: Pick<Extensions, "choose">;
+  readonly destinations: Pick<TelemetryDestinations, "choose">;
+  readonly serverId: string;
+  readonly region: string;
+  readonly rules: SessionRules;
+}
+
+/** Resolves the proxies, profiles, extensions and destinations that a request names, before anything starts. */
+export class SessionChoices {
+  readonly #parts: SessionChoicesParts;
+
+  constructor(parts: SessionChoicesParts) {
+    this.#parts = parts;
+  }
+
+  refuseUnable(request: Parameters<typeof refuseUnable>[0]): void {
+    const { placement, rules } = this.#parts;
+    refuseUnable(request, placement.abilities);
+    refuseMemory(request, placement.memory, rules.maxMemoryBytes);
+  }
+
+  /** @returns `undefined` if the request does not mention a proxy, `null` if it removes the proxy. */
+  async proxy(
+    projectId: string,
+    { proxy, proxy_id }: Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id">,
+    sessionId: string,
+  ): Promise<Partial<ChosenProxy> | null | undefined> {
+    // Without a default proxy, both modes mean the same.
+    if (proxy?.mode !== undefined) return { shown: { mode: proxy.mode } };
+    if (proxy === undefined && (proxy_id === null || proxy_id === "")) return null;
+    const wanted = proxy ?? (proxy_id === undefined || proxy_id === null ? undefined : { id: proxy_id });
+    if (wanted === undefined) return undefined;
+    const chosen = await this.#parts.proxies.choose(projectId, wanted, sessionId);
+    if (chosen.upstream.authorities !== undefined) refuseAuthorities({ proxy }, this.#parts.placement.abilities);
+    return chosen;
+  }
+
+  async extensions(
+    projectId: string,
+    { extensions }: Pick<PooledRequest, "extensions">,
+  ): Promise<{ readonly extension_ids?: readonly string[] }> {
+    return extensions === undefined || extensions.length === 0
+      ? {}
+      : { extension_ids: await this.#parts.extensions.choose(projectId, extensions) };
+  }
+
+  profile(projectId: string, request: Parameters<SessionProfiles["choose"]>[1]): Promise<ChosenProfile> {
+    return this.#parts.profiles.choose(projectId, request);
+  }
+
+  destination(
+    projectId: string,
+    request: PooledRequest["telemetry"],
+    current: string | null,
+  ): ReturnType<typeof chooseDestination> {
+    return chooseDestination(this.#parts.destinations, projectId, request, current);
+  }
+
+  row(
+    id: string,
+    projectId: string,
+    request: PooledRequest & Pick<z.output<typeof CreateBrowser>, "memory">,
+  ): SessionRow {
+    const { placement, region, rules, serverId } = this.#parts;
+    const headless = request.headless !== false;
+    return {
+      id,
+      project_id: projectId,
+      name: null,
+      tags: {},
+      placement: placement.kind,
+      server_id: serverId,
+      created_at: new Date().toISOString(),
+      timeout_seconds: rules.idleTimeoutSeconds,
+      headless,
+      stealth: request.stealth === true,
+      viewport: effectiveViewport(request.viewport ?? defaultViewport, headless),
+      start_url: request.start_url ?? null,
+      proxy: null,
+      pool_id: null,
+      pool_name: null,
+      pool_state: null,
+      profile_id: request.profile_id ?? null,
+      profile_version: null,
+      profile_save_changes: false,
+      browser_restarts: 0,
+      telemetry_destination_id: request.telemetry_destination_id ?? null,
+      invocation_id: null,
+      max_duration_seconds: null,
+      ends_at: null,
+      options: optionsOf(request),
+      region,
+      memory: request.memory ?? memoryText(placement.memory.usualBytes),
+      ended_at: null,
+      ended_reason: null,
+    };
+  }
+}

@@ -1,0 +1,239 @@
+import { browserHasProfile } from "@shoal/contract/refusals";
+import type { AssignInstance } from "@shoal/instance";
+import {
+  assignInstance,
+  type Instance,
+  InstanceRefusal,
+  type Placement,
+  type SessionSurroundings,
+} from "@shoal/placement";
+import { ServiceError } from "@shoal/router";
+import { isForeignKeyViolation, isUniqueViolation } from "../../../storage/errors/database-errors.ts";
+import type { Log } from "../../../observability/log/log.ts";
+import type { Extensions } from "../../../resources/extensions/extensions.ts";
+import type { ChosenProxy } from "../../../resources/proxies/proxies.ts";
+import { namesOf } from "../../telemetry/categories.ts";
+import { explainDestination } from "../../telemetry/export/choice.ts";
+import type { TelemetryStore } from "../../telemetry/telemetry-store.ts";
+import { bytesOfMemory } from "../options/session-memory.ts";
+import { launchOf } from "../options/session-options.ts";
+import type { RunningSession } from "../running-session.ts";
+import { nameTaken } from "../session-errors.ts";
+import type { ChosenProfile, SessionProfiles } from "../session-profiles.ts";
+import type { SessionRules, SessionRunner } from "../session-runner.ts";
+import type { SessionRow, SessionStore } from "../session-store.ts";
+import type { SessionTelemetry } from "../session-telemetry.ts";
+import { explainStart } from "./explain-start.ts";
+import type { ProfileLoad } from "./profile-load.ts";
+import { defaultViewport } from "./session-choices.ts";
+
+const startTimeoutMs = 60_000;
+const noProfile = { profile_id: null, profile_version: null, profile_save_changes: false };
+
+export interface SessionStarterParts {
+  readonly runner: SessionRunner;
+  readonly sessionTelemetry: SessionTelemetry;
+  readonly store: SessionStore;
+  readonly placement: Pick<Placement, "acquire">;
+  readonly profiles: SessionProfiles;
+  readonly extensions: Pick<Extensions, "open">;
+  readonly telemetry: TelemetryStore;
+  readonly rules: SessionRules;
+  readonly log: Log;
+}
+
+export class SessionStarter {
+  readonly #parts: SessionStarterParts;
+
+  constructor(parts: SessionStarterParts) {
+    this.#parts = parts;
+  }
+
+  /** If the row or the start fails, neither remains. @param isStored - the row exists already. */
+  async start(
+    session: RunningSession,
+    chosen: Partial<ChosenProxy> | undefined,
+    signal: AbortSignal,
+    isStored = false,
+  ): Promise<void> {
+    const { row, abort } = session;
+    const stored = isStored ? Promise.resolve() : this.#insert(row);
+    // A taken name must not cost a browser. Without a name, both run concurrently.
+    if (row.name !== null || row.profile_id !== null) await stored;
+    const [storing, acquiring] = await Promise.allSettled([
+      stored.catch((error: unknown) => {
+        abort.abort(error);
+        throw error;
+      }),
+      this.#acquire(
+        session,
+        chosen?.upstream,
+        AbortSignal.any([signal, abort.signal, AbortSignal.timeout(startTimeoutMs)]),
+      ),
+    ]);
+    if (storing.status === "fulfilled" && acquiring.status === "fulfilled" && !abort.signal.aborted) {
+      this.#begin(session, acquiring.value);
+      return;
+    }
+    if (acquiring.status === "fulfilled") await acquiring.value.stop();
+    if (storing.status === "rejected") throw storing.reason;
+    const { log, runner, store } = this.#parts;
+    if (session.ending === undefined) await runner.persist(session, () => store.remove(row.id));
+    if (abort.signal.aborted) throw abort.signal.reason;
+    throw explainStart(acquiring.status === "rejected" ? acquiring.reason : undefined, row.id, log);
+  }
+
+  /** Synchronous, so that a caller that ends the session from now on finds its instance. */
+  #begin(session: RunningSession, instance: Instance): void {
+    const { log, runner, sessionTelemetry, telemetry } = this.#parts;
+    const { id, project_id } = session.row;
+    session.instance = instance;
+    session.idleSinceMs = Date.now();
+    runner.follow(session, instance);
+    if (session.captured !== undefined) session.collector = telemetry.collect(id, instance);
+    sessionTelemetry.send(session);
+    this.#keepProfile(session, instance);
+    log.info({ session_id: id, project_id, pid: instance.pid }, "session started");
+  }
+
+  async #insert(row: SessionRow): Promise<void> {
+    try {
+      await this.#parts.store.insert(row, this.#parts.rules.limits);
+    } catch (error) {
+      const explained = await this.explainProfile(row.profile_id, explainDestination(error));
+      if (explained !== error) throw explained;
+      throw row.name !== null && isUniqueViolation(error) ? nameTaken(row.name) : error;
+    }
+  }
+
+  async #acquire(
+    session: RunningSession,
+    upstream: ChosenProxy["upstream"] | undefined,
+    signal: AbortSignal,
+  ): Promise<Instance> {
+    const { placement, profiles, store } = this.#parts;
+    const { row } = session;
+    const load = await profiles.load(row);
+    const instance = await placement
+      .acquire(this.#assignment(session, upstream), signal, this.#surroundings(row, upstream, load))
+      .catch((error: unknown) => {
+        throw explainFiles(error, load);
+      });
+    if (load === undefined) return instance;
+    try {
+      session.row = { ...row, profile_version: load.version };
+      await store.setProfile(row.id, session.row);
+      return instance;
+    } catch (error) {
+      await instance.stop();
+      throw error;
+    }
+  }
+
+  #assignment({ captured, row }: RunningSession, upstream: ChosenProxy["upstream"] | undefined): AssignInstance {
+    const launch = launchOf(row);
+    return {
+      session_id: row.id,
+      timeout_seconds: row.timeout_seconds,
+      viewport: row.viewport ?? defaultViewport,
+      ...(launch && { launch }),
+      ...(row.profile_save_changes && { saves_profile: true }),
+      ...(upstream?.authorities !== undefined && { authorities: upstream.authorities }),
+      ...(captured !== undefined && { telemetry: namesOf(captured) }),
+      ...(row.start_url !== null && { start_url: row.start_url }),
+    };
+  }
+
+  #surroundings(
+    { options, project_id: project }: SessionRow,
+    upstream: ChosenProxy["upstream"] | undefined,
+    load: ProfileLoad | undefined,
+  ): SessionSurroundings {
+    const { chrome_policy: policies, extensions: ids = [], memory, private_hosts: privateHosts } = options;
+    const extensions = ids.map((id) => () => this.#parts.extensions.open(project, id));
+    return {
+      project,
+      upstream,
+      policies,
+      privateHosts,
+      memoryBytes: memory && bytesOfMemory(memory),
+      ...((load !== undefined || extensions.length > 0) && {
+        files: { extensions, profile: load && (() => load.open()) },
+      }),
+    };
+  }
+
+  #keepProfile(session: RunningSession, instance: Instance): void {
+    if (session.row.profile_id === null || !session.row.profile_save_changes) return;
+    session.stopKeeping = this.#parts.profiles.keep(
+      () => session.row,
+      instance,
+      () => session.idleSinceMs,
+    );
+  }
+
+  /**
+   * Restarts the browser. @returns `undefined` when the session has just ended.
+   * @throws {ServiceError} 409 when the session has a profile, or the profile has another writer.
+   */
+  async adoptProfile(session: RunningSession, profile: ChosenProfile): Promise<SessionRow | undefined> {
+    const { profiles, runner, store } = this.#parts;
+    const instance = runner.instanceOf(session);
+    const { id, profile_id: present, timeout_seconds } = session.row;
+    if (present !== null) throw hasProfile(id, present);
+    const signal = AbortSignal.any([session.abort.signal, AbortSignal.timeout(startTimeoutMs)]);
+    try {
+      if ((await store.setProfile(id, { ...profile, profile_version: null })) === undefined) return undefined;
+    } catch (error) {
+      throw await this.explainProfile(profile.profile_id, error);
+    }
+    session.row = { ...session.row, ...profile };
+    try {
+      const load = await profiles.load(session.row);
+      const saves = profile.profile_save_changes && { saves_profile: true };
+      if (load !== undefined || saves !== false)
+        await assignInstance(
+          instance,
+          { session_id: id, timeout_seconds, ...saves },
+          { signal, files: { profile: load && (() => load.open()) } },
+        ).catch((error: unknown) => {
+          throw load?.explain(error) ?? error;
+        });
+      session.row = { ...session.row, profile_version: load?.version ?? null };
+    } catch (error) {
+      session.row = { ...session.row, ...noProfile };
+      await runner.persist(session, async () => {
+        await store.setProfile(id, noProfile);
+      });
+      throw error;
+    }
+    this.#keepProfile(session, instance);
+    return store.setProfile(id, session.row);
+  }
+
+  /** Translates a database error about a session's profile; returns any other error unchanged. */
+  async explainProfile(profileId: string | null, error: unknown): Promise<unknown> {
+    if (profileId !== null && isUniqueViolation(error, "sessions_profile_writer"))
+      return this.#parts.profiles.explainWriter(profileId);
+    return profileId !== null && isForeignKeyViolation(error)
+      ? new ServiceError(404, "not_found", `Profile ${profileId} was deleted meanwhile.`)
+      : error;
+  }
+}
+
+export function hasProfile(sessionId: string, profileId: string): ServiceError {
+  return ServiceError.of(browserHasProfile(sessionId, profileId));
+}
+
+/** Explains why the instance did not take a file; returns other errors unchanged. */
+function explainFiles(error: unknown, load: ProfileLoad | undefined): unknown {
+  if (load?.isCauseOf(error) === true) return load.explain(error);
+  if (!(error instanceof InstanceRefusal) || error.field !== "extensions") return error;
+  const { hint, limit, problem } = error;
+  return new ServiceError(400, "bad_request", `the browser of the session rejected them: ${problem}`, {
+    field: "body.extensions",
+    limit,
+    hint,
+    cause: error,
+  });
+}

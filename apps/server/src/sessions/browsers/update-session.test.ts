@@ -1,0 +1,170 @@
+import { Browser, Profile } from "@shoal/schemas";
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connectCdp } from "../../testing/cdp-client.ts";
+import { startTestServer, type TestReply, type TestServer } from "../../testing/test-server.ts";
+
+let server: TestServer;
+let id: string;
+let session: Browser;
+
+async function create(body: object): Promise<Browser> {
+  const { body: browser, status } = await server.request("POST", "/browsers", {
+    body: { timeout_seconds: 3600, ...body },
+  });
+  expect(status, JSON.stringify(browser)).toBe(200);
+  return Browser.parse(browser);
+}
+
+/** Creates a profile with state, and a way to corrupt that state. */
+async function profileWithState(name: string): Promise<{ spoil(): void }> {
+  Profile.parse((await server.request("POST", "/profiles", { body: { name } })).body);
+  const folder = join(server.dataDir, "blobs");
+  mkdirSync(folder, { recursive: true });
+  const files = () =>
+    new Set(
+      readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) =>
+        statSync(join(folder, path)).isFile(),
+      ),
+    );
+  const before = files();
+  const cookie = {
+    name: "a",
+    value: "b",
+    domain: "site.example",
+    path: "/",
+    expires: -1,
+    httpOnly: false,
+    secure: false,
+    sameSite: "Lax",
+  };
+  expect(
+    (await server.request("PUT", `/profiles/${name}/storage_state`, { body: { cookies: [cookie], origins: [] } }))
+      .status,
+  ).toBe(200);
+  const made = [...files()].filter((path) => !before.has(path));
+  return {
+    spoil() {
+      for (const path of made) writeFileSync(join(folder, path), "other content");
+    },
+  };
+}
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await server.request("POST", "/profiles", { body: { name: "held" } });
+  await create({ name: "taken", profile: { name: "held", save_changes: true } });
+  session = await create({
+    name: "mine",
+    tags: { team: "a" },
+    viewport: { width: 800, height: 600 },
+    telemetry: { browser: { console: { enabled: true } } },
+  });
+  id = session.session_id;
+}, 60_000);
+afterAll(() => server.close());
+
+const patch = (body: object): Promise<TestReply> => server.request("PATCH", `/browsers/${id}`, { body });
+
+/** Returns the visible state of the session, as the API and the browser show it. */
+async function seen() {
+  const { name, tags, viewport, profile, telemetry, proxy } = Browser.parse(
+    (await server.request("GET", `/browsers/${id}`)).body,
+  );
+  const client = await connectCdp(session.cdp_ws_url);
+  try {
+    const { targetInfos } = (await client.send("Target.getTargets")) as {
+      targetInfos: readonly { targetId: string; type: string }[];
+    };
+    const page = targetInfos.find(({ type }) => type === "page");
+    const { sessionId } = (await client.send("Target.attachToTarget", { targetId: page?.targetId, flatten: true })) as {
+      sessionId: string;
+    };
+    const { result } = (await client.send(
+      "Runtime.evaluate",
+      { expression: "[innerWidth, innerHeight]", returnByValue: true },
+      sessionId,
+    )) as {
+      result: { value: unknown };
+    };
+    return { name, tags, viewport, profile, telemetry, proxy, inside: result.value };
+  } finally {
+    client.close();
+    await client.closed;
+  }
+}
+
+describe("a change that is refused changes nothing", () => {
+  let before: Awaited<ReturnType<typeof seen>>;
+  beforeEach(async () => {
+    before = await seen();
+    expect(before).toMatchObject({ name: "mine", tags: { team: "a" }, inside: [800, 600] });
+  });
+
+  const others = {
+    tags: { team: "b" },
+    viewport: { width: 1000, height: 700 },
+    telemetry: { browser: { network: { enabled: true } } },
+  };
+  it.each([
+    ["a taken name", { ...others, name: "taken" }, 409, "name_taken"],
+    [
+      "a profile that another session writes to",
+      { ...others, name: "new", profile: { name: "held", save_changes: true } },
+      409,
+      "profile_in_use",
+    ],
+    ["a missing profile", { ...others, name: "new", profile: { name: "missing" } }, 404, "not_found"],
+    ["a missing proxy", { ...others, name: "new", proxy: { id: "missing" } }, 404, "not_found"],
+    [
+      "a missing telemetry destination",
+      { ...others, name: "new", telemetry: { export: { otlp: { destination: { name: "missing" } } } } },
+      404,
+      "not_found",
+    ],
+  ])("%s", async (_what, body, status, code) => {
+    expect(await patch(body)).toMatchObject({ status, body: { code } });
+    expect(await seen()).toEqual(before);
+  });
+
+  it("a viewport during a recording", async () => {
+    const { body } = await server.request("POST", `/browsers/${id}/replays`, { body: {} });
+    const { replay_id } = body as { replay_id: string };
+    expect(await patch({ ...others, name: "new" })).toMatchObject({ status: 409 });
+    expect(await seen()).toEqual(before);
+    expect((await server.request("POST", `/browsers/${id}/replays/${replay_id}/stop`)).status).toBe(200);
+  });
+
+  it("a profile whose state cannot be loaded, after all other changes have taken effect", async () => {
+    const spoilt = await profileWithState("spoilt");
+    spoilt.spoil();
+    const { status } = await patch({ ...others, name: "new", profile: { name: "spoilt", save_changes: true } });
+    expect(status).toBe(500);
+    expect(await seen()).toEqual(before);
+    expect((await server.request("DELETE", "/profiles/spoilt")).status).toBe(204);
+  });
+});
+
+it("applies every field of an accepted change, one change at a time", async () => {
+  await profileWithState("good");
+  const [first, second] = await Promise.all([
+    patch({ name: "one", tags: { turn: "1" } }),
+    patch({ name: "two", viewport: { width: 900, height: 500 }, profile: { name: "good" } }),
+  ]);
+  expect([first.status, second.status]).toEqual([200, 200]);
+  const last = (await seen()).name;
+  // Requests on two connections arrive in either order.
+  expect(["one", "two"]).toContain(last);
+  expect(await seen()).toMatchObject({
+    tags: { turn: "1" },
+    viewport: { width: 900, height: 500 },
+    profile: { name: "good" },
+    inside: [900, 500],
+  });
+  expect(await patch({ name: "three", profile: { name: "held" } })).toMatchObject({
+    status: 409,
+    body: { code: "conflict" },
+  });
+  expect(await seen()).toMatchObject({ name: last });
+});

@@ -1,0 +1,196 @@
+import type { Instance } from "@shoal/placement";
+import { KeyedMutex } from "@shoal/primitives";
+import type { UpdateBrowser } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import { Elsewhere } from "../../cluster/elsewhere.ts";
+import type { Log } from "../../observability/log/log.ts";
+import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
+import type { ReplayStore } from "../replays/replay-store.ts";
+import { selectCategories } from "../telemetry/categories.ts";
+import { explainDestination } from "../telemetry/export/choice.ts";
+import { answeringInstance } from "./answering-instance.ts";
+import { changeProxy } from "./change-proxy.ts";
+import { applyPolicies } from "./options/chrome-policy.ts";
+import type { SessionOptions } from "./options/session-options.ts";
+import { changeViewport, effectiveViewport } from "./options/viewport.ts";
+import type { RunningSession, SessionView } from "./running-session.ts";
+import { nameTaken, notFound, refuseImpossible } from "./session-errors.ts";
+import type { SessionRunner } from "./session-runner.ts";
+import type { SessionChanges, SessionRow, SessionStore } from "./session-store.ts";
+import type { SessionTelemetry } from "./session-telemetry.ts";
+import { defaultViewport, type SessionChoices } from "./start/session-choices.ts";
+import { hasProfile, type SessionStarter } from "./start/session-starter.ts";
+
+type Request = z.output<typeof UpdateBrowser>;
+
+export interface SessionUpdatesParts {
+  readonly runner: SessionRunner;
+  readonly choices: SessionChoices;
+  readonly starter: SessionStarter;
+  readonly sessionTelemetry: SessionTelemetry;
+  readonly store: Pick<SessionStore, "update">;
+  readonly replays: Pick<ReplayStore, "keep" | "noteStop">;
+  readonly existing: (projectId: string, idOrName: string) => Promise<SessionRow>;
+  readonly log: Log;
+}
+
+interface Plan {
+  readonly changes: SessionChanges;
+  readonly chosen: Awaited<ReturnType<SessionChoices["proxy"]>>;
+  readonly options: SessionOptions | undefined;
+  readonly profile: Awaited<ReturnType<SessionChoices["profile"]>> | undefined;
+  /** Present if the update changes the instance. */
+  readonly running: { readonly session: RunningSession; readonly instance: Instance } | undefined;
+  readonly viewport: ReturnType<typeof effectiveViewport> | undefined;
+}
+
+export class SessionUpdates {
+  readonly #parts: SessionUpdatesParts;
+  /** By session, not by instance: each request has its own wrapper of the instance. */
+  readonly #changing = new KeyedMutex<string>();
+
+  constructor(parts: SessionUpdatesParts) {
+    this.#parts = parts;
+  }
+
+  /** Applies every field of a request, or none. */
+  async update(projectId: string, idOrName: string, request: Request): Promise<SessionView> {
+    this.#parts.choices.refuseUnable({ chrome_policy: request.chrome_policy });
+    refuseImpossible({ viewport: request.viewport });
+    const { id } = await this.#parts.existing(projectId, idOrName);
+    return this.#changing.run(id, async () => this.#change(await this.#parts.existing(projectId, id), request));
+  }
+
+  async settled(id: string): Promise<void> {
+    await this.#changing.run(id, () => undefined);
+  }
+
+  async #change(present: SessionRow, request: Request): Promise<SessionView> {
+    const { runner } = this.#parts;
+    const plan = await this.#plan(present, request);
+    const { changes, running } = plan;
+    const isStored = Object.keys(changes).length > 0;
+    if (!isStored && running === undefined) return runner.view(present);
+    let row = isStored ? await this.#write(present, changes) : present;
+    if (running !== undefined) row = await this.#apply({ present, row, request }, plan, running);
+    runner.rename(row);
+    return runner.view(row);
+  }
+
+  /** Checks everything that can fail without a change. */
+  async #plan(present: SessionRow, request: Request): Promise<Plan> {
+    const { choices, runner } = this.#parts;
+    const { id, project_id } = present;
+    const [profile, chosen] = await Promise.all([
+      request.profile && choices.profile(project_id, request.profile),
+      choices.proxy(project_id, request, id),
+    ]);
+    if (profile && present.profile_id !== null) throw hasProfile(id, present.profile_id);
+    const options = optionsWith(request.chrome_policy, present.options);
+    let running: Plan["running"];
+    if (chosen !== undefined || options !== undefined || profile || request.telemetry || request.viewport) {
+      const session = runner.sessions.get(id);
+      if (session === undefined) throw new Elsewhere(id, present.server_id).toError();
+      running = { session, instance: answeringInstance(runner.instanceOf(session), session) };
+    }
+    if (request.telemetry) selectCategories(request.telemetry, running?.session.captured);
+    const destination = await choices.destination(project_id, request.telemetry, present.telemetry_destination_id);
+    const name = request.name === "" ? null : request.name;
+    const viewport = request.viewport && effectiveViewport(request.viewport, present.headless);
+    const changes: SessionChanges = {
+      ...(name !== undefined && { name }),
+      ...(request.tags && { tags: request.tags }),
+      ...(chosen !== undefined && { proxy: chosen?.shown ?? null }),
+      ...(options && { options }),
+      ...(viewport && { viewport }),
+      ...(destination !== present.telemetry_destination_id && { telemetry_destination_id: destination }),
+      ...(profile && { ...profile, profile_version: null }),
+    };
+    return { changes, chosen, options, profile, running, viewport };
+  }
+
+  /** First, because a taken name or profile is refused here. */
+  async #write(present: SessionRow, changes: SessionChanges): Promise<SessionRow> {
+    const { starter, store } = this.#parts;
+    try {
+      const row = await store.update(present.id, changes);
+      if (row !== undefined) return row;
+    } catch (error) {
+      const explained = await starter.explainProfile(changes.profile_id ?? null, explainDestination(error));
+      if (explained !== error) throw explained;
+      throw typeof changes.name === "string" && isUniqueViolation(error) ? nameTaken(changes.name) : error;
+    }
+    throw notFound(present.id);
+  }
+
+  /** Changes the instance; reverts everything, and the row, if one step fails. */
+  async #apply(
+    { present, row, request }: { readonly present: SessionRow; readonly row: SessionRow; readonly request: Request },
+    { changes, chosen, options, profile, viewport }: Plan,
+    { instance, session }: NonNullable<Plan["running"]>,
+  ): Promise<SessionRow> {
+    const { id } = present;
+    const undo: (() => Promise<unknown>)[] = [];
+    try {
+      if (viewport) {
+        await this.#resize(present, instance, viewport, request.viewport?.force);
+        undo.push(() => this.#resize(present, instance, present.viewport ?? defaultViewport, true));
+      }
+      if (request.telemetry) undo.push(await this.#parts.sessionTelemetry.change(present, request.telemetry));
+      if (options) {
+        // Before the change: policies that the browser refused would apply at its next start.
+        undo.push(() => applyPolicies(instance, present.options.chrome_policy ?? {}));
+        await applyPolicies(instance, options.chrome_policy ?? {});
+      }
+      if (chosen !== undefined) {
+        const { upstream } = instance;
+        const of = { id, timeoutSeconds: present.timeout_seconds };
+        await changeProxy(instance, of, chosen?.upstream);
+        undo.push(() => changeProxy(instance, of, upstream));
+      }
+      // Last: a loaded profile cannot be removed from a browser.
+      if (!profile) return row;
+      const adopted = await this.#parts.starter.adoptProfile(session, profile);
+      if (adopted === undefined) throw notFound(id);
+      return adopted;
+    } catch (error) {
+      for (const step of [...undo.reverse(), () => this.#parts.store.update(id, before(present, changes))]) {
+        await step().catch((failure: unknown) => {
+          this.#parts.log.warn({ session_id: id, err: failure }, "a failed change of a session could not be reverted");
+        });
+      }
+      throw error;
+    }
+  }
+
+  async #resize(
+    { id, project_id: projectId }: SessionRow,
+    instance: Instance,
+    viewport: Parameters<typeof changeViewport>[1],
+    force: boolean | undefined,
+  ): Promise<void> {
+    const { log, replays } = this.#parts;
+    const begun = await changeViewport(instance, viewport, force);
+    if (begun.length > 0) replays.noteStop(id);
+    for (const replay of begun)
+      await replays.keep({ id, projectId }, instance, replay).catch((error: unknown) => {
+        log.warn(
+          { session_id: id, replay_id: replay.replay_id, err: error },
+          "a recording could not continue after a change of the viewport",
+        );
+      });
+  }
+}
+
+function optionsWith(
+  policies: Request["chrome_policy"],
+  { chrome_policy: present, ...others }: SessionOptions,
+): SessionOptions | undefined {
+  if (policies === undefined) return undefined;
+  if (Object.keys(policies).length > 0) return { ...others, chrome_policy: policies };
+  return present === undefined ? undefined : others;
+}
+
+function before(row: SessionRow, changes: SessionChanges): SessionChanges {
+  return Object.fromEntries(Object.keys(changes).map((column) => [column, row[column as keyof SessionChanges]]));
+}

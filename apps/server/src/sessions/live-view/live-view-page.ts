@@ -1,0 +1,81 @@
+import { liveViewPagePath } from "@shoal/instance";
+import { ServiceError } from "@shoal/router";
+import type { FastifyInstance } from "fastify";
+import { readFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import type { IssuingKeys } from "../../http/auth/issuing-keys.ts";
+import { type HtmlPage, htmlPage, refusalPage, sendPage } from "../../http/html-page.ts";
+import type { LiveViewAddresses } from "./live-view-address.ts";
+
+export interface LiveViewParts {
+  readonly addresses: LiveViewAddresses;
+  readonly issuingKeys: IssuingKeys;
+  readonly store: {
+    find(
+      projectId: undefined,
+      id: string,
+      includeEnded: true,
+    ): Promise<{ readonly ended_at: string | null; readonly ended_reason: string | null } | undefined>;
+  };
+  /** Sites that may embed the page, as in CSP `frame-ancestors`; empty = none. */
+  readonly frameAncestors: readonly string[];
+  readonly onRefused: (request: IncomingMessage) => void;
+}
+
+const endings: Readonly<Record<string, string>> = {
+  deleted: "It was deleted.",
+  timeout: "It was idle for its timeout.",
+  browser_crashed: "Its browser crashed twice.",
+  instance_lost: "Its process was lost.",
+  server_stopped: "The service was stopped.",
+};
+
+export function serveLiveView(
+  app: FastifyInstance,
+  { addresses, issuingKeys, store, frameAncestors, onRefused }: LiveViewParts,
+): void {
+  let loaded: HtmlPage | undefined;
+
+  async function stateOf(
+    request: IncomingMessage,
+    token: string,
+  ): Promise<{ readonly state: "running" } | { readonly state: "ended"; readonly ended_reason: string | null }> {
+    let sessionId: string;
+    try {
+      const access = addresses.open(token);
+      await issuingKeys.require(access.keyId);
+      ({ sessionId } = access);
+    } catch (error) {
+      if (ServiceError.isInstance(error)) onRefused(request);
+      throw error;
+    }
+    const row = await store.find(undefined, sessionId, true);
+    return row?.ended_at !== null ? { state: "ended", ended_reason: row?.ended_reason ?? null } : { state: "running" };
+  }
+
+  app.get<{ Params: { token: string } }>("/browser/live/:token", { exposeHeadRoute: false }, async (request, reply) => {
+    try {
+      const state = await stateOf(request.raw, request.params.token);
+      if (state.state === "ended")
+        sendPage(
+          reply,
+          404,
+          refusalPage("The session has ended", endings[state.ended_reason ?? ""] ?? "Start a new session."),
+          frameAncestors,
+        );
+      else sendPage(reply, 200, (loaded ??= htmlPage(readFileSync(liveViewPagePath, "utf8"))), frameAncestors);
+    } catch (error) {
+      if (!ServiceError.isInstance(error)) throw error;
+      sendPage(reply, error.status, refusalPage("This link is invalid or has expired", error.message), frameAncestors);
+    }
+    return reply;
+  });
+  app.get<{ Params: { token: string } }>(
+    "/browser/live/:token/state",
+    { exposeHeadRoute: false },
+    async (request, reply) => {
+      void reply.header("cache-control", "no-store");
+      return stateOf(request.raw, request.params.token);
+    },
+  );
+}

@@ -1,0 +1,31 @@
+import type { OperationsOf } from "@shoal/contract";
+import type { Handlers } from "@shoal/router";
+import type { Access } from "../../http/auth/access.ts";
+import { type SessionSigner, toBrowser } from "../browsers/handlers.ts";
+import { RegionElsewhere } from "../../cluster/elsewhere.ts";
+import type { Regions } from "../../cluster/regions.ts";
+import type { BrowserPools } from "./pools.ts";
+
+export function browserPoolHandlers(
+  pools: BrowserPools,
+  signer: SessionSigner,
+  regions: Pick<Regions, "answer">,
+): Handlers<OperationsOf<"browserPools">, Access> {
+  return {
+    createBrowserPool: (call) => regions.answer(call, () => pools.create(call.context.projectId, call.body)),
+    listBrowserPools: ({ query, context }) => pools.list(context.projectId, query),
+    getBrowserPool: ({ params, context }) => pools.get(context.projectId, params.id_or_name),
+    updateBrowserPool: ({ params, body, context }) => pools.update(context.projectId, params.id_or_name, body),
+    deleteBrowserPool: ({ params, body, context }) => pools.delete(context.projectId, params.id_or_name, body.force),
+    acquireBrowser(call) {
+      const { params, body, context, signal } = call;
+      const acquire = async () => {
+        const view = await pools.acquire(context.projectId, params.id_or_name, body, signal);
+        return view instanceof RegionElsewhere ? view : view && toBrowser(view, context, signer);
+      };
+      return regions.answer(call, acquire, pools.closing);
+    },
+    releaseBrowser: ({ params, body, context }) => pools.release(context.projectId, params.id_or_name, body),
+    flushBrowserPool: ({ params, context }) => pools.flush(context.projectId, params.id_or_name),
+  };
+}

@@ -1,0 +1,199 @@
+import type { BrowserPool, BrowserPoolConfig, CreateBrowserPool, UpdateBrowserPool } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import { badField } from "../../http/bad-field.ts";
+import type { PooledRequest } from "../browsers/running-session.ts";
+import type { Sessions } from "../browsers/sessions.ts";
+import { selectCategories, shownCategories, shownExport } from "../telemetry/categories.ts";
+import type { CountedPool, PoolConfig } from "./pool-row.ts";
+
+type Create = z.output<typeof CreateBrowserPool>;
+type Update = z.output<typeof UpdateBrowserPool>;
+
+function asSession({ profile, ...body }: Create | Update): Parameters<Sessions["pooled"]["check"]>[1] {
+  return {
+    ...(body.proxy_id !== undefined && { proxy_id: body.proxy_id }),
+    ...(body.start_url !== undefined && { start_url: body.start_url }),
+    ...(body.telemetry !== undefined && { telemetry: body.telemetry }),
+    ...(body.viewport !== undefined && { viewport: body.viewport }),
+    ...(body.network !== undefined && { network: body.network }),
+    ...(body.extensions !== undefined && { extensions: body.extensions }),
+    ...(body.chrome_policy !== undefined && { chrome_policy: body.chrome_policy }),
+    ...(body.headless !== undefined && { headless: body.headless }),
+    ...(body.stealth !== undefined && { stealth: body.stealth }),
+    ...(body.kiosk_mode !== undefined && { kiosk_mode: body.kiosk_mode }),
+    // `{ "id": "" }` detaches the profile.
+    ...(profile !== undefined && profile.id !== "" && { profile: { ...profile, save_changes: false } }),
+  };
+}
+
+type Found = Pick<PooledRequest, "extension_ids" | "profile_id" | "telemetry_destination_id">;
+
+function profileOf(
+  body: Create | Update,
+  found: Found,
+  before?: PoolConfig,
+): Pick<PoolConfig, "profile" | "profile_id" | "refresh_on_profile_update"> {
+  const { profile, refresh_on_profile_update: refresh } = body;
+  if (profile === undefined)
+    return before?.profile_id === undefined
+      ? {}
+      : {
+          profile: before.profile,
+          profile_id: before.profile_id,
+          refresh_on_profile_update: refresh ?? before.refresh_on_profile_update,
+        };
+  if (profile.id === "") return {};
+  return {
+    profile: {
+      ...(profile.id !== undefined && { id: profile.id }),
+      ...(profile.name !== undefined && { name: profile.name }),
+    },
+    profile_id: found.profile_id,
+    refresh_on_profile_update: refresh ?? true,
+  };
+}
+
+/** @throws {ServiceError} 400, 404, or 501 for options that sessions do not support yet. */
+export async function checkConfig(
+  sessions: Sessions,
+  projectId: string,
+  body: Create | Update,
+  before?: PoolConfig,
+): Promise<Found> {
+  if (
+    body.refresh_on_profile_update === true &&
+    (body.profile === undefined ? before?.profile_id === undefined : body.profile.id === "")
+  )
+    throw badField("refresh_on_profile_update", "needs a profile, and this pool has none");
+  if (!Number.isSafeInteger(body.size ?? 1)) throw badField("size", "expected a whole number of browsers");
+  return sessions.pooled.check(projectId, asSession(body), before?.telemetry_destination_id);
+}
+
+/** Removes empty fields, so that answers show the effective configuration. */
+function tidy(config: PoolConfig): PoolConfig {
+  const {
+    chrome_policy,
+    extensions,
+    extension_ids,
+    headless,
+    kiosk_mode,
+    network,
+    proxy_id,
+    start_url,
+    stealth,
+    telemetry,
+    ...rest
+  } = config;
+  return {
+    ...rest,
+    ...(headless === false && { headless }),
+    ...(stealth && { stealth }),
+    ...(kiosk_mode && { kiosk_mode }),
+    ...(network?.private_hosts && { network }),
+    ...(extensions?.length && { extensions, extension_ids: extension_ids ?? [] }),
+    ...(chrome_policy && Object.keys(chrome_policy).length > 0 && { chrome_policy }),
+    ...(proxy_id && { proxy_id }),
+    ...(start_url && { start_url }),
+    ...(telemetry && { telemetry }),
+  };
+}
+
+export function configOf(body: Create, found: Found): PoolConfig {
+  const {
+    chrome_policy,
+    extensions,
+    fill_rate_per_minute,
+    headless,
+    kiosk_mode,
+    network,
+    stealth,
+    timeout_seconds,
+    viewport,
+  } = body;
+  const captured = selectCategories(body.telemetry, undefined);
+  return tidy({
+    ...found,
+    ...profileOf(body, found),
+    fill_rate_per_minute,
+    timeout_seconds,
+    chrome_policy,
+    extensions,
+    headless,
+    kiosk_mode,
+    network,
+    stealth,
+    proxy_id: body.proxy_id,
+    start_url: body.start_url,
+    ...(viewport && { viewport }),
+    telemetry: captured && { browser: shownCategories(captured).browser },
+  });
+}
+
+/** Absent fields stay unchanged. */
+export function changedConfig(config: PoolConfig, body: Update, found: Found): PoolConfig {
+  const captured = selectCategories(body.telemetry, selectCategories(config.telemetry, undefined));
+  const viewport = body.viewport ?? config.viewport;
+  return tidy({
+    fill_rate_per_minute: body.fill_rate_per_minute ?? config.fill_rate_per_minute,
+    timeout_seconds: body.timeout_seconds ?? config.timeout_seconds,
+    proxy_id: body.proxy_id ?? config.proxy_id,
+    start_url: body.start_url ?? config.start_url,
+    chrome_policy: body.chrome_policy ?? config.chrome_policy,
+    headless: body.headless ?? config.headless,
+    kiosk_mode: body.kiosk_mode ?? config.kiosk_mode,
+    network: body.network ?? config.network,
+    stealth: body.stealth ?? config.stealth,
+    ...profileOf(body, found, config),
+    ...(body.extensions === undefined
+      ? { extensions: config.extensions, extension_ids: config.extension_ids ?? [] }
+      : { extensions: body.extensions, extension_ids: found.extension_ids ?? [] }),
+    ...(viewport && { viewport }),
+    telemetry: captured && { browser: shownCategories(captured).browser },
+    ...(found.telemetry_destination_id !== undefined && { telemetry_destination_id: found.telemetry_destination_id }),
+  });
+}
+
+export function toPool({ id, name, created_at, size, config, available, acquired, region }: CountedPool): BrowserPool {
+  const {
+    extension_ids,
+    profile,
+    profile_id,
+    telemetry,
+    telemetry_destination_id: destination,
+    viewport,
+    ...rest
+  } = config;
+  const captured = selectCategories(telemetry, undefined);
+  const shown: BrowserPoolConfig = {
+    size,
+    ...(name !== null && { name }),
+    headless: true,
+    stealth: false,
+    kiosk_mode: false,
+    ...rest,
+    ...(profile && { profile }),
+    ...(viewport && { viewport }),
+    ...((captured ?? destination) !== undefined && {
+      telemetry: {
+        ...(captured && shownCategories(captured)),
+        ...(destination !== undefined && shownExport(destination)),
+      },
+    }),
+  };
+  return {
+    id,
+    ...(profile_id !== undefined && { profile_id }),
+    ...(name !== null && { name }),
+    available_count: available,
+    acquired_count: acquired,
+    created_at,
+    browser_pool_config: shown,
+    extension_ids: [...(extension_ids ?? [])],
+    region,
+  };
+}
+
+/** Default timeout of `acquire`: the time in which the pool fills, between 10 s and one hour. */
+export function fillSeconds({ fill_rate_per_minute: rate }: PoolConfig): number {
+  return rate === 0 ? 3600 : Math.min(3600, Math.max(10, Math.ceil(6000 / rate)));
+}

@@ -1,0 +1,45 @@
+import { ServiceError } from "@shoal/router";
+
+export function notFound(idOrName: string): ServiceError {
+  return new ServiceError(404, "not_found", `Browser pool ${idOrName} was not found in this project.`, {
+    hint: "List the pools with browserPools.list, or create it with browserPools.create.",
+  });
+}
+
+export function nameTaken(name: string): ServiceError {
+  return new ServiceError(
+    409,
+    "name_taken",
+    `A browser pool named ${JSON.stringify(name)} exists in this project already.`,
+    { hint: "Choose another name, or use that pool." },
+  );
+}
+
+export function sessionNameTaken(name: string): ServiceError {
+  return new ServiceError(409, "name_taken", `A running session of this project is named ${name} already.`, {
+    hint: "Choose another name, or end that session.",
+  });
+}
+
+export function stopping(): ServiceError {
+  return new ServiceError(503, "shutting_down", "The server is stopping.", {
+    hint: "Repeat the request in a moment.",
+    retryAfterSeconds: 2,
+  });
+}
+
+export function inUse(idOrName: string, leased: number): ServiceError {
+  const browsers = leased === 1 ? "1 browser" : `${String(leased)} browsers`;
+  return new ServiceError(
+    409,
+    "pool_in_use",
+    `${browsers} of pool ${idOrName} ${leased === 1 ? "is" : "are"} leased.`,
+    { hint: "Release them first with browserPools.release, or end them too with force: true." },
+  );
+}
+
+export function notLeased(sessionId: string, idOrName: string): ServiceError {
+  return new ServiceError(404, "not_found", `Browser ${sessionId} is not leased from pool ${idOrName}.`, {
+    hint: "It may have been released, or have ended with its timeout.",
+  });
+}

@@ -1,0 +1,43 @@
+import type { Database, Tables } from "@shoal/database";
+import { type Kysely, sql } from "kysely";
+
+/** The rows of callers that wait for a browser, on every server, in the order of their requests. */
+export class PoolWaiters {
+  readonly #query: Kysely<Tables>;
+
+  constructor({ query }: Database) {
+    this.#query = query;
+  }
+
+  async add(waiter: {
+    readonly id: string;
+    readonly pool_id: string;
+    readonly server_id: string;
+    readonly expires_at: Date;
+  }): Promise<void> {
+    await this.#query.insertInto("browser_pool_waiters").values(waiter).execute();
+  }
+
+  /** @returns false if it was no longer waiting. */
+  async remove(id: string): Promise<boolean> {
+    const { numDeletedRows } = await this.#query
+      .deleteFrom("browser_pool_waiters")
+      .where("id", "=", id)
+      .executeTakeFirst();
+    return numDeletedRows > 0n;
+  }
+
+  /** Deletes callers that have expired or waited on servers that are gone. @param serverId - also all of this server. */
+  async removeLost(serverId?: string): Promise<void> {
+    await this.#query
+      .deleteFrom("browser_pool_waiters")
+      .where((where) =>
+        where.or([
+          where("expires_at", "<", sql<string>`now()`),
+          where("server_id", "not in", where.selectFrom("servers").select("id")),
+          ...(serverId === undefined ? [] : [where("server_id", "=", serverId)]),
+        ]),
+      )
+      .execute();
+  }
+}

@@ -1,0 +1,98 @@
+import { Replay } from "@shoal/schemas";
+import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as z from "zod/mini";
+
+/** Strict, since ids become file names. */
+const replayIdPattern = /^[0-9a-f]{24}$/;
+
+export function isReplayId(text: string): boolean {
+  return replayIdPattern.test(text);
+}
+
+/** Answers omit these fields of a description. */
+const Owner = z.object({ project_id: z.optional(z.string()) });
+
+export interface DescribedReplay {
+  readonly replay: Replay;
+  readonly projectId: string | undefined;
+}
+
+/** A film and a description each, in one folder per session. */
+export class ReplayFiles {
+  readonly #directory: string;
+  readonly #changing = new Map<string, Promise<void>>();
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  folderOf(sessionId: string): string {
+    return join(this.#directory, sessionId);
+  }
+
+  filmOf(sessionId: string, id: string): string {
+    return join(this.#directory, sessionId, `${id}.mp4`);
+  }
+
+  async filmBytes(sessionId: string, id: string): Promise<number> {
+    return (await stat(this.filmOf(sessionId, id)).catch(() => undefined))?.size ?? 0;
+  }
+
+  async sessions(): Promise<string[]> {
+    return readdir(this.#directory).catch(() => []);
+  }
+
+  async ids(sessionId: string): Promise<string[]> {
+    const names = await readdir(this.folderOf(sessionId)).catch(() => []);
+    return names
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => name.slice(0, -".json".length))
+      .filter(isReplayId);
+  }
+
+  async read(sessionId: string, id: string): Promise<DescribedReplay | undefined> {
+    try {
+      const document: unknown = JSON.parse(await readFile(this.#descriptionOf(sessionId, id), "utf8"));
+      return { replay: Replay.parse(document), projectId: Owner.parse(document).project_id };
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+      throw error;
+    }
+  }
+
+  async write(sessionId: string, { replay, projectId }: DescribedReplay): Promise<void> {
+    const path = this.#descriptionOf(sessionId, replay.replay_id);
+    await writeFile(
+      `${path}.new`,
+      JSON.stringify({ ...replay, ...(projectId !== undefined && { project_id: projectId }) }),
+      { mode: 0o600 },
+    );
+    await rename(`${path}.new`, path);
+  }
+
+  /** Serializes concurrent changes. */
+  change(sessionId: string, id: string, make: (present: Replay) => Replay): Promise<void> {
+    const key = `${sessionId}/${id}`;
+    const changed = (this.#changing.get(key) ?? Promise.resolve()).then(async () => {
+      const present = await this.read(sessionId, id);
+      if (present !== undefined) await this.write(sessionId, { ...present, replay: make(present.replay) });
+    });
+    const settled = changed
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#changing.get(key) === settled) this.#changing.delete(key);
+      });
+    this.#changing.set(key, settled);
+    return changed;
+  }
+
+  async remove(sessionId: string, id: string): Promise<void> {
+    await rm(this.filmOf(sessionId, id), { force: true });
+    await rm(this.#descriptionOf(sessionId, id), { force: true });
+  }
+
+  #descriptionOf(sessionId: string, id: string): string {
+    return join(this.#directory, sessionId, `${id}.json`);
+  }
+}

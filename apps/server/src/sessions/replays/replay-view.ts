@@ -1,0 +1,158 @@
+import { replayPagePath } from "@shoal/instance";
+import { ServiceError } from "@shoal/router";
+import { RequestTaken } from "@shoal/router/fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { createReadStream, readFileSync } from "node:fs";
+import { type HtmlPage, htmlPage, refusalPage, sendPage } from "../../http/html-page.ts";
+import { byteRange } from "./byte-range.ts";
+import { chaptersOf } from "./chapters.ts";
+import type { ReplayAddresses } from "./replay-address.ts";
+import type { ReplayStore } from "./replay-store.ts";
+
+export interface ReplayViewParts {
+  readonly addresses: ReplayAddresses;
+  readonly store: Pick<ReplayStore, "film" | "find" | "show">;
+  /** Forwards to the server that has the files of the session. @throws {RequestTaken} when another server answers. */
+  readonly atHome: (request: FastifyRequest, sessionId: string) => Promise<unknown>;
+  /** Sites that may embed the page; empty = none. */
+  readonly frameAncestors: readonly string[];
+  readonly onRefused: (request: FastifyRequest) => void;
+}
+
+type TokenRequest = FastifyRequest<{ Params: { token: string } }>;
+
+const chunkBytes = 256 * 1024;
+/** Reload interval while a film is incomplete. */
+const retryAfterSeconds = 2;
+
+/** Serves `replay_view_url`: the page of a recording, its description, chapters, and the film in ranges. */
+export function serveReplayView(app: FastifyInstance, parts: ReplayViewParts): void {
+  const view = new ReplayView(parts);
+  const pages: Readonly<Record<string, (request: TokenRequest, reply: FastifyReply) => Promise<void>>> = {
+    "": (request, reply) => view.page(request, reply),
+    "/info": (request, reply) => view.info(request, reply),
+    "/chapters": (request, reply) => view.chapters(request, reply),
+    "/film": (request, reply) => view.film(request, reply),
+  };
+  for (const [path, answer] of Object.entries(pages))
+    app.route<{ Params: { token: string } }>({
+      method: ["GET", "HEAD"],
+      url: `/browser/replay/:token${path}`,
+      exposeHeadRoute: false,
+      async handler(request, reply) {
+        try {
+          await answer(request, reply);
+        } catch (error) {
+          // Another server answered.
+          if (!(error instanceof RequestTaken)) throw error;
+        }
+        return reply;
+      },
+    });
+}
+
+interface NamedReplay {
+  readonly sessionId: string;
+  readonly replayId: string;
+}
+
+class ReplayView {
+  readonly #parts: ReplayViewParts;
+  #page: HtmlPage | undefined;
+
+  constructor(parts: ReplayViewParts) {
+    this.#parts = parts;
+  }
+
+  async page(request: TokenRequest, reply: FastifyReply): Promise<void> {
+    const { frameAncestors, store } = this.#parts;
+    try {
+      const { sessionId, replayId } = await this.#open(request);
+      await store.find(sessionId, replayId);
+      sendPage(reply, 200, (this.#page ??= htmlPage(readFileSync(replayPagePath, "utf8"))), frameAncestors);
+    } catch (error) {
+      if (!ServiceError.isInstance(error)) throw error;
+      sendPage(reply, error.status, explained(error), frameAncestors);
+    }
+  }
+
+  async info(request: TokenRequest, reply: FastifyReply): Promise<void> {
+    const { store } = this.#parts;
+    const { sessionId, replayId } = await this.#open(request);
+    const { going } = await store.find(sessionId, replayId);
+    const { started_at, finished_at, failure_reason, marks } = await store.show(sessionId, replayId);
+    const film = going ? undefined : await store.film(sessionId, replayId).catch(() => undefined);
+    await reply
+      .header("cache-control", "no-store")
+      .send({ started_at, finished_at, failure_reason, marks: marks ?? [], ready: film !== undefined });
+  }
+
+  async chapters(request: TokenRequest, reply: FastifyReply): Promise<void> {
+    const { sessionId, replayId } = await this.#open(request);
+    await reply
+      .header("content-type", "text/vtt; charset=utf-8")
+      .header("cache-control", "no-store")
+      .send(chaptersOf(await this.#parts.store.show(sessionId, replayId)));
+  }
+
+  async film(request: TokenRequest, reply: FastifyReply): Promise<void> {
+    const { sessionId, replayId } = await this.#open(request);
+    const film = await this.#parts.store.film(sessionId, replayId);
+    if (film === undefined) await reply.code(202).header("retry-after", retryAfterSeconds).send();
+    else await sendFilm(request, reply, { ...film, replayId });
+  }
+
+  /** Forwards to the server that has the files of the session. @throws {RequestTaken} when that is another server. */
+  async #open(request: TokenRequest): Promise<NamedReplay> {
+    const { addresses, atHome, onRefused } = this.#parts;
+    let opened: NamedReplay;
+    try {
+      opened = addresses.open(request.params.token);
+    } catch (error) {
+      onRefused(request);
+      throw error;
+    }
+    await atHome(request, opened.sessionId);
+    return opened;
+  }
+}
+
+function explained(error: ServiceError): HtmlPage {
+  return error.status === 404
+    ? refusalPage("Recording not found", "It was deleted: recordings are kept for a limited time.")
+    : refusalPage("This link is invalid or has expired", error.message);
+}
+
+async function sendFilm(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { path, replayId, sizeBytes: size }: { readonly path: string; readonly replayId: string; readonly sizeBytes: number },
+): Promise<void> {
+  const tag = `"${replayId}-${String(size)}"`;
+  const { "if-range": ifRange } = request.headers;
+  const range = ifRange === undefined || ifRange === tag ? byteRange(request.headers.range, size) : "whole";
+  void reply.headers({
+    "accept-ranges": "bytes",
+    "content-type": "video/mp4",
+    etag: tag,
+    "cache-control": "private, max-age=3600",
+    "content-security-policy": "sandbox",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+  });
+  if (range === "beyond") {
+    await reply
+      .code(416)
+      .header("content-range", `bytes */${String(size)}`)
+      .send();
+    return;
+  }
+  const { start, end } = range === "whole" ? { start: 0, end: size - 1 } : range;
+  void reply.code(range === "whole" ? 200 : 206).header("content-length", end - start + 1);
+  if (range !== "whole") void reply.header("content-range", `bytes ${String(start)}-${String(end)}/${String(size)}`);
+  await reply.send(
+    request.method === "HEAD" || end < start
+      ? undefined
+      : createReadStream(path, { start, end, highWaterMark: chunkBytes }),
+  );
+}

@@ -1,0 +1,174 @@
+import { encodeFrame, opcode } from "@shoal/instance";
+import fc from "fast-check";
+import { type Duplex, duplexPair } from "node:stream";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { ClientLink } from "./client-link.ts";
+import { splice } from "./splice.ts";
+
+interface Linked {
+  readonly client: Duplex;
+  readonly instance: Duplex;
+  readonly link: ClientLink;
+  /** Resolves when the service has closed both sides. */
+  readonly closed: () => Promise<void>;
+  readonly onTimeout: ReturnType<typeof vi.fn<() => void>>;
+}
+
+function linked(timeoutMs: number): Linked {
+  const [client, clientFar] = duplexPair();
+  const [instance, instanceFar] = duplexPair();
+  for (const side of [client, instance]) side.on("error", () => undefined);
+  splice(clientFar, instanceFar, () => {
+    if (!clientFar.writableEnded) clientFar.end();
+    return Promise.resolve();
+  });
+  const onTimeout = vi.fn<() => void>();
+  const link = new ClientLink({ client: clientFar, inner: instanceFar, sent: Buffer.alloc(0), timeoutMs, onTimeout });
+  const closed = () =>
+    vi.waitFor(() => {
+      expect([clientFar.destroyed, instanceFar.destroyed]).toEqual([true, true]);
+    }, 15_000);
+  return { client, instance, link, closed, onTimeout };
+}
+
+interface Frame {
+  readonly code: number;
+  readonly isFinal: boolean;
+  readonly payload: Buffer;
+}
+
+/** Reads the frames of a server from any number of bytes. */
+function framesIn(bytes: Buffer): Frame[] {
+  const frames: Frame[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const [first = 0, length = 0] = bytes.subarray(at);
+    const start = at + (length === 126 ? 4 : length === 127 ? 10 : 2);
+    const size = length === 126 ? bytes.readUInt16BE(at + 2) : length === 127 ? bytes.readUInt32BE(at + 6) : length;
+    frames.push({ code: first & 0x0f, isFinal: (first & 0x80) !== 0, payload: bytes.subarray(start, start + size) });
+    at = start + size;
+  }
+  return frames;
+}
+
+function receive(client: Duplex): () => Frame[] {
+  const chunks: Buffer[] = [];
+  client.on("data", (chunk: Buffer) => chunks.push(chunk));
+  return () => framesIn(Buffer.concat(chunks));
+}
+
+/** Builds a message with one frame per payload. */
+function message(payloads: readonly Buffer[]): Buffer {
+  return Buffer.concat(
+    payloads.map((payload, index) => {
+      const frame = encodeFrame(index === 0 ? opcode.text : opcode.continuation, payload);
+      if (index < payloads.length - 1) frame[0] = (frame[0] ?? 0) & 0x7f;
+      return frame;
+    }),
+  );
+}
+
+/** Waits until the written bytes have passed through. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) await new Promise(setImmediate);
+}
+
+it("adds pings only between messages, for every split of the bytes", async () => {
+  const payload = fc
+    .oneof(fc.uint8Array({ maxLength: 8 }), fc.uint8Array({ minLength: 126, maxLength: 140 }))
+    .map((bytes) => Buffer.from(bytes));
+  const messages = fc.array(fc.array(payload, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 6 });
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  await fc.assert(
+    fc.asyncProperty(messages, fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1 }), async (sent, cuts) => {
+      const { client, instance } = linked(1000);
+      const received = receive(client);
+      const bytes = Buffer.concat(sent.map(message));
+      for (let at = 0, cut = 0; at < bytes.length; cut++) {
+        const size = cuts[cut % cuts.length] ?? 1;
+        instance.write(bytes.subarray(at, at + size));
+        at += size;
+        await settled();
+        vi.advanceTimersByTime(250);
+        // A sign of life.
+        client.write(Buffer.alloc(1));
+        await settled();
+      }
+      const pings = received().filter(({ code }) => code === opcode.ping);
+      expect(pings.length).toBeGreaterThan(0);
+      expect(
+        Buffer.concat(received().flatMap(({ code, payload: part }) => (code === opcode.ping ? [] : [part]))),
+      ).toEqual(Buffer.concat(sent.flat()));
+      let inMessage = false;
+      for (const { code, isFinal } of received()) {
+        if (code === opcode.ping) expect(inMessage).toBe(false);
+        else inMessage = !isFinal;
+      }
+      client.destroy();
+    }),
+  );
+});
+
+it("disconnects a client that answers no ping, and keeps a client that does", async () => {
+  const [silent, lively] = [linked(400), linked(400)];
+  silent.client.resume();
+  let pings = 0;
+  lively.client.on("data", (chunk: Buffer) => {
+    pings += framesIn(chunk).filter(({ code }) => code === opcode.ping).length;
+    lively.client.write(encodeFrame(opcode.pong, Buffer.alloc(0), { masked: true }));
+  });
+  await silent.closed();
+  await vi.waitFor(
+    () => {
+      expect(pings).toBeGreaterThan(6);
+    },
+    { timeout: 5000 },
+  );
+  expect([silent.onTimeout.mock.calls.length, lively.onTimeout.mock.calls.length, lively.client.destroyed]).toEqual([
+    1,
+    0,
+    false,
+  ]);
+  lively.client.destroy();
+});
+
+it("disconnects a client that stops reading within a message", async () => {
+  const { closed, instance, onTimeout } = linked(200);
+  instance.write(message([Buffer.alloc(8 * 2 ** 20)]));
+  await closed();
+  expect(onTimeout).toHaveBeenCalledOnce();
+});
+
+it("closes with a code and a reason after the current message, and passes nothing more to the instance", async () => {
+  const { client, instance, link } = linked(60_000);
+  const received = receive(client);
+  const whole = message([Buffer.from("on its way")]);
+  let toInstance = "";
+  instance.on("data", (chunk: Buffer) => (toInstance += chunk.toString()));
+  instance.write(whole.subarray(0, 5));
+  await new Promise((resolve) => client.once("data", resolve));
+  link.close(1008, "revoked");
+  link.close(1000, "again");
+  client.write("for the instance");
+  instance.write(Buffer.concat([whole.subarray(5), message([Buffer.from("later")]).subarray(0, 3)]));
+  await new Promise((resolve) => client.once("end", resolve));
+  expect(received().map(({ code, payload }) => [code, payload.toString("latin1")])).toEqual([
+    [opcode.text, "on its way"],
+    [opcode.close, "\x03\xf0revoked"],
+  ]);
+  expect(toInstance).toBe("");
+});
+
+it.each([
+  ["never finishes its message", Buffer.from([0x81, 0x7e, 0xff, 0xff, 1])],
+  ["sends invalid WebSocket frames", Buffer.from("HTTP/1.1 200 OK\r\n\r\n")],
+])("disconnects a client whose instance %s", async (_what, bytes) => {
+  const { client, closed, instance, link } = linked(60_000);
+  client.resume();
+  instance.write(bytes);
+  await new Promise((resolve) => client.once("data", resolve));
+  link.close(1008, "revoked");
+  await closed();
+});

@@ -1,0 +1,135 @@
+import { createServerFrames, encodeClose, encodeFrame, opcode } from "@shoal/instance";
+import type { Duplex } from "node:stream";
+
+/** Time for a client to read and answer a close frame. */
+const closeTimeoutMs = 500;
+const pingsPerTimeout = 4;
+
+export interface ClientLinkParts {
+  readonly client: Duplex;
+  readonly inner: Duplex;
+  /** Bytes that the client has already received, from the first frame on. */
+  readonly sent: Buffer;
+  readonly timeoutMs: number;
+  readonly onTimeout: () => void;
+}
+
+/**
+ * Adds close frames and pings to a spliced WebSocket, between two messages of the instance. Pings find vanished clients
+ * that TCP keep-alive misses behind a reverse proxy. Create it after the splice, whose writes must come first.
+ */
+export class ClientLink {
+  readonly #parts: ClientLinkParts;
+  readonly #frames = createServerFrames();
+  readonly #timer: NodeJS.Timeout;
+  /** False once the instance sent an invalid frame; nothing can be added after that. */
+  #isValid = true;
+  #isPingDue = false;
+  #closeFrame: Buffer | undefined;
+  #lastSignMs = performance.now();
+
+  constructor(parts: ClientLinkParts) {
+    this.#parts = parts;
+    const { client, inner, sent, timeoutMs } = parts;
+    this.#follow(sent);
+    inner.on("data", (chunk: Buffer) => {
+      const boundary = this.#follow(chunk);
+      if (this.#closeFrame !== undefined) {
+        this.#sendLast(chunk, boundary);
+        return;
+      }
+      // A client that is still receiving a large message cannot be pinged and is not silent.
+      if (!this.#isBetweenMessages) this.#noteSign();
+      this.#sendPing();
+    });
+    client.on("data", () => {
+      this.#noteSign();
+    });
+    this.#timer = setInterval(() => {
+      this.#look();
+    }, timeoutMs / pingsPerTimeout).unref();
+    client.once("close", () => {
+      clearInterval(this.#timer);
+    });
+  }
+
+  /** Ends the connection with a close frame, or without one if the instance does not finish its message. */
+  close(code: number, reason: string): void {
+    if (this.#closeFrame !== undefined) return;
+    const { client, inner } = this.#parts;
+    this.#closeFrame = encodeClose(code, reason);
+    const timer = setTimeout(() => client.destroy(), closeTimeoutMs);
+    client.once("close", () => {
+      clearTimeout(timer);
+    });
+    client.unpipe();
+    client.resume();
+    inner.unpipe(client);
+    if (this.#isBetweenMessages) this.#sendClose();
+    else if (client.writableNeedDrain) client.once("drain", () => inner.resume());
+    else inner.resume();
+  }
+
+  /** With a close frame, unless the instance sent one or stopped within a message. */
+  endAfterInstance(code: number, reason: string): void {
+    const { client } = this.#parts;
+    if (this.#closeFrame !== undefined || client.writableEnded) return;
+    client.end(this.#isBetweenMessages && !this.#frames.closed ? encodeClose(code, reason) : undefined);
+  }
+
+  #sendLast(chunk: Buffer, boundary: number): void {
+    const { client, inner } = this.#parts;
+    if (client.writableEnded || client.destroyed) return;
+    client.write(boundary === -1 ? chunk : chunk.subarray(0, boundary));
+    if (boundary !== -1) this.#sendClose();
+    else if (client.writableNeedDrain) {
+      inner.pause();
+      client.once("drain", () => inner.resume());
+    }
+  }
+
+  #sendClose(): void {
+    const { client, inner } = this.#parts;
+    client.end(this.#closeFrame);
+    inner.resume();
+  }
+
+  get #isBetweenMessages(): boolean {
+    return this.#isValid && this.#frames.atBoundary;
+  }
+
+  #noteSign(): void {
+    this.#lastSignMs = performance.now();
+  }
+
+  /** @returns the offset after the last complete message in a chunk; -1 if no message ends in it. */
+  #follow(chunk: Buffer): number {
+    if (!this.#isValid) return -1;
+    try {
+      return this.#frames.follow(chunk);
+    } catch {
+      this.#isValid = false;
+      return -1;
+    }
+  }
+
+  #look(): void {
+    const { client, onTimeout, timeoutMs } = this.#parts;
+    const silentMs = performance.now() - this.#lastSignMs;
+    if (silentMs >= timeoutMs) {
+      onTimeout();
+      client.destroy();
+      return;
+    }
+    if (silentMs < timeoutMs / pingsPerTimeout / 2) return;
+    this.#isPingDue = true;
+    this.#sendPing();
+  }
+
+  #sendPing(): void {
+    const { client } = this.#parts;
+    if (!this.#isPingDue || !this.#isBetweenMessages || this.#closeFrame !== undefined || client.writableEnded) return;
+    this.#isPingDue = false;
+    client.write(encodeFrame(opcode.ping, Buffer.alloc(0)));
+  }
+}

@@ -1,0 +1,249 @@
+import { ServiceError } from "@shoal/router";
+import { refuseAmbiguousHost, requestIdOf } from "@shoal/router/fastify";
+import type { IncomingMessage, Server } from "node:http";
+import type { Duplex } from "node:stream";
+import { attachNoteOf, clientGone, type Entrant } from "../../observability/audit/logs/follow.ts";
+import type { AuditRecorder } from "../../observability/audit/logs/recorder.ts";
+import { Elsewhere } from "../../cluster/elsewhere.ts";
+import type { ReplicaForwarding } from "../../cluster/replica-forwarding.ts";
+import type { Access, Authenticator } from "../../http/auth/access.ts";
+import type { IssuingKeys } from "../../http/auth/issuing-keys.ts";
+import { requireSessionToken } from "../../http/auth/session-token.ts";
+import type { RequestOrigins } from "../../http/request-origin.ts";
+import type { Log } from "../../observability/log/log.ts";
+import { explainOutage } from "../../storage/errors/outages.ts";
+import type { Secrets } from "../../storage/secrets.ts";
+import type { Sessions } from "../browsers/sessions.ts";
+import { noAnswer } from "../instance-plane/no-answer.ts";
+import type { LiveViewAddresses } from "../live-view/live-view-address.ts";
+import { type LiveViewTarget, liveViewTarget } from "../live-view/live-view-socket.ts";
+import { ClientLink } from "./client-link.ts";
+import { closeOf } from "./close-reason.ts";
+import type { OpenSockets } from "./open-sockets.ts";
+import { splice } from "./splice.ts";
+import { refuseUpgrade } from "./upgrade-refusal.ts";
+import { openWebSocket } from "./websocket-handshake.ts";
+
+interface Inner {
+  readonly socket: Duplex;
+  readonly sessionId: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  /** The client's URL expires at this time. */
+  readonly untilMs?: number;
+}
+
+const switchingProtocols = 101;
+/** A restarting browser needs time before it accepts a connection. */
+const instanceTimeoutMs = 45_000;
+/** Longer than {@link instanceTimeoutMs}, because the other server waits for its instance. */
+const serverTimeoutMs = 60_000;
+
+const socketPaths =
+  /^\/browsers\/([^/]+)\/(cdp|webdriver|devtools\/(?:browser(?:\/[\w-]{1,100})?|page\/\w{1,100})|process\/[\w-]{1,255}\/attach)$/;
+
+interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly requestId: string;
+  readonly enter: (entrant: Entrant) => void;
+  /** Only the first call counts. */
+  readonly note: (status: number) => void;
+}
+
+export interface UpgradeParts {
+  readonly sessions: Sessions;
+  readonly secrets: Pick<Secrets, "verifySession">;
+  readonly issuingKeys: IssuingKeys;
+  readonly authenticator: Authenticator;
+  readonly origins: RequestOrigins;
+  readonly liveViews: LiveViewAddresses;
+  readonly replicas: ReplicaForwarding;
+  readonly recorder: Pick<AuditRecorder, "note">;
+  readonly sockets: OpenSockets;
+  /** Longest silence of a client, which includes missing answers to pings. */
+  readonly timeoutMs: number;
+  readonly log: Log;
+}
+
+/** CDP, live views and terminals, with the session's token or an API key. */
+export class SessionUpgrades {
+  readonly #parts: UpgradeParts;
+
+  constructor(parts: UpgradeParts) {
+    this.#parts = parts;
+  }
+
+  serve(server: Server): void {
+    server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      this.#onUpgrade(request, socket, head);
+    });
+  }
+
+  #onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { log, origins, recorder, replicas, sessions, sockets } = this.#parts;
+    const requestId = requestIdOf(request.headers);
+    const connection = sockets.add(socket);
+    // Until the sockets are joined, an unhandled error would end the process.
+    socket.on("error", () => socket.destroy());
+    const beganMs = performance.now();
+    let entrant: Entrant | undefined;
+    /** Writes one audit entry for each connection; the forwarding server writes that of a forwarded one. */
+    const note = (status: number): void => {
+      const who = entrant;
+      entrant = undefined;
+      if (who === undefined || connection.isForwarded === true) return;
+      recorder.note(
+        attachNoteOf(request, who, {
+          status,
+          projectId: sessions.projectOf(who.sessionId),
+          durationMs: performance.now() - beganMs,
+          clientIp: origins.clientIpOf(request),
+          requestId,
+        }),
+      );
+    };
+    const enter = (who: Entrant): void => {
+      // Read once: the check throws for a forged header, and for an expired one.
+      connection.isForwarded = replicas.isForwarded(request);
+      if (!connection.isForwarded) connection.keyId = who.keyId;
+      entrant = who;
+    };
+    this.#upgrade({ enter, head, note, request, requestId, socket }).catch((failure: unknown) => {
+      const error = explainOutage(failure);
+      const known = ServiceError.isInstance(error) ? error : noAnswer(error);
+      log.debug(
+        { request_id: requestId, status: known.status, code: known.code, ...(known !== error && { err: error }) },
+        "upgrade refused",
+      );
+      note(socket.destroyed ? clientGone : known.status);
+      if (!socket.destroyed) refuseUpgrade(socket, known, requestId);
+    });
+  }
+
+  async #upgrade({ enter, head, note, request, requestId, socket }: Upgrade): Promise<void> {
+    refuseAmbiguousHost(request);
+    const url = new URL(this.#parts.origins.pathInside(request), "http://shoal.invalid");
+    const { socket: inner, sessionId, untilMs, ...ask } = await this.#innerFor(url, request, enter);
+    if (socket.destroyed) {
+      inner.destroy();
+      note(clientGone);
+      return;
+    }
+    inner.on("error", () => inner.destroy());
+    const endInner = (): void => {
+      inner.destroy();
+    };
+    socket.once("close", endInner);
+    const accepted = await openWebSocket(inner, {
+      ...ask,
+      request,
+      headers: { ...ask.headers, "x-request-id": requestId },
+    });
+    if (inner.destroyed) {
+      note(clientGone);
+      return;
+    }
+    socket.off("close", endInner);
+    note(switchingProtocols);
+    socket.write(accepted.head);
+    if (accepted.rest.length > 0) socket.write(accepted.rest);
+    if (head.length > 0) inner.write(head);
+    splice(socket, inner, () => this.#endClient(socket, sessionId));
+    this.#followClient(socket, { inner, sent: accepted.rest, requestId });
+    if (untilMs === undefined) return;
+    const expiry = setTimeout(() => socket.destroy(), untilMs - Date.now()).unref();
+    socket.once("close", () => {
+      clearTimeout(expiry);
+    });
+  }
+
+  /** @param enter - called once the caller is authenticated, before anything else can fail. */
+  async #innerFor(url: URL, request: IncomingMessage, enter: (entrant: Entrant) => void): Promise<Inner> {
+    const { authenticator, issuingKeys, replicas } = this.#parts;
+    const live = await this.#liveViewOf(url, request);
+    if (live !== undefined) {
+      const { isControl, keyId, sessionId } = live;
+      await this.#refuseInvalid(request, () => issuingKeys.require(keyId));
+      const way = isControl ? "browsers.liveView.control" : "browsers.liveView.watch";
+      enter({ way, sessionId, access: undefined, keyId });
+      return { ...(await this.#reach(request, { id: sessionId }, live.path)), untilMs: live.untilMs };
+    }
+    const [, id, target] = socketPaths.exec(url.pathname) ?? [];
+    if (id === undefined || target === undefined)
+      throw new ServiceError(404, "not_found", `No WebSocket exists at ${url.pathname}.`, {
+        hint: "Connect to the cdp_ws_url of a session.",
+      });
+    const way = wayTo(target);
+    const token = url.searchParams.get("jwt");
+    if (token === null && (request.headers.authorization !== undefined || replicas.isForwarded(request))) {
+      const access = await authenticator.authenticate(request);
+      enter({ way, sessionId: id, access, keyId: access.key.id });
+      return this.#reach(request, { projectId: access.projectId, id, access }, `/${target}`);
+    }
+    const keyId = await this.#refuseInvalid(request, () => requireSessionToken(this.#parts, token ?? "", id));
+    enter({ way, sessionId: id, access: undefined, keyId });
+    return this.#reach(request, { id }, `/${target}`);
+  }
+
+  async #reach(
+    request: IncomingMessage,
+    session: { readonly projectId?: string; readonly id: string; readonly access?: Access },
+    path: string,
+  ): Promise<Inner> {
+    const sessionId = session.id;
+    const found = await this.#parts.sessions.instanceOf(session.projectId, sessionId);
+    if (!(found instanceof Elsewhere))
+      return { socket: await found.connect(), sessionId, path, headers: {}, timeoutMs: instanceTimeoutMs };
+    const there = await this.#parts.replicas.connect(found, request, session.access);
+    return { ...there, sessionId, timeoutMs: serverTimeoutMs };
+  }
+
+  #liveViewOf(url: URL, request: IncomingMessage): Promise<LiveViewTarget | undefined> {
+    return this.#refuseInvalid(request, () => liveViewTarget(url, this.#parts.liveViews));
+  }
+
+  /** Counts an invalid token against the client's address. */
+  async #refuseInvalid<Result>(request: IncomingMessage, check: () => Result | Promise<Result>): Promise<Result> {
+    try {
+      return await check();
+    } catch (error) {
+      if (ServiceError.isInstance(error)) this.#parts.authenticator.countRefused(request);
+      throw error;
+    }
+  }
+
+  /** @param to.sent - bytes that the instance has already sent. */
+  #followClient(
+    socket: Duplex,
+    to: { readonly inner: Duplex; readonly sent: Buffer; readonly requestId: string },
+  ): void {
+    const { log, sockets, timeoutMs } = this.#parts;
+    const connection = sockets.get(socket);
+    if (connection === undefined) return;
+    const { inner, requestId, sent } = to;
+    const onTimeout = (): void => {
+      log.info(
+        { request_id: requestId, websocket_timeout_seconds: timeoutMs / 1000 },
+        "a WebSocket client that answered no ping was disconnected",
+      );
+    };
+    connection.link = new ClientLink({ client: socket, inner, sent, timeoutMs, onTimeout });
+  }
+
+  /** Sends the client the reason why its session ended, if the instance did not. */
+  async #endClient(socket: Duplex, sessionId: string): Promise<void> {
+    if (socket.writableEnded || socket.destroyed) return;
+    const reason = await this.#parts.sessions.endingOf(sessionId);
+    const link = this.#parts.sockets.get(socket)?.link;
+    if (link === undefined) socket.end();
+    else link.endAfterInstance(...closeOf(reason));
+  }
+}
+
+function wayTo(target: string): Entrant["way"] {
+  if (target.startsWith("process/")) return "browsers.process.attach";
+  return target === "webdriver" ? "browsers.webdriver.connect" : "browsers.cdp.connect";
+}

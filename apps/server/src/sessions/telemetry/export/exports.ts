@@ -1,0 +1,176 @@
+import type { OutboundRule } from "@shoal/placement";
+import { LRUCache } from "lru-cache";
+import pLimit, { type LimitFunction } from "p-limit";
+import pTimeout from "p-timeout";
+import type { Log } from "../../../observability/log/log.ts";
+import type { Collector } from "../collector.ts";
+import type { TelemetryStore } from "../telemetry-store.ts";
+import type {
+  DestinationAddress,
+  TelemetryDestinations,
+} from "../../../resources/telemetry-destinations/destinations.ts";
+import { createSender, type Sender, type SendResult } from "./send.ts";
+import { type ExportCounter, exportSession, type SessionExport } from "./session-export.ts";
+import { createTroubles, type Troubles } from "./troubles.ts";
+
+export interface ExportedSession {
+  readonly id: string;
+  readonly project_id: string;
+  readonly name: string | null;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** Since this server started. */
+export interface ExportTotals {
+  readonly sent: number;
+  /** Events that the destination rejected within an accepted request. */
+  readonly rejected: number;
+  readonly dropped: number;
+  readonly retries: number;
+  /** Includes ended sessions whose last events are being sent. */
+  readonly open: number;
+}
+
+export interface TelemetryExports {
+  /** @param session - read for each request. */
+  open(destinationId: string, collector: Collector, session: () => ExportedSession): SessionExport;
+  totals(): ExportTotals;
+  /** Sends remaining events for at most five seconds, then stops. */
+  close(): Promise<void>;
+}
+
+export interface TelemetryExportParts {
+  readonly destinations: Pick<TelemetryDestinations, "addressOf">;
+  readonly rule: OutboundRule;
+  readonly store: Pick<TelemetryStore, "read">;
+  readonly serverId: string;
+  readonly log: Log;
+}
+
+const closeMs = 5_000;
+/** Per destination; bounds the memory for telemetry of all sessions. */
+const maxRequests = 2;
+
+function resourceOf({ id, project_id, name, tags }: ExportedSession, serverId: string): Record<string, string> {
+  return {
+    "service.instance.id": serverId,
+    "shoal.session.id": id,
+    "shoal.project.id": project_id,
+    ...(name !== null && { "shoal.session.name": name }),
+    ...Object.fromEntries(Object.entries(tags).map(([key, value]) => [`shoal.session.tag.${key}`, value])),
+  };
+}
+
+class TelemetryExportService implements TelemetryExports {
+  readonly #destinations: Pick<TelemetryDestinations, "addressOf">;
+  readonly #store: Pick<TelemetryStore, "read">;
+  readonly #serverId: string;
+  readonly #sender: Sender;
+  readonly #open = new Set<SessionExport>();
+  readonly #gates = new LRUCache<string, LimitFunction>({ max: 10_000 });
+  readonly #totals = { sent: 0, rejected: 0, dropped: 0, retries: 0 };
+  readonly #troubles: Troubles;
+
+  constructor({ destinations, rule, store, serverId, log }: TelemetryExportParts) {
+    this.#destinations = destinations;
+    this.#store = store;
+    this.#serverId = serverId;
+    this.#sender = createSender(rule);
+    this.#troubles = createTroubles(log);
+  }
+
+  open(destinationId: string, collector: Collector, session: () => ExportedSession): SessionExport {
+    const { id, project_id: projectId } = session();
+    const exporting = exportSession({
+      events: {
+        position: () => collector.position(),
+        onKept: (listener) => collector.onKept(listener),
+        read: (place, maxBytes) => this.#store.read(id, place, maxBytes),
+      },
+      destination: async () => this.#destinations.addressOf(destinationId),
+      send: (to, lines, signal) => this.#send(to, { lines, resource: resourceOf(session(), this.#serverId) }, signal),
+      gate: this.#gateOf(destinationId),
+      counter: this.#counterOf(destinationId, projectId),
+    });
+    this.#open.add(exporting);
+    void exporting.done.then(() => this.#open.delete(exporting));
+    return exporting;
+  }
+
+  async #send(
+    to: DestinationAddress,
+    events: { readonly lines: readonly string[]; readonly resource: Record<string, string> },
+    signal: AbortSignal,
+  ): Promise<{ readonly result: SendResult; readonly rejected: number }> {
+    // Servers without exports do not load the encoder.
+    const [{ recordOf }, { contentType, encodeRecords, rejectedIn }] = await Promise.all([
+      import("./log-records.ts"),
+      import("./otlp-body.ts"),
+    ]);
+    const { lines, resource } = events;
+    let body: Uint8Array;
+    try {
+      body = encodeRecords(
+        lines.flatMap((line) => recordOf(line) ?? []),
+        resource,
+      );
+    } catch {
+      // A retry would fail again.
+      return { result: { outcome: "refused", why: "they could not be encoded" }, rejected: 0 };
+    }
+    const result = await this.#sender.send(to, body, { contentType, signal });
+    return {
+      result,
+      rejected: result.outcome === "taken" ? Math.min(lines.length, rejectedIn(result.answer)) : 0,
+    };
+  }
+
+  #counterOf(destinationId: string, projectId: string): ExportCounter {
+    const place = { destinationId, projectId };
+    return {
+      sent: (events) => {
+        this.#totals.sent += events;
+      },
+      rejected: (events) => {
+        this.#totals.rejected += events;
+        this.#troubles.note({ ...place, why: "it rejected some of them", rejected: events });
+      },
+      dropped: (events, why) => {
+        this.#totals.dropped += events;
+        this.#troubles.note({ ...place, why, dropped: events });
+      },
+      retried: (why) => {
+        this.#totals.retries += 1;
+        this.#troubles.note({ ...place, why });
+      },
+    };
+  }
+
+  totals(): ExportTotals {
+    return { ...this.#totals, open: this.#open.size };
+  }
+
+  async close(): Promise<void> {
+    const left = [...this.#open];
+    const patience = setTimeout(() => {
+      for (const exporting of left) exporting.giveUp();
+    }, closeMs);
+    for (const exporting of left) exporting.hurry();
+    const done = Promise.all(left.map((exporting) => exporting.done));
+    // Do not wait forever for a database or a disk.
+    await pTimeout(done, { milliseconds: closeMs + 1_000, fallback: () => undefined });
+    clearTimeout(patience);
+    this.#sender.close();
+    this.#troubles.close();
+  }
+
+  #gateOf(destinationId: string): LimitFunction {
+    const gate = this.#gates.get(destinationId) ?? pLimit(maxRequests);
+    this.#gates.set(destinationId, gate);
+    return gate;
+  }
+}
+
+export function createTelemetryExports(parts: TelemetryExportParts): TelemetryExports {
+  return new TelemetryExportService(parts);
+}

@@ -1,0 +1,73 @@
+import type { Page } from "@shoal/contract";
+import type { Instance } from "@shoal/placement";
+import { serializedJson } from "@shoal/router";
+import type { TelemetryEnvelope, ListTelemetryEvents } from "@shoal/schemas";
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type * as z from "zod/mini";
+import type { Log } from "../../observability/log/log.ts";
+import { type Collector, collectEvents } from "./collector.ts";
+import { type EventChunk, readChunk } from "../../storage/telemetry-files/event-files.ts";
+import type { ParsePool } from "../../storage/parsing/parse-pool.ts";
+import { historyQuestion } from "../../storage/telemetry-files/history.ts";
+
+export interface TelemetryStore {
+  collect(sessionId: string, instance: Instance): Collector;
+  read(sessionId: string, place: number, maxBytes: number): Promise<EventChunk | undefined>;
+  /** Returns items as `serializedJson`; empty when nothing was captured. */
+  list(
+    sessionId: string,
+    query: z.output<typeof ListTelemetryEvents>,
+    reader: HistoryReader,
+  ): Promise<Page<TelemetryEnvelope>>;
+  /** Deletes events of sessions without new events during the retention time. @returns the number of sessions. */
+  sweep(nowMs?: number): Promise<number>;
+}
+
+export interface HistoryReader {
+  readonly projectId: string;
+  readonly signal: AbortSignal;
+}
+
+export interface TelemetryStoreOptions {
+  readonly directory: string;
+  readonly retentionMs: number;
+  readonly parsing: Pick<ParsePool, "run">;
+  readonly log: Log;
+}
+
+/** Per session; above it, the oldest events are deleted. */
+const maxSessionBytes = 128 * 2 ** 20;
+
+export function createTelemetryStore({ directory, retentionMs, parsing, log }: TelemetryStoreOptions): TelemetryStore {
+  const directoryOf = (sessionId: string) => join(directory, sessionId);
+  return {
+    collect: (sessionId, instance) =>
+      collectEvents({ instance, directory: directoryOf(sessionId), maxBytes: maxSessionBytes, log }),
+    read: (sessionId, place, maxBytes) => readChunk(directoryOf(sessionId), place, maxBytes),
+    async list(sessionId, query, { projectId, signal }) {
+      const question = historyQuestion(directoryOf(sessionId), query);
+      const page = await parsing.run("telemetryHistory", question, { owner: projectId, signal });
+      return { ...page, items: serializedJson(page.items) };
+    },
+    async sweep(nowMs = Date.now()) {
+      const names = await readdir(directory).catch(() => []);
+      let removed = 0;
+      for (const name of names) {
+        const path = join(directory, name);
+        const newest = await newestFileMs(path);
+        if (newest === undefined || nowMs - newest <= retentionMs) continue;
+        await rm(path, { recursive: true, force: true });
+        removed++;
+      }
+      return removed;
+    },
+  };
+}
+
+/** In milliseconds since 1970; `undefined` = no files. */
+async function newestFileMs(path: string): Promise<number | undefined> {
+  const names = (await readdir(path).catch(() => [])).sort();
+  const last = names.at(-1);
+  return (await stat(last === undefined ? path : join(path, last)).catch(() => undefined))?.mtimeMs;
+}

@@ -1,0 +1,33 @@
+import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createId } from "@shoal/primitives";
+import { type Blobs, createFileBlobs, sweepBlobs } from "./blobs.ts";
+
+let folder: string;
+let blobs: Blobs;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "shoal-blobs-"));
+  blobs = createFileBlobs(join(folder, "made", "when needed"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const files = () => readdir(join(folder, "made", "when needed"));
+const of = (...chunks: string[]) => Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
+
+it("sweeps old blobs without a row, and unfinished uploads", async () => {
+  const [named, orphan, young] = await Promise.all([
+    blobs.put(of("1"), { maxBytes: 1 }),
+    blobs.put(of("2"), { maxBytes: 1 }),
+    blobs.put(of("3"), { maxBytes: 1 }),
+  ]);
+  const old = new Date(Date.now() - 7 * 60 * 60 * 1000);
+  const pathOf = (name: string) => join(folder, "made", "when needed", name);
+  const unfinished = `${createId()}.part`;
+  await writeFile(pathOf(unfinished), "");
+  for (const name of [named.name, orphan.name, unfinished]) await utimes(pathOf(name), old, old);
+  expect(await sweepBlobs(blobs, async (names) => new Set(names.filter((name) => name === named.name)))).toBe(1);
+  expect((await files()).sort()).toEqual([named.name, young.name].sort());
+});

@@ -1,0 +1,123 @@
+import { createReadStream } from "node:fs";
+import { mkdir, open, opendir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { MeasuredContent } from "./measured-content.ts";
+import { createId, isId } from "@shoal/primitives";
+
+export interface StoredBlob {
+  readonly name: string;
+  readonly sizeBytes: number;
+  /** Lower-case hex. */
+  readonly sha256: string;
+}
+
+export interface PutOptions {
+  /** Longer content fails with `BlobTooLarge`. */
+  readonly maxBytes: number;
+  /** Checks the complete content, a temporary file. When it throws, `put` throws the same error and stores nothing. */
+  readonly check?: (path: string) => Promise<void>;
+}
+
+/** Large content that is stored outside the database. Rows refer to blobs by name; a sweep removes the others. */
+export interface Blobs {
+  /** Ends a message that begins with "… is not": the location, and a precondition to check. */
+  readonly place: string;
+  /** Stores a stream whole or not at all; it is durable when this resolves. @throws errors of the stream, unchanged. */
+  put(source: Readable, options: PutOptions): Promise<StoredBlob>;
+  get(name: string): Promise<{ readonly stream: Readable; readonly sizeBytes: number } | undefined>;
+  /** Ignores an unknown name. */
+  delete(name: string): Promise<void>;
+  /** Lists the names of blobs whose upload began before `date`. */
+  listOlderThan(date: Date): AsyncIterable<string>;
+}
+
+const unfinished = ".part";
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}
+
+/** Several servers may share the folder. */
+export function createFileBlobs(directory: string): Blobs {
+  const pathOf = (name: string) => join(directory, name);
+
+  return {
+    place: "in this server's blobs_dir. Replicas must share that folder.",
+
+    async put(source, { maxBytes, check }) {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      const name = createId();
+      const part = pathOf(name) + unfinished;
+      const content = new MeasuredContent(source, maxBytes);
+      try {
+        await writeFile(part, content.chunks(), { flag: "wx", mode: 0o600, flush: true });
+        await check?.(part);
+        await rename(part, pathOf(name));
+      } catch (error) {
+        await rm(part, { force: true });
+        throw error;
+      }
+      if (process.platform !== "win32") {
+        const folder = await open(directory, "r");
+        await folder.sync().finally(() => folder.close());
+      }
+      return { name, ...content.result() };
+    },
+
+    async get(name) {
+      if (!isId(name)) return undefined;
+      try {
+        const { size } = await stat(pathOf(name));
+        return { stream: createReadStream(pathOf(name)), sizeBytes: size };
+      } catch (error) {
+        if (isMissing(error)) return undefined;
+        throw error;
+      }
+    },
+
+    async delete(name) {
+      if (isId(name)) await rm(pathOf(name), { force: true });
+    },
+
+    async *listOlderThan(date) {
+      const entries = await opendir(directory).catch((error: unknown) => {
+        if (isMissing(error)) return [];
+        throw error;
+      });
+      for await (const { name } of entries) {
+        const found = await stat(pathOf(name)).catch(() => undefined);
+        if (found?.isFile() !== true || found.mtime >= date) continue;
+        // A killed server began this upload.
+        if (name.endsWith(unfinished)) await rm(pathOf(name), { force: true });
+        else if (isId(name)) yield name;
+      }
+    },
+  };
+}
+
+/** Blobs without a row are removed after this time: the row follows the content. */
+const graceMs = 6 * 60 * 60 * 1000;
+
+/** @param named - returns the names that a row refers to. @returns the number of removed blobs. */
+export async function sweepBlobs(
+  blobs: Blobs,
+  named: (names: readonly string[]) => Promise<ReadonlySet<string>>,
+  now = Date.now(),
+): Promise<number> {
+  let removed = 0;
+  let batch: string[] = [];
+  async function settle(): Promise<void> {
+    const kept = batch.length === 0 ? new Set<string>() : await named(batch);
+    const orphans = batch.filter((name) => !kept.has(name));
+    batch = [];
+    removed += orphans.length;
+    for (const name of orphans) await blobs.delete(name);
+  }
+  for await (const name of blobs.listOlderThan(new Date(now - graceMs))) {
+    batch.push(name);
+    if (batch.length >= 500) await settle();
+  }
+  await settle();
+  return removed;
+}

@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { buffer } from "node:stream/consumers";
+import { Readable } from "node:stream";
+import { expect, it } from "vitest";
+import { openStream, SealBroken, sealStream } from "./sealed-stream.ts";
+
+const keyOf = (salt: Uint8Array): Uint8Array => createHash("sha256").update("key").update(salt).digest();
+const otherKeyOf = (salt: Uint8Array): Uint8Array => createHash("sha256").update("other").update(salt).digest();
+
+async function sealed(chunks: readonly Uint8Array[]): Promise<Buffer> {
+  return buffer(sealStream(Readable.from(chunks), keyOf));
+}
+
+/** Cuts the bytes into chunks, which a store may return in any size. */
+function cut(bytes: Buffer, chunkBytes: number): Buffer[] {
+  const chunks: Buffer[] = [];
+  for (let start = 0; start < bytes.length; start += chunkBytes) chunks.push(bytes.subarray(start, start + chunkBytes));
+  return chunks;
+}
+
+async function opened(bytes: Buffer, chunkBytes = 10_000, key = keyOf): Promise<Buffer> {
+  return buffer(openStream(Readable.from(cut(bytes, chunkBytes)), key));
+}
+
+const segment = 64 * 1024;
+
+it("decrypts a stream with any chunk sizes", async () => {
+  const lengths = fc.oneof(
+    fc.nat(300),
+    fc.constantFrom(segment - 1, segment, segment + 1, 3 * segment, 3 * segment + 5),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      lengths,
+      fc.integer({ min: 1, max: 200_000 }),
+      fc.integer({ min: 500, max: 200_000 }),
+      async (length, written, read) => {
+        const content = Buffer.alloc(length, "content ");
+        expect((await opened(await sealed(cut(content, written)), read)).equals(content)).toBe(true);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+it("encrypts equal content differently", async () => {
+  const content = Buffer.alloc(1000, "secret");
+  const [first, second] = await Promise.all([sealed([content]), sealed([content])]);
+  expect(first.equals(second)).toBe(false);
+  expect(first.includes("secret")).toBe(false);
+});
+
+it("detects every change, every truncation, and another key", async () => {
+  const content = Buffer.alloc(2 * segment + 100, "content ");
+  const whole = await sealed([content]);
+  const stored = segment + 16;
+  for (const place of [0, 10, 40, 38 + stored + 3, whole.length - 1]) {
+    const changed = Buffer.from(whole);
+    changed.writeUInt8(changed.readUInt8(place) ^ 1, place);
+    await expect(opened(changed)).rejects.toThrow(SealBroken);
+  }
+  for (const length of [0, 3, 38, 38 + stored, 38 + 2 * stored, whole.length - 1])
+    await expect(opened(whole.subarray(0, length))).rejects.toThrow(SealBroken);
+  const swapped = Buffer.concat([
+    whole.subarray(0, 38),
+    whole.subarray(38 + stored, 38 + 2 * stored),
+    whole.subarray(38, 38 + stored),
+    whole.subarray(38 + 2 * stored),
+  ]);
+  await expect(opened(swapped)).rejects.toThrow(SealBroken);
+  await expect(opened(whole, 1000, otherKeyOf)).rejects.toThrow(SealBroken);
+});
+
+it("fails with its source, and closes it when it is not read to the end", async () => {
+  const broken = Readable.from(
+    (function* () {
+      yield Buffer.alloc(100);
+      throw new Error("cut off");
+    })(),
+  );
+  await expect(buffer(sealStream(broken, keyOf))).rejects.toThrow("cut off");
+  const source = Readable.from(cut(await sealed([Buffer.alloc(3 * segment)]), 5000));
+  for await (const piece of openStream(source, keyOf)) {
+    expect(piece.length).toBe(segment);
+    break;
+  }
+  expect(source.destroyed).toBe(true);
+});

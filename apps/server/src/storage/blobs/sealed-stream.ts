@@ -1,0 +1,113 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+
+export type KeyOfStream = (salt: Uint8Array) => Uint8Array;
+
+/** The key is wrong, or the content was changed or truncated. */
+export class SealBroken extends Error {
+  override readonly name = "SealBroken";
+}
+
+const magic = Buffer.from("shoal\u0001");
+const saltBytes = 32;
+const tagBytes = 16;
+/** Each segment is authenticated separately: a reader gets verified data before the end of the stream. */
+const segmentBytes = 64 * 1024;
+
+/**
+ * A counter suffices as nonce, since each key encrypts one stream. The last segment is marked, to detect truncation.
+ */
+function nonceOf(index: number, isLast: boolean): Buffer {
+  const nonce = Buffer.alloc(12);
+  nonce.writeUInt32BE(index, 4);
+  nonce.writeUInt8(isLast ? 1 : 0, 11);
+  return nonce;
+}
+
+/** Cuts a stream into pieces of equal size and marks the last one, which may be shorter or empty. */
+async function* pieces(
+  source: AsyncIterable<Uint8Array>,
+  sizeBytes: number,
+): AsyncGenerator<{ readonly piece: Buffer; readonly isLast: boolean }, void, undefined> {
+  let held: Uint8Array[] = [];
+  let heldBytes = 0;
+  for await (const chunk of source) {
+    held.push(chunk);
+    heldBytes += chunk.length;
+    if (heldBytes <= sizeBytes) continue;
+    const whole = Buffer.concat(held);
+    let start = 0;
+    // Keep the last full piece: it may be the end of the stream.
+    for (; whole.length - start > sizeBytes; start += sizeBytes)
+      yield { piece: whole.subarray(start, start + sizeBytes), isLast: false };
+    held = [whole.subarray(start)];
+    heldBytes = whole.length - start;
+  }
+  yield { piece: Buffer.concat(held), isLast: true };
+}
+
+/** Encrypts a stream with its own key (AES-256-GCM, segments of 64 KiB). */
+export async function* sealStream(
+  source: AsyncIterable<Uint8Array>,
+  keyOf: KeyOfStream,
+): AsyncGenerator<Buffer, void, undefined> {
+  const salt = randomBytes(saltBytes);
+  const key = keyOf(salt);
+  yield Buffer.concat([magic, salt]);
+  let index = 0;
+  for await (const { piece, isLast } of pieces(source, segmentBytes)) {
+    const cipher = createCipheriv("aes-256-gcm", key, nonceOf(index, isLast), { authTagLength: tagBytes });
+    yield Buffer.concat([cipher.update(piece), cipher.final(), cipher.getAuthTag()]);
+    index += 1;
+  }
+}
+
+/** Decrypts a stream of {@link sealStream}. @throws {SealBroken} at the first changed or missing segment. */
+export async function* openStream(
+  source: AsyncIterable<Uint8Array>,
+  keyOf: KeyOfStream,
+): AsyncGenerator<Buffer, void, undefined> {
+  const head: Uint8Array[] = [];
+  let headBytes = 0;
+  const iterator = source[Symbol.asyncIterator]();
+  try {
+    while (headBytes < magic.length + saltBytes) {
+      const next = await iterator.next();
+      if (next.done === true) throw new SealBroken("The stored content is empty or truncated.");
+      head.push(next.value);
+      headBytes += next.value.length;
+    }
+    const start = Buffer.concat(head);
+    if (!start.subarray(0, magic.length).equals(magic))
+      throw new SealBroken("The stored content was not encrypted by this service.");
+    const key = keyOf(start.subarray(magic.length, magic.length + saltBytes));
+    let index = 0;
+    for await (const { piece, isLast } of pieces(
+      after(start.subarray(magic.length + saltBytes), iterator),
+      segmentBytes + tagBytes,
+    )) {
+      yield open(piece, key, nonceOf(index, isLast));
+      index += 1;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+async function* after(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  yield first;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+}
+
+function open(piece: Buffer, key: Uint8Array, nonce: Buffer): Buffer {
+  if (piece.length < tagBytes) throw new SealBroken("The stored content is truncated.");
+  const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes }).setAuthTag(
+    piece.subarray(piece.length - tagBytes),
+  );
+  try {
+    return Buffer.concat([decipher.update(piece.subarray(0, piece.length - tagBytes)), decipher.final()]);
+  } catch (error) {
+    throw new SealBroken("The stored content was changed, truncated, or encrypted with another secret.", {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,17 @@
+/** A column of sealed values. */
+export interface SealedColumn {
+  readonly table: string;
+  readonly column: string;
+  /** The primary key, of texts. */
+  readonly key: readonly string[];
+}
+
+/** Every column with values of {@link Envelopes}. A test compares it with the tables. */
+export const sealedColumns: readonly SealedColumn[] = [
+  { table: "auth_flows", column: "answer", key: ["id"] },
+  { table: "credentials", column: "totp", key: ["id"] },
+  { table: "credential_providers", column: "token", key: ["id"] },
+  { table: "proxies", column: "password", key: ["id"] },
+  { table: "telemetry_destinations", column: "headers", key: ["id"] },
+  { table: "credential_values", column: "sealed", key: ["credential_id", "key"] },
+];

@@ -1,0 +1,19 @@
+/** @param constraint - default: any. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    error.code === "23505" &&
+    (constraint === undefined || ("constraint" in error && error.constraint === constraint))
+  );
+}
+
+/** @param constraint - default: any. */
+export function isForeignKeyViolation(error: unknown, constraint?: RegExp): boolean {
+  return (
+    error instanceof Error &&
+    "code" in error &&
+    error.code === "23503" &&
+    (constraint === undefined || ("constraint" in error && constraint.test(String(error.constraint))))
+  );
+}

@@ -1,0 +1,27 @@
+import type { MessagePort } from "node:worker_threads";
+import type { Unpacked, UnpackRequest } from "../archives/unpack-zip.ts";
+import type { HistoryQuestion, HistoryPage } from "../telemetry-files/history.ts";
+
+/** Inputs and outputs are plain data and bytes, since both cross threads. */
+export interface ParseTasks {
+  /** Source: the archive of a profile. Returns the JSON of a `StorageState`, empty without a saved state. */
+  readonly storageState: { readonly input: undefined; readonly result: Uint8Array<ArrayBuffer> };
+  readonly unpackZip: { readonly input: UnpackRequest; readonly result: Unpacked };
+  readonly telemetryHistory: { readonly input: HistoryQuestion; readonly result: HistoryPage };
+}
+
+export type ParseKind = keyof ParseTasks;
+
+export interface ParseRequest {
+  readonly kind: ParseKind;
+  readonly input: unknown;
+  readonly port: MessagePort;
+}
+
+export type WorkerMessage =
+  | { readonly type: "pull" }
+  | { readonly type: "done"; readonly result: unknown }
+  /** `isInvalid`: the data is at fault, not the program. */
+  | { readonly type: "failed"; readonly message: string; readonly isInvalid: boolean };
+
+export type SourceMessage = { readonly bytes: Uint8Array } | { readonly end: true };

@@ -1,0 +1,16 @@
+import { getAuthContext } from "@shoal/contract";
+import type { AuthContext } from "@shoal/schemas";
+import type { CallOptions, Transport } from "@shoal/transport";
+
+/** The identity of the caller. */
+export class AuthContextResource {
+  readonly #transport: Transport;
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Returns the calling key or user, and its project. */
+  get(options?: CallOptions): Promise<AuthContext> {
+    return this.#transport.call(getAuthContext, {}, options);
+  }
+}

@@ -1,0 +1,135 @@
+import {
+  execProcess,
+  getProcessStatus,
+  killProcess,
+  resizeProcessTerminal,
+  spawnProcess,
+  streamProcessOutput,
+  writeProcessStdin,
+} from "@shoal/contract";
+import type {
+  ExecProcess,
+  ExecResult,
+  KillProcess,
+  Ok,
+  ProcessStatus,
+  ProcessStreamEvent,
+  ResizeTerminal,
+  SpawnedProcess,
+  SpawnProcess,
+  StdinResult,
+  WriteStdin,
+} from "@shoal/schemas";
+import type { CallOptions, EventStream, StreamOptions, Transport } from "@shoal/transport";
+import { base64Of, bytesOf } from "./base64.ts";
+
+/** Result of {@link BrowserProcesses.run}. */
+export interface CommandResult {
+  /** Exit code; 128 plus the signal number after a signal. */
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly durationMs: number;
+  /** True when `timeout_sec` ended the command; the output is then incomplete. */
+  readonly timedOut: boolean;
+}
+
+/** An item of {@link BrowserProcesses.output}: a piece of output, or finally the exit. A piece may end within a character. */
+export type ProcessOutput =
+  | { readonly kind: "stdout" | "stderr"; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly kind: "exit"; readonly exitCode: number | undefined };
+
+/** Before base64. */
+const maxStdinBytes = 512 * 1024;
+
+/** Processes of a session. */
+export class BrowserProcesses {
+  readonly #transport: Transport;
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Runs a command to its end; `exit_code` reports a failure. The output is in base64; see {@link run} for text.
+   * Default of `timeoutMs`: `timeout_sec` plus 10 seconds, or unlimited without `timeout_sec`.
+   * @throws {ApiError} 400 for an unknown command; 429 for too many processes.
+   */
+  exec(browserId: string, body: ExecProcess, options: CallOptions = {}): Promise<ExecResult> {
+    const timeoutMs = options.timeoutMs ?? (body.timeout_sec == null ? Infinity : (body.timeout_sec + 10) * 1000);
+    return this.#transport.call(execProcess, { params: { id: browserId }, body }, { ...options, timeoutMs });
+  }
+  /**
+   * Runs a command to its end and returns its output as text.
+   *
+   * @example
+   * const { stdout } = await shoal.browsers.process.run(id, { command: "ls", args: ["-l", "/tmp"] });
+   */
+  async run(browserId: string, body: ExecProcess, options?: CallOptions): Promise<CommandResult> {
+    const result = await this.exec(browserId, body, options);
+    const text = (base64: string) => new TextDecoder().decode(bytesOf(base64));
+    return {
+      exitCode: result.exit_code,
+      stdout: text(result.stdout_b64),
+      stderr: text(result.stderr_b64),
+      durationMs: result.duration_ms,
+      timedOut: result.timed_out === true,
+    };
+  }
+  /** Starts a process, which runs until it exits, is killed, or the session ends. @throws {ApiError} 400 for an unknown command; 429 for too many processes. */
+  spawn(browserId: string, body: SpawnProcess, options?: CallOptions): Promise<SpawnedProcess> {
+    return this.#transport.call(spawnProcess, { params: { id: browserId }, body }, options);
+  }
+  /** Returns the state of a process. @throws {ApiError} 404 `not_found`. */
+  status(browserId: string, processId: string, options?: CallOptions): Promise<ProcessStatus> {
+    return this.#transport.call(getProcessStatus, { params: { id: browserId, process_id: processId } }, options);
+  }
+  /** Writes up to 512 KiB in base64 to standard input; see {@link write} for text and bytes of any length. @throws {ApiError} 409 after the exit. */
+  stdin(browserId: string, processId: string, body: WriteStdin, options?: CallOptions): Promise<StdinResult> {
+    return this.#transport.call(writeProcessStdin, { params: { id: browserId, process_id: processId }, body }, options);
+  }
+  /** Writes text (UTF-8) or bytes of any length to standard input. @throws {ApiError} like {@link stdin}. */
+  async write(browserId: string, processId: string, data: string | Uint8Array, options?: CallOptions): Promise<void> {
+    const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
+    for (let at = 0; at < bytes.length; at += maxStdinBytes) {
+      await this.stdin(browserId, processId, { data_b64: base64Of(bytes.subarray(at, at + maxStdinBytes)) }, options);
+    }
+  }
+  /** Sends a signal to a process and its descendants. Default `TERM`. @throws {ApiError} 404 `not_found`. */
+  kill(browserId: string, processId: string, body: KillProcess = {}, options?: CallOptions): Promise<Ok> {
+    return this.#transport.call(killProcess, { params: { id: browserId, process_id: processId }, body }, options);
+  }
+  /** Resizes the terminal of a process with `allocate_tty`. @throws {ApiError} 400 for one without a terminal. */
+  resize(browserId: string, processId: string, body: ResizeTerminal, options?: CallOptions): Promise<Ok> {
+    return this.#transport.call(
+      resizeProcessTerminal,
+      { params: { id: browserId, process_id: processId }, body },
+      options,
+    );
+  }
+  /** Streams a process's stored and new output in base64; the last event is the exit. See {@link output} for bytes. */
+  stdoutStream(browserId: string, processId: string, options?: StreamOptions): EventStream<ProcessStreamEvent> {
+    return this.#transport.stream(streamProcessOutput, { params: { id: browserId, process_id: processId } }, options);
+  }
+  /**
+   * Streams a process's stored and new output as bytes until its exit.
+   *
+   * @param options - `onGap` is called when output was lost because the reader was too slow.
+   *
+   * @example
+   * for await (const piece of shoal.browsers.process.output(id, processId)) {
+   *   if (piece.kind === "exit") console.log(piece.exitCode);
+   *   else process[piece.kind].write(piece.bytes);
+   * }
+   */
+  async *output(
+    browserId: string,
+    processId: string,
+    options?: StreamOptions,
+  ): AsyncGenerator<ProcessOutput, undefined> {
+    for await (const { data_b64, event, exit_code, stream } of this.stdoutStream(browserId, processId, options)) {
+      if (data_b64 !== undefined) yield { kind: stream === "stderr" ? "stderr" : "stdout", bytes: bytesOf(data_b64) };
+      if (event === "exit") yield { kind: "exit", exitCode: exit_code };
+    }
+    return undefined;
+  }
+}

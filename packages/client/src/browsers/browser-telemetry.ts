@@ -1,0 +1,34 @@
+import { listTelemetryEvents, streamTelemetry } from "@shoal/contract";
+import type { ListTelemetryEvents, StreamTelemetry, TelemetryEnvelope } from "@shoal/schemas";
+import type { CallOptions, EventStream, ItemPage, StreamOptions, Transport } from "@shoal/transport";
+
+/** Telemetry events of a browser session. */
+export class SessionTelemetry {
+  readonly #transport: Transport;
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Lists past events, also after the end of the session; by default of the last five minutes. `for await` iterates over all pages. */
+  events(
+    browserId: string,
+    query: ListTelemetryEvents = {},
+    options?: CallOptions,
+  ): Promise<ItemPage<TelemetryEnvelope>> {
+    return this.#transport.call(listTelemetryEvents, { params: { id: browserId }, query }, options);
+  }
+  /**
+   * Yields new events, with `replay: "all"` stored ones first; resumes after a lost connection; ends with the session.
+   * Newer services may send unknown types, so a `switch` over `event.type` needs a `default`.
+   *
+   * @param options - `onGap` is called when events were lost; gaps in `seq` show lost events too.
+   *
+   * @example
+   * for await (const { event } of shoal.browsers.telemetry.stream(id)) {
+   *   if (event.type === "console_error") console.log(event.data?.text);
+   * }
+   */
+  stream(browserId: string, query: StreamTelemetry = {}, options?: StreamOptions): EventStream<TelemetryEnvelope> {
+    return this.#transport.stream(streamTelemetry, { params: { id: browserId }, query }, options);
+  }
+}

@@ -1,0 +1,141 @@
+import {
+  createBrowser,
+  curl,
+  deleteBrowser,
+  extendBrowser,
+  getBrowser,
+  listBrowsers,
+  loadExtensions,
+  saveBrowserProfile,
+  updateBrowser,
+} from "@shoal/contract";
+import type { BytesInput } from "@shoal/contract/endpoint";
+import type {
+  Browser,
+  CreateBrowser,
+  Curl,
+  CurlResult,
+  ExtendBrowser,
+  GetBrowser,
+  ListBrowsers,
+  Profile,
+  UpdateBrowser,
+} from "@shoal/schemas";
+import type { CallOptions, ItemPage, Transport } from "@shoal/transport";
+import { BrowserComputer } from "./browser-computer.ts";
+import { browserFetch, type BrowserFetchInit, type BrowserFetchParts } from "./browser-fetch.ts";
+import { BrowserFiles } from "./browser-fs.ts";
+import { BrowserLogs } from "./browser-logs.ts";
+import { BrowserPlaywright } from "./browser-playwright.ts";
+import { BrowserProcesses } from "./browser-processes.ts";
+import { BrowserReplays, type ListeningTransport } from "./browser-replays.ts";
+import { sessionOf, type BrowserSession } from "./browser-session.ts";
+import { SessionTelemetry } from "./browser-telemetry.ts";
+
+/** An extension to load: its name within the session, and a ZIP archive of the unpacked extension. */
+export interface SessionExtension {
+  readonly name: string;
+  readonly zip_file: BytesInput;
+}
+
+/** Browser sessions. */
+export class Browsers {
+  readonly fs: BrowserFiles;
+  readonly computer: BrowserComputer;
+  readonly playwright: BrowserPlaywright;
+  readonly process: BrowserProcesses;
+  readonly logs: BrowserLogs;
+  readonly telemetry: SessionTelemetry;
+  readonly replays: BrowserReplays;
+  readonly #transport: Transport;
+  readonly #fetchParts: BrowserFetchParts;
+  constructor(
+    transport: Transport,
+    { listening, ...fetchParts }: Omit<BrowserFetchParts, "transport"> & { readonly listening?: ListeningTransport } = {
+      routes: undefined,
+      fetch: undefined,
+    },
+  ) {
+    this.#transport = transport;
+    this.#fetchParts = { transport, ...fetchParts };
+    this.fs = new BrowserFiles(transport);
+    this.computer = new BrowserComputer(transport);
+    this.playwright = new BrowserPlaywright(transport);
+    this.process = new BrowserProcesses(transport);
+    this.logs = new BrowserLogs(transport);
+    this.telemetry = new SessionTelemetry(transport);
+    this.replays = new BrowserReplays(transport, listening);
+  }
+
+  /**
+   * Starts a session. Resolves when its browser accepts CDP connections at `cdp_ws_url`.
+   *
+   * @example
+   * await using browser = await shoal.browsers.create({ timeout_seconds: 300 });
+   * const page = await chromium.connectOverCDP(browser.cdp_ws_url);
+   *
+   * @throws {ApiError} 400 `bad_request` for an invalid or unsupported option; 404 for an unknown profile, proxy or extension; 409
+   * `name_taken`, or `profile_in_use` while another session writes to the profile; 429 `too_many_requests` at the project's limit; 529
+   * `capacity_exhausted` when the server is full; 501 for `invocation_id`.
+   */
+  async create(body: CreateBrowser = {}, options?: CallOptions): Promise<BrowserSession> {
+    const browser = await this.#transport.call(createBrowser, { body }, options);
+    const { session_id: id } = browser;
+    return sessionOf(browser, { fetch: (url, init) => this.fetch(id, url, init), end: () => this.delete(id) });
+  }
+  /** Lists sessions, newest first; only running ones unless `status` is set. `for await` iterates over all pages. */
+  list(query: ListBrowsers = {}, options?: CallOptions): Promise<ItemPage<Browser>> {
+    return this.#transport.call(listBrowsers, { query }, options);
+  }
+  /** Gets a session by its id, or a running one by its name; with `include_deleted` also an ended one by its id. @throws {ApiError} 404 `not_found`. */
+  get(idOrName: string, query: GetBrowser = {}, options?: CallOptions): Promise<Browser> {
+    return this.#transport.call(getBrowser, { params: { id_or_name: idOrName }, query }, options);
+  }
+  /** Changes the given fields of a running session. @throws {ApiError} 404 `not_found`, 409 `name_taken`. */
+  update(idOrName: string, body: UpdateBrowser, options?: CallOptions): Promise<Browser> {
+    return this.#transport.call(updateBrowser, { params: { id_or_name: idOrName }, body }, options);
+  }
+  /** Extends a running session: restarts its idle timeout and its `max_duration_seconds`. @throws {ApiError} 404 `not_found`. */
+  extend(idOrName: string, body: ExtendBrowser = {}, options?: CallOptions): Promise<Browser> {
+    return this.#transport.call(extendBrowser, { params: { id_or_name: idOrName }, body }, options);
+  }
+  /** Ends a session with its processes and deletes its files. @throws {ApiError} 404 `not_found`. */
+  delete(idOrName: string, options?: CallOptions): Promise<void> {
+    return this.#transport.call(deleteBrowser, { params: { id_or_name: idOrName } }, options);
+  }
+  /** Saves a running session's state to its profile. @throws {ApiError} 404 `not_found`; 409 `conflict` for a session without a profile or without `save_changes`. */
+  saveProfile(idOrName: string, options?: CallOptions): Promise<Profile> {
+    return this.#transport.call(saveBrowserProfile, { params: { id_or_name: idOrName } }, options);
+  }
+  /**
+   * Sends an HTTP request through the browser: with its cookies, its TLS and its proxy. Follows redirects. The response is buffered; see
+   * {@link fetch} for a stream. Default of `timeoutMs`: `timeout_ms` plus 10 seconds.
+   * @returns the site's response with any status.
+   * @throws {ApiError} 502 when the site does not respond; `fields.net_error_name` is Chromium's reason.
+   */
+  curl(browserId: string, body: Curl, options: CallOptions = {}): Promise<CurlResult> {
+    const timeoutMs = options.timeoutMs ?? (body.timeout_ms ?? 30_000) + 10_000;
+    return this.#transport.call(curl, { params: { id: browserId }, body }, { ...options, timeoutMs });
+  }
+  /**
+   * Sends a request through the browser's network and returns a standard `Response`. Streams directly from the session's instance if
+   * `create`, `get` or `list` returned its `base_url`. Otherwise it uses {@link curl}, which buffers and supports only text bodies.
+   * Not retried, like the standard `fetch`.
+   *
+   * @example
+   * const response = await shoal.browsers.fetch(id, "https://example.com/api", { method: "POST", body: JSON.stringify({ a: 1 }) });
+   *
+   * @throws {ApiError} 502 when the site does not respond; `TypeError` for an invalid request.
+   */
+  fetch(browserId: string, url: string | URL, init: BrowserFetchInit = {}): Promise<Response> {
+    return browserFetch(this.#fetchParts, browserId, url, init);
+  }
+  /** Loads at most 20 extensions into a running session. CDP clients may have to reconnect. @throws {ApiError} 400 for an archive without `manifest.json`. */
+  loadExtensions(
+    browserId: string,
+    body: { readonly extensions: readonly SessionExtension[] },
+    options?: CallOptions,
+  ): Promise<void> {
+    return this.#transport.call(loadExtensions, { params: { id: browserId }, body }, options);
+  }
+}

@@ -1,0 +1,16 @@
+import { listApps } from "@shoal/contract";
+import type { AppVersion, ListApps } from "@shoal/schemas";
+import type { CallOptions, ItemPage, Transport } from "@shoal/transport";
+
+/** Deployed apps. */
+export class Apps {
+  readonly #transport: Transport;
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Lists app versions with their actions, newest first. `for await` iterates over all pages. */
+  list(query: ListApps = {}, options?: CallOptions): Promise<ItemPage<AppVersion>> {
+    return this.#transport.call(listApps, { query }, options);
+  }
+}

@@ -1,0 +1,18 @@
+import type * as operations from "./operations.ts";
+
+type Operations = typeof operations;
+type ResourceIn<Id, Parent extends string = ""> = Id extends `${infer First}.${infer Rest}`
+  ? Rest extends `${string}.${string}`
+    ? ResourceIn<Rest, `${Parent}${First}.`>
+    : `${Parent}${First}`
+  : never;
+
+/** A resource of the client: `proxies` has `proxies.create`, `browsers.fs.watch` has `browsers.fs.watch.start`. */
+export type ResourceName = ResourceIn<Operations[keyof Operations]["operationId"]>;
+
+/** The operations of resources, by the names of their declarations: `Handlers<OperationsOf<"proxies">>`. */
+export type OperationsOf<Resource extends ResourceName> = {
+  readonly [
+    Name in keyof Operations as ResourceIn<Operations[Name]["operationId"]> extends Resource ? Name : never
+  ]: Operations[Name];
+};

@@ -1,0 +1,108 @@
+import { notFound, type Refusal } from "./refusal.ts";
+
+/** 404 for a deployment that the caller cannot see. */
+export function deploymentNotFound(id: string): Refusal {
+  return notFound(
+    `Deployment ${id} was not found in this project.`,
+    "It may have been deleted; list deployments with deployments.list.",
+  );
+}
+
+const cannotRunAgain = (problem: string, hint: string): Refusal => ({ status: 409, code: "conflict", problem, hint });
+
+/** 409 for a rollback to a deployment whose build has not ended. */
+export function deploymentStillBuilds(id: string): Refusal {
+  return cannotRunAgain(
+    `Deployment ${id} has not ended its build.`,
+    "It replaces the running deployment when the build ends; follow it with deployments.follow.",
+  );
+}
+
+/** 409 for a rollback to a deployment that failed, or that a newer one replaced before its build ended. */
+export function deploymentNeverRan(id: string): Refusal {
+  return cannotRunAgain(
+    `Deployment ${id} has never run, so it has no version to return to.`,
+    "Choose a deployment that was running; list deployments with deployments.list.",
+  );
+}
+
+/** 409 for a rollback to the deployment that runs. */
+export function deploymentRunsAlready(id: string): Refusal {
+  return cannotRunAgain(
+    `Deployment ${id} is running already.`,
+    "Choose an earlier deployment; list deployments with deployments.list.",
+  );
+}
+
+/** 409 for a rollback to a deployment whose build the service has removed. */
+export function deploymentBuildGone(id: string): Refusal {
+  return cannotRunAgain(
+    `The build of deployment ${id} was removed; the service keeps the builds of the last 20 replaced deployments of a project.`,
+    "Deploy its sources again with deployments.create.",
+  );
+}
+
+/** 404 for an invocation that the caller cannot see. */
+export function invocationNotFound(id: string): Refusal {
+  return notFound(`Invocation ${id} was not found in this project.`, "List invocations with invocations.list.");
+}
+
+/** 404 for a version of an app that does not run. */
+export function appVersionNotFound(app: string, version: string): Refusal {
+  return notFound(
+    `App ${app} has no running version ${version} in this project.`,
+    "List apps and their versions with apps.list, or deploy it with deployments.create.",
+  );
+}
+
+/** 404 for an action that the version of the app does not have. */
+export function actionNotFound(
+  { action, app, version }: { readonly action: string; readonly app: string; readonly version: string },
+  actions: readonly string[],
+): Refusal {
+  return {
+    status: 404,
+    code: "not_found",
+    field: "body.action_name",
+    problem: `Version ${version} of app ${app} has no action ${action}. It has ${actions.join(", ")}.`,
+  };
+}
+
+/** 404 for a schedule that the caller cannot see. */
+export function scheduleNotFound(id: string): Refusal {
+  return notFound(
+    `Schedule ${id} was not found in this project.`,
+    "It ends with the deployment of its app; list schedules with schedules.list.",
+  );
+}
+
+/** 409 for a schedule over the limit of its app. */
+export function tooManySchedules(app: string, limit: number): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `App ${app} has ${String(limit)} schedules, the limit.`,
+    limit,
+    hint: "Delete one with schedules.delete.",
+  };
+}
+
+/** 404 for `browsers.create` with the id of an invocation that the caller cannot see. */
+export function browserOfMissingInvocation(invocationId: string): Refusal {
+  return {
+    ...invocationNotFound(invocationId),
+    field: "body.invocation_id",
+    hint: "List invocations with invocations.list, or omit the field.",
+  };
+}
+
+/** 409 for `browsers.create` with the id of an invocation that has ended. */
+export function browserOfEndedInvocation(invocationId: string): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `Invocation ${invocationId} has ended and cannot start browsers.`,
+    field: "body.invocation_id",
+    hint: "Omit the field to start a session that belongs to no invocation.",
+  };
+}

@@ -1,0 +1,51 @@
+import { notFound, type Refusal } from "./refusal.ts";
+
+/** 404 for a connection that the caller cannot see. */
+export function connectionNotFound(id: string): Refusal {
+  return notFound(
+    `Connection ${id} was not found in this project.`,
+    "List the connections with auth.connections.list, or create it with auth.connections.create.",
+  );
+}
+
+/** 409 for the second connection of a profile to a site. */
+export function connectionExists(profile: string, domain: string, existingId: string): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `Connection ${existingId} connects profile ${JSON.stringify(profile)} to ${domain} already.`,
+    hint: "Use that connection, or delete it first.",
+    fields: { existing_id: existingId },
+  };
+}
+
+/** 404 for a credential provider that the caller cannot see. */
+export function providerNotFound(field: string, name: string): Refusal {
+  return {
+    ...notFound(
+      `credential provider ${name} was not found in this project`,
+      "List the providers with credentialProviders.list.",
+    ),
+    field,
+  };
+}
+
+/** 400 for the deletion of a proxy that a connection names. */
+export function proxyUsedByConnection(proxy: string, connectionId: string): Refusal {
+  return {
+    status: 400,
+    code: "resource_in_use",
+    problem: `Connection ${connectionId} uses proxy ${proxy}.`,
+    hint: "Give the connection another proxy with auth.connections.update, or delete it first.",
+  };
+}
+
+/** 409 for the deletion of a profile that a connection keeps signed in. */
+export function profileUsedByConnection(profile: string, connectionId: string): Refusal {
+  return {
+    status: 409,
+    code: "profile_in_use",
+    problem: `Connection ${connectionId} stores its login in profile ${profile}.`,
+    hint: "Delete the connection first.",
+  };
+}

@@ -1,0 +1,50 @@
+import { invalid, nameTaken, notFound, type Refusal } from "./refusal.ts";
+
+/** Limit of the values of one credential. */
+export const maxCredentialValues = 100;
+
+/** 404 for a credential that the caller cannot see. */
+export function credentialNotFound(idOrName: string): Refusal {
+  return notFound(
+    `Credential ${idOrName} was not found in this project.`,
+    "List the credentials with credentials.list, or create it with credentials.create.",
+  );
+}
+
+/** 409 for the name of another credential of the project. */
+export function credentialNameTaken(name: string): Refusal {
+  return nameTaken(
+    `A credential named ${JSON.stringify(name)} already exists in this project.`,
+    "Choose another name, or change that credential with credentials.update.",
+  );
+}
+
+/** 404 for a one-time code of a credential without a secret. */
+export function noTotpSecret(idOrName: string): Refusal {
+  return notFound(
+    `Credential ${idOrName} has no secret for one-time codes.`,
+    "Set totp_secret with credentials.update.",
+  );
+}
+
+/** 400 for values that exceed the limit together with the stored ones. */
+export function tooManyValues(count: number): Refusal {
+  return invalid("body.values", `the credential would have ${String(count)} values`, {
+    limit: maxCredentialValues,
+    hint: `A credential has at most ${String(maxCredentialValues)}; remove some with remove_value_keys.`,
+  });
+}
+
+/** 400 for a secret that generates no codes. @param problem - does not contain the secret. */
+export function invalidTotpSecret(problem: string): Refusal {
+  return invalid("body.totp_secret", problem, {
+    hint: "Send the key that the site shows for authenticator apps, or its otpauth://totp/ URI.",
+  });
+}
+
+/** 400 for a text that is not a domain. */
+export function invalidDomain(field: string): Refusal {
+  return invalid(field, "expected a domain, with a port if it has one", {
+    hint: "Write example.com or localhost:3000, without https:// and without a path.",
+  });
+}

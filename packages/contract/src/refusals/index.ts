@@ -1,0 +1,109 @@
+export { containsNul, invalid, type Refusal } from "./refusal.ts";
+export {
+  keyProblems,
+  keyProjectUnavailable,
+  namedProjectUnavailable,
+  otherProjectOfKey,
+  unauthorized,
+} from "./access.ts";
+export {
+  apiKeyNotFound,
+  keyDeletesItself,
+  keyForOtherProject,
+  keyProjectArchived,
+  keyProjectNotFound,
+  successorExpiresFirst,
+} from "./api-keys.ts";
+export {
+  actionNotFound,
+  appVersionNotFound,
+  browserOfEndedInvocation,
+  browserOfMissingInvocation,
+  deploymentBuildGone,
+  deploymentNeverRan,
+  deploymentNotFound,
+  deploymentRunsAlready,
+  deploymentStillBuilds,
+  invocationNotFound,
+  scheduleNotFound,
+  tooManySchedules,
+} from "./apps.ts";
+export {
+  addressNeedsToken,
+  credentialProviderNameTaken,
+  credentialProviderNotFound,
+  ownProviderTypes,
+  unknownProviderType,
+} from "./credential-providers.ts";
+export {
+  connectionExists,
+  connectionNotFound,
+  profileUsedByConnection,
+  providerNotFound,
+  proxyUsedByConnection,
+} from "./connections.ts";
+export {
+  credentialNameTaken,
+  credentialNotFound,
+  invalidDomain,
+  invalidTotpSecret,
+  maxCredentialValues,
+  noTotpSecret,
+  tooManyValues,
+} from "./credentials.ts";
+export { unreadableArchive, unsafeEntry, unsafeReasons, type UnsafeReason } from "./archives.ts";
+export {
+  contentTooLarge,
+  destinationIsDirectory,
+  directoryMissing,
+  directoryReplaces,
+  linkLoop,
+  modeForbids,
+  movedIntoItself,
+  nameProblem,
+  notADirectory,
+  notAFile,
+  ownerUnchangeable,
+  parentNotADirectory,
+  pathMissing,
+  pathProblem,
+  protectedPath,
+} from "./files.ts";
+export { profileHasWriter, profileNameTaken, profileNotFound, profileUsedByBrowser } from "./profiles.ts";
+export {
+  lastActiveProject,
+  needsOrganizationKey,
+  poolLimitUnsupported,
+  projectNameTaken,
+  projectNotEmpty,
+  projectNotFound,
+} from "./projects.ts";
+export {
+  browserEnded,
+  browserHasProfile,
+  browserNameTaken,
+  browserNotFound,
+  gpuUnavailable,
+  projectSessionsExhausted,
+  regionUnavailable,
+  viewportTooLarge,
+} from "./sessions.ts";
+export {
+  destinationBelowFile,
+  duplicatePart,
+  fileExpected,
+  fileParts,
+  partIndexTooHigh,
+  partRequired,
+  sameDestination,
+  textExpected,
+  unknownPart,
+  zipParts,
+} from "./uploads.ts";
+export {
+  foreignEventId,
+  tooManyWatches,
+  watchNotFound,
+  watchedPathMissing,
+  watchedPathNotADirectory,
+} from "./watches.ts";

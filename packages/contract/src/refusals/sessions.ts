@@ -1,0 +1,92 @@
+import { invalid, nameTaken, notFound, type Refusal } from "./refusal.ts";
+
+/** 404 for a session that the caller cannot see. */
+export function browserNotFound(idOrName: string): Refusal {
+  return notFound(
+    `Browser ${idOrName} was not found among the running sessions of this project.`,
+    "It may have ended; list them with browsers.list, ended ones with status=all.",
+  );
+}
+
+const endings: Readonly<Record<string, string>> = {
+  deleted: "it was deleted",
+  timeout: "no client used it for its timeout_seconds",
+  max_duration: "its max_duration_seconds were over",
+  browser_crashed: "its browser crashed twice",
+  instance_lost: "its instance was lost",
+  server_stopped: "the server was stopped",
+};
+
+/** 404 for a session that has ended. @param ended - `reason` and time, as far as they are known. */
+export function browserEnded(
+  id: string,
+  { reason, at }: { readonly reason: string | null; readonly at: string | null },
+): Refusal {
+  const because = reason === null ? "" : ` (${reason}): ${endings[reason] ?? reason}`;
+  return notFound(
+    `Browser ${id} has ended${at === null ? "" : ` at ${at}`}${because}.`,
+    "Create a new session with browsers.create.",
+  );
+}
+
+/** 409 for the name of another running session of the project. */
+export function browserNameTaken(name: string): Refusal {
+  return nameTaken(
+    `A running session of this project is named ${name} already.`,
+    "Choose another name, or delete that session.",
+  );
+}
+
+/**
+ * 400 for a side of the viewport over the limit, which is in pixels.
+ * @param options - `windowed`: the limit applies to browsers with a window only.
+ */
+export function viewportTooLarge(
+  side: "width" | "height",
+  limit: number,
+  { windowed = false }: { readonly windowed?: boolean } = {},
+): Refusal {
+  return invalid(
+    `body.viewport.${side}`,
+    `expected at most ${String(limit)}${windowed ? " for a browser with a window" : ""}`,
+    { limit },
+  );
+}
+
+/** 400 for a session with a GPU. */
+export function gpuUnavailable(): Refusal {
+  return invalid("body.gpu", "sessions of this service have no GPU; Chromium draws with the processor", {
+    hint: "Omit the field, or send false.",
+  });
+}
+
+/** 400 for a region without a running server. @param regions - the regions with a server. */
+export function regionUnavailable(region: string, regions: readonly string[]): Refusal {
+  const limit = regions.join(", ");
+  return invalid("body.region", `region ${region} has no running server; regions with a server: ${limit}`, {
+    limit,
+    hint: "Omit the field to use the region of the answering server.",
+  });
+}
+
+/** 429 for a session over the limit of the project. */
+export function projectSessionsExhausted(limit: number, used: number): Refusal {
+  return {
+    status: 429,
+    code: "too_many_requests",
+    problem: `This project has ${String(used)} running sessions; the limit is ${String(limit)}.`,
+    hint: "Delete a session, wait until one ends, or raise the limit with projects.limits.update, or for all projects with organization.limits.update or the setting max_sessions_per_project.",
+    retryAfterSeconds: 5,
+    fields: { limit, used, remaining: Math.max(0, limit - used) },
+  };
+}
+
+/** 409 for loading a profile into a session that has one. */
+export function browserHasProfile(sessionId: string, profileId: string): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `Browser ${sessionId} already has profile ${profileId}.`,
+    hint: "Only a session without a profile can load one. Create another session with browsers.create.",
+  };
+}

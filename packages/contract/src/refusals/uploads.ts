@@ -1,0 +1,46 @@
+import { invalid, type Refusal } from "./refusal.ts";
+
+/** 400 for a part that the operation does not have. @param known - the accepted parts: `file and name` */
+export function unknownPart(name: string, known: string): Refusal {
+  return invalid(`body.${name}`, `unknown part; the parts are ${known}`, { limit: known });
+}
+
+/** Accepted parts of `browsers.fs.upload`. */
+export const fileParts = "files[i][dest_path] and files[i][file], where i is a number";
+/** Accepted parts of `browsers.fs.uploadZip`. */
+export const zipParts = "zip_file and dest_path";
+
+/** 400 for the number of a part over the limit. */
+export function partIndexTooHigh(name: string, limit: number): Refusal {
+  return invalid(`body.${name}`, `the number must be at most ${String(limit)}`, { limit });
+}
+
+/** For a text field in place of a file. */
+export function fileExpected(field: string): Refusal {
+  return invalid(field, "must be a file", { hint: "Send the part with a filename." });
+}
+
+/** For a file in place of a text field. */
+export function textExpected(field: string): Refusal {
+  return invalid(field, "must be a text field", { hint: "Send the part without a filename." });
+}
+
+/** 400 for a part that is sent twice. */
+export function duplicatePart(field: string): Refusal {
+  return invalid(field, "is duplicated");
+}
+
+/** 400 for a missing part. @param expected - `a file` */
+export function partRequired(field: string, expected: string): Refusal {
+  return invalid(field, `required (expected ${expected})`);
+}
+
+/** 400 for two files of an upload with one destination. @param label - of the file: `body.files[0]` */
+export function sameDestination(label: string, otherLabel: string): Refusal {
+  return invalid(`${label}[dest_path]`, `leads to the same file as ${otherLabel}[dest_path]`);
+}
+
+/** 400 for a destination below another file of the upload. @param label - of the file: `body.files[0]` */
+export function destinationBelowFile(label: string, otherLabel: string): Refusal {
+  return invalid(`${label}[dest_path]`, `is below ${otherLabel}[dest_path], which is a file`);
+}

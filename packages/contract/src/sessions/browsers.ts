@@ -1,0 +1,140 @@
+import {
+  Browser,
+  CreateBrowser,
+  Curl,
+  CurlError,
+  CurlResult,
+  ExtendBrowser,
+  GetBrowser,
+  Id,
+  lazyObject,
+  LimitError,
+  ListBrowsers,
+  LoadExtensions,
+  UpdateBrowser,
+} from "@shoal/schemas";
+import { defineEndpoint, empty, json, multipart, optionalJson, page } from "../base/endpoint.ts";
+import { policyBody } from "../base/policy-body.ts";
+
+/** Browser sessions: start, find, change and end them, and send requests through their network. */
+const area = "Browsers";
+const idOrName = lazyObject(() => ({
+  /** The session's id, or the name of a running session. */
+  id_or_name: Id,
+}));
+const id = lazyObject(() => ({
+  /** The session's id, or the name of a running session. */
+  id: Id,
+}));
+
+/** Returns when the browser accepts CDP connections. */
+export const createBrowser = defineEndpoint({
+  operationId: "browsers.create",
+  area,
+  plane: "control",
+  method: "POST",
+  path: "/browsers",
+  summary: "Start a browser session.",
+  body: optionalJson(CreateBrowser, policyBody),
+  responses: { 200: json(Browser) },
+  errors: [400, 401, 403, 404, 409, 429, 500, 501, 507, 529],
+  errorBodies: { 429: LimitError },
+});
+
+/** Newest first. Only running sessions, unless `status` is set. */
+export const listBrowsers = defineEndpoint({
+  operationId: "browsers.list",
+  area,
+  plane: "control",
+  method: "GET",
+  path: "/browsers",
+  summary: "List browser sessions.",
+  query: ListBrowsers,
+  responses: { 200: page(Browser) },
+  errors: [400, 401, 500],
+});
+
+/** Finds an ended session by id with `include_deleted`. */
+export const getBrowser = defineEndpoint({
+  operationId: "browsers.get",
+  area,
+  plane: "control",
+  method: "GET",
+  path: "/browsers/{id_or_name}",
+  summary: "Get a browser session by id or name.",
+  params: idOrName,
+  query: GetBrowser,
+  responses: { 200: json(Browser) },
+  errors: [401, 404, 500],
+});
+
+/** Absent fields stay unchanged. */
+export const updateBrowser = defineEndpoint({
+  operationId: "browsers.update",
+  area,
+  plane: "control",
+  method: "PATCH",
+  path: "/browsers/{id_or_name}",
+  summary: "Change a running browser session.",
+  params: idOrName,
+  body: json(UpdateBrowser, policyBody),
+  responses: { 200: json(Browser) },
+  errors: [400, 401, 403, 404, 409, 500, 501],
+});
+
+/** Restarts the idle timeout and, if set, `max_duration_seconds`. */
+export const extendBrowser = defineEndpoint({
+  operationId: "browsers.extend",
+  area,
+  plane: "control",
+  method: "POST",
+  path: "/browsers/{id_or_name}/extend",
+  summary: "Extend a running browser session.",
+  params: idOrName,
+  body: optionalJson(ExtendBrowser),
+  responses: { 200: json(Browser) },
+  errors: [400, 401, 404, 409, 500],
+});
+
+/** Ends the browser and the session's processes, and deletes its files. */
+export const deleteBrowser = defineEndpoint({
+  operationId: "browsers.delete",
+  area,
+  plane: "control",
+  method: "DELETE",
+  path: "/browsers/{id_or_name}",
+  summary: "End a browser session.",
+  params: idOrName,
+  responses: { 204: empty },
+  errors: [400, 401, 404, 500],
+});
+
+/** Sends the request like the browser's own: with its cookies, TLS fingerprint and proxy. Follows redirects. The response is buffered in memory. */
+export const curl = defineEndpoint({
+  operationId: "browsers.curl",
+  area,
+  plane: "instance",
+  method: "POST",
+  path: "/browsers/{id}/curl",
+  summary: "Send an HTTP request through the browser.",
+  params: id,
+  body: json(Curl),
+  responses: { 200: json(CurlResult) },
+  errors: [400, 401, 403, 404, 413, 429, 500, 502, 503],
+  errorBodies: { 502: CurlError },
+});
+
+/** Takes unpacked extensions as ZIP archives. If the browser has to restart, CDP clients lose their connection. */
+export const loadExtensions = defineEndpoint({
+  operationId: "browsers.loadExtensions",
+  area,
+  plane: "instance",
+  method: "POST",
+  idempotency: { repeats: "The archives are a stream; a name that is loaded is refused." },
+  path: "/browsers/{id}/extensions",
+  summary: "Load extensions into a running session.",
+  params: id,
+  body: multipart(LoadExtensions),
+  responses: { 201: empty },
+  errors: [400, 401, 403, 404, 413, 500],
+});

@@ -1,0 +1,90 @@
+import { CheckProxy, CreateProxy, Id, lazyObject, ListProxies, Proxy, UpdateProxy } from "@shoal/schemas";
+import { defineEndpoint, empty, json, optionalJson, page } from "../base/endpoint.ts";
+
+/** Network exits that sessions can use. */
+const area = "Proxies";
+const id = lazyObject(() => ({
+  /** The proxy's id. */
+  id: Id,
+}));
+
+/** `custom` is your own proxy server. The service's operator provides the other types. */
+export const createProxy = defineEndpoint({
+  operationId: "proxies.create",
+  area,
+  plane: "control",
+  method: "POST",
+  idempotency: "transaction",
+  path: "/proxies",
+  summary: "Create a proxy.",
+  body: json(CreateProxy),
+  responses: { 201: json(Proxy) },
+  errors: [400, 401, 403, 500],
+});
+
+/** Newest first. */
+export const listProxies = defineEndpoint({
+  operationId: "proxies.list",
+  area,
+  plane: "control",
+  method: "GET",
+  path: "/proxies",
+  summary: "List proxies.",
+  query: ListProxies,
+  responses: { 200: page(Proxy) },
+  errors: [400, 401, 403, 500],
+});
+
+/** By id only, since names need not be unique. */
+export const getProxy = defineEndpoint({
+  operationId: "proxies.get",
+  area,
+  plane: "control",
+  method: "GET",
+  path: "/proxies/{id}",
+  summary: "Get a proxy.",
+  params: id,
+  responses: { 200: json(Proxy) },
+  errors: [401, 403, 404, 500],
+});
+
+/** Other fields cannot be changed. */
+export const updateProxy = defineEndpoint({
+  operationId: "proxies.update",
+  area,
+  plane: "control",
+  method: "PATCH",
+  path: "/proxies/{id}",
+  summary: "Rename a proxy.",
+  params: id,
+  body: json(UpdateProxy),
+  responses: { 200: json(Proxy) },
+  errors: [400, 401, 403, 404, 500],
+});
+
+/** Running sessions keep using it. */
+export const deleteProxy = defineEndpoint({
+  operationId: "proxies.delete",
+  area,
+  plane: "control",
+  method: "DELETE",
+  path: "/proxies/{id}",
+  summary: "Delete a proxy.",
+  params: id,
+  responses: { 204: empty },
+  errors: [400, 401, 403, 404, 500],
+});
+
+/** Fetches a page through the proxy and stores the result, unless `url` is given. The exits of `residential` and `mobile` proxies change from one request to the next. */
+export const checkProxy = defineEndpoint({
+  operationId: "proxies.check",
+  area,
+  plane: "control",
+  method: "POST",
+  path: "/proxies/{id}/check",
+  summary: "Check whether a proxy works.",
+  params: id,
+  body: optionalJson(CheckProxy),
+  responses: { 200: json(Proxy) },
+  errors: [400, 401, 403, 404, 422, 500],
+});

@@ -1,0 +1,37 @@
+import { Id, lazyObject, ListTelemetryEvents, StreamTelemetry, TelemetryEnvelope } from "@shoal/schemas";
+import { defineEndpoint, eventStream, page } from "../base/endpoint.ts";
+
+/** Events of a session: network, console, pages, interactions. */
+const area = "Browser Telemetry";
+const id = lazyObject(() => ({
+  /** The session's id, or the name of a running session. */
+  id: Id,
+}));
+
+/** Works after the session has ended too. Empty if nothing was captured. */
+export const listTelemetryEvents = defineEndpoint({
+  operationId: "browsers.telemetry.events",
+  area,
+  plane: "control",
+  method: "GET",
+  path: "/browsers/{id}/telemetry/events",
+  summary: "List past telemetry events.",
+  params: id,
+  query: ListTelemetryEvents,
+  responses: { 200: page(TelemetryEnvelope) },
+  errors: [400, 401, 403, 404, 500],
+});
+
+/** New events, unless `replay` or `Last-Event-ID` is set. Ends with the session. Silent while nothing is captured. */
+export const streamTelemetry = defineEndpoint({
+  operationId: "browsers.telemetry.stream",
+  area,
+  plane: "instance",
+  method: "GET",
+  path: "/browsers/{id}/telemetry/stream",
+  summary: "Follow the telemetry.",
+  params: id,
+  query: StreamTelemetry,
+  responses: { 200: eventStream(TelemetryEnvelope) },
+  errors: [400, 401, 403, 404, 500],
+});

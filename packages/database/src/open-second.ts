@@ -1,0 +1,29 @@
+import { Kysely, PostgresDialect } from "kysely";
+import { connectFirst, createPool } from "./connect.ts";
+import { reachEmbedded } from "./embedded/reach.ts";
+import type { DatabaseOptions } from "./open-database.ts";
+import type { Tables } from "./tables.ts";
+
+/** Connections of a second program, next to a service that may run. */
+export interface SecondDatabase {
+  readonly query: Kysely<Tables>;
+  close(): Promise<void>;
+}
+
+/** Connects to the database of a service, which may run, without migrating it. @throws {DatabaseError} */
+export async function openSecondDatabase({ url, dataDir, log }: DatabaseOptions): Promise<SecondDatabase> {
+  const { target, stop } =
+    url === undefined ? await reachEmbedded(dataDir, log) : { target: { url }, stop: () => Promise.resolve() };
+  const { pool, close } = createPool(target, log, 4);
+  const end = async (): Promise<void> => {
+    await close();
+    await stop();
+  };
+  try {
+    await connectFirst(pool, target);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+  return { query: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }), close: end };
+}

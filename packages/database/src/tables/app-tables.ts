@@ -1,0 +1,87 @@
+import type { ColumnType, Generated, GeneratedAlways } from "kysely";
+import type { OptionalTimestamp, Timestamp, TimestampOfInsert } from "./column-types.ts";
+
+export interface DeploymentsTable {
+  id: string;
+  project_id: string;
+  status: "queued" | "in_progress" | "running" | "failed" | "stopped";
+  status_reason: Generated<string | null>;
+  /** Label of the app versions that it creates. */
+  version: string;
+  force: boolean;
+  region: string;
+  entrypoint: string;
+  source_type: "file" | "github";
+  source_url: Generated<string | null>;
+  source_ref: Generated<string | null>;
+  source_path: Generated<string | null>;
+  /** Sealed; `null` once the source is fetched. */
+  source_token: Generated<Buffer | null>;
+  source_checksum: Generated<string | null>;
+  /** The archive; `null` before a fetch, and after the build. */
+  source_blob: Generated<string | null>;
+  env_names: ColumnType<string[], string, string>;
+  /** A JSON object, sealed. */
+  env: Buffer;
+  /** Server that builds it, and the `life` of that server. */
+  builder: Generated<string | null>;
+  builder_life: Generated<string | null>;
+  /** Builds that began. */
+  attempts: Generated<number>;
+  artifact: Generated<string | null>;
+  language: Generated<"node" | "python" | null>;
+  created_at: TimestampOfInsert;
+  updated_at: OptionalTimestamp;
+  deleted_at: OptionalTimestamp;
+}
+
+/** The newest version of each app and label is current, unless its deployment was deleted. */
+export interface AppVersionsTable {
+  id: string;
+  project_id: string;
+  deployment_id: string;
+  app_name: string;
+  app_name_folded: GeneratedAlways<string>;
+  version: string;
+  actions: ColumnType<AppActionColumn[], string, string>;
+  is_current: boolean;
+  created_at: TimestampOfInsert;
+}
+
+export interface AppActionColumn {
+  readonly name: string;
+  readonly input_schema?: Record<string, unknown> | null;
+  readonly output_schema?: Record<string, unknown> | null;
+}
+
+export interface AppLogChunksTable {
+  id: string;
+  deployment_id: string;
+  /** `null` = lines of the build. */
+  invocation_id: string | null;
+  /** Increases within a deployment in the order of commits. */
+  sequence: GeneratedAlways<number>;
+  last_at: Timestamp;
+  /** One JSON array per line. */
+  lines: string;
+}
+
+export interface SchedulesTable {
+  id: string;
+  project_id: string;
+  app_name: string;
+  version: string;
+  action_name: string;
+  cron: string;
+  time_zone: string;
+  /** JSON. */
+  payload: string | null;
+  is_paused: Generated<boolean>;
+  /** `null` while it is paused. */
+  next_at: ColumnType<string | null, string | Date | null, string | Date | null>;
+  last_at: OptionalTimestamp;
+  last_invocation_id: Generated<string | null>;
+  /** Why the last due time started no invocation. */
+  last_problem: Generated<string | null>;
+  created_at: TimestampOfInsert;
+}

@@ -1,0 +1,7 @@
+export type CdpDepartureReason = "client_close" | "upstream_changed" | "upstream_error" | "context_cancelled";
+
+export interface CdpDeparture {
+  readonly durationMs: number;
+  readonly messageCount: number;
+  readonly reason: CdpDepartureReason;
+}

@@ -1,0 +1,80 @@
+import { mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { hostPath } from "../../system/host-path.ts";
+import type { SessionDownloads } from "./session-downloads.ts";
+
+type Parameters = Readonly<Record<string, unknown>>;
+
+const windowsPath = /^(?:[A-Za-z]:[\\/]|\\\\)/;
+
+/**
+ * Folders of client settings that do not exist here are on the client's machine, such as Playwright's temporary folder:
+ * their files go to the session's downloads; events and guids stay.
+ */
+export class ClientDownloads {
+  readonly #root: string;
+  readonly #downloads: SessionDownloads;
+
+  constructor(root: string, downloads: SessionDownloads) {
+    this.#root = root;
+    this.#downloads = downloads;
+  }
+
+  /** Returns the same object when nothing changes; a message when the path leaves the session's files. */
+  change(params: Parameters): Parameters | string {
+    const { behavior, downloadPath } = params;
+    const contextId = typeof params.browserContextId === "string" ? params.browserContextId : "";
+    if (behavior === "default") return this.#keep(params, contextId);
+    if (behavior !== "allow" && behavior !== "allowAndName") {
+      if (behavior === "deny") this.#downloads.claim(this, contextId, { behavior });
+      return params;
+    }
+    // Invalid type: the browser reports it.
+    if (typeof downloadPath !== "string") return params;
+    const path = hostPath(this.#root, downloadPath);
+    if (path !== undefined && (behavior === "allow" ? canBeFolder(path) : isFolder(path))) {
+      this.#downloads.claim(this, contextId, { behavior, downloadPath: path });
+      return this.#root === "/" ? params : { ...params, downloadPath: path };
+    }
+    if (path === undefined && behavior === "allow" && !windowsPath.test(downloadPath))
+      return `downloadPath: ${downloadPath} is not an absolute path within the session's files.`;
+    return this.#keep(params, contextId);
+  }
+
+  /** Until it resolves, the browser must not receive the result of {@link ClientDownloads.change}. */
+  get settled(): Promise<unknown> | undefined {
+    return this.#downloads.settled;
+  }
+
+  /** Call this when the browser has closed the client's connection. */
+  release(): void {
+    this.#downloads.release(this);
+  }
+
+  #keep(params: Parameters, contextId: string): Parameters {
+    const { behavior } = this.#downloads;
+    this.#downloads.claim(this, contextId, behavior);
+    return { ...params, ...behavior };
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** Level by level: Node's `recursive` never returns below `/proc`, where `mkdir` fails with ENOENT. */
+function canBeFolder(path: string): boolean {
+  if (isFolder(path)) return true;
+  const parent = dirname(path);
+  if (parent === path || !canBeFolder(parent)) return false;
+  try {
+    mkdirSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

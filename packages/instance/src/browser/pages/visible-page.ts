@@ -1,0 +1,97 @@
+import pTimeout from "p-timeout";
+import { CdpError, type CdpConnection } from "../cdp/pipe-connection.ts";
+
+/** Milliseconds to wait for a page to report whether it is visible. */
+const visibilityTimeoutMs = 500;
+
+/**
+ * The visible tab of the window opened last. In the headless shell each page has a visible window. @throws {CdpError}
+ */
+export async function findVisiblePage(cdp: CdpConnection): Promise<string | undefined> {
+  const { targetInfos } = await cdp.send("Target.getTargets", { filter: [{ type: "page" }] });
+  // A subtype marks a page that is not shown, such as a prerendered one.
+  const pages = targetInfos
+    .filter(({ type, subtype }) => type === "page" && subtype === undefined)
+    .map(({ targetId }) => targetId);
+  if (pages.length < 2) return pages[0];
+  const shown = await newestWindow(cdp, pages);
+  if (shown.length < 2) return shown[0] ?? pages[0];
+  const visible = await Promise.all(shown.map((targetId) => isVisible(cdp, targetId)));
+  // A page that does not answer (a dialog or a busy script) is most likely in front: pages behind it are idle.
+  const found = ["visible" as const, "silent" as const]
+    .map((state) => visible.indexOf(state))
+    .find((place) => place !== -1);
+  return shown[found ?? 0];
+}
+
+/** Other clients do not notice it. */
+export interface AttachedPage extends AsyncDisposable {
+  readonly targetId: string;
+  readonly sessionId: string;
+}
+
+/** Disposing detaches. @throws {CdpError} when the page or the browser has ended. */
+export async function attachToPage(cdp: CdpConnection, targetId: string): Promise<AttachedPage> {
+  const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true });
+  return {
+    targetId,
+    sessionId,
+    async [Symbol.asyncDispose]() {
+      // The page or the browser may have ended.
+      await cdp.send("Target.detachFromTarget", { sessionId }).catch(() => undefined);
+    },
+  };
+}
+
+/** Returns the pages of the window opened last: window ids increase. */
+async function newestWindow(cdp: CdpConnection, pages: readonly string[]): Promise<readonly string[]> {
+  let newest = Number.NEGATIVE_INFINITY;
+  let found: string[] = [];
+  const windows = await Promise.all(
+    pages.map(async (targetId) => {
+      try {
+        return (await cdp.send("Browser.getWindowForTarget", { targetId })).windowId;
+      } catch (error) {
+        // Closed meanwhile, or without a window.
+        if (error instanceof CdpError) return undefined;
+        throw error;
+      }
+    }),
+  );
+  for (const [place, targetId] of pages.entries()) {
+    const window = windows[place];
+    if (window === undefined || window < newest) continue;
+    if (window > newest) found = [];
+    newest = window;
+    found.push(targetId);
+  }
+  return found;
+}
+
+function isVisible(cdp: CdpConnection, targetId: string): Promise<"visible" | "hidden" | "silent"> {
+  return pTimeout(
+    // A failure means that it was closed.
+    readVisibility(cdp, targetId).catch(() => "hidden" as const),
+    { milliseconds: visibilityTimeoutMs, fallback: () => "silent" as const },
+  );
+}
+
+async function readVisibility(cdp: CdpConnection, targetId: string): Promise<"visible" | "hidden"> {
+  const { sessionId } = await cdp.send("Target.attachToTarget", { targetId, flatten: true });
+  try {
+    // In an isolated world: page scripts may redefine `document.visibilityState`. A main frame's id is its target's id.
+    const { executionContextId } = await cdp.send(
+      "Page.createIsolatedWorld",
+      { frameId: targetId, worldName: "" },
+      sessionId,
+    );
+    const { result } = await cdp.send(
+      "Runtime.evaluate",
+      { expression: "document.visibilityState", contextId: executionContextId },
+      sessionId,
+    );
+    return result.value === "visible" ? "visible" : "hidden";
+  } finally {
+    cdp.send("Target.detachFromTarget", { sessionId }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,166 @@
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ClientDownloads } from "../../browser/downloads/client-downloads.ts";
+import { SessionDownloads } from "../../browser/downloads/session-downloads.ts";
+import type { OpenContextProxy } from "../../egress/context-proxy.ts";
+import { createCdpGuard } from "./guard.ts";
+
+const message = (value: unknown) => Buffer.from(JSON.stringify(value));
+const guardOf = (root: string, openContextProxy?: OpenContextProxy) =>
+  createCdpGuard(root, new ClientDownloads(root, new SessionDownloads({ root, home: "/home" })), openContextProxy);
+
+describe("in a sandbox", () => {
+  const guard = guardOf("/");
+
+  it("answers Browser.close and disconnects only that client", () => {
+    expect(guard(message({ id: 7, method: "Browser.close" }))).toEqual({ answerAndClose: '{"id":7,"result":{}}' });
+    expect(guard(message({ id: 8, method: "Browser.close", sessionId: "s" }))).toEqual({
+      answerAndClose: '{"id":8,"result":{},"sessionId":"s"}',
+    });
+  });
+
+  it("passes messages that only mention the command", () => {
+    expect(guard(message({ id: 1, method: "Runtime.evaluate", params: { expression: "'Browser.close'" } }))).toBe(
+      "pass",
+    );
+    expect(guard(message({ id: 1, method: "Browser.closeTab" }))).toBe("pass");
+    expect(guard(Buffer.from('{"method":"Browser.close"'))).toBe("pass");
+    expect(guard(message(["Browser.close"]))).toBe("pass");
+    expect(guard(message(null))).toBe("pass");
+  });
+
+  it("uses folders that exist or can be created in the session", () => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), "shoal-guard-")));
+    for (const params of [
+      { behavior: "allow", downloadPath: folder },
+      { behavior: "allow", downloadPath: join(folder, "new") },
+      { behavior: "allowAndName", downloadPath: folder },
+      { behavior: "deny" },
+      { behavior: "allow" },
+    ])
+      expect(guard(message({ id: 1, method: "Browser.setDownloadBehavior", params }))).toBe("pass");
+    expect(existsSync(join(folder, "new"))).toBe(true);
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each([
+    { behavior: "allowAndName", downloadPath: "/tmp/playwright-artifacts-of-another-machine" },
+    { behavior: "allowAndName", downloadPath: String.raw`C:\Users\me\AppData\Local\Temp\playwright-artifacts-x` },
+    { behavior: "allow", downloadPath: String.raw`C:\Users\me\Downloads` },
+    { behavior: "allow", downloadPath: "/proc/1/downloads" },
+    { behavior: "default" },
+  ])("keeps downloads in the session for %j, a folder outside of it", (params) => {
+    expect(
+      guard(message({ id: 1, method: "Browser.setDownloadBehavior", params: { ...params, eventsEnabled: true } })),
+    ).toEqual({
+      replace: JSON.stringify({
+        id: 1,
+        method: "Browser.setDownloadBehavior",
+        params: {
+          behavior: "allowAndName",
+          ...("downloadPath" in params && { downloadPath: "" }),
+          eventsEnabled: true,
+          downloadPath: "/home/.incoming-downloads",
+        },
+      }),
+    });
+  });
+});
+
+describe("a browser context with a separate proxy", () => {
+  const opened: unknown[] = [];
+  const guard = guardOf("/", (proxy) => {
+    opened.push(proxy);
+    return proxy.url.includes("full") ? Promise.reject(new Error("too many")) : Promise.resolve(4711);
+  });
+  const create = (params: object) => guard(message({ id: 5, method: "Target.createBrowserContext", params }));
+  const later = async (params: object) => {
+    const verdict = create(params);
+    return typeof verdict === "object" && "later" in verdict ? verdict.later : verdict;
+  };
+
+  it("routes its proxy and the bypassed hosts through a port of the instance", async () => {
+    const params = {
+      disposeOnDetach: true,
+      proxyServer: "http://proxy.example:1",
+      proxyBypassList: "a.example,<-loopback>",
+    };
+    expect(await later(params)).toEqual({
+      replace: JSON.stringify({
+        id: 5,
+        method: "Target.createBrowserContext",
+        params: { disposeOnDetach: true, proxyServer: "http://127.0.0.1:4711", proxyBypassList: "<-loopback>" },
+      }),
+    });
+    expect(opened).toEqual([{ url: "http://proxy.example:1", bypassHosts: ["a.example"] }]);
+  });
+
+  it("leaves a context without a proxy unchanged, and never bypasses the gateway", () => {
+    expect(create({ disposeOnDetach: true })).toBe("pass");
+    expect(create({ proxyServer: "direct://", proxyBypassList: "*" })).toEqual({
+      replace: '{"id":5,"method":"Target.createBrowserContext","params":{}}',
+    });
+  });
+
+  it("answers with the problem of an invalid proxy", async () => {
+    expect(create({ proxyServer: "socks4://a" })).toEqual({
+      answer: expect.stringMatching(/"id":5,"error":{"code":-32602,"message":"proxyServer: /) as unknown,
+    });
+    expect(await later({ proxyServer: "http://full" })).toEqual({
+      answer: '{"id":5,"error":{"code":-32602,"message":"too many"}}',
+    });
+  });
+});
+
+describe("with a directory as the root", () => {
+  let root: string;
+  beforeAll(() => {
+    root = realpathSync(mkdtempSync(join(tmpdir(), "shoal-guard-")));
+    mkdirSync(join(root, "home"));
+    symlinkSync(tmpdir(), join(root, "out"));
+    symlinkSync("home", join(root, "in"));
+  });
+  afterAll(() => {
+    rmSync(root, { recursive: true });
+  });
+
+  it("maps the paths of each command with paths", () => {
+    const guard = guardOf(root);
+    for (const [method, params, mapped] of [
+      [
+        "Browser.setDownloadBehavior",
+        { behavior: "allow", downloadPath: "/home/new/dir" },
+        { behavior: "allow", downloadPath: join(root, "home/new/dir") },
+      ],
+      [
+        "Page.setDownloadBehavior",
+        { behavior: "allow", downloadPath: "/in/x" },
+        { behavior: "allow", downloadPath: join(root, "home/x") },
+      ],
+      [
+        "DOM.setFileInputFiles",
+        { files: ["/home/a", "/home/b"], nodeId: 1 },
+        { files: [join(root, "home/a"), join(root, "home/b")], nodeId: 1 },
+      ],
+      ["Extensions.loadUnpacked", { path: "/" }, { path: root }],
+    ] as const) {
+      expect(guard(message({ id: 3, method, params, sessionId: "s" }))).toEqual({
+        replace: JSON.stringify({ id: 3, method, params: mapped, sessionId: "s" }),
+      });
+    }
+    expect(guard(message({ id: 3, method: "Browser.setDownloadBehavior", params: { behavior: "deny" } }))).toBe("pass");
+  });
+
+  it.each(["/../etc/passwd", "/home/../../etc", "relative", "", "/out/x", "/home/\0", "/a".repeat(100_000)])(
+    "rejects a path outside of the root (%#)",
+    (path) => {
+      const verdict = guardOf(root)(
+        message({ id: 3, method: "DOM.setFileInputFiles", params: { files: ["/home/a", path] } }),
+      );
+      expect(verdict).toHaveProperty("answer");
+      expect(JSON.parse((verdict as { answer: string }).answer)).toMatchObject({ id: 3, error: { code: -32602 } });
+    },
+  );
+});

@@ -1,0 +1,129 @@
+import { messageOf } from "@shoal/primitives";
+import type { ClientDownloads } from "../../browser/downloads/client-downloads.ts";
+import type { Verdict } from "./client-messages.ts";
+import { type OpenContextProxy, readContextProxy } from "../../egress/context-proxy.ts";
+import { hostPath } from "../../system/host-path.ts";
+
+/** A {@link Verdict}, an answer instead of the browser's, an answer followed by a close, or one of these later. */
+export type GuardVerdict =
+  | Verdict
+  | { readonly answer: string }
+  | { readonly answerAndClose: string }
+  /** The verdict needs an asynchronous step; other messages need not wait. */
+  | { readonly later: Promise<{ readonly replace: string } | { readonly answer: string }> };
+
+export type CdpGuard = (message: Buffer) => GuardVerdict;
+
+const downloadCommands = ["Browser.setDownloadBehavior", "Page.setDownloadBehavior"];
+/** Other commands with file paths, and the parameter that contains them. */
+const pathParameters: Readonly<Record<string, string>> = {
+  "DOM.setFileInputFiles": "files",
+  "Extensions.loadUnpacked": "path",
+};
+
+const createContext = "Target.createBrowserContext";
+
+interface Command {
+  readonly id?: unknown;
+  readonly sessionId?: unknown;
+  readonly method?: unknown;
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * A client must not end the browser for others, or download outside the session's files. API paths become host paths.
+ * @param root - folder that API paths start from; `/` maps nothing.
+ * @param openContextProxy - for browser contexts with a proxy: the browser reaches only the egress gateway.
+ */
+export function createCdpGuard(
+  root: string,
+  downloads: ClientDownloads,
+  openContextProxy?: OpenContextProxy,
+): CdpGuard {
+  const mapped = root === "/" ? [] : Object.keys(pathParameters);
+  const methods = ["Browser.close", createContext, ...downloadCommands, ...mapped].map((method) => Buffer.from(method));
+  return (message) => {
+    // A byte search avoids parsing: almost no message is relevant.
+    if (!methods.some((method) => message.includes(method))) return "pass";
+    const command = parseCommand(message);
+    if (command === undefined || typeof command.method !== "string") return "pass";
+    if (command.method === "Browser.close") return { answerAndClose: answer(command, { result: {} }) };
+    if (downloadCommands.includes(command.method)) return changeDownloads(command, downloads);
+    if (command.method === createContext && openContextProxy !== undefined)
+      return throughGateway(command, openContextProxy);
+    const parameter = root === "/" ? undefined : pathParameters[command.method];
+    if (parameter === undefined) return "pass";
+    return mapPaths(command, parameter, root);
+  };
+}
+
+function throughGateway(command: Command, openContextProxy: OpenContextProxy): GuardVerdict {
+  const { proxyServer, proxyBypassList, ...rest } = command.params ?? {};
+  if (proxyServer === undefined && proxyBypassList === undefined) return "pass";
+  const proxy = readContextProxy(proxyServer, proxyBypassList);
+  if (proxy === undefined) return { replace: JSON.stringify({ ...command, params: rest }) };
+  const refusal = (message: string) => ({ answer: answer(command, { error: { code: -32602, message } }) });
+  if ("problem" in proxy) return refusal(proxy.problem);
+  const opened = openContextProxy(proxy).then(
+    (port) => {
+      const params = { ...rest, proxyServer: `http://127.0.0.1:${String(port)}`, proxyBypassList: "<-loopback>" };
+      return { replace: JSON.stringify({ ...command, params }) };
+    },
+    (error: unknown) => refusal(messageOf(error)),
+  );
+  return { later: opened };
+}
+
+function parseCommand(message: Buffer): Command | undefined {
+  try {
+    const value: unknown = JSON.parse(message.toString());
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    // Not JSON: the browser reports it.
+    return undefined;
+  }
+}
+
+function answer(
+  command: Command,
+  body: { readonly result: object } | { readonly error: { readonly code: number; readonly message: string } },
+): string {
+  return JSON.stringify({
+    id: command.id,
+    ...body,
+    ...(command.sessionId !== undefined && { sessionId: command.sessionId }),
+  });
+}
+
+function changeDownloads(command: Command, downloads: ClientDownloads): GuardVerdict {
+  const { params = {} } = command;
+  const changed = downloads.change(params);
+  if (typeof changed === "string") return { answer: answer(command, { error: { code: -32602, message: changed } }) };
+  const { settled } = downloads;
+  if (settled === undefined)
+    return changed === params ? "pass" : { replace: JSON.stringify({ ...command, params: changed }) };
+  return { later: settled.then(() => ({ replace: JSON.stringify({ ...command, params: changed }) })) };
+}
+
+function mapPaths(command: Command, parameter: string, root: string): GuardVerdict {
+  const value = command.params?.[parameter];
+  if (value === undefined) return "pass";
+  const paths: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const mapped: string[] = [];
+  for (const path of paths) {
+    // Invalid type: the browser reports it.
+    if (typeof path !== "string") return "pass";
+    const host = hostPath(root, path);
+    if (host === undefined) {
+      const message = `${parameter}: ${path} is not an absolute path within the session's files.`;
+      return { answer: answer(command, { error: { code: -32602, message } }) };
+    }
+    mapped.push(host);
+  }
+  return {
+    replace: JSON.stringify({
+      ...command,
+      params: { ...command.params, [parameter]: Array.isArray(value) ? mapped : mapped[0] },
+    }),
+  };
+}

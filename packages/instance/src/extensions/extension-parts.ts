@@ -1,3 +1,0 @@
-/** What the first extension of a session loads. */
-export { withExtensions } from "./take-extensions.ts";
-export { unpackExtension } from "./unpack-extension.ts";

@@ -1,0 +1,249 @@
+import {
+  browserComputer,
+  browserFs,
+  browserLogs,
+  browserProcess,
+  browserReplays,
+  curl,
+  executePlaywright,
+  loadExtensions,
+  streamTelemetry,
+  type contract,
+} from "@shoal/contract";
+import { IdempotencyMemory, type HandlersOrNotYet } from "@shoal/router";
+import { createHttpRouter, requestIdOf } from "@shoal/router/http";
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { instanceControl } from "../protocol/endpoints.ts";
+import { controlHandlers, type ControlTargets } from "./control-handlers.ts";
+import { serveJsonEndpoint } from "../clients/cdp/json-endpoints.ts";
+import { curlArea } from "../operations/curl/handlers.ts";
+import { sessionComputer } from "../operations/computer/handlers.ts";
+import { SessionExtensions } from "../operations/extensions/handlers.ts";
+import { pageArea } from "../operations/outline/handlers.ts";
+import { fileSystemHandlers } from "../operations/fs/handlers.ts";
+import type { BrowserSupervisor } from "../browser/chromium/supervisor.ts";
+import { authorityPath } from "../system/authority-path.ts";
+import type { SessionDisplay } from "../browser/display/session-display.ts";
+import type { SessionRoot } from "../operations/fs/paths.ts";
+import { watchHandlers } from "../operations/fs/watch/watches.ts";
+import { log } from "../system/log.ts";
+import { logHandlers } from "../operations/logs/handlers.ts";
+import type { SupervisorLogs } from "../operations/logs/supervisor-logs.ts";
+import type { EgressForwarder } from "../egress/forwarder.ts";
+import type { InstanceConfig } from "../protocol/protocol.ts";
+import type { InstancePlane, NotImplemented } from "../protocol/not-implemented.ts";
+import { findVisiblePage } from "../browser/pages/visible-page.ts";
+import { playwrightHandlers } from "../operations/playwright/handlers.ts";
+import { replayArea, type ReplayArea } from "../operations/replays/handlers.ts";
+import { commandEnvironment, type CommandSurroundings } from "../operations/process/command.ts";
+import { sessionProcesses, type SessionProcesses } from "../operations/process/handlers.ts";
+import { telemetryHandlers } from "../operations/telemetry/handlers.ts";
+import type { Telemetry } from "../operations/telemetry/telemetry.ts";
+import { unknownFieldsHeader } from "../protocol/unknown-fields-header.ts";
+import { rememberProcessGroups } from "../operations/process/tracking/process-groups.ts";
+
+export interface Operations {
+  /** Answers a request whose path lacks `/browsers/{id}`; never throws. */
+  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** For attaching to terminals, which is not an operation. */
+  readonly processes: Pick<SessionProcesses, "find">;
+  control(request: IncomingMessage, response: ServerResponse): void;
+  readonly recordings: Pick<ReplayArea, "running" | "across">;
+  /** Whether the service follows and operates the front page now. */
+  readonly operatesPage: boolean;
+  finishReplays(): Promise<void>;
+  /** Resolves when the service has read all telemetry. */
+  finishTelemetry(): Promise<void>;
+  /** Ends streams cleanly, so that readers see an end and not a failure. */
+  close(): Promise<void>;
+}
+
+export interface OperationParts {
+  readonly root: SessionRoot;
+  readonly config: InstanceConfig;
+  readonly logs: SupervisorLogs;
+  readonly egress?: Pick<EgressForwarder, "port" | "browserPort" | "failures">;
+  readonly browser: Pick<BrowserSupervisor, "cdp" | "downloads" | "endpoint" | "launch" | "onBrowser" | "relaunch">;
+  readonly display?: () => SessionDisplay | undefined;
+  readonly telemetry: {
+    present(): Telemetry | undefined;
+    load(): Promise<Telemetry>;
+  };
+  readonly control: ControlTargets;
+}
+
+export function createOperations(parts: OperationParts): Operations {
+  return new SessionOperations(parts);
+}
+
+type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
+
+class SessionOperations implements Operations {
+  readonly #parts: OperationParts;
+  readonly #areas: Areas;
+  readonly #serve: RequestListener;
+  readonly #serveControl: RequestListener;
+  readonly #replaysBeingRead = new Set<Promise<unknown>>();
+  readonly #telemetryBeingRead = new Set<Promise<unknown>>();
+
+  constructor(parts: OperationParts) {
+    this.#parts = parts;
+    this.#areas = openAreas(parts);
+    this.#serve = operationRouter(this.#areas, parts.telemetry);
+    this.#serveControl = this.#controlRouter();
+  }
+
+  get processes(): Operations["processes"] {
+    return this.#areas.processes;
+  }
+
+  get recordings(): Operations["recordings"] {
+    return this.#areas.replays;
+  }
+
+  get operatesPage(): boolean {
+    return this.#areas.frontPage.isOperating();
+  }
+
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    const { browser, telemetry } = this.#parts;
+    const { requests } = this.#areas;
+    if (request.url?.startsWith("/curl/raw?") === true) {
+      telemetry.present()?.operationBegan(curl.operationId, requestIdOf(request.headers), response);
+      requests.raw(request, response);
+      return;
+    }
+    if (request.url?.startsWith("/json") === true)
+      void serveJsonEndpoint({ endpoint: () => browser.endpoint(), isHelper: requests.isHelper }, request, response);
+    else this.#serve(request, response);
+  }
+
+  control(request: IncomingMessage, response: ServerResponse): void {
+    this.#serveControl(request, response);
+  }
+
+  async finishReplays(): Promise<void> {
+    await this.#areas.replays.close();
+    await Promise.allSettled(this.#replaysBeingRead);
+  }
+
+  async finishTelemetry(): Promise<void> {
+    await Promise.allSettled(this.#telemetryBeingRead);
+  }
+
+  async close(): Promise<void> {
+    const { computer, frontPage, logStreams, playwright, processes, requests, watches } = this.#areas;
+    computer.close();
+    logStreams.close();
+    await Promise.all([frontPage.close(), playwright.close(), requests.close(), watches.close(), processes.close()]);
+  }
+
+  #controlRouter(): RequestListener {
+    const { followReplay, followTelemetry } = instanceControl;
+    const router = createHttpRouter({
+      context: () => undefined,
+      unknownFields: "refuse",
+      onRequest: (endpoint, _requestId, response) => {
+        if (endpoint !== followReplay && endpoint !== followTelemetry) return;
+        const reads = endpoint === followReplay ? this.#replaysBeingRead : this.#telemetryBeingRead;
+        const closed = once(response, "close").finally(() => reads.delete(closed));
+        reads.add(closed);
+      },
+      onError: logFailure,
+    });
+    const { followEvents: _followEvents, assign: _assign, stop: _stop, ...routed } = instanceControl;
+    router.mountAll(routed, controlHandlers(this.#parts.control, this.#areas));
+    return router.handle;
+  }
+}
+
+type Areas = ReturnType<typeof openAreas>;
+
+function openAreas(parts: OperationParts) {
+  const { root, config, egress, logs, browser, display = () => undefined } = parts;
+  return {
+    files: fileSystemHandlers(root),
+    extensions: new SessionExtensions({ root, config, browser }),
+    frontPage: pageArea(browser),
+    watches: watchHandlers(root),
+    logStreams: logHandlers(root, logs),
+    processes: sessionProcesses(surroundingsOf(parts), { onStarted: rememberProcessGroups(config) }),
+    playwright: playwrightHandlers({
+      root,
+      config,
+      browser,
+      failures: egress?.failures,
+      visibleTarget: async () => findVisiblePage(await browser.cdp()),
+    }),
+    requests: curlArea({ config, egress, browser }),
+    computer: sessionComputer(browser, display),
+    replays: replayArea({ config, egressPort: egress?.browserPort ?? 0, browser, display }),
+  };
+}
+
+/** Programs of the session can open windows, and control those of the browser. */
+function surroundingsOf({ root, config, egress, display }: OperationParts): CommandSurroundings {
+  const proxyUrl = egress === undefined ? undefined : `http://127.0.0.1:${String(egress.port)}`;
+  const { env, fixedEnv } = commandEnvironment(root, process.env, proxyUrl);
+  return {
+    root,
+    fixedEnv,
+    // Read for each command: the screen may open later.
+    get env() {
+      const shownOn = display?.();
+      if (shownOn === undefined) return env;
+      return { ...env, DISPLAY: shownOn.name, XAUTHORITY: authorityPath(config.session_dir) };
+    },
+  };
+}
+
+function operationRouter(areas: Areas, telemetry: OperationParts["telemetry"]): RequestListener {
+  const router = createHttpRouter({
+    stripPrefix: "/browsers/{id}",
+    context: () => undefined,
+    idempotency: new IdempotencyMemory<undefined>(),
+    unknownFieldsOf: ({ headers }) => (headers[unknownFieldsHeader] === "refuse" ? "refuse" : "ignore"),
+    onRequest(endpoint, requestId, response) {
+      telemetry.present()?.operationBegan(endpoint.operationId, requestId, response);
+    },
+    onError: logFailure,
+  });
+  const { watchEvents, stopWatch, startWatch } = areas.watches;
+  const handlers = {
+    ...areas.files,
+    ...areas.extensions.handlers,
+    watchEvents,
+    stopWatch,
+    startWatch,
+    ...telemetryHandlers(() => telemetry.load()),
+    ...areas.processes.handlers,
+    streamBrowserLogs: areas.logStreams.streamBrowserLogs,
+    ...areas.requests.handlers,
+    ...areas.playwright.handlers,
+    ...areas.replays.handlers,
+    ...areas.computer.handlers,
+  } satisfies HandlersOrNotYet<InstancePlane<typeof contract>, NotImplemented>;
+  // Lists the areas: importing the whole contract would cost 8 ms of CPU. The service handles `markReplay` itself.
+  const { markReplay: _markReplay, ...recordings } = browserReplays;
+  const endpoints = {
+    ...browserFs,
+    ...browserComputer,
+    ...browserLogs,
+    ...browserProcess,
+    ...recordings,
+    curl,
+    executePlaywright,
+    loadExtensions,
+    streamTelemetry,
+  } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
+  router.mountAll(endpoints, handlers);
+  return router.handle;
+}
+
+function logFailure(error: unknown, requestId: string): void {
+  log("error", "an operation failed", {
+    request_id: requestId,
+    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
+}

@@ -1,0 +1,81 @@
+import { join } from "node:path";
+import type { BrowserSupervisor } from "../browser/chromium/supervisor.ts";
+import type { SessionDisplay } from "../browser/display/session-display.ts";
+import type { EgressForwarder } from "../egress/forwarder.ts";
+import type { LiveView } from "../clients/live-view/live-view.ts";
+import type { SupervisorLogs } from "../operations/logs/supervisor-logs.ts";
+import type { Operations } from "./operations.ts";
+import type { ControlTargets } from "./control-handlers.ts";
+import type { ProfileState } from "../browser/profile-state/profile-state.ts";
+import type { InstanceConfig } from "../protocol/protocol.ts";
+import type { Telemetry } from "../operations/telemetry/telemetry.ts";
+import type { BidiGateway } from "../clients/webdriver/bidi-gateway.ts";
+import type { Activity } from "./activity.ts";
+import { lazyPart, type LazyPart } from "./lazy-part.ts";
+
+/** Parts that most sessions do not need: many use only CDP. */
+export interface Parts {
+  readonly telemetry: LazyPart<Telemetry>;
+  readonly operations: LazyPart<Operations>;
+  readonly bidi: LazyPart<BidiGateway>;
+  readonly liveView: LazyPart<LiveView>;
+  readonly profileState: LazyPart<ProfileState>;
+}
+
+interface PartsOptions {
+  readonly config: InstanceConfig;
+  readonly browser: BrowserSupervisor;
+  readonly activity: Activity;
+  readonly forwarder: EgressForwarder;
+  readonly logs: SupervisorLogs;
+  readonly display: () => SessionDisplay | undefined;
+  readonly control: Omit<ControlTargets, "loadTelemetry" | "loadProfileState">;
+}
+
+export function createParts({ config, browser, activity, forwarder, logs, display, control }: PartsOptions): Parts {
+  const telemetry: LazyPart<Telemetry> = lazyPart(async () => {
+    const { createTelemetry } = await import("../operations/telemetry/telemetry.ts");
+    return createTelemetry({
+      root: config.root,
+      browser,
+      failureOf: (target) => forwarder.failures.of(target),
+      hidesBodies: () => operations.present?.operatesPage === true,
+    });
+  });
+  const operations: LazyPart<Operations> = lazyPart(async () => {
+    const { createOperations } = await import("./operations.ts");
+    return createOperations({
+      root: { directory: config.root, home: config.home, spoolDirectory: join(config.session_dir, "tmp") },
+      config,
+      browser,
+      display,
+      logs,
+      egress: forwarder,
+      telemetry: { present: () => telemetry.present, load: telemetry.load },
+      control: { ...control, loadTelemetry: telemetry.load, loadProfileState: profileState.load },
+    });
+  });
+  const bidi = lazyPart(async () => {
+    const { createBidiGateway } = await import("../clients/webdriver/bidi-gateway.ts");
+    return createBidiGateway({
+      root: config.root,
+      endpoint: () => browser.endpoint(),
+      downloads: browser.downloads,
+      openContextProxy: (proxy) => forwarder.portOf(proxy),
+      onClient: () => activity.begin(),
+    });
+  });
+  const liveView = lazyPart(async () => {
+    const { createLiveView } = await import("../clients/live-view/live-view.ts");
+    return createLiveView({
+      browser,
+      onViewer: () => activity.begin(),
+      record: (event) => telemetry.present?.record(event),
+    });
+  });
+  const profileState = lazyPart(async () => {
+    const { ProfileState } = await import("../browser/profile-state/profile-state.ts");
+    return new ProfileState({ config, browser });
+  });
+  return { telemetry, operations, bidi, liveView, profileState };
+}

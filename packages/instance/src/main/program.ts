@@ -1,0 +1,309 @@
+import { messageOf } from "@shoal/primitives";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type CdpGateway, createCdpGateway } from "../clients/cdp/gateway.ts";
+import type { CdpConnection } from "../browser/cdp/pipe-connection.ts";
+import { CarriedCookies } from "../browser/profile-state/carried-cookies.ts";
+import { describeExit, type BrowserExit } from "../browser/chromium/browser.ts";
+import type { BrowserLaunch } from "../browser/chromium/launch.ts";
+import type { SpawnedChromium } from "../browser/chromium/spawn.ts";
+import { type BrowserSupervisor, relaunchCloseCode, superviseBrowser } from "../browser/chromium/supervisor.ts";
+import type { EgressFailures } from "../egress/failures.ts";
+import type { EgressForwarder } from "../egress/forwarder.ts";
+import type { ErrorPages } from "../browser/pages/error-pages.ts";
+import { copyLog, log } from "../system/log.ts";
+import { createSupervisorLogs, type SupervisorLogs } from "../operations/logs/supervisor-logs.ts";
+import type { InstanceConfig } from "../protocol/protocol.ts";
+import { type Activity, trackActivity } from "./activity.ts";
+import { Assignments } from "./assignments.ts";
+import { controlPrefix, createControl } from "./control.ts";
+import { createEnding, type Ending } from "./ending.ts";
+import { createEventFeed, type EventFeed } from "./event-feed.ts";
+import { createParts, type Parts } from "./parts.ts";
+import { pathOf, refuse, refuseUpgrade } from "../http/replies.ts";
+import { createUpgrades } from "./upgrades.ts";
+import { createViewportChange } from "./viewport-change.ts";
+
+/** Parts that start.ts starts before it loads this file. */
+export interface StartedInstance {
+  readonly config: InstanceConfig;
+  readonly forwarder: EgressForwarder;
+  readonly chromium: SpawnedChromium;
+  readonly spawn: (launch: BrowserLaunch) => SpawnedChromium;
+}
+
+const maxDetailCharacters = 4_000;
+
+export function runInstance(started: StartedInstance): void {
+  const program = new InstanceProgram(started);
+  program.obeyParent();
+  program.listen();
+}
+
+class InstanceProgram {
+  readonly #config: InstanceConfig;
+  readonly #forwarder: EgressForwarder;
+  readonly #logs: SupervisorLogs = createSupervisorLogs();
+  readonly #activity: Activity;
+  readonly #feed: EventFeed;
+  readonly #browser: BrowserSupervisor;
+  readonly #gateway: CdpGateway;
+  readonly #parts: Parts;
+  readonly #assignments: Assignments;
+  readonly #ending: Ending;
+  readonly #server: Server;
+  #served = false;
+
+  constructor(started: StartedInstance) {
+    this.#config = started.config;
+    this.#forwarder = started.forwarder;
+    copyLog((line) => {
+      this.#logs.add("instance", line);
+    });
+    this.#activity = this.#trackActivity();
+    this.#feed = createEventFeed(() => ({
+      type: "state",
+      browser: this.#browser.ready ? "ready" : "starting",
+      idle_since_ms: this.#activity.idleSinceMs,
+      browser_restarts: this.#browser.restarts,
+    }));
+    this.#browser = this.#superviseBrowser(started);
+    this.#browser.keepState(new CarriedCookies());
+    this.#gateway = this.#openGateway();
+    this.#parts = this.#openParts();
+    this.#forwarder.onFailure(() => {
+      void explainFailure(this.#browser.cdp(), this.#forwarder.failures);
+    });
+    this.#assignments = new Assignments({
+      config: this.#config,
+      browser: this.#browser,
+      activity: this.#activity,
+      logs: this.#logs,
+      loadTelemetry: this.#parts.telemetry.load,
+      onSavesProfile: () => {
+        void this.#protectProfile();
+      },
+      isEnding: () => this.#ending.begun,
+    });
+    this.#ending = createEnding({
+      activity: this.#activity,
+      feed: this.#feed,
+      parts: this.#parts,
+      closeClients: (code, reason) => {
+        this.#closeClients(code, reason);
+      },
+      shutDown: () => this.#shutDown(),
+    });
+    this.#server = this.#openServer();
+  }
+
+  obeyParent(): void {
+    const onGone = () => {
+      this.#stop("the parent is gone");
+    };
+    process.stdin.on("end", onGone);
+    process.stdin.on("error", onGone);
+    process.stdin.resume();
+    process.on("SIGTERM", () => {
+      this.#stop();
+    });
+    // A terminal signals the whole process group, but the service decides when sessions end. SIGUSR1 would kill Node.
+    for (const signal of ["SIGINT", "SIGHUP", "SIGUSR1"]) process.on(signal, () => undefined);
+    for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  }
+
+  listen(): void {
+    this.#server.listen(this.#config.listen_path, () => {
+      process.stdout.write('{"listening":true}\n');
+    });
+  }
+
+  #trackActivity(): Activity {
+    return trackActivity({
+      onChange: (idleSinceMs) => {
+        this.#feed.send({ type: "activity", idle_since_ms: idleSinceMs });
+      },
+      onTimeout: () => {
+        if (this.#assignments.savesProfile) void this.#ending.expire();
+        else void this.#ending.end({ type: "ending", reason: "timeout" });
+      },
+    });
+  }
+
+  #superviseBrowser({ config, chromium, spawn }: StartedInstance): BrowserSupervisor {
+    return superviseBrowser({
+      config,
+      first: chromium,
+      spawn,
+      onLine: (line) => {
+        this.#logs.add("chromium", line);
+      },
+      onReady: () => {
+        this.#served = true;
+        this.#feed.send({ type: "ready" });
+      },
+      onRelaunch: () => {
+        this.#served = false;
+        this.#closeClients(relaunchCloseCode, "the browser is being started in another way: reconnect");
+      },
+      onRestart: (exit) => {
+        this.#onRestart(exit);
+      },
+      onCrashed: (exit) => {
+        this.#onCrashed(exit);
+      },
+    });
+  }
+
+  #onRestart(exit: BrowserExit): void {
+    log("warn", "the browser crashed and is started again", this.#exitFields(exit));
+    this.#parts.telemetry.present?.browserCrashed(this.#served ? "running" : "startup", exit.pid);
+    this.#served = false;
+    this.#closeClients(1012, "the browser crashed and is being started again: reconnect");
+    this.#feed.send({ type: "browser_restarted", exit_code: exit.code, signal: exit.signal });
+  }
+
+  #onCrashed(exit: BrowserExit): void {
+    log("error", "the browser crashed again", this.#exitFields(exit));
+    this.#parts.telemetry.present?.browserCrashed(this.#served ? "running" : "startup", exit.pid);
+    this.#parts.telemetry.present?.browserCrashed("gave_up", undefined);
+    this.#closeClients(1011, "browser_crashed");
+    const detail = `The browser ended with ${describeExit(exit)}. Its last lines:\n${exit.lastLines}`;
+    void this.#ending.end({ type: "ending", reason: "browser_crashed", detail: detail.slice(0, maxDetailCharacters) });
+  }
+
+  #exitFields(exit: BrowserExit): Record<string, unknown> {
+    const { instance_id } = this.#config;
+    return { instance_id, exit_code: exit.code, signal: exit.signal, last_lines: exit.lastLines };
+  }
+
+  #openGateway(): CdpGateway {
+    return createCdpGateway({
+      root: this.#config.root,
+      downloads: this.#browser.downloads,
+      endpoint: () => this.#browser.endpoint(),
+      openContextProxy: (proxy) => this.#forwarder.portOf(proxy),
+      onClient: () => {
+        const finish = this.#activity.begin();
+        this.#parts.telemetry.present?.cdpClientJoined();
+        return (departure) => {
+          this.#parts.telemetry.present?.cdpClientLeft(departure);
+          finish();
+        };
+      },
+      refuse: refuseUpgrade,
+    });
+  }
+
+  #openParts(): Parts {
+    return createParts({
+      config: this.#config,
+      browser: this.#browser,
+      activity: this.#activity,
+      forwarder: this.#forwarder,
+      logs: this.#logs,
+      display: () => this.#assignments.display,
+      control: {
+        isEnding: () => this.#ending.begun,
+        beginUse: () => this.#activity.begin(),
+        settle: () => this.#ending.settle(undefined),
+        assign: (request, files) => this.#assignments.assign(request, files),
+        changeViewport: createViewportChange({
+          browser: this.#browser,
+          display: () => this.#assignments.display,
+          parts: () => this.#parts,
+          isEnding: () => this.#ending.begun,
+        }),
+        reloadPolicies: (revision) => this.#assignments.readPolicies(revision),
+      },
+    });
+  }
+
+  #openServer(): Server {
+    const control = createControl({
+      feed: this.#feed,
+      assign: (request) => this.#assignments.assign(request),
+      stop: () => {
+        this.#stop();
+      },
+      loadRouter: async () => {
+        const operations = await this.#parts.operations.load();
+        return (request, response) => {
+          operations.control(request, response);
+        };
+      },
+    });
+    // The default timeouts protect against untrusted clients; here the service is the only client, and uploads are long.
+    const server = createServer({ requestTimeout: 0, keepAliveTimeout: 0, noDelay: true }, (request, response) => {
+      if (pathOf(request).startsWith(controlPrefix)) control(request, response);
+      else this.#serve(request, response);
+    });
+    const isEnding = () => this.#ending.begun;
+    server.on(
+      "upgrade",
+      createUpgrades({ gateway: this.#gateway, activity: this.#activity, parts: this.#parts, isEnding }),
+    );
+    server.on("error", (error) => {
+      log("error", `cannot listen on ${this.#config.listen_path}`, { error: error.message });
+      this.#stop(error.message);
+    });
+    return server;
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#ending.begun) {
+      refuse(response, { status: 503, code: "shutting_down", message: "This session is ending." });
+      return;
+    }
+    response.on("close", this.#activity.begin());
+    this.#parts.operations.load().then(
+      (loaded) => {
+        loaded.handle(request, response);
+      },
+      (error: unknown) => {
+        log("error", "the operations could not be loaded", { error: messageOf(error) });
+        response.destroy();
+      },
+    );
+  }
+
+  #closeClients(code: number, reason: string | undefined): void {
+    this.#gateway.closeAll(code, reason);
+    this.#parts.bidi.ifBegun((bidi) => {
+      bidi.closeAll(code, reason);
+    });
+  }
+
+  async #protectProfile(): Promise<void> {
+    try {
+      (await this.#parts.profileState.load()).protect();
+    } catch (error) {
+      log("error", "the profile cannot be protected against a crash", { error: messageOf(error) });
+    }
+  }
+
+  #stop(detail?: string): void {
+    void this.#ending.end({ type: "ending", reason: "stopped", ...(detail !== undefined && { detail }) });
+  }
+
+  async #shutDown(): Promise<void> {
+    await this.#browser.stop();
+    await this.#assignments.display?.close();
+    this.#forwarder.close();
+    this.#server.close();
+    this.#server.closeAllConnections();
+    process.exit(0);
+  }
+}
+
+const errorPages = new WeakMap<CdpConnection, ErrorPages>();
+
+async function explainFailure(browser: Promise<CdpConnection>, failures: EgressFailures): Promise<void> {
+  try {
+    const [cdp, loaded] = await Promise.all([browser, import("../browser/pages/error-pages.ts")]);
+    const pages = errorPages.get(cdp) ?? new loaded.ErrorPages(cdp, failures);
+    errorPages.set(cdp, pages);
+    pages.connectionFailed();
+  } catch {
+    // The browser is gone.
+  }
+}

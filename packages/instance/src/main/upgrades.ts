@@ -1,0 +1,70 @@
+import type { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { CdpGateway } from "../clients/cdp/gateway.ts";
+import { log } from "../system/log.ts";
+import type { Activity } from "./activity.ts";
+import type { Parts } from "./parts.ts";
+import { pathOf, refuseUpgrade, type Refusal } from "../http/replies.ts";
+
+interface UpgradeOptions {
+  readonly gateway: CdpGateway;
+  readonly activity: Activity;
+  readonly parts: Pick<Parts, "bidi" | "liveView" | "operations">;
+  readonly isEnding: () => boolean;
+}
+
+export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+export function createUpgrades({ gateway, activity, parts, isEnding }: UpgradeOptions): UpgradeListener {
+  async function join(
+    what: string,
+    request: IncomingMessage,
+    socket: Socket,
+    upgrade: () => Promise<Refusal | undefined>,
+  ): Promise<void> {
+    try {
+      const refusal = await upgrade();
+      if (refusal !== undefined) refuseUpgrade(request, socket, refusal);
+    } catch (error) {
+      log("error", `${what} could not be loaded`, { error: String(error) });
+      socket.destroy();
+    }
+  }
+
+  return (request, socket, head) => {
+    // The types of node:http are wider: the connection is always a Socket.
+    if (!(socket instanceof Socket)) {
+      socket.destroy();
+      return;
+    }
+    socket.on("error", () => undefined);
+    const path = pathOf(request);
+    if (isEnding())
+      refuseUpgrade(request, socket, { status: 503, code: "shutting_down", message: "This instance is ending." });
+    else if (path === "/cdp" || path.startsWith("/devtools/")) gateway.upgrade(request, socket, head);
+    else if (path.startsWith("/process/")) {
+      socket.on("close", activity.begin());
+      void join("terminals", request, socket, async () => {
+        const [{ processes }, { attachTo }] = await Promise.all([
+          parts.operations.load(),
+          import("../operations/process/attach.ts"),
+        ]);
+        return attachTo(request, socket, head, { path, processes });
+      });
+    } else if (path === "/webdriver")
+      void join("WebDriver BiDi", request, socket, async () =>
+        (await parts.bidi.load()).upgrade(request, socket, head),
+      );
+    else if (path === "/live-view")
+      void join("the live view", request, socket, async () =>
+        (await parts.liveView.load()).upgrade(request, socket, head),
+      );
+    else
+      refuseUpgrade(request, socket, {
+        status: 404,
+        code: "not_found",
+        message: `No WebSocket endpoint has the path ${path.slice(0, 200)}.`,
+      });
+  };
+}

@@ -1,0 +1,53 @@
+import type { curl } from "@shoal/contract";
+import { type HandlerCall, ServiceError } from "@shoal/router";
+import type { CurlResult } from "@shoal/schemas";
+import type { CurlBrowser } from "./curl-browser.ts";
+import { sendThroughBrowser, toServiceError } from "./send.ts";
+
+/** Largest buffered answer in bytes. */
+export const maxAnswerBytes = 32 * 2 ** 20;
+
+/** `closed`: aborted when the session ends. */
+export async function runCurl(
+  browser: CurlBrowser,
+  { body, signal }: Pick<HandlerCall<typeof curl>, "body" | "signal">,
+  closed: AbortSignal,
+): Promise<CurlResult> {
+  const begun = performance.now();
+  if (!URL.canParse(body.url)) throw new ServiceError(400, "bad_request", "not a valid address", { field: "body.url" });
+  const request = {
+    url: body.url,
+    method: body.method,
+    headers: Object.entries(body.headers ?? {}),
+    body: body.body === undefined ? undefined : Buffer.from(body.body),
+    signal: AbortSignal.any([signal, closed, AbortSignal.timeout(body.timeout_ms)]),
+  };
+  const answer = await sendThroughBrowser(browser, request);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of answer.body) {
+      bytes += chunk.length;
+      if (bytes > maxAnswerBytes)
+        throw new ServiceError(502, "bad_gateway", `The answer exceeds the limit of ${String(maxAnswerBytes)} bytes.`, {
+          limit: maxAnswerBytes,
+          hint: "Use browsers.fetch, which streams it.",
+        });
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw toServiceError(error, request);
+  }
+  const values: Record<string, string[]> = {};
+  for (const [name, value] of answer.headers) {
+    // Own names only: a header may be called `constructor`.
+    if (Object.hasOwn(values, name)) values[name]?.push(value);
+    else Object.defineProperty(values, name, { value: [value], enumerable: true, configurable: true, writable: true });
+  }
+  return {
+    status: answer.status,
+    headers: values,
+    body: Buffer.concat(chunks).toString(body.response_encoding === "base64" ? "base64" : "utf8"),
+    duration_ms: Math.round(performance.now() - begun),
+  };
+}

@@ -1,0 +1,213 @@
+import { messageOf } from "@shoal/primitives";
+import { setTimeout as wait } from "node:timers/promises";
+import { isAmongHosts, type PageAct, type PageActResult } from "../../protocol/page.ts";
+import { createKeyboard } from "../computer/keyboard.ts";
+import { createPageView } from "../computer/page-view.ts";
+import { pressChord } from "../computer/typing.ts";
+import { PageElement, type Point } from "./element.ts";
+import { readFrames } from "./reading/frames.ts";
+import type { FrameTarget, WatchedPage } from "./watched-page.ts";
+
+type ActOf<Kind extends PageAct["kind"]> = Extract<PageAct, { kind: Kind }>;
+
+const done: PageActResult = { outcome: "done" };
+const replaced: PageActResult = { outcome: "replaced" };
+const unusable: PageActResult = { outcome: "unusable" };
+/** Time for a page to replace a field that got the focus, in milliseconds. */
+const focusMs = 30;
+
+/** Operates a page with real input events. @throws {ServiceError} 400 for an unknown key, 409 when the page has gone. */
+export async function actOn(page: WatchedPage, act: PageAct, signal: AbortSignal): Promise<PageActResult> {
+  await page.beginAct();
+  switch (act.kind) {
+    case "fill":
+      return withElement(page, act.ref, (element) => fill(element, act));
+    case "click":
+      return withElement(page, act.ref, click);
+    case "check":
+      return withElement(page, act.ref, (element) => check(element, act));
+    case "select":
+      return withElement(page, act.ref, (element) => select(element, act));
+    case "press":
+      return press(page, act, signal);
+    case "goto":
+      return open(page, act);
+    case "authenticate":
+      return authenticate(page, act);
+  }
+}
+
+async function withElement(
+  page: WatchedPage,
+  ref: string,
+  act: (element: PageElement) => Promise<PageActResult>,
+): Promise<PageActResult> {
+  const address = page.addressOf(ref);
+  const element = address && (await PageElement.find(page, address));
+  return element === undefined ? replaced : act(element);
+}
+
+const prepareFunction = `function () {
+  const isField = /^(INPUT|TEXTAREA)$/.test(this.tagName);
+  if (this.disabled || this.readOnly || !(isField || this.isContentEditable)) return "unusable";
+  if (isField && /^(checkbox|radio|file|button|submit|reset|image|hidden|range|color)$/.test(this.type)) return "unusable";
+  return "usable";
+}`;
+const selectFunction = `function () {
+  if (this.select) this.select();
+  else getSelection().selectAllChildren(this);
+}`;
+const lengthFunction = `function () { return (this.value ?? this.textContent ?? "").length; }`;
+
+async function fill(element: PageElement, { hosts, value }: ActOf<"fill">): Promise<PageActResult> {
+  const { address, page } = element;
+  const { cdp } = page;
+  if ((await element.call(prepareFunction)) !== "usable") return unusable;
+  await element.reach();
+  if (!(await element.focus())) return replaced;
+  // Some pages replace a field when it gets the focus.
+  await wait(focusMs);
+  await element.call(selectFunction);
+  const [frames, isFocused] = await Promise.all([readFrames(page, address.target), element.isFocused()]);
+  if (!isFocused)
+    return (await element.call("function () { return this.isConnected; }")) === true
+      ? { outcome: "unfocused" }
+      : replaced;
+  const host = frames.get(address.frameId)?.host ?? "";
+  if (!isAmongHosts(host, hosts)) return { outcome: "refused_host", detail: host };
+  const { sessionId } = address.target;
+  if (value === "") await pressBackspace(page, sessionId);
+  else await page.send(cdp.send("Input.insertText", { text: value }, sessionId));
+  const length = await element.call(lengthFunction);
+  if (length === undefined) return done;
+  return typeof length === "number" && length >= value.length ? done : { outcome: "partly" };
+}
+
+async function pressBackspace(page: WatchedPage, sessionId: string): Promise<void> {
+  const key = { key: "Backspace", code: "Backspace", windowsVirtualKeyCode: 8 };
+  for (const type of ["rawKeyDown", "keyUp"] as const)
+    await page.send(page.cdp.send("Input.dispatchKeyEvent", { type, ...key }, sessionId));
+}
+
+async function click(element: PageElement): Promise<PageActResult> {
+  const { page } = element;
+  const middle = await element.reach();
+  if (middle === undefined) return unusable;
+  if ((await element.call("function () { return this.disabled === true; }")) === true) return unusable;
+  if (!(await element.isAt(middle))) return { outcome: "covered" };
+  await clickAt(page, await inPage(page, element.address.target, middle));
+  return done;
+}
+
+async function clickAt({ cdp, session }: WatchedPage, { x, y }: Point): Promise<void> {
+  const send = (type: "mouseMoved" | "mousePressed" | "mouseReleased") =>
+    session.outcome(
+      cdp.send(
+        "Input.dispatchMouseEvent",
+        {
+          type,
+          x,
+          y,
+          button: type === "mouseMoved" ? "none" : "left",
+          buttons: type === "mousePressed" ? 1 : 0,
+          clickCount: type === "mouseMoved" ? 0 : 1,
+          pointerType: "mouse",
+        },
+        session.sessionId,
+      ),
+      2_000,
+    );
+  await send("mouseMoved");
+  await send("mousePressed");
+  await send("mouseReleased");
+}
+
+/** Adds the positions of the frames around a target. */
+async function inPage(page: WatchedPage, target: FrameTarget, { x, y }: Point): Promise<Point> {
+  const { parent, targetId } = target;
+  if (parent === undefined) return { x, y };
+  const owner = await page.send(page.cdp.send("DOM.getFrameOwner", { frameId: targetId }, parent.sessionId));
+  if (owner === undefined) return { x, y };
+  const corner = await cornerOf(page, owner.backendNodeId, parent);
+  return inPage(page, parent, { x: x + corner.x, y: y + corner.y });
+}
+
+async function cornerOf(page: WatchedPage, backendNodeId: number, { sessionId }: FrameTarget): Promise<Point> {
+  const answer = await page.send(page.cdp.send("DOM.getBoxModel", { backendNodeId }, sessionId));
+  const [x = 0, y = 0] = answer?.model.content ?? [];
+  return { x, y };
+}
+
+async function check(element: PageElement, { checked }: ActOf<"check">): Promise<PageActResult> {
+  const read = `function () { return this.checked ?? this.getAttribute("aria-checked") === "true"; }`;
+  if ((await element.call(read)) === checked) return done;
+  const clicked = await click(element);
+  if (clicked.outcome !== "done") {
+    const label = await labelPoint(element);
+    if (label === undefined) return clicked;
+    await clickAt(element.page, await inPage(element.page, element.address.target, label));
+  }
+  return (await element.call(read)) === !checked ? unusable : done;
+}
+
+/** A hidden checkbox is used through its label. */
+async function labelPoint(element: PageElement): Promise<Point | undefined> {
+  const point = await element.call(`function () {
+    const label = this.labels?.[0];
+    if (!label) return;
+    label.scrollIntoView({ block: "center", behavior: "instant" });
+    const box = label.getBoundingClientRect();
+    return box.width > 1 && box.height > 1 ? [box.left + Math.min(10, box.width / 2), box.top + box.height / 2] : undefined;
+  }`);
+  if (!Array.isArray(point)) return undefined;
+  const [x, y] = point as unknown[];
+  return typeof x === "number" && typeof y === "number" ? { x, y } : undefined;
+}
+
+const selectOptionFunction = `function (wanted) {
+  if (this.tagName !== "SELECT" || this.disabled) return false;
+  const option = [...this.options].find((one) => one.value === wanted || one.label.trim() === wanted.trim());
+  if (!option || option.disabled) return false;
+  this.value = option.value;
+  this.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+  this.dispatchEvent(new Event("change", { bubbles: true }));
+  return true;
+}`;
+
+async function select(element: PageElement, { option }: ActOf<"select">): Promise<PageActResult> {
+  await element.reach();
+  await element.focus();
+  return (await element.call(selectOptionFunction, option)) === true ? done : unusable;
+}
+
+async function press(page: WatchedPage, { key }: ActOf<"press">, signal: AbortSignal): Promise<PageActResult> {
+  await pressChord(createKeyboard(createPageView(page.session)), {
+    chord: key,
+    field: "body.key",
+    durationMs: 0,
+    signal,
+  });
+  return done;
+}
+
+async function open(page: WatchedPage, { hosts, url }: ActOf<"goto">): Promise<PageActResult> {
+  const address = URL.canParse(url) ? new URL(url) : undefined;
+  if (address === undefined || !/^https?:$/.test(address.protocol)) return unusable;
+  if (!isAmongHosts(address.hostname, hosts)) return { outcome: "refused_host", detail: address.hostname };
+  try {
+    const answer = await page.send(page.cdp.send("Page.navigate", { url }, page.session.sessionId));
+    const problem = answer?.errorText;
+    // A download, or a page that replaced this one.
+    if (problem === undefined || problem === "" || problem === "net::ERR_ABORTED") return done;
+    return { outcome: "unreachable", detail: problem.slice(0, 200) };
+  } catch (error) {
+    return { outcome: "unreachable", detail: messageOf(error).slice(0, 200) };
+  }
+}
+
+async function authenticate(page: WatchedPage, act: ActOf<"authenticate">): Promise<PageActResult> {
+  const { hosts, password, username } = act;
+  page.authentication.answerNext({ hosts, username, password });
+  await page.send(page.cdp.send("Page.reload", {}, page.session.sessionId));
+  return done;
+}

@@ -1,0 +1,36 @@
+import type { Handlers } from "@shoal/router";
+import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
+import type { pageControl } from "../../protocol/page-endpoints.ts";
+import type { PageOperator } from "./page-operator.ts";
+
+export interface PageArea {
+  readonly handlers: Handlers<typeof pageControl>;
+  /** Whether a page is followed now. */
+  isOperating(): boolean;
+  close(): Promise<void>;
+}
+
+/** The first call loads the code. */
+export function pageArea(browser: Pick<BrowserSupervisor, "cdp">): PageArea {
+  let operator: Promise<PageOperator> | undefined;
+  let present: PageOperator | undefined;
+  async function create(): Promise<PageOperator> {
+    const loaded = await import("./page-operator.ts");
+    present = new loaded.PageOperator(browser);
+    return present;
+  }
+  const load = (): Promise<PageOperator> => (operator ??= create());
+  async function release(): Promise<void> {
+    await (await operator)?.release();
+  }
+  return {
+    handlers: {
+      outlinePage: async () => (await load()).outline(),
+      actOnPage: async ({ body, signal }) => (await load()).act(body, signal),
+      settlePage: async ({ body, signal }) => (await load()).settle(body, signal),
+      releasePage: release,
+    },
+    isOperating: () => present?.isOperating === true,
+    close: release,
+  };
+}

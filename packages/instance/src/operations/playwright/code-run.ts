@@ -1,0 +1,57 @@
+import type { OutputChannel, Outcome, RunMessage } from "./messages.ts";
+import type { WorkerProcess } from "./worker-process.ts";
+
+export const maxOutputCharacters = 2 ** 20;
+
+export interface CodeRunOptions {
+  readonly worker: WorkerProcess;
+  readonly timeoutSeconds: number;
+  readonly signal: AbortSignal;
+  readonly onStop: () => void;
+}
+
+export class CodeRun implements Disposable {
+  readonly output = { stdout: "", stderr: "" };
+  readonly #options: CodeRunOptions;
+  readonly #timer: NodeJS.Timeout;
+  #stopReason: string | undefined;
+  #isCut = false;
+
+  constructor(options: CodeRunOptions) {
+    this.#options = options;
+    this.#timer = setTimeout(() => {
+      this.#stop(`The code did not end within ${String(options.timeoutSeconds)} s (timeout_sec) and was stopped.`);
+    }, options.timeoutSeconds * 1000);
+    options.signal.addEventListener("abort", this.#cut, { once: true });
+  }
+
+  get stopReason(): string | undefined {
+    return this.#stopReason;
+  }
+
+  /** Whether it was stopped because the client disconnected. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  run(message: RunMessage): Promise<{ readonly outcome: Outcome; readonly clean: boolean }> {
+    return this.#options.worker.run(message, (channel: OutputChannel, text) => {
+      this.output[channel] = (this.output[channel] + text).slice(0, maxOutputCharacters);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    this.#options.signal.removeEventListener("abort", this.#cut);
+  }
+
+  readonly #cut = (): void => {
+    this.#isCut = this.#stopReason === undefined;
+    this.#stop("The code was stopped: the client is gone.");
+  };
+
+  #stop(reason: string): void {
+    this.#stopReason ??= reason;
+    this.#options.onStop();
+  }
+}

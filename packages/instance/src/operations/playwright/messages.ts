@@ -1,0 +1,33 @@
+export interface RunMessage {
+  readonly type: "run";
+  readonly code: string;
+  readonly endpoint: string;
+  /** Folder for Playwright's files, and for downloads while the code runs. */
+  readonly artifactsDir: string;
+  readonly visibleTarget: string | undefined;
+  readonly connectTimeoutMs: number;
+}
+
+export type OutputChannel = "stdout" | "stderr";
+
+/** User code can forge messages of a worker, so the reader checks every field. */
+export type WorkerMessage =
+  | { readonly type: "ready" }
+  | { readonly type: "output"; readonly channel: OutputChannel; readonly text: string }
+  | {
+      readonly type: "done";
+      readonly outcome: Outcome;
+      /** Nothing of the code is left in the worker. */
+      readonly clean: boolean;
+    };
+
+export type Outcome =
+  | { readonly success: true; /** JSON; absent when nothing was returned. */ readonly result: string | undefined }
+  | {
+      readonly success: false;
+      readonly error: string;
+      /** The browser could not be reached, so nothing of the code has run. */
+      readonly unreached?: boolean;
+    };
+
+export const maxResultCharacters = 16 * 2 ** 20;

@@ -1,0 +1,174 @@
+import { messageOf } from "@shoal/primitives";
+import pTimeout from "p-timeout";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { inspect } from "node:util";
+import {
+  maxResultCharacters,
+  type Outcome,
+  type OutputChannel,
+  type RunMessage,
+  type WorkerMessage,
+} from "./messages.ts";
+import { compileUserCode, describeSyntaxError, type Scope, type UserCode } from "./user-code.ts";
+
+const maxPagesSearched = 30;
+const closeTimeoutMs = 2_000;
+/** Resources that code may leave behind, by Node's names. */
+const resourceKinds = new Set([
+  "Timeout",
+  "Immediate",
+  "TCPSocketWrap",
+  "TCPServerWrap",
+  "PipeWrap",
+  "PipeServerWrap",
+  "ProcessWrap",
+  "UDPWrap",
+  "FSEventWrap",
+  "MessagePort",
+]);
+
+export function runWorker(): void {
+  Error.stackTraceLimit = 50;
+  let failRun: ((error: unknown) => void) | undefined;
+  captureOutput("stdout");
+  captureOutput("stderr");
+  process.on("uncaughtException", (error) => failRun?.(error));
+  process.on("unhandledRejection", (reason) => {
+    if (failRun !== undefined) process.stderr.write(`Unhandled promise rejection: ${inspect(reason, { depth: 1 })}\n`);
+  });
+  process.on("disconnect", () => process.exit());
+  process.on("message", (message: RunMessage) => {
+    const before = countResources();
+    const names = new Set(Reflect.ownKeys(globalThis));
+    const directory = process.cwd();
+    const unexpected = Promise.withResolvers<never>();
+    unexpected.promise.catch(() => undefined);
+    failRun = unexpected.reject;
+    void runCode(message, unexpected.promise).then((outcome) => {
+      failRun = undefined;
+      for (const name of Reflect.ownKeys(globalThis)) if (!names.has(name)) Reflect.deleteProperty(globalThis, name);
+      const after = countResources();
+      const clean =
+        process.cwd() === directory && [...after].every(([kind, count]) => count <= (before.get(kind) ?? 0));
+      tell({ type: "done", outcome, clean });
+    });
+  });
+  tell({ type: "ready" });
+}
+
+function tell(message: WorkerMessage): void {
+  process.send?.(message);
+}
+
+function captureOutput(channel: OutputChannel): void {
+  // Also serves calls with an encoding or without a callback.
+  process[channel].write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
+    tell({ type: "output", channel, text: typeof chunk === "string" ? chunk : Buffer.from(chunk).toString() });
+    const callback = rest.at(-1);
+    if (typeof callback === "function") process.nextTick(callback);
+    return true;
+  };
+}
+
+function countResources(): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const kind of process.getActiveResourcesInfo())
+    if (resourceKinds.has(kind)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
+}
+
+async function runCode(message: RunMessage, unexpected: Promise<never>): Promise<Outcome> {
+  let code: UserCode;
+  try {
+    code = compileUserCode(message.code);
+  } catch (error) {
+    return { success: false, error: describeSyntaxError(error) };
+  }
+  let browser: Browser;
+  let scope: Scope;
+  try {
+    // A connection for each call: routes, emulation, bindings and contexts end with it.
+    browser = await chromium.connectOverCDP(message.endpoint, {
+      isLocal: true,
+      artifactsDir: message.artifactsDir,
+      timeout: message.connectTimeoutMs,
+    });
+    scope = await scopeOf(browser, message.visibleTarget);
+  } catch (error) {
+    return { success: false, error: messageOf(error), unreached: true };
+  }
+  const gone = Promise.withResolvers<never>();
+  gone.promise.catch(() => undefined);
+  browser.on("disconnected", () => {
+    gone.reject(
+      new Error("The connection to the browser ended while the code ran: the browser crashed, or the code closed it."),
+    );
+  });
+  guardClose(browser);
+  const outcome = await outcomeOf(code, scope, [unexpected, gone.promise]);
+  await closeConnection(browser);
+  return outcome;
+}
+
+async function outcomeOf(code: UserCode, scope: Scope, failures: readonly Promise<never>[]): Promise<Outcome> {
+  let value: unknown;
+  try {
+    value = await Promise.race([code.run(scope), ...failures]);
+  } catch (error) {
+    return { success: false, error: code.describe(error) };
+  }
+  try {
+    // Contrary to its type, JSON.stringify returns `undefined` for functions and `undefined`.
+    const result = JSON.stringify(value) as string | undefined;
+    if (result !== undefined && result.length > maxResultCharacters)
+      throw new Error(
+        `it has ${String(result.length)} characters, and at most ${String(maxResultCharacters)} are possible. Write it to a file and read that.`,
+      );
+    return { success: true, result };
+  } catch (error) {
+    return {
+      success: false,
+      error: `What the code returned cannot be sent as JSON: ${messageOf(error)}`,
+    };
+  }
+}
+
+async function scopeOf(browser: Browser, visibleTarget: string | undefined): Promise<Scope> {
+  const [context] = browser.contexts();
+  if (context === undefined) throw new Error("it has no context");
+  const page = (await visiblePage(context, visibleTarget)) ?? context.pages()[0] ?? (await context.newPage());
+  return { page, context, browser };
+}
+
+async function visiblePage(context: BrowserContext, visibleTarget: string | undefined): Promise<Page | undefined> {
+  const pages = context.pages();
+  if (visibleTarget === undefined || pages.length < 2) return undefined;
+  const found = await Promise.all(
+    pages.slice(-maxPagesSearched).map(async (page) => {
+      const session = await context.newCDPSession(page).catch(() => undefined);
+      const info = await session?.send("Target.getTargetInfo").catch(() => undefined);
+      await session?.detach().catch(() => undefined);
+      return info?.targetInfo.targetId === visibleTarget ? page : undefined;
+    }),
+  );
+  return found.find((page) => page !== undefined);
+}
+
+/** Makes `Browser.close` from code end only the code's connection, as for any CDP client. */
+function guardClose(browser: Browser): void {
+  const open = browser.newBrowserCDPSession.bind(browser);
+  browser.newBrowserCDPSession = async () => {
+    const session = await open();
+    const send = session.send.bind(session);
+    session.send = (async (method: Parameters<typeof send>[0], params: Parameters<typeof send>[1]) => {
+      if (method !== "Browser.close") return send(method, params);
+      await browser.close();
+      return undefined;
+    }) as typeof session.send;
+    return session;
+  };
+}
+
+async function closeConnection(browser: Browser): Promise<void> {
+  await pTimeout(browser.close(), { milliseconds: closeTimeoutMs, message: false }).catch(() => undefined);
+}

@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Node aborts when it cannot start its threads. */
+const threadsOfNode = 16;
+const exhausted: ReadonlySet<unknown> = new Set(["EAGAIN", "EMFILE", "ENFILE", "ENOMEM"]);
+
+/** @param error - of the start; without a code when the process aborted after its start. */
+export function isAtProcessLimit(error: unknown): boolean {
+  if (error instanceof Error && "code" in error && exhausted.has(error.code)) return true;
+  if (process.platform !== "linux") return false;
+  try {
+    const limit = /^Max processes +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
+    return limit !== undefined && threads() + threadsOfNode > Number(limit);
+  } catch {
+    return false;
+  }
+}
+
+/** Counts the threads of all visible processes; in a sandbox, those of the session. */
+function threads(): number {
+  let sum = 0;
+  for (const pid of readdirSync("/proc")) {
+    if (!/^\d+$/.test(pid)) continue;
+    try {
+      // Field 20, counted after the program's name, which may contain spaces and parentheses.
+      sum += Number(
+        readFileSync(`/proc/${pid}/stat`, "utf8")
+          .replace(/^.*\) /s, "")
+          .split(" ")[17],
+      );
+    } catch {
+      // The process has ended.
+    }
+  }
+  return sum;
+}

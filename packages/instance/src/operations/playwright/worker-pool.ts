@@ -1,0 +1,100 @@
+import { messageOf } from "@shoal/primitives";
+import { ServiceError } from "@shoal/router";
+import { isAtProcessLimit } from "./process-limit.ts";
+import { startWorker, type WorkerOptions, type WorkerProcess } from "./worker-process.ts";
+
+const startTimeoutMs = 30_000;
+/** An idle process uses about 100 MB. */
+const idleMs = 5 * 60_000;
+
+/** Starts processes for code and keeps one idle process for the next call. */
+export class WorkerPool {
+  readonly #options: WorkerOptions;
+  readonly #workers = new Set<WorkerProcess>();
+  #idle: WorkerProcess | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+  }
+
+  /** Returns a process that accepts code. @throws {ServiceError} when none can be started. */
+  async ready(): Promise<WorkerProcess> {
+    let worker: WorkerProcess | undefined;
+    const timer = setTimeout(() => {
+      if (worker !== undefined) this.end(worker);
+    }, startTimeoutMs);
+    try {
+      worker = this.#take();
+      await worker.ready;
+      return worker;
+    } catch (error) {
+      if (worker !== undefined) this.end(worker);
+      throw startError(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Keeps a process for the next call, or ends it if another one is idle. */
+  keep(worker: WorkerProcess): void {
+    if (this.#idle !== undefined || this.#closed) {
+      this.end(worker);
+      return;
+    }
+    this.#idle = worker;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => {
+      if (this.#idle === undefined) return;
+      this.end(this.#idle);
+      this.#idle = undefined;
+    }, idleMs);
+  }
+
+  end(worker: WorkerProcess): void {
+    this.#workers.delete(worker);
+    worker.kill();
+  }
+
+  /** Ends a process, and starts another one for the next call: clients that run code usually run more. */
+  replace(worker: WorkerProcess): void {
+    this.end(worker);
+    if (this.#idle !== undefined) return;
+    try {
+      this.keep(this.#start());
+    } catch {
+      // At the limit of processes. The next call tries again and reports it.
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#idleTimer);
+    for (const worker of this.#workers) this.end(worker);
+  }
+
+  #take(): WorkerProcess {
+    const worker = this.#idle ?? this.#start();
+    this.#idle = undefined;
+    return worker;
+  }
+
+  #start(): WorkerProcess {
+    const worker = startWorker(this.#options);
+    this.#workers.add(worker);
+    return worker;
+  }
+}
+
+function startError(error: unknown): ServiceError {
+  const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return isAtProcessLimit(cause)
+    ? new ServiceError(
+        429,
+        "too_many_processes",
+        "Playwright code cannot be run: the session has reached its limit of processes, threads or memory.",
+        { hint: "End some of its processes.", cause: error },
+      )
+    : new ServiceError(500, "internal_error", `Playwright code cannot be run: ${messageOf(error)}.`, { cause: error });
+}

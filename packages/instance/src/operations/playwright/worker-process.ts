@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { disableInspectorSignal } from "../../system/inspector-signal.ts";
+import type { OutputChannel, Outcome, RunMessage } from "./messages.ts";
+
+export interface WorkerProcess {
+  readonly ready: Promise<void>;
+  /** Never rejects: when the process ends, `clean` is false in the outcome. */
+  run(
+    message: RunMessage,
+    onOutput: (channel: OutputChannel, text: string) => void,
+  ): Promise<{ readonly outcome: Outcome; readonly clean: boolean }>;
+  kill(): void;
+}
+
+export interface WorkerOptions {
+  /** The program file; runs as a worker with `--playwright-worker`. */
+  readonly program: string;
+  readonly directory: string;
+  readonly cacheDir: string | undefined;
+}
+
+export function startWorker(options: WorkerOptions): WorkerProcess {
+  const { SHOAL_INSTANCE: _, ...environment } = process.env;
+  const nodeOptions = ["--disable-warning=ExperimentalWarning", disableInspectorSignal];
+  const child = spawn(
+    process.execPath,
+    [...nodeOptions, options.program, "--playwright-worker", options.cacheDir ?? ""],
+    {
+      cwd: options.directory,
+      detached: process.platform !== "win32",
+      env: environment,
+      // The worker sends output as messages, in order with results.
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    },
+  );
+  const ready = Promise.withResolvers<void>();
+  ready.promise.catch(() => undefined);
+  let onMessage: (message: Readonly<Record<string, unknown>>) => void = () => undefined;
+  let onEnd: (reason: string) => void = () => undefined;
+
+  function end(reason: string, cause?: Error): void {
+    ready.reject(new Error(`the process for Playwright code ${reason}`, { cause }));
+    onEnd(reason);
+  }
+  child.on("error", (error) => {
+    end(`could not be started: ${error.message}`, error);
+  });
+  child.on("exit", (code, signal) => {
+    kill();
+    end(signal === null ? `ended with exit code ${String(code)}` : `ended with signal ${signal}`);
+  });
+  child.on("message", (message: unknown) => {
+    if (typeof message !== "object" || message === null) return;
+    const fields = message as Readonly<Record<string, unknown>>;
+    if (fields.type === "ready") ready.resolve();
+    else onMessage(fields);
+  });
+
+  function kill(): void {
+    if (child.pid === undefined) return;
+    try {
+      if (process.platform === "win32") child.kill("SIGKILL");
+      else process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // ESRCH: the process group has ended.
+    }
+  }
+
+  return {
+    ready: ready.promise,
+    kill,
+    run(message, onOutput) {
+      return new Promise((resolve) => {
+        onEnd = (reason) => {
+          resolve({ outcome: { success: false, error: `The process that ran the code ${reason}.` }, clean: false });
+        };
+        onMessage = (fields) => {
+          if (
+            fields.type === "output" &&
+            (fields.channel === "stdout" || fields.channel === "stderr") &&
+            typeof fields.text === "string"
+          )
+            onOutput(fields.channel, fields.text);
+          else if (fields.type === "done")
+            resolve({ outcome: outcomeIn(fields.outcome), clean: fields.clean === true });
+        };
+        if (child.connected) child.send(message);
+        else onEnd("has ended");
+      });
+    },
+  };
+}
+
+function outcomeIn(value: unknown): Outcome {
+  const fields = typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  if (fields.success === true)
+    return { success: true, result: typeof fields.result === "string" ? fields.result : undefined };
+  return {
+    success: false,
+    error: typeof fields.error === "string" ? fields.error : "The code failed.",
+    ...(fields.unreached === true && { unreached: true }),
+  };
+}

@@ -1,0 +1,303 @@
+import { spawnSync } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { type OutputFrame, serveProcesses, type ServedProcesses } from "./testing/serve-processes.ts";
+
+function isAlive(pid: number): boolean {
+  return !["", "Z"].includes(
+    spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" })
+      .stdout.trim()
+      .slice(0, 1),
+  );
+}
+
+const b64 = (text: string) => Buffer.from(text).toString("base64");
+
+describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
+  let served: ServedProcesses;
+  beforeAll(async () => {
+    served = await serveProcesses({
+      stalledMs: 2_000,
+      outputBytes: 256 * 1024,
+      outputBytesPerSession: 1024 * 1024,
+      readersPerProcess: 3,
+    });
+  });
+  afterAll(async () => {
+    await served[Symbol.asyncDispose]();
+    expect(served.faults).toEqual([]);
+  });
+  const spawned = async (body: object) => {
+    const answer = await served.spawn(body);
+    expect(answer).toMatchObject({ status: 200 });
+    return answer.body.process_id;
+  };
+
+  it("starts a named process, and reports its status until it has ended", async () => {
+    const { body } = await served.spawn({ command: "read x; exit 4" });
+    expect(body.process_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+    expect(process.kill(body.pid, 0)).toBe(true);
+    expect(Math.abs(Date.parse(body.started_at) - Date.now())).toBeLessThan(10_000);
+    expect((await served.status(body.process_id)).body).toMatchObject({ state: "running", exit_code: null });
+    expect((await served.post(body.process_id, "stdin", { data_b64: b64("\n") })).body).toEqual({ written_bytes: 1 });
+    await vi.waitFor(
+      async () => {
+        expect((await served.status(body.process_id)).body).toEqual({
+          state: "exited",
+          exit_code: 4,
+          cpu_pct: 0,
+          mem_bytes: 0,
+        });
+      },
+      { timeout: 15_000 },
+    );
+  });
+
+  it("measures the processor time and memory of a process and its descendants", async () => {
+    const busy = await spawned({ command: "(while :; do :; done) & wait" });
+    const idle = await spawned({ command: "sleep", args: ["7101"] });
+    await served.status(busy);
+    await vi.waitFor(
+      async () => {
+        const { cpu_pct = 0, mem_bytes = 0 } = (await served.status(busy)).body;
+        expect(cpu_pct).toBeGreaterThan(5);
+        expect(cpu_pct).toBeLessThan(150);
+        expect(mem_bytes).toBeGreaterThan(100_000);
+      },
+      { timeout: 15_000 },
+    );
+    expect((await served.status(idle)).body.cpu_pct).toBeLessThan(5);
+    await Promise.all([busy, idle].map((id) => served.post(id, "kill", { signal: "KILL" })));
+    expect((await served.all(busy)).exitCode).toBe(137);
+  });
+
+  it("streams both channels, then the exit, to early readers, late readers and readers after the end", async () => {
+    const id = await spawned({ command: "echo one; echo two >&2; read x; echo $x; exit 5" });
+    const early = served.all(id);
+    await served.post(id, "stdin", { data_b64: b64("three\n") });
+    const whole = { stdout: "one\nthree\n", stderr: "two\n", exitCode: 5 };
+    expect(await early).toEqual(whole);
+    expect(await served.all(id)).toEqual(whole);
+    const frames: OutputFrame[] = [];
+    for await (const frame of served.output(id)) frames.push(frame);
+    expect(frames.map((frame) => frame.id)).toEqual(frames.map((_, index) => String(index + 1)));
+    expect(frames.at(-1)).toMatchObject({ event: "exit", exit_code: 5 });
+    const rest: OutputFrame[] = [];
+    for await (const frame of served.output(id, { lastEventId: frames[0]?.id ?? "" })) rest.push(frame);
+    expect(rest).toEqual(frames.slice(1));
+    await expect(served.output(id, { lastEventId: "99" }).next()).rejects.toThrow("400");
+  });
+
+  it("keeps output that was written just before the exit", async () => {
+    for (let index = 0; index < 10; index++) {
+      const { stdout, exitCode } = await served.all(await spawned({ command: "head -c 150000 /dev/zero" }));
+      expect([stdout.length, exitCode]).toEqual([150_000, 0]);
+    }
+  });
+
+  it("writes binary input in the order of the calls, and closes it on request", async () => {
+    const id = await spawned({ command: "cat" });
+    const pieces = Array.from({ length: 20 }, (_, index) => `${String(index)}\0\xff`);
+    for (const piece of pieces)
+      expect(
+        (await served.post(id, "stdin", { data_b64: Buffer.from(piece, "latin1").toString("base64") })).status,
+      ).toBe(200);
+    await served.post(id, "stdin", { data_b64: "", close: true });
+    expect(await served.all(id)).toEqual({ stdout: pieces.join(""), stderr: "", exitCode: 0 });
+    expect(await served.post(id, "stdin", { data_b64: b64("late") })).toMatchObject({
+      status: 409,
+      code: "process_ended",
+    });
+  });
+
+  it("rejects input that the process does not read, and answers when the process is killed", async () => {
+    const id = await spawned({ command: "sleep", args: ["7102"] });
+    const large = b64("x".repeat(512 * 1024));
+    const waiting = Array.from({ length: 12 }, () => served.post(id, "stdin", { data_b64: large }));
+    await vi.waitFor(
+      async () => {
+        expect((await served.post(id, "stdin", { data_b64: large })).status).toBe(429);
+      },
+      { timeout: 15_000 },
+    );
+    await served.post(id, "kill", { signal: "KILL" });
+    expect([...new Set((await Promise.all(waiting)).map(({ status }) => status))].sort()).toEqual([409, 429]);
+  });
+
+  it.each([
+    ["TERM", 143],
+    ["KILL", 137],
+    ["INT", 130],
+    ["HUP", 129],
+  ])("kills descendants with %s too", async (signal, exitCode) => {
+    const { body } = await served.spawn({ command: "echo $$; sleep 7103 & echo $!; wait" });
+    const id = body.process_id;
+    const seen: string[] = [];
+    for await (const { text } of served.output(id)) {
+      seen.push(...text.split("\n").filter(Boolean));
+      if (seen.length === 2) break;
+    }
+    expect((await served.post(id, "kill", { signal })).body).toEqual({ ok: true });
+    expect((await served.all(id)).exitCode).toBe(exitCode);
+    // A shell lets its background jobs ignore INT.
+    if (signal === "INT") process.kill(Number(seen[1]), "SIGKILL");
+    await vi.waitFor(
+      () => {
+        expect(isAlive(Number(seen[1]))).toBe(false);
+      },
+      { timeout: 15_000 },
+    );
+    expect((await served.post(id, "kill", {})).body).toEqual({ ok: true });
+  });
+
+  it.skipIf(process.platform !== "linux")("kills what a process that has ended left running", async () => {
+    const id = await spawned({ command: "sleep 7105 >/dev/null 2>&1 & echo $!" });
+    const { stdout } = await served.all(id);
+    expect(isAlive(Number(stdout))).toBe(true);
+    await served.post(id, "kill", { signal: "TERM" });
+    await vi.waitFor(
+      () => {
+        expect(isAlive(Number(stdout))).toBe(false);
+      },
+      { timeout: 15_000 },
+    );
+  });
+
+  it("lets a process run without readers, keeps its last output, and reports the gap to a late reader", async () => {
+    const id = await spawned({ command: "head -c 3000000 /dev/zero; echo the end" });
+    await vi.waitFor(
+      async () => {
+        expect((await served.status(id)).body.state).toBe("exited");
+      },
+      { timeout: 15_000 },
+    );
+    const frames: OutputFrame[] = [];
+    for await (const frame of served.output(id)) frames.push(frame);
+    expect(frames[0]?.missed).toBeGreaterThan(50);
+    expect(frames.map(({ text }) => text).join("")).toMatch(/the end\n$/);
+    expect(frames.at(-1)).toMatchObject({ event: "exit", exit_code: 0 });
+  });
+
+  it("makes a process wait for a slow reader, but not for a stalled reader", async () => {
+    const size = 20_000_000;
+    const id = await spawned({ command: `echo ready; read go; head -c ${String(size)} /dev/zero; echo done >&2` });
+    const frames = served.output(id);
+    // The reader is connected before the process writes more than its output keeps.
+    await frames.next();
+    await served.post(id, "stdin", { data_b64: b64("go\n") });
+    let bytes = 0;
+    for await (const { text, missed, stream } of frames) {
+      expect(missed).toBeUndefined();
+      if (stream === "stdout") bytes += text.length;
+      if (bytes > 1_000_000) break;
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    await vi.waitFor(
+      async () => {
+        expect((await served.status(id)).body.state).toBe("exited");
+      },
+      { timeout: 30_000 },
+    );
+    const second = await spawned({ command: `head -c ${String(size)} /dev/zero` });
+    const still = served.output(second);
+    await still.next();
+    await vi.waitFor(
+      async () => {
+        expect((await served.status(second)).body.state).toBe("exited");
+      },
+      { timeout: 30_000 },
+    );
+    await still.return(undefined);
+  });
+
+  it("sends every byte of long output to several readers", async () => {
+    const id = await spawned({ command: "read x; head -c 5000000 /dev/zero" });
+    const readers = [served.all(id), served.all(id)];
+    await served.post(id, "stdin", { data_b64: b64("\n") });
+    for (const { stdout } of await Promise.all(readers)) expect(stdout.length).toBe(5_000_000);
+  });
+
+  it("limits the kept output of all processes, and drops output of ended processes first", async () => {
+    const ids: string[] = [];
+    for (let index = 0; index < 8; index++) {
+      const id = await spawned({ command: `head -c 150000 /dev/zero; echo ${String(index)}` });
+      await served.all(id);
+      ids.push(id);
+    }
+    const [first, last] = [await served.all(ids[0] ?? ""), await served.all(ids.at(-1) ?? "")];
+    expect(first).toEqual({ stdout: "", stderr: "", exitCode: 0 });
+    expect(last.stdout.length).toBe(150_002);
+  });
+
+  it("limits the readers of a process", async () => {
+    const id = await spawned({ command: "cat" });
+    const gone = new AbortController();
+    const readers = [1, 2, 3].map(() =>
+      served
+        .output(id, { signal: gone.signal })
+        .next()
+        .catch(() => undefined),
+    );
+    await vi.waitFor(
+      async () => {
+        await expect(served.output(id).next()).rejects.toThrow("429");
+      },
+      { timeout: 15_000 },
+    );
+    gone.abort();
+    await Promise.all(readers);
+    await served.post(id, "kill", { signal: "KILL" });
+    await vi.waitFor(
+      async () => {
+        expect((await served.all(id)).exitCode).toBe(137);
+      },
+      { timeout: 15_000 },
+    );
+  });
+
+  it("ends a process at its timeout", async () => {
+    expect(await served.all(await spawned({ command: "echo a; sleep 7104", timeout_sec: 1 }))).toEqual({
+      stdout: "a\n",
+      stderr: "",
+      exitCode: 137,
+    });
+  });
+
+  it("limits running processes and kept names, and reports both limits", async () => {
+    await using few = await serveProcesses({ running: 2, handles: 3 });
+    const ids: string[] = [];
+    for (let index = 0; index < 2; index++) ids.push((await few.spawn({ command: "cat" })).body.process_id);
+    for (const refused of [await few.spawn({ command: "cat" }), await few.exec({ command: "true" })])
+      expect(refused).toMatchObject({
+        status: 429,
+        code: "too_many_processes",
+        message: expect.stringMatching(/2 processes.*kill/) as unknown,
+      });
+    await few.post(ids[0] ?? "", "kill", {});
+    await few.all(ids[0] ?? "");
+    await few.spawn({ command: "true" });
+    expect(await few.spawn({ command: "cat" })).toMatchObject({
+      status: 429,
+      message: expect.stringMatching(/exec/) as unknown,
+    });
+  });
+
+  it("answers 404 for an unknown process, and 400 for a size without a terminal", async () => {
+    for (const answer of [
+      await served.status("none"),
+      await served.post("none", "kill", {}),
+      await served.post("none", "stdin", { data_b64: "" }),
+      await served.post("none", "resize", { cols: 1, rows: 1 }),
+    ]) {
+      expect(answer).toMatchObject({ status: 404, code: "not_found" });
+    }
+    expect(await served.spawn({ command: "cat", cols: 80 })).toMatchObject({
+      status: 400,
+      message: expect.stringContaining("body.cols: needs allocate_tty") as unknown,
+    });
+    const id = await spawned({ command: "true" });
+    expect(await served.post(id, "resize", { cols: 80, rows: 24 })).toMatchObject({
+      status: 400,
+      message: expect.stringContaining("no terminal") as unknown,
+    });
+  });
+});

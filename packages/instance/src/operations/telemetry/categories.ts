@@ -1,0 +1,15 @@
+import type { telemetryCategories } from "@shoal/schemas";
+
+/** Telemetry categories that can be selected. `monitor` is added to the categories that watch the browser. */
+export type TelemetryCategory = (typeof telemetryCategories)[number];
+
+export const browserCategories = [
+  "console",
+  "network",
+  "page",
+  "interaction",
+] as const satisfies readonly TelemetryCategory[];
+
+export function watchesBrowser(categories: ReadonlySet<TelemetryCategory>): boolean {
+  return browserCategories.some((category) => categories.has(category));
+}

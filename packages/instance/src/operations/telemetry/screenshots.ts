@@ -1,0 +1,53 @@
+import pTimeout from "p-timeout";
+import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import { attachToPage, findVisiblePage } from "../../browser/pages/visible-page.ts";
+import { isTrue } from "../../system/is-true.ts";
+import type { TelemetryRecorder } from "./recorder.ts";
+
+const everyMs = 5_000;
+/** Longest time for a screenshot; a slower page is skipped. */
+const patienceMs = 10_000;
+/** Base64 characters; a larger picture is omitted and the event marked as truncated. */
+const maxCharacters = 6 * 2 ** 20;
+
+/** Takes one now and every five seconds. Returns a function that stops. */
+export function takeScreenshots(cdp: CdpConnection, recorder: TelemetryRecorder): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  async function take(): Promise<void> {
+    try {
+      const png = await picture(cdp);
+      if (png !== undefined && !isTrue(stopped)) {
+        const tooLarge = png.length > maxCharacters;
+        recorder.record({
+          type: "monitor_screenshot",
+          category: "screenshot",
+          source: { kind: "cdp", event: "Page.captureScreenshot" },
+          data: tooLarge ? {} : { png },
+          ...(tooLarge && { truncated: true }),
+        });
+      }
+    } catch {
+      // The page or the browser has ended.
+    }
+    if (!isTrue(stopped)) timer = setTimeout(() => void take(), everyMs).unref();
+  }
+
+  void take();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+}
+
+async function picture(cdp: CdpConnection): Promise<string | undefined> {
+  const targetId = await findVisiblePage(cdp);
+  if (targetId === undefined) return undefined;
+  await using page = await attachToPage(cdp, targetId);
+  const taken = await pTimeout(
+    cdp.send("Page.captureScreenshot", { format: "png", optimizeForSpeed: true }, page.sessionId),
+    { milliseconds: patienceMs, message: false },
+  );
+  return taken?.data;
+}

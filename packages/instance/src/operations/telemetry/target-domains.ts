@@ -1,0 +1,113 @@
+import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
+import type { ProtocolMapping } from "devtools-protocol/types/protocol-mapping.d.ts";
+import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { TelemetryCategory } from "./categories.ts";
+import { interactionBinding, interactionScript, interactionWorld } from "./interaction-events.ts";
+import type { WatchedTarget } from "./watched-target.ts";
+
+type Commands = ProtocolMapping.Commands;
+
+export interface Switches {
+  readonly runtime: boolean;
+  readonly network: boolean;
+  readonly page: boolean;
+  readonly timeline: boolean;
+  readonly interaction: boolean;
+}
+
+const allOff: Switches = { runtime: false, network: false, page: false, timeline: false, interaction: false };
+
+export function switchesFor(categories: ReadonlySet<TelemetryCategory>): Switches {
+  const interaction = categories.has("interaction");
+  return {
+    runtime: categories.has("console") || interaction,
+    network: categories.has("network"),
+    page: true,
+    timeline: categories.has("page"),
+    interaction,
+  };
+}
+
+export class TargetDomains {
+  readonly #cdp: CdpConnection;
+  readonly #applied = new Map<WatchedTarget, Switches>();
+  readonly #scripts = new Map<WatchedTarget, Promise<string | undefined>>();
+
+  constructor(cdp: CdpConnection) {
+    this.#cdp = cdp;
+  }
+
+  /** Sends a command. Ignores errors: the target has closed, or its kind lacks the domain. */
+  send<M extends keyof Commands>(
+    target: WatchedTarget,
+    method: M,
+    params?: Commands[M]["paramsType"][0],
+  ): Promise<Commands[M]["returnType"] | undefined> {
+    return Promise.race([this.#cdp.send(method, params, target.sessionId).catch(() => undefined), target.gone]);
+  }
+
+  /** Sends the changes at once; resolves when the target has applied them. */
+  async apply(target: WatchedTarget, wanted: Switches): Promise<void> {
+    const before = this.#applied.get(target) ?? allOff;
+    this.#applied.set(target, wanted);
+    const hasDocuments = target.kind === "page" || target.kind === "iframe";
+    const sent: Promise<unknown>[] = [];
+    if (hasDocuments && wanted.page && !before.page)
+      sent.push(this.send(target, "Page.enable"), this.#readFrames(target));
+    if (wanted.runtime !== before.runtime)
+      sent.push(this.send(target, wanted.runtime ? "Runtime.enable" : "Runtime.disable"));
+    if (wanted.network !== before.network) sent.push(this.#switchNetwork(target, wanted.network));
+    if (hasDocuments && wanted.timeline !== before.timeline) sent.push(this.#switchTimeline(target, wanted.timeline));
+    if (hasDocuments && wanted.interaction !== before.interaction)
+      sent.push(wanted.interaction ? this.#addScript(target) : this.#removeScript(target));
+    await Promise.all(sent);
+  }
+
+  forget(target: WatchedTarget): void {
+    this.#applied.delete(target);
+    this.#scripts.delete(target);
+  }
+
+  async #readFrames(target: WatchedTarget): Promise<void> {
+    const tree = await this.send(target, "Page.getFrameTree");
+    if (tree !== undefined) noteLoaders(target, tree.frameTree);
+  }
+
+  #switchNetwork(target: WatchedTarget, on: boolean): Promise<unknown> {
+    return on
+      ? this.send(target, "Network.enable", { maxPostDataSize: 64 * 1024 })
+      : this.send(target, "Network.disable");
+  }
+
+  #switchTimeline(target: WatchedTarget, on: boolean): Promise<unknown> {
+    return this.send(target, "PerformanceTimeline.enable", {
+      eventTypes: on ? ["layout-shift", "largest-contentful-paint"] : [],
+    });
+  }
+
+  async #addScript(target: WatchedTarget): Promise<void> {
+    const binding = this.send(target, "Runtime.addBinding", {
+      name: interactionBinding,
+      executionContextName: interactionWorld,
+    });
+    const script = this.send(target, "Page.addScriptToEvaluateOnNewDocument", {
+      source: interactionScript,
+      worldName: interactionWorld,
+      runImmediately: true,
+    }).then((added) => added?.identifier);
+    this.#scripts.set(target, script);
+    await Promise.all([binding, script]);
+  }
+
+  async #removeScript(target: WatchedTarget): Promise<void> {
+    const identifier = await this.#scripts.get(target);
+    this.#scripts.delete(target);
+    await this.send(target, "Runtime.removeBinding", { name: interactionBinding });
+    if (identifier !== undefined) await this.send(target, "Page.removeScriptToEvaluateOnNewDocument", { identifier });
+  }
+}
+
+function noteLoaders(target: WatchedTarget, { childFrames, frame }: Protocol.Page.FrameTree): void {
+  if (!target.loaders.has(frame.id)) target.loaders.set(frame.id, frame.loaderId);
+  for (const child of childFrames ?? []) noteLoaders(target, child);
+}

@@ -1,0 +1,51 @@
+import { defineEndpoint, empty, json } from "@shoal/contract";
+import { maxOutlineBytes, PageAct, PageActResult, PageOutline, SettledPage, SettlePage } from "./page.ts";
+
+const area = "Instance Control";
+const plane = "instance";
+
+/** Reads and operates the front page. The first call begins to follow the page; `releasePage` ends that. */
+export const pageControl = {
+  outlinePage: defineEndpoint({
+    operationId: "outlinePage",
+    area,
+    plane,
+    method: "POST",
+    path: "/_instance/page/outline",
+    summary: "Read the outline of the front page.",
+    responses: { 200: json(PageOutline, { limitBytes: maxOutlineBytes }) },
+    errors: [409, 503],
+  }),
+  actOnPage: defineEndpoint({
+    operationId: "actOnPage",
+    area,
+    plane,
+    method: "POST",
+    path: "/_instance/page/act",
+    summary: "Fill, click, press, check, select, open an address, or answer an HTTP authentication.",
+    body: json(PageAct),
+    responses: { 200: json(PageActResult) },
+    errors: [400, 409, 503],
+  }),
+  settlePage: defineEndpoint({
+    operationId: "settlePage",
+    area,
+    plane,
+    method: "POST",
+    path: "/_instance/page/settle",
+    summary: "Wait until the front page is quiet, and report the events since the last act.",
+    body: json(SettlePage),
+    responses: { 200: json(SettledPage) },
+    errors: [400, 409, 503],
+  }),
+  releasePage: defineEndpoint({
+    operationId: "releasePage",
+    area,
+    plane,
+    method: "POST",
+    path: "/_instance/page/release",
+    summary: "Stop following pages.",
+    responses: { 204: empty },
+    errors: [503],
+  }),
+};

@@ -1,0 +1,153 @@
+import { BrowserViewport, checked, lazyObject, Replay, telemetryCategories } from "@shoal/schemas";
+import { maxViewportPixels } from "@shoal/schemas/viewport-limits";
+import * as z from "zod/mini";
+
+/** The service disconnects from an instance that sends a longer event. */
+export const maxInstanceEventBytes = 16_384;
+
+const ViewportSize = checked(
+  BrowserViewport,
+  z.refine(
+    (viewport) => viewport.width <= maxViewportPixels && viewport.height <= maxViewportPixels,
+    `width and height must be at most ${String(maxViewportPixels)}`,
+  ),
+);
+const HostPath = checked(
+  z.string(),
+  z.minLength(1),
+  z.maxLength(4096),
+  z.refine((path) => !path.includes("\0"), "must not contain a NUL character"),
+);
+/** 64 KiB, to which the service may add line breaks. */
+const maxAuthoritiesCharacters = 81_920;
+const Pixels = checked(z.int(), z.minimum(1), z.maximum(maxViewportPixels));
+const EpochMs = checked(z.int(), z.minimum(0));
+
+/** Passed as JSON in the environment variable `SHOAL_INSTANCE`. */
+export interface InstanceConfig extends z.output<typeof InstanceConfig> {}
+export const InstanceConfig = lazyObject(() => ({
+  instance_id: checked(z.string(), z.minLength(1), z.maxLength(255)),
+  listen_path: HostPath,
+  /** Unix socket or Windows named pipe of the egress gateway, an HTTP proxy. */
+  egress_path: HostPath,
+  /** Root of API paths: `/` in a box, otherwise a directory that paths cannot leave. */
+  root: HostPath,
+  /** API path; contains `Downloads`. */
+  home: HostPath,
+  /** Directory for the browser's files, as a path of the host. */
+  session_dir: HostPath,
+  chromium: z.object({
+    executable: HostPath,
+    /** `chrome` is a full Chromium or Chrome. */
+    kind: z.enum(["headless_shell", "chrome"]),
+    /** Without Chromium's own sandbox, it runs with `--no-sandbox`. */
+    inner_sandbox: z.boolean(),
+    /** A full Chromium, where `executable` is a headless shell. */
+    full: z.optional(z.object({ executable: HostPath, inner_sandbox: z.boolean() })),
+  }),
+  viewport: z.object({ width: Pixels, height: Pixels }),
+  /** Path of Node, where a loader started the program. */
+  node: z.optional(HostPath),
+  /** V8's compile cache, writable or already filled: see `instanceProgramPath`. */
+  cache_dir: z.optional(HostPath),
+}));
+
+/** Each difference from the waiting browser, except `again` and `headless: true`, selects a full Chromium. */
+export interface LaunchWishes extends z.output<typeof LaunchWishes> {}
+export const LaunchWishes = lazyObject(() => ({
+  /** Use a full Chromium; policies and extensions need one. */
+  full: z.optional(z.boolean()),
+  /** Restart the browser in any case, because files that it reads at its start have changed. */
+  again: z.optional(z.boolean()),
+  /** `false`: show a window on the session's own screen. */
+  headless: z.optional(z.boolean()),
+  kiosk: z.optional(z.boolean()),
+  stealth: z.optional(z.boolean()),
+}));
+
+/** Hands a waiting instance to a session and starts its idle timer. Repeat it to change the settings. */
+export interface AssignInstance extends z.output<typeof AssignInstance> {}
+export const AssignInstance = lazyObject(() => ({
+  session_id: checked(z.string(), z.minLength(1), z.maxLength(255)),
+  /** Seconds without use after which the instance ends. The API's minimum is 10. */
+  timeout_seconds: checked(z.int(), z.minimum(1), z.maximum(259_200)),
+  /** Size of the visible page; unchanged when absent. */
+  viewport: z.optional(ViewportSize),
+  /** Captured when the request is answered; none when absent. */
+  telemetry: z.optional(z.array(z.enum(telemetryCategories))),
+  /** Page to open, unless the previous assignment named the same one. The answer does not wait for the page. */
+  start_url: z.optional(checked(z.string(), z.maxLength(8192))),
+  /** Restarts the browser with these differences before the request is answered. */
+  launch: z.optional(LaunchWishes),
+  /** The service saves the profile at the end: after its timeout the instance waits for that. */
+  saves_profile: z.optional(z.boolean()),
+  /** PEM certificates of further trusted authorities. A change restarts the browser. Needs Linux and `certutil`. */
+  authorities: z.optional(checked(z.string(), z.maxLength(maxAuthoritiesCharacters))),
+}));
+
+export interface AssignFiles extends z.output<typeof AssignFiles> {}
+export const AssignFiles = lazyObject(() => ({
+  /** An {@link AssignInstance} as JSON. */
+  assign: z.string(),
+  extensions: z.optional(z.array(z.object({ name: z.string(), zip_file: z.file() }))),
+  /** The archive of a profile. The browser starts once, with it and with the differences of `assign`. */
+  profile: z.optional(z.file()),
+}));
+
+export interface ChangeViewport extends z.output<typeof ChangeViewport> {}
+export const ChangeViewport = lazyObject(() => ({
+  viewport: ViewportSize,
+  /** Resize even during a recording or with viewers; recordings then continue as new ones. */
+  force: z.boolean(),
+}));
+
+export interface ViewportChanged extends z.output<typeof ViewportChanged> {}
+export const ViewportChanged = lazyObject(() => ({
+  replays: z.array(Replay),
+}));
+
+export interface SelectTelemetry extends z.output<typeof SelectTelemetry> {}
+export const SelectTelemetry = lazyObject(() => ({
+  categories: z.array(z.enum(telemetryCategories)),
+  /** Ends telemetry: readers get the remaining events and the end. */
+  final: z.optional(z.boolean()),
+}));
+
+export interface PolicyRevision extends z.output<typeof PolicyRevision> {}
+export const PolicyRevision = lazyObject(() => ({
+  /** Hexadecimal; changes with the policies. */
+  revision: checked(z.string(), z.regex(/^[0-9a-f]{1,64}$/)),
+}));
+
+/** The service drops longer lines. */
+export const maxTelemetryLineBytes = 8 * 2 ** 20;
+
+/** One JSON document a line. */
+export type InstanceEvent = z.output<typeof InstanceEvent>;
+export const InstanceEvent = z.lazy(() =>
+  z.discriminatedUnion("type", [
+    /** The current state; the first event of each reader. */
+    z.object({
+      type: z.literal("state"),
+      browser: z.enum(["starting", "ready"]),
+      /** Time of the last use, in milliseconds since 1970; `null` while the instance is in use. */
+      idle_since_ms: z.nullable(EpochMs),
+      browser_restarts: checked(z.int(), z.minimum(0)),
+    }),
+    z.object({ type: z.literal("ready") }),
+    /** The idle timeout has passed; the instance waits for `saveProfileAtEnd` and `stop`. Only with `saves_profile`. */
+    z.object({ type: z.literal("expired") }),
+    z.object({ type: z.literal("activity"), idle_since_ms: z.nullable(EpochMs) }),
+    z.object({
+      type: z.literal("browser_restarted"),
+      exit_code: z.nullable(z.int()),
+      signal: z.nullable(checked(z.string(), z.maxLength(32))),
+    }),
+    z.object({
+      type: z.literal("ending"),
+      reason: z.enum(["timeout", "browser_crashed", "stopped"]),
+      /** For people: the browser's last lines after a crash. */
+      detail: z.optional(checked(z.string(), z.maxLength(4096))),
+    }),
+  ]),
+);

@@ -1,0 +1,29 @@
+import type { ReadField } from "../reading/forms.ts";
+import type { PageReading } from "../reading/read-page.ts";
+import type { LoginNeed } from "./outcome.ts";
+import { idOf } from "./way-id.ts";
+
+/** Everything that the page offers, at once: missing fields, accounts, second factors, providers, and other ways last. */
+export function needOf(
+  { accounts, factors, providers, switches }: PageReading,
+  missing: readonly ReadField[],
+  further: Partial<Pick<LoginNeed, "external" | "refused">> = {},
+): LoginNeed {
+  const ways = [...accounts, ...factors, ...providers, ...switches];
+  const isRepetition = ({ kind, name }: ReadField): boolean => kind === "new_password" && /_\d+$/.test(name);
+  return {
+    kind: "needs",
+    fields: missing
+      .filter((field) => !isRepetition(field))
+      .map(({ kind, label, name }) => ({ name, kind, label, required: true })),
+    choices: ways.map((way) => ({
+      id: idOf(way),
+      type: way.type,
+      label: way.label,
+      ...(way.provider !== undefined && { provider: way.provider }),
+      ...(way.factor !== undefined && { factor: way.factor }),
+      ...(way.target !== undefined && { target: way.target }),
+    })),
+    ...further,
+  };
+}

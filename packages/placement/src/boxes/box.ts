@@ -1,0 +1,39 @@
+import type { BrowserViewport } from "@shoal/schemas";
+import type { EgressUpstream } from "../interface/egress.ts";
+import type { ChromePolicies, PlacementKind } from "../interface/placement.ts";
+import type { Readable } from "node:stream";
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export type Viewport = Pick<BrowserViewport, "width" | "height">;
+
+export interface Box {
+  readonly id: string;
+  readonly pid: number;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Resolves when all its processes have ended. Never rejects. */
+  readonly gone: Promise<Exit>;
+  /** Whether to request the end before killing, because children of the program may survive it. */
+  readonly asksToEnd: boolean;
+  /** The path keeps naming the same socket, even if the box changes its directory. @throws if it is not a socket. */
+  pinSocket(): Promise<string>;
+  setUpstream(upstream: EgressUpstream | undefined): void;
+  setPrivateHosts(hosts: readonly string[]): void;
+  setProject(project: string): void;
+  setPolicies(policies: ChromePolicies): Promise<string>;
+  setMemory(bytes: number): Promise<void>;
+  /** `gone` resolves afterwards. May be called again. */
+  kill(): void;
+  /** Removes files and sockets; call it after `gone`. */
+  clear(): Promise<void>;
+}
+
+export interface BoxMaker {
+  readonly kind: PlacementKind;
+  /** @throws if the box cannot be started; removes its files. */
+  start(id: string, viewport: Viewport): Promise<Box>;
+}

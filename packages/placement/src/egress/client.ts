@@ -1,0 +1,106 @@
+import { connectionFailure, EgressFailure } from "./failure.ts";
+import { endsAtHttpProxy, hostOf, openToLastHop, openTunnel, type EgressRoute } from "./route.ts";
+import { type ParsedUpstream, parseUpstream } from "./upstream.ts";
+import { Agent, type ClientRequestArgs } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+
+/**
+ * The instance's forwarder puts this query before all headers of a page: `browser=1` for Chromium, which gets no answer
+ * when the gateway fails; `proxy=URL` and `bypass=HOST` for a browser context with a proxy.
+ */
+export const clientHeader = "shoal-egress-client";
+
+export interface RoutedRequest extends ClientRequestArgs {
+  readonly route: EgressRoute;
+}
+
+export class EgressClient {
+  readonly socket: Socket;
+  /** Keeps the connection to the network alive while this one is open. */
+  readonly agent: Agent;
+  readonly gone = new AbortController();
+  readonly #connectMs: number;
+  readonly #outside = new Set<Socket>();
+  #isKnown = false;
+  #isBrowser = false;
+  #proxy: ParsedUpstream | undefined;
+  /** Refuses pipelined requests: each would open a connection. */
+  isBusy = false;
+
+  constructor(socket: Socket, connectMs: number) {
+    this.socket = socket;
+    this.#connectMs = connectMs;
+    this.agent = new ClientAgent(this);
+    socket.once("close", () => {
+      this.gone.abort();
+      this.agent.destroy();
+      for (const outside of this.#outside) outside.destroy();
+    });
+  }
+
+  get isBrowser(): boolean {
+    return this.#isBrowser;
+  }
+
+  get proxy(): ParsedUpstream | undefined {
+    return this.#proxy;
+  }
+
+  learn(rawHeaders: readonly string[]): void {
+    if (this.#isKnown) return;
+    this.#isKnown = true;
+    if (rawHeaders[0]?.toLowerCase() !== clientHeader) return;
+    const fields = new URLSearchParams(rawHeaders[1]);
+    this.#isBrowser = fields.get("browser") === "1";
+    const url = fields.get("proxy");
+    if (url !== null) this.#proxy = parseUpstream({ url, bypassHosts: fields.getAll("bypass") });
+  }
+
+  async open(route: EgressRoute, kind: "tunnel" | "requests"): Promise<Socket> {
+    const late = new AbortController();
+    const what = hostOf(route.hops[0]?.proxy ?? route.target);
+    const timer = setTimeout(() => {
+      late.abort(new EgressFailure(504, `The connection to ${what} timed out.`, { code: "ETIMEDOUT" }));
+    }, this.#connectMs);
+    const signal = AbortSignal.any([this.gone.signal, late.signal]);
+    const onSocket = (socket: Socket): void => {
+      this.#outside.add(socket);
+      socket.once("close", () => {
+        this.#outside.delete(socket);
+      });
+    };
+    const open = kind === "requests" && endsAtHttpProxy(route) ? openToLastHop : openTunnel;
+    try {
+      return await open(route, { signal, onSocket });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+class ClientAgent extends Agent {
+  readonly #client: EgressClient;
+
+  constructor(client: EgressClient) {
+    super({ keepAlive: true, maxFreeSockets: 1 });
+    this.#client = client;
+  }
+
+  override createConnection(
+    options: ClientRequestArgs,
+    callback?: (error: Error | null, socket: Duplex) => void,
+  ): undefined {
+    const { route } = options as RoutedRequest;
+    this.#client.open(route, "requests").then(
+      (socket) => callback?.(null, socket),
+      (error: unknown) => {
+        callback?.(toFailure(error), undefined as unknown as Duplex);
+      },
+    );
+  }
+}
+
+function toFailure(error: unknown): EgressFailure {
+  return connectionFailure(error, "the network");
+}

@@ -1,0 +1,34 @@
+import type { ServerResponse } from "node:http";
+
+export interface RecordedFailure {
+  /** `host:port`, or `*` if no request was read. */
+  readonly target: string;
+  readonly status: number;
+  readonly message: string;
+}
+
+const maxRecorded = 50;
+const maxCharacters = 600;
+
+/** Instances read it, because Chromium does not report why a proxy failed. */
+export class FailureRecord {
+  readonly #entries: (RecordedFailure & { readonly atMs: number })[] = [];
+
+  add({ target, status, message }: RecordedFailure): void {
+    this.#entries.push({
+      target: target.slice(0, maxCharacters),
+      status,
+      message: message.slice(0, maxCharacters),
+      atMs: performance.now(),
+    });
+    if (this.#entries.length > maxRecorded) this.#entries.shift();
+  }
+
+  answer(response: ServerResponse): void {
+    const now = performance.now();
+    const failures = this.#entries
+      .toReversed()
+      .map(({ atMs, ...failure }) => ({ ...failure, age_ms: Math.round(now - atMs) }));
+    response.writeHead(200, { "content-type": "application/json", connection: "close" }).end(JSON.stringify(failures));
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Why the gateway could not reach a target. Statuses: 400 invalid target, 403 refused by policy, 407 the proxy of a
+ * browser context requires credentials, 502 the name does not resolve or the session's proxy is forbidden, 503 too many
+ * connections, 504 timeout, 590 the proxy refused, 592 invalid status, 594 connection refused or unreachable, 595
+ * reset, 596 broken, 597 the proxy rejects the credentials, 599 other errors.
+ */
+export class EgressFailure extends Error {
+  override readonly name = "EgressFailure";
+  readonly status: number;
+  /** Such as `ECONNREFUSED`; sent as reason phrase. */
+  readonly code: string | undefined;
+  readonly proxyAuthenticate: string | undefined;
+
+  constructor(
+    status: number,
+    message: string,
+    details: { readonly code?: string; readonly proxyAuthenticate?: string } = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.code = details.code;
+    this.proxyAuthenticate = details.proxyAuthenticate;
+  }
+}
+
+const statuses: Readonly<Record<string, number>> = {
+  ECONNREFUSED: 594,
+  EHOSTUNREACH: 594,
+  ENETUNREACH: 594,
+  EADDRNOTAVAIL: 594,
+  EACCES: 594,
+  ECONNRESET: 595,
+  EPIPE: 596,
+  ETIMEDOUT: 504,
+};
+
+const reasons: Readonly<Record<number, string>> = {
+  504: "timed out",
+  594: "was refused",
+  595: "was reset",
+  596: "broke",
+};
+
+export function connectionFailure(error: unknown, what: string): EgressFailure {
+  if (error instanceof EgressFailure) return error;
+  const code = codeOf(error);
+  const status = (code === undefined ? undefined : statuses[code]) ?? 599;
+  const details = code === undefined ? {} : { code };
+  return new EgressFailure(
+    status,
+    `The connection to ${what} ${reasons[status] ?? "failed"}${code === undefined ? "" : ` (${code})`}.`,
+    details,
+  );
+}
+
+/** Node wraps the errors of several addresses in an AggregateError. */
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof AggregateError) return codeOf(error.errors[0]);
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}

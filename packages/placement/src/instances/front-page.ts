@@ -1,0 +1,44 @@
+import {
+  instanceControl,
+  type PageAct,
+  type PageActResult,
+  type PageOutline,
+  type SettledPage,
+  type SettlePage,
+} from "@shoal/instance";
+import { callInstance, type Requestable } from "./call-instance.ts";
+
+const callMs = 30_000;
+
+/** The visible page of an instance: its outline, and input for it. Calls reject like {@link callInstance}. */
+export class FrontPage {
+  readonly #instance: Requestable;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(instance: Requestable, signal?: AbortSignal) {
+    this.#instance = instance;
+    this.#signal = signal;
+  }
+
+  outline(): Promise<PageOutline> {
+    return callInstance(this.#instance, instanceControl.outlinePage, { signal: this.#deadline() });
+  }
+
+  act(act: PageAct): Promise<PageActResult> {
+    return callInstance(this.#instance, instanceControl.actOnPage, { body: act, signal: this.#deadline() });
+  }
+
+  settle(wishes: SettlePage): Promise<SettledPage> {
+    return callInstance(this.#instance, instanceControl.settlePage, { body: wishes, signal: this.#deadline() });
+  }
+
+  /** Stops following the page. */
+  async release(): Promise<void> {
+    await callInstance(this.#instance, instanceControl.releasePage, { signal: this.#deadline() });
+  }
+
+  #deadline(): AbortSignal {
+    const deadline = AbortSignal.timeout(callMs);
+    return this.#signal === undefined ? deadline : AbortSignal.any([this.#signal, deadline]);
+  }
+}

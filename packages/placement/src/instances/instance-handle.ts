@@ -1,0 +1,284 @@
+import { InstanceEvent, instanceControl, maxInstanceEventBytes, type AssignInstance } from "@shoal/instance";
+import { messageOf } from "@shoal/primitives";
+import pTimeout from "p-timeout";
+import type { Box, Exit } from "../boxes/box.ts";
+import type { EgressUpstream } from "../interface/egress.ts";
+import type { ChromePolicies, Instance, InstanceEnd, InstanceRequest, PlacementKind } from "../interface/placement.ts";
+import { PlacementError } from "../interface/placement-error.ts";
+import type { PlacementLog } from "../interface/placement-log.ts";
+import { readBoundedLines } from "../streams/bounded-lines.ts";
+import { assignInstance, type AssignOptions } from "./assign-instance.ts";
+import { callInstance, InstanceRefusal, streamFromInstance } from "./call-instance.ts";
+import { answerOf } from "./instance-answer.ts";
+import { connectInstance, createInstanceAgent } from "./instance-connection.ts";
+import { TokenBucket } from "./token-bucket.ts";
+import { type Agent, type IncomingMessage, request as httpRequest } from "node:http";
+import type { Socket } from "node:net";
+import { pipeline, type Readable } from "node:stream";
+
+export interface InstanceHandleOptions {
+  readonly box: Box;
+  readonly kind: PlacementKind;
+  readonly socketPath: string;
+  readonly log: PlacementLog;
+  readonly lastLines: () => string;
+  /** Milliseconds from the first byte to the end of the head; 10,000 by default. */
+  readonly headMs?: number;
+}
+
+const graceMs = 2_000;
+const assignMs = 10_000;
+const assignWithLaunchMs = 60_000;
+/** Milliseconds; enough to unpack a gigabyte on a busy machine. */
+const assignWithFilesMs = 120_000;
+const ownFaults: ReadonlySet<string> = new Set(["shutting_down", "conflict", "internal_error"]);
+/** In a row; code in a box is not trusted. */
+const eventBurst = 2_000;
+const eventEveryMs = 10;
+
+export class InstanceHandle implements Instance {
+  readonly id: string;
+  readonly pid: number;
+  readonly kind: PlacementKind;
+  /** Rejects when the instance ends before its browser answers. */
+  readonly ready: Promise<void>;
+  readonly ended: Promise<InstanceEnd>;
+  readonly #options: InstanceHandleOptions;
+  readonly #box: Box;
+  readonly #agent: Agent;
+  readonly #listeners = new Set<(event: InstanceEvent) => void>();
+  readonly #becameReady = Promise.withResolvers<void>();
+  #end: InstanceEnd | undefined;
+  #isOver = false;
+  #isDistrusted = false;
+  #upstream: EgressUpstream | undefined;
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: InstanceHandleOptions) {
+    const { box, kind, socketPath } = options;
+    this.#options = options;
+    this.#box = box;
+    this.id = box.id;
+    this.pid = box.pid;
+    this.kind = kind;
+    this.#agent = createInstanceAgent(socketPath);
+    this.ready = this.#becameReady.promise;
+    this.ready.catch(() => undefined);
+    this.ended = box.gone.then((exit) => this.#onGone(exit));
+    void this.#followEvents();
+  }
+
+  get upstream(): EgressUpstream | undefined {
+    return this.#upstream;
+  }
+
+  async request(init: InstanceRequest, body?: Readable | string): Promise<IncomingMessage> {
+    if (this.#isOver) throw this.#lost();
+    const { method, path, headers, signal } = init;
+    const { socketPath, headMs = 10_000 } = this.#options;
+    const outgoing = httpRequest({
+      agent: this.#agent,
+      socketPath,
+      method,
+      path,
+      ...(headers && { headers }),
+      ...(signal && { signal }),
+    });
+    const answering = answerOf(outgoing, headMs);
+    if (body === undefined || typeof body === "string") outgoing.end(body);
+    else
+      pipeline(body, outgoing, (error) => {
+        if (error) outgoing.destroy(error);
+      });
+    try {
+      return await answering;
+    } catch (error) {
+      if (signal?.aborted === true) throw signal.reason instanceof Error ? signal.reason : error;
+      // The instance may close a kept-alive connection at the moment of its reuse.
+      const isRepeatable = outgoing.reusedSocket && body === undefined && (method === "GET" || method === "HEAD");
+      if (isRepeatable && !this.#hasEnded() && error instanceof Error && "code" in error && error.code === "ECONNRESET")
+        return this.request(init);
+      throw this.#lost(error);
+    }
+  }
+
+  async connect(): Promise<Socket> {
+    if (this.#isOver) throw this.#lost();
+    try {
+      return await connectInstance(this.#options.socketPath);
+    } catch (error) {
+      throw this.#lost(error);
+    }
+  }
+
+  async assign(assign: AssignInstance, { files, signal }: AssignOptions = {}): Promise<void> {
+    const deadline = AbortSignal.timeout(deadlineOf(assign, files));
+    try {
+      await assignInstance(this, assign, {
+        files,
+        signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+      });
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw isOwnFault(error) || deadline.aborted ? this.#lost(error) : error;
+    }
+  }
+
+  setUpstream(upstream: EgressUpstream | undefined): void {
+    this.#box.setUpstream(upstream);
+    this.#upstream = upstream;
+  }
+
+  setPrivateHosts(hosts: readonly string[]): void {
+    this.#box.setPrivateHosts(hosts);
+  }
+
+  setProject(project: string): void {
+    this.#box.setProject(project);
+  }
+
+  setPolicies(policies: ChromePolicies): Promise<string> {
+    return this.#box.setPolicies(policies);
+  }
+
+  setMemory(bytes: number): Promise<void> {
+    return this.#box.setMemory(bytes);
+  }
+
+  onEvent(listener: (event: InstanceEvent) => void): () => void {
+    const own = (event: InstanceEvent): void => {
+      listener(event);
+    };
+    if (!this.#isOver) this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    if (this.#box.asksToEnd && !this.#isOver)
+      await pTimeout(this.#askToEnd(), { milliseconds: graceMs, fallback: () => undefined });
+    this.#box.kill();
+    await this.ended;
+  }
+
+  async #askToEnd(): Promise<void> {
+    try {
+      await callInstance(this, instanceControl.stop, { signal: AbortSignal.timeout(graceMs) });
+    } catch {
+      this.#box.kill();
+    }
+    await this.#box.gone;
+  }
+
+  async #followEvents(): Promise<void> {
+    try {
+      this.#follow(await streamFromInstance(this, instanceControl.followEvents, {}));
+    } catch (error) {
+      if (!this.#hasEnded()) this.#distrust(`The instance was ended: its control channel failed (${String(error)}).`);
+    }
+  }
+
+  #follow(answer: IncomingMessage): void {
+    const tokens = new TokenBucket(eventBurst, eventEveryMs);
+    readBoundedLines(answer, maxInstanceEventBytes, (line, cut) => {
+      if (this.#isOver || this.#isDistrusted) return;
+      if (!tokens.take()) {
+        this.#distrust("The instance was ended: it sent too many events.");
+        return;
+      }
+      if (line === "") return;
+      const event = cut ? undefined : parseEvent(line);
+      if (event === undefined) this.#distrust("The instance was ended: it sent an invalid event.");
+      else this.#onEvent(event);
+    });
+    answer.on("close", () => {
+      // Without the channel, the end of the session would go unnoticed. It closes a moment before a regular end.
+      const timer = setTimeout(() => {
+        if (!this.#isOver) this.#distrust("The instance was ended: it closed its control channel.");
+      }, graceMs);
+      timer.unref();
+    });
+  }
+
+  #onEvent(event: InstanceEvent): void {
+    if (event.type === "ready" || (event.type === "state" && event.browser === "ready")) this.#becameReady.resolve();
+    if (event.type === "ending")
+      this.#end ??= { reason: event.reason, ...(event.detail !== undefined && { detail: event.detail }) };
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.#options.log.error(
+          { instance_id: this.id, error: String(error) },
+          "A listener for an instance's events failed.",
+        );
+      }
+    }
+  }
+
+  #distrust(why: string): void {
+    if (this.#isDistrusted) return;
+    this.#isDistrusted = true;
+    this.#end ??= { reason: "instance_lost", detail: why };
+    this.#options.log.warn({ instance_id: this.id }, why);
+    this.#box.kill();
+  }
+
+  async #onGone(exit: Exit): Promise<InstanceEnd> {
+    this.#isOver = true;
+    this.#listeners.clear();
+    this.#agent.destroy();
+    this.#becameReady.reject(this.#lost());
+    try {
+      await this.#box.clear();
+    } catch (error) {
+      this.#options.log.error(
+        { instance_id: this.id, error: String(error) },
+        "Cannot remove the files of an ended instance.",
+      );
+    }
+    if (this.#stopping !== undefined) return this.#end ?? { reason: "stopped" };
+    // An instance also reports "stopped" when it notices that its parent was killed.
+    const wasKilled = exit.signal === "SIGKILL" || exit.code === 137;
+    if (this.#end !== undefined && !(wasKilled && this.#end.reason === "stopped")) return this.#end;
+    const how = exit.signal === null ? `exit code ${String(exit.code)}` : `signal ${exit.signal}`;
+    const lines = this.#options.lastLines();
+    return {
+      reason: "instance_lost",
+      detail: `The instance ended with ${how}.${lines === "" ? "" : ` Its last lines:\n${lines}`}`,
+    };
+  }
+
+  /** A method, so that TypeScript does not narrow across an `await`. */
+  #hasEnded(): boolean {
+    return this.#isOver;
+  }
+
+  #lost(cause?: unknown): PlacementError {
+    const reason = cause === undefined ? "it has ended" : messageOf(cause);
+    return new PlacementError("instance_lost", `Instance ${this.id} does not answer: ${reason}.`, { cause });
+  }
+}
+
+/** Whether the refusal says nothing about the session, so that another instance may accept it. */
+function isOwnFault(error: unknown): boolean {
+  return error instanceof InstanceRefusal && error.field === undefined && ownFaults.has(error.code);
+}
+
+function deadlineOf({ authorities, launch }: AssignInstance, files: AssignOptions["files"]): number {
+  if (files !== undefined) return assignWithFilesMs;
+  return launch === undefined && authorities === undefined ? assignMs : assignWithLaunchMs;
+}
+
+function parseEvent(line: string): InstanceEvent | undefined {
+  try {
+    const result = InstanceEvent.safeParse(JSON.parse(line));
+    return result.success ? result.data : undefined;
+  } catch {
+    return undefined;
+  }
+}

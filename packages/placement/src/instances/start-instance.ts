@@ -1,0 +1,101 @@
+import { messageOf } from "@shoal/primitives";
+import type { Box, BoxMaker } from "../boxes/box.ts";
+import { PlacementError } from "../interface/placement-error.ts";
+import type { PlacementLog } from "../interface/placement-log.ts";
+import { readBoundedLines } from "../streams/bounded-lines.ts";
+import { InstanceHandle } from "./instance-handle.ts";
+import { TokenBucket } from "./token-bucket.ts";
+import { randomBytes } from "node:crypto";
+
+const maxLineBytes = 4_096;
+const keptLines = 20;
+/** Logged in a row; a box could otherwise fill the host's disk. */
+const lineBurst = 200;
+const lineEveryMs = 100;
+const waitingViewport = { width: 1920, height: 1080 };
+
+export interface StartOptions {
+  readonly log: PlacementLog;
+  readonly readyMs: number;
+}
+
+/** Errors and aborts remove all processes and files. @throws {PlacementError} `start_failed`, with the last lines. */
+export async function startInstance(
+  maker: BoxMaker,
+  { log, readyMs }: StartOptions,
+  signal: AbortSignal,
+): Promise<InstanceHandle> {
+  signal.throwIfAborted();
+  const beganMs = performance.now();
+  const box = await maker.start(randomBytes(6).toString("hex"), waitingViewport).catch((error: unknown) => {
+    throw new PlacementError("start_failed", `Cannot start an instance: ${messageOf(error)}`, { cause: error });
+  });
+  const lastLines = followLines(box, log);
+  try {
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(readyMs)]);
+    await within(deadline, listening(box));
+    const handle = new InstanceHandle({ box, kind: maker.kind, socketPath: await box.pinSocket(), log, lastLines });
+    await within(deadline, handle.ready);
+    log.debug(
+      { instance_id: box.id, pid: box.pid, took_ms: Math.round(performance.now() - beganMs) },
+      "An instance is ready.",
+    );
+    return handle;
+  } catch (error) {
+    box.kill();
+    const exit = await box.gone;
+    await box.clear();
+    signal.throwIfAborted();
+    const lines = lastLines();
+    const what =
+      performance.now() - beganMs >= readyMs
+        ? `was not ready within ${readyMs / 1000} s`
+        : `ended before it was ready (${exit.signal ?? `exit code ${String(exit.code)}`})`;
+    throw new PlacementError(
+      "start_failed",
+      `An instance ${what}. ${lines === "" ? "It printed nothing." : `It printed last:\n${lines}`}\nRun \`shoal doctor\` to check this host.`,
+      { cause: error },
+    );
+  }
+}
+
+function listening(box: Box): Promise<void> {
+  return new Promise((resolve, reject) => {
+    readBoundedLines(box.stdout, maxLineBytes, (line) => {
+      if (line.trim() === '{"listening":true}') resolve();
+    });
+    void box.gone.then(() => {
+      reject(new Error("The instance ended."));
+    });
+  });
+}
+
+function within<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      reject(new Error("The start was aborted or timed out."));
+    };
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => {
+      signal.removeEventListener("abort", stop);
+    });
+  });
+}
+
+function followLines(box: Box, log: PlacementLog): () => string {
+  const last: string[] = [];
+  const tokens = new TokenBucket(lineBurst, lineEveryMs);
+  let dropped = 0;
+  readBoundedLines(box.stderr, maxLineBytes, (line) => {
+    last.push(line.slice(0, 500));
+    if (last.length > keptLines) last.shift();
+    if (!tokens.take()) {
+      dropped += 1;
+      return;
+    }
+    log.debug({ instance_id: box.id, line, ...(dropped > 0 && { dropped_lines: dropped }) }, "An instance printed.");
+    dropped = 0;
+  });
+  return () => last.join("\n");
+}

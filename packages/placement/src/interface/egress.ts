@@ -1,0 +1,31 @@
+export interface EgressUpstream {
+  /** `http://`, `https://` or `socks5://`, with percent-encoded credentials. The proxy resolves the names of pages. */
+  readonly url: string;
+  /** Names, or `*.example.com` for all subdomains. */
+  readonly bypassHosts: readonly string[];
+  /** PEM certificates for its own TLS and for pages that it decrypts. */
+  readonly authorities?: string | undefined;
+}
+
+export interface EgressLimits {
+  /** Chromium opens at most 32 through a proxy, plus WebSockets. */
+  readonly connectionsPerSession: number;
+  readonly connectionsPerProject: number;
+  readonly connections: number;
+  /** Milliseconds without traffic. */
+  readonly idleMs: number;
+  /** Milliseconds for name lookup, TCP, TLS and proxy handshakes. */
+  readonly connectMs: number;
+  /** Milliseconds without traffic while a connection waits for a request or is half closed. */
+  readonly waitingMs: number;
+  readonly lookupsPerSession: number;
+}
+
+export type ReachedLimit = "session" | "project" | "server";
+
+export interface EgressTraffic {
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+  readonly connections: number;
+  readonly ended: Readonly<Record<ReachedLimit | "idle", number>>;
+}

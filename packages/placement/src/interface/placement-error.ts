@@ -1,0 +1,22 @@
+const marker = Symbol.for("shoal.error.PlacementError");
+
+/** `no_isolation`: this host does not support the required sandbox. `instance_lost`: it ended or cannot be reached. */
+export type PlacementErrorCode =
+  "no_chromium" | "no_isolation" | "bad_option" | "start_failed" | "instance_lost" | "no_space" | "closed";
+
+/** Aborts reject with the caller's `signal.reason` instead. */
+export class PlacementError extends Error {
+  override readonly name = "PlacementError";
+  readonly [marker] = true;
+  readonly code: PlacementErrorCode;
+
+  constructor(code: PlacementErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+
+  /** Unlike `instanceof`, works across two installed copies of this package. */
+  static isInstance(error: unknown): error is PlacementError {
+    return typeof error === "object" && error !== null && marker in error;
+  }
+}

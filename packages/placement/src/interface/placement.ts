@@ -1,0 +1,131 @@
+import type { AssignInstance, InstanceEvent } from "@shoal/instance";
+import type { EgressLimits, EgressTraffic, EgressUpstream } from "./egress.ts";
+import type { PlacementLog } from "./placement-log.ts";
+import type { ProgramBox, ProgramOptions } from "./program.ts";
+import type { SessionFiles } from "./session-files.ts";
+import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
+
+/** `sandbox`: a bubblewrap box per instance (Linux). `process`: a plain process, without isolation. */
+export type PlacementKind = "sandbox" | "process";
+
+export interface PlacementOptions {
+  /** `auto`: the sandbox if this host supports it, else `process` with a warning. */
+  readonly kind: PlacementKind | "auto";
+  /** Local; created with mode 0700 if missing. Servers of one host may share it. Sessions need 256 MB of free space. */
+  readonly sessionsDir: string;
+  /**
+   * Bytes per sandboxed session, including its browser; unlimited by default. Above it the kernel kills the largest
+   * process, usually a page. Unlimited without the right to create control groups (root, or a delegated group).
+   */
+  readonly sessionMemoryBytes?: number;
+  /** Bytes of an in-memory filesystem per session (one file per 8 KiB), within {@link sessionMemoryBytes}. */
+  readonly sessionDiskBytes?: number;
+  /** Instances that wait, each with an idle browser, so that `acquire` takes milliseconds. */
+  readonly warm: number;
+  readonly chromium?: string;
+  /**
+   * Hosts that pages may reach although they are private: names (`*.example`), addresses and CIDR ranges, each with an
+   * optional port (`10.0.0.0/8`, `[::1]:3000`). A name allows all its addresses.
+   */
+  readonly allowPrivateHosts: readonly string[];
+  readonly egressLimits?: Partial<EgressLimits>;
+  readonly log: PlacementLog;
+}
+
+export interface PlacementAbilities {
+  /** For extensions, policies, stealth and windows. */
+  readonly fullChromium: boolean;
+  readonly windows: boolean;
+  readonly privateHosts: boolean;
+  /** Needs Linux and `certutil`. */
+  readonly authorities: boolean;
+  /** Needs a box, because Chromium reads policies from a system folder. */
+  readonly policies: boolean;
+}
+
+export interface PlacementMemory {
+  /** Default of a session, or the machine's memory without a limit. */
+  readonly usualBytes: number;
+  /** Of the machine, or of the service's container. */
+  readonly machineBytes: number;
+  /** One sentence; absent if sessions can set a limit. */
+  readonly unlimitedBecause?: string;
+}
+
+export type ChromePolicies = Readonly<Record<string, unknown>>;
+
+export interface SessionSurroundings {
+  readonly upstream?: EgressUpstream | undefined;
+  readonly policies?: ChromePolicies | undefined;
+  /** A subset of `allowPrivateHosts`; all by default, none if empty. */
+  readonly privateHosts?: readonly string[] | undefined;
+  /** Including its browser; only where {@link PlacementMemory} allows a limit. */
+  readonly memoryBytes?: number | undefined;
+  readonly project?: string | undefined;
+  readonly files?: SessionFiles | undefined;
+}
+
+export interface Placement {
+  readonly kind: PlacementKind;
+  readonly abilities: PlacementAbilities;
+  readonly memory: PlacementMemory;
+  /**
+   * Hands a warm instance to a session, else a new one. Aborting also ends an instance that starts for this call.
+   * @throws {PlacementError} `start_failed` if it is not ready within 30 s; `no_space`; `closed`; `bad_option`.
+   * @throws {InstanceRefusal} if the browser cannot start as required, or rejects a file. @throws errors of the files.
+   */
+  acquire(assign: AssignInstance, signal?: AbortSignal, surroundings?: SessionSurroundings): Promise<Instance>;
+  /**
+   * Without a browser. Aborting also ends a program that starts for this call.
+   * @throws {PlacementError} `start_failed`, `no_space`, `closed`, `bad_option`.
+   */
+  startProgram(options: ProgramOptions, signal?: AbortSignal): Promise<ProgramBox>;
+  traffic(): EgressTraffic;
+  /** Rejects if the placement is closed first. */
+  warmReady(): Promise<void>;
+  /** Resolves when all processes, sockets and files of all instances are gone. */
+  close(): Promise<void>;
+}
+
+/** The reason that the instance reported, else `instance_lost`. */
+export interface InstanceEnd {
+  readonly reason: "timeout" | "browser_crashed" | "stopped" | "instance_lost";
+  /** For a lost instance: its exit code and last lines. */
+  readonly detail?: string;
+}
+
+export interface InstanceRequest {
+  readonly method: string;
+  /** With the query, without `/browsers/{id}`. */
+  readonly path: string;
+  readonly headers?: OutgoingHttpHeaders;
+  /** Ends the request, or the answer if it has begun. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Instance {
+  readonly id: string;
+  /** Killing this process ends the instance. */
+  readonly pid: number;
+  readonly kind: PlacementKind;
+  /** Bodies stream with backpressure; read or destroy the answer's. @throws {PlacementError} `instance_lost`. */
+  request(init: InstanceRequest, body?: Readable | string): Promise<IncomingMessage>;
+  /** Opens a raw connection, for upgrades. @throws {PlacementError} `instance_lost`. */
+  connect(): Promise<Socket>;
+  /** `undefined` = direct. Ends open connections. @throws {PlacementError} `bad_option` for an invalid address. */
+  setUpstream(upstream: EgressUpstream | undefined): void;
+  readonly upstream: EgressUpstream | undefined;
+  /**
+   * A running browser must reload them (`POST /_instance/policies`). @throws {PlacementError} `bad_option`.
+   * @returns their revision in hexadecimal, by which the instance recognizes that they are active.
+   */
+  setPolicies(policies: ChromePolicies): Promise<string>;
+  /** Calls `listener` in order until `ended` resolves. Returns a function that removes it. */
+  onEvent(listener: (event: InstanceEvent) => void): () => void;
+  /** Resolves when all processes, sockets and files of the instance are gone. Never rejects. */
+  readonly ended: Promise<InstanceEnd>;
+  /** Resolves with `ended`. May be called again. */
+  stop(): Promise<void>;
+}

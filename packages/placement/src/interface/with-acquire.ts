@@ -1,0 +1,15 @@
+import type { Placement } from "./placement.ts";
+
+/** A spread would lose the methods of a class. */
+export function withAcquire(placement: Placement, acquire: Placement["acquire"]): Placement {
+  return {
+    kind: placement.kind,
+    abilities: placement.abilities,
+    memory: placement.memory,
+    acquire,
+    startProgram: (...args) => placement.startProgram(...args),
+    traffic: () => placement.traffic(),
+    warmReady: () => placement.warmReady(),
+    close: () => placement.close(),
+  };
+}

@@ -1,0 +1,216 @@
+import { isInRange, parseIpAddress, parseIpRange, type IpRange } from "./ip-address.ts";
+import { PlacementError } from "../interface/placement-error.ts";
+import { privateBecause } from "./private-addresses.ts";
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** Rejects with a system error (`code: "ENOTFOUND"`, …). */
+export type ResolveName = (name: string) => Promise<readonly ResolvedAddress[]>;
+
+export type EgressDecision =
+  /** Connect only to these addresses: a second lookup could return others. */
+  | { readonly allowed: true; readonly addresses: readonly ResolvedAddress[] }
+  /** `message` is for the page; `because` is a clause to follow a colon. */
+  | { readonly allowed: false; readonly status: 400 | 403 | 502; readonly message: string; readonly because: string };
+
+export interface EgressPolicy {
+  /** `hostname` may have any notation that URLs and CONNECT allow. Never rejects. */
+  decide(hostname: string, port: number): Promise<EgressDecision>;
+  /** Allows a private host only if this policy and `privateHosts` do. @throws {PlacementError} `bad_option`. */
+  narrowed(privateHosts: readonly string[]): EgressPolicy;
+}
+
+export interface AllowedHost {
+  readonly matchesName: (name: string) => boolean;
+  readonly range: IpRange | undefined;
+  readonly port: number | undefined;
+}
+
+/** Chromium's background traffic, without `accounts.google.com`, where people sign in. */
+const ownTraffic: ReadonlySet<string> = new Set([
+  "android.clients.google.com",
+  "clients2.google.com",
+  "clients4.google.com",
+  "clientservices.googleapis.com",
+  "content-autofill.googleapis.com",
+  "edgedl.me.gvt1.com",
+  "mtalk.google.com",
+  "optimizationguide-pa.googleapis.com",
+  "redirector.gvt1.com",
+  "safebrowsing.googleapis.com",
+  "safebrowsingohttpgateway.googleapis.com",
+  "update.googleapis.com",
+]);
+
+/** Allows public addresses and `allowPrivateHosts`. @throws {PlacementError} `bad_option` for an invalid entry. */
+export function createEgressPolicy(allowPrivateHosts: readonly string[], resolveName: ResolveName): EgressPolicy {
+  return policyOf([parseHosts("allowPrivateHosts", allowPrivateHosts)], resolveName);
+}
+
+/**
+ * Also private hosts: an operator listed them. An entry without a port allows every port. @throws {PlacementError}
+ * `bad_option`.
+ */
+export function createAllowListPolicy(hosts: readonly string[], resolveName: ResolveName): EgressPolicy {
+  const allowed = parseHosts("hosts", hosts);
+  const policy: EgressPolicy = {
+    narrowed: () => policy,
+    async decide(hostname, port) {
+      const name = canonicalName(hostname);
+      const host = hostAndPort(name ?? quoted(hostname), port);
+      const ip = name === undefined ? undefined : parseIpAddress(name);
+      const isAllowed = allowed.some(
+        ({ matchesName, range, port: only }) =>
+          (only === undefined || only === port) &&
+          (range === undefined ? name !== undefined && matchesName(name) : ip !== undefined && isInRange(ip, range)),
+      );
+      if (name === undefined || !isAllowed)
+        return {
+          allowed: false,
+          status: 403,
+          message: `A build may not reach ${host}. An operator can allow the host with build_allowed_hosts.\n`,
+          because: "builds may only reach package registries",
+        };
+      try {
+        const addresses = await addressesOf(name, resolveName);
+        if (addresses.length > 0) return { allowed: true, addresses };
+      } catch {
+        // Answered below.
+      }
+      const because = "its name could not be resolved";
+      return { allowed: false, status: 502, message: `${host} cannot be reached: ${because}.\n`, because };
+    },
+  };
+  return policy;
+}
+
+function policyOf(lists: readonly (readonly AllowedHost[])[], resolveName: ResolveName): EgressPolicy {
+  function refusingList(name: string, address: string, port: number): number {
+    const ip = parseIpAddress(address);
+    return lists.findIndex(
+      (hosts) =>
+        !hosts.some(
+          (host) =>
+            (host.port === undefined || host.port === port) &&
+            (host.range === undefined ? host.matchesName(name) : ip !== undefined && isInRange(ip, host.range)),
+        ),
+    );
+  }
+
+  return {
+    narrowed: (privateHosts) => policyOf([...lists, parseHosts("private_hosts", privateHosts)], resolveName),
+    async decide(hostname, port) {
+      const name = canonicalName(hostname);
+      if (name === undefined)
+        return {
+          allowed: false,
+          status: 400,
+          message: `${quoted(hostname)} is not a host name.\n`,
+          because: "it is not a host name",
+        };
+      if (ownTraffic.has(name))
+        return {
+          allowed: false,
+          status: 403,
+          message: `Background traffic of the browser to ${name} is blocked.\n`,
+          because: "it is only used by the browser itself",
+        };
+      let found: readonly ResolvedAddress[];
+      try {
+        found = await addressesOf(name, resolveName);
+      } catch (error) {
+        const reason = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+        return {
+          allowed: false,
+          status: 502,
+          message: `The name ${quoted(name)} could not be resolved (${reason}).\n`,
+          because: `its name could not be resolved (${reason})`,
+        };
+      }
+      let refused = "it has no address";
+      let refusing = -1;
+      const addresses = found.filter(({ address }) => {
+        const ip = parseIpAddress(address);
+        const because = ip === undefined ? "not an address" : privateBecause(ip);
+        if (because === undefined) return true;
+        refusing = refusingList(name, address, port);
+        if (refusing === -1) return true;
+        refused = `${address} is ${because}`;
+        return false;
+      });
+      if (addresses.length > 0) return { allowed: true, addresses };
+      return {
+        allowed: false,
+        status: 403,
+        message: `Pages may not reach ${hostAndPort(name, port)}: ${refused}.${refusing === -1 ? "" : ` ${remedy(refusing, hostAndPort(name, port))}`}\n`,
+        because: refused,
+      };
+    },
+  };
+}
+
+/** The first list is the service's. */
+function remedy(refusingList: number, host: string): string {
+  return refusingList === 0
+    ? `To allow it, run the service with --allow-private-hosts ${host} (SHOAL_ALLOW_PRIVATE_HOSTS, allow_private_hosts in its settings).`
+    : `The service allows it, but this session does not: add ${host} to network.private_hosts when you create the session.`;
+}
+
+function hostAndPort(name: string, port: number): string {
+  return `${name.includes(":") ? `[${name}]` : name}:${String(port)}`;
+}
+
+async function addressesOf(name: string, resolveName: ResolveName): Promise<readonly ResolvedAddress[]> {
+  const literal = parseIpAddress(name);
+  if (literal !== undefined) return [{ address: name, family: name.includes(":") ? 6 : 4 }];
+  // RFC 6761 reserves these names for loopback, but resolvers differ.
+  if (name === "localhost" || name.endsWith(".localhost")) {
+    return [
+      { address: "127.0.0.1", family: 4 },
+      { address: "::1", family: 6 },
+    ];
+  }
+  return resolveName(name);
+}
+
+/** Returns lower case without final dot and brackets, and IPv4 in four decimal parts; `undefined` if invalid. */
+function canonicalName(hostname: string): string | undefined {
+  const bare = hostname.startsWith("[") && hostname.endsWith("]") ? hostname.slice(1, -1) : hostname;
+  if (parseIpAddress(bare)) return bare.split("%", 1)[0];
+  // These characters would end the host in a URL.
+  if (/[/?#@\\:]/.test(bare)) return undefined;
+  const parsed = URL.parse(`http://${bare}/`)?.hostname.replace(/\.+$/, "");
+  return parsed === undefined || parsed === "" || parsed.length > 253 ? undefined : parsed;
+}
+
+export function parseHosts(option: string, entries: readonly string[]): AllowedHost[] {
+  return entries.map((entry) => parseAllowedHost(option, entry));
+}
+
+function parseAllowedHost(option: string, entry: string): AllowedHost {
+  const text = entry.trim();
+  const bracketed = /^\[([^\]]+)\](?::(\d+))?$/.exec(text);
+  const withPort = /^([^:]+):(\d+)$/.exec(text);
+  const [, host = text, portText] = bracketed ?? withPort ?? [];
+  const port = portText === undefined ? undefined : Number(portText);
+  const range = parseIpRange(host);
+  const bare = host.replace(/^\*\./, "");
+  const name = range === undefined && !bare.includes("*") ? canonicalName(bare) : undefined;
+  if ((range === undefined && name === undefined) || (port !== undefined && (port < 1 || port > 65_535))) {
+    throw new PlacementError(
+      "bad_option",
+      `${option}: ${quoted(entry)} is not a host. Use a name (intranet.example, *.example), an address or a range (10.0.0.0/8), optionally with a port (localhost:3000, [::1]:3000).`,
+    );
+  }
+  const matchesName = host.startsWith("*.")
+    ? (other: string) => other.endsWith(`.${name}`)
+    : (other: string) => other === name;
+  return { matchesName, range, port };
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 253 ? `${text.slice(0, 253)}…` : text);
+}

@@ -1,0 +1,43 @@
+import ipaddr from "ipaddr.js";
+import { isIP } from "node:net";
+
+/** IPv4-mapped IPv6 addresses are converted to IPv4. */
+export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
+
+export interface IpRange {
+  readonly address: IpAddress;
+  readonly prefixLength: number;
+}
+
+/** Reads standard notation, with or without a zone (`%eth0`); not octal, hexadecimal or short IPv4. */
+export function parseIpAddress(text: string): IpAddress | undefined {
+  // Node is strict; ipaddr.js also accepts historic notations of IPv4, which programs read differently.
+  if (isIP(text) === 0) return undefined;
+  const [bare = text] = text.split("%", 1);
+  return ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined;
+}
+
+export function parseIpRange(text: string): IpRange | undefined {
+  const [addressText = "", lengthText, ...rest] = text.split("/");
+  const address = parseIpAddress(addressText);
+  if (address === undefined || rest.length > 0) return undefined;
+  const width = 8 * address.toByteArray().length;
+  if (lengthText === undefined) return { address, prefixLength: width };
+  // The prefix of a mapped address counts from the first of 128 bits.
+  const prefixLength = Number(lengthText) - (addressText.includes(":") && isIpv4(address) ? 96 : 0);
+  if (!/^\d{1,3}$/.test(lengthText) || prefixLength < 0 || prefixLength > width) return undefined;
+  return { address, prefixLength };
+}
+
+export function isInRange(address: IpAddress, { address: network, prefixLength }: IpRange): boolean {
+  // `match` throws for addresses of different families.
+  return address.kind() === network.kind() && address.match(network, prefixLength);
+}
+
+export function isIpv4(address: IpAddress): address is ipaddr.IPv4 {
+  return address.kind() === "ipv4";
+}
+
+export function embeddedIpv4(address: IpAddress): IpAddress {
+  return ipaddr.fromByteArray(address.toByteArray().slice(-4));
+}

@@ -1,0 +1,52 @@
+import { embeddedIpv4, isInRange, isIpv4, parseIpRange, type IpAddress, type IpRange } from "./ip-address.ts";
+
+/** The IANA special-purpose registries, and metadata services with public addresses. */
+const privateRanges: readonly (readonly [range: IpRange, name: string])[] = table([
+  ["0.0.0.0/8", "this host"],
+  ["10.0.0.0/8", "a private network"],
+  ["100.64.0.0/10", "a carrier's private network"],
+  ["127.0.0.0/8", "the loopback network"],
+  ["168.63.129.16/32", "a cloud's metadata service"],
+  ["169.254.0.0/16", "link-local, where metadata services are"],
+  ["172.16.0.0/12", "a private network"],
+  ["192.0.0.0/24", "reserved"],
+  ["192.0.2.0/24", "reserved for documentation"],
+  ["192.88.99.0/24", "reserved"],
+  ["192.168.0.0/16", "a private network"],
+  ["198.18.0.0/15", "reserved for measurements"],
+  ["198.51.100.0/24", "reserved for documentation"],
+  ["203.0.113.0/24", "reserved for documentation"],
+  ["224.0.0.0/4", "multicast"],
+  ["240.0.0.0/4", "reserved"],
+  ["::1/128", "the loopback address"],
+  ["::/128", "this host"],
+  ["fc00::/7", "a private network"],
+  ["fe80::/10", "link-local"],
+  ["ff00::/8", "multicast"],
+  ["2001::/23", "reserved"],
+  ["2001:db8::/32", "reserved for documentation"],
+  ["2002::/16", "6to4"],
+  ["3fff::/20", "reserved for documentation"],
+]);
+
+const [globalUnicast, nat64] = table([
+  ["2000::/3", "global unicast"],
+  ["64:ff9b::/96", "NAT64"],
+]).map(([range]) => range);
+
+/** Returns the kind of a private address, to follow "is" in a sentence; `undefined` for a public one. */
+export function privateBecause(address: IpAddress): string | undefined {
+  // NAT64 translates these to the IPv4 address in their last 32 bits.
+  if (nat64 !== undefined && isInRange(address, nat64)) return privateBecause(embeddedIpv4(address));
+  const found = privateRanges.find(([range]) => isInRange(address, range));
+  if (found !== undefined) return found[1];
+  if (!isIpv4(address) && globalUnicast !== undefined && !isInRange(address, globalUnicast)) return "reserved";
+  return undefined;
+}
+
+function table(rows: readonly (readonly [string, string])[]): (readonly [IpRange, string])[] {
+  return rows.flatMap(([text, name]) => {
+    const range = parseIpRange(text);
+    return range === undefined ? [] : [[range, name] as const];
+  });
+}

@@ -1,0 +1,106 @@
+import type { Box, Exit } from "../boxes/box.ts";
+import type { InstanceFiles } from "../boxes/instance-files.ts";
+import type { MemoryGroup } from "../host/memory-groups.ts";
+import type { EgressUpstream } from "../interface/egress.ts";
+import type { ChromePolicies } from "../interface/placement.ts";
+import { PlacementError } from "../interface/placement-error.ts";
+import type { SandboxedProcess } from "./sandboxed-process.ts";
+import { randomBytes } from "node:crypto";
+import { chmod, rename, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+
+interface SandboxBoxParts {
+  readonly process: SandboxedProcess;
+  readonly files: InstanceFiles;
+  readonly memory: MemoryGroup | undefined;
+  readonly listenPath: string;
+}
+
+export class SandboxBox implements Box {
+  readonly id: string;
+  readonly pid: number;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly gone: Promise<Exit>;
+  /** The kernel ends all processes of a box together. */
+  readonly asksToEnd = false;
+  readonly #parts: SandboxBoxParts;
+
+  constructor(id: string, parts: SandboxBoxParts) {
+    const { process } = parts;
+    this.id = id;
+    this.pid = process.pid;
+    this.stdout = process.pipes.stdout;
+    this.stderr = process.pipes.stderr;
+    this.gone = process.gone;
+    this.#parts = parts;
+  }
+
+  kill(): void {
+    this.#parts.process.kill();
+  }
+
+  async pinSocket(): Promise<string> {
+    const { files, listenPath, process } = this.#parts;
+    await process.reported;
+    // Nothing else has run yet. Without a name, no process in the box can connect to the socket.
+    const socket = `/proc/${String(process.firstInside)}/root${listenPath}`;
+    const pinned = files.pinSocket(socket);
+    await unlink(socket);
+    return pinned;
+  }
+
+  setUpstream(upstream: EgressUpstream | undefined): void {
+    this.#parts.files.setUpstream(upstream);
+  }
+
+  setPrivateHosts(hosts: readonly string[]): void {
+    this.#parts.files.setPrivateHosts(hosts);
+  }
+
+  setProject(project: string): void {
+    this.#parts.files.setProject(project);
+  }
+
+  async setPolicies(policies: ChromePolicies): Promise<string> {
+    const { files } = this.#parts;
+    const revision = randomBytes(8).toString("hex");
+    // Renamed, so that a browser reads either the old or the new policies.
+    const fresh = join(files.sessionDir, `policies-${revision}`);
+    // Chromium reports unknown policies too, so this one confirms the revision.
+    await writeFile(fresh, JSON.stringify({ ...policies, ShoalRevision: revision }));
+    await chmod(fresh, 0o644);
+    await rename(fresh, join(policiesOf(files), "shoal.json"));
+    return revision;
+  }
+
+  async setMemory(bytes: number): Promise<void> {
+    const { memory } = this.#parts;
+    if (memory === undefined)
+      throw new PlacementError(
+        "bad_option",
+        "memory: this process may not create control groups, so it cannot limit the memory of a session.",
+      );
+    try {
+      await memory.setLimit(bytes);
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === "ENOENT")
+        throw new PlacementError("instance_lost", `Instance ${this.id} has ended.`, { cause: error });
+      throw new PlacementError(
+        "start_failed",
+        `The kernel refuses to limit the memory of an instance to ${String(bytes)} bytes: ${String(error)}.`,
+        { cause: error },
+      );
+    }
+  }
+
+  async clear(): Promise<void> {
+    const { files, memory } = this.#parts;
+    await Promise.all([files.clear(), memory?.remove()]);
+  }
+}
+
+export function policiesOf({ sessionDir }: InstanceFiles): string {
+  return join(sessionDir, "policies");
+}

@@ -1,0 +1,197 @@
+import type { Instance } from "../interface/placement.ts";
+import { systemCallFilter } from "./system-call-filter.ts";
+import { openPlacement, runInside } from "../testing/placements.ts";
+import { familyOf } from "../testing/processes.ts";
+import { describeWith } from "../testing/requirements.ts";
+import { readFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
+import { describe, expect, it, vi } from "vitest";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const errors = { allowed: 0, notPermitted: 1, unknownCall: 38, unknownProtocol: 93, unknownFamily: 97 } as const;
+type Outcome = keyof typeof errors;
+type CallName =
+  | "socket"
+  | "socketpair"
+  | "setsockopt"
+  | "clone"
+  | "unshare"
+  | "clone3"
+  | "statmount"
+  | "listmount"
+  | "openTreeAttr"
+  | "mount"
+  | "getpid";
+
+const numbers: Readonly<Record<"x64" | "arm64", Readonly<Record<CallName, number>>>> = {
+  x64: {
+    socket: 41,
+    socketpair: 53,
+    setsockopt: 54,
+    clone: 56,
+    unshare: 272,
+    clone3: 435,
+    statmount: 457,
+    listmount: 458,
+    openTreeAttr: 467,
+    mount: 165,
+    getpid: 39,
+  },
+  arm64: {
+    socket: 198,
+    socketpair: 199,
+    setsockopt: 208,
+    clone: 220,
+    unshare: 97,
+    clone3: 435,
+    statmount: 457,
+    listmount: 458,
+    openTreeAttr: 467,
+    mount: 40,
+    getpid: 172,
+  },
+};
+
+const [newMount, newUser, newPid, newNetwork] = [0x2_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000] as const;
+const chromiumSandbox = newUser | newPid | newNetwork;
+const childSignal = 17;
+const closeOnExec = 0o2_000_000;
+
+const calls: readonly (readonly [what: string, call: CallName, args: readonly number[], outcome: Outcome])[] = [
+  ["a Unix socket", "socket", [1, 1 | closeOnExec, 0], "allowed"],
+  ["a TCP socket", "socket", [2, 1, 6], "allowed"],
+  ["a UDP socket over IPv6", "socket", [10, 2 | closeOnExec, 0], "allowed"],
+  ["a routing socket", "socket", [16, 3, 0], "allowed"],
+  ["AF_VSOCK", "socket", [40, 1, 0], "unknownFamily"],
+  ["AF_PACKET", "socket", [17, 3, 0], "unknownFamily"],
+  ["AF_ALG", "socket", [38, 5, 0], "unknownFamily"],
+  ["a raw socket", "socket", [2, 3, 1], "notPermitted"],
+  ["a raw socket over IPv6", "socket", [10, 3 | closeOnExec, 58], "notPermitted"],
+  ["multipath TCP", "socket", [2, 1, 262], "unknownProtocol"],
+  ["netlink for the packet filter", "socket", [16, 3, 12], "unknownProtocol"],
+  ["netlink for sockets", "socket", [16, 3, 4], "unknownProtocol"],
+  ["a pair of Unix sockets", "socketpair", [1, 5, 0], "allowed"],
+  ["a pair of TIPC sockets", "socketpair", [30, 1, 0], "unknownFamily"],
+  ["a socket option", "setsockopt", [0, 1, 2], "allowed"],
+  ["an option of IPv6 after those of the packet filter", "setsockopt", [0, 41, 66], "allowed"],
+  ["IPT_SO_SET_REPLACE", "setsockopt", [0, 0, 64], "notPermitted"],
+  ["IP6T_SO_SET_REPLACE", "setsockopt", [0, 41, 64], "notPermitted"],
+  ["a process", "clone", [childSignal, 0], "allowed"],
+  ["the namespaces of Chromium's sandbox", "clone", [chromiumSandbox | childSignal, 0], "allowed"],
+  ["the process namespace of a renderer", "clone", [newPid | childSignal, 0], "allowed"],
+  ["a network namespace alone", "clone", [newNetwork | childSignal, 0], "notPermitted"],
+  ["a user and a network namespace", "clone", [newUser | newNetwork | childSignal, 0], "notPermitted"],
+  ["a user and a mount namespace", "clone", [newUser | newMount | childSignal, 0], "notPermitted"],
+  ["a user namespace", "unshare", [newUser], "allowed"],
+  ["unshare of a network namespace", "unshare", [newNetwork], "notPermitted"],
+  ["unshare of a user and a network namespace", "unshare", [newUser | newNetwork], "notPermitted"],
+  ["unshare of a time namespace", "unshare", [0x80], "notPermitted"],
+  ["clone3", "clone3", [0, 88], "unknownCall"],
+  ["statmount", "statmount", [0, 0, 0, 0], "unknownCall"],
+  ["listmount", "listmount", [0, 0, 0, 0], "unknownCall"],
+  ["a call that no one has reviewed", "openTreeAttr", [0, 0, 0, 0, 0], "unknownCall"],
+  ["mount", "mount", [0, 0, 0, 0, 0], "notPermitted"],
+  ["getpid", "getpid", [], "allowed"],
+];
+
+describe.each(["x64", "arm64"] as const)("the filter for system calls on %s", (processor) => {
+  const filter = systemCallFilter(processor, { namespaces: true }) ?? Buffer.alloc(0);
+  const architecture = processor === "x64" ? 0xc000_003e : 0xc000_00b7;
+
+  it.each(calls)("answers %s: %s %j is %s", (_what, call, args, outcome) => {
+    expect(runFilter(filter, { architecture, number: numbers[processor][call], args })).toBe(errors[outcome]);
+    // The kernel drops the upper half of these arguments.
+    expect(runFilter(filter, { architecture, number: numbers[processor][call], args, upperHalf: 1 })).toBe(
+      errors[outcome],
+    );
+  });
+
+  it("rejects all calls of other architectures and of x32", () => {
+    expect(runFilter(filter, { architecture: 0x4000_0003, number: numbers[processor].getpid, args: [] })).toBe(
+      errors.unknownCall,
+    );
+    expect(runFilter(filter, { architecture, number: 0x4000_0000 + numbers[processor].getpid, args: [] })).toBe(
+      errors.unknownCall,
+    );
+  });
+});
+
+interface CallData {
+  readonly architecture: number;
+  readonly number: number;
+  readonly args: readonly number[];
+  readonly upperHalf?: number;
+}
+
+function runFilter(filter: Buffer, { architecture, number, args, upperHalf = 0 }: CallData): number {
+  const data = Buffer.alloc(64);
+  data.writeUInt32LE(number, 0);
+  data.writeUInt32LE(architecture, 4);
+  for (const [index, argument] of args.entries()) {
+    data.writeUInt32LE(argument, 16 + 8 * index);
+    data.writeUInt32LE(upperHalf, 20 + 8 * index);
+  }
+  let loaded = 0;
+  for (let at = 0; at < filter.length; at += 8) {
+    const [code, value] = [filter.readUInt16LE(at), filter.readUInt32LE(at + 4)];
+    const jump = (taken: boolean): number => 8 * filter.readUInt8(at + (taken ? 2 : 3));
+    if (code === 0x06) return value === 0x7fff_0000 ? 0 : value & 0xffff;
+    if (code === 0x20) loaded = data.readUInt32LE(value);
+    else if (code === 0x54) loaded = (loaded & value) >>> 0;
+    else if (code === 0x15) at += jump(loaded === value);
+    else if (code === 0x35) at += jump(loaded >= value);
+    else throw new Error(`The filter has an instruction ${code.toString(16)}.`);
+  }
+  throw new Error("The filter has no end.");
+}
+
+describeWith(["linux", "chromium", "bubblewrap"], "system calls in a box", () => {
+  it("are allowed or rejected as the filter specifies", async () => {
+    const { placement } = await openPlacement({ kind: "sandbox", standIn: "fine" });
+    const box = await placement.acquire({ session_id: "s1", timeout_seconds: 60 });
+    // An allowed `clone` would create a process.
+    const tried = calls.filter(([, call, , outcome]) => call !== "clone" || outcome !== "allowed");
+    const program = tried
+      .map(
+        ([, call, args]) =>
+          `print syscall(${[numbers[hostProcessor()][call], ...args].join(",")}) < 0 ? $!+0 : 0, "\\n";`,
+      )
+      .join("");
+    const { stdout } = await runInside(box, `perl -e '${program}'`);
+    const answers = stdout.trim().split("\n").map(Number);
+    expect(answers).toHaveLength(tried.length);
+    for (const [index, [what, call, , outcome]] of tried.entries()) {
+      // The kernel may refuse the arguments of an allowed call.
+      if (outcome !== "allowed" || call === "socket") expect([what, answers[index]]).toEqual([what, errors[outcome]]);
+    }
+  });
+
+  it.each(["headless shell", "full browser"])("let a %s start with its own sandbox", async (kind) => {
+    const { placement } = await openPlacement({ kind: "sandbox" });
+    const instance: Instance = await placement.acquire({
+      session_id: "s1",
+      timeout_seconds: 60,
+      ...(kind === "full browser" && { launch: { headless: true, stealth: true } }),
+    });
+    const depths = familyOf(instance.pid)
+      .filter(({ name }) => /^(?:chrom|headless)/.test(name))
+      .map(
+        ({ pid }) =>
+          /^NSpid:(.*)$/m
+            .exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]
+            ?.trim()
+            .split(/\s+/).length ?? 0,
+      );
+    expect(Math.max(...depths)).toBeGreaterThan(Math.min(...depths));
+    const answer = await instance.request(
+      { method: "POST", path: "/playwright/execute", headers: { "content-type": "application/json" } },
+      JSON.stringify({ code: 'await page.goto("data:text/html,<title>drawn</title>"); return page.title();' }),
+    );
+    expect(JSON.parse(await text(answer))).toMatchObject({ success: true, result: "drawn" });
+  });
+});
+
+function hostProcessor(): "x64" | "arm64" {
+  return process.arch === "arm64" ? "arm64" : "x64";
+}

@@ -1,0 +1,39 @@
+const firstBytes = 256;
+
+/** One buffer: a list of one-byte chunks from a hostile sender would take a hundred times the memory. */
+export class BoundedBytes {
+  readonly #maxBytes: number;
+  #buffer: Buffer = Buffer.alloc(0);
+  #length = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Copies as much as fits. Returns whether all of it did. */
+  append(piece: Uint8Array): boolean {
+    const taken = piece.subarray(0, this.#maxBytes - this.#length);
+    this.#reserve(this.#length + taken.length);
+    this.#buffer.set(taken, this.#length);
+    this.#length += taken.length;
+    return taken.length === piece.length;
+  }
+
+  take(): Buffer {
+    const gathered = this.#buffer.subarray(0, this.#length);
+    this.#buffer = Buffer.alloc(0);
+    this.#length = 0;
+    return gathered;
+  }
+
+  #reserve(bytes: number): void {
+    if (bytes <= this.#buffer.length) return;
+    const grown = Buffer.alloc(Math.min(this.#maxBytes, Math.max(bytes, this.#buffer.length * 2, firstBytes)));
+    this.#buffer.copy(grown, 0, 0, this.#length);
+    this.#buffer = grown;
+  }
+}

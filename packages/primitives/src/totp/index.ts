@@ -1,0 +1,1 @@
+export { readTotp, totpCode, type Totp } from "./totp.ts";

@@ -1,0 +1,77 @@
+import * as z from "zod/mini";
+import { pageFields, Timestamp } from "../base/common.ts";
+import { checked, lazyObject, openEnum } from "../base/schema.ts";
+import { jsonText } from "./invocation.ts";
+
+const name = () => checked(z.string(), z.minLength(1), z.maxLength(255));
+
+/** Times at which the service invokes an action of an app. */
+export interface Schedule extends z.output<typeof Schedule> {}
+export const Schedule = lazyObject(() => ({
+  /** Stable identifier. */
+  id: z.string(),
+  /** The app. */
+  app_name: z.string(),
+  /** Label of the app's version; the deployment that has the label at the due time runs. */
+  version: z.string(),
+  /** Name of the action. */
+  action_name: z.string(),
+  /** The times, as a cron expression. */
+  cron: z.string(),
+  /** Time zone of `cron`. */
+  time_zone: z.string(),
+  /** Payload of each invocation, JSON as text. */
+  payload: z.optional(z.string()),
+  /** A `paused` schedule does not run. */
+  status: openEnum("active", "paused"),
+  /** The next due time; `null` while it is paused. */
+  next_run_at: z.nullable(Timestamp),
+  /** The last due time that was handled; absent before the first one. */
+  last_run_at: z.optional(Timestamp),
+  /** The last invocation that it started. */
+  last_invocation_id: z.optional(z.string()),
+  /** Why the last due time started no invocation; absent if it did. */
+  last_problem: z.optional(z.string()),
+  /** Creation time. */
+  created_at: Timestamp,
+}));
+
+/** Input of `schedules.create`. */
+export interface CreateSchedule extends z.input<typeof CreateSchedule> {}
+export const CreateSchedule = lazyObject(() => ({
+  /** The app to invoke, 1 to 255 characters. */
+  app_name: name(),
+  /** Label of the app's version, 1 to 255 characters. */
+  version: z._default(name(), "latest"),
+  /** Name of the action, 1 to 255 characters. */
+  action_name: name(),
+  /** Minute, hour, day of the month, month and day of the week, with an optional first field for seconds: `0 9 * * 1-5`. */
+  cron: checked(
+    z.string(),
+    z.maxLength(100),
+    z.refine((text) => /^\S+(?: +\S+){4,5}$/.test(text), "expected 5 or 6 fields: 0 9 * * 1-5"),
+  ),
+  /** Time zone of `cron`, by its IANA name: `Europe/Berlin`. */
+  time_zone: z._default(checked(z.string(), z.refine(isTimeZone, "expected a time zone: Europe/Berlin")), "UTC"),
+  /** Payload of each invocation: JSON as text, up to 64 KiB in UTF-8. Empty = none. */
+  payload: z.optional(jsonText(65_536, "64 KiB")),
+}));
+
+/** Input of `schedules.list`. */
+export interface ListSchedules extends z.input<typeof ListSchedules> {}
+export const ListSchedules = lazyObject(() => ({
+  ...pageFields,
+  /** Only schedules of this app. */
+  app_name: z.optional(z.string()),
+  /** Only schedules of this version. */
+  version: z.optional(z.string()),
+}));
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

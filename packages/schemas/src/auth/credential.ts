@@ -1,0 +1,89 @@
+import * as z from "zod/mini";
+import { DisplayName, pageFields, Timestamp } from "../base/common.ts";
+import { checked, lazyObject } from "../base/schema.ts";
+
+/** Up to 100 secret values by name. */
+const credentialValues = () =>
+  checked(
+    z.record(checked(z.string(), z.minLength(1), z.maxLength(255)), checked(z.string(), z.maxLength(65_536))),
+    z.refine((values) => Object.keys(values).length <= 100, "at most 100 values"),
+  );
+const domain = () => checked(z.string(), z.minLength(1), z.maxLength(253));
+
+/** The values that a person signs in with on a site. Secrets are stored encrypted and never returned. */
+export interface Credential extends z.output<typeof Credential> {}
+export const Credential = lazyObject(() => ({
+  /** Stable identifier. */
+  id: z.string(),
+  /** Unique in the project. */
+  name: z.string(),
+  /** The site that it is for, in lower case: `example.com`. */
+  domain: z.string(),
+  /** Creation time. */
+  created_at: Timestamp,
+  /** When it was last changed. */
+  updated_at: Timestamp,
+  /** Whether any values are stored. */
+  has_values: z.optional(z.boolean()),
+  /** Whether one-time codes can be made from it. */
+  has_totp_secret: z.optional(z.boolean()),
+  /** Names of the stored values; lists leave them out. The values themselves are never sent. */
+  value_keys: z.optional(z.array(z.string())),
+  /** Sign-in provider that the login starts with: `google`, `github` or `microsoft`; `null` = the site's own form. */
+  sso_provider: z.optional(z.nullable(z.string())),
+  /** A one-time code, to verify a new secret; only in the answer to the call that set `totp_secret`. */
+  totp_code: z.optional(z.string()),
+  /** When `totp_code` stops being valid. */
+  totp_code_expires_at: z.optional(Timestamp),
+}));
+
+/** Input of `credentials.create`. */
+export interface CreateCredential extends z.input<typeof CreateCredential> {}
+export const CreateCredential = lazyObject(() => ({
+  /** Unique in the project, 1 to 255 characters. */
+  name: DisplayName,
+  /** The site that it is for, 1 to 253 characters: `example.com`, or `localhost:3000` for a site with a port. */
+  domain: domain(),
+  /** The secrets by name, `username` and `password` for example: up to 100 of 65,536 characters, names of 1 to 255. */
+  values: credentialValues(),
+  /** Secret of one-time codes (RFC 6238), Base32 or an `otpauth://totp/` URI with its digits, period and algorithm. Case, spaces and hyphens do not matter. */
+  totp_secret: z.optional(checked(z.string(), z.maxLength(1024))),
+  /** Sign-in provider that the login starts with, for example `google`, `github` or `microsoft`; absent = the site's own form. */
+  sso_provider: z.optional(checked(z.string(), z.maxLength(255))),
+}));
+
+/** Input of `credentials.update`. */
+export interface UpdateCredential extends z.input<typeof UpdateCredential> {}
+export const UpdateCredential = lazyObject(() => ({
+  /** The new name, unique in the project, 1 to 255 characters. */
+  name: z.optional(DisplayName),
+  /** Values to add or to replace; the others stay. */
+  values: z.optional(credentialValues()),
+  /** Names of values to remove, up to 100, before `values` are added. Unknown names are ignored. */
+  remove_value_keys: z.optional(
+    checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255))), z.maxLength(100)),
+  ),
+  /** New secret of one-time codes, Base32 or an `otpauth://totp/` URI; an empty text removes it. */
+  totp_secret: z.optional(checked(z.string(), z.maxLength(1024))),
+  /** Sign-in provider that the login starts with; `null` or an empty text = the site's own form. */
+  sso_provider: z.optional(z.nullable(checked(z.string(), z.maxLength(255)))),
+}));
+
+/** Input of `credentials.list`. */
+export interface ListCredentials extends z.input<typeof ListCredentials> {}
+export const ListCredentials = lazyObject(() => ({
+  ...pageFields,
+  /** Only credentials for exactly this domain. */
+  domain: z.optional(z.string()),
+  /** Part of a name or domain, case does not matter, or a whole id. */
+  query: z.optional(z.string()),
+}));
+
+/** A one-time code for the second step of a login. */
+export interface TotpCode extends z.output<typeof TotpCode> {}
+export const TotpCode = lazyObject(() => ({
+  /** The code: 6 digits, unless the URI of its secret says 7 or 8. */
+  code: z.string(),
+  /** When it stops being valid. */
+  expires_at: Timestamp,
+}));

@@ -1,0 +1,102 @@
+import * as z from "zod/mini";
+import { DeletionStatus, DisplayName, pageFields, Timestamp } from "../base/common.ts";
+import { checked, lazyObject } from "../base/schema.ts";
+
+/** Creator of an API key. */
+export interface ApiKeyCreator extends z.output<typeof ApiKeyCreator> {}
+export const ApiKeyCreator = lazyObject(() => ({
+  /** Identifier of the key or person that created the key. */
+  id: z.string(),
+  /** Email address of the person; `admin@localhost` if the service created the key. */
+  email: z.string(),
+  /** Name of the person or key. */
+  name: z.nullable(z.string()),
+}));
+
+const apiKeyFields = () => ({
+  /** Stable identifier. */
+  id: z.string(),
+  /** For people; not unique. */
+  name: z.string(),
+  /** Creation time. */
+  created_at: Timestamp,
+  /** Its creator. */
+  created_by: ApiKeyCreator,
+  /** When it stops working; `null` = never. */
+  expires_at: z.nullable(Timestamp),
+  /** When it was deleted; `null` while it was not. */
+  deleted_at: z.nullable(Timestamp),
+  /** The one project that it opens; `null` = every project of the organisation. */
+  project_id: z.nullable(z.string()),
+  /** Name of that project; `null` for an organisation-wide key. */
+  project_name: z.nullable(z.string()),
+  /** First and last characters of the key, enough to recognise it. */
+  masked_key: z.string(),
+  /** When it last opened the service, some seconds late; absent when it never did. */
+  last_used_at: z.optional(Timestamp),
+});
+
+/** A key that opens the service, without its secret. */
+export interface ApiKey extends z.output<typeof ApiKey> {}
+export const ApiKey = lazyObject(apiKeyFields);
+
+/** A new key together with its secret. */
+export interface CreatedApiKey extends z.output<typeof CreatedApiKey> {}
+export const CreatedApiKey = lazyObject(() => ({
+  ...apiKeyFields(),
+  /** The secret itself. It is shown this once and cannot be read again. */
+  key: z.string(),
+}));
+
+/** Input of `apiKeys.create`. */
+export interface CreateApiKey extends z.input<typeof CreateApiKey> {}
+export const CreateApiKey = lazyObject(() => ({
+  /** For people, 1 to 255 characters; need not be unique. */
+  name: DisplayName,
+  /** Days until it stops working, 1 to 3650; `null` or absent = never. */
+  days_to_expire: z.optional(z.nullable(checked(z.int(), z.minimum(1), z.maximum(3650)))),
+  /** The only project that it opens; `null` or absent = the project of the calling key, or every project if that key is organisation-wide. */
+  project_id: z.optional(z.nullable(checked(z.string(), z.minLength(1), z.maxLength(255)))),
+}));
+
+/** Input of `apiKeys.update`. */
+export interface UpdateApiKey extends z.input<typeof UpdateApiKey> {}
+export const UpdateApiKey = lazyObject(() => ({
+  /** The new name, 1 to 255 characters. */
+  name: DisplayName,
+}));
+
+/** Input of `apiKeys.rotate`. */
+export interface RotateApiKey extends z.input<typeof RotateApiKey> {}
+export const RotateApiKey = lazyObject(() => ({
+  /** Days until the new key expires, 1 to 3650; `null` = never, absent = the lifetime of the old key. */
+  days_to_expire: z.optional(z.nullable(checked(z.int(), z.minimum(1), z.maximum(3650)))),
+  /** Days that the old key goes on working, 0 (it stops at once) to 3650; `null` or absent = 7. */
+  expire_in_days: z.optional(z.nullable(checked(z.int(), z.minimum(0), z.maximum(3650)))),
+}));
+
+/** Input of `apiKeys.list`. */
+export interface ListApiKeys extends z.input<typeof ListApiKeys> {}
+export const ListApiKeys = lazyObject(() => ({
+  ...pageFields,
+  /** Part of the name of the key, its creator or its project (case does not matter), or the beginning of its id or masked key. */
+  query: z.optional(z.string()),
+  /** A whole name; case and accents do not matter. Several keys may carry it. */
+  name: z.optional(z.string()),
+  /** Sort field. */
+  sort_by: z._default(z.enum(["created_at", "name", "expires_at"]), "created_at"),
+  /** Which end comes first. */
+  sort_direction: z._default(z.enum(["asc", "desc"]), "desc"),
+  /** Keys in use (expired ones among them), deleted keys, or both. */
+  status: z._default(DeletionStatus, "active"),
+  /** @deprecated `status=all` says the same. */
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- a declaration is not a use
+  include_deleted: z._default(z.boolean(), false),
+}));
+
+/** Query of `apiKeys.get`. */
+export interface GetApiKey extends z.input<typeof GetApiKey> {}
+export const GetApiKey = lazyObject(() => ({
+  /** Find the key even if it was deleted. */
+  include_deleted: z._default(z.boolean(), false),
+}));

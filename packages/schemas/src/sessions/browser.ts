@@ -1,0 +1,343 @@
+import * as z from "zod/mini";
+import {
+  BrowserMemory,
+  BrowserNetworkConfig,
+  BrowserProxyConfig,
+  BrowserProxy,
+  BrowserRegion,
+  BrowserRegionName,
+  memorySizes,
+} from "./browser-network.ts";
+import { DeletionStatus, pageFields, SlugName, Tags, Timestamp } from "../base/common.ts";
+import { Profile } from "./profile.ts";
+import { checked, lazyObject, openEnum } from "../base/schema.ts";
+import { TelemetryExportRequest, TelemetryExport } from "../telemetry/telemetry-export.ts";
+
+/** Size of the visible page; of the whole screen where the browser has a window. */
+export interface BrowserViewport extends z.output<typeof BrowserViewport> {}
+export const BrowserViewport = lazyObject(() => ({
+  /** CSS pixels, 1 to 16384; to 7680 where the browser has a window. */
+  width: checked(z.int(), z.minimum(1)),
+  /** CSS pixels, 1 to 16384; to 7680 where the browser has a window. */
+  height: checked(z.int(), z.minimum(1)),
+  /** How often pages are drawn, in Hz, at least 1; absent, it depends on the size. Holds for browsers with a window: headless ones draw at 60. */
+  refresh_rate: z.optional(checked(z.int(), z.minimum(1))),
+}));
+
+/** A new size for a running session. */
+export interface BrowserViewportUpdate extends z.input<typeof BrowserViewportUpdate> {}
+export const BrowserViewportUpdate = lazyObject(() => ({
+  /** CSS pixels, 1 to 16384; to 7680 where the browser has a window. */
+  width: checked(z.int(), z.minimum(1)),
+  /** CSS pixels, 1 to 16384; to 7680 where the browser has a window. */
+  height: checked(z.int(), z.minimum(1)),
+  /** How often pages are drawn, in Hz, at least 1; absent, it depends on the size. Holds for browsers with a window: headless ones draw at 60. */
+  refresh_rate: z.optional(checked(z.int(), z.minimum(1))),
+  /** Resize even while a viewer watches or a recording runs; the recording continues in a new segment. */
+  force: z._default(z.boolean(), false),
+}));
+
+/** The profile that a session starts from, by id or by name. */
+export interface BrowserProfile extends z.input<typeof BrowserProfile> {}
+export const BrowserProfile = z.lazy(() =>
+  checked(
+    z.object({
+      /** The profile's id; pass either this or `name`. */
+      id: z.optional(z.string()),
+      /** The profile's name; pass either this or `id`. */
+      name: z.optional(SlugName),
+      /** Write the session's state back to the profile when the session ends. */
+      save_changes: z._default(z.boolean(), false),
+    }),
+    z.refine(
+      (profile) => (profile.id === undefined) !== (profile.name === undefined),
+      "give exactly one of id and name",
+    ),
+  ),
+);
+
+/** An extension that a session starts with, by id or by name. */
+export interface BrowserExtension extends z.input<typeof BrowserExtension> {}
+export const BrowserExtension = z.lazy(() =>
+  checked(
+    z.object({
+      /** The extension's id; pass either this or `name`. */
+      id: z.optional(z.string()),
+      /** The extension's name; pass either this or `id`. */
+      name: z.optional(SlugName),
+    }),
+    z.refine(
+      (extension) => (extension.id === undefined) !== (extension.name === undefined),
+      "give exactly one of id and name",
+    ),
+  ),
+);
+
+const TelemetryCategory = lazyObject(() => ({
+  /** Whether events of this category are captured. */
+  enabled: z.optional(z.boolean()),
+}));
+
+const telemetryCategories = () => ({
+  /** Console output and uncaught exceptions. */
+  console: z.optional(TelemetryCategory),
+  /** Navigation and load events. */
+  page: z.optional(TelemetryCategory),
+  /** Clicks, key presses and settled scrolls. */
+  interaction: z.optional(TelemetryCategory),
+  /** Requests and responses. */
+  network: z.optional(TelemetryCategory),
+  /** Operations of this contract on the session. */
+  control: z.optional(TelemetryCategory),
+  /** CDP clients and live viewers that come and go. */
+  connection: z.optional(TelemetryCategory),
+  /** Crashes and processes killed for want of memory. */
+  system: z.optional(TelemetryCategory),
+  /** Periodic screenshots of the page. */
+  screenshot: z.optional(TelemetryCategory),
+  /** Results of captcha solvers. */
+  captcha: z.optional(TelemetryCategory),
+});
+const BrowserTelemetryCategories = lazyObject(telemetryCategories);
+
+/** What a session's telemetry is to capture. */
+export interface BrowserTelemetryRequest extends z.input<typeof BrowserTelemetryRequest> {}
+export const BrowserTelemetryRequest = lazyObject(() => ({
+  /** `true` captures the default set, `false` captures nothing. */
+  enabled: z.optional(z.boolean()),
+  /** Single categories, on or off. */
+  browser: z.optional(BrowserTelemetryCategories),
+  /** Where to send events, in addition to the service's own storage. */
+  export: z.optional(TelemetryExportRequest),
+}));
+
+/** What a session's telemetry captures. */
+export interface BrowserTelemetry extends z.output<typeof BrowserTelemetry> {}
+export const BrowserTelemetry = lazyObject(() => ({
+  /** Every category, on or off. */
+  browser: z.optional(BrowserTelemetryCategories),
+  /** Where to send events, in addition to the service's own storage. */
+  export: z.optional(TelemetryExport),
+}));
+
+/** The pool that a session was leased from. */
+export interface BrowserPoolRef extends z.output<typeof BrowserPoolRef> {}
+export const BrowserPoolRef = lazyObject(() => ({
+  /** The pool's id. */
+  id: z.string(),
+  /** The pool's name, if it has one. */
+  name: z.optional(z.string()),
+}));
+
+/** What a session has used. */
+export interface BrowserUsage extends z.output<typeof BrowserUsage> {}
+export const BrowserUsage = lazyObject(() => ({
+  /** Milliseconds from the session's start to now, or to its end. */
+  uptime_ms: z.int(),
+}));
+
+/** Why a session ended. */
+export const endedReasons = [
+  "deleted",
+  "timeout",
+  "max_duration",
+  "browser_crashed",
+  "instance_lost",
+  "server_stopped",
+] as const;
+/** One of {@link endedReasons}, or a reason that this version does not know. */
+export type EndedReason = (typeof endedReasons)[number] | (string & {});
+
+/** A browser session. */
+export interface Browser extends z.output<typeof Browser> {}
+export const Browser = lazyObject(() => ({
+  /** When the session began. */
+  created_at: Timestamp,
+  /** WebSocket address for CDP clients such as Playwright and Puppeteer; it carries its own token, so treat it as a secret. It is valid until the session or the requesting API key ends. */
+  cdp_ws_url: z.string(),
+  /** WebSocket address for WebDriver BiDi clients; it carries its own token, as `cdp_ws_url` does. */
+  webdriver_ws_url: z.string(),
+  /** Page that shows the session live and takes input; anyone with this URL controls the session, so treat it as a secret. With `readOnly=true` it does not take input. */
+  browser_live_view_url: z.optional(z.string()),
+  /** The same page for watching only: input is rejected. */
+  browser_live_view_read_only_url: z.optional(z.string()),
+  /** Address of the session's own operations, without a key but with the session's token. */
+  base_url: z.optional(z.string()),
+  /** Whether the browser runs without a window. */
+  headless: z.boolean(),
+  /** Whether the browser hides the signs of automation. */
+  stealth: z.boolean(),
+  /** Whether the browser has a GPU. */
+  gpu: z.optional(z.boolean()),
+  /** Stable identifier. */
+  session_id: z.string(),
+  /** Unique among the project's running sessions. */
+  name: z.optional(z.string()),
+  /** Seconds without a CDP client, a live viewer or an operation in flight, after which the session ends. */
+  timeout_seconds: z.int(),
+  /** The profile that the session started with. */
+  profile: z.optional(Profile),
+  /** Whether the session's state is saved to the profile at its end; absent without a profile. */
+  profile_save_changes: z.optional(z.boolean()),
+  /** Id of the session's proxy. */
+  proxy_id: z.optional(z.string()),
+  /** The session's proxy, or none. */
+  proxy: z.optional(BrowserProxy),
+  /** Private hosts that the session may reach; absent when only the service's own rules apply. */
+  network: z.optional(BrowserNetworkConfig),
+  /** Region of its server; `default` if the operator has not set one. */
+  region: z.optional(BrowserRegion),
+  /** Memory limit of the session with its browser, or the machine's memory without a limit. In GiB, or in MiB if it is not a whole number of GiB: `4GiB`, `15974MiB`. */
+  memory: z.optional(BrowserMemory),
+  /** The pool that it was leased from. */
+  pool: z.optional(BrowserPoolRef),
+  /** Size of the visible page. */
+  viewport: z.optional(BrowserViewport),
+  /** Whether the window shows the page alone. */
+  kiosk_mode: z.optional(z.boolean()),
+  /** The requested start page, loaded or not. */
+  start_url: z.optional(z.string()),
+  /** Enterprise policies in force; a list leaves those out that are more than 64 KiB. */
+  chrome_policy: z.optional(z.record(z.string(), z.unknown())),
+  /** Labels of the user's own. */
+  tags: z.optional(Tags),
+  /** When the session ended; absent while it runs. */
+  deleted_at: z.optional(Timestamp),
+  /** What it has used so far. */
+  usage: z.optional(BrowserUsage),
+  /** Its telemetry settings. */
+  telemetry: z.optional(z.nullable(BrowserTelemetry)),
+  /** When the session ends unless it is used; absent while it is in use. */
+  expires_at: z.optional(Timestamp),
+  /** Maximum duration in seconds, from the start or the last extension; absent without a limit. */
+  max_duration_seconds: z.optional(z.int()),
+  /** When the maximum duration ends; absent without a limit. */
+  ends_at: z.optional(Timestamp),
+  /** Why the session ended; absent while it runs. */
+  ended_reason: z.optional(openEnum(...endedReasons)),
+  /** How often a crashed Chromium was started again, 0 or 1: the second crash ends the session. */
+  browser_restarts: z.optional(z.int()),
+  /** Where the session runs: `sandbox`, or `process`, which does not isolate. */
+  placement: z.optional(openEnum("sandbox", "process")),
+}));
+
+/** Input of `browsers.create`. */
+export interface CreateBrowser extends z.input<typeof CreateBrowser> {}
+export const CreateBrowser = z.lazy(() =>
+  checked(
+    z.object({
+      /** A running app invocation that the session belongs to. The session ends when the invocation fails, times out or is cancelled; after success, it continues. Empty = none. */
+      invocation_id: z.optional(z.string()),
+      /** Unique among the project's running sessions. */
+      name: z.optional(SlugName),
+      /** Labels of the user's own. */
+      tags: z.optional(Tags),
+      /** Hide the signs of automation. */
+      stealth: z.optional(z.boolean()),
+      /** `false`: a full Chromium with a window, on its own screen. Default: headless. */
+      headless: z.optional(z.boolean()),
+      /** Run with a GPU. Sessions of this service have none, Chromium draws with the processor: `true` is refused, `false` changes nothing. */
+      gpu: z.optional(z.boolean()),
+      /** Seconds without a CDP client, a live viewer or an operation in flight, after which the session ends: 10 to 259200 (72 hours), 60 when absent. */
+      timeout_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(259_200))),
+      /** Maximum duration in seconds, even while the session is used: 10 to 604800 (7 days). Default: no limit. `browsers.extend` moves the end. */
+      max_duration_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(604_800))),
+      /** The profile to start from. */
+      profile: z.optional(BrowserProfile),
+      /** Extensions to start with, at most 20. */
+      extensions: z.optional(checked(z.array(BrowserExtension), z.maxLength(20))),
+      /** Id of the proxy that its traffic leaves by; pass either this or `proxy`. */
+      proxy_id: z.optional(z.string()),
+      /** What its traffic leaves by: a proxy by id or by name, or none; pass either this or `proxy_id`. */
+      proxy: z.optional(BrowserProxyConfig),
+      /** What it may reach beyond public addresses; the service's own rule when absent. */
+      network: z.optional(BrowserNetworkConfig),
+      /** Where it runs, by the name of a region of the service; where the server is that is asked, when absent. */
+      region: z.optional(BrowserRegionName),
+      /** Memory that it may take, browser and all, beyond which the kernel ends its largest process: `8GiB` or `16GiB`, for sessions with a window (`headless: false`) in a sandbox. The service's own limit when absent. */
+      memory: z.optional(z.enum(memorySizes)),
+      /** Size of the visible page; 1920 × 1080 when absent. */
+      viewport: z.optional(BrowserViewport),
+      /** Show the page alone, without address bar and tabs. */
+      kiosk_mode: z.optional(z.boolean()),
+      /** A page to open at once; the session starts even if it does not load. */
+      start_url: z.optional(checked(z.string(), z.maxLength(8192))),
+      /** Enterprise policies, by Chrome's names for them; at most 1000, and 5 MiB as JSON. They need a sandbox and a full Chromium. */
+      chrome_policy: z.optional(z.record(z.string(), z.unknown())),
+      /** What telemetry is to capture; nothing when absent. */
+      telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
+    }),
+    z.refine(
+      (browser) => browser.proxy === undefined || browser.proxy_id === undefined,
+      "give proxy or proxy_id, not both",
+    ),
+  ),
+);
+
+/** Input of `browsers.update`. */
+export interface UpdateBrowser extends z.input<typeof UpdateBrowser> {}
+export const UpdateBrowser = z.lazy(() =>
+  checked(
+    z.object({
+      /** The new name, unique among the project's running sessions; `null` or `""` takes it away. */
+      name: z.optional(
+        z.pipe(
+          z.transform((name: string | null) => (name === "" ? null : name)),
+          z.nullable(SlugName),
+        ),
+      ),
+      /** The new labels; they replace the old ones. `null` leaves them, `{}` takes them away. */
+      tags: z.optional(z.nullable(Tags)),
+      /** The proxy that its traffic leaves by; `null` or `""` takes it away. */
+      proxy_id: z.optional(z.nullable(z.string())),
+      /** What its traffic leaves by: a proxy by id or by name, or none; not together with `proxy_id` and `disable_default_proxy`. */
+      proxy: z.optional(BrowserProxyConfig),
+      /** Connect directly, not through the default proxy. */
+      disable_default_proxy: z.optional(z.boolean()),
+      /** The profile to load; only while the session has none. */
+      profile: z.optional(BrowserProfile),
+      /** The new size. */
+      viewport: z.optional(BrowserViewportUpdate),
+      /** The new enterprise policies, at most 1000, and 5 MiB as JSON; they replace the old ones, `{}` takes them away. They need a sandbox and a full Chromium. Where the browser has to be started again for them, CDP clients are closed with 1012. */
+      chrome_policy: z.optional(z.record(z.string(), z.unknown())),
+      /** What telemetry is to capture from now on. */
+      telemetry: z.optional(z.nullable(BrowserTelemetryRequest)),
+    }),
+    z.refine(
+      (change) =>
+        change.proxy === undefined || (change.proxy_id === undefined && change.disable_default_proxy === undefined),
+      "give proxy alone, without proxy_id and disable_default_proxy",
+    ),
+  ),
+);
+
+/** Input of `browsers.extend`. */
+export interface ExtendBrowser extends z.input<typeof ExtendBrowser> {}
+export const ExtendBrowser = lazyObject(() => ({
+  /** New maximum duration in seconds from now, 10 to 604800 (7 days). Default: the same number of seconds as before, or no limit if the session has none. */
+  max_duration_seconds: z.optional(checked(z.int(), z.minimum(10), z.maximum(604_800))),
+}));
+
+/** Input of `browsers.list`. */
+export interface ListBrowsers extends z.input<typeof ListBrowsers> {}
+export const ListBrowsers = lazyObject(() => ({
+  ...pageFields,
+  /** Sessions that run, that ended, or both. */
+  status: z._default(DeletionStatus, "active"),
+  /** @deprecated `status=all` says the same. */
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- a declaration is not a use
+  include_deleted: z._default(z.boolean(), false),
+  /** Part of a session's name or id, or of the id of its profile or proxy, or of its pool's name; case does not matter. */
+  query: z.optional(z.string()),
+  /** Only sessions that run there. */
+  region: z.optional(BrowserRegionName),
+  /** Only sessions that carry all of these labels. */
+  tags: z.optional(z.record(z.string(), z.string())),
+}));
+
+/** Query of `browsers.get`. */
+export interface GetBrowser extends z.input<typeof GetBrowser> {}
+export const GetBrowser = lazyObject(() => ({
+  /** Find the session even if it has ended. */
+  include_deleted: z._default(z.boolean(), false),
+}));

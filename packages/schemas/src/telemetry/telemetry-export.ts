@@ -1,0 +1,47 @@
+import * as z from "zod/mini";
+import { checked, lazyObject } from "../base/schema.ts";
+
+const destination = () =>
+  checked(
+    z.object({
+      /** The destination's id; pass either this or `name`. */
+      id: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
+      /** The destination's name; pass either this or `id`. */
+      name: z.optional(checked(z.string(), z.minLength(1), z.maxLength(255))),
+    }),
+    z.refine(({ id, name }) => (id === undefined) !== (name === undefined), "give exactly one of id and name"),
+  );
+
+/** Where to send a session's telemetry, in addition to the service's own storage. */
+export interface TelemetryExportRequest extends z.input<typeof TelemetryExportRequest> {}
+export const TelemetryExportRequest = lazyObject(() => ({
+  /** To an OpenTelemetry collector. */
+  otlp: z.optional(
+    checked(
+      z.object({
+        /** A destination from `telemetry.destinations.create`. Captures the default categories unless others are selected. */
+        destination: z.optional(destination()),
+        /** `false` ends it, and goes without `destination`; `true` alone leaves the destination as it is. */
+        enabled: z.optional(z.boolean()),
+      }),
+      z.refine(
+        ({ destination: to, enabled }) => enabled !== false || to === undefined,
+        "enabled: false goes without a destination",
+      ),
+    ),
+  ),
+}));
+
+/** Where a session's telemetry is sent. */
+export interface TelemetryExport extends z.output<typeof TelemetryExport> {}
+export const TelemetryExport = lazyObject(() => ({
+  /** To an OpenTelemetry collector. */
+  otlp: z.optional(
+    z.object({
+      /** The destination's id. */
+      destination: z.optional(z.string()),
+      /** Whether events are sent. */
+      enabled: z.optional(z.boolean()),
+    }),
+  ),
+}));

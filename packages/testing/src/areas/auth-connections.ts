@@ -1,0 +1,148 @@
+import type * as endpoints from "@shoal/contract";
+import {
+  connectionExists,
+  connectionNotFound,
+  credentialNotFound,
+  invalidDomain,
+  providerNotFound,
+} from "@shoal/contract/refusals";
+import { createId, siteDomain } from "@shoal/primitives";
+import { type Handlers, ServiceError } from "@shoal/router";
+import type { AuthConnection, CreateAuthConnection, UpdateAuthConnection } from "@shoal/schemas";
+import type * as z from "zod/mini";
+import type { Access } from "../state/access.ts";
+import { holds, pageOf } from "../state/listing.ts";
+import type { ConnectionRow, CredentialRow, ProfileRow, Store } from "../state/store.ts";
+
+type Request = z.output<typeof CreateAuthConnection> | z.output<typeof UpdateAuthConnection>;
+type ConnectionEndpoints = Pick<
+  typeof endpoints,
+  | "createAuthConnection"
+  | "listAuthConnections"
+  | "getAuthConnection"
+  | "updateAuthConnection"
+  | "deleteAuthConnection"
+  | "listTimeline"
+>;
+
+function toConnection({ credential, domain, id, profile, settings }: ConnectionRow): AuthConnection {
+  return {
+    id,
+    profile_name: profile.name ?? profile.id,
+    domain,
+    status: "NEEDS_AUTH",
+    ...(credential && { credential: { name: credential.name } }),
+    can_reauth: false,
+    can_reauth_reason: "no_prior_successful_login",
+    ...settings,
+  };
+}
+
+function requireDomain(text: string, field: string): string {
+  const domain = siteDomain(text);
+  if (domain === undefined) throw ServiceError.of(invalidDomain(field));
+  return domain;
+}
+
+/** Of the given fields, as answers show them. */
+function settingsOf(request: Request): Partial<AuthConnection> {
+  const { allowed_domains: domains, browser } = request;
+  const telemetry = browser?.telemetry === undefined ? request.browser_telemetry : browser.telemetry;
+  const shown = telemetry?.enabled === false ? null : telemetry;
+  return {
+    ...(request.login_url !== undefined && { login_url: request.login_url }),
+    ...(domains !== undefined && {
+      allowed_domains: domains.map((text, index) => {
+        const field = `body.allowed_domains[${String(index)}]`;
+        return text.startsWith("*.") ? `*.${requireDomain(text.slice(2), field)}` : requireDomain(text, field);
+      }),
+    }),
+    ...(request.health_check_interval !== undefined && { health_check_interval: request.health_check_interval }),
+    ...(request.health_checks !== undefined && { health_checks: request.health_checks }),
+    ...(request.auto_reauth !== undefined && { auto_reauth: request.auto_reauth }),
+    ...(request.save_credentials !== undefined && { save_credentials: request.save_credentials }),
+    ...(request.record_session !== undefined && { record_session: request.record_session }),
+    ...(shown !== undefined && { browser_telemetry: shown }),
+  };
+}
+
+export function authConnectionHandlers(store: Store): Handlers<ConnectionEndpoints, Access> {
+  const ofProject = (projectId: string) => store.connections.filter((row) => row.projectId === projectId);
+
+  function existing(projectId: string, id: string): ConnectionRow {
+    const found = ofProject(projectId).find((row) => row.id === id);
+    if (found === undefined) throw ServiceError.of(connectionNotFound(id));
+    return found;
+  }
+
+  function credentialOf(projectId: string, { credential }: Request): CredentialRow | undefined {
+    if (credential === undefined) return undefined;
+    const { name = "", provider } = credential;
+    if (provider !== undefined) throw ServiceError.of(providerNotFound("body.credential.provider", provider));
+    const found = store.credentials.find((row) => row.projectId === projectId && row.name === name);
+    if (found === undefined) throw ServiceError.of(credentialNotFound(name));
+    return found;
+  }
+
+  function profileNamed(projectId: string, name: string): ProfileRow {
+    const found = store.profiles.find((row) => row.projectId === projectId && row.name === name);
+    if (found !== undefined) return found;
+    const row: ProfileRow = {
+      id: createId(),
+      projectId,
+      name,
+      createdAt: new Date().toISOString(),
+      updatedAt: undefined,
+      lastUsedAt: undefined,
+    };
+    store.profiles.push(row);
+    return row;
+  }
+
+  return {
+    createAuthConnection: ({ body, context: { projectId } }) => {
+      const domain = requireDomain(body.domain, "body.domain");
+      const { record_session, save_credentials } = body;
+      const defaults = { allowed_domains: [], health_check_interval: 3600, browser_telemetry: null };
+      const settings = { ...defaults, ...settingsOf(body), record_session, save_credentials };
+      const credential = credentialOf(projectId, body);
+      const taken = ofProject(projectId).find((row) => row.profile.name === body.profile_name && row.domain === domain);
+      if (taken !== undefined) throw ServiceError.of(connectionExists(body.profile_name, domain, taken.id));
+      const row = {
+        id: createId(),
+        projectId,
+        profile: profileNamed(projectId, body.profile_name),
+        domain,
+        credential,
+        settings,
+      };
+      store.connections.push(row);
+      return toConnection(row);
+    },
+    listAuthConnections: ({ query: { domain, profile_name: profile, query: part, ...window }, context }) => {
+      const found = ofProject(context.projectId).filter(
+        (row) =>
+          (domain === undefined || row.domain === siteDomain(domain)) &&
+          (profile === undefined || row.profile.name === profile) &&
+          (part === undefined || row.id === part || holds(row.domain, part) || holds(row.profile.name, part)),
+      );
+      return pageOf(found.reverse(), window, toConnection);
+    },
+    getAuthConnection: ({ params, context }) => toConnection(existing(context.projectId, params.id)),
+    updateAuthConnection: ({ params, body, context: { projectId } }) => {
+      const row = existing(projectId, params.id);
+      const credential = credentialOf(projectId, body);
+      const { login_url: loginUrl, ...settings } = { ...row.settings, ...settingsOf(body) };
+      row.settings = { ...settings, ...(loginUrl !== undefined && loginUrl !== "" && { login_url: loginUrl }) };
+      row.credential = credential ?? row.credential;
+      return toConnection(row);
+    },
+    deleteAuthConnection: ({ params, context }) => {
+      store.connections.splice(store.connections.indexOf(existing(context.projectId, params.id)), 1);
+    },
+    listTimeline: ({ params, query, context }) => {
+      existing(context.projectId, params.id);
+      return pageOf([], query, (event: never) => event);
+    },
+  };
+}

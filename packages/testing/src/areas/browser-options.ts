@@ -1,0 +1,56 @@
+import { containsNul, gpuUnavailable, regionUnavailable, viewportTooLarge } from "@shoal/contract/refusals";
+import { ServiceError } from "@shoal/router";
+import type { CreateBrowser, UpdateBrowser } from "@shoal/schemas";
+import { maxScreenPixels, maxViewportPixels } from "@shoal/schemas/viewport-limits";
+import type * as z from "zod/mini";
+import { region } from "./browser-answer.ts";
+
+type Create = z.output<typeof CreateBrowser>;
+
+/** @throws {ServiceError} 501 for options of areas without behaviour. */
+export function refuseUnsupported(
+  body: Pick<Create, "extensions" | "memory" | "network"> &
+    Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id" | "telemetry">,
+): void {
+  const fields = [
+    body.extensions !== undefined && body.extensions.length > 0 && "extensions",
+    body.memory !== undefined && "memory",
+    body.network?.private_hosts !== undefined && "network",
+    Boolean(body.proxy_id) && "proxy_id",
+    body.proxy !== undefined && body.proxy.mode === undefined && "proxy",
+    body.telemetry !== undefined && body.telemetry !== null && body.telemetry.enabled !== false && "telemetry",
+  ]
+    .filter((field) => field !== false)
+    .map((field) => `body.${field}`);
+  if (fields.length === 0) return;
+  const problem = "the fake of @shoal/testing has no behaviour for it";
+  throw new ServiceError(501, "not_implemented", fields.length === 1 ? problem : `${fields.join(", ")}: ${problem}`, {
+    ...(fields.length === 1 && { field: fields[0] }),
+    hint: "Omit it, or run this test against a real service.",
+    details: fields.map((field) => ({ code: "not_implemented", message: `${field}: ${problem}`, field })),
+  });
+}
+
+/** Checks limits beyond the contract. */
+export function refuseImpossible({
+  start_url,
+  viewport,
+  headless = true,
+}: Pick<Create, "start_url" | "viewport" | "headless">): void {
+  const sides =
+    viewport === undefined ? [] : (["width", "height"] as const).map((side) => [side, viewport[side]] as const);
+  for (const [side, pixels] of sides)
+    if (pixels > maxViewportPixels) throw ServiceError.of(viewportTooLarge(side, maxViewportPixels));
+  if (start_url?.includes("\0") === true) throw ServiceError.of(containsNul("body.start_url"));
+  for (const [side, pixels] of sides)
+    if (!headless && pixels > maxScreenPixels)
+      throw ServiceError.of(viewportTooLarge(side, maxScreenPixels, { windowed: true }));
+}
+
+/** Checks options that depend on the server. */
+export function refuseUnavailable(body: Pick<Create, "region" | "start_url" | "viewport" | "headless" | "gpu">): void {
+  if (body.region !== undefined && body.region !== region)
+    throw ServiceError.of(regionUnavailable(body.region, [region]));
+  refuseImpossible(body);
+  if (body.gpu === true) throw ServiceError.of(gpuUnavailable());
+}

@@ -1,0 +1,70 @@
+import type { OperationsOf } from "@shoal/contract";
+import { actionNotFound, appVersionNotFound, scheduleNotFound } from "@shoal/contract/refusals";
+import { createId } from "@shoal/primitives";
+import { ServiceError, type Handlers } from "@shoal/router";
+import type { Schedule } from "@shoal/schemas";
+import type { Access } from "../state/access.ts";
+import type { ScheduleRow } from "../state/apps.ts";
+import { pageOf } from "../state/listing.ts";
+import type { Store } from "../state/store.ts";
+import { findVersion } from "./deployments.ts";
+
+function toSchedule({ isPaused, projectId: _, ...shown }: ScheduleRow): Schedule {
+  return { ...shown, status: isPaused ? "paused" : "active", next_run_at: null };
+}
+
+/** Schedules are stored, but never due: tests invoke actions at the moment that they need. */
+export function scheduleHandlers(store: Store): Handlers<OperationsOf<"schedules">, Access> {
+  /** Deleting a deployment deletes the schedules of its versions. */
+  const ofProject = (projectId: string): ScheduleRow[] =>
+    store.schedules.filter(
+      (row) =>
+        row.projectId === projectId &&
+        findVersion(store, projectId, { app: row.app_name, version: row.version }) !== undefined,
+    );
+  const existing = (projectId: string, id: string): ScheduleRow => {
+    const found = ofProject(projectId).find((row) => row.id === id);
+    if (found === undefined) throw ServiceError.of(scheduleNotFound(id));
+    return found;
+  };
+  const paused = (row: ScheduleRow, isPaused: boolean): Schedule => {
+    row.isPaused = isPaused;
+    return toSchedule(row);
+  };
+  return {
+    createSchedule: ({ body: { payload, ...body }, context: { projectId } }) => {
+      const { action_name: action, app_name: app, version } = body;
+      const target = findVersion(store, projectId, { app, version });
+      if (target === undefined) throw ServiceError.of(appVersionNotFound(app, version));
+      const actions = target.found.actions.map(({ name }) => name);
+      if (!actions.includes(action)) throw ServiceError.of(actionNotFound({ action, app, version }, actions));
+      const row: ScheduleRow = {
+        id: createId(),
+        projectId,
+        ...body,
+        ...(payload !== undefined && payload !== "" && { payload }),
+        isPaused: false,
+        created_at: new Date().toISOString(),
+      };
+      store.schedules.push(row);
+      return toSchedule(row);
+    },
+    listSchedules: ({ query: { app_name, version, ...window }, context }) =>
+      pageOf(
+        ofProject(context.projectId)
+          .filter(
+            (row) =>
+              (app_name === undefined || row.app_name === app_name) &&
+              (version === undefined || row.version === version),
+          )
+          .reverse(),
+        window,
+        toSchedule,
+      ),
+    pauseSchedule: ({ params, context }) => paused(existing(context.projectId, params.id), true),
+    resumeSchedule: ({ params, context }) => paused(existing(context.projectId, params.id), false),
+    deleteSchedule: ({ params, context }) => {
+      store.schedules.splice(store.schedules.indexOf(existing(context.projectId, params.id)), 1);
+    },
+  };
+}

@@ -1,0 +1,179 @@
+import { randomBytes } from "node:crypto";
+import type { AuthConnection, Browser } from "@shoal/schemas";
+import { createId } from "@shoal/primitives";
+import type { Totp } from "@shoal/primitives/totp";
+import type { FileTree } from "../files/file-tree.ts";
+import type { Watches } from "../files/watches.ts";
+import type { DeploymentRow, FakeAction, InvocationRow, ScheduleRow } from "./apps.ts";
+
+export interface ProjectRow {
+  readonly id: string;
+  name: string;
+  status: "active" | "archived";
+  readonly createdAt: string;
+  updatedAt: string;
+  /** Absent or 0 = unlimited. */
+  readonly limits: { sessions?: number | undefined; invocations?: number | undefined };
+}
+
+/** An API key with its secret in plain text, which only opens the fake. */
+export interface ApiKeyRow {
+  readonly id: string;
+  name: string;
+  readonly secret: string;
+  readonly projectId: string | null;
+  readonly createdBy: { readonly id: string; readonly email: string; readonly name: string | null };
+  readonly createdAt: string;
+  /** Epoch milliseconds; `null` = never. */
+  expiresAt: number | null;
+  readonly lifetimeDays: number | null;
+  deletedAt: string | null;
+  lastUsedAt: string | undefined;
+}
+
+export interface ProfileRow {
+  readonly id: string;
+  readonly projectId: string;
+  name: string | null;
+  readonly createdAt: string;
+  updatedAt: string | undefined;
+  lastUsedAt: string | undefined;
+}
+
+/** The values are in plain text and exist in the test's memory only. */
+export interface CredentialRow {
+  readonly id: string;
+  readonly projectId: string;
+  name: string;
+  readonly domain: string;
+  ssoProvider: string | null;
+  values: ReadonlyMap<string, string>;
+  totp: Totp | undefined;
+  readonly createdAt: string;
+  updatedAt: string;
+}
+
+/** Its token is not stored: the fake connects to no password manager. */
+export interface CredentialProviderRow {
+  readonly id: string;
+  readonly projectId: string;
+  readonly type: string;
+  name: string;
+  enabled: boolean;
+  priority: number;
+  cacheTtlSeconds: number;
+  settings: Readonly<Record<string, string>>;
+  readonly createdAt: string;
+  updatedAt: string;
+}
+
+/** A browser session: a record with files, without a browser. */
+export interface SessionRow {
+  readonly id: string;
+  readonly projectId: string;
+  /** The invocation that started it. */
+  readonly invocationId: string | undefined;
+  name: string | null;
+  tags: Record<string, string>;
+  readonly createdAt: string;
+  readonly timeoutSeconds: number;
+  /** The limit of its lifetime, which the fake shows but does not enforce. */
+  maxDuration: { readonly seconds: number; readonly endsAtMs: number } | undefined;
+  viewport: { readonly width: number; readonly height: number; readonly refresh_rate?: number };
+  profile: { readonly row: ProfileRow; readonly savesChanges: boolean } | undefined;
+  /** Start options without behaviour, shown in answers. */
+  readonly shown: Pick<Browser, "headless" | "stealth"> & Partial<Browser>;
+  ended: { readonly at: string; readonly reason: string } | undefined;
+  readonly files: FileTree;
+  readonly watches: Watches;
+}
+
+/** A connection of a profile to a site, without logins. */
+export interface ConnectionRow {
+  readonly id: string;
+  readonly projectId: string;
+  readonly profile: ProfileRow;
+  readonly domain: string;
+  credential: CredentialRow | undefined;
+  /** Settings as answers show them. */
+  settings: Pick<AuthConnection, "save_credentials" | "record_session"> & Partial<AuthConnection>;
+}
+
+/** The fake's state, oldest first. */
+export class Store {
+  readonly projects: ProjectRow[] = [];
+  readonly apiKeys: ApiKeyRow[] = [];
+  readonly profiles: ProfileRow[] = [];
+  readonly credentialProviders: CredentialProviderRow[] = [];
+  readonly credentials: CredentialRow[] = [];
+  readonly sessions: SessionRow[] = [];
+  readonly connections: ConnectionRow[] = [];
+  readonly deployments: DeploymentRow[] = [];
+  readonly invocations: InvocationRow[] = [];
+  readonly schedules: ScheduleRow[] = [];
+  /** The apps of `fake.addApp` with their actions, by name. */
+  readonly apps = new Map<string, Readonly<Record<string, FakeAction>>>();
+  /** The project of requests without a project, with a key of the organisation; never archived. */
+  defaultProject: ProjectRow;
+  readonly adminKey: ApiKeyRow;
+
+  /** @param adminSecret - of the first key; default a new one. */
+  constructor(adminSecret?: string) {
+    const now = new Date().toISOString();
+    this.defaultProject = {
+      id: createId(),
+      name: "default",
+      status: "active",
+      createdAt: now,
+      updatedAt: now,
+      limits: {},
+    };
+    this.projects.push(this.defaultProject);
+    this.adminKey = createKey(
+      {
+        name: "admin",
+        projectId: null,
+        lifetimeDays: null,
+        createdBy: { id: "shoal", email: "admin@localhost", name: "Shoal" },
+      },
+      adminSecret,
+    );
+    this.apiKeys.push(this.adminKey);
+  }
+
+  findProject(idOrName: string): ProjectRow | undefined {
+    return this.projects.find(({ id }) => id === idOrName) ?? this.projects.find(({ name }) => name === idOrName);
+  }
+
+  keyBySecret(secret: string): ApiKeyRow | undefined {
+    return this.apiKeys.find((key) => key.secret === secret && key.deletedAt === null);
+  }
+
+  /** @param projectId - `undefined` = any project. */
+  findSession(projectId: string | undefined, idOrName: string): SessionRow | undefined {
+    const visible = this.sessions.filter((session) => projectId === undefined || session.projectId === projectId);
+    return (
+      visible.find(({ id }) => id === idOrName) ??
+      visible.find(({ ended, name }) => name === idOrName && ended === undefined)
+    );
+  }
+}
+
+/** Creates a key without storing it. @param secret - default random. */
+export function createKey(
+  about: Pick<ApiKeyRow, "name" | "projectId" | "lifetimeDays" | "createdBy">,
+  secret = `sk_shoal_${randomBytes(32).toString("base64url")}`,
+): ApiKeyRow {
+  const { lifetimeDays } = about;
+  return {
+    ...about,
+    id: createId(),
+    secret,
+    createdAt: new Date().toISOString(),
+    expiresAt: lifetimeDays === null ? null : Date.now() + lifetimeDays * dayMs,
+    deletedAt: null,
+    lastUsedAt: undefined,
+  };
+}
+
+export const dayMs = 24 * 60 * 60 * 1000;
