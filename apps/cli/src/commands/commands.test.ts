@@ -87,7 +87,7 @@ describe("profiles", () => {
   });
 
   it("are listed by page, all at once, and as lines", async () => {
-    for (const name of ["p1", "p2", "p3"]) await test.json("profiles", "create", "--name", name);
+    for (const name of ["page-1", "page-2", "page-3"]) await test.json("profiles", "create", "--name", name);
     const first = await run("profiles", "list", "--limit", "2");
     expect(first).toMatchObject({ status: 0, stderr: "More items: pass --all, or --offset 2.\n" });
     expect(first.stdout.trim().split("\n")).toHaveLength(3);
@@ -98,9 +98,9 @@ describe("profiles", () => {
         .split("\n")
         .map((line) => (JSON.parse(line) as { name: string }).name)
         .sort(),
-    ).toEqual(["p1", "p2", "p3"]);
+    ).toEqual(["page-1", "page-2", "page-3"]);
     expect(await test.json("profiles", "list", "--all", "--limit", "1")).toHaveLength(3);
-    expect(await test.json("profiles", "list", "--search", "p2")).toMatchObject([{ name: "p2" }]);
+    expect(await test.json("profiles", "list", "--search", "page-2")).toMatchObject([{ name: "page-2" }]);
   });
 });
 
