@@ -49,3 +49,39 @@ export function profileUsedByConnection(profile: string, connectionId: string): 
     hint: "Delete the connection first.",
   };
 }
+
+/** 409 for a second login of a connection. */
+export function loginInProgress(connectionId: string): Refusal {
+  return {
+    status: 409,
+    code: "conflict",
+    problem: `A login of connection ${connectionId} is in progress.`,
+    hint: "Follow it with auth.connections.follow, or wait until it ends.",
+  };
+}
+
+/** 404 for an answer or a follower without a login. */
+export function noLogin(connectionId: string): Refusal {
+  return notFound(`Connection ${connectionId} has no login.`, "Start one with auth.connections.login.");
+}
+
+/** 422 for an answer when no question is open: the login works, or is over. */
+export function loginAsksNothing(connectionId: string): Refusal {
+  return {
+    status: 422,
+    code: "bad_request",
+    problem: `The login of connection ${connectionId} waits for no answer.`,
+    hint: "Follow it with auth.connections.follow; its next question has a new interaction_id.",
+  };
+}
+
+/** 422 for an answer that does not fit the question. @param unfit - of `answerTo` of `@shoal/contract/logins`. */
+export function unfitAnswer({ field, problem }: { readonly field: string; readonly problem: string }): Refusal {
+  return {
+    status: 422,
+    code: "bad_request",
+    problem,
+    field,
+    hint: "Get the connection for its fields and choices.",
+  };
+}

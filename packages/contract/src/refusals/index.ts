@@ -38,9 +38,13 @@ export {
 export {
   connectionExists,
   connectionNotFound,
+  loginAsksNothing,
+  loginInProgress,
+  noLogin,
   profileUsedByConnection,
   providerNotFound,
   proxyUsedByConnection,
+  unfitAnswer,
 } from "./connections.ts";
 export {
   credentialNameTaken,

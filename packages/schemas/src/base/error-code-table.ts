@@ -31,9 +31,9 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     advice: "See `net_error_name`, if present. Repeat the request if it is safe to repeat.",
   },
   bad_request: {
-    statuses: [400, 408, 417, 431],
+    statuses: [400, 408, 417, 422, 431],
     meaning:
-      "The request is invalid. `details` names each invalid field; 408: the body did not arrive in time; 431: the headers are too large.",
+      "The request is invalid. `details` names each invalid field; 408: the body did not arrive in time; 422: the login does not wait for this answer; 431: the headers are too large.",
     again: "no",
     advice: "Correct the fields that the message names.",
   },

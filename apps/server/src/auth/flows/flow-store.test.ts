@@ -1,3 +1,4 @@
+import { answerMs, flowMs, type Question } from "@shoal/contract/logins";
 import { type Database, openDatabase } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -5,9 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { connectionRow } from "../../testing/connection-row.ts";
-import { answerMs, flowMs } from "./flow-state.ts";
 import { FlowStore, stateOf } from "./flow-store.ts";
-import type { Question } from "./question.ts";
 
 const silent = () => undefined;
 const folder = mkdtempSync(join(tmpdir(), "shoal-flows-"));

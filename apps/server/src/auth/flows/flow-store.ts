@@ -1,10 +1,17 @@
+import {
+  firstState,
+  type FlowInput,
+  type FlowState,
+  type FlowStatus,
+  nextState,
+  type Question,
+} from "@shoal/contract/logins";
+import { loginInProgress } from "@shoal/contract/refusals";
 import type { AuthFlowsTable, Database, Tables } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { Kysely, Selectable, Transaction } from "kysely";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
-import { firstState, type FlowInput, type FlowState, type FlowStatus, nextState } from "./flow-state.ts";
-import type { Question } from "./question.ts";
 
 export type FlowRow = Selectable<AuthFlowsTable>;
 
@@ -91,7 +98,7 @@ export class FlowStore {
         return row;
       });
     } catch (error) {
-      throw isUniqueViolation(error, "auth_flows_running") ? inProgress(connectionId) : error;
+      throw isUniqueViolation(error, "auth_flows_running") ? ServiceError.of(loginInProgress(connectionId)) : error;
     }
   }
 
@@ -181,10 +188,4 @@ async function signIn(
     })
     .where("id", "=", connectionId)
     .execute();
-}
-
-function inProgress(connectionId: string): ServiceError {
-  return new ServiceError(409, "conflict", `A login of connection ${connectionId} is in progress.`, {
-    hint: "Follow it with auth.connections.follow, or wait until it ends.",
-  });
 }

@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
-import type { Question } from "./question.ts";
+import { isSameQuestion, type Question } from "./question.ts";
 
 export type FlowStatus = "IN_PROGRESS" | "SUCCESS" | "FAILED" | "EXPIRED" | "CANCELED";
 export type FlowStep = "DISCOVERING" | "AWAITING_INPUT" | "AWAITING_EXTERNAL_ACTION" | "SUBMITTING" | "COMPLETED";
@@ -96,7 +95,7 @@ function asked(
   nowMs: number,
 ): FlowState {
   // The page is read again while a person acts elsewhere. The answer to an unchanged question stays valid.
-  if (isDeepStrictEqual(state.question, question)) return state;
+  if (state.question !== undefined && isSameQuestion(state.question, question)) return state;
   const step =
     question.external !== undefined && question.fields.length === 0 ? "AWAITING_EXTERNAL_ACTION" : "AWAITING_INPUT";
   return { ...at(state, step), question, interactionId, askedAtMs: nowMs };

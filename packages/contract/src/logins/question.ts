@@ -28,6 +28,17 @@ export interface AskedChoice {
   readonly target?: string;
 }
 
+/** Compares without the order of keys, which databases change. */
+export function isSameQuestion(one: Question, other: Question): boolean {
+  const textOf = (question: Question): string => JSON.stringify(question, sortedKeys);
+  return textOf(one) === textOf(other);
+}
+
+function sortedKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
 /** The parts of answers and events that describe a question. */
 export interface ShownQuestion {
   readonly fields: AuthField[];
