@@ -1,5 +1,5 @@
 import { createId, messageOf } from "@shoal/primitives";
-import { envPurpose } from "../apps/deployments/deployment-row.ts";
+import { sealedPlace } from "../apps/deployments/deployment-row.ts";
 import {
   type AppOutput,
   type AppProgram,
@@ -7,9 +7,8 @@ import {
   BuildError,
   type RunnableApp,
 } from "../apps/runtime/app-runtime.ts";
-import { readServerSecret } from "../config/data-dir.ts";
-import { createSecrets } from "../storage/secrets.ts";
 import { deploymentRow } from "./deployment-row.ts";
+import { envelopesOf } from "./envelopes-of.ts";
 import type { TestServer } from "./test-server.ts";
 
 export interface ScriptedCall {
@@ -74,6 +73,10 @@ export class ScriptedApps implements AppRuntime {
     return Promise.reject(new BuildError("Scripted apps are not built."));
   }
 
+  has(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
   remove(): Promise<void> {
     return Promise.resolve();
   }
@@ -85,10 +88,11 @@ export class ScriptedApps implements AppRuntime {
   /** Inserts a running deployment of an app with these actions. @returns its id. */
   async deploy(server: TestServer, projectId: string, appName = "shop", secretKey?: string): Promise<string> {
     const id = createId();
-    const secrets = createSecrets(readServerSecret(server.dataDir, secretKey));
+    const envelopes = await envelopesOf(server, secretKey);
+    const row = { id, project_id: projectId };
     await server.database.query
       .insertInto("deployments")
-      .values(deploymentRow({ id, project_id: projectId, env: secrets.seal("{}", envPurpose(id)) }))
+      .values(deploymentRow({ ...row, env: await envelopes.seal("{}", sealedPlace(row, "env")) }))
       .execute();
     await server.database.query
       .insertInto("app_versions")

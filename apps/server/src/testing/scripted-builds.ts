@@ -40,6 +40,10 @@ export class ScriptedBuilds implements AppRuntime {
     return Promise.reject(new Error("Scripted builds cannot run."));
   }
 
+  has(artifact: string): Promise<boolean> {
+    return Promise.resolve(!this.removed.includes(artifact));
+  }
+
   remove(artifact: string): Promise<void> {
     this.removed.push(artifact);
     return Promise.resolve();

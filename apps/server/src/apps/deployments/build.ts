@@ -58,7 +58,7 @@ export class Build {
   /** @throws {BuildError} for faults of the app; errors of the signal. */
   async run(): Promise<BuiltApp> {
     const { runtime, store } = this.#parts;
-    const { entrypoint, env, id, project_id } = this.#claimed;
+    const { entrypoint, id, project_id } = this.#claimed;
     const sources = join(this.#folder, "sources");
     try {
       await rm(this.#folder, { recursive: true, force: true });
@@ -67,8 +67,9 @@ export class Build {
       await this.#download(await this.#archive(), archive);
       await this.#unpack(archive, sources);
       await checkSources(sources, entrypoint);
+      const env = await store.openEnv(this.#claimed);
       const built = await runtime.build(
-        { deployment_id: id, project: project_id, folder: sources, entrypoint, env: store.openEnv(id, env) },
+        { deployment_id: id, project: project_id, folder: sources, entrypoint, env },
         this.#writer,
         this.#signal,
       );
@@ -91,12 +92,12 @@ export class Build {
   /** @returns the name of the blob. */
   async #archive(): Promise<string> {
     const { blobs, queue, repositories, store } = this.#parts;
-    const { id, source_ref: ref, source_token, source_url: url } = this.#claimed;
+    const { source_ref: ref, source_url: url } = this.#claimed;
     if (this.sourceBlob !== undefined) return this.sourceBlob;
     if (url === null || ref === null) throw new BuildError("The archive of this deployment is gone. Deploy again.");
     this.say(`Fetching ${url} at ${ref}`);
     const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(fetchMs)]);
-    const token = store.openToken(id, source_token);
+    const token = await store.openToken(this.#claimed);
     try {
       const body = await repositories.open({ url, ref, token }, signal);
       const blob = await blobs.put(body, { maxBytes: maxArchiveBytes });

@@ -31,18 +31,18 @@ export class DeployedApps {
   async runnable(deploymentId: string): Promise<Omit<RunnableApp, "api_key"> | undefined> {
     const row = await this.#query
       .selectFrom("deployments")
-      .select(["project_id", "artifact", "language", "entrypoint", "env"])
+      .select(["id", "project_id", "artifact", "language", "entrypoint", "env"])
       .where("id", "=", deploymentId)
       .executeTakeFirst();
     if (row === undefined || row.artifact === null || row.language === null) return undefined;
-    const { artifact, entrypoint, env, language, project_id: project } = row;
+    const { artifact, entrypoint, language, project_id: project } = row;
     return {
       deployment_id: deploymentId,
       project,
       artifact,
       language,
       entrypoint,
-      env: this.#store.openEnv(deploymentId, env),
+      env: await this.#store.openEnv(row),
     };
   }
 

@@ -1,6 +1,7 @@
 import type { DeploymentsTable } from "@shoal/database";
 import type { AppVersion, AppVersionSummaryEvent, Deployment } from "@shoal/schemas";
 import type { Selectable } from "kysely";
+import type { SealedPlace } from "../../storage/envelopes/envelopes.ts";
 
 export type DeploymentRow = Pick<
   Selectable<DeploymentsTable>,
@@ -103,6 +104,10 @@ export function toSummary(row: AppVersionRow, { env_names, region }: DeploymentR
   };
 }
 
-/** @param id - of the deployment. */
-export const envPurpose = (id: string): string => `environment of deployment ${id}`;
-export const tokenPurpose = (id: string): string => `source token of deployment ${id}`;
+/** @param field - the sealed column. */
+export function sealedPlace(
+  { id, project_id }: Pick<DeploymentRow, "id" | "project_id">,
+  field: "env" | "source_token",
+): SealedPlace {
+  return { projectId: project_id, id, field: `deployments.${field}` };
+}

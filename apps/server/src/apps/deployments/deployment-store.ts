@@ -1,27 +1,28 @@
 import type { Page } from "@shoal/contract";
 import { deploymentNotFound } from "@shoal/contract/refusals";
-import { containsFolded, type Database } from "@shoal/database";
+import { containsFolded, type Database, type DeploymentsTable } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { AppVersion, Deployment, ListApps, ListDeployments } from "@shoal/schemas";
-import { sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 import type * as z from "zod/mini";
 import { emptyPage, isStorable, newestFirst, toPage } from "../../http/paging.ts";
-import type { Secrets } from "../../storage/secrets.ts";
+import type { Envelopes } from "../../storage/envelopes/envelopes.ts";
 import { lockVersions } from "./current-versions.ts";
 import {
   type AppVersionRow,
   deploymentColumns,
   type DeploymentRow,
-  envPurpose,
+  sealedPlace,
   toAppVersion,
   toDeployment,
-  tokenPurpose,
 } from "./deployment-row.ts";
 import type { RequestedDeployment } from "./requested-deployment.ts";
 
 /** Waiting and running builds of a project. */
 const maxBuilds = 20;
+
+type SealedRow<Field extends "env" | "source_token"> = Pick<Selectable<DeploymentsTable>, "id" | "project_id" | Field>;
 
 const hasNoInvocation = (deployments: string) =>
   sql<boolean>`not exists (
@@ -30,11 +31,11 @@ const hasNoInvocation = (deployments: string) =>
 /** The rows of deployments and of the app versions that they created. */
 export class DeploymentStore {
   readonly #query: Database["query"];
-  readonly #secrets: Pick<Secrets, "seal" | "unseal">;
+  readonly #envelopes: Pick<Envelopes, "seal" | "unseal">;
 
-  constructor({ query }: Pick<Database, "query">, secrets: Pick<Secrets, "seal" | "unseal">) {
+  constructor({ query }: Pick<Database, "query">, envelopes: Pick<Envelopes, "seal" | "unseal">) {
     this.#query = query;
-    this.#secrets = secrets;
+    this.#envelopes = envelopes;
   }
 
   /** @throws {ServiceError} 429 when too many builds of the project wait. */
@@ -42,6 +43,7 @@ export class DeploymentStore {
     await this.#admit(projectId);
     const { archive, env, repository } = requested;
     const id = createId();
+    const of = { id, project_id: projectId };
     const row = await this.#query
       .insertInto("deployments")
       .values({
@@ -57,11 +59,13 @@ export class DeploymentStore {
         source_ref: repository?.ref ?? null,
         source_path: repository?.path ?? null,
         source_token:
-          repository?.auth === undefined ? null : this.#secrets.seal(repository.auth.token, tokenPurpose(id)),
+          repository?.auth === undefined
+            ? null
+            : await this.#envelopes.seal(repository.auth.token, sealedPlace(of, "source_token")),
         source_checksum: archive?.sha256 ?? null,
         source_blob: archive?.name ?? null,
         env_names: JSON.stringify(Object.keys(env)),
-        env: this.#secrets.seal(JSON.stringify(env), envPurpose(id)),
+        env: await this.#envelopes.seal(JSON.stringify(env), sealedPlace(of, "env")),
       })
       .returning(deploymentColumns)
       .executeTakeFirstOrThrow();
@@ -78,6 +82,17 @@ export class DeploymentStore {
   /** Also deleted ones. */
   find(id: string): Promise<DeploymentRow | undefined> {
     return this.#query.selectFrom("deployments").select(deploymentColumns).where("id", "=", id).executeTakeFirst();
+  }
+
+  /** Its build; `null` if it has none, or none any more. */
+  async artifactOf(id: string): Promise<string | null> {
+    const row = await this.#query
+      .selectFrom("deployments")
+      .select("artifact")
+      .where("id", "=", id)
+      .where("status", "=", "stopped")
+      .executeTakeFirst();
+    return row?.artifact ?? null;
   }
 
   async list(projectId: string, filter: z.output<typeof ListDeployments>): Promise<Page<Deployment>> {
@@ -246,22 +261,16 @@ export class DeploymentStore {
       .execute();
   }
 
-  /** @throws {ServiceError} 500 when `secret_key` has changed. */
-  openEnv(id: string, sealed: Uint8Array): Readonly<Record<string, string>> {
-    const text = this.#secrets.unseal(sealed, envPurpose(id));
-    if (text === undefined)
-      throw new ServiceError(
-        500,
-        "internal_error",
-        `The environment of deployment ${id} cannot be decrypted: secret_key has changed. Deploy the app again.`,
-      );
+  /** @throws {ServiceError} 500 when the master key is missing or fails. */
+  async openEnv(row: SealedRow<"env">): Promise<Readonly<Record<string, string>>> {
     // `insert` wrote it.
-    return JSON.parse(text) as Record<string, string>;
+    return JSON.parse(await this.#envelopes.unseal(row.env, sealedPlace(row, "env"))) as Record<string, string>;
   }
 
-  /** Returns `undefined` without a token. */
-  openToken(id: string, sealed: Uint8Array | null): string | undefined {
-    return sealed === null ? undefined : this.#secrets.unseal(sealed, tokenPurpose(id));
+  /** Returns `undefined` without a token. @throws {ServiceError} 500 when the master key is missing or fails. */
+  async openToken(row: SealedRow<"source_token">): Promise<string | undefined> {
+    const { source_token: sealed } = row;
+    return sealed === null ? undefined : this.#envelopes.unseal(sealed, sealedPlace(row, "source_token"));
   }
 
   async #admit(projectId: string): Promise<void> {

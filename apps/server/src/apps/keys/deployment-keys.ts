@@ -2,9 +2,13 @@ import type { Database, Tables } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import { sql, type Transaction } from "kysely";
 import { createKeySecret, hashKey, maskKey } from "../../http/auth/api-key-secret.ts";
-import type { Secrets } from "../../storage/secrets.ts";
+import type { Envelopes, SealedPlace } from "../../storage/envelopes/envelopes.ts";
 
-const purpose = (deploymentId: string) => `key of deployment ${deploymentId}`;
+const placeOf = (deploymentId: string, projectId: string): SealedPlace => ({
+  projectId,
+  id: deploymentId,
+  field: "deployment_keys.secret",
+});
 
 /** Excludes {@link DeploymentKeys.releaseIdle} until the transaction ends: a deployment that runs again needs its key. */
 export async function lockKeys(transaction: Transaction<Tables>): Promise<void> {
@@ -14,14 +18,14 @@ export async function lockKeys(transaction: Transaction<Tables>): Promise<void> 
 /** The API key of each deployment, which its programs use. It opens the deployment's project only. */
 export class DeploymentKeys {
   readonly #query: Database["query"];
-  readonly #secrets: Pick<Secrets, "seal" | "unseal">;
+  readonly #envelopes: Pick<Envelopes, "seal" | "unseal">;
 
-  constructor({ query }: Pick<Database, "query">, secrets: Pick<Secrets, "seal" | "unseal">) {
+  constructor({ query }: Pick<Database, "query">, envelopes: Pick<Envelopes, "seal" | "unseal">) {
     this.#query = query;
-    this.#secrets = secrets;
+    this.#envelopes = envelopes;
   }
 
-  /** Returns the key's secret; creates the key at the first call. */
+  /** Returns the key's secret; creates the key at the first call. @throws {ServiceError} 500 when the master key is missing or fails. */
   async secretOf(deploymentId: string, projectId: string): Promise<string> {
     const row = await this.#query
       .selectFrom("deployment_keys")
@@ -30,8 +34,8 @@ export class DeploymentKeys {
       .where("deployment_keys.deployment_id", "=", deploymentId)
       .where("deleted_at", "is", null)
       .executeTakeFirst();
-    const known = row && this.#secrets.unseal(row.secret, purpose(deploymentId));
-    return known ?? this.#create(deploymentId, projectId);
+    if (row === undefined) return this.#create(deploymentId, projectId);
+    return this.#envelopes.unseal(row.secret, placeOf(deploymentId, projectId));
   }
 
   /** Deletes the keys of stopped deployments that have neither a running invocation nor a browser of one. */
@@ -56,48 +60,57 @@ export class DeploymentKeys {
 
   async #create(deploymentId: string, projectId: string): Promise<string> {
     const secret = createKeySecret();
-    return this.#query.transaction().execute(async (transaction) => {
+    const place = placeOf(deploymentId, projectId);
+    // The key management may be slow: no transaction waits for it.
+    const sealed = await this.#envelopes.seal(secret, place);
+    const present = await this.#query.transaction().execute(async (transaction) => {
       // Two servers that start the first program at once must use one key.
-      await sql`select pg_advisory_xact_lock(hashtextextended(${purpose(deploymentId)}, 0))`.execute(transaction);
-      const present = await transaction
+      await sql`select pg_advisory_xact_lock(hashtextextended(${place.field + deploymentId}, 0))`.execute(transaction);
+      const found = await transaction
         .selectFrom("deployment_keys")
-        .select(["key_id", "secret"])
-        .where("deployment_id", "=", deploymentId)
+        .innerJoin("api_keys", "api_keys.id", "key_id")
+        .select("secret")
+        .where("deployment_keys.deployment_id", "=", deploymentId)
+        .where("deleted_at", "is", null)
         .executeTakeFirst();
-      const known = present && this.#secrets.unseal(present.secret, purpose(deploymentId));
-      if (known !== undefined) return known;
-      // The secret of the server has changed.
-      if (present !== undefined)
-        await transaction
-          .updateTable("api_keys")
-          .set({ deleted_at: sql<string>`now()` })
-          .where("id", "=", present.key_id)
-          .execute();
-      const key_id = createId();
-      await transaction
-        .insertInto("api_keys")
-        .values({
-          id: key_id,
-          name: `deployment ${deploymentId}`,
-          key_hash: Buffer.from(hashKey(secret), "hex"),
-          masked_key: maskKey(secret),
-          project_id: projectId,
-          deployment_id: deploymentId,
-          created_by_id: deploymentId,
-          created_by_email: "deployment@localhost",
-          created_by_name: "Shoal",
-          expires_at: null,
-          lifetime_days: null,
-          deleted_at: null,
-        })
-        .execute();
-      const sealed = this.#secrets.seal(secret, purpose(deploymentId));
+      if (found !== undefined) return found.secret;
+      const key_id = await insertKey(transaction, { deploymentId, projectId, secret });
       await transaction
         .insertInto("deployment_keys")
         .values({ deployment_id: deploymentId, key_id, secret: sealed })
         .onConflict((conflict) => conflict.column("deployment_id").doUpdateSet({ key_id, secret: sealed }))
         .execute();
-      return secret;
+      return undefined;
     });
+    return present === undefined ? secret : this.#envelopes.unseal(present, place);
   }
+}
+
+async function insertKey(
+  transaction: Transaction<Tables>,
+  {
+    deploymentId,
+    projectId,
+    secret,
+  }: { readonly deploymentId: string; readonly projectId: string; readonly secret: string },
+): Promise<string> {
+  const id = createId();
+  await transaction
+    .insertInto("api_keys")
+    .values({
+      id,
+      name: `deployment ${deploymentId}`,
+      key_hash: Buffer.from(hashKey(secret), "hex"),
+      masked_key: maskKey(secret),
+      project_id: projectId,
+      deployment_id: deploymentId,
+      created_by_id: deploymentId,
+      created_by_email: "deployment@localhost",
+      created_by_name: "Shoal",
+      expires_at: null,
+      lifetime_days: null,
+      deleted_at: null,
+    })
+    .execute();
+  return id;
 }

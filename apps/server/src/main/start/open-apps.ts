@@ -15,7 +15,7 @@ import { Schedules } from "../../apps/schedules/schedules.ts";
 import { ScheduleTimer } from "../../apps/schedules/schedule-timer.ts";
 import type { AppRuntime } from "../../apps/runtime/app-runtime.ts";
 import { createParsePool } from "../../storage/parsing/parse-pool.ts";
-import type { Secrets } from "../../storage/secrets.ts";
+import type { Envelopes } from "../../storage/envelopes/envelopes.ts";
 import type { Rules } from "../rules.ts";
 import type { Started } from "./open-parts.ts";
 import type { ResourceParts } from "./open-resources.ts";
@@ -39,20 +39,20 @@ export async function openApps(
     readonly resources: ResourceParts;
     readonly runtime: AppRuntime;
     readonly rules: Rules;
-    readonly secrets: Secrets;
+    readonly envelopes: Envelopes;
     readonly sessions: SessionParts;
   },
 ): Promise<AppsParts> {
-  const { database, rules, secrets, sessions } = parts;
+  const { database, envelopes, rules, sessions } = parts;
   const { dataDir, log } = started;
   const { serverId } = dataDir;
   const appLogs = createAppLogs({ database, log });
-  const store = new DeploymentStore(database, secrets);
+  const store = new DeploymentStore(database, envelopes);
   const invocations = new Invocations({
     database,
     runtime: parts.runtime,
     apps: new DeployedApps(database, store),
-    keys: new DeploymentKeys(database, secrets),
+    keys: new DeploymentKeys(database, envelopes),
     logs: appLogs,
     rules: rules.invocations,
     serverId,
@@ -75,7 +75,7 @@ function openDeployments(
     readonly resources: Pick<ResourceParts, "blobs">;
     readonly rules: Rules;
     readonly logs: AppLogs;
-    readonly runtime: Pick<AppRuntime, "build" | "remove">;
+    readonly runtime: Pick<AppRuntime, "build" | "has" | "remove">;
     readonly store: DeploymentStore;
   },
 ): Pick<AppsParts, "builder" | "deployments"> {

@@ -79,7 +79,7 @@ export async function openService(
   const sessions = await openSessions(started, { ...basics, database, observation, placement, resources });
   const blobs = resources.blobs("deployments");
   const runtime = appRuntime ?? openAppRuntime(started, { placement, blobs, boxes });
-  const apps = await openApps(started, { ...basics, database, resources, runtime, sessions });
+  const apps = await openApps(started, { ...basics, database, envelopes, resources, runtime, sessions });
   const exports = await openExports({ config, database, serverId: dataDir.serverId, log });
   cleanup.add("exports of the audit log", () => exports.close());
   const { app, idempotency } = openHttp(started, {

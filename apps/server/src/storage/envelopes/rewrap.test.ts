@@ -2,6 +2,8 @@ import { sql } from "kysely";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { shoalServer } from "../../main/shoal-server.ts";
+import { deploymentRow } from "../../testing/deployment-row.ts";
+import { envelopesOf } from "../../testing/envelopes-of.ts";
 import { startTestServer, type TestServer } from "../../testing/test-server.ts";
 import { sealedColumns } from "./sealed-columns.ts";
 
@@ -47,9 +49,6 @@ it("covers every column with sealed values", async () => {
     "audit_logs.previous_hash",
     "auth_flows.handoff_hash",
     // Sealed with keys derived from secret_key directly.
-    "deployment_keys.secret",
-    "deployments.env",
-    "deployments.source_token",
     "idempotency_keys.response",
     "replica_secret.secret",
     "servers.secret_check",
@@ -84,4 +83,37 @@ it("moves all values to the new key while the service runs, and again does nothi
   expect(after).not.toEqual(before);
   expect(await rewrap({ SHOAL_SECRET_KEY: second })).toEqual({ status: 0, output: "Rewrapped 0 values.\n" });
   expect(JSON.stringify([done, unreadable])).not.toMatch(/(first|second)-secret/);
+});
+
+it("moves the variables, the repository token and the key of deployments", async () => {
+  const { query } = server.database;
+  const old = await envelopesOf(server, first);
+  const { id: projectId } = await server.addProject("rewrapped");
+  const id = "d".repeat(24);
+  const place = (field: string) => ({ projectId, id, field });
+  const sealed = (text: string, field: string) => old.seal(text, place(field));
+  const env = await sealed('{"TOKEN":"t"}', "deployments.env");
+  const source_token = await sealed("ghp_token", "deployments.source_token");
+  await query
+    .insertInto("deployments")
+    .values(deploymentRow({ id, project_id: projectId, env, source_token }))
+    .execute();
+  const key = await query.selectFrom("api_keys").select("id").limit(1).executeTakeFirstOrThrow();
+  const secret = await sealed("sk_app", "deployment_keys.secret");
+  await query.insertInto("deployment_keys").values({ deployment_id: id, key_id: key.id, secret }).execute();
+
+  const done = await rewrap({ SHOAL_SECRET_KEY: second, SHOAL_PREVIOUS_SECRET_KEYS: first });
+  expect(done).toMatchObject({ status: 0, output: expect.stringContaining("Rewrapped 3 values.") as unknown });
+  const present = await envelopesOf(server, second);
+  const row = await query
+    .selectFrom("deployments")
+    .innerJoin("deployment_keys", "deployment_keys.deployment_id", "deployments.id")
+    .select(["env", "source_token", "secret"])
+    .where("deployments.id", "=", id)
+    .executeTakeFirstOrThrow();
+  expect([
+    await present.unseal(row.env, place("deployments.env")),
+    await present.unseal(row.source_token ?? Buffer.alloc(0), place("deployments.source_token")),
+    await present.unseal(row.secret, place("deployment_keys.secret")),
+  ]).toEqual(['{"TOKEN":"t"}', "ghp_token", "sk_app"]);
 });

@@ -10,6 +10,9 @@ export interface SealedColumn {
 export const sealedColumns: readonly SealedColumn[] = [
   { table: "auth_flows", column: "answer", key: ["id"] },
   { table: "credentials", column: "totp", key: ["id"] },
+  { table: "deployment_keys", column: "secret", key: ["deployment_id"] },
+  { table: "deployments", column: "env", key: ["id"] },
+  { table: "deployments", column: "source_token", key: ["id"] },
   { table: "credential_providers", column: "token", key: ["id"] },
   { table: "proxies", column: "password", key: ["id"] },
   { table: "telemetry_destinations", column: "headers", key: ["id"] },
