@@ -42,6 +42,14 @@ export function deploymentBuildGone(id: string): Refusal {
   );
 }
 
+/** 409 for a rollback to a deployment whose build this server cannot read. @param place - ends a message that begins with "… is not". */
+export function deploymentBuildMissing(id: string, place: string): Refusal {
+  return cannotRunAgain(
+    `The build of deployment ${id} is not ${place}`,
+    "Deploy its sources again with deployments.create.",
+  );
+}
+
 /** 404 for an invocation that the caller cannot see. */
 export function invocationNotFound(id: string): Refusal {
   return notFound(`Invocation ${id} was not found in this project.`, "List invocations with invocations.list.");

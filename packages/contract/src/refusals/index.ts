@@ -20,6 +20,7 @@ export {
   browserOfEndedInvocation,
   browserOfMissingInvocation,
   deploymentBuildGone,
+  deploymentBuildMissing,
   deploymentNeverRan,
   deploymentNotFound,
   deploymentRunsAlready,

@@ -46,6 +46,21 @@ const claimed = [
   "created_at",
 ] as const satisfies readonly (keyof ClaimedBuild)[];
 
+interface Candidate {
+  readonly id: string;
+  readonly source_blob: string | null;
+  readonly status_reason: string | null;
+  readonly waited_seconds: number;
+}
+
+const daySeconds = 24 * 60 * 60;
+/** Builds that one look considers. */
+const maxCandidates = 200;
+const archiveElsewhere =
+  "Waits for the server that received the archive: the running servers cannot read it. Servers of one database must share blobs_dir, or use blob_store_url.";
+const archiveUnreachable =
+  "No running server could read the archive for a day. Servers of one database must share blobs_dir, or use blob_store_url. Deploy again.";
+
 /** How a build ends when the versions cannot be published. */
 export interface NotPublished {
   readonly status: "failed" | "stopped";
@@ -65,38 +80,77 @@ export class BuildQueue {
   /**
    * Takes the next build: a queued one, or one whose server stopped. Projects with fewer builds come first.
    * @param own - builds that this server runs now.
+   * @param canRead - whether this server has the archive. Servers may have separate blobs.
    */
-  claim(own: readonly string[]): Promise<ClaimedBuild | undefined> {
-    const life = sql<string>`(select life from servers where id = ${this.#serverId})`;
-    const isOrphan = sql<boolean>`deployments.status = 'in_progress' and not (deployments.id = any (${own}::text[])) and (
-      (builder = ${this.#serverId} and builder_life = ${life})
-      or not exists (select 1 from servers where servers.id = builder and servers.life = builder_life))`;
+  async claim(own: readonly string[], canRead: (blob: string) => Promise<boolean>): Promise<ClaimedBuild | undefined> {
+    for (const candidate of await this.#candidates(own)) {
+      const { id, source_blob: blob } = candidate;
+      if (blob !== null && !(await canRead(blob))) await this.#noteUnreadable(candidate);
+      else {
+        const taken = await this.#claim(id, own);
+        if (taken !== undefined) return taken;
+      }
+    }
+    return undefined;
+  }
+
+  #candidates(own: readonly string[]): Promise<Candidate[]> {
+    return this.#query
+      .selectFrom("deployments")
+      .select(["id", "source_blob", "status_reason"])
+      .select(sql<number>`extract(epoch from now() - created_at)::int`.as("waited_seconds"))
+      .where(this.#isFree(own))
+      .orderBy(
+        sql`(select count(*) from deployments busy where busy.project_id = deployments.project_id and busy.status = 'in_progress')`,
+      )
+      .orderBy("created_at")
+      .limit(maxCandidates)
+      .execute();
+  }
+
+  #claim(id: string, own: readonly string[]): Promise<ClaimedBuild | undefined> {
+    const life = this.#life();
     return this.#query
       .updateTable("deployments")
       .set({
         status: "in_progress",
+        status_reason: null,
         builder: this.#serverId,
         builder_life: life,
         attempts: sql<number>`attempts + 1`,
         updated_at: sql<string>`now()`,
       })
-      .where("id", "=", (where) =>
-        where
-          .selectFrom("deployments")
-          .select("deployments.id")
-          .where("deleted_at", "is", null)
-          .where((each) => each.or([each("deployments.status", "=", "queued"), isOrphan]))
-          .where(sql<boolean>`${life} is not null`)
-          .orderBy(
-            sql`(select count(*) from deployments busy where busy.project_id = deployments.project_id and busy.status = 'in_progress')`,
-          )
-          .orderBy("created_at")
-          .limit(1)
-          .forUpdate()
-          .skipLocked(),
-      )
+      .where("id", "=", id)
+      .where(this.#isFree(own))
       .returning(claimed)
       .executeTakeFirst();
+  }
+
+  #life() {
+    return sql<string>`(select life from servers where id = ${this.#serverId})`;
+  }
+
+  #isFree(own: readonly string[]) {
+    const life = this.#life();
+    return sql<boolean>`deployments.deleted_at is null and ${life} is not null and (deployments.status = 'queued' or (
+      deployments.status = 'in_progress' and not (deployments.id = any (${own}::text[])) and (
+        (builder = ${this.#serverId} and builder_life = ${life})
+        or not exists (select 1 from servers where servers.id = builder and servers.life = builder_life))))`;
+  }
+
+  /** Another server has the archive, and may be busy or start again soon. */
+  async #noteUnreadable({ id, status_reason, waited_seconds: waited }: Candidate): Promise<void> {
+    if (waited < 15 || (status_reason === archiveElsewhere && waited < daySeconds)) return;
+    const change =
+      waited < daySeconds
+        ? ({ status: "queued", status_reason: archiveElsewhere } as const)
+        : ({ status: "failed", status_reason: archiveUnreachable, source_blob: null, source_token: null } as const);
+    await this.#query
+      .updateTable("deployments")
+      .set({ ...change, builder: null, builder_life: null, updated_at: sql<string>`now()` })
+      .where("id", "=", id)
+      .where(this.#isFree([]))
+      .execute();
   }
 
   /** @returns whether the build still belongs to this server. */

@@ -2,6 +2,7 @@ import { type Database, outageOf } from "@shoal/database";
 import { messageOf } from "@shoal/primitives";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../observability/log/log.ts";
+import { hasBlob } from "../../storage/blobs/blobs.ts";
 import type { AppLogs } from "../logs/app-logs.ts";
 import { BuildError, type BuiltApp } from "../runtime/app-runtime.ts";
 import { Build, type BuildParts } from "./build.ts";
@@ -90,8 +91,9 @@ export class Builder {
   }
 
   async #claimSome(): Promise<void> {
+    const { blobs } = this.#parts;
     while (this.#running.size < this.#parts.concurrency && !this.#closing.signal.aborted) {
-      const claimed = await this.#parts.queue.claim([...this.#running.keys()]);
+      const claimed = await this.#parts.queue.claim([...this.#running.keys()], (blob) => hasBlob(blobs, blob));
       if (claimed === undefined) return;
       const stop = new AbortController();
       const done = this.#run(claimed, stop.signal).finally(() => {

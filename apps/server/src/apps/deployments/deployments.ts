@@ -1,6 +1,7 @@
 import type { Page } from "@shoal/contract";
+import { deploymentBuildMissing } from "@shoal/contract/refusals";
 import { type Database, outageOf } from "@shoal/database";
-import type { MultipartPart, StreamFrame, UnknownFields } from "@shoal/router";
+import { type MultipartPart, ServiceError, type StreamFrame, type UnknownFields } from "@shoal/router";
 import type { AppVersion, Deployment, DeploymentEvent, ListApps, ListDeployments } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { type Blobs, sweepBlobs } from "../../storage/blobs/blobs.ts";
@@ -19,7 +20,7 @@ export interface DeploymentsParts {
   /** Archives of sources, and builds. */
   readonly blobs: Blobs;
   readonly logs: AppLogs;
-  readonly runtime: Pick<AppRuntime, "build" | "remove">;
+  readonly runtime: Pick<AppRuntime, "has" | "remove">;
   readonly unknownFields: UnknownFields;
   /** Days after which log lines are deleted. */
   readonly logRetentionDays: () => number;
@@ -77,7 +78,11 @@ export class Deployments {
 
   /** @throws {ServiceError} 404, 409. */
   async rollback(projectId: string, id: string): Promise<Deployment> {
-    await this.#parts.store.existing(projectId, id);
+    const { blobs, runtime, store } = this.#parts;
+    await store.existing(projectId, id);
+    const artifact = await store.artifactOf(id);
+    if (artifact !== null && !(await runtime.has(artifact)))
+      throw ServiceError.of(deploymentBuildMissing(id, blobs.place));
     return toDeployment(await rollBack(this.#parts.database.query, projectId, id));
   }
 

@@ -12,6 +12,8 @@ export interface AppRuntime {
    * @throws {AppStartError} whose message becomes the `status_reason` of the invocation.
    */
   start(app: RunnableApp, on: AppOutput, signal: AbortSignal): Promise<AppProgram>;
+  /** Whether this server can read what {@link build} stored. */
+  has(artifact: string): Promise<boolean>;
   /** Deletes what {@link build} stored. An unknown artifact is ignored. */
   remove(artifact: string): Promise<void>;
   /** Resolves when no program and no build is left. */

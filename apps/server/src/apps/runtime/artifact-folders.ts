@@ -4,6 +4,7 @@ import { chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
+import { AppStartError } from "./app-runtime.ts";
 import type { BoxTasks } from "./box-tasks.ts";
 import { layout } from "./box-layout.ts";
 
@@ -73,7 +74,8 @@ export class ArtifactFolders {
     { blobs, path, signal }: { readonly blobs: Blobs; readonly path: string; readonly signal: AbortSignal },
   ): Promise<void> {
     const blob = await blobs.get(artifact);
-    if (blob === undefined) throw new Error(`The artifact ${artifact} does not exist ${blobs.place}`);
+    if (blob === undefined)
+      throw new AppStartError(`The build of the app is not ${blobs.place} If they do, deploy the app again.`);
     const fresh = join(this.#folder, `${freshPrefix}${artifact}`);
     const archive = `${fresh}.tar`;
     await Promise.all([fresh, archive].map((each) => rm(each, { recursive: true, force: true })));

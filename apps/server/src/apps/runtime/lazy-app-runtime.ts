@@ -18,6 +18,10 @@ export class LazyAppRuntime implements AppRuntime {
     return (await this.#runtime()).start(app, on, signal);
   }
 
+  async has(artifact: string): Promise<boolean> {
+    return (await this.#runtime()).has(artifact);
+  }
+
   async remove(artifact: string): Promise<void> {
     await (await this.#runtime()).remove(artifact);
   }

@@ -3,7 +3,7 @@ import { type Placement, PlacementError, type ProgramOptions, type ProgramPlace 
 import { chmod, cp, mkdir, readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Socket } from "node:net";
-import type { Blobs } from "../../storage/blobs/blobs.ts";
+import { type Blobs, hasBlob } from "../../storage/blobs/blobs.ts";
 import { AppBuilder, type BuildLimits, findEsbuild } from "./app-builder.ts";
 import {
   type AppOutput,
@@ -98,6 +98,10 @@ export class LocalAppRuntime implements AppRuntime {
       signal.throwIfAborted();
       throw asStartError(error);
     }
+  }
+
+  has(artifact: string): Promise<boolean> {
+    return hasBlob(this.#options.blobs, artifact);
   }
 
   async remove(artifact: string): Promise<void> {

@@ -96,6 +96,13 @@ export function createFileBlobs(directory: string): Blobs {
   };
 }
 
+/** Whether this server can read the blob. */
+export async function hasBlob(blobs: Pick<Blobs, "get">, name: string): Promise<boolean> {
+  const found = await blobs.get(name);
+  found?.stream.destroy();
+  return found !== undefined;
+}
+
 /** Blobs without a row are removed after this time: the row follows the content. */
 const graceMs = 6 * 60 * 60 * 1000;
 
