@@ -1,6 +1,8 @@
 import { createPlacement, FrontPage, type Instance, type Placement } from "@shoal/placement";
 import {
   allowedHosts,
+  checkSignedIn,
+  type CheckVerdict,
   Login,
   type LoginAnswers,
   type LoginNeed,
@@ -94,6 +96,9 @@ describe.skipIf(skip)(`the login engine, in the placement ${title}`, () => {
     });
   }
 
+  const checkedOn = ({ allowedDomains, site }: SiteLogin, plan: LoginPlan): Promise<CheckVerdict> =>
+    checkSignedIn(page, { plan, hosts: allowedHosts(`${site}.test`, allowedDomains) });
+
   const textOf = async (): Promise<string> => {
     const { frames, nodes } = await page.outline();
     return `${frames[0]?.title ?? ""}\n${nodes.map(({ name }) => name).join("\n")}`;
@@ -125,6 +130,12 @@ describe.skipIf(skip)(`the login engine, in the placement ${title}`, () => {
       expect.stringContaining(login.signedIn) as unknown,
     ]);
     expect(JSON.stringify(engine.state)).not.toContain(login.values.password ?? "no password");
+    if (login.keepsSessions === false || outcome.kind !== "signed_in") return;
+    expect(await checkedOn(login, outcome.plan)).toMatchObject({ status: "signed_in" });
+    sites.site(login.accountsOf ?? login.site).expireSessions();
+    sites.site("accounts.google.com").expireSessions();
+    const { status } = await checkedOn(login, outcome.plan);
+    expect(status).toBe(login.alreadySignedIn === true ? "signed_in" : "signed_out");
   });
 
   it("repeats a login with its plan, on a page without a word", async () => {
@@ -136,6 +147,16 @@ describe.skipIf(skip)(`the login engine, in the placement ${title}`, () => {
     expect(JSON.stringify(plan)).not.toContain(login.values.password);
     sites.site(login.site).expireSessions();
     expect(await loginOn(login, { plan }).run()).toMatchObject({ kind: "signed_in" });
+  });
+
+  it("has no result about the login on a site that cannot be reached", async () => {
+    const login = logins.find(({ site }) => site === "expiring") ?? expect.fail();
+    const outcome = await loginOn(login).run();
+    const plan = outcome.kind === "signed_in" ? outcome.plan : expect.fail(JSON.stringify(outcome));
+    sites.setOnline(login.site, false);
+    expect(await checkedOn(login, plan)).toMatchObject({ status: "unknown" });
+    sites.setOnline(login.site, true);
+    expect(await checkedOn(login, plan)).toMatchObject({ status: "signed_in" });
   });
 
   it.each(deadEnds.map((end) => [`${end.site}${end.path}`, end] as const))(

@@ -62,5 +62,8 @@ it("has no result when the address is refused or unreachable", async () => {
   const refused = pageShowing([portfolio], { outcome: "refused_host", detail: "evil.test" });
   expect(await checkSignedIn(refused.page, { plan, hosts: [] })).toMatchObject({ code: "domain_not_allowed" });
   const away = pageShowing([portfolio], { outcome: "unreachable", detail: "net::ERR_CONNECTION_REFUSED" });
-  expect(await checkSignedIn(away.page, { plan, hosts: [] })).toMatchObject({ status: "unknown", code: "network_error" });
+  expect(await checkSignedIn(away.page, { plan, hosts: [] })).toMatchObject({
+    status: "unknown",
+    code: "network_error",
+  });
 });

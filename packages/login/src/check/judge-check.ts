@@ -8,12 +8,7 @@ export type CheckedPlan = Pick<LoginPlan, "end_url" | "sign_out" | "start_url" |
 
 /** Why a check has no result; codes of `ManagedAuthError`. */
 export type UnknownCode =
-  | "bot_detected"
-  | "captcha_blocked"
-  | "domain_not_allowed"
-  | "navigation_confused"
-  | "network_error"
-  | "website_error";
+  "bot_detected" | "captcha_blocked" | "domain_not_allowed" | "navigation_confused" | "network_error" | "website_error";
 
 /** Whether a page belongs to a signed-in user, with the reason for people. */
 export type CheckVerdict =
