@@ -55,7 +55,7 @@ describe.each(done)("on %s", (site, last) => {
     expect(judged(load(last), plan)).toMatchObject({ status: "signed_in" });
   });
 
-  it("recognizes that the site asks for a login again", () => {
+  it("recognizes that the site requires a login again", () => {
     for (const name of pagesOf(site).filter((page) => page !== last && readPage(load(page)).form !== undefined))
       expect([name, judged(load(name), plan)]).toMatchObject([name, { status: "signed_out" }]);
   });

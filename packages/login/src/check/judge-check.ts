@@ -96,7 +96,9 @@ function atProvider({ plan, settled }: Seen): CheckVerdict | undefined {
 
 function asksToSignIn({ reading: { accounts, form, signOut } }: Seen): CheckVerdict | undefined {
   if (form === undefined)
-    return accounts.length > 0 && !isShown(signOut) ? signedOut("The page asks for an account.") : undefined;
+    return accounts.length > 0 && !isShown(signOut)
+      ? signedOut("The page requires the choice of an account.")
+      : undefined;
   const isInFront = form.block?.role === "dialog" || form.block?.role === "alertdialog";
   if (!isShown(signOut) || isInFront) return signedOut("The page shows a login form.");
   // An account page may change passwords; a login form next to it contradicts the control.
