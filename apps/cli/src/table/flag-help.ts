@@ -12,7 +12,7 @@ export const flagHelp: Readonly<Record<string, string>> = {
   as_user: "User name or ID; in a sandbox only shoal",
   async: "Return at once instead of waiting for the result",
   async_timeout_seconds: "With --async, fail after this many seconds, 10 to 3600",
-  auth_strategy: "Only this kind of caller: api_key, session_token, live_view, dashboard, oauth, service",
+  auth_strategy: "Only this kind of caller: api_key, session_token, live_view, sign_in_page, dashboard, oauth, service",
   auto_reauth: "Do not sign in again automatically",
   browser: "Settings of the browser sessions; replaces --proxy and --browser-telemetry",
   browser_telemetry: "Telemetry to capture in login sessions",

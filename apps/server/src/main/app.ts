@@ -11,11 +11,14 @@ import type { Schedules } from "../apps/schedules/schedules.ts";
 import { deploymentHandlers } from "../apps/deployments/handlers.ts";
 import { apiKeyHandlers } from "../resources/api-keys/handlers.ts";
 import type { ApiKeys } from "../resources/api-keys/api-keys.ts";
+import { handoffHandlers } from "../auth/handoff/handlers.ts";
+import type { Handoffs } from "../auth/handoff/handoffs.ts";
+import { forPages } from "../auth/handoff/page-answers.ts";
 import type { ExportDestinations } from "../observability/audit/export/destinations.ts";
 import { exportDestinationHandlers } from "../observability/audit/export/handlers.ts";
 import type { AuditLogs } from "../observability/audit/logs/audit-logs.ts";
 import { auditLogHandlers } from "../observability/audit/logs/handlers.ts";
-import { type Access, type Authenticator, isOpen } from "../http/auth/access.ts";
+import { type Access, type Authenticator, isOpen, type OpenCaller } from "../http/auth/access.ts";
 import type { IssuingKeys } from "../http/auth/issuing-keys.ts";
 import { browserPoolHandlers } from "../sessions/pools/handlers.ts";
 import type { BrowserPools } from "../sessions/pools/pools.ts";
@@ -72,6 +75,7 @@ export interface AppParts extends Omit<InvocationHandlerParts, "signer"> {
   readonly contentUrl: string | undefined;
   readonly deployments: Deployments;
   readonly exportDestinations: ExportDestinations;
+  readonly handoffs: Handoffs;
   readonly hasManagedProxies: boolean;
   readonly idempotency: Idempotency;
   readonly liveViews: LiveViewAddresses;
@@ -190,9 +194,10 @@ function keyedHandlers(parts: AppParts) {
 }
 
 function openHandlers(parts: AppParts) {
-  return serviceHandlers(parts.readiness) satisfies HandlersOrNotYet<
+  return { ...serviceHandlers(parts.readiness), ...handoffHandlers(parts.handoffs) } satisfies HandlersOrNotYet<
     OpenPlane<typeof contract>,
-    NotImplemented & keyof OpenPlane<typeof contract>
+    NotImplemented & keyof OpenPlane<typeof contract>,
+    OpenCaller
   >;
 }
 
@@ -227,8 +232,9 @@ function mountOperations(
       mount(app, endpoint, () => undefined as never, { context: refuse });
     } else if (!isOpen(endpoint)) {
       // `satisfies` above ties the name to its handler.
+      const own = keyed[name as keyof typeof keyed] as unknown as Handler<Endpoint, Access>;
       const handler = explainingClosedProjects(
-        keyed[name as keyof typeof keyed] as unknown as Handler<Endpoint, Access>,
+        endpoint.handoff === undefined ? own : forPages(endpoint, own),
       ) as Handler<Endpoint, Access>;
       mount(app, endpoint, handler, {
         unknownFields,
@@ -236,9 +242,9 @@ function mountOperations(
         context: endpoint.path.startsWith(`${contract.listBrowsers.path}/{`) ? enterSession : enter,
       });
     } else if (name in open) {
-      mount(app, endpoint, open[name as keyof typeof open] as unknown as Handler<Endpoint>, {
+      mount(app, endpoint, open[name as keyof typeof open] as unknown as Handler<Endpoint, OpenCaller>, {
         unknownFields,
-        context: () => undefined,
+        context: (request) => entrance.enterOpen(request, endpoint),
       });
     }
   }

@@ -3,9 +3,11 @@ import { ServiceError } from "@shoal/router";
 import { replyOf } from "@shoal/router/fastify";
 import type { FastifyRequest } from "fastify";
 import { refuseApp } from "../apps/keys/app-operations.ts";
+import { handoffTokenIn } from "../auth/handoff/handoff-tokens.ts";
+import type { Handoffs } from "../auth/handoff/handoffs.ts";
 import { isAudited, markAudited } from "../observability/audit/logs/follow.ts";
 import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
-import type { Access, AuthenticateOptions, Authenticator } from "../http/auth/access.ts";
+import type { Access, AuthenticateOptions, Authenticator, OpenCaller } from "../http/auth/access.ts";
 import type { IssuingKeys } from "../http/auth/issuing-keys.ts";
 import { requireSessionToken } from "../http/auth/session-token.ts";
 import type { OverloadGuard } from "../http/limits/overload-guard.ts";
@@ -29,6 +31,7 @@ export interface EntranceParts {
   readonly overload: Pick<OverloadGuard, "admit" | "admitStart">;
   readonly rateLimits: Pick<RateLimits, "admit">;
   readonly replicas: Pick<ReplicaForwarding, "isForwarded">;
+  readonly handoffs: Pick<Handoffs, "admit">;
   readonly isDraining: () => boolean;
 }
 
@@ -40,8 +43,7 @@ export class Entrance {
   }
 
   authenticate(request: FastifyRequest, options?: AuthenticateOptions): Access | Promise<Access> {
-    this.#refuseWhileDraining();
-    this.#parts.overload.admit(request.method);
+    this.#admitWork(request);
     const access = this.#parts.authenticator.authenticate(request.raw, options);
     return access instanceof Promise
       ? access.then((known) => this.#admit(request, known))
@@ -50,6 +52,8 @@ export class Entrance {
 
   /** Authenticates the caller and, for audited operations, records it. */
   enter(request: FastifyRequest, endpoint: Endpoint): Access | Promise<Access> {
+    const token = endpoint.handoff === "accepts" ? handoffTokenIn(request.headers.authorization) : undefined;
+    if (token !== undefined) return this.#enterFromPage(request, endpoint, token);
     if (endpoint === contract.createBrowser) this.#parts.overload.admitStart();
     const access = this.authenticate(request, { allowsArchived: forArchived.has(endpoint) });
     const audited = isAudited(endpoint) && !this.#isForwarded(request);
@@ -61,6 +65,39 @@ export class Entrance {
     return access instanceof Promise ? access.then(admit) : admit(access);
   }
 
+  /** For operations without authentication. Health is reported to the end. @throws {ServiceError} 503. */
+  enterOpen(request: FastifyRequest, endpoint: Endpoint): OpenCaller {
+    if (endpoint.handoff !== undefined) this.#admitWork(request);
+    return {
+      countRefused: () => {
+        this.countRefused(request);
+      },
+      record: ({ flowId, key, projectId }) => {
+        const baseUrl = this.baseUrlOf(request);
+        const access: Access = { key, projectId, namedProjectId: undefined, baseUrl, handoff: { flowId } };
+        noteAccess(request.raw, access);
+        this.#mark(request, endpoint, access);
+      },
+    };
+  }
+
+  /** @throws {ServiceError} 401, 429 or 503. */
+  async #enterFromPage(request: FastifyRequest, endpoint: Endpoint, token: string): Promise<Access> {
+    this.#admitWork(request);
+    const { id = "" } = request.params as Readonly<Record<string, string | undefined>>;
+    const { flowId, key, projectId } = await this.#countingRefused(request, () =>
+      this.#parts.handoffs.admit(token, id, Date.now()),
+    );
+    const baseUrl = this.baseUrlOf(request);
+    const access: Access = { key, projectId, namedProjectId: undefined, baseUrl, handoff: { flowId } };
+    noteAccess(request.raw, access);
+    // A deleted key ends the streams of its links.
+    noteKeyId(request.raw, key.id);
+    this.#countUse(request, `login ${flowId}`);
+    if (isAudited(endpoint)) this.#mark(request, endpoint, access);
+    return access;
+  }
+
   /** @throws {ServiceError} 401 or 503. */
   async enterWithToken(
     request: FastifyRequest,
@@ -68,13 +105,8 @@ export class Entrance {
     endpoint: Endpoint | undefined,
   ): Promise<void> {
     this.#refuseWhileDraining();
-    try {
-      const keyId = await requireSessionToken(this.#parts, token, sessionId);
-      if (!this.#isForwarded(request)) noteKeyId(request.raw, keyId);
-    } catch (error) {
-      if (ServiceError.isInstance(error)) this.countRefused(request);
-      throw error;
-    }
+    const keyId = await this.#countingRefused(request, () => requireSessionToken(this.#parts, token, sessionId));
+    if (!this.#isForwarded(request)) noteKeyId(request.raw, keyId);
     if (endpoint !== undefined && isAudited(endpoint) && !this.#isForwarded(request))
       this.#mark(request, endpoint, undefined);
   }
@@ -85,6 +117,20 @@ export class Entrance {
 
   baseUrlOf(request: FastifyRequest): string {
     return this.#parts.authenticator.baseUrlOf(request.raw);
+  }
+
+  async #countingRefused<Result>(request: FastifyRequest, check: () => Promise<Result>): Promise<Result> {
+    try {
+      return await check();
+    } catch (error) {
+      if (ServiceError.isInstance(error)) this.countRefused(request);
+      throw error;
+    }
+  }
+
+  #admitWork(request: FastifyRequest): void {
+    this.#refuseWhileDraining();
+    this.#parts.overload.admit(request.method);
   }
 
   #refuseWhileDraining(): void {
@@ -100,11 +146,16 @@ export class Entrance {
     // The forwarding server already counted it.
     if (this.#isForwarded(request)) return access;
     noteKeyId(request.raw, access.key.id);
-    this.#parts.rateLimits.admit(access.key.id, (headers) => {
+    this.#countUse(request, access.key.id);
+    return access;
+  }
+
+  /** @throws {ServiceError} 429. */
+  #countUse(request: FastifyRequest, subject: string): void {
+    this.#parts.rateLimits.admit(subject, (headers) => {
       // On Fastify's reply, because a header set on Node's response makes writeHead copy all headers one by one.
       replyOf(request).headers(headers);
     });
-    return access;
   }
 
   #mark(request: FastifyRequest, endpoint: Endpoint, access: Access | undefined): void {

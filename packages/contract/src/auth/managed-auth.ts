@@ -63,6 +63,7 @@ export const getAuthConnection = defineEndpoint({
   params: id,
   responses: { 200: json(AuthConnection) },
   errors: [401, 404, 500],
+  handoff: "accepts",
 });
 
 /** Absent fields stay unchanged. */
@@ -118,6 +119,7 @@ export const submitLogin = defineEndpoint({
   body: json(SubmitLogin),
   responses: { 202: json(SubmittedLogin) },
   errors: [400, 401, 404, 422, 500],
+  handoff: "accepts",
 });
 
 /** First the current state, then each change. Ends with the login. */
@@ -131,6 +133,7 @@ export const followLogin = defineEndpoint({
   params: id,
   responses: { 200: eventStream(ManagedAuthEvent) },
   errors: [401, 404, 500],
+  handoff: "accepts",
 });
 
 /** Newest first. */
@@ -161,4 +164,5 @@ export const exchangeHandoff = defineEndpoint({
   responses: { 200: json(ExchangedHandoff) },
   errors: [400, 404, 410, 500],
   auth: "none",
+  handoff: "issues",
 });

@@ -99,6 +99,11 @@ export interface Endpoint<Path extends string = string> {
   readonly idempotency?: Idempotency;
   /** `none` for operations without authentication. */
   readonly auth?: "key" | "none";
+  /**
+   * For sign-in pages, which have no key: `issues` a token for one login, or `accepts` it instead of a key. Pages of any
+   * origin may call these operations.
+   */
+  readonly handoff?: "issues" | "accepts";
   /** The description names the replacement. */
   readonly deprecated?: boolean;
 }

@@ -114,7 +114,17 @@ export function toOpenApi(contract: Contract, options: OpenApiOptions): Record<s
     })),
     paths,
     components: {
-      securitySchemes: { bearerAuth: { type: "http", scheme: "bearer", description: "An API key." } },
+      securitySchemes: {
+        bearerAuth: { type: "http", scheme: "bearer", description: "An API key." },
+        ...(endpoints.some(([, { handoff }]) => handoff === "accepts") && {
+          handoffAuth: {
+            type: "http",
+            scheme: "bearer",
+            bearerFormat: "JWT",
+            description: "The token of a sign-in page, for one login.",
+          },
+        }),
+      },
       ...(shared.length > 0 && {
         parameters: Object.fromEntries(
           Object.entries(headers).map(([component, { name, description: text, schema }]) => [
@@ -162,7 +172,7 @@ function errorsOf(endpoint: Endpoint, { notImplemented }: OpenApiOptions): reado
 }
 
 function operationOf(endpoint: Endpoint, collector: SchemaCollector, { docs, errors, shared }: OperationParts): Json {
-  const { area, auth, body, deprecated, errorBodies = {}, operationId, responses, summary } = endpoint;
+  const { area, auth, body, deprecated, errorBodies = {}, handoff, operationId, responses, summary } = endpoint;
   const parameters = [...parametersOf(endpoint, collector, docs), ...shared];
   const hasFields = endpoint.query !== undefined || (body !== undefined && body.kind !== "bytes");
   const success = Object.entries(responses).map(
@@ -185,6 +195,7 @@ function operationOf(endpoint: Endpoint, collector: SchemaCollector, { docs, err
     ...(docs.description !== undefined && { description: docs.description }),
     ...(deprecated === true && { deprecated }),
     ...(auth === "none" && { security: [] }),
+    ...(handoff === "accepts" && { security: [{ bearerAuth: [] }, { handoffAuth: [] }] }),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && { requestBody: requestBodyOf(body, collector, docs.body) }),
     responses: Object.fromEntries([...success, ...failure]),

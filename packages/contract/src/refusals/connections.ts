@@ -85,3 +85,28 @@ export function unfitAnswer({ field, problem }: { readonly field: string; readon
     hint: "Get the connection for its fields and choices.",
   };
 }
+
+/** 404 for a code that the service has not issued for the connection. Does not tell whether the connection exists. */
+export function handoffUnknown(): Refusal {
+  return notFound("This sign-in link is invalid.", "Copy the whole hosted_url, or ask for a new one.");
+}
+
+/** 410 for a code that was used, or whose login has ended. */
+export function handoffExpired(): Refusal {
+  return {
+    status: 410,
+    code: "link_expired",
+    problem: "This sign-in link was used already, or its login has ended.",
+    hint: "Ask for a new link: auth.connections.get returns one while the login runs.",
+  };
+}
+
+/** 401 for the token of a sign-in page after the end of its login. */
+export function handoffTokenExpired(): Refusal {
+  return {
+    status: 401,
+    code: "unauthorized",
+    problem: "This sign-in has ended.",
+    hint: "Ask for a new link.",
+  };
+}

@@ -39,6 +39,9 @@ export {
 export {
   connectionExists,
   connectionNotFound,
+  handoffExpired,
+  handoffTokenExpired,
+  handoffUnknown,
   loginAsksNothing,
   loginInProgress,
   noLogin,

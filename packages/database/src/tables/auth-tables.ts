@@ -75,9 +75,9 @@ export interface AuthFlowsTable {
   session_id: Generated<string | null>;
   replay_id: Generated<string | null>;
   telemetry_captured: Generated<boolean>;
-  /** SHA-256 of the code, which is not stored. */
-  handoff_hash: Generated<Buffer | null>;
-  /** The first exchange of the code. */
+  /** Number of exchanged codes. The next code is derived from it. */
+  handoffs: Generated<number>;
+  /** The latest exchange of a code. */
   handed_off_at: OptionalTimestamp;
   created_at: TimestampOfInsert;
   updated_at: TimestampOfInsert;

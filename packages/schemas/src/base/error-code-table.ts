@@ -121,6 +121,12 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     again: "no",
     advice: "Create another project with `projects.create` first.",
   },
+  link_expired: {
+    statuses: [410],
+    meaning: "The link to a sign-in page was used, or its login has ended.",
+    again: "no",
+    advice: "Get a new `hosted_url` with `auth.connections.get`, or start the login again.",
+  },
   method_not_allowed: {
     statuses: [405],
     meaning: "The path does not support the method; `Allow` lists the supported ones.",

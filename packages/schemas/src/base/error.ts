@@ -19,6 +19,7 @@ export const errorCodes = [
   "internal_error",
   "invalid_input",
   "last_active_project",
+  "link_expired",
   "method_not_allowed",
   "name_taken",
   "not_a_directory",

@@ -34,6 +34,16 @@ export interface Access {
   readonly namedProjectId: string | undefined;
   /** As the client sees it: `http://127.0.0.1:7777`, `https://shoal.example/api`. */
   readonly baseUrl: string;
+  /** Set for a sign-in page, which has the token of one login instead of the key. `key` issued its link. */
+  readonly handoff?: { readonly flowId: string };
+}
+
+/** The caller of an operation without authentication. */
+export interface OpenCaller {
+  /** For a guessed code. @throws {ServiceError} 429 `rate_limited` after too many from that address. */
+  countRefused(): void;
+  /** Writes the call to the audit log, once its code has proved where it comes from. */
+  record(access: Pick<Access, "key" | "projectId"> & { readonly flowId: string }): void;
 }
 
 export interface AuthenticateOptions {

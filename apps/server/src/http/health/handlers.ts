@@ -4,7 +4,9 @@ import { version } from "../../config/version.ts";
 import type { ReadinessChecks } from "./readiness.ts";
 
 /** {@link serveOpenApi} serves `/openapi.json`. */
-export function serviceHandlers(readiness: ReadinessChecks): Handlers<Omit<OperationsOf<"service">, "getOpenApi">> {
+export function serviceHandlers(
+  readiness: ReadinessChecks,
+): Handlers<Omit<OperationsOf<"service">, "getOpenApi">, unknown> {
   return {
     getHealth: () => ({ status: "ok", version }),
     getReadiness: () => readiness.examine(),

@@ -1,6 +1,7 @@
 import type { Database } from "@shoal/database";
 import type { Placement } from "@shoal/placement";
 import type { FastifyInstance } from "fastify";
+import { Handoffs } from "../../auth/handoff/handoffs.ts";
 import type { ExportDestinations } from "../../observability/audit/export/destinations.ts";
 import { createAuditLogs } from "../../observability/audit/logs/audit-logs.ts";
 import type { AuditChain } from "../../observability/audit/logs/chain.ts";
@@ -89,6 +90,7 @@ export function openHttp(started: Started, parts: HttpParts): { app: FastifyInst
     auditLogs: createAuditLogs({ database, chain: parts.chain, recorder }),
     contentUrl: config.content_url && new URL(config.content_url).origin,
     exportDestinations: parts.exportDestinations,
+    handoffs: new Handoffs({ database, issuingKeys: access.issuingKeys, projects: access.lookup, secrets }),
     idempotency,
     isDraining: parts.isDraining,
     liveViewFrameAncestors: config.live_view_frame_ancestors,

@@ -47,7 +47,6 @@ it("covers every column with sealed values", async () => {
     "audit_chain.seal",
     "audit_logs.hash",
     "audit_logs.previous_hash",
-    "auth_flows.handoff_hash",
     // Sealed with keys derived from secret_key directly.
     "idempotency_keys.response",
     "replica_secret.secret",

@@ -79,7 +79,7 @@ export const auth: readonly string[] = [
     session_id text collate "C",
     replay_id text collate "C",
     telemetry_captured boolean not null default false,
-    handoff_hash bytea,
+    handoffs integer not null default 0,
     handed_off_at timestamptz(3),
     created_at timestamptz(3) not null default now(),
     updated_at timestamptz(3) not null default now(),

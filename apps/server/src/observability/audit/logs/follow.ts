@@ -66,7 +66,7 @@ export function noteOf(request: Followed, response: ServerResponse, durationMs: 
   return {
     ...senderOf(request, access, durationMs),
     project_id: access?.projectId ?? null,
-    auth_strategy: access === undefined ? "session_token" : "api_key",
+    auth_strategy: access === undefined ? "session_token" : access.handoff === undefined ? "api_key" : "sign_in_page",
     path: pathOf(request),
     route: endpoint.path,
     operation: endpoint.operationId,
