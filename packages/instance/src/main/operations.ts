@@ -50,8 +50,8 @@ export interface Operations {
   readonly processes: Pick<SessionProcesses, "find">;
   control(request: IncomingMessage, response: ServerResponse): void;
   readonly recordings: Pick<ReplayArea, "running" | "across">;
-  /** Whether the service follows and operates the front page now. */
-  readonly operatesPage: boolean;
+  /** Whether pages may contain secrets that the service or a person typed. */
+  readonly mayShowSecrets: boolean;
   finishReplays(): Promise<void>;
   /** Resolves when the service has read all telemetry. */
   finishTelemetry(): Promise<void>;
@@ -102,8 +102,8 @@ class SessionOperations implements Operations {
     return this.#areas.replays;
   }
 
-  get operatesPage(): boolean {
-    return this.#areas.frontPage.isOperating();
+  get mayShowSecrets(): boolean {
+    return this.#areas.frontPage.mayShowSecrets();
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {

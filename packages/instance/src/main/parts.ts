@@ -39,7 +39,7 @@ export function createParts({ config, browser, activity, forwarder, logs, displa
       root: config.root,
       browser,
       failureOf: (target) => forwarder.failures.of(target),
-      hidesBodies: () => operations.present?.operatesPage === true,
+      hidesContent: () => operations.present?.mayShowSecrets === true,
     });
   });
   const operations: LazyPart<Operations> = lazyPart(async () => {

@@ -68,8 +68,17 @@ export const PageOutline = lazyObject(() => ({
 export type PageAct = z.output<typeof PageAct>;
 export const PageAct = z.lazy(() =>
   z.discriminatedUnion("kind", [
-    /** Replaces the value of a field, if the host of its frame is one of `hosts` at that moment. */
-    z.object({ kind: z.literal("fill"), ref: Ref, value: Value, hosts: Hosts }),
+    /**
+     * Replaces the value of a field, if the host of its frame is one of `hosts` at that moment. Pictures of the page
+     * show dots in its place, unless `visible` says that it is not secret.
+     */
+    z.object({
+      kind: z.literal("fill"),
+      ref: Ref,
+      value: Value,
+      hosts: Hosts,
+      visible: z.optional(z.boolean()),
+    }),
     z.object({ kind: z.literal("click"), ref: Ref }),
     /** An X11 key or chord for the focused element: `Return`. */
     z.object({ kind: z.literal("press"), key: checked(z.string(), z.minLength(1), z.maxLength(64)) }),

@@ -6,6 +6,8 @@ import type { LoginPage } from "./login-page.ts";
 import { fail, type LoginOutcome } from "./outcome.ts";
 
 const maxReplacements = 4;
+/** Kinds of fields whose values may appear in recordings and live views. */
+const visibleKinds: ReadonlySet<FieldKind> = new Set(["username", "email", "phone", "organization", "search"]);
 
 /** Fills and sends forms, also on pages that render their fields again. */
 export class FormFiller {
@@ -79,7 +81,8 @@ export class FormFiller {
     const page = this.#page;
     let node = field.nodes[place];
     for (let attempt = 0; attempt < maxReplacements && node !== undefined; attempt++) {
-      const { detail, outcome } = await page.act({ kind: "fill", ref: node.ref, value, hosts: [...hosts] });
+      const visible = visibleKinds.has(field.kind);
+      const { detail, outcome } = await page.act({ kind: "fill", ref: node.ref, value, hosts: [...hosts], visible });
       if (outcome === "refused_host")
         return fail("domain_not_allowed", `The field belongs to ${detail ?? "a host"}, which is not allowed.`);
       if (outcome === "done" || outcome === "partly") return undefined;

@@ -5,6 +5,7 @@ import { createKeyboard } from "../computer/keyboard.ts";
 import { createPageView } from "../computer/page-view.ts";
 import { pressChord } from "../computer/typing.ts";
 import { PageElement, type Point } from "./element.ts";
+import { maskField } from "./field-masks.ts";
 import { readFrames } from "./reading/frames.ts";
 import type { FrameTarget, WatchedPage } from "./watched-page.ts";
 
@@ -59,14 +60,15 @@ const selectFunction = `function () {
 }`;
 const lengthFunction = `function () { return (this.value ?? this.textContent ?? "").length; }`;
 
-async function fill(element: PageElement, { hosts, value }: ActOf<"fill">): Promise<PageActResult> {
+async function fill(element: PageElement, { hosts, value, visible }: ActOf<"fill">): Promise<PageActResult> {
   const { address, page } = element;
   const { cdp } = page;
   if ((await element.call(prepareFunction)) !== "usable") return unusable;
   await element.reach();
   if (!(await element.focus())) return replaced;
   // Some pages replace a field when it gets the focus.
-  await wait(focusMs);
+  const [isMasked] = await Promise.all([visible === true || maskField(element), wait(focusMs)]);
+  if (!isMasked) return replaced;
   await element.call(selectFunction);
   const [frames, isFocused] = await Promise.all([readFrames(page, address.target), element.isFocused()]);
   if (!isFocused)

@@ -5,8 +5,8 @@ import type { PageOperator } from "./page-operator.ts";
 
 export interface PageArea {
   readonly handlers: Handlers<typeof pageControl>;
-  /** Whether a page is followed now. */
-  isOperating(): boolean;
+  /** Whether pages may contain secrets that the service or a person typed. */
+  mayShowSecrets(): boolean;
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function pageArea(browser: Pick<BrowserSupervisor, "cdp">): PageArea {
       settlePage: async ({ body, signal }) => (await load()).settle(body, signal),
       releasePage: release,
     },
-    isOperating: () => present?.isOperating === true,
+    mayShowSecrets: () => present?.mayShowSecrets === true,
     close: release,
   };
 }

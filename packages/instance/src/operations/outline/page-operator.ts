@@ -1,4 +1,6 @@
 import { ServiceError } from "@shoal/router";
+import { setTimeout as wait } from "node:timers/promises";
+import { CdpError } from "../../browser/cdp/pipe-connection.ts";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import { findVisiblePage } from "../../browser/pages/visible-page.ts";
 import type { PageAct, PageActResult, PageOutline, SettledPage, SettlePage } from "../../protocol/page.ts";
@@ -8,30 +10,41 @@ import { settle } from "./settle.ts";
 import { WatchedPage } from "./watched-page.ts";
 
 const maxPages = 10;
+const maxAttempts = 10;
+/** A closing page stays in the list of targets for some milliseconds. */
+const closingMs = 30;
 
 /** Follows the front page, and pages that were in front before, until it is released. */
 export class PageOperator {
   readonly #browser: Pick<BrowserSupervisor, "cdp">;
   readonly #pages = new Map<string, Promise<WatchedPage>>();
+  #hasTyped = false;
 
   constructor(browser: Pick<BrowserSupervisor, "cdp">) {
     this.#browser = browser;
   }
 
-  get isOperating(): boolean {
-    return this.#pages.size > 0;
+  /** Whether pages may contain secrets that the service or a person typed: from then on for the whole session. */
+  get mayShowSecrets(): boolean {
+    return this.#hasTyped || this.#pages.size > 0;
   }
 
-  async outline(): Promise<PageOutline> {
-    return readOutline(await this.#front());
+  outline(): Promise<PageOutline> {
+    return whileFrontCloses(async () => readOutline(await this.#front()));
   }
 
   async act(act: PageAct, signal: AbortSignal): Promise<PageActResult> {
-    return actOn(await this.#front(), act, signal);
+    if (act.kind === "authenticate" || (act.kind === "fill" && act.visible !== true)) this.#hasTyped = true;
+    const page = await whileFrontCloses(() => this.#front());
+    try {
+      return await actOn(page, act, signal);
+    } catch (error) {
+      throw page.session.ended ? page.session.endError() : error;
+    }
   }
 
   settle(wishes: SettlePage, signal: AbortSignal): Promise<SettledPage> {
-    return settle(() => this.#front(), wishes, signal);
+    return whileFrontCloses(() => settle(() => this.#front(), wishes, signal));
   }
 
   async release(): Promise<void> {
@@ -67,6 +80,19 @@ export class PageOperator {
         },
         () => undefined,
       );
+    }
+  }
+}
+
+/** Popups of identity providers may close at any moment: another page is then in front. */
+async function whileFrontCloses<T>(read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read();
+    } catch (error) {
+      const isGone = error instanceof CdpError || (ServiceError.isInstance(error) && error.status === 409);
+      if (!isGone || attempt === maxAttempts) throw error;
+      await wait(closingMs);
     }
   }
 }

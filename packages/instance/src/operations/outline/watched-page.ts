@@ -35,6 +35,8 @@ export class WatchedPage {
   readonly session: PageSession;
   readonly log = new PageLog();
   readonly authentication: HttpAuthentication;
+  /** References of fields whose characters are hidden. */
+  readonly masked = new Set<string>();
   readonly #targets = new Map<string, FrameTarget>();
   readonly #stops: (() => void)[] = [];
   #refs = new Map<string, string>();

@@ -150,7 +150,7 @@ it("reports that a browser rejects the watch, and retries with the next selectio
     closed: new Promise<void>(() => undefined),
   } as unknown as CdpConnection;
   const telemetry = createTelemetry({
-    hidesBodies: () => false,
+    hidesContent: () => false,
     root: "/",
     failureOf: () => Promise.resolve(undefined),
     browser: {

@@ -50,13 +50,13 @@ export class TelemetryRecorder {
     bytes: keptBytes,
     shared: { bytes: 0, maxBytes: keptBytes },
   });
-  readonly #hidesBodies: () => boolean;
+  readonly #hidesContent: () => boolean;
   #categories: ReadonlySet<TelemetryCategory> = new Set();
   #latestMs = 0;
 
-  /** @param hidesBodies - whether bodies of requests may contain secrets that the service typed. */
-  constructor(hidesBodies: () => boolean = () => false) {
-    this.#hidesBodies = hidesBodies;
+  /** @param hidesContent - whether content of pages may contain secrets that the service typed. */
+  constructor(hidesContent: () => boolean = () => false) {
+    this.#hidesContent = hidesContent;
   }
 
   /** Number of the latest event; 0 before the first. */
@@ -80,8 +80,10 @@ export class TelemetryRecorder {
   record(event: CapturedEvent): void {
     if (!this.#categories.has(event.category)) return;
     this.#latestMs = Math.max(this.#latestMs, Date.now());
-    const recorded = event.type === "network_request" && this.#hidesBodies() ? withoutBody(event) : event;
-    const text = JSON.stringify({ ts: this.#latestMs * 1000, ...recorded });
+    const hides = this.#hidesContent();
+    if (hides && isTypedCharacter(event)) return;
+    const stamped = { ts: this.#latestMs * 1000, ...event };
+    const text = hides ? JSON.stringify({ ...stamped, truncated: true }, withoutContent) : JSON.stringify(stamped);
     this.#log.push(text, text.length);
   }
 
@@ -117,8 +119,33 @@ export class TelemetryRecorder {
   }
 }
 
-function withoutBody(event: Extract<CapturedEvent, { type: "network_request" }>): CapturedEvent {
-  if (event.data === undefined) return event;
-  const { post_data: _body, ...data } = event.data;
-  return { ...event, data };
+/** Named keys, for example `Enter`, do not reveal a value. */
+function isTypedCharacter(event: CapturedEvent): boolean {
+  return event.type === "interaction_key" && !/^[A-Z][A-Za-z]*[a-z0-9]$/.test(event.data?.key ?? "");
+}
+
+/** Fields that a page, its scripts or its server could fill with a value that was typed. */
+const contentFields: ReadonlySet<string> = new Set([
+  "args",
+  "body",
+  "headers",
+  "post_data",
+  "stack_trace",
+  "status_text",
+  "title",
+]);
+const addressFields: ReadonlySet<string> = new Set(["document_url", "redirect_url", "source_url", "url"]);
+
+/** For `JSON.stringify`. Of addresses, the origin stays. */
+function withoutContent(field: string, value: unknown): unknown {
+  if (contentFields.has(field)) return undefined;
+  // Required in some events.
+  if (field === "text") return "";
+  return addressFields.has(field) && typeof value === "string" ? originOf(value) : value;
+}
+
+function originOf(address: string): string {
+  if (!URL.canParse(address)) return "";
+  const { origin, protocol } = new URL(address);
+  return protocol === "http:" || protocol === "https:" ? `${origin}/` : protocol;
 }

@@ -45,8 +45,8 @@ export interface TelemetryOptions {
   readonly root: string;
   readonly browser: Pick<BrowserSupervisor, "cdp" | "downloads" | "onBrowser">;
   readonly failureOf: FailureOf;
-  /** Whether the service types secrets into the page now: bodies of requests are then left out. */
-  readonly hidesBodies: () => boolean;
+  /** Whether the service signs in: content of pages may then contain its secrets, and is left out. */
+  readonly hidesContent: () => boolean;
 }
 
 const flushTimeoutMs = 1_000;
@@ -130,8 +130,8 @@ class SessionTelemetry implements Telemetry {
     }
   };
 
-  constructor({ root, browser, failureOf, hidesBodies }: TelemetryOptions) {
-    this.#recorder = new TelemetryRecorder(hidesBodies);
+  constructor({ root, browser, failureOf, hidesContent }: TelemetryOptions) {
+    this.#recorder = new TelemetryRecorder(hidesContent);
     this.#root = root;
     this.#browser = browser;
     this.#failureOf = failureOf;

@@ -1,4 +1,5 @@
 import { maxOutlineBytes, type PageOutline } from "../../../protocol/page.ts";
+import { maskAt } from "../field-masks.ts";
 import { findCovered } from "./covered.ts";
 import { readDocuments } from "./frames.ts";
 import { type FoundNode, OutlineWalk } from "./outline-walk.ts";
@@ -33,7 +34,15 @@ export async function readOutline(page: WatchedPage): Promise<PageOutline> {
     };
   });
   page.remember(addresses);
+  for (const { address, content } of chosen)
+    if (holdsSecret(content)) void maskAt(page, address).catch(() => undefined);
   return { frames: walk.frames, nodes, left_out: walk.found.length - nodes.length, viewport };
+}
+
+/** A person may fill it in a live view; a page may show the characters of a password. */
+function holdsSecret({ attributes, tag }: FoundNode["content"]): boolean {
+  if (tag !== "input") return false;
+  return attributes.type?.toLowerCase() === "password" || /\bone-time-code\b/i.test(attributes.autocomplete ?? "");
 }
 
 /** Keeps the order of the document. */
