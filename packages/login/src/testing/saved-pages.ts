@@ -20,7 +20,7 @@ export class SavedPages implements LoginPage {
 
   get #present(): PageOutline {
     const [present] = this.#outlines;
-    if (present === undefined) throw new Error("There are no pages.");
+    if (present === undefined) throw new Error("The site has no more pages.");
     return present;
   }
 

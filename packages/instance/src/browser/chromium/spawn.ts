@@ -6,6 +6,7 @@ import type { InstanceConfig } from "../../protocol/protocol.ts";
 import { authorityPath } from "../../system/authority-path.ts";
 import { chromiumArguments } from "./arguments.ts";
 import { type BrowserLaunch, firstLaunch } from "./launch.ts";
+import { forbidFormHistory } from "./preferences.ts";
 
 export interface SpawnedChromium {
   readonly process: ChildProcess;
@@ -31,6 +32,7 @@ export function spawnChromium(
   const temporary = join(config.session_dir, "tmp");
   mkdirSync(join(home, "Downloads"), { recursive: true });
   mkdirSync(temporary, { recursive: true });
+  if (launch.program.kind === "chrome") forbidFormHistory(join(config.session_dir, "profile"));
   const child = spawn(launch.program.executable, chromiumArguments(config, proxyPort, launch), {
     cwd: home,
     detached: process.platform !== "win32",
