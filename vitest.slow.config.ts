@@ -2,7 +2,14 @@ import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config
 
 const slowTests = (name: string, test: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
   ssr: { resolve: { conditions: ["@shoal/source"] } },
-  test: { name, testTimeout: 300_000, hookTimeout: 60_000, expect: { poll: { timeout: 15_000 } }, ...test },
+  test: {
+    name,
+    env: { SHOAL_TEST_VARIANTS: "all" },
+    testTimeout: 300_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } },
+    ...test,
+  },
 });
 
 /** Tests of `npm run test:all` that are too slow for `npm test` or have rarely failed. */
@@ -12,6 +19,12 @@ export default defineConfig({
       slowTests("slow", {
         include: ["{packages,apps}/*/src/**/*.slow.ts"],
         exclude: ["**/node_modules/**", "**/*.alone.slow.ts"],
+        maxWorkers: 2,
+      }),
+      // Tests that `npm test` runs with one browser or placement: here with the others.
+      slowTests("variants", {
+        include: ["{packages,apps}/*/src/**/*.variants.test.ts"],
+        env: { SHOAL_TEST_VARIANTS: "others" },
         maxWorkers: 2,
       }),
       // Tests that measure memory or use the whole machine: one file at a time, after the others.

@@ -12,8 +12,18 @@ export function missingFor(placement: PlacementKind): string | undefined {
   return undefined;
 }
 
-/** Both placements, each with the reason to skip it. */
-export const placements = (["sandbox", "process"] as const).map((placement) => {
+const kinds: readonly PlacementKind[] = ["sandbox", "process"];
+
+/** The kinds of this run: the first kind that works here, the others, or all (see CONTRIBUTING.md). */
+function chosenKinds(): readonly PlacementKind[] {
+  const { SHOAL_TEST_VARIANTS: variants = "first" } = process.env;
+  if (variants === "all") return kinds;
+  const first = kinds.find((kind) => missingFor(kind) === undefined) ?? "process";
+  return kinds.filter((kind) => (kind === first) === (variants === "first"));
+}
+
+/** The placements of this run, each with the reason to skip it. */
+export const placements = chosenKinds().map((placement) => {
   const missing = missingFor(placement);
   return {
     placement,

@@ -1,4 +1,5 @@
 import { examineHost } from "../examine-host.ts";
+import type { PlacementKind } from "../interface/placement.ts";
 import { describe } from "vitest";
 
 const host = await examineHost();
@@ -16,4 +17,14 @@ export function describeWith(needs: readonly (keyof typeof lacking)[], name: str
   const mayFail = process.env.SHOAL_REQUIRE_ALL === "1" && missing !== "root" && missing !== "linux";
   if (missing === undefined || mayFail) describe(name, suite);
   else describe.skip(`${name} (needs ${missing}: ${lacking[missing] ?? ""})`, suite);
+}
+
+const kinds: readonly PlacementKind[] = ["sandbox", "process"];
+
+/** The placements of this run: the first kind that works here, the other kind, or both (see CONTRIBUTING.md). */
+export function testedKinds(): readonly PlacementKind[] {
+  const { SHOAL_REQUIRE_ALL: requireAll, SHOAL_TEST_VARIANTS: variants = "first" } = process.env;
+  if (variants === "all") return kinds;
+  const first = lacking.bubblewrap === undefined || requireAll === "1" ? "sandbox" : "process";
+  return kinds.filter((kind) => (kind === first) === (variants === "first"));
 }

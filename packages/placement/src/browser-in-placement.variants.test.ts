@@ -1,11 +1,10 @@
 import { installedPlaces } from "./chromium/places.ts";
 import { fontCachePath } from "./sandbox/font-cache.ts";
-import type { PlacementKind } from "./interface/placement.ts";
 import { openPage } from "./testing/cdp.ts";
 import { openPlacement, runInside } from "./testing/placements.ts";
 import { familyOf, type Known, stillRunning } from "./testing/processes.ts";
 import { startHttpProxy, startSocksProxy } from "./testing/proxy-servers.ts";
-import { describeWith } from "./testing/requirements.ts";
+import { describeWith, testedKinds } from "./testing/requirements.ts";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
@@ -40,7 +39,7 @@ const isBrowser = ({ name }: Known): boolean => name.startsWith("chrom") || name
 const browsers = installedPlaces().filter((path) => existsSync(path));
 const assign = { session_id: "s1", timeout_seconds: 60 };
 
-for (const kind of ["sandbox", "process"] as const satisfies PlacementKind[]) {
+for (const kind of testedKinds()) {
   describeWith(
     ["chromium", ...(kind === "sandbox" ? (["bubblewrap"] as const) : [])],
     `a browser in a ${kind} placement`,
