@@ -1,4 +1,4 @@
-import { encodeFrame, opcode } from "@shoal/instance";
+import { encodeClose, encodeFrame, opcode } from "@shoal/instance";
 import fc from "fast-check";
 import { type Duplex, duplexPair } from "node:stream";
 import { expect, it, onTestFinished, vi } from "vitest";
@@ -171,4 +171,17 @@ it.each([
   await new Promise((resolve) => client.once("data", resolve));
   link.close(1008, "revoked");
   await closed();
+});
+
+it("reports whether the instance sent a close frame, which ends the connection without a second one", async () => {
+  const { client, instance, link } = linked(60_000);
+  const received = receive(client);
+  expect(link.isClosedByInstance).toBe(false);
+  instance.write(encodeClose(1000, "done"));
+  await settled();
+  expect(link.isClosedByInstance).toBe(true);
+  link.endAfterInstance(1011, "connection_lost");
+  await settled();
+  expect(received().map(({ payload }) => payload.readUInt16BE(0))).toEqual([1000]);
+  client.destroy();
 });

@@ -70,6 +70,10 @@ export class ClientLink {
     else inner.resume();
   }
 
+  get isClosedByInstance(): boolean {
+    return this.#frames.closed;
+  }
+
   /** With a close frame, unless the instance sent one or stopped within a message. */
   endAfterInstance(code: number, reason: string): void {
     const { client } = this.#parts;

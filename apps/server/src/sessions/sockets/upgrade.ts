@@ -236,7 +236,9 @@ export class SessionUpgrades {
   /** Sends the client the reason why its session ended, if the instance did not. */
   async #endClient(socket: Duplex, sessionId: string): Promise<void> {
     if (socket.writableEnded || socket.destroyed) return;
-    const reason = await this.#parts.sessions.endingOf(sessionId);
+    // A close frame of the instance already contains the reason: the client need not wait for the session's end.
+    const isExplained = this.#parts.sockets.get(socket)?.link?.isClosedByInstance === true;
+    const reason = isExplained ? undefined : await this.#parts.sessions.endingOf(sessionId);
     const link = this.#parts.sockets.get(socket)?.link;
     if (link === undefined) socket.end();
     else link.endAfterInstance(...closeOf(reason));
