@@ -2,12 +2,12 @@ import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type OutputFrame, serveProcesses, type ServedProcesses } from "./testing/serve-processes.ts";
 
+function ps(column: "comm" | "stat", pid: number): string {
+  return spawnSync("ps", ["-o", `${column}=`, "-p", String(pid)], { encoding: "utf8" }).stdout.trim();
+}
+
 function isAlive(pid: number): boolean {
-  return !["", "Z"].includes(
-    spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" })
-      .stdout.trim()
-      .slice(0, 1),
-  );
+  return !["", "Z"].includes(ps("stat", pid).slice(0, 1));
 }
 
 const b64 = (text: string) => Buffer.from(text).toString("base64");
@@ -136,13 +136,20 @@ describe.skipIf(process.platform === "win32")("browsers.process.spawn", () => {
       seen.push(...text.split("\n").filter(Boolean));
       if (seen.length === 2) break;
     }
-    expect((await served.post(id, "kill", { signal })).body).toEqual({ ok: true });
-    expect((await served.all(id)).exitCode).toBe(exitCode);
-    // A shell lets its background jobs ignore INT.
-    if (signal === "INT") process.kill(Number(seen[1]), "SIGKILL");
+    const descendant = Number(seen[1]);
+    // A shell lets its background jobs ignore INT, but only from a moment before they run their program.
     await vi.waitFor(
       () => {
-        expect(isAlive(Number(seen[1]))).toBe(false);
+        expect(ps("comm", descendant)).toMatch(/sleep$/);
+      },
+      { timeout: 15_000 },
+    );
+    expect((await served.post(id, "kill", { signal })).body).toEqual({ ok: true });
+    expect((await served.all(id)).exitCode).toBe(exitCode);
+    if (signal === "INT") process.kill(descendant, "SIGKILL");
+    await vi.waitFor(
+      () => {
+        expect(isAlive(descendant)).toBe(false);
       },
       { timeout: 15_000 },
     );
