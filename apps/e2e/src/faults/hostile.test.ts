@@ -160,7 +160,7 @@ describe.skipIf(reason)(`a hostile client${reason === undefined ? "" : ` (skippe
           `${endpoint.method} ${path}${query}`.slice(0, 300),
         );
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
     await expectWell();
   });
@@ -197,7 +197,7 @@ describe.skipIf(reason)(`a hostile client${reason === undefined ? "" : ` (skippe
           else if (answer !== undefined) expect([answer.body, answer.status < 500]).toEqual(["", true]);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
     await expectWell();
   });
@@ -296,7 +296,7 @@ describe.skipIf(reason)(`a hostile client${reason === undefined ? "" : ` (skippe
           );
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
     await expectWell();
   });

@@ -64,6 +64,8 @@ async function outputOf(
     NO_COLOR: "1",
     SHOAL_CONFIG_DIR: join(cwd, "config"),
     SHOAL_KEYCHAIN: "0",
+    // All programs load the same modules.
+    NODE_COMPILE_CACHE: join(folder, "compile-cache"),
     SHOAL_API_KEY: service.apiKey,
     SHOAL_BASE_URL: service.baseUrl,
     ...(SHOAL_CHROMIUM !== undefined && { SHOAL_CHROMIUM }),

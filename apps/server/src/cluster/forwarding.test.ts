@@ -279,9 +279,7 @@ it("applies backpressure to a body", async () => {
   // Time for bytes that would arrive without backpressure. Both servers are in this process.
   await delay(1_000);
   expect(process.memoryUsage().rss - before).toBeLessThan(size / 2);
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) bytes += chunk.length;
-  expect(bytes).toBe(size);
+  response.destroy();
 });
 
 it("accepts forwarded requests only from servers of its database", async () => {

@@ -193,7 +193,7 @@ describe("a clock that jumps", () => {
   });
 });
 
-describe("10,000 calls at once", () => {
+describe("2,000 calls at once", () => {
   it("each receive their own response, over a few hundred connections", async () => {
     let most = 0;
     await using server = await serve((request, response) => {
@@ -209,7 +209,7 @@ describe("10,000 calls at once", () => {
       },
     });
     const results = await Promise.allSettled(
-      Array.from({ length: 10_000 }, (_, index) =>
+      Array.from({ length: 2_000 }, (_, index) =>
         transport.call(getProfile, { params: { id_or_name: String(index) } }),
       ),
     );
@@ -219,7 +219,7 @@ describe("10,000 calls at once", () => {
         : !(ApiError.isInstance(result.reason) && result.reason.message === String(index)),
     );
     expect(wrong).toEqual([]);
-    expect(server.seen).toHaveLength(10_000);
+    expect(server.seen).toHaveLength(2_000);
     expect(most).toBeGreaterThan(1);
     // A used connection is not always free immediately.
     expect(most).toBeLessThan(800);

@@ -5,20 +5,16 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
-import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type ServiceProcess, startService } from "../../service.ts";
-import { bareEnv, noChromium, shoal, start } from "../../testing/shoal.ts";
+import { bareEnv, noChromium, shoal } from "../../testing/shoal.ts";
 import { noScript, onTerminal } from "../../testing/terminal.ts";
 
 const missing = await noChromium();
@@ -102,26 +98,6 @@ describe("a failing start", () => {
     expect(stderr).toContain("127.0.0.1:1/x cannot be reached");
     expect(stderr).not.toContain("hunter2");
   });
-});
-
-it("waits for the ready file although a file of an earlier run is removed meanwhile", async () => {
-  const dataDir = join(folder, "restarted");
-  mkdirSync(dataDir);
-  // Creates and removes the file repeatedly while the service starts.
-  const script = `
-    const { renameSync, rmSync, writeFileSync } = require("node:fs");
-    for (;;) {
-      writeFileSync(${JSON.stringify(join(dataDir, "draft"))}, '{"pid":1}');
-      renameSync(${JSON.stringify(join(dataDir, "draft"))}, ${JSON.stringify(join(dataDir, "ready.json"))});
-      rmSync(${JSON.stringify(join(dataDir, "ready.json"))}, { force: true });
-    }`;
-  const earlier = new Worker(script, { eval: true });
-  try {
-    // This service exits, so that it does not remove the file.
-    await expect(startService(dataDir, ["--warm", "many"], bareEnv())).rejects.toThrow("--warm");
-  } finally {
-    await earlier.terminate();
-  }
 });
 
 it("explains how to install the service if it is missing", async () => {
@@ -214,73 +190,8 @@ describe.skipIf(missing)(`a service that runs${missing === undefined ? "" : ` (s
     expect(existsSync(path)).toBe(false);
   });
 
-  it("rejects a second service with the same data folder or port", async () => {
-    const service = await begin();
-    expect(await serve(["--data-dir", dataDir])).toMatchObject({
-      status: 12,
-      stderr: expect.stringMatching(
-        new RegExp(`in use by the Shoal server with process id ${String(service.pid)}\\.\n {2}.*--data-dir`),
-      ) as unknown,
-    });
-    await service.stop();
-    const other = createServer().listen(0, "127.0.0.1");
-    await once(other, "listening");
-    const { port } = other.address() as AddressInfo;
-    expect(await serve(["--data-dir", dataDir, "--port", String(port)])).toMatchObject({
-      status: 12,
-      stderr: expect.stringMatching(
-        new RegExp(
-          `^error: Port ${String(port)} of 127\\.0\\.0\\.1 is in use by another program\\.\n {2}.*--port 0\\.\n$`,
-        ),
-      ) as unknown,
-    });
-    other.close();
-  });
-
   it.skipIf(process.platform === "win32").each(["SIGTERM", "SIGINT"] as const)("exits with 0 on %s", async (signal) => {
     const service = await begin();
     expect(await service.stop(signal)).toBe(0);
-  });
-
-  it.skipIf(process.platform === "win32")("exits at once on a second signal", async () => {
-    const readyFile = join(folder, "second.json");
-    const run = start([
-      "serve",
-      "--port",
-      "0",
-      "--data-dir",
-      dataDir,
-      "--ready-file",
-      readyFile,
-      ...flags,
-      "--drain-seconds",
-      "600",
-    ]);
-    await expect.poll(() => existsSync(readyFile), { timeout: 30_000 }).toBe(true);
-    const { base_url, api_key } = JSON.parse(readFileSync(readyFile, "utf8")) as { base_url: string; api_key: string };
-    const env = { SHOAL_BASE_URL: base_url, SHOAL_API_KEY: api_key };
-    // An endless request delays the shutdown.
-    const { stdout } = await shoal(["browsers", "create", "-o", "json"], { env });
-    const { session_id } = JSON.parse(stdout) as { session_id: string };
-    const writing = start(["browsers", "fs", "write-file", session_id, "/home/shoal/slow"], env);
-    writing.stdin.write("some");
-    // The request is in progress when its first bytes are in the session's folder.
-    await expect
-      .poll(
-        () =>
-          readdirSync(join(dataDir, "sessions"), { recursive: true }).some((name) =>
-            /\.shoal-[a-z0-9]+\.part$/.test(String(name)),
-          ),
-        {
-          timeout: 30_000,
-        },
-      )
-      .toBe(true);
-    run.kill("SIGTERM");
-    await expect.poll(() => run.stderr(), { timeout: 30_000 }).toContain("the service stops");
-    run.kill("SIGTERM");
-    expect((await run.outcome).status).toBe(143);
-    writing.kill("SIGKILL");
-    await writing.outcome;
   });
 });

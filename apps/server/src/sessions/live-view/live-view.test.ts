@@ -102,7 +102,7 @@ describe("the page", () => {
     };
     // Create both sockets before the short-lived URL expires.
     const first = await opened(usual);
-    const text = `${id}.${tokenOf(usual).split(".")[1] ?? ""}.c${Math.ceil(Date.now() / 1000 + 12).toString(36)}`;
+    const text = `${id}.${tokenOf(usual).split(".")[1] ?? ""}.c${Math.ceil(Date.now() / 1000 + 7).toString(36)}`;
     const url = `${server.baseUrl}/browser/live/${text}.${createSecrets(secretKey).sign("live view", text)}`;
     const socket = await opened(url);
     await new Promise((resolve) => {

@@ -48,7 +48,7 @@ describe("normalisePath", () => {
           expect(normalisePath(path, "query.path")).toBe(path);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     );
   });
 
@@ -124,7 +124,7 @@ describe("paths below a directory", () => {
         }
         await rm(directory, { recursive: true });
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

@@ -102,17 +102,18 @@ describeChromium("Playwright code", (chromium) => {
 
   it("is stopped at its timeout, and the next call works in the same browser", async () => {
     await execute("await page.setContent('<title>still here</title>')");
-    const started = Date.now();
     // Long enough for the process to start and to reach the browser.
-    const stopped = await execute("console.log('begun'); while (true);", { timeout_sec: 5 });
-    expect(stopped).toEqual({
+    const [busy, waiting] = await Promise.all([
+      execute("console.log('begun'); while (true);", { timeout_sec: 5 }),
+      execute("await new Promise(() => {})", { timeout_sec: 5 }),
+    ]);
+    expect(busy).toEqual({
       success: false,
       error: "The code did not end within 5 s (timeout_sec) and was stopped.",
       stdout: "begun\n",
       stderr: "",
     });
-    expect(Date.now() - started).toBeLessThan(40_000);
-    expect((await execute("await new Promise(() => {})", { timeout_sec: 5 })).error).toMatch(/timeout_sec/);
+    expect(waiting.error).toMatch(/timeout_sec/);
     expect(await execute("return page.title()")).toMatchObject({ success: true, result: "still here" });
     expect(instance.events.filter(({ type }) => type === "browser_restarted")).toEqual([]);
   });

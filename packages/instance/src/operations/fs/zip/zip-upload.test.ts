@@ -296,7 +296,7 @@ it("never unpacks outside the directory, for any names and links", { timeout: 60
           expect(isWithin(fs.host(destination), join(leads.existing, ...leads.missing))).toBe(true);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 80 },
   );
   expect(unpacked).toBeGreaterThan(10);
   expect(fs.faults).toEqual([]);

@@ -66,19 +66,25 @@ function callOf(spec: CommandSpec) {
   };
 }
 
-describe.each(table.map((spec) => [spec.words.join(" "), spec] as const))("shoal %s", (_name, spec) => {
-  const formats =
-    spec.result === "bytes" ||
-    ["browsers.fs.writeFile", "browsers.fs.upload", "browsers.fs.uploadZip", "browsers.loadExtensions"].includes(
-      spec.operationId,
-    )
-      ? [[]]
-      : [["-o", "json"], []];
+/** The output formats of this run: the first one in `npm test`, the others in the slow suite (see CONTRIBUTING.md). */
+function formatsOf({ operationId, result }: CommandSpec): readonly string[][] {
+  const hasJson =
+    result !== "bytes" &&
+    !["browsers.fs.writeFile", "browsers.fs.upload", "browsers.fs.uploadZip", "browsers.loadExtensions"].includes(
+      operationId,
+    );
+  const formats = hasJson ? [["-o", "json"], []] : [[]];
+  const { SHOAL_TEST_VARIANTS: variants = "first" } = process.env;
+  if (variants === "all") return formats;
+  return variants === "first" ? formats.slice(0, 1) : formats.slice(1);
+}
 
+const tried = table.filter((spec) => formatsOf(spec).length > 0);
+describe.each(tried.map((spec) => [spec.words.join(" "), spec] as const))("shoal %s", (_name, spec) => {
   it("sends its values and prints the result", { concurrent: true }, async () => {
     const { args, params, query, body } = callOf(spec);
     const flags = spec.entry.confirm === undefined ? [] : ["--yes"];
-    for (const format of formats) {
+    for (const format of formatsOf(spec)) {
       const { status, stdout, stderr } = await run(...args, ...flags, ...format);
       expect({ status, stderr: status === 0 ? "" : stderr }).toEqual({ status: 0, stderr: "" });
       const call = service.calls.find(
