@@ -80,6 +80,9 @@ function invocationRulesOf(config: () => Config): InvocationRules {
       get idleMs() {
         return config().warm_app_seconds * 1000;
       },
+      get freeBytes() {
+        return config().warm_app_free_mb * 2 ** 20;
+      },
     },
   };
 }

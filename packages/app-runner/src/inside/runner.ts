@@ -2,6 +2,7 @@ import { bundleName } from "../protocol/bundle-name.ts";
 import { Channel, flushOutput, forwardPorts, printError } from "../protocol/channel.ts";
 import { maxFrameBytes } from "../protocol/frames.ts";
 import { Invoke, Serve } from "../protocol/messages.ts";
+import { CompileCache } from "./node/compile-cache.ts";
 import { type ActionEnd, messageOf, Registries } from "./node/registries.ts";
 import { runPython } from "./python.ts";
 import { existsSync } from "node:fs";
@@ -22,13 +23,19 @@ async function main(): Promise<void> {
     await runPython(channel, serve, serve.python);
     return;
   }
+  const cache =
+    serve.compile_cache === undefined
+      ? undefined
+      : new CompileCache(serve.compile_cache === "record" ? undefined : serve.compile_cache);
   const registries = new Registries();
   registries.watch();
   // Errors name the lines of the sources.
   setSourceMapsSupport(true, { nodeModules: false, generatedCode: false });
   try {
     await import(pathToFileURL(bundleOf(serve)).href);
-    channel.send({ type: "ready", apps: await registries.describe() });
+    const apps = await registries.describe();
+    await cache?.send(channel);
+    channel.send({ type: "ready", apps });
   } catch (error) {
     printError(error);
     await flushOutput();

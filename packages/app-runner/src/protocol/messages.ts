@@ -13,6 +13,8 @@ export const Serve = z.object({
   bundle: z.optional(z.string()),
   /** Of the app. Never of the process that makes the box: `LD_PRELOAD` would run on the host. */
   env: z.record(z.string(), z.string()),
+  /** For Node: the folder of compiled code, or `"record"` to receive it before `ready`. */
+  compile_cache: z.optional(z.string()),
   /** For Python: the interpreter and the folders of its modules. */
   python: z.optional(z.object({ program: z.string(), paths: z.array(z.string()) })),
 });
@@ -102,11 +104,14 @@ export const Described = z
   .check(z.maxLength(100));
 export type Described = z.infer<typeof Described>;
 
+const compiledName = z.string().check(z.regex(/^\w[\w.-]{0,100}$/));
 const reason = z.string().check(z.maxLength(8_192));
 
 /** Messages of the programs. They come from a box: check every one. */
 export const FromBox = z.discriminatedUnion("type", [
   z.object({ type: z.literal("ready"), apps: Described }),
+  /** Compiled code of the app. The following `bytes` frames are this file. */
+  z.object({ type: z.literal("compiled"), name: compiledName }),
   z.object({ type: z.literal("failed"), reason }),
   /** A `value` frame with the output precedes it if `has_output`. */
   z.object({

@@ -13,6 +13,8 @@ export interface BuilderParts extends BuildParts {
   readonly logs: AppLogs;
   /** Builds at the same time. */
   readonly concurrency: number;
+  /** Called when a deployment that was built here runs. */
+  readonly onRunning: (deploymentId: string) => void;
   readonly log: Log;
 }
 
@@ -106,7 +108,7 @@ export class Builder {
 
   /** Never rejects. */
   async #run(claimed: ClaimedBuild, signal: AbortSignal): Promise<void> {
-    const { log, logs, runtime } = this.#parts;
+    const { log, logs, onRunning, runtime } = this.#parts;
     const writer = logs.writer({ deployment_id: claimed.id });
     const build = new Build(this.#parts, { claimed, writer, signal });
     try {
@@ -115,7 +117,9 @@ export class Builder {
       if (claimed.attempts > 1) build.say("The server stopped during the build. It begins again.");
       const built = await build.run();
       await writer.end();
-      if ((await this.#publish(claimed, built)) === false) await runtime.remove(built.artifact);
+      const runs = await this.#publish(claimed, built);
+      if (runs === true) onRunning(claimed.id);
+      else if (runs === false) await runtime.remove(built.artifact);
     } catch (error) {
       await writer.end();
       await this.#settle(() => this.#close(claimed, { error, signal })).catch((cause: unknown) => {

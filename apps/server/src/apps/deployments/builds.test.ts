@@ -187,6 +187,7 @@ it("sweeps builds that nothing needs, and old rows of deleted deployments with t
     blobs: createFileBlobs(join(server.dataDir, "blobs", "deployments")),
     logs: createAppLogs({ database, log: pino({ level: "silent" }) }),
     runtime,
+    onRunning: () => undefined,
     unknownFields: "ignore",
     logRetentionDays: () => 14,
   });

@@ -21,6 +21,8 @@ export interface DeploymentsParts {
   readonly blobs: Blobs;
   readonly logs: AppLogs;
   readonly runtime: Pick<AppRuntime, "has" | "remove">;
+  /** Called when a deployment runs again. */
+  readonly onRunning: (deploymentId: string) => void;
   readonly unknownFields: UnknownFields;
   /** Days after which log lines are deleted. */
   readonly logRetentionDays: () => number;
@@ -78,12 +80,14 @@ export class Deployments {
 
   /** @throws {ServiceError} 404, 409. */
   async rollback(projectId: string, id: string): Promise<Deployment> {
-    const { blobs, runtime, store } = this.#parts;
+    const { blobs, onRunning, runtime, store } = this.#parts;
     await store.existing(projectId, id);
     const artifact = await store.artifactOf(id);
     if (artifact !== null && !(await runtime.has(artifact)))
       throw ServiceError.of(deploymentBuildMissing(id, blobs.place));
-    return toDeployment(await rollBack(this.#parts.database.query, projectId, id));
+    const deployment = toDeployment(await rollBack(this.#parts.database.query, projectId, id));
+    onRunning(id);
+    return deployment;
   }
 
   /** @throws {ServiceError} 400, 404. */

@@ -108,6 +108,11 @@ export class Invocations {
     }
   }
 
+  /** Prepares a program for the first invocation of a deployment that runs. */
+  prepare(deploymentId: string): void {
+    this.#programs.refill(deploymentId);
+  }
+
   async list(projectId: string, filter: z.output<typeof ListInvocations>): Promise<Page<Invocation>> {
     return toPage(await this.store.list(projectId, filter), filter, (row) => toInvocation(row));
   }

@@ -8,6 +8,8 @@ export interface WarmRules {
   readonly max: number;
   /** Milliseconds that a program waits. */
   readonly idleMs: number;
+  /** With less available memory, programs end unused. */
+  readonly freeBytes: number;
 }
 
 export interface WarmProgramsParts {
@@ -16,6 +18,8 @@ export interface WarmProgramsParts {
   readonly keys: Pick<DeploymentKeys, "secretOf">;
   readonly rules: WarmRules;
   readonly log: Log;
+  /** Bytes of memory that programs can use. Default: of this machine or control group. */
+  readonly availableBytes?: () => number;
 }
 
 interface WarmProgram {
@@ -27,6 +31,7 @@ interface WarmProgram {
 
 /** The start of the next program must not slow down the action that has just begun. */
 const refillAfterMs = 200;
+const checkMemoryMs = 5_000;
 const maxBufferedLines = 1000;
 const maxBufferedCharacters = 256 * 1024;
 
@@ -37,10 +42,15 @@ export class WarmPrograms {
   readonly #waiting = new Map<string, WarmProgram>();
   readonly #refills = new Map<string, NodeJS.Timeout>();
   readonly #stopping = new Set<Promise<void>>();
+  readonly #memoryTimer: NodeJS.Timeout;
+  #freeing: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(parts: WarmProgramsParts) {
     this.#parts = parts;
+    this.#memoryTimer = setInterval(() => {
+      void this.freeMemory();
+    }, checkMemoryMs);
   }
 
   /** Returns a program for one invocation; the caller stops it. @throws {AppStartError} */
@@ -71,6 +81,15 @@ export class WarmPrograms {
     return [...this.#waiting.keys()];
   }
 
+  /** Ends waiting programs, least recently used first, until enough memory is available. @returns whether it is. */
+  async freeMemory(): Promise<boolean> {
+    this.#freeing ??= this.#freeMemory().finally(() => {
+      this.#freeing = undefined;
+    });
+    await this.#freeing;
+    return this.#hasMemory();
+  }
+
   drop(deploymentId: string): void {
     const waiting = this.#remove(deploymentId);
     if (waiting === undefined) return;
@@ -82,6 +101,7 @@ export class WarmPrograms {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearInterval(this.#memoryTimer);
     for (const timer of this.#refills.values()) clearTimeout(timer);
     this.#refills.clear();
     for (const id of this.deployments()) this.drop(id);
@@ -90,7 +110,8 @@ export class WarmPrograms {
 
   async #warm(deploymentId: string): Promise<void> {
     const { apps, rules } = this.#parts;
-    if (!(await apps.isRunning(deploymentId)) || this.#isClosed || this.#waiting.has(deploymentId)) return;
+    const isWanted = (await apps.isRunning(deploymentId)) && (await this.freeMemory());
+    if (!isWanted || this.#isClosed || this.#waiting.has(deploymentId)) return;
     for (const oldest of this.deployments().slice(0, Math.max(0, this.#waiting.size + 1 - rules.max)))
       this.drop(oldest);
     const output = new BufferedOutput();
@@ -110,6 +131,19 @@ export class WarmPrograms {
       .then(() => {
         if (this.#waiting.get(deploymentId) === warm) this.drop(deploymentId);
       });
+  }
+
+  #hasMemory(): boolean {
+    const { availableBytes = () => process.availableMemory(), rules } = this.#parts;
+    return availableBytes() >= rules.freeBytes;
+  }
+
+  async #freeMemory(): Promise<void> {
+    for (const oldest of this.deployments()) {
+      if (this.#hasMemory()) return;
+      this.drop(oldest);
+      await Promise.allSettled(this.#stopping);
+    }
   }
 
   async #start(deploymentId: string, output: AppOutput, signal: AbortSignal): Promise<AppProgram> {

@@ -1,17 +1,17 @@
 import { KeyedMutex } from "@shoal/primitives";
 import { createWriteStream } from "node:fs";
-import { chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { chmod, lstat, mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { Blobs } from "../../storage/blobs/blobs.ts";
 import { AppStartError } from "./app-runtime.ts";
 import type { BoxTasks } from "./box-tasks.ts";
+import { freshPrefix } from "./compiled-code.ts";
 import { layout } from "./box-layout.ts";
 
 /** Unpacked artifacts that no program uses. */
 const keptFolders = 32;
 const limits = { bytes: 4 * 2 ** 30, files: 300_000 } as const;
-const freshPrefix = ".new-";
 
 export interface UsedFolder {
   readonly path: string;
@@ -19,54 +19,112 @@ export interface UsedFolder {
   release(): void;
 }
 
+interface Kept {
+  uses: number;
+  /** On disk; 0 until it is measured. */
+  bytes: number;
+}
+
+export interface ArtifactFoldersOptions {
+  /** Of this server alone. */
+  readonly folder: string;
+  readonly tasks: BoxTasks;
+  /** Unused artifacts above it are removed, least recently used first. */
+  readonly maxBytes: number;
+}
+
 /** Unpacks artifacts once per server, in boxes, because their content is untrusted. */
 export class ArtifactFolders {
   readonly #folder: string;
   readonly #tasks: BoxTasks;
+  readonly #maxBytes: number;
   readonly #turns = new KeyedMutex();
-  /** Programs by artifact, least recently used first. */
-  readonly #uses = new Map<string, number>();
+  /** By artifact, least recently used first. */
+  readonly #kept = new Map<string, Kept>();
+  #evicting: Promise<void> = Promise.resolve();
 
-  private constructor(folder: string, tasks: BoxTasks) {
+  private constructor({ folder, maxBytes, tasks }: ArtifactFoldersOptions) {
     this.#folder = folder;
     this.#tasks = tasks;
+    this.#maxBytes = maxBytes;
   }
 
-  /** @param folder - of this server alone. */
-  static async open(folder: string, tasks: BoxTasks): Promise<ArtifactFolders> {
+  static async open(options: ArtifactFoldersOptions): Promise<ArtifactFolders> {
+    const { folder } = options;
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const opened = new ArtifactFolders(folder, tasks);
+    const opened = new ArtifactFolders(options);
+    const found: { readonly name: string; readonly usedMs: number }[] = [];
     for (const name of await readdir(folder)) {
       if (name.startsWith(freshPrefix)) await rm(join(folder, name), { recursive: true, force: true });
-      else opened.#uses.set(name, 0);
+      else found.push({ name, usedMs: (await stat(join(folder, name))).mtimeMs });
     }
+    for (const { name } of found.toSorted((a, b) => a.usedMs - b.usedMs)) opened.#kept.set(name, { uses: 0, bytes: 0 });
+    opened.#tidy([...opened.#kept.keys()]);
     return opened;
   }
 
-  /** @throws when the artifact does not exist, or cannot be unpacked. */
+  /** @throws {AppStartError} when this server cannot read the artifact; other errors when it cannot be unpacked. */
   async use(artifact: string, blobs: Blobs, signal: AbortSignal): Promise<UsedFolder> {
     const path = join(this.#folder, artifact);
-    await this.#turns.run(artifact, async () => {
-      if (!this.#uses.has(artifact)) await this.#unpack(artifact, { blobs, path, signal });
-      const uses = this.#uses.get(artifact) ?? 0;
-      this.#uses.delete(artifact);
-      this.#uses.set(artifact, uses + 1);
+    const isNew = await this.#turns.run(artifact, async () => {
+      const known = this.#kept.get(artifact);
+      if (known === undefined) await this.#unpack(artifact, { blobs, path, signal });
+      this.#kept.delete(artifact);
+      this.#kept.set(artifact, { bytes: known?.bytes ?? 0, uses: (known?.uses ?? 0) + 1 });
+      const now = new Date();
+      await utimes(path, now, now);
+      return known === undefined;
     });
-    void this.#evict();
+    this.#tidy(isNew ? [artifact] : []);
     return {
       path,
       release: () => {
-        this.#uses.set(artifact, (this.#uses.get(artifact) ?? 1) - 1);
+        const kept = this.#kept.get(artifact);
+        if (kept !== undefined) kept.uses -= 1;
+        this.#tidy([]);
       },
     };
   }
 
   async remove(artifact: string): Promise<void> {
     await this.#turns.run(artifact, async () => {
-      if ((this.#uses.get(artifact) ?? 0) > 0) return;
-      this.#uses.delete(artifact);
+      if ((this.#kept.get(artifact)?.uses ?? 0) > 0) return;
+      this.#kept.delete(artifact);
       await rm(join(this.#folder, artifact), { recursive: true, force: true });
     });
+  }
+
+  /** Resolves when removals have ended. */
+  async close(): Promise<void> {
+    await this.#evicting;
+  }
+
+  /** Measures new folders, then removes unused ones above the limits. */
+  #tidy(unmeasured: readonly string[]): void {
+    this.#evicting = this.#evicting
+      .then(async () => {
+        for (const artifact of unmeasured) {
+          const bytes = await bytesOf(join(this.#folder, artifact));
+          const kept = this.#kept.get(artifact);
+          if (kept !== undefined) kept.bytes = bytes;
+        }
+        await this.#evict();
+      })
+      // Another attempt follows the next use.
+      .catch(() => undefined);
+  }
+
+  async #evict(): Promise<void> {
+    const unused = [...this.#kept].filter(([, { uses }]) => uses === 0);
+    let surplus = unused.length - keptFolders;
+    let bytes = [...this.#kept.values()].reduce((sum, each) => sum + each.bytes, 0);
+    for (const [artifact, kept] of unused) {
+      if (surplus <= 0 && bytes <= this.#maxBytes) return;
+      await this.remove(artifact);
+      if (this.#kept.has(artifact)) continue;
+      surplus -= 1;
+      bytes -= kept.bytes;
+    }
   }
 
   async #unpack(
@@ -89,13 +147,14 @@ export class ArtifactFolders {
     } finally {
       await rm(archive, { force: true });
     }
-    this.#uses.set(artifact, 0);
   }
+}
 
-  async #evict(): Promise<void> {
-    const unused = [...this.#uses].filter(([, uses]) => uses === 0).map(([artifact]) => artifact);
-    for (const artifact of unused.slice(0, Math.max(0, unused.length - keptFolders))) await this.remove(artifact);
-  }
+async function bytesOf(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))
+    if (entry.isFile()) bytes += (await lstat(join(entry.parentPath, entry.name))).blocks * 512;
+  return bytes;
 }
 
 /** Creates the folder `to`. */

@@ -151,7 +151,7 @@ it("fails a build with the reason for its author", async () => {
 it("refuses an unknown artifact, and aborts with the signal", async () => {
   const { runtime, on } = await openRuntime();
   const app = { deployment_id: "d", project: "p", artifact: "unknown", language: "node", entrypoint: "a.ts" } as const;
-  await expect(runtime.start({ ...app, env: {}, api_key: "k" }, on, signal)).rejects.toThrow("deploy it again");
+  await expect(runtime.start({ ...app, env: {}, api_key: "k" }, on, signal)).rejects.toThrow("deploy the app again");
   const reason = new Error("cancelled");
   const source = await sourceOf(
     { "package.json": manifest, "main.ts": "await new Promise(() => setInterval(() => {}, 1000))" },

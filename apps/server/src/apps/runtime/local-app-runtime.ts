@@ -19,6 +19,7 @@ import { ArtifactFolders, type UsedFolder } from "./artifact-folders.ts";
 import { layout, proxyVariables } from "./box-layout.ts";
 import { BoxTasks } from "./box-tasks.ts";
 import { BuildTools } from "./build-tools.ts";
+import { CompiledCode } from "./compiled-code.ts";
 import { DependencyCache } from "./dependency-cache.ts";
 import { Registry, type RegistrySettings } from "./registry.ts";
 import { RunningApp } from "./running-app.ts";
@@ -32,6 +33,8 @@ export interface LocalAppRuntimeOptions {
   /** Packages whose install scripts may run. */
   readonly allowScripts: readonly string[];
   readonly build: BuildLimits;
+  /** Room for unpacked artifacts that no program uses. */
+  readonly foldersBytes: number;
   readonly app: { readonly memoryBytes: number; readonly diskBytes: number };
   /** Receives connections of apps to the API. */
   readonly onApiConnection: (socket: Socket, app: RunnableApp) => void;
@@ -80,7 +83,11 @@ export class LocalAppRuntime implements AppRuntime {
       allowScripts: options.allowScripts,
       esbuild,
     });
-    const folders = await ArtifactFolders.open(join(folder, "artifacts"), tasks);
+    const folders = await ArtifactFolders.open({
+      folder: join(folder, "artifacts"),
+      tasks,
+      maxBytes: options.foldersBytes,
+    });
     return new LocalAppRuntime(options, { builder, folders, programs });
   }
 
@@ -112,6 +119,7 @@ export class LocalAppRuntime implements AppRuntime {
   async close(): Promise<void> {
     this.#closing.abort(new Error("The service is shutting down."));
     await Promise.all([...this.#builds, ...[...this.#programs].map((program) => program.stop())]);
+    await this.#parts.folders.close();
   }
 
   async #build(source: BuildSource, on: AppOutput, signal: AbortSignal): Promise<BuiltApp> {
@@ -155,6 +163,7 @@ export class LocalAppRuntime implements AppRuntime {
   ): Promise<{ readonly program: AppProgram; readonly apps: Described }> {
     const stop = AbortSignal.any([signal, this.#closing.signal]);
     const folder = await this.#parts.folders.use(app.artifact, this.#options.blobs, stop);
+    const compiled = app.language === "node" ? await CompiledCode.of(folder.path) : undefined;
     let running: RunningApp | undefined;
     const late = AbortSignal.timeout(startMs);
     const end = (): void => void running?.stop();
@@ -162,8 +171,8 @@ export class LocalAppRuntime implements AppRuntime {
     ending.addEventListener("abort", end, { once: true });
     try {
       let serve: Serve | undefined;
-      const options = this.#programOptions(app, folder, (made) => {
-        serve = made;
+      const options = this.#programOptions(app, folder, (made, place) => {
+        serve = compiled === undefined ? made : { ...made, compile_cache: compiled.cacheIn(place) };
       });
       const box = await this.#options.placement.startProgram(options, ending).catch((error: unknown) => {
         folder.release();
@@ -175,11 +184,13 @@ export class LocalAppRuntime implements AppRuntime {
       });
       running = program;
       this.#programs.add(program);
-      const apps = await program.begin(serve ?? {});
+      const apps = await program.begin(serve ?? {}, compiled);
+      await compiled?.keep();
       stop.throwIfAborted();
       return { program, apps };
     } catch (error) {
       await running?.stop();
+      await compiled?.discard();
       stop.throwIfAborted();
       if (late.aborted)
         throw new AppStartError(
@@ -192,7 +203,11 @@ export class LocalAppRuntime implements AppRuntime {
     }
   }
 
-  #programOptions(app: RunnableApp, folder: UsedFolder, onServe: (serve: Serve) => void): ProgramOptions {
+  #programOptions(
+    app: RunnableApp,
+    folder: UsedFolder,
+    onServe: (serve: Serve, place: ProgramPlace) => void,
+  ): ProgramOptions {
     const root = app.language === "node" ? layout.node : layout.python;
     return {
       project: app.project,
@@ -211,7 +226,7 @@ export class LocalAppRuntime implements AppRuntime {
         this.#options.onApiConnection(socket, app);
       },
       command: (place) => {
-        onServe(serveOf(app, place, place.pathOf(root)));
+        onServe(serveOf(app, place, place.pathOf(root)), place);
         return {
           args: [place.pathOf(`${layout.programs}/runner.cjs`), String(place.channel)],
           // Nothing of the app: these variables are also those of the programs that make the box.

@@ -1,9 +1,10 @@
-import { type Described, maxFrameBytes } from "@shoal/app-runner";
+import { type Described, type FromBox, maxFrameBytes } from "@shoal/app-runner";
 import type { ProgramBox, ProgramExit } from "@shoal/placement";
 import { messageOf } from "@shoal/primitives";
 import pTimeout from "p-timeout";
 import { type AppCall, type AppOutput, type AppProgram, type AppResult, AppStartError } from "./app-runtime.ts";
 import { BoxChannel, ChannelFailure, readMessage } from "./box-channel.ts";
+import type { CompiledCode } from "./compiled-code.ts";
 import { followLines } from "./lines.ts";
 
 /** Milliseconds from the result to the end of the program: its last lines may be slow. */
@@ -36,10 +37,13 @@ export class RunningApp implements AppProgram {
     this.ended = box.ended.then(onEnd);
   }
 
-  /** @throws {AppStartError}; the caller then stops the program. */
-  async begin(serve: object): Promise<Described> {
+  /**
+   * @param compiled - receives compiled code, if `serve` requests it.
+   * @throws {AppStartError}; the caller then stops the program.
+   */
+  async begin(serve: object, compiled?: CompiledCode): Promise<Described> {
     this.#channel.send(serve);
-    const first = await this.#channel.message().catch((error: unknown) => {
+    const first = await this.#first(compiled).catch((error: unknown) => {
       throw new AppStartError(messageOf(error));
     });
     if (first?.type === "ready") return first.apps;
@@ -63,6 +67,20 @@ export class RunningApp implements AppProgram {
   async stop(): Promise<void> {
     await this.#box.stop();
     await Promise.all([this.#lines, this.ended]);
+  }
+
+  /** @returns the first message after compiled code; `undefined` at the end. */
+  async #first(compiled: CompiledCode | undefined): Promise<FromBox | undefined> {
+    for (;;) {
+      const frame = await this.#channel.next();
+      if (frame === undefined) return undefined;
+      if (frame.kind === "bytes" && compiled !== undefined) await compiled.write(frame.content);
+      else {
+        const message = readMessage(frame);
+        if (message.type !== "compiled" || compiled === undefined) return message;
+        await compiled.begin(message.name);
+      }
+    }
   }
 
   async #result(): Promise<AppResult> {

@@ -25,6 +25,13 @@ export const apps = {
       "Room in MiB for the temporary files of a running app. They are in memory and count towards app_memory_mb.",
     fallback: 512,
   }),
+  app_folders_mb: setting({
+    kind: "integer",
+    schema: integer(0, 67_108_864),
+    summary:
+      "Disk space in MiB for unpacked builds of apps. Above it, builds without a running program are removed, least recently used first.",
+    fallback: 8192,
+  }),
   build_memory_mb: setting({
     kind: "integer",
     schema: integer(256, 1_048_576),

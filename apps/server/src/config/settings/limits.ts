@@ -61,7 +61,7 @@ export const limits = {
   warm_apps: setting({
     kind: "integer",
     schema: integer(0, 1000),
-    summary: "Programs of recently invoked apps that this server keeps ready for the next invocation.",
+    summary: "Programs of recently deployed or invoked apps that this server keeps ready for the next invocation.",
     fallback: 4,
   }),
   warm_app_seconds: setting({
@@ -69,6 +69,13 @@ export const limits = {
     schema: integer(1, 86_400),
     summary: "Seconds after which a ready program of an app ends unused.",
     fallback: 300,
+  }),
+  warm_app_free_mb: setting({
+    kind: "integer",
+    schema: integer(0, 16_777_216),
+    summary:
+      "Ready programs of apps end, least recently used first, while less memory is available on this machine, in MiB. 0 = never.",
+    fallback: 512,
   }),
   max_builds: setting({
     kind: "integer",

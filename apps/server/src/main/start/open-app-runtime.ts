@@ -39,6 +39,7 @@ export function openAppRuntime(
         diskBytes: config.build_disk_mb * mib,
         timeoutMs: config.build_timeout_seconds * 1000,
       },
+      foldersBytes: config.app_folders_mb * mib,
       app: { memoryBytes: config.app_memory_mb * mib, diskBytes: config.app_disk_mb * mib },
       onApiConnection: (socket, app) => {
         boxes.accept(socket, app.deployment_id);

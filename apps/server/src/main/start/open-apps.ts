@@ -64,7 +64,19 @@ export async function openApps(
   const schedules = new Schedules(database, () => rules.inForce.min_schedule_seconds);
   const timer = new ScheduleTimer(database, log);
   started.cleanup.add("schedules of apps", () => timer.close());
-  return { appLogs, invocations, schedules, ...openDeployments(started, { ...parts, logs: appLogs, store }) };
+  return {
+    appLogs,
+    invocations,
+    schedules,
+    ...openDeployments(started, {
+      ...parts,
+      logs: appLogs,
+      store,
+      onRunning: (id) => {
+        invocations.prepare(id);
+      },
+    }),
+  };
 }
 
 /** Starts to build what waits. The server must be registered. */
@@ -77,9 +89,10 @@ function openDeployments(
     readonly logs: AppLogs;
     readonly runtime: Pick<AppRuntime, "build" | "has" | "remove">;
     readonly store: DeploymentStore;
+    readonly onRunning: (deploymentId: string) => void;
   },
 ): Pick<AppsParts, "builder" | "deployments"> {
-  const { database, logs, rules, runtime, store } = parts;
+  const { database, logs, onRunning, rules, runtime, store } = parts;
   const folder = join(dataDir.path, "builds");
   // A killed server left them.
   rmSync(folder, { recursive: true, force: true });
@@ -92,6 +105,7 @@ function openDeployments(
     blobs,
     logs,
     runtime,
+    onRunning,
     unknownFields: config.unknown_fields,
     logRetentionDays: () => rules.inForce.app_log_retention_days,
   });
@@ -106,6 +120,7 @@ function openDeployments(
       createOutboundRule({ allowPrivateHosts: config.allow_private_hosts }),
     ),
     runtime,
+    onRunning,
     folder,
     logs,
     concurrency: config.max_builds,

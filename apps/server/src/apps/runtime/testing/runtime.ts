@@ -57,6 +57,7 @@ export async function openRuntime({
     },
     allowScripts: [],
     build: { memoryBytes: 2 ** 30, diskBytes: 2 ** 30, timeoutMs: 120_000 },
+    foldersBytes: 2 ** 30,
     app: { memoryBytes: 512 * 2 ** 20, diskBytes: 64 * 2 ** 20 },
     onApiConnection: (socket) => server.emit("connection", socket),
     ...options,
