@@ -2,4 +2,5 @@ export { errorOf } from "./error-of.ts";
 export { createId, isId } from "./ids.ts";
 export { KeyedMutex } from "./keyed-mutex.ts";
 export { messageOf } from "./message-of.ts";
+export { parseMoment } from "./parse-moment.ts";
 export { siteDomain } from "./site-domain.ts";

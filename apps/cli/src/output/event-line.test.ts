@@ -13,6 +13,8 @@ it.each([
   [{ type: "CREATE", path: "/a", is_dir: true }, "CREATE  /a/\n"],
   [{ type: "RENAME", path: "/a", dest_path: "/b", is_dir: false }, "RENAME  /a -> /b\n"],
   [{ event: "log", message: "started\n", timestamp }, `${timestamp}  started\n`],
+  [{ event: "log", message: "installing", source: "build", timestamp }, `${timestamp}  build   installing\n`],
+  [{ event: "log", message: "failed", source: "stderr", timestamp }, `${timestamp}  stderr  failed\n`],
   [{ stream: "stdout", data_b64: "aGkK" }, "hi\n"],
   [{ stream: "stdout", data_b64: "G1szMW0=" }, "\\x1b[31m"],
   [{ event: "exit", exit_code: 3 }, "Exited with status 3.\n"],

@@ -41,10 +41,13 @@ function outputText({ data_b64, exit_code, event }: Fields): string | undefined 
   return event === "exit" ? `Exited with status ${cell(exit_code)}.\n` : undefined;
 }
 
-function logLine(terminal: Terminal, { timestamp, message }: Fields): string | undefined {
+/** `2026-01-01T00:00:00.000Z  stdout  started`. Lines of files have no source. */
+function logLine(terminal: Terminal, { timestamp, message, source }: Fields): string | undefined {
   if (typeof message !== "string") return undefined;
-  const when = textOf(timestamp);
-  return `${when === undefined ? "" : `${styled(terminal, "dim", printable(when))}  `}${printableLines(message.replace(/\n$/, ""))}\n`;
+  const head = [textOf(timestamp), textOf(source)?.padEnd(6)].flatMap((text) =>
+    text === undefined ? [] : `${styled(terminal, "dim", printable(text))}  `,
+  );
+  return `${head.join("")}${printableLines(message.replace(/\n$/, ""))}\n`;
 }
 
 /** Of a deployment, an invocation or a connection. */

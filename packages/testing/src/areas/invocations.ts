@@ -10,6 +10,7 @@ import { EventLog } from "../files/event-log.ts";
 import type { Access } from "../state/access.ts";
 import type { InvocationRow } from "../state/apps.ts";
 import { holds, pageOf } from "../state/listing.ts";
+import { linesSince, sinceMs } from "../state/since.ts";
 import type { SessionRow, Store } from "../state/store.ts";
 import { toBrowser } from "./browser-answer.ts";
 import { endSession } from "./browsers.ts";
@@ -185,10 +186,12 @@ export function invocationHandlers(store: Store): Handlers<OperationsOf<"invocat
       return toCreated(row);
     },
     listInvocations: ({ query, context }) => {
-      const { action_name, app_name, deployment_id, limit, offset, query: part, status, version } = query;
+      const { action_name, app_name, deployment_id, limit, offset, query: part, since, status, version } = query;
+      const from = sinceMs(since) ?? 0;
       const found = store.invocations.filter(
-        ({ asked, deployment, id, projectId, status: present }) =>
+        ({ asked, deployment, id, projectId, startedAt, status: present }) =>
           projectId === context.projectId &&
+          Date.parse(startedAt) >= from &&
           (app_name === undefined || asked.app_name === app_name) &&
           (action_name === undefined || asked.action_name === action_name) &&
           (version === undefined || asked.version === version) &&
@@ -211,8 +214,10 @@ export function invocationHandlers(store: Store): Handlers<OperationsOf<"invocat
       );
       return toInvocation(row);
     },
-    followInvocation: ({ params, context, lastEventId }) =>
-      invocations.existing(context.projectId, params.id).events.read(Number(lastEventId ?? 0) || 0),
+    followInvocation: ({ params, query, context, lastEventId }) =>
+      invocations
+        .existing(context.projectId, params.id)
+        .events.read(Number(lastEventId ?? 0) || 0, linesSince(query.since)),
     listInvocationBrowsers: ({ params, context }) => ({
       browsers: invocations
         .browsersOf(invocations.existing(context.projectId, params.id))

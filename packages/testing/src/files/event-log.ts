@@ -30,8 +30,11 @@ export class EventLog<T> {
     this.#wake();
   }
 
-  /** @param after - number of the last known event; 0 starts with the oldest available. */
-  read(after: number): AsyncIterableIterator<StreamFrame<T>, undefined> {
+  /**
+   * @param after - number of the last known event; 0 starts with the oldest available.
+   * @param isWanted - skips other events.
+   */
+  read(after: number, isWanted: (event: T) => boolean = () => true): AsyncIterableIterator<StreamFrame<T>, undefined> {
     let next = after + 1;
     let left = false;
     let wake = Promise.withResolvers<undefined>();
@@ -59,7 +62,11 @@ export class EventLog<T> {
             return { done: false, value: { id: String(next - 1), gap: { missed } } };
           }
           const event = this.#events[next - this.#first];
-          if (event !== undefined) return { done: false, value: { id: String(next++), data: event } };
+          if (event !== undefined) {
+            const id = String(next++);
+            if (!isWanted(event)) continue;
+            return { done: false, value: { id, data: event } };
+          }
           if (this.#closed) return end();
           await wake.promise;
         }

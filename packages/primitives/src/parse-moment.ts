@@ -1,0 +1,24 @@
+const unitMs: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
+
+/**
+ * Converts a timestamp, or a duration before `nowMs` (`5m`, `1h30m`), to microseconds since 1970. Timestamps without a
+ * zone are UTC. Returns `undefined` for other texts.
+ */
+export function parseMoment(text: string, nowMs = Date.now()): number | undefined {
+  if (/^(?:\d+(?:\.\d+)?[a-zµ]+)+$/.test(text)) {
+    let agoMs = 0;
+    for (const [, count = "0", unit = "s"] of text.matchAll(/(\d+(?:\.\d+)?)([a-zµ]+)/g))
+      agoMs += Number(count) * (unitMs[unit] ?? 0);
+    return Math.round((nowMs - agoMs) * 1000);
+  }
+  const ms = Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(text) || !text.includes("T") ? text : `${text}Z`);
+  return Number.isNaN(ms) ? undefined : ms * 1000;
+}
