@@ -13,6 +13,7 @@ export {
 export {
   type BuilderTask,
   type BuildTask,
+  type DeclaredSchedule,
   type Described,
   type FetchTask,
   FromBox,

@@ -13,7 +13,7 @@ const wait = (signal) => new Promise((resolve) => signal?.addEventListener("abor
 const registry = (globalThis[Symbol.for("shoal.apps.v1")] ??= new Map());
 registry.set("${appName}", { name: "${appName}", actions: new Map([
   ["echo", { handler: async (_, payload) => payload }],
-  ["nothing", { handler: async () => undefined }],
+  ["nothing", { handler: async () => undefined, schedule: { cron: "0 4 * * *", payload: { days: 1 } } }],
   ["fail", { handler: async () => { throw new Error("sold out"); } }],
   ["wait", { handler: async ({ signal }) => { await wait(signal); await new Promise(() => setInterval(() => {}, 1000)); } }],
 ]) });
@@ -24,7 +24,7 @@ function register(): void {
   const made = app(appName);
   if (made.actions.size > 0) return;
   made.action("echo", (_context, payload) => payload);
-  made.action("nothing", () => undefined);
+  made.action("nothing", { schedule: { cron: "0 4 * * *", payload: { days: 1 } } }, () => undefined);
   made.action("fail", () => {
     throw new Error("sold out");
   });
@@ -135,18 +135,23 @@ export function describeApps(test: ServiceUnderTest): void {
       const { id: deployment } = await running(version);
       const given = { app_name: appName, version, action_name: "echo", cron: "0 9 * * 1-5", payload: "7" };
       const made = await schedules.create({ ...given, time_zone: "Europe/Berlin" });
-      expect(made).toMatchObject({ ...given, time_zone: "Europe/Berlin", status: "active" });
+      expect(made).toMatchObject({ ...given, time_zone: "Europe/Berlin", status: "active", origin: "request" });
       expect(await schedules.pause(made.id)).toMatchObject({ status: "paused", next_run_at: null });
       expect((await schedules.resume(made.id)).status).toBe("active");
       const other = await schedules.create(given);
-      const ids = async () => (await schedules.list({ app_name: appName, version })).items.map(({ id }) => id);
+      const all = async () => (await schedules.list({ app_name: appName, version })).items;
+      const ids = async () => (await all()).filter(({ origin }) => origin === "request").map(({ id }) => id);
       expect(await ids()).toEqual([other.id, made.id]);
+      const declared = (await all()).filter(({ origin }) => origin === "code");
+      expect(declared).toMatchObject([
+        { action_name: "nothing", cron: "0 4 * * *", time_zone: "UTC", payload: '{"days":1}' },
+      ]);
       await schedules.delete(other.id);
       expect(await codeOf(schedules.pause(other.id))).toBe("404 not_found");
       expect(await codeOf(schedules.create({ ...given, action_name: "unknown" }))).toBe("404 not_found");
       expect(await codeOf(schedules.create({ ...given, cron: "daily" }))).toBe("400 bad_request");
       await deployments.delete(deployment);
-      expect(await ids()).toEqual([]);
+      expect(await all()).toEqual([]);
     }, 90_000);
 
     it("answer synchronous invocations with the output, or with the reason of a failure", async () => {

@@ -12,6 +12,7 @@ export function scheduleRow(
     cron: "0 9 * * *",
     time_zone: "UTC",
     payload: null,
+    origin: "request",
     is_paused: true,
     next_at: null,
     ...values,

@@ -99,8 +99,19 @@ const Action = z.object({
   output_schema: z.nullable(z.record(z.string(), z.unknown())),
 });
 
+/** The service checks the times. */
+const DeclaredSchedule = z.object({
+  action_name: name,
+  cron: z.string().check(z.maxLength(255)),
+  time_zone: z.string().check(z.maxLength(255)),
+  payload: z.optional(z.string().check(z.maxLength(65_536))),
+});
+export type DeclaredSchedule = z.infer<typeof DeclaredSchedule>;
+
+const schedules = z.optional(z.array(DeclaredSchedule).check(z.maxLength(100)));
+
 export const Described = z
-  .array(z.object({ name, actions: z.array(Action).check(z.maxLength(1000)) }))
+  .array(z.object({ name, actions: z.array(Action).check(z.maxLength(1000)), schedules }))
   .check(z.maxLength(100));
 export type Described = z.infer<typeof Described>;
 

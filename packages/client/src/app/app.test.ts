@@ -50,6 +50,22 @@ describe("app", () => {
     expect(JSON.parse(JSON.stringify(described))).toEqual(described);
   });
 
+  it("describes the schedules of actions", async () => {
+    const every = app("shop");
+    every.action(
+      "report",
+      { schedule: { cron: "0 9 * * 1-5", time_zone: "Europe/Berlin", payload: { days: 1 } } },
+      () => 1,
+    );
+    every.action("clean", { schedule: { cron: "0 3 * * *" } }, () => 1);
+    every.action("plain", () => 1);
+    const { apps } = await describeApps();
+    expect(apps[0]?.schedules).toEqual([
+      { action_name: "report", cron: "0 9 * * 1-5", time_zone: "Europe/Berlin", payload: '{"days":1}' },
+      { action_name: "clean", cron: "0 3 * * *", time_zone: "UTC" },
+    ]);
+  });
+
   it("rejects invalid names, duplicate actions, and actions without a handler", () => {
     for (const name of ["", "a".repeat(256), "a\nb"])
       expect(() => app(name)).toThrow("An app's name has 1 to 255 characters");

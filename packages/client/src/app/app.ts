@@ -13,12 +13,24 @@ export interface ActionContext {
 /** Executes an action. Its result becomes the invocation's output, as JSON; an exception fails the invocation. */
 export type ActionHandler<Payload, Output> = (context: ActionContext, payload: Payload) => Output | Promise<Output>;
 
-/** Schemas of an action's payload and output. */
+/** Times at which the service invokes an action, while a deployment with it runs. */
+export interface ActionSchedule {
+  /** Minute, hour, day of the month, month and day of the week: `0 9 * * 1-5`. A sixth, first field has seconds. */
+  readonly cron: string;
+  /** IANA name of the time zone of `cron`, for example `Europe/Berlin`. Default: `UTC`. */
+  readonly time_zone?: string;
+  /** Payload of each invocation: a value for JSON. Default: none. */
+  readonly payload?: unknown;
+}
+
+/** Schemas of an action's payload and output, and its schedule. */
 export interface ActionSchemas<Payload extends ValueSchema | undefined, Output extends ValueSchema | undefined> {
   /** Checks payloads before the handler runs; published as JSON Schema. */
   readonly payload?: Payload;
   /** Checks the handler's result; published as JSON Schema. */
   readonly output?: Output;
+  /** The deployment fails if it is invalid. `schedules.list` shows it with the origin `code`. */
+  readonly schedule?: ActionSchedule;
 }
 
 /** An action as a runner reads it. */
@@ -26,6 +38,7 @@ export interface RegisteredAction {
   readonly handler: ActionHandler<unknown, unknown>;
   readonly payload: ValueSchema | undefined;
   readonly output: ValueSchema | undefined;
+  readonly schedule?: ActionSchedule | undefined;
 }
 
 /** A named set of actions. */
@@ -85,6 +98,7 @@ export class App {
       handler: handler as ActionHandler<unknown, unknown>,
       payload: schemas.payload,
       output: schemas.output,
+      schedule: schemas.schedule,
     });
     return handler;
   }

@@ -85,6 +85,7 @@ export const workExamples = {
       id: "sch_1",
       ...schedule,
       time_zone: "Europe/Berlin",
+      origin: "request",
       status: "active",
       next_run_at: times.updated,
       created_at: times.created,

@@ -44,8 +44,18 @@ export interface AppVersionsTable {
   app_name_folded: GeneratedAlways<string>;
   version: string;
   actions: ColumnType<AppActionColumn[], string, string>;
+  /** Those of the code. */
+  schedules: ColumnType<DeclaredScheduleColumn[], string | undefined, string>;
   is_current: boolean;
   created_at: TimestampOfInsert;
+}
+
+export interface DeclaredScheduleColumn {
+  readonly action_name: string;
+  readonly cron: string;
+  readonly time_zone: string;
+  /** JSON. */
+  readonly payload?: string | undefined;
 }
 
 export interface AppActionColumn {
@@ -76,6 +86,8 @@ export interface SchedulesTable {
   time_zone: string;
   /** JSON. */
   payload: string | null;
+  /** `code` = an action of the app declares it. */
+  origin: "code" | "request";
   is_paused: Generated<boolean>;
   /** `null` while it is paused. */
   next_at: ColumnType<string | null, string | Date | null, string | Date | null>;

@@ -22,6 +22,8 @@ export const Schedule = lazyObject(() => ({
   time_zone: z.string(),
   /** Payload of each invocation, JSON as text. */
   payload: z.optional(z.string()),
+  /** `code` = an action of the app declares it, so the next deployment of the version replaces it; `request` = `schedules.create`. */
+  origin: openEnum("code", "request"),
   /** A `paused` schedule does not run. */
   status: openEnum("active", "paused"),
   /** The next due time; `null` while it is paused. */

@@ -20,7 +20,9 @@ import { readWhole } from "../files/uploads.ts";
 import { unpackZip } from "../files/zip.ts";
 import type { Access } from "../state/access.ts";
 import type { DeploymentRow } from "../state/apps.ts";
+import { replaceDeclared } from "../state/declared-schedules.ts";
 import { holds, pageOf } from "../state/listing.ts";
+import { linesSince } from "../state/since.ts";
 import type { Store } from "../state/store.ts";
 
 type Requested = z.output<typeof CreateDeployment>;
@@ -152,6 +154,7 @@ class FakeDeployments {
       actions: [...actions],
       env_vars,
     }));
+    row.apps = apps;
     this.#start(row);
   }
 
@@ -170,6 +173,7 @@ class FakeDeployments {
     for (const { deployment: _, ...version } of row.versions)
       row.events.push({ event: "app_version_summary", ...version, timestamp });
     this.#change(row, "running");
+    replaceDeclared(this.#store, row, row.apps);
     for (const old of replaced) {
       old.statusReason = `Deployment ${row.id} replaced it.`;
       this.#change(old, "stopped");
@@ -213,8 +217,10 @@ export function deploymentHandlers(store: Store): Handlers<OperationsOf<"apps"> 
       deployments.rollback(row);
       return toDeployment(row);
     },
-    followDeployment: ({ params, context, lastEventId }) =>
-      deployments.existing(context.projectId, params.id).events.read(Number(lastEventId ?? 0) || 0),
+    followDeployment: ({ params, query, context, lastEventId }) =>
+      deployments
+        .existing(context.projectId, params.id)
+        .events.read(Number(lastEventId ?? 0) || 0, linesSince(query.since)),
     listApps: ({ query: { app_name, query: part, version, ...window }, context }) =>
       pageOf(
         deployments
@@ -288,6 +294,7 @@ function rowOf(projectId: string, body: Requested, archive: Buffer | undefined):
     updatedAt: undefined,
     isDeleted: false,
     versions: [],
+    apps: [],
     events: new EventLog(),
   };
 }

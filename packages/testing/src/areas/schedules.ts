@@ -43,6 +43,7 @@ export function scheduleHandlers(store: Store): Handlers<OperationsOf<"schedules
         projectId,
         ...body,
         ...(payload !== undefined && payload !== "" && { payload }),
+        origin: "request",
         isPaused: false,
         created_at: new Date().toISOString(),
       };

@@ -1,4 +1,5 @@
 import type { AppVersion, Deployment, DeploymentEvent, Invocation, InvocationEvent, Schedule } from "@shoal/schemas";
+import type { AppDescription } from "@shoal/client/app";
 import type { EventLog } from "../files/event-log.ts";
 
 /** An invocation of an action in the fake. */
@@ -28,6 +29,8 @@ export interface DeploymentRow {
   isDeleted: boolean;
   /** The versions that it created, also superseded ones. */
   versions: readonly AppVersion[];
+  /** With the schedules of their code. */
+  apps: readonly AppDescription[];
   events: EventLog<DeploymentEvent>;
 }
 

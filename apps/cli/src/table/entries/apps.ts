@@ -91,13 +91,14 @@ export const appEntries: Readonly<Record<string, CommandEntry>> = {
   },
   "schedules.list": {
     summary: "List schedules",
-    about: "Newest first.",
+    about: "Newest first. The origin code means that an action of the app declares the schedule.",
     columns: [
       id,
       ["APP", "app_name"],
       ["VERSION", "version"],
       ["ACTION", "action_name"],
       ["CRON", "cron"],
+      ["ORIGIN", "origin"],
       ["STATUS", "status"],
       ["NEXT", "next_run_at"],
       ["PROBLEM", "last_problem"],

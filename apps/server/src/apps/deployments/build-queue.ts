@@ -1,6 +1,8 @@
 import type { Database, Tables } from "@shoal/database";
 import { type Kysely, sql, type Transaction } from "kysely";
-import type { BuiltApp } from "../runtime/app-runtime.ts";
+import { tooManySchedules } from "@shoal/contract/refusals";
+import { BuildError, type BuiltApp } from "../runtime/app-runtime.ts";
+import { maxSchedulesPerApp, replaceDeclared } from "./declared-schedules.ts";
 import {
   type CurrentVersion,
   currentVersions,
@@ -204,6 +206,8 @@ export class BuildQueue {
         replaced: current.map(({ id }) => id),
         apps: built.apps,
       });
+      const surplus = await replaceDeclared(transaction, build, built.apps);
+      if (surplus !== undefined) throw new BuildError(tooManySchedules(surplus, maxSchedulesPerApp).problem);
       await transaction
         .updateTable("deployments")
         .set({

@@ -9,6 +9,7 @@ import { ParseFailure, type ParsePool } from "../../storage/parsing/parse-pool.t
 import type { LogWriter } from "../logs/chunk-writer.ts";
 import { type AppRuntime, BuildError, type BuiltApp } from "../runtime/app-runtime.ts";
 import type { BuildQueue, ClaimedBuild } from "./build-queue.ts";
+import { checkDeclared } from "./declared-schedules.ts";
 import type { DeploymentStore } from "./deployment-store.ts";
 import type { RepositoryArchives } from "./repository.ts";
 import { maxArchiveBytes } from "./requested-deployment.ts";
@@ -21,6 +22,8 @@ export interface BuildParts {
   readonly parsing: ParsePool;
   readonly repositories: RepositoryArchives;
   readonly runtime: Pick<AppRuntime, "build" | "remove">;
+  /** Between two due times of a schedule. */
+  readonly minScheduleSeconds: () => number;
   /** Of this server. */
   readonly folder: string;
 }
@@ -57,7 +60,7 @@ export class Build {
 
   /** @throws {BuildError} for faults of the app; errors of the signal. */
   async run(): Promise<BuiltApp> {
-    const { runtime, store } = this.#parts;
+    const { minScheduleSeconds, runtime, store } = this.#parts;
     const { entrypoint, id, project_id } = this.#claimed;
     const sources = join(this.#folder, "sources");
     try {
@@ -75,6 +78,7 @@ export class Build {
       );
       try {
         checkDescription(built);
+        for (const app of built.apps) checkDeclared(app, minScheduleSeconds());
       } catch (error) {
         await runtime.remove(built.artifact);
         throw error;

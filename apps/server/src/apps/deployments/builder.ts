@@ -137,8 +137,9 @@ export class Builder {
     try {
       return await this.#settle(() => queue.publish(claimed, built));
     } catch (error) {
-      log.error({ deployment: claimed.id, err: error }, "the versions of a deployment could not be stored");
       await runtime.remove(built.artifact);
+      if (BuildError.isInstance(error)) throw error;
+      log.error({ deployment: claimed.id, err: error }, "the versions of a deployment could not be stored");
       throw new BuildError(`The app was built, but its versions could not be stored: ${messageOf(error)}.`, {
         cause: error,
       });

@@ -52,13 +52,14 @@ export async function replaceVersions(
   await transaction
     .insertInto("app_versions")
     .values(
-      apps.map(({ actions, name }) => ({
+      apps.map(({ actions, name, schedules = [] }) => ({
         id: createId(),
         project_id,
         deployment_id: id,
         app_name: name,
         version,
         actions: JSON.stringify(actions),
+        schedules: JSON.stringify(schedules),
         is_current: true,
       })),
     )

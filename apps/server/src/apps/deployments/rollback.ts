@@ -4,12 +4,15 @@ import {
   deploymentNotFound,
   deploymentRunsAlready,
   deploymentStillBuilds,
+  tooManySchedules,
 } from "@shoal/contract/refusals";
 import type { Database, Tables } from "@shoal/database";
 import { ServiceError } from "@shoal/router";
 import { sql, type Transaction } from "kysely";
 import { lockKeys } from "../keys/deployment-keys.ts";
+import type { DescribedApp } from "../runtime/app-runtime.ts";
 import { currentVersions, lockVersions, stopSuperseded } from "./current-versions.ts";
+import { maxSchedulesPerApp, replaceDeclared } from "./declared-schedules.ts";
 import { deploymentColumns, type DeploymentRow } from "./deployment-row.ts";
 
 /**
@@ -34,7 +37,7 @@ export async function rollBack(query: Database["query"], projectId: string, id: 
     const current = await currentVersions(
       transaction,
       row,
-      own.map(({ app_name }) => app_name),
+      own.map(({ name }) => name),
     );
     const replaced = current.filter(({ deployment_id }) => deployment_id !== id);
     // One statement could have two current versions of a label for a moment, which the unique index rejects.
@@ -42,6 +45,8 @@ export async function rollBack(query: Database["query"], projectId: string, id: 
     await setCurrent(transaction, own, true);
     const stopped = [...new Set(replaced.map(({ deployment_id }) => deployment_id))];
     await stopSuperseded(transaction, row, stopped);
+    const surplus = await replaceDeclared(transaction, row, own);
+    if (surplus !== undefined) throw ServiceError.of(tooManySchedules(surplus, maxSchedulesPerApp));
     return transaction
       .updateTable("deployments")
       .set({
@@ -57,14 +62,16 @@ export async function rollBack(query: Database["query"], projectId: string, id: 
 
 interface OwnVersion {
   readonly id: string;
-  readonly app_name: string;
+  /** Of the app. */
+  readonly name: string;
   readonly is_current: boolean;
+  readonly schedules: NonNullable<DescribedApp["schedules"]>;
 }
 
 function versionsOf(transaction: Transaction<Tables>, deploymentId: string): Promise<OwnVersion[]> {
   return transaction
     .selectFrom("app_versions")
-    .select(["id", "app_name", "is_current"])
+    .select(["id", "app_name as name", "is_current", "schedules"])
     .where("deployment_id", "=", deploymentId)
     .execute();
 }

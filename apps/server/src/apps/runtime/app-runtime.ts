@@ -1,3 +1,4 @@
+import type { DeclaredSchedule } from "@shoal/app-runner";
 import type { AppAction } from "@shoal/schemas";
 
 /** Builds deployed apps and runs them in boxes. */
@@ -54,6 +55,8 @@ export interface BuiltApp {
 export interface DescribedApp {
   readonly name: string;
   readonly actions: readonly AppAction[];
+  /** Schedules that its actions declare. */
+  readonly schedules?: readonly DeclaredSchedule[] | undefined;
 }
 
 export interface RunnableApp {

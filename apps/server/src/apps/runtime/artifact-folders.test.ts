@@ -40,7 +40,7 @@ it("removes unpacked builds above the limit of bytes, least recently used first,
 }, 60_000);
 
 it.each(["sandbox", "process"] as const)(
-  "gives compiled code to later programs in the %s placement",
+  "provides compiled code to later programs in the %s placement",
   async (kind) => {
     const { folder, on, runtime } = await openRuntime({ kind });
     const source = await sourcesOf("compiled");

@@ -63,7 +63,7 @@ export class CompiledCode {
     if (!this.#isRefused) await this.#file?.write(content);
   }
 
-  /** Gives the code to later programs; the first of several wins. */
+  /** Provides the code to later programs; the first of several wins. */
   async keep(): Promise<void> {
     await this.#close();
     if (this.#files > 0 && !this.#isRefused) await rename(this.#fresh, this.#target).catch(() => undefined);

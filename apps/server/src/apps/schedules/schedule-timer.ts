@@ -5,7 +5,7 @@ import { sql, type Transaction } from "kysely";
 import type { Log } from "../../observability/log/log.ts";
 import { findVersion } from "../deployments/deployed-apps.ts";
 import { InvocationStore } from "../invocations/invocation-store.ts";
-import { dueAfter } from "./due-times.ts";
+import { dueAfter } from "../cron/due-times.ts";
 import type { ScheduleRow } from "./schedules.ts";
 
 const lookEveryMs = 500;

@@ -8,13 +8,11 @@ import { type Selectable, sql, type Transaction } from "kysely";
 import type * as z from "zod/mini";
 import { emptyPage, isStorable, newestFirst, toPage } from "../../http/paging.ts";
 import { lockVersions } from "../deployments/current-versions.ts";
+import { maxSchedulesPerApp } from "../deployments/declared-schedules.ts";
 import { findVersion } from "../deployments/deployed-apps.ts";
-import { checkTimes, dueAfter } from "./due-times.ts";
+import { checkTimes, dueAfter } from "../cron/due-times.ts";
 
 export type ScheduleRow = Selectable<SchedulesTable>;
-
-/** Of an app, over all its versions. */
-const maxPerApp = 20;
 
 export function toSchedule(row: ScheduleRow): Schedule {
   return {
@@ -25,6 +23,7 @@ export function toSchedule(row: ScheduleRow): Schedule {
     cron: row.cron,
     time_zone: row.time_zone,
     ...(row.payload !== null && { payload: row.payload }),
+    origin: row.origin,
     status: row.is_paused ? "paused" : "active",
     next_run_at: row.next_at,
     ...(row.last_at !== null && { last_run_at: row.last_at }),
@@ -62,7 +61,7 @@ export class Schedules {
         .where("project_id", "=", projectId)
         .where("app_name", "=", app_name)
         .executeTakeFirstOrThrow();
-      if (count >= maxPerApp) throw ServiceError.of(tooManySchedules(app_name, maxPerApp));
+      if (count >= maxSchedulesPerApp) throw ServiceError.of(tooManySchedules(app_name, maxSchedulesPerApp));
       const row = await transaction
         .insertInto("schedules")
         .values({
@@ -74,6 +73,7 @@ export class Schedules {
           cron,
           time_zone,
           payload: payload === undefined || payload === "" ? null : payload,
+          origin: "request",
           next_at: next,
         })
         .returningAll()

@@ -121,6 +121,7 @@ function openDeployments(
     ),
     runtime,
     onRunning,
+    minScheduleSeconds: () => rules.inForce.min_schedule_seconds,
     folder,
     logs,
     concurrency: config.max_builds,

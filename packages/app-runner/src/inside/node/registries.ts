@@ -51,8 +51,9 @@ export class Registries {
 
   async describe(): Promise<Described> {
     const { apps } = await describeApps();
-    const own = apps.map(({ name, actions }) => ({
+    const own = apps.map(({ name, actions, schedules }) => ({
       name,
+      ...(schedules !== undefined && { schedules: [...schedules] }),
       actions: actions.map((action) => ({
         name: action.name,
         input_schema: action.input_schema ?? null,

@@ -44,6 +44,7 @@ export const deployments: readonly string[] = [
     app_name_folded text collate "C" generated always as (shoal_fold(app_name)) stored,
     version text collate "C" not null,
     actions jsonb not null,
+    schedules jsonb not null default '[]',
     is_current boolean not null,
     created_at timestamptz(3) not null default now(),
     unique (deployment_id, app_name)
@@ -61,6 +62,7 @@ export const deployments: readonly string[] = [
     cron text collate "C" not null,
     time_zone text collate "C" not null,
     payload text,
+    origin text not null check (origin in ('code', 'request')),
     is_paused boolean not null default false,
     next_at timestamptz(3),
     last_at timestamptz(3),
