@@ -1,3 +1,4 @@
+export { Bell } from "./bell.ts";
 export { errorOf } from "./error-of.ts";
 export { createId, isId } from "./ids.ts";
 export { KeyedMutex } from "./keyed-mutex.ts";

@@ -28,7 +28,7 @@ it.each([
   ["a change", ["help", "profiles", "update"], "profiles-update"],
   ["a list", ["profiles", "list", "--help"], "profiles-list"],
   ["a destructive value", ["projects", "update", "--help"], "projects-update"],
-  ["an operation that is not implemented", ["auth", "connections", "login", "--help"], "auth-connections-login"],
+  ["an optional body", ["auth", "connections", "login", "--help"], "auth-connections-login"],
   ["file transfers", ["browsers", "fs", "upload", "--help"], "browsers-fs-upload"],
 ])("prints the help of a command with %s", async (_what, args, name) => {
   await expect(`${await help(...args)}\n`).toMatchFileSnapshot(golden(name));
@@ -47,21 +47,6 @@ it("lists the fields of results and events", async () => {
   expect(await help("browsers", "create", "--help")).toMatch(
     /\n {2}--profile-save-changes +Save the state to the profile/,
   );
-});
-
-it("marks commands that the service does not implement", async () => {
-  const marked = "(not implemented yet)";
-  const all = (await help()).replace(/\n {20,}/g, " ");
-  expect(all).not.toMatch(
-    /\n {2}(browsers|profiles|auth|apps|credentials|credential-providers|deploy|deployments|invoke|invocations|logs) .*not implemented/,
-  );
-  expect((await help("auth", "connections")).replace(/\n {20,}/g, " ")).toMatch(
-    /\n {2}login .*\(not implemented yet\)/,
-  );
-  expect((await help("auth", "connections", "login", "--help")).replaceAll("\n", " ")).toContain(
-    "This version of the service does not implement the command and answers with exit status 11. Newer versions may.",
-  );
-  expect(await help("profiles")).not.toContain(marked);
 });
 
 it("documents both forms of a watch", async () => {

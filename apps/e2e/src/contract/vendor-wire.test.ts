@@ -55,15 +55,4 @@ describe("what the vendor's SDK sends", () => {
     expect([lost, sessions]).toEqual([1, [made.session_id]]);
     await kernel.browsers.deleteByID(made.session_id);
   });
-
-  it("sends a call that is not implemented only once", async () => {
-    const counter = countingFetch();
-    const kernel = new Kernel({ apiKey: test.service.apiKey, baseURL: test.service.baseUrl, fetch: counter.fetch });
-    const error: unknown = await kernel.auth.connections.login("none", {}).then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
-    expect(error).toBeInstanceOf(APIError);
-    expect([(error as APIError).status, counter.sent()]).toEqual([501, 1]);
-  });
 });

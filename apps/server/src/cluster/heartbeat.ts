@@ -233,6 +233,7 @@ class DatabaseHeartbeat implements Heartbeat {
         .where("ended_at", "is", null)
         .executeTakeFirst();
       await sql`select shoal_lose_invocations(${id})`.execute(transaction);
+      await sql`select shoal_lose_logins(${id})`.execute(transaction);
       await transaction.deleteFrom("browser_pool_waiters").where("server_id", "=", id).execute();
       await transaction.deleteFrom("idempotency_keys").where("server_id", "=", id).where("status", "=", 0).execute();
       return Number(numUpdatedRows);

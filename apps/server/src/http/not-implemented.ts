@@ -21,7 +21,7 @@ export type OpenPlane<C extends Contract> = {
 };
 
 /** Answered with 501 after authentication. app.ts compiles only if each operation is in this list or has a handler. */
-export const notImplemented = ["followLogin", "startLogin", "submitLogin"] as const satisfies readonly (
+export const notImplemented = [] as const satisfies readonly (
   keyof KeyedPlane<typeof contract> | keyof OpenPlane<typeof contract>
 )[];
 

@@ -14,6 +14,8 @@ import type { ApiKeys } from "../resources/api-keys/api-keys.ts";
 import { handoffHandlers } from "../auth/handoff/handlers.ts";
 import type { Handoffs } from "../auth/handoff/handoffs.ts";
 import { forPages } from "../auth/handoff/page-answers.ts";
+import { connectionHandlers } from "../auth/connections/handlers.ts";
+import { loginHandlers, type LoginHandlerParts } from "../auth/logins/handlers.ts";
 import type { ExportDestinations } from "../observability/audit/export/destinations.ts";
 import { exportDestinationHandlers } from "../observability/audit/export/handlers.ts";
 import type { AuditLogs } from "../observability/audit/logs/audit-logs.ts";
@@ -66,7 +68,7 @@ import { Entrance } from "./entrance.ts";
 import { SessionRouting } from "./session-routing.ts";
 import type { ResourceParts } from "./start/open-resources.ts";
 
-export interface AppParts extends Omit<InvocationHandlerParts, "signer"> {
+export interface AppParts extends Omit<InvocationHandlerParts, "signer">, LoginHandlerParts {
   readonly apiKeys: ApiKeys;
   readonly auditLogs: AuditLogs;
   readonly authenticator: Authenticator;
@@ -177,6 +179,8 @@ function keyedHandlers(parts: AppParts) {
     ...apiKeyHandlers(parts.apiKeys),
     ...browserHandlers(parts.sessions, parts, parts.regions),
     ...browserPoolHandlers(parts.browserPools, parts, parts.regions),
+    ...connectionHandlers(parts.connections, parts.loginPages),
+    ...loginHandlers(parts),
     ...invocationHandlers({ ...parts, signer: parts }),
     ...deploymentHandlers(parts.deployments),
     ...scheduleHandlers(parts.schedules),

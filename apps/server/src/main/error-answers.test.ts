@@ -127,13 +127,6 @@ const refusals: readonly Refusal[] = [
     target: "POST /browsers",
     request: () => ({ key: crowded.key, body: { name: "one-too-many" } }),
   },
-  {
-    what: "501 for an operation without a handler",
-    code: "not_implemented",
-    target: "POST /auth/connections/none/login",
-    request: () => ({ body: {} }),
-    headers: { "x-should-retry": "false" },
-  },
 ];
 
 it.each(refusals)(

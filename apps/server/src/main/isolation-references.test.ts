@@ -46,6 +46,10 @@ const others: readonly string[] = [
   "profiles.storageState.import body.origins[].localStorage[].name",
   // Another project's profile of this name stays its own.
   "auth.connections.create body.profile_name",
+  "auth.connections.submit body.interaction_id",
+  "auth.connections.submit body.mfa_option_id",
+  "auth.connections.submit body.selected_choice_id",
+  "auth.connections.submit body.sign_in_option_id",
   "auditLogs.exportDestinations.create body.kms_key_id",
   "auditLogs.exportDestinations.update body.kms_key_id",
 ];
@@ -58,6 +62,7 @@ const requests: Readonly<
 > = {
   "apiKeys.create": { body: { name: "stolen" } },
   "auth.connections.create": { body: { domain: "stolen.example", profile_name: "stolen" } },
+  "auth.connections.login": { own: "connection", body: { record_session: false } },
   "auth.connections.update": { own: "connection", body: { auto_reauth: false, login_url: "https://stolen.example" } },
   "browsers.create": { body: { name: "stolen", tags: { stolen: "yes" }, telemetry: { enabled: true } } },
   "browsers.update": {

@@ -1,4 +1,5 @@
 import {
+  cancelLogin,
   createAuthConnection,
   deleteAuthConnection,
   exchangeHandoff,
@@ -64,6 +65,10 @@ export class AuthConnections {
   /** Submits the values that a login requires; {@link follow} reports the result. @throws {ApiError} 404 `not_found`; 422 when the login requires no values, or different ones. */
   submit(id: string, body: SubmitLogin, options?: CallOptions): Promise<SubmittedLogin> {
     return this.#transport.call(submitLogin, { params: { id }, body }, options);
+  }
+  /** Ends a running login; the profile stays as it was. @throws {ApiError} 404 `not_found`. */
+  cancel(id: string, options?: CallOptions): Promise<void> {
+    return this.#transport.call(cancelLogin, { params: { id } }, options);
   }
   /** Yields the state of a login and its changes; resumes after a lost connection; ends with the login. */
   follow(id: string, options?: StreamOptions): EventStream<ManagedAuthEvent> {

@@ -107,6 +107,21 @@ export const startLogin = defineEndpoint({
   errors: [400, 401, 403, 404, 409, 500],
 });
 
+/** The profile stays as it was. Without a running login, nothing changes. */
+export const cancelLogin = defineEndpoint({
+  operationId: "auth.connections.cancel",
+  area,
+  plane: "control",
+  method: "POST",
+  idempotency: { repeats: "A repeated cancellation changes nothing." },
+  path: "/auth/connections/{id}/cancel",
+  summary: "Cancel a login.",
+  params: id,
+  responses: { 204: empty },
+  errors: [401, 403, 404, 500],
+  handoff: "accepts",
+});
+
 /** Returns at once. Events report the result. 422 if the login does not wait for these values. */
 export const submitLogin = defineEndpoint({
   operationId: "auth.connections.submit",

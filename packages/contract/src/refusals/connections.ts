@@ -56,7 +56,7 @@ export function loginInProgress(connectionId: string): Refusal {
     status: 409,
     code: "conflict",
     problem: `A login of connection ${connectionId} is in progress.`,
-    hint: "Follow it with auth.connections.follow, or wait until it ends.",
+    hint: "Follow it with auth.connections.follow, or end it with auth.connections.cancel.",
   };
 }
 

@@ -32,6 +32,10 @@ export interface AuthConnectionsTable {
   post_login_url: Generated<string | null>;
   allowed_domains: ColumnType<string[], string | undefined, string>;
   credential_id: string | null;
+  /** Name of a provider instead. */
+  credential_provider: Generated<string | null>;
+  /** The provider's item; `null` = found by the domain. */
+  credential_path: Generated<string | null>;
   proxy_id: string | null;
   proxy_mode: string | null;
   stealth: boolean | null;
@@ -46,6 +50,8 @@ export interface AuthConnectionsTable {
   record_session: boolean;
   /** The latest login; `null` = none yet. */
   flow_id: Generated<string | null>;
+  /** `LoginPlan` of the latest login that succeeded. */
+  plan: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>;
   last_auth_check_at: OptionalTimestamp;
   /** The latest login that succeeded; `null` = none yet. */
   signed_in_at: OptionalTimestamp;
@@ -70,6 +76,8 @@ export interface AuthFlowsTable {
   error_code: Generated<string | null>;
   error_message: Generated<string | null>;
   website_error: Generated<string | null>;
+  /** For people: what the login could not use, such as a provider that does not answer. */
+  note: Generated<string | null>;
   /** The server that runs the login. */
   server_id: Generated<string | null>;
   session_id: Generated<string | null>;

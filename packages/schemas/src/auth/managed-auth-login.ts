@@ -143,6 +143,8 @@ export const TimelineEvent = lazyObject(() => ({
   error_message: z.optional(z.string()),
   /** The error that the site showed. */
   website_error: z.optional(z.string()),
+  /** What a login could not use, for people: a credential provider that did not answer. */
+  note: z.optional(z.string()),
   /** The browser session that did it. */
   browser_session_id: z.optional(z.string()),
   /** The recording of the login. */

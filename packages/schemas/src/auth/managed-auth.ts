@@ -143,13 +143,13 @@ export const AuthConnection = lazyObject(() => ({
   login_url: z.optional(z.string()),
   /** Where the browser was after the last login that succeeded. */
   post_login_url: z.optional(z.string()),
-  /** Progress of the login; `null` while no login runs. */
+  /** Progress of the latest login; `null` before the first one. */
   flow_status: z.optional(z.nullable(openEnum(...flowStatuses))),
-  /** Current step of the login; `null` while no login runs. */
+  /** Step of the latest login; `null` before the first one. */
   flow_step: z.optional(z.nullable(openEnum(...flowSteps))),
-  /** Whether a person or the service started the login; `null` while no login runs. */
+  /** Whether a person or the service started the latest login; `null` before the first one. */
   flow_type: z.optional(z.nullable(openEnum("LOGIN", "REAUTH"))),
-  /** When the login expires. Afterwards a new one can start. */
+  /** When the running login expires. Afterwards a new one can start. */
   flow_expires_at: z.optional(z.nullable(Timestamp)),
   /** Identifies the current question of the login. Send it back with your submission. Changes with each question. */
   interaction_id: z.optional(z.string()),

@@ -173,6 +173,12 @@ export const loginEntries: Readonly<Record<string, CommandEntry>> = {
     flags: { field_values: "--field-value", fields: "--field", selected_choice_id: "--choice-id" },
     examples: [`shoal auth connections submit ${exampleId} --field username=me --field password=SECRET`],
   },
+  "auth.connections.cancel": {
+    summary: "Cancel a login",
+    about: "The profile stays as it was. Without a running login, nothing changes.",
+    done: "Connection {0} has no running login now.",
+    examples: [`shoal auth connections cancel ${exampleId}`],
+  },
   "auth.connections.follow": {
     summary: "Follow a login",
     about: "Prints the state and each change. Ends with the login.",

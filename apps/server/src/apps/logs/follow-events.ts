@@ -1,7 +1,7 @@
 import type { StreamFrame } from "@shoal/router";
 import type { HeartbeatEvent, LogEvent } from "@shoal/schemas";
 import type { AppLogs, LogOwner } from "./app-logs.ts";
-import { Bell } from "./bell.ts";
+import { Bell } from "@shoal/primitives";
 import { readPosition, type StoredLine, writePosition } from "./chunk.ts";
 
 /** The state of a deployment or an invocation, as events for its followers. */

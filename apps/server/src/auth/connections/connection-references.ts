@@ -1,17 +1,24 @@
-import { credentialNotFound, invalidDomain, providerNotFound } from "@shoal/contract/refusals";
+import { containsNul, credentialNotFound, invalidDomain, providerNotFound } from "@shoal/contract/refusals";
 import { createId, siteDomain } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
-import type { CreateAuthConnection, UpdateAuthConnection } from "@shoal/schemas";
+import type { CreateAuthConnection, StartLogin, UpdateAuthConnection } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { Proxies } from "../../resources/proxies/proxies.ts";
 import type { TelemetryDestinations } from "../../resources/telemetry-destinations/destinations.ts";
 import { chooseDestination } from "../../sessions/telemetry/export/choice.ts";
+import { isStorable } from "../../http/paging.ts";
 import type { Credentials } from "../credentials/credentials.ts";
+import type { CredentialLookup } from "../providers/credential-lookup.ts";
 
-type Request = z.output<typeof CreateAuthConnection> | z.output<typeof UpdateAuthConnection>;
+type Request =
+  | z.output<typeof CreateAuthConnection>
+  | z.output<typeof UpdateAuthConnection>
+  | (z.output<typeof StartLogin> & { readonly [Field in keyof z.output<typeof UpdateAuthConnection>]?: undefined });
 
 export interface ReferenceParts {
   readonly credentials: Pick<Credentials, "get">;
+  /** By their names, which may be the operator's. */
+  readonly providers: Pick<CredentialLookup, "has">;
   readonly destinations: Pick<TelemetryDestinations, "choose">;
   readonly proxies: Pick<Proxies, "choose">;
 }
@@ -29,13 +36,22 @@ function allowedDomain(text: string, index: number): string {
   return text.startsWith("*.") ? `*.${requireDomain(text.slice(2), field)}` : requireDomain(text, field);
 }
 
-async function credentialOf({ credentials }: ReferenceParts, projectId: string, credential: Request["credential"]) {
+async function credentialOf(
+  { credentials, providers }: ReferenceParts,
+  projectId: string,
+  credential: Request["credential"],
+) {
   if (credential === undefined) return {};
-  const { name = "", provider } = credential;
-  if (provider !== undefined) throw ServiceError.of(providerNotFound("body.credential.provider", provider));
+  const { name = "", path = null, provider } = credential;
+  if (!isStorable(path ?? undefined)) throw ServiceError.of(containsNul("body.credential.path"));
+  if (provider !== undefined) {
+    if (!isStorable(provider) || !(await providers.has(projectId, provider)))
+      throw ServiceError.of(providerNotFound("body.credential.provider", provider));
+    return { credential_id: null, credential_provider: provider, credential_path: path };
+  }
   const found = await credentials.get(projectId, name);
   if (found.name !== name) throw ServiceError.of(credentialNotFound(name));
-  return { credential_id: found.id };
+  return { credential_id: found.id, credential_provider: null, credential_path: null };
 }
 
 async function proxyOf({ proxies }: ReferenceParts, projectId: string, proxy: ProxyChoice | undefined) {

@@ -12,9 +12,11 @@ export interface ConnectionRow extends Omit<Selectable<AuthConnectionsTable>, "t
 
 function canReauth({
   credential_id,
+  credential_provider,
   signed_in_at,
 }: ConnectionRow): Pick<AuthConnection, "can_reauth" | "can_reauth_reason"> {
   if (signed_in_at === null) return { can_reauth: false, can_reauth_reason: "no_prior_successful_login" };
+  if (credential_provider !== null) return { can_reauth: true, can_reauth_reason: "external_credential" };
   if (credential_id === null) return { can_reauth: false, can_reauth_reason: "no_credential" };
   return { can_reauth: true, can_reauth_reason: "has_credential" };
 }
@@ -33,6 +35,12 @@ function browserOf(row: ConnectionRow): AuthConnection["browser"] {
   };
 }
 
+function credentialOf(row: ConnectionRow): Pick<AuthConnection, "credential"> {
+  const { credential_name: name, credential_path: path, credential_provider: provider } = row;
+  if (provider !== null) return { credential: { provider, ...(path === null ? { auto: true } : { path }) } };
+  return name === null ? {} : { credential: { name } };
+}
+
 /** Without the state of its login. */
 export function toConnection(row: ConnectionRow): AuthConnection {
   return {
@@ -45,7 +53,7 @@ export function toConnection(row: ConnectionRow): AuthConnection {
       // eslint-disable-next-line @typescript-eslint/no-deprecated -- older clients read it
       last_auth_at: row.last_auth_check_at,
     }),
-    ...(row.credential_name !== null && { credential: { name: row.credential_name } }),
+    ...credentialOf(row),
     ...canReauth(row),
     ...(row.proxy_id !== null && { proxy_id: row.proxy_id }),
     allowed_domains: row.allowed_domains,
@@ -78,6 +86,7 @@ export function toTimelineEvent(row: FlowRow): TimelineEvent {
     ...(row.error_code !== null && { error_code: row.error_code }),
     ...(row.error_message !== null && { error_message: row.error_message }),
     ...(row.website_error !== null && { website_error: row.website_error }),
+    ...(row.note !== null && { note: row.note }),
     ...(row.session_id !== null && { browser_session_id: row.session_id }),
     ...(row.replay_id !== null && { replay_id: row.replay_id }),
     ...(row.telemetry_captured && { telemetry_captured: true }),

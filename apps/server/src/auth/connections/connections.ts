@@ -8,6 +8,7 @@ import type {
   CreateAuthConnection,
   ListAuthConnections,
   ListTimeline,
+  StartLogin,
   TimelineEvent,
   UpdateAuthConnection,
 } from "@shoal/schemas";
@@ -73,6 +74,22 @@ export class Connections {
     const columns = await columnsOf(this.#references, projectId, request);
     if (!(await this.store.update(row.id, columns))) throw ServiceError.of(connectionNotFound(id));
     return this.existing(projectId, id);
+  }
+
+  /** A connection with the settings of one login, which are not stored. @throws {ServiceError} 400, 404 */
+  async withWishes(projectId: string, id: string, wishes: z.output<typeof StartLogin>): Promise<ConnectionRow> {
+    const row = await this.existing(projectId, id);
+    const { browser_telemetry: telemetry, ...columns } = await columnsOf(this.#references, projectId, wishes);
+    return {
+      ...row,
+      proxy_id: columns.proxy_id === undefined ? row.proxy_id : columns.proxy_id,
+      proxy_mode: columns.proxy_mode === undefined ? row.proxy_mode : columns.proxy_mode,
+      stealth: columns.stealth ?? row.stealth,
+      record_session: columns.record_session ?? row.record_session,
+      ...(telemetry !== undefined && {
+        browser_telemetry: telemetry === null ? null : (JSON.parse(telemetry) as Record<string, unknown>),
+      }),
+    };
   }
 
   async delete(projectId: string, id: string): Promise<void> {

@@ -1,8 +1,10 @@
 import type * as endpoints from "@shoal/contract";
 import type { Handlers } from "@shoal/router";
+import type { AuthConnection } from "@shoal/schemas";
 import type { Access } from "../../http/auth/access.ts";
-import { toConnection } from "./connection-row.ts";
+import { type ConnectionRow, type FlowRow, toConnection } from "./connection-row.ts";
 import type { Connections } from "./connections.ts";
+import { type FlowAddresses, flowFields } from "./flow-view.ts";
 
 type ConnectionEndpoints = Pick<
   typeof endpoints,
@@ -14,17 +16,32 @@ type ConnectionEndpoints = Pick<
   | "listTimeline"
 >;
 
-export function connectionHandlers(connections: Connections): Handlers<ConnectionEndpoints, Access> {
+/** Makes the addresses of a login for a caller. */
+export interface LoginPages {
+  of(flow: FlowRow, access: Access): FlowAddresses;
+  /** For the answer that starts a login. */
+  handedOut(flow: FlowRow, access: Access): { readonly hosted_url: string; readonly handoff_code: string };
+}
+
+export function connectionHandlers(connections: Connections, pages: LoginPages): Handlers<ConnectionEndpoints, Access> {
+  const shown = (row: ConnectionRow, flow: FlowRow | undefined, access: Access): AuthConnection => ({
+    ...toConnection(row),
+    ...(flow && flowFields(flow, pages.of(flow, access))),
+  });
+  const one = async (row: ConnectionRow, access: Access) =>
+    shown(row, row.flow_id === null ? undefined : await connections.store.flow(row.flow_id), access);
   return {
     createAuthConnection: ({ body, context }) => connections.create(context.projectId, body),
     async listAuthConnections({ query, context }) {
       const page = await connections.list(context.projectId, query);
-      return { ...page, items: page.items.map(toConnection) };
+      const flows = await connections.store.flows(page.items.flatMap(({ flow_id }) => flow_id ?? []));
+      const flowOf = new Map(flows.map((flow) => [flow.id, flow]));
+      return { ...page, items: page.items.map((row) => shown(row, flowOf.get(row.flow_id ?? ""), context)) };
     },
     getAuthConnection: async ({ params, context }) =>
-      toConnection(await connections.existing(context.projectId, params.id)),
+      one(await connections.existing(context.projectId, params.id), context),
     updateAuthConnection: async ({ params, body, context }) =>
-      toConnection(await connections.update(context.projectId, params.id, body)),
+      one(await connections.update(context.projectId, params.id, body), context),
     deleteAuthConnection: ({ params, context }) => connections.delete(context.projectId, params.id),
     listTimeline: ({ params, query, context }) => connections.timeline(context.projectId, params.id, query),
   };

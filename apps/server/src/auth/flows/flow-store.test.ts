@@ -100,7 +100,7 @@ it("runs one login of a connection at a time, and another one after the first ha
 it("fails the logins of a server that has stopped, and no others", async () => {
   const nowMs = Date.now();
   const [lost, other] = [await start(nowMs, "lost"), await start(nowMs, "other")];
-  expect(await store.endLost("lost", nowMs)).toBe(1);
+  expect(await store.endLost("lost")).toBe(1);
   expect(await row(lost.id)).toMatchObject({ status: "FAILED", error_code: "internal_error" });
   expect(await row(other.id)).toMatchObject({ status: "IN_PROGRESS" });
 });

@@ -10,7 +10,7 @@ import { loginInProgress } from "@shoal/contract/refusals";
 import type { AuthFlowsTable, Database, Tables } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
-import type { Kysely, Selectable, Transaction } from "kysely";
+import { type Selectable, sql, type Transaction, type Updateable } from "kysely";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
 
 export type FlowRow = Selectable<AuthFlowsTable>;
@@ -102,6 +102,23 @@ export class FlowStore {
     }
   }
 
+  find(id: string): Promise<FlowRow | undefined> {
+    return this.#query.selectFrom("auth_flows").selectAll().where("id", "=", id).executeTakeFirst();
+  }
+
+  /** Stores facts about a login that are not part of its state. */
+  async note(
+    id: string,
+    facts: Pick<Updateable<AuthFlowsTable>, "note" | "replay_id" | "session_id" | "telemetry_captured">,
+  ): Promise<void> {
+    const note = facts.note === undefined || facts.note === null ? facts.note : storable(facts.note);
+    await this.#query
+      .updateTable("auth_flows")
+      .set({ ...facts, ...(note !== undefined && { note }) })
+      .where("id", "=", id)
+      .execute();
+  }
+
   running(connectionId: string): Promise<FlowRow | undefined> {
     return this.#query
       .selectFrom("auth_flows")
@@ -157,21 +174,10 @@ export class FlowStore {
   }
 
   /** Fails the logins of a server that has stopped: their browsers ended with it. @returns their number. */
-  async endLost(serverId: string, nowMs: number): Promise<number> {
-    const rows = await runningOf(this.#query, serverId);
-    const message = "The server that ran the login has stopped. Start the login again.";
-    for (const { id } of rows) await this.change(id, { kind: "failed", code: "internal_error", message }, nowMs);
-    return rows.length;
+  async endLost(serverId: string): Promise<number> {
+    const { rows } = await sql<{ lost: number }>`select shoal_lose_logins(${serverId}) as lost`.execute(this.#query);
+    return rows[0]?.lost ?? 0;
   }
-}
-
-function runningOf(query: Kysely<Tables>, serverId: string) {
-  return query
-    .selectFrom("auth_flows")
-    .select("id")
-    .where("server_id", "=", serverId)
-    .where("status", "=", "IN_PROGRESS")
-    .execute();
 }
 
 async function signIn(

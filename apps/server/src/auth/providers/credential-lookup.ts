@@ -22,6 +22,8 @@ export type FoundCredential =
 
 /** Finds login data in the providers of a project. */
 export interface CredentialLookup {
+  /** Whether the project can use a provider of this name. */
+  has(projectId: string, provider: string): Promise<boolean>;
   /**
    * The first match of the providers, in their order; a provider that fails adds a reason, and the next one is asked.
    * Rejects only when `signal` aborts or the database fails. Values must not be stored.
@@ -119,6 +121,11 @@ export class ProviderLookup implements CredentialLookup {
       }
     }
     return { reasons };
+  }
+
+  async has(projectId: string, provider: string): Promise<boolean> {
+    if ((await this.#store.findByName(projectId, provider)) !== undefined) return true;
+    return (await this.#operator.of(projectId)).some(({ name }) => name === provider);
   }
 
   /** @returns why a named provider cannot be asked. */

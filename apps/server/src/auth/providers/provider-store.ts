@@ -130,6 +130,14 @@ export class ProviderStore {
       const row = await lockedRow(transaction, projectId, id);
       if (row === undefined) return undefined;
       const { settings, token, ...fields } = await changesOf(row);
+      // Connections name their provider, since those of the operator have no row.
+      if (fields.name !== undefined && fields.name !== row.name)
+        await transaction
+          .updateTable("auth_connections")
+          .set({ credential_provider: fields.name })
+          .where("project_id", "=", projectId)
+          .where("credential_provider", "=", row.name)
+          .execute();
       return transaction
         .updateTable("credential_providers")
         .set({

@@ -17,6 +17,9 @@ import { shareUses } from "../../http/limits/shared-uses.ts";
 import { endStalledRequests } from "../../http/limits/stalled-requests.ts";
 import type { RequestOrigins } from "../../http/request-origin.ts";
 import type { Observation } from "../../observability/observation.ts";
+import { HandoffCodes } from "../../auth/handoff/handoff-codes.ts";
+import { loginPages } from "../../auth/logins/login-pages.ts";
+import type { Logins } from "../../auth/logins/logins.ts";
 import { createLiveViewAddresses } from "../../sessions/live-view/live-view-address.ts";
 import { createReplayAddresses } from "../../sessions/replays/replay-address.ts";
 import type { OpenSockets } from "../../sessions/sockets/open-sockets.ts";
@@ -38,6 +41,7 @@ export interface HttpParts {
   readonly exportDestinations: ExportDestinations;
   readonly inFlight: InFlight;
   readonly isDraining: () => boolean;
+  readonly logins: Logins;
   readonly observation: Observation;
   readonly origins: RequestOrigins;
   readonly overload: OverloadGuard;
@@ -71,6 +75,7 @@ export function openHttp(started: Started, parts: HttpParts): { app: FastifyInst
       },
     }),
   );
+  const liveViews = createLiveViewAddresses(secrets, config.live_view_hours);
   const shared = {
     ...access,
     ...resources,
@@ -78,7 +83,9 @@ export function openHttp(started: Started, parts: HttpParts): { app: FastifyInst
     ...parts.apps,
     authenticator,
     database,
-    liveViews: createLiveViewAddresses(secrets, config.live_view_hours),
+    liveViews,
+    loginPages: loginPages({ liveViews, codes: new HandoffCodes(secrets) }),
+    logins: parts.logins,
     log,
     origins,
     recorder,

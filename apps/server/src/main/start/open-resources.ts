@@ -6,7 +6,6 @@ import type { Config } from "../../config/settings.ts";
 import { exitTemplates } from "../../config/exits.ts";
 import { partLog } from "../../observability/log/log.ts";
 import { Connections } from "../../auth/connections/connections.ts";
-import { connectionHandlers } from "../../auth/connections/handlers.ts";
 import { createCredentials, type Credentials } from "../../auth/credentials/credentials.ts";
 import { credentialHandlers } from "../../auth/credentials/handlers.ts";
 import { createChromeStore, type ChromeStore } from "../../resources/extensions/chrome-store.ts";
@@ -106,6 +105,7 @@ export async function openResources(
   const connections = new Connections({
     database,
     credentials,
+    providers: credentialLookup,
     destinations: telemetry.telemetryDestinations,
     proxies,
   });
@@ -125,7 +125,6 @@ export async function openResources(
       ...telemetry,
       providerHandlers,
       chromeStore: createChromeStore(config.chrome_store_url),
-      connections,
       credentials,
       extensions,
       proxies,
@@ -134,13 +133,12 @@ export async function openResources(
 }
 
 function handlersOf(
-  parts: Pick<ResourceParts, "connections" | "credentials" | "extensions" | "proxies" | "telemetryDestinations"> & {
+  parts: Pick<ResourceParts, "credentials" | "extensions" | "proxies" | "telemetryDestinations"> & {
     readonly chromeStore: ChromeStore;
     readonly providerHandlers: ProviderParts["providerHandlers"];
   },
 ) {
   return {
-    ...connectionHandlers(parts.connections),
     ...credentialHandlers(parts.credentials),
     ...extensionHandlers(parts.extensions, parts.chromeStore),
     ...proxyHandlers(parts.proxies),

@@ -7,6 +7,7 @@ import { type AuditChain, createAuditChain } from "../../observability/audit/log
 import { openHeadWitness } from "../../observability/audit/logs/head-witness.ts";
 import { AuditRecorder } from "../../observability/audit/logs/recorder.ts";
 import { readServerSecret } from "../../config/data-dir.ts";
+import { Logins } from "../../auth/logins/logins.ts";
 import { InFlight } from "../../http/in-flight.ts";
 import { createOverloadGuard, type OverloadGuard } from "../../http/limits/overload-guard.ts";
 import { createRequestOrigins, type RequestOrigins } from "../../http/request-origin.ts";
@@ -80,6 +81,17 @@ export async function openService(
   const blobs = resources.blobs("deployments");
   const runtime = appRuntime ?? openAppRuntime(started, { placement, blobs, boxes });
   const apps = await openApps(started, { ...basics, database, envelopes, resources, runtime, sessions });
+  const logins = await Logins.open({
+    ...resources,
+    ...sessions,
+    database,
+    envelopes,
+    connections: resources.connections.store,
+    canHide: placement.abilities.fullChromium,
+    serverId: dataDir.serverId,
+    isDoubtful: () => sessions.replicas.isDoubtful(),
+    log,
+  });
   const exports = await openExports({ config, database, serverId: dataDir.serverId, log });
   cleanup.add("exports of the audit log", () => exports.close());
   const { app, idempotency } = openHttp(started, {
@@ -90,6 +102,7 @@ export async function openService(
     database,
     exportDestinations: exports.destinations,
     isDraining: () => draining.signal.aborted,
+    logins,
     observation,
     overload,
     placement,
@@ -111,6 +124,7 @@ export async function openService(
   cleanup.add("the HTTP server", async () => {
     await apps.builder.close();
     await apps.invocations.close();
+    await logins.close();
     await sessions.browserPools.close();
     await sessions.sessions.close();
     // Calls of the sessions that ended just now receive their answers; the next steps cut connections.

@@ -20,12 +20,16 @@ export interface RunningSession {
         readonly at: string;
         /** The row says that the session has ended, and its processes received the signal to stop. */
         readonly recorded: Promise<void>;
+        /** Whether the profile was saved; `undefined` when it was not to be saved. */
+        readonly saved: Promise<boolean> | undefined;
         readonly done: Promise<void>;
       }
     | undefined;
   readonly abort: AbortController;
   /** Ends the session at its `max_duration_seconds`. A timer, because the system clock behind `ends_at` can be set. */
   endTimer: NodeJS.Timeout | undefined;
+  /** `false`: its profile is saved only if {@link Sessions.endSaving} ends it. */
+  savesAtEnd: boolean;
   stopKeeping: (() => void) | undefined;
 }
 
@@ -55,8 +59,17 @@ export type PooledRequest = Pick<
   readonly telemetry_destination_id?: string | undefined;
 };
 
+export interface SessionWishes {
+  /** `false`: the session leaves its profile as it was, unless {@link Sessions.endSaving} ends it. */
+  readonly savesAtEnd?: boolean;
+}
+
 /** @throws {ServiceError} 400 for contradictory telemetry fields. */
-export function newSession(row: SessionRow, telemetry: PooledRequest["telemetry"]): RunningSession {
+export function newSession(
+  row: SessionRow,
+  telemetry: PooledRequest["telemetry"],
+  { savesAtEnd = true }: SessionWishes = {},
+): RunningSession {
   return {
     row,
     instance: undefined,
@@ -67,6 +80,7 @@ export function newSession(row: SessionRow, telemetry: PooledRequest["telemetry"
     ending: undefined,
     abort: new AbortController(),
     endTimer: undefined,
+    savesAtEnd,
     stopKeeping: undefined,
   };
 }

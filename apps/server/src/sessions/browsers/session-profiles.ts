@@ -103,18 +103,21 @@ export class SessionProfiles {
     }
   }
 
-  /** Retries for up to 120 s. Never rejects. @param cut - its reason becomes the profile's `last_save_error`. */
-  async saveAtEnd(session: SessionOfProfile, instance: Instance, cut: AbortSignal): Promise<void> {
+  /**
+   * Retries for up to 120 s. Never rejects. @param cut - its reason becomes the profile's `last_save_error`.
+   * @returns whether the profile was saved.
+   */
+  async saveAtEnd(session: SessionOfProfile, instance: Instance, cut: AbortSignal): Promise<boolean> {
     const signal = AbortSignal.any([cut, AbortSignal.timeout(saveTimeoutMs)]);
     for (let attempt = 1; ; attempt += 1) {
       try {
         await this.#save(session, instance, "session", signal);
-        return;
+        return true;
       } catch (error) {
         const isFinal = ServiceError.isInstance(error) && error.status < 500;
         if (attempt === saveTries || isFinal || signal.aborted) {
           await this.#note(session, cut.aborted ? cut.reason : error);
-          return;
+          return false;
         }
         const { log } = this.#options;
         log.warn({ session_id: session.id, attempt, err: error }, "the session's profile could not be saved yet");

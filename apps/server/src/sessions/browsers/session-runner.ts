@@ -161,7 +161,7 @@ export class SessionRunner {
     clearTimeout(session.endTimer);
     session.abort.abort(new ServiceError(409, "conflict", `Browser ${id} was ended while it started (${reason}).`));
     session.stopKeeping?.();
-    const savesProfile = session.row.profile_save_changes && savedEnds.has(reason);
+    const savesProfile = session.savesAtEnd && session.row.profile_save_changes && savedEnds.has(reason);
     const { saved, stopped: stopping } = this.#stopInstance(session, savesProfile);
     const stopped = stopping?.catch((error: unknown) => {
       log.error({ session_id: id, err: error }, "the session's instance did not stop cleanly");
@@ -174,14 +174,14 @@ export class SessionRunner {
       log.info({ session_id: id, project_id, reason }, "session ended");
     });
     void session.collector?.done.then(() => session.exporting?.finish());
-    return { reason, at, recorded, done };
+    return { reason, at, recorded, saved, done };
   }
 
   /** Waits for the last telemetry and recordings, then for the profile, and stops the instance. */
   #stopInstance(
     { row, collector, instance }: RunningSession,
     savesProfile: boolean,
-  ): { readonly saved: Promise<void> | undefined; readonly stopped: Promise<void> | undefined } {
+  ): { readonly saved: Promise<boolean> | undefined; readonly stopped: Promise<void> | undefined } {
     if (instance === undefined) return { saved: undefined, stopped: collector?.finish() };
     const { profiles, replays } = this.#parts;
     const recordings = replays.finish(row.id, instance);

@@ -20,7 +20,7 @@ import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
 import { answeringInstance } from "./answering-instance.ts";
 import { assignAgain } from "./assign-again.ts";
 import { PooledSessions } from "./pooled-sessions.ts";
-import { newSession, type RunningSession, type SessionView } from "./running-session.ts";
+import { newSession, type RunningSession, type SessionView, type SessionWishes } from "./running-session.ts";
 import { hasEnded, isSeen, notFound, refuseImpossible } from "./session-errors.ts";
 import type { SessionProfiles } from "./session-profiles.ts";
 import { SessionRunner, type SessionRules } from "./session-runner.ts";
@@ -82,6 +82,7 @@ export class Sessions {
     projectId: string,
     request: z.output<typeof CreateBrowser>,
     signal: AbortSignal,
+    wishes: SessionWishes = {},
   ): Promise<SessionView | RegionElsewhere> {
     const { profiles, region, rules, store } = this.#parts;
     if (request.region !== undefined && request.region !== region)
@@ -113,7 +114,7 @@ export class Sessions {
       ...profile,
       ...endOf(request.max_duration_seconds),
     };
-    const session = newSession(row, request.telemetry);
+    const session = newSession(row, request.telemetry, wishes);
     if (row.max_duration_seconds !== null) this.#runner.limit(session, row.max_duration_seconds);
     this.#runner.sessions.set(row.id, session);
     try {
@@ -194,6 +195,16 @@ export class Sessions {
     this.#runner.limit(session, seconds);
     session.row = { ...session.row, max_duration_seconds: seconds, ends_at: endsAt };
     return this.#runner.view(row);
+  }
+
+  /** Ends a session of this server, and saves its profile even if it was not to save. @returns whether it was saved. */
+  async endSaving(id: string): Promise<boolean> {
+    const session = this.#runner.sessions.get(id);
+    if (session === undefined || session.ending !== undefined) return false;
+    session.savesAtEnd = true;
+    const { recorded, saved } = this.#runner.end(session, "deleted");
+    await recorded;
+    return (await saved) ?? false;
   }
 
   async delete(projectId: string, idOrName: string): Promise<void> {

@@ -35,6 +35,8 @@ export const auth: readonly string[] = [
     post_login_url text,
     allowed_domains jsonb not null default '[]',
     credential_id text collate "C" references credentials on delete set null,
+    credential_provider text collate "C",
+    credential_path text,
     proxy_id text collate "C" references proxies,
     proxy_mode text collate "C",
     stealth boolean,
@@ -47,6 +49,7 @@ export const auth: readonly string[] = [
     save_credentials boolean not null,
     record_session boolean not null,
     flow_id text collate "C",
+    plan jsonb,
     last_auth_check_at timestamptz(3),
     signed_in_at timestamptz(3),
     created_at timestamptz(3) not null default now(),
@@ -75,6 +78,7 @@ export const auth: readonly string[] = [
     error_code text,
     error_message text,
     website_error text,
+    note text,
     server_id text collate "C",
     session_id text collate "C",
     replay_id text collate "C",
@@ -90,6 +94,18 @@ export const auth: readonly string[] = [
   "create unique index auth_flows_running on auth_flows (connection_id) where status = 'IN_PROGRESS'",
   "create index auth_flows_running_by_server on auth_flows (server_id) where status = 'IN_PROGRESS'",
   ...notifyChanges("auth_flows"),
+
+  `create function shoal_lose_logins(server text) returns integer language plpgsql as $$
+    declare
+      lost integer;
+    begin
+      update auth_flows set status = 'FAILED', step = 'COMPLETED', question = null, interaction_id = null,
+          asked_at = null, answer = null, error_code = 'internal_error', updated_at = clock_timestamp(),
+          error_message = 'The server that ran the login has stopped. Start the login again.'
+        where server_id = server and status = 'IN_PROGRESS';
+      get diagnostics lost = row_count;
+      return lost;
+    end $$`,
 
   `create table credential_providers (
     id text collate "C" primary key,

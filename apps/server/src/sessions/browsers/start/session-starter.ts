@@ -164,7 +164,8 @@ export class SessionStarter {
   }
 
   #keepProfile(session: RunningSession, instance: Instance): void {
-    if (session.row.profile_id === null || !session.row.profile_save_changes) return;
+    const { profile_id, profile_save_changes } = session.row;
+    if (profile_id === null || !profile_save_changes || !session.savesAtEnd) return;
     session.stopKeeping = this.#parts.profiles.keep(
       () => session.row,
       instance,

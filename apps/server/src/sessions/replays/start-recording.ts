@@ -1,0 +1,77 @@
+import { answerText, type Instance } from "@shoal/placement";
+import { type ErrorData, ServiceError } from "@shoal/router";
+import { ErrorBody, Replay, type StartReplay } from "@shoal/schemas";
+import type { IncomingMessage } from "node:http";
+import type * as z from "zod/mini";
+import { noAnswer } from "../instance-plane/no-answer.ts";
+import type { RecordedSession } from "./recording-limits.ts";
+import { isReplayId } from "./replay-files.ts";
+import type { ReplayStore } from "./replay-store.ts";
+
+/** Starts a recording in the instance, and keeps it. @returns its id. @throws {ServiceError} 409, 507 at a limit. */
+export async function startRecording(
+  store: Pick<ReplayStore, "admit" | "keep">,
+  { instance, session }: { readonly instance: Instance; readonly session: RecordedSession },
+  { body, ...asked }: Omit<Asked, "path"> & { readonly body: z.output<typeof StartReplay> },
+): Promise<string> {
+  // A repeated request gets the first answer, regardless of the current limits.
+  if (asked.key === undefined) await store.admit(session);
+  const answer = await askForRecording(instance, { path: "/replays", ...asked }, JSON.stringify(body));
+  const replay = Replay.safeParse(answer);
+  if (!replay.success || !isReplayId(replay.data.replay_id))
+    throw new ServiceError(
+      500,
+      "internal_error",
+      `The instance of browser ${session.id} returned an invalid recording.`,
+    );
+  const { replay_id, started_at } = replay.data;
+  await store.keep(session, instance, { replay_id, started_at, finished_at: null });
+  return replay_id;
+}
+
+interface Asked {
+  readonly path: string;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+  readonly key?: string;
+}
+
+/** Returns parsed JSON; `undefined` for an empty answer. @throws {ServiceError} the error of the instance. */
+export async function askForRecording(
+  instance: Instance,
+  { path, requestId, signal, key }: Asked,
+  body = "",
+): Promise<unknown> {
+  let answer: IncomingMessage;
+  let said: string;
+  try {
+    const headers = {
+      "x-request-id": requestId,
+      ...(body !== "" && { "content-type": "application/json" }),
+      ...(key !== undefined && { "idempotency-key": key }),
+    };
+    answer = await instance.request({ method: "POST", path, headers, signal }, body);
+    said = await answerText(answer);
+  } catch (error) {
+    throw noAnswer(error);
+  }
+  const status = answer.statusCode ?? 502;
+  const parsed = parse(said);
+  if (status < 300) return parsed;
+  const refusal = ErrorBody.safeParse(parsed);
+  throw refusal.success
+    ? new ServiceError(status, refusal.data.code, refusal.data.message, errorDataOf(refusal.data))
+    : new ServiceError(500, "internal_error", `The instance answered ${String(status)}.`);
+}
+
+function errorDataOf({ field, limit, hint }: ErrorBody): ErrorData {
+  return { field, limit, hint };
+}
+
+function parse(said: string): unknown {
+  try {
+    return JSON.parse(said);
+  } catch {
+    return undefined;
+  }
+}
