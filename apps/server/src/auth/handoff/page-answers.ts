@@ -51,7 +51,7 @@ export function forPages(endpoint: Endpoint, handler: Handler<Endpoint, Access>)
   return async (call: HandlerCall<Endpoint, Access>) => {
     // The contract's responses of these operations are objects and events.
     const answer = (await handler(call)) as unknown;
-    if (call.context.handoff === undefined) return answer as undefined;
+    if (call.context.handoff === undefined || answer === undefined) return answer as undefined;
     return isStream ? shownFrames(answer as Frames) : shown(answer as object);
   };
 }
