@@ -14,7 +14,25 @@ let proxyId: string;
 
 beforeAll(async () => {
   sites = await startSites();
-  ({ end, shoal } = await runService(["--allow-private-hosts", sites.privateHost]));
+  const { values } = siteLogin("toast");
+  ({ end, shoal } = await runService(
+    [
+      "--allow-private-hosts",
+      sites.privateHost,
+      "--credential-env-prefix",
+      "LOGIN_",
+      "--credential-provider-hosts",
+      "127.0.0.1:9",
+    ],
+    {
+      env: {
+        ...process.env,
+        LOGIN_TOAST_USERNAME: values.username,
+        LOGIN_TOAST_PASSWORD: values.password,
+        LOGIN_TOAST_URL: sites.url("toast"),
+      },
+    },
+  ));
   proxyId = (await shoal.proxies.create(sites.proxy)).id ?? expect.fail();
 });
 afterAll(async () => {
@@ -180,4 +198,51 @@ it("ends the browser of a login that is cancelled, deleted, or whose browser is 
   await asked(third.id);
   await shoal.auth.connections.delete(third.id);
   await until("no browser is left", async () => (await shoal.browsers.list()).items.length === 0);
+});
+
+it("signs in with the operator's credentials, and asks a person when a provider is down", async () => {
+  const login = siteLogin("toast");
+  const { id } = await connect(login, []);
+  await expect(
+    shoal.auth.connections.update(id, { credential: { provider: "none", auto: true } }),
+  ).rejects.toMatchObject({
+    status: 404,
+  });
+  await shoal.auth.connections.update(id, { credential: { provider: "env", auto: true } });
+  await shoal.auth.connections.login(id);
+  expect(await ended(id)).toMatchObject({
+    flow_status: "SUCCESS",
+    credential: { provider: "env", auto: true },
+    can_reauth_reason: "external_credential",
+  });
+
+  sites.site("toast").expireSessions();
+  const settings = { address: "http://127.0.0.1:9", mount: "secret" };
+  const vault = await shoal.credentialProviders.create({
+    name: "vault",
+    provider_type: "vault",
+    token: "hvs.x",
+    settings,
+  });
+  await shoal.auth.connections.update(id, { credential: { provider: "vault", path: "logins/toast" } });
+  await shoal.credentialProviders.update(vault.id, { name: "safe" });
+  expect(await shoal.auth.connections.get(id)).toMatchObject({
+    credential: { provider: "safe", path: "logins/toast" },
+  });
+  await shoal.auth.connections.login(id);
+  const { interaction_id } = await asked(id);
+  const { items } = await shoal.auth.connections.timeline(id);
+  expect(items[0]?.note).toContain("safe: ");
+  await shoal.auth.connections.submit(id, { interaction_id, field_values: login.values });
+  expect(await ended(id)).toMatchObject({ flow_status: "SUCCESS" });
+  expect((await shoal.credentials.list()).items.map(({ domain }) => domain)).not.toContain("toast.test");
+});
+
+it("waits for a browser that writes to the profile", async () => {
+  const { id, profile_name } = await connect(siteLogin("one-page"), ["email", "password"]);
+  const writer = await shoal.browsers.create({ profile: { name: profile_name, save_changes: true } });
+  await shoal.auth.connections.login(id);
+  expect(await shoal.auth.connections.get(id)).toMatchObject({ flow_status: "IN_PROGRESS", flow_step: "DISCOVERING" });
+  await shoal.browsers.delete(writer.session_id);
+  expect(await ended(id)).toMatchObject({ flow_status: "SUCCESS" });
 });
