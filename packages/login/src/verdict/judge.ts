@@ -41,7 +41,10 @@ export function judge(reading: PageReading, settled: SettledPage, sent: Sent | u
   const asksPasskey = settled.passkey_calls.some(({ mediation }) => mediation !== "conditional");
   if (asksPasskey || (reading.saysPasskey && reading.switches.length > 0)) return { kind: "passkey" };
   if (reading.outside !== undefined || (sent !== undefined && reading.skip !== undefined)) return { kind: "next" };
-  return sent !== undefined && hasLeft(settled, sent) ? { kind: "signed_in", isSure: false } : { kind: "nothing" };
+  // Cookies also change while a page waits for the popup of a provider.
+  const offersLogin = reading.providers.length > 0;
+  if (sent === undefined || offersLogin || !hasLeft(settled, sent)) return { kind: "nothing" };
+  return { kind: "signed_in", isSure: false };
 }
 
 /** The site's words, if the page requires the same values again. */
