@@ -7,6 +7,7 @@ export { type AdminKey, adminKeyPath, readAdminKey } from "./config/admin-key.ts
 export { examine, type Finding } from "./main/examine.ts";
 export type { RunningServer, StartOptions } from "./main/running-server.ts";
 export { serve, startServer } from "./main/server.ts";
+export type { LoginModel, LoginModelModule } from "./auth/logins/login-model.ts";
 export { StartError } from "./config/start-error.ts";
 export type { KeyManagement, KeyManagementModule } from "./storage/envelopes/key-management.ts";
 export { version } from "./config/version.ts";

@@ -1,5 +1,5 @@
 import { type Answer, answerMs, type FlowInput } from "@shoal/contract/logins";
-import { allowedHosts, Login, type LoginNeed, type LoginOutcome, type LoginPlan } from "@shoal/login";
+import { allowedHosts, Login, type LoginModel, type LoginNeed, type LoginOutcome, type LoginPlan } from "@shoal/login";
 import { Bell, createId, messageOf } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { setTimeout as delay } from "node:timers/promises";
@@ -18,6 +18,7 @@ export interface LoginRunParts extends LoginBrowserParts, LoginValuesParts {
   readonly connections: Pick<ConnectionStore, "update">;
   readonly envelopes: Pick<Envelopes, "unseal">;
   readonly flows: FlowStore;
+  readonly model: LoginModel | undefined;
   readonly log: Log;
 }
 
@@ -115,6 +116,7 @@ export class LoginRun {
         provider: values.ssoProvider,
         // `#finish` wrote it.
         plan: (plan as unknown as LoginPlan | null) ?? undefined,
+        model: this.#parts.model,
       });
       const outcome = await this.#untilDecided(login, browser);
       const pauseMs = retryPausesMs[attempt];

@@ -4,7 +4,7 @@ import { integer, optionalSetting, setting, text } from "./setting.ts";
 
 const words = checked(z.array(text), z.maxLength(50));
 
-/** Secret stores that logins are read from. */
+/** Secret stores that logins are read from, and the optional model of sign-in. */
 export const credentialProviders = {
   credential_provider_hosts: setting({
     kind: "list",
@@ -59,5 +59,12 @@ export const credentialProviders = {
     schema: words,
     summary: "Names or ids of the projects that may use logins of the four settings above; * for all projects.",
     fallback: ["default"],
+  }),
+  login_model_module: optionalSetting({
+    kind: "text",
+    schema: text,
+    summary:
+      "ES module with a model that names fields of login pages where Shoal finds no form: absolute path or package.",
+    default: "none",
   }),
 };

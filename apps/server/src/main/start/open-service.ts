@@ -8,6 +8,7 @@ import { openHeadWitness } from "../../observability/audit/logs/head-witness.ts"
 import { AuditRecorder } from "../../observability/audit/logs/recorder.ts";
 import { readServerSecret } from "../../config/data-dir.ts";
 import { Logins } from "../../auth/logins/logins.ts";
+import { openLoginModel } from "../../auth/logins/open-login-model.ts";
 import { InFlight } from "../../http/in-flight.ts";
 import { createOverloadGuard, type OverloadGuard } from "../../http/limits/overload-guard.ts";
 import { createRequestOrigins, type RequestOrigins } from "../../http/request-origin.ts";
@@ -90,6 +91,7 @@ export async function openService(
     canHide: placement.abilities.fullChromium,
     serverId: dataDir.serverId,
     isDoubtful: () => sessions.replicas.isDoubtful(),
+    model: await openLoginModel(config.login_model_module, log),
     log,
   });
   const exports = await openExports({ config, database, serverId: dataDir.serverId, log });
