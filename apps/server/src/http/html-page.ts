@@ -11,11 +11,14 @@ function digestOf(html: string, element: string): string {
   return content === undefined ? "'none'" : `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
 }
 
-/** @param html - with at most one `<script>` and one `<style>`, which the policy allows by hash. */
-export function htmlPage(html: string): HtmlPage {
+/**
+ * @param html - with at most one `<script>` and one `<style>`, which the policy allows by hash.
+ * @param options.frames - allow frames with pages of this service.
+ */
+export function htmlPage(html: string, { frames = false }: { readonly frames?: boolean } = {}): HtmlPage {
   return {
     html,
-    policy: `default-src 'none'; script-src ${digestOf(html, "script")}; style-src ${digestOf(html, "style")}; img-src data: blob:; media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'`,
+    policy: `default-src 'none'; script-src ${digestOf(html, "script")}; style-src ${digestOf(html, "style")}; img-src data: blob:; media-src 'self'; connect-src 'self'; ${frames ? "frame-src 'self'; " : ""}base-uri 'none'; form-action 'none'`,
   };
 }
 

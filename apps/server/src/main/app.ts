@@ -16,11 +16,13 @@ import type { Handoffs } from "../auth/handoff/handoffs.ts";
 import { forPages } from "../auth/handoff/page-answers.ts";
 import { connectionHandlers } from "../auth/connections/handlers.ts";
 import { loginHandlers, type LoginHandlerParts } from "../auth/logins/handlers.ts";
+import { serveSignInPage } from "../auth/sign-in-page/sign-in-page.ts";
 import type { ExportDestinations } from "../observability/audit/export/destinations.ts";
 import { exportDestinationHandlers } from "../observability/audit/export/handlers.ts";
 import type { AuditLogs } from "../observability/audit/logs/audit-logs.ts";
 import { auditLogHandlers } from "../observability/audit/logs/handlers.ts";
 import { type Access, type Authenticator, isOpen, type OpenCaller } from "../http/auth/access.ts";
+import { allowSignInPages } from "../http/cross-origin.ts";
 import type { IssuingKeys } from "../http/auth/issuing-keys.ts";
 import { browserPoolHandlers } from "../sessions/pools/handlers.ts";
 import type { BrowserPools } from "../sessions/pools/pools.ts";
@@ -100,6 +102,7 @@ export interface AppParts extends Omit<InvocationHandlerParts, "signer">, LoginH
   readonly serveReplicas: (app: FastifyInstance) => void;
   readonly secrets: Secrets;
   readonly sessions: Sessions;
+  readonly signInFrameAncestors: readonly string[];
   readonly sessionStore: Pick<SessionStore, "find">;
   readonly parsing: ParsePool;
   readonly telemetry: TelemetryStore;
@@ -115,6 +118,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const app = createServer(parts);
   parts.observe(app);
   if (parts.contentUrl !== undefined) separateContent(app, { contentUrl: parts.contentUrl, origins, replicas });
+  allowSignInPages(app);
   const entrance = new Entrance(parts);
   const routing = new SessionRouting({ ...parts, entrance });
   mountAll(app, browserReplays, replayHandlers(parts.replays), {
@@ -255,6 +259,7 @@ function mountOperations(
 }
 
 function servePages(app: FastifyInstance, parts: AppParts, routing: SessionRouting): void {
+  serveSignInPage(app, parts.signInFrameAncestors);
   serveReplayView(app, {
     addresses: parts.replayAddresses,
     store: parts.replays,

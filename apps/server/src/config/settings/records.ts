@@ -133,4 +133,12 @@ export const records = {
     fallback: ["*"],
     default: "*",
   }),
+  sign_in_frame_ancestors: setting({
+    kind: "list",
+    schema: z.array(frameAncestor),
+    summary:
+      "Sites that may show the sign-in page of hosted_url in a frame: origins, self for this one, * for all. A site in this list can trick people into clicks on the page.",
+    fallback: [],
+    default: "none",
+  }),
 };

@@ -116,6 +116,7 @@ export function openHttp(started: Started, parts: HttpParts): { app: FastifyInst
       isDraining: parts.isDraining,
     }),
     regions: replicas.regions,
+    signInFrameAncestors: config.sign_in_frame_ancestors,
     replayAddresses: createReplayAddresses(secrets),
     serveReplicas: (served) => {
       replicas.serve(served, sessions.sessions);

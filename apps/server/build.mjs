@@ -1,0 +1,29 @@
+import { build } from "esbuild";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+
+// Pages for people: each is one document with its style and script.
+const pages = [["sign-in", "src/auth/sign-in-page/page"]];
+
+await mkdir("dist/pages", { recursive: true });
+for (const [name, folder] of pages) {
+  const { outputFiles } = await build({
+    entryPoints: [`${folder}/page.ts`, `${folder}/page.css`],
+    outdir: "dist/pages",
+    bundle: true,
+    write: false,
+    platform: "browser",
+    target: "es2022",
+    format: "iife",
+    minify: true,
+    legalComments: "none",
+    logLevel: "warning",
+  });
+  const text = (ending) => outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? "";
+  const html = (await readFile(`${folder}/page.html`, "utf8"))
+    .replace("/* page.css */", () => text(".css"))
+    .replace("/* page.js */", () => text(".js").replaceAll("</script", "<\\/script"));
+  // A running server must not read half of a page.
+  const unfinished = `dist/pages/.${name}-${process.pid}.html`;
+  await writeFile(unfinished, html);
+  await rename(unfinished, `dist/pages/${name}.html`);
+}

@@ -1,0 +1,25 @@
+import type { FastifyInstance } from "fastify";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type HtmlPage, htmlPage, sendPage } from "../../http/html-page.ts";
+import { signInPath } from "../handoff/handoff-codes.ts";
+
+/** Written by build.mjs. The path is the same from `src` and `dist`. */
+const pagePath = fileURLToPath(new URL("../../../dist/pages/sign-in.html", import.meta.url));
+
+/**
+ * Serves the page of `hosted_url`. It is the same document for every login: its script exchanges the code.
+ * @param frameAncestors - sites that may embed the page; empty = none.
+ */
+export function serveSignInPage(app: FastifyInstance, frameAncestors: readonly string[]): void {
+  let loaded: HtmlPage | undefined;
+  app.route({
+    method: ["GET", "HEAD"],
+    url: `${signInPath}/:id`,
+    exposeHeadRoute: false,
+    handler(_request, reply) {
+      loaded ??= htmlPage(readFileSync(pagePath, "utf8"), { frames: true });
+      sendPage(reply, 200, loaded, frameAncestors);
+    },
+  });
+}
