@@ -12,3 +12,4 @@ export * from "./areas/deployments.ts";
 export * from "./areas/invocations.ts";
 export * from "./areas/auth-connections.ts";
 export * from "./areas/schedules.ts";
+export * from "./logins/login-handlers.ts";

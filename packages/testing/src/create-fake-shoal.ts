@@ -17,7 +17,9 @@ import { newProject } from "./areas/projects.ts";
 import { recordCall, type FakeCall, type RecordedCall } from "./calls.ts";
 import { cutLate, failEarly, Faults, type Fault } from "./faults.ts";
 import { listen, type FakeListener, type ListenOptions } from "./listen.ts";
+import { FakeLogins } from "./logins/fake-logins.ts";
 import type { FakeAction } from "./state/apps.ts";
+import type { FakeProviderItem, FakeSite } from "./state/logins.ts";
 import { Store, type SessionRow } from "./state/store.ts";
 
 /** Name of an operation, for instance `profiles.get`. */
@@ -50,9 +52,25 @@ export interface FakeShoal {
    * @param actions - by name; the returned value is the output.
    */
   addApp(name: string, actions: Readonly<Record<string, FakeAction>>): void;
+  /**
+   * Adds a site that connections sign in to. Other domains ask for a user name and a password, and accept any.
+   * @param domain - of the connections.
+   *
+   * @example
+   * fake.addSite("example.com", async (login) => {
+   *   await login.ask({ fields: ["username", "password"] });
+   *   const { values } = await login.ask({ fields: ["otp"] });
+   *   return values.otp === "123456" ? "https://example.com/home" : login.fail("credentials_invalid");
+   * });
+   */
+  addSite(domain: string, site: FakeSite): void;
+  /** Completes the action elsewhere that a login waits for, a tap on a phone for instance. @throws {TypeError} if none waits. */
+  completeAction(connectionId: string): void;
+  /** Adds an item to the credential providers with this name, for logins that name the provider. */
+  addProviderItem(provider: string, item: FakeProviderItem): void;
   /** Ends a running session. @param reason - the session's `ended_reason`; default `timeout`. */
   endBrowser(idOrName: string, reason?: "timeout" | "browser_crashed" | "instance_lost" | "server_stopped"): void;
-  /** Resets everything except `apiKey`: sessions, profiles, apps, other keys, projects, faults, handlers and calls. */
+  /** Resets everything except `apiKey`: sessions, profiles, sites, apps, other keys, projects, faults, handlers and calls. */
   reset(): void;
   /** Serves the same state on a TCP port, for programs without a `fetch` option. Close it at the end of the test. */
   listen(options?: ListenOptions): Promise<FakeListener>;
@@ -138,13 +156,15 @@ class FakeService {
   }
 
   reset(): void {
-    const { adminKey, deployments, invocations, sessions } = this.state.store;
+    const { adminKey, connections, deployments, invocations, sessions } = this.state.store;
     for (const session of sessions) endSession(session, "server_stopped");
     for (const { events, stop } of invocations) {
       stop.abort();
       events.close();
     }
     for (const { events } of deployments) events.close();
+    const logins = new FakeLogins(this.state.store);
+    for (const connection of connections) logins.cancel(connection);
     this.state = createState(adminKey.secret);
     this.faults.clear();
     this.ownHandlers.clear();
@@ -225,6 +245,19 @@ export function createFakeShoal(): FakeShoal {
     },
     addApp(name, actions) {
       service.state.store.apps.set(name, actions);
+    },
+    addSite(domain, site) {
+      service.state.store.sites.set(domain, site);
+    },
+    completeAction(connectionId) {
+      const { store } = service.state;
+      const connection = store.connections.find(({ id }) => id === connectionId);
+      if (connection === undefined || !new FakeLogins(store).completeAction(connection))
+        throw new TypeError(`No login of connection ${connectionId} waits for an action elsewhere.`);
+    },
+    addProviderItem(provider, item) {
+      const { providerItems } = service.state.store;
+      providerItems.set(provider, [...(providerItems.get(provider) ?? []), item]);
     },
     endBrowser(idOrName, reason = "timeout") {
       const session = service.state.store.findSession(undefined, idOrName);

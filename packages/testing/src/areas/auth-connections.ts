@@ -10,11 +10,14 @@ import { createId, siteDomain } from "@shoal/primitives";
 import { type Handlers, ServiceError } from "@shoal/router";
 import type { AuthConnection, CreateAuthConnection, UpdateAuthConnection } from "@shoal/schemas";
 import type * as z from "zod/mini";
+import { FakeLogins } from "../logins/fake-logins.ts";
+import { latestLogin, toTimelineEvent } from "../logins/login-answers.ts";
 import type { Access } from "../state/access.ts";
 import { holds, pageOf } from "../state/listing.ts";
-import type { ConnectionRow, CredentialRow, ProfileRow, Store } from "../state/store.ts";
+import type { ConnectionRow, ProfileRow, Store } from "../state/store.ts";
 
 type Request = z.output<typeof CreateAuthConnection> | z.output<typeof UpdateAuthConnection>;
+type CredentialOfConnection = Pick<ConnectionRow, "credential" | "credentialSource">;
 type ConnectionEndpoints = Pick<
   typeof endpoints,
   | "createAuthConnection"
@@ -25,16 +28,39 @@ type ConnectionEndpoints = Pick<
   | "listTimeline"
 >;
 
-function toConnection({ credential, domain, id, profile, settings }: ConnectionRow): AuthConnection {
+function canReauth({
+  credential,
+  credentialSource,
+  logins,
+}: ConnectionRow): Pick<AuthConnection, "can_reauth" | "can_reauth_reason"> {
+  if (!logins.some(({ state }) => state.status === "SUCCESS"))
+    return { can_reauth: false, can_reauth_reason: "no_prior_successful_login" };
+  if (credentialSource !== undefined) return { can_reauth: true, can_reauth_reason: "external_credential" };
+  if (credential === undefined) return { can_reauth: false, can_reauth_reason: "no_credential" };
+  return { can_reauth: true, can_reauth_reason: "has_credential" };
+}
+
+function credentialOf({ credential, credentialSource: source }: ConnectionRow): Pick<AuthConnection, "credential"> {
+  if (source !== undefined) {
+    const { path, provider } = source;
+    return { credential: { provider, ...(path === undefined ? { auto: true } : { path }) } };
+  }
+  return credential === undefined ? {} : { credential: { name: credential.name } };
+}
+
+function toConnection(row: ConnectionRow, baseUrl: string): AuthConnection {
+  const { domain, id, logins, profile, settings, status } = row;
+  const url = logins.findLast(({ state }) => state.status === "SUCCESS")?.state.postLoginUrl;
   return {
     id,
     profile_name: profile.name ?? profile.id,
     domain,
-    status: "NEEDS_AUTH",
-    ...(credential && { credential: { name: credential.name } }),
-    can_reauth: false,
-    can_reauth_reason: "no_prior_successful_login",
+    status,
+    ...credentialOf(row),
+    ...canReauth(row),
     ...settings,
+    ...(url !== undefined && { post_login_url: url }),
+    ...latestLogin(row, baseUrl),
   };
 }
 
@@ -67,6 +93,7 @@ function settingsOf(request: Request): Partial<AuthConnection> {
 }
 
 export function authConnectionHandlers(store: Store): Handlers<ConnectionEndpoints, Access> {
+  const logins = new FakeLogins(store);
   const ofProject = (projectId: string) => store.connections.filter((row) => row.projectId === projectId);
 
   function existing(projectId: string, id: string): ConnectionRow {
@@ -75,13 +102,19 @@ export function authConnectionHandlers(store: Store): Handlers<ConnectionEndpoin
     return found;
   }
 
-  function credentialOf(projectId: string, { credential }: Request): CredentialRow | undefined {
+  function credentialIn(projectId: string, { credential }: Request): CredentialOfConnection | undefined {
     if (credential === undefined) return undefined;
-    const { name = "", provider } = credential;
-    if (provider !== undefined) throw ServiceError.of(providerNotFound("body.credential.provider", provider));
-    const found = store.credentials.find((row) => row.projectId === projectId && row.name === name);
+    const { name = "", path, provider } = credential;
+    const isNamed = (row: { readonly name: string; readonly projectId: string }, wanted: string) =>
+      row.projectId === projectId && row.name === wanted;
+    if (provider !== undefined) {
+      if (!store.credentialProviders.some((row) => isNamed(row, provider)))
+        throw ServiceError.of(providerNotFound("body.credential.provider", provider));
+      return { credential: undefined, credentialSource: { provider, path } };
+    }
+    const found = store.credentials.find((row) => isNamed(row, name));
     if (found === undefined) throw ServiceError.of(credentialNotFound(name));
-    return found;
+    return { credential: found, credentialSource: undefined };
   }
 
   function profileNamed(projectId: string, name: string): ProfileRow {
@@ -100,24 +133,26 @@ export function authConnectionHandlers(store: Store): Handlers<ConnectionEndpoin
   }
 
   return {
-    createAuthConnection: ({ body, context: { projectId } }) => {
+    createAuthConnection: ({ body, context: { baseUrl, projectId } }) => {
       const domain = requireDomain(body.domain, "body.domain");
       const { record_session, save_credentials } = body;
       const defaults = { allowed_domains: [], health_check_interval: 3600, browser_telemetry: null };
       const settings = { ...defaults, ...settingsOf(body), record_session, save_credentials };
-      const credential = credentialOf(projectId, body);
+      const credential = credentialIn(projectId, body) ?? { credential: undefined, credentialSource: undefined };
       const taken = ofProject(projectId).find((row) => row.profile.name === body.profile_name && row.domain === domain);
       if (taken !== undefined) throw ServiceError.of(connectionExists(body.profile_name, domain, taken.id));
-      const row = {
+      const row: ConnectionRow = {
         id: createId(),
         projectId,
         profile: profileNamed(projectId, body.profile_name),
         domain,
-        credential,
+        ...credential,
+        status: "NEEDS_AUTH",
+        logins: [],
         settings,
       };
       store.connections.push(row);
-      return toConnection(row);
+      return toConnection(row, baseUrl);
     },
     listAuthConnections: ({ query: { domain, profile_name: profile, query: part, ...window }, context }) => {
       const found = ofProject(context.projectId).filter(
@@ -126,23 +161,30 @@ export function authConnectionHandlers(store: Store): Handlers<ConnectionEndpoin
           (profile === undefined || row.profile.name === profile) &&
           (part === undefined || row.id === part || holds(row.domain, part) || holds(row.profile.name, part)),
       );
-      return pageOf(found.reverse(), window, toConnection);
+      return pageOf(found.reverse(), window, (row) => toConnection(row, context.baseUrl));
     },
-    getAuthConnection: ({ params, context }) => toConnection(existing(context.projectId, params.id)),
-    updateAuthConnection: ({ params, body, context: { projectId } }) => {
+    getAuthConnection: ({ params, context }) => toConnection(existing(context.projectId, params.id), context.baseUrl),
+    updateAuthConnection: ({ params, body, context: { baseUrl, projectId } }) => {
       const row = existing(projectId, params.id);
-      const credential = credentialOf(projectId, body);
+      const credential = credentialIn(projectId, body);
       const { login_url: loginUrl, ...settings } = { ...row.settings, ...settingsOf(body) };
       row.settings = { ...settings, ...(loginUrl !== undefined && loginUrl !== "" && { login_url: loginUrl }) };
-      row.credential = credential ?? row.credential;
-      return toConnection(row);
+      Object.assign(row, credential);
+      return toConnection(row, baseUrl);
     },
     deleteAuthConnection: ({ params, context }) => {
-      store.connections.splice(store.connections.indexOf(existing(context.projectId, params.id)), 1);
+      const row = existing(context.projectId, params.id);
+      logins.cancel(row);
+      store.connections.splice(store.connections.indexOf(row), 1);
     },
     listTimeline: ({ params, query, context }) => {
-      existing(context.projectId, params.id);
-      return pageOf([], query, (event: never) => event);
+      const { type, ...window } = query;
+      const events = existing(context.projectId, params.id).logins.map(toTimelineEvent).reverse();
+      return pageOf(
+        type === undefined ? events : events.filter((event) => event.type === type),
+        window,
+        (event) => event,
+      );
     },
   };
 }

@@ -8,8 +8,9 @@ import {
 } from "@shoal/contract/refusals";
 import { createId } from "@shoal/primitives";
 import { ServiceError, type Handlers } from "@shoal/router";
-import type { CredentialProvider } from "@shoal/schemas";
+import type { CredentialProvider, CredentialProviderItem } from "@shoal/schemas";
 import type { Access } from "../state/access.ts";
+import type { FakeProviderItem } from "../state/logins.ts";
 import { byText, holds, pageOf } from "../state/listing.ts";
 import type { CredentialProviderRow, Store } from "../state/store.ts";
 
@@ -27,7 +28,17 @@ function toProvider(row: CredentialProviderRow): CredentialProvider {
   };
 }
 
-/** Connects to no password manager: tests succeed, with one vault and no items. */
+function vaultOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+function toItem({ path, urls = [] }: FakeProviderItem): CredentialProviderItem {
+  const vault = vaultOf(path);
+  const title = path.slice(path.lastIndexOf("/") + 1);
+  return { id: path, title, vault_id: vault, vault_name: vault, path, urls: [...urls] };
+}
+
+/** Connects to no password manager: tests succeed. Its items are those of `fake.addProviderItem`. */
 export function credentialProviderHandlers(store: Store): Handlers<OperationsOf<"credentialProviders">, Access> {
   const ofProject = (projectId: string) => store.credentialProviders.filter((row) => row.projectId === projectId);
 
@@ -91,12 +102,13 @@ export function credentialProviderHandlers(store: Store): Handlers<OperationsOf<
       store.credentialProviders.splice(store.credentialProviders.indexOf(row), 1);
     },
     testCredentialProvider: ({ params, context }) => {
-      existing(context.projectId, params.id);
-      return { success: true, vaults: [{ id: "vault", name: "Vault" }] };
+      const items = store.providerItems.get(existing(context.projectId, params.id).name) ?? [];
+      const names = new Set(items.map(({ path }) => vaultOf(path)));
+      return { success: true, vaults: [...(names.size > 0 ? names : ["Vault"])].map((name) => ({ id: name, name })) };
     },
     listCredentialProviderItems: ({ params, context }) => {
-      existing(context.projectId, params.id);
-      return { items: [] };
+      const items = store.providerItems.get(existing(context.projectId, params.id).name) ?? [];
+      return { items: items.map(toItem) };
     },
   };
 }

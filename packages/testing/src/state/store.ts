@@ -4,6 +4,7 @@ import { createId } from "@shoal/primitives";
 import type { Totp } from "@shoal/primitives/totp";
 import type { FileTree } from "../files/file-tree.ts";
 import type { Watches } from "../files/watches.ts";
+import type { FakeProviderItem, FakeSite, LoginRow } from "./logins.ts";
 import type { DeploymentRow, FakeAction, InvocationRow, ScheduleRow } from "./apps.ts";
 
 export interface ProjectRow {
@@ -88,13 +89,18 @@ export interface SessionRow {
   readonly watches: Watches;
 }
 
-/** A connection of a profile to a site, without logins. */
+/** A connection of a profile to a site. */
 export interface ConnectionRow {
   readonly id: string;
   readonly projectId: string;
   readonly profile: ProfileRow;
   readonly domain: string;
   credential: CredentialRow | undefined;
+  /** An item of a credential provider, by its path or by the domain. */
+  credentialSource: { readonly provider: string; readonly path: string | undefined } | undefined;
+  status: "AUTHENTICATED" | "NEEDS_AUTH";
+  /** Oldest first. */
+  readonly logins: LoginRow[];
   /** Settings as answers show them. */
   settings: Pick<AuthConnection, "save_credentials" | "record_session"> & Partial<AuthConnection>;
 }
@@ -108,6 +114,10 @@ export class Store {
   readonly credentials: CredentialRow[] = [];
   readonly sessions: SessionRow[] = [];
   readonly connections: ConnectionRow[] = [];
+  /** The sites of `fake.addSite`, by domain. */
+  readonly sites = new Map<string, FakeSite>();
+  /** The items of credential providers, by the provider's name. */
+  readonly providerItems = new Map<string, FakeProviderItem[]>();
   readonly deployments: DeploymentRow[] = [];
   readonly invocations: InvocationRow[] = [];
   readonly schedules: ScheduleRow[] = [];
