@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import type { Adding, CommandSpec, CommandTables, Program, Run } from "../core/types.ts";
 import { kebab } from "../table/words.ts";
 import { addAccountCommands } from "./account/account-commands.ts";
+import { addAuthCommands } from "./auth/auth-commands.ts";
 import { addAppCommands, addAppsCommands } from "./apps/app-commands.ts";
 import { addBrowserCommands } from "./browsers/browser-commands.ts";
 import { addCdpPortCommand } from "./browsers/cdp-port-command.ts";
@@ -68,6 +69,7 @@ class CommandProgram implements Program {
       if (spec.entry.handwritten !== true) addOperation(this.#groupFor(spec.words.slice(0, -1)), spec, this.#adding);
     if (word === "audit-logs") addExportCommands(this.#adding);
     if (word === "apps") addAppsCommands(this.#adding);
+    if (word === "auth") addAuthCommands(this.#adding);
     this.#rootCommand.finish(this.#groupFor([word]));
   }
 

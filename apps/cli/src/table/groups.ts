@@ -23,7 +23,7 @@ export const groups: Readonly<Record<string, Group>> = {
   },
   auth: {
     description: "Show the caller, and manage logins to sites",
-    examples: ["shoal auth context", "shoal auth connections list"],
+    examples: ["shoal auth connect example.com --profile shop", "shoal auth connections list"],
   },
   "auth connections": {
     description: "Manage profiles that stay signed in to sites",

@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process";
 import type { CommandSpec, GlobalFlags, OutputFormat, Run } from "../../core/types.ts";
 import { call } from "../../connection/call.ts";
 import { ExitError } from "../../core/errors.ts";
 import { exitCodes } from "../../core/exit-codes.ts";
 import { printable } from "../../output/format.ts";
+import { openUrl } from "../../operations/open-url.ts";
 import { printValue } from "../../output/print-result.ts";
 
 export async function openBrowser(
@@ -13,8 +13,7 @@ export async function openBrowser(
   run: Run,
 ): Promise<void> {
   const url = await liveView(get, idOrName, flags, run);
-  // Never let the system open other schemes.
-  const opened = flags.print !== true && /^https?:\/\//.test(url) && (await openUrl(url, run.env));
+  const opened = flags.print !== true && (await openUrl(url, run.env));
   const isLoud = flags.quiet !== true;
   if (opened) {
     // Do not print the URL: anyone with it controls the session.
@@ -27,35 +26,6 @@ export async function openBrowser(
   if (flags.print !== true && isLoud)
     run.terminal.stderr.write("Cannot open a browser on this machine. Open this URL on another machine:\n");
   run.terminal.stdout.write(`${url}\n`);
-}
-
-const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
-  darwin: ["open"],
-  win32: ["rundll32", "url.dll,FileProtocolHandler"],
-};
-
-/** An opener that runs longer is the browser itself. A failing opener exits within milliseconds. */
-const openerTimeoutMs = 3000;
-
-/** Returns whether the opener exited with 0 or is still running. */
-function openUrl(url: string, env: NodeJS.ProcessEnv): Promise<boolean> {
-  const [program = "", ...args] =
-    env.BROWSER !== undefined && env.BROWSER !== "" ? [env.BROWSER] : (openers[process.platform] ?? ["xdg-open"]);
-  return new Promise((resolve) => {
-    const child = spawn(program, [...args, url], { detached: true, stdio: "ignore" });
-    const settle = (opened: boolean) => {
-      clearTimeout(timer);
-      child.unref();
-      resolve(opened);
-    };
-    const timer = setTimeout(settle, openerTimeoutMs, true);
-    child.once("error", () => {
-      settle(false);
-    });
-    child.once("exit", (status) => {
-      settle(status === 0);
-    });
-  });
 }
 
 export async function viewBrowser(

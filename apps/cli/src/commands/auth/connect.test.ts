@@ -1,0 +1,214 @@
+import { createFakeShoal, type FakeListener, type FakeSite } from "@shoal/testing";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { shoal, start } from "../../testing/shoal.ts";
+import { noScript, onTerminal, type TerminalRun } from "../../testing/terminal.ts";
+
+const fake = createFakeShoal();
+let listener: FakeListener;
+let env: Readonly<Record<string, string>>;
+beforeAll(async () => {
+  listener = await fake.listen();
+  env = { SHOAL_BASE_URL: listener.baseUrl, SHOAL_API_KEY: fake.apiKey, BROWSER: "false" };
+});
+afterAll(() => listener.close());
+afterEach(() => {
+  fake.reset();
+});
+
+const connect = ["auth", "connect", "example.com", "--profile", "shop"];
+const patience = { timeout: 30_000 };
+const seen = (run: TerminalRun, text: string) => expect.poll(() => run.screen(), patience).toContain(text);
+
+async function addCredential(values: Readonly<Record<string, string>>): Promise<void> {
+  await fake.fetch(`${fake.baseUrl}/credentials`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${fake.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ name: "shop", domain: "example.com", values }),
+  });
+}
+
+const submitted = () =>
+  fake.calls.filter(({ operationId }) => operationId === "auth.connections.submit").map(({ body }) => body);
+
+describe("shoal auth connect without a terminal", () => {
+  it("signs in with a stored credential, and continues with the existing connection", async () => {
+    await addCredential({ username: "ada", password: "hunter2" });
+    const first = await shoal([...connect, "--credential", "shop"], { env });
+    expect(first).toMatchObject({ status: 0, stdout: "" });
+    expect(first.stderr).toContain("Profile shop is signed in to example.com.\n");
+    expect(first.stderr).toContain("shoal browsers create --profile-name shop");
+    const again = await shoal([...connect, "-o", "json"], { env });
+    expect(JSON.parse(again.stdout)).toMatchObject({ domain: "example.com", status: "AUTHENTICATED" });
+    expect(fake.calls.filter(({ operationId }) => operationId === "auth.connections.create")).toHaveLength(2);
+  });
+
+  it("answers with --value, each value once, and then refuses to ask", async () => {
+    const site: FakeSite = async (login) => {
+      let { values } = await login.ask({ fields: ["username", "password"] });
+      while (values.password !== "right")
+        ({ values } = await login.ask({ fields: ["password"], refused: "Wrong password." }));
+      return undefined;
+    };
+    fake.addSite("example.com", site);
+    const values = ["--value", "username=ada", "--value", "password=-"];
+    const refused = await shoal([...connect, ...values], { env, input: "wrong\n" });
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toContain("The site says: Wrong password.");
+    expect(refused.stderr).toContain("error: example.com asks for Password. Cannot ask without a terminal.");
+    expect(refused.stderr).toMatch(/Sign in on the page http\S+, or pass --value/);
+    const joined = await shoal([...connect, "--value", "password=right"], { env });
+    expect(joined.stderr).toContain("A login to example.com is running already. This command joins it.");
+    expect(joined.status, joined.stderr).toBe(0);
+    expect(submitted()).toMatchObject([
+      { field_values: { username: "ada", password: "wrong" } },
+      { field_values: { password: "right" } },
+    ]);
+  });
+
+  it("prints events as lines and reads answers as lines with -o jsonl", async () => {
+    const run = start([...connect, "-o", "jsonl"], env);
+    const events = () =>
+      run
+        .stdout()
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line) as { flow_step: string; flow_status: string });
+    await expect.poll(() => events().at(-1)?.flow_step, patience).toBe("AWAITING_INPUT");
+    run.stdin.write('{"field_values":{"username":"ada"}}\n');
+    await expect.poll(() => submitted().length, patience).toBe(1);
+    run.stdin.write('\n{"field_values":{"username":"ada","password":"hunter2"}}\n');
+    const { status, stderr } = await run.outcome;
+    expect(status, stderr).toBe(0);
+    expect(events().at(-1)).toMatchObject({ flow_step: "COMPLETED", flow_status: "SUCCESS" });
+  });
+
+  it("ends with -o jsonl when stdin ends or is not JSON, without repeating it", async () => {
+    const ended = await shoal([...connect, "-o", "jsonl"], { env, input: "" });
+    expect(ended).toMatchObject({ status: 1, stderr: expect.stringContaining("Username and Password") as unknown });
+    const broken = await shoal([...connect, "-o", "jsonl"], { env, input: "hunter2\n" });
+    expect(broken).toMatchObject({ status: 2, stderr: expect.stringContaining("stdin, line 1") as unknown });
+    expect(broken.stderr).not.toContain("hunter2");
+  });
+
+  it("reports a failed login with the site's words", async () => {
+    fake.addSite("example.com", (login) => login.fail("bot_detected", "The site blocks\u001b[2J this browser."));
+    const { status, stderr } = await shoal(connect, { env });
+    expect(status).toBe(1);
+    expect(stderr).toContain(
+      String.raw`error: Cannot sign in to example.com: The site blocks\x1b[2J this browser. (bot_detected)`,
+    );
+    expect(stderr).toContain("shoal auth connections timeline ");
+  });
+
+  it("prints the request with --dry-run", async () => {
+    const { status, stdout } = await shoal([...connect, "--credential", "shop", "--dry-run", "-o", "json"], { env });
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      method: "POST",
+      body: { domain: "example.com", profile_name: "shop", credential: { name: "shop" } },
+    });
+    expect(fake.calls).toEqual([]);
+  });
+});
+
+const withoutScript = noScript();
+describe.skipIf(withoutScript)(
+  `shoal auth connect on a terminal${withoutScript === undefined ? "" : ` (skipped: ${withoutScript})`}`,
+  () => {
+    it("asks for fields with hidden passwords, says why it asks again, and offers choices", async () => {
+      fake.addSite("example.com", async (login) => {
+        let { values } = await login.ask({ fields: ["email", "password"] });
+        while (values.password !== "right-secret")
+          ({ values } = await login.ask({ fields: ["password"], refused: "Wrong password." }));
+        const { choice } = await login.ask({
+          choices: [
+            { id: "sms", type: "mfa_method", label: "Text me", factor: "sms", target: "•••-44" },
+            { id: "push", type: "mfa_method", label: "Use the app", factor: "push" },
+          ],
+        });
+        return choice === "push" ? "https://example.com/home" : login.fail("flow_failed");
+      });
+      const run = onTerminal(connect, { env });
+      await seen(run, "Sign in here, or on the page http");
+      await seen(run, "E-mail");
+      run.type("ada@example.com\r");
+      await seen(run, "Password");
+      run.type("wrong-secret\r");
+      await seen(run, "Wrong password.");
+      await seen(run, "Password (rejected)");
+      run.type("right-secret\r");
+      await seen(run, "How do you want to continue?");
+      await seen(run, "Text me (•••-44)");
+      run.type("2");
+      expect(await run.status, run.screen()).toBe(0);
+      expect(run.screen()).toContain("Profile shop is signed in to example.com as ada@example.com.");
+      expect(run.screen()).not.toMatch(/(wrong|right)-secret/);
+    });
+
+    it("waits for actions elsewhere, and lets a person choose another way", async () => {
+      fake.addSite("example.com", async (login) => {
+        const { choice } = await login.ask({
+          external: "Tap 42 on your phone.",
+          choices: [{ id: "sms", type: "mfa_method", label: "Text me", factor: "sms" }],
+        });
+        if (choice === "sms") await login.ask({ external: "Open the link that we sent." });
+        return undefined;
+      });
+      const run = onTerminal(connect, { env });
+      await seen(run, "Tap 42 on your phone.");
+      await seen(run, "1  Text me");
+      run.type("o");
+      await seen(run, "Cannot open a browser on this machine.");
+      run.type("1");
+      await seen(run, "Open the link that we sent.");
+      const id = fake.calls.find(({ operationId }) => operationId === "auth.connections.login")?.params.id;
+      fake.completeAction(String(id));
+      expect(await run.status, run.screen()).toBe(0);
+      expect(submitted()).toMatchObject([{ selected_choice_id: "sms" }]);
+    });
+
+    it("withdraws a question that is answered elsewhere", async () => {
+      const run = onTerminal(connect, { env });
+      await seen(run, "Username");
+      run.type("ad");
+      const id = String(fake.calls.find(({ operationId }) => operationId === "auth.connections.login")?.params.id);
+      const answer = await shoal(
+        ["auth", "connections", "submit", id, "--field", "username=eve", "--field", "password=hunter2"],
+        { env },
+      );
+      expect(answer.status, answer.stderr).toBe(0);
+      expect(await run.status, run.screen()).toBe(0);
+    });
+
+    it("cancels the login after Ctrl-C and a yes, and continues it after a no", async () => {
+      for (const [key, status] of [
+        ["n", "IN_PROGRESS"],
+        ["y", "CANCELED"],
+      ] as const) {
+        const run = onTerminal(connect, { env });
+        await seen(run, "Username");
+        run.type("\u0003");
+        await seen(run, "Cancel the login?");
+        run.type(key);
+        expect(await run.status, run.screen()).toBe(130);
+        if (key === "n") expect(run.screen()).toContain("Follow it with: shoal auth connections follow ");
+        const { stdout } = await shoal(["auth", "connections", "list", "-o", "json"], { env });
+        expect(JSON.parse(stdout)).toMatchObject([{ flow_status: status }]);
+      }
+    });
+
+    it("cancels the login after Ctrl-C during a wait", async () => {
+      fake.addSite("example.com", async (login) => {
+        await login.ask({ external: "Tap 42 on your phone." });
+        return undefined;
+      });
+      const run = onTerminal(connect, { env });
+      await seen(run, "Tap 42 on your phone.");
+      await seen(run, "o  Open the login page");
+      run.type("\u0003");
+      await seen(run, "Cancel the login?");
+      run.type("y");
+      expect(await run.status, run.screen()).toBe(130);
+    });
+  },
+);

@@ -1,0 +1,32 @@
+import { spawn } from "node:child_process";
+
+const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ["open"],
+  win32: ["rundll32", "url.dll,FileProtocolHandler"],
+};
+
+/** An opener that runs longer is the browser itself. A failing opener exits within milliseconds. */
+const openerTimeoutMs = 3000;
+
+/** Opens a web page in the browser of this machine. @returns whether the opener exited with 0 or is still running. */
+export async function openUrl(url: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  // Never let the system open other schemes.
+  if (!/^https?:\/\//.test(url)) return false;
+  const [program = "", ...args] =
+    env.BROWSER !== undefined && env.BROWSER !== "" ? [env.BROWSER] : (openers[process.platform] ?? ["xdg-open"]);
+  return new Promise((resolve) => {
+    const child = spawn(program, [...args, url], { detached: true, stdio: "ignore" });
+    const settle = (opened: boolean) => {
+      clearTimeout(timer);
+      child.unref();
+      resolve(opened);
+    };
+    const timer = setTimeout(settle, openerTimeoutMs, true);
+    child.once("error", () => {
+      settle(false);
+    });
+    child.once("exit", (status) => {
+      settle(status === 0);
+    });
+  });
+}
