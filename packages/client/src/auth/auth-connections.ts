@@ -62,10 +62,6 @@ export class AuthConnections {
   login(id: string, body: StartLogin = {}, options?: CallOptions): Promise<StartedLogin> {
     return this.#transport.call(startLogin, { params: { id }, body }, options);
   }
-  /** Cancels the running login, if there is one. */
-  cancel(id: string, options?: CallOptions): Promise<void> {
-    return this.#transport.call(cancelLogin, { params: { id } }, options);
-  }
   /** Submits the values that a login requires; {@link follow} reports the result. @throws {ApiError} 404 `not_found`; 422 when the login requires no values, or different ones. */
   submit(id: string, body: SubmitLogin, options?: CallOptions): Promise<SubmittedLogin> {
     return this.#transport.call(submitLogin, { params: { id }, body }, options);

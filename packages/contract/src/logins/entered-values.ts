@@ -2,7 +2,7 @@ import type { Answer } from "./submitted-answer.ts";
 
 const maxNameLength = 120;
 
-/** The values that a person entered during a login, without those that work only once. */
+/** The values that a person entered during a login, without one-time values. */
 export class EnteredValues {
   readonly #values = new Map<string, string>();
 

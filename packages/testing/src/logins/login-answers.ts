@@ -43,7 +43,7 @@ export async function* followLogin(
 ): AsyncGenerator<StreamFrame<ManagedAuthEvent>, void, undefined> {
   const states = login.states.read(login.states.lastId - 1);
   signal.addEventListener("abort", () => void states.return?.(), { once: true });
-  // A reader that resumes gets the state at once, whatever its last id.
+  // A reader that resumes gets the state at once, for every last id.
   let id = "0";
   let next = states.next();
   while (!signal.aborted) {

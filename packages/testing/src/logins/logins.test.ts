@@ -59,7 +59,7 @@ const codeOf = async (call: Promise<unknown>) => {
 };
 
 describe("a login of the fake", () => {
-  it("asks for a user name and a password, and keeps them as the connection's credential", async () => {
+  it("requires a user name and a password, and keeps them as the connection's credential", async () => {
     const started = await start();
     const { connections, id, shoal } = started;
     const begun = await connections.login(id);

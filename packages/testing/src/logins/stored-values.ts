@@ -43,7 +43,7 @@ function fromItem({ totp_secret: secret, values }: FakeProviderItem): Found {
 
 /** The stored values of a connection, for one login: each is tried once, codes twice. */
 export class StoredValues {
-  /** Why there are none, for people. */
+  /** Why stored values are missing, for people. */
   readonly note: string | undefined;
   readonly #found: Found;
   readonly #used = new Map<string, number>();

@@ -52,7 +52,7 @@ export function describeQuestion({
   return `a choice: ${join(choices.map(({ label }) => label))}`;
 }
 
-/** There is no one to ask. The login goes on, so that a person can answer on the hosted page. */
+/** Cannot ask. The login continues, so that a person can answer on the hosted page. */
 export class NoAnswers implements Answerer {
   readonly #site: string;
 
@@ -67,7 +67,7 @@ export class NoAnswers implements Answerer {
     return Promise.reject(
       new ExitError(
         exitCodes.error.status,
-        `${printable(this.#site)} asks for ${describeQuestion(state)}. Cannot ask without a terminal.`,
+        `${printable(this.#site)} requires ${describeQuestion(state)}. Cannot ask without a terminal.`,
         `${page}${page === "" ? "P" : "p"}ass --value NAME=VALUE, or answer with -o jsonl.`,
       ),
     );

@@ -21,7 +21,7 @@ export function addAuthCommands({ groupFor, likeOperation, run, specOf }: Adding
     .description(
       [
         "Sign a profile in to a site",
-        "Creates the connection of the profile to the site, starts a login, and asks for everything that the site requires. Passwords are not shown. The hosted login page, whose address is printed, takes the same answers.",
+        "Creates the connection of the profile to the site, starts a login, and prompts for everything that the site requires. Passwords are not shown. The hosted login page, whose address is printed, takes the same answers.",
         "Without a terminal, answer with --value. With -o jsonl, prints each event as one line, and reads answers from stdin: one JSON object per line, as the body of auth.connections.submit.",
       ].join("\n\n"),
     )

@@ -54,7 +54,7 @@ describe("shoal auth connect without a terminal", () => {
     const refused = await shoal([...connect, ...values], { env, input: "wrong\n" });
     expect(refused.status).toBe(1);
     expect(refused.stderr).toContain("The site says: Wrong password.");
-    expect(refused.stderr).toContain("error: example.com asks for Password. Cannot ask without a terminal.");
+    expect(refused.stderr).toContain("error: example.com requires Password. Cannot ask without a terminal.");
     expect(refused.stderr).toMatch(/Sign in on the page http\S+, or pass --value/);
     const joined = await shoal([...connect, "--value", "password=right"], { env });
     expect(joined.stderr).toContain("A login to example.com is running already. This command joins it.");
@@ -115,7 +115,7 @@ const withoutScript = noScript();
 describe.skipIf(withoutScript)(
   `shoal auth connect on a terminal${withoutScript === undefined ? "" : ` (skipped: ${withoutScript})`}`,
   () => {
-    it("asks for fields with hidden passwords, says why it asks again, and offers choices", async () => {
+    it("prompts for fields with hidden passwords, says why it asks again, and offers choices", async () => {
       fake.addSite("example.com", async (login) => {
         let { values } = await login.ask({ fields: ["email", "password"] });
         while (values.password !== "right-secret")

@@ -58,7 +58,7 @@ class ConnectCommand {
   readonly #values: Readonly<Record<string, string>>;
   readonly #flags: ConnectFlags;
   readonly #run: Run;
-  /** Who signs in, as far as the command knows. */
+  /** Name of the signed-in user, if it was entered here. */
   #identifier: string | undefined;
 
   constructor(
