@@ -17,6 +17,7 @@ import { newProject } from "./areas/projects.ts";
 import { recordCall, type FakeCall, type RecordedCall } from "./calls.ts";
 import { cutLate, failEarly, Faults, type Fault } from "./faults.ts";
 import { listen, type FakeListener, type ListenOptions } from "./listen.ts";
+import { pageAccess } from "./logins/handoff.ts";
 import { FakeLogins } from "./logins/fake-logins.ts";
 import type { FakeAction } from "./state/apps.ts";
 import type { FakeProviderItem, FakeSite } from "./state/logins.ts";
@@ -183,7 +184,8 @@ class FakeService {
     const access: Access =
       endpoint.auth === "none"
         ? { key: adminKey, projectId: defaultProject.id, namedProjectId: undefined, baseUrl: "" }
-        : authenticate(store, request.headers);
+        : ((endpoint.handoff === "accepts" ? pageAccess(store, request.headers, call.path) : undefined) ??
+          authenticate(store, request.headers));
     // As in the service, the session is looked up before the request is validated.
     const session =
       endpoint.plane === "instance" ? runningSession(store, access.projectId, sessionNameIn(call.path)) : undefined;

@@ -13,6 +13,7 @@ import { loginAsksNothing, loginInProgress, noLogin, unfitAnswer } from "@shoal/
 import { createId, messageOf } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import type { SubmitLogin } from "@shoal/schemas";
+import { randomBytes } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type * as z from "zod/mini";
 import { EventLog } from "../files/event-log.ts";
@@ -42,6 +43,9 @@ export class FakeLogins {
       state,
       note: undefined,
       states: new EventLog(),
+      handoffs: 0,
+      handedOffAtMs: 0,
+      secret: randomBytes(24).toString("base64url"),
       resume: undefined,
       over: new AbortController(),
       clock: undefined,

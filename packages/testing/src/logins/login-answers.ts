@@ -2,22 +2,18 @@ import { loginEvent, loginFields } from "@shoal/contract/logins";
 import type { StreamFrame } from "@shoal/router";
 import type { AuthConnection, ManagedAuthEvent, TimelineEvent } from "@shoal/schemas";
 import type { LoginRow } from "../state/logins.ts";
+import { hostedUrl } from "./handoff.ts";
 import type { ConnectionRow } from "../state/store.ts";
 
 const heartbeatMs = 15_000;
 
-/** Page on which a person completes the login. The fake does not serve it. */
-export function hostedUrl({ id }: ConnectionRow, baseUrl: string): string {
-  return `${baseUrl}/auth/connections/${id}/hosted`;
-}
-
-const shown = (connection: ConnectionRow, baseUrl: string) =>
-  ({ type: "login", addresses: { hosted_url: hostedUrl(connection, baseUrl) } }) as const;
+const shown = (connection: ConnectionRow, login: LoginRow, baseUrl: string) =>
+  ({ type: "login", addresses: { hosted_url: hostedUrl({ connection, login }, baseUrl) } }) as const;
 
 /** The part of a connection that describes its latest login. */
 export function latestLogin(connection: ConnectionRow, baseUrl: string): Partial<AuthConnection> {
   const login = connection.logins.at(-1);
-  return login === undefined ? {} : loginFields({ state: login.state, ...shown(connection, baseUrl) });
+  return login === undefined ? {} : loginFields({ state: login.state, ...shown(connection, login, baseUrl) });
 }
 
 export function toTimelineEvent({ createdAt, id, note, state, updatedAt }: LoginRow): TimelineEvent {
@@ -56,7 +52,7 @@ export async function* followLogin(
     const frame = result.value;
     id = frame.id;
     if ("data" in frame)
-      yield { id, data: loginEvent({ state: frame.data, ...shown(connection, baseUrl) }, login.updatedAt) };
+      yield { id, data: loginEvent({ state: frame.data, ...shown(connection, login, baseUrl) }, login.updatedAt) };
     next = states.next();
   }
 }

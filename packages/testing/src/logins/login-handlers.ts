@@ -4,9 +4,13 @@ import { type Handlers, ServiceError } from "@shoal/router";
 import type { Access } from "../state/access.ts";
 import type { ConnectionRow, Store } from "../state/store.ts";
 import { FakeLogins } from "./fake-logins.ts";
-import { followLogin, hostedUrl } from "./login-answers.ts";
+import { exchange, handoffCode, hostedUrl } from "./handoff.ts";
+import { followLogin } from "./login-answers.ts";
 
-type LoginEndpoints = Pick<typeof endpoints, "startLogin" | "submitLogin" | "followLogin" | "cancelLogin">;
+type LoginEndpoints = Pick<
+  typeof endpoints,
+  "startLogin" | "submitLogin" | "followLogin" | "cancelLogin" | "exchangeHandoff"
+>;
 
 export function loginHandlers(store: Store): Handlers<LoginEndpoints, Access> {
   const logins = new FakeLogins(store);
@@ -20,12 +24,13 @@ export function loginHandlers(store: Store): Handlers<LoginEndpoints, Access> {
   return {
     startLogin: ({ params, context }) => {
       const connection = existing(context, params.id);
-      const { state } = logins.start(connection);
+      const login = logins.start(connection);
       return {
         id: connection.id,
         flow_type: "LOGIN",
-        hosted_url: hostedUrl(connection, context.baseUrl),
-        flow_expires_at: new Date(state.expiresAtMs).toISOString(),
+        hosted_url: hostedUrl({ connection, login }, context.baseUrl),
+        handoff_code: handoffCode(login),
+        flow_expires_at: new Date(login.state.expiresAtMs).toISOString(),
       };
     },
     submitLogin: ({ params, body, context }) => {
@@ -35,6 +40,7 @@ export function loginHandlers(store: Store): Handlers<LoginEndpoints, Access> {
     cancelLogin: ({ params, context }) => {
       logins.cancel(existing(context, params.id));
     },
+    exchangeHandoff: ({ params, body }) => exchange(store, params.id, body.code),
     followLogin: ({ params, context, signal }) => {
       const connection = existing(context, params.id);
       const login = connection.logins.at(-1);

@@ -223,6 +223,31 @@ describe("a login of the fake", () => {
     }).toThrow(`No login of connection ${other} waits`);
   });
 
+  it("exchanges the code of a hosted page, twice within seconds, for a token to one connection", async () => {
+    const { connections, fake, id, shoal } = await start();
+    const { id: other } = await connections.create({ domain, profile_name: "other" });
+    const { handoff_code: code = "", hosted_url } = await connections.login(id);
+    expect(new URL(hosted_url).searchParams.get("code")).toBe(code);
+    const keyless = new Shoal({ apiKey: "none", fetch: fake.fetch, maxRetries: 0 }).auth.connections;
+    const { jwt } = await keyless.exchange(id, { code });
+    expect(await keyless.exchange(id, { code })).toMatchObject({ jwt });
+    const page = new Shoal({ apiKey: jwt, fetch: fake.fetch, maxRetries: 0 });
+    await vi.waitFor(async () => {
+      expect((await page.auth.connections.get(id)).flow_step).toBe("AWAITING_INPUT");
+    }, patience);
+    expect((await page.auth.connections.get(id)).hosted_url).not.toBe(hosted_url);
+    for (const refused of [
+      page.auth.connections.get(other),
+      page.auth.connections.update(id, {}),
+      page.profiles.list(),
+    ])
+      expect(await codeOf(refused)).toBe("401 unauthorized");
+    await page.auth.connections.submit(id, { field_values: { username: "ada", password: "secret" } });
+    await follow({ connections: page.auth.connections, fake, id, shoal });
+    expect(await codeOf(keyless.exchange(id, { code }))).toBe("410 link_expired");
+    expect(await codeOf(keyless.exchange(id, { code: "wrong" }))).toBe("404 not_found");
+  });
+
   it("sends heartbeats, and fails after ten minutes without an answer", async () => {
     const { connections, id } = await start();
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "Date"] });

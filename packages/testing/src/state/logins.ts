@@ -69,6 +69,11 @@ export interface LoginRow {
   /** Why stored values could not be used. */
   note: string | undefined;
   readonly states: EventLog<FlowState>;
+  /** Number of exchanged codes of the hosted page, and the time of the last exchange. */
+  handoffs: number;
+  handedOffAtMs: number;
+  /** Part of its codes and tokens. */
+  readonly secret: string;
   /** Continues the site; set while it waits. */
   resume: ((answer: FakeAnswer) => void) | undefined;
   /** Aborted at the end. */
