@@ -1,10 +1,11 @@
 import type * as endpoints from "@shoal/contract";
+import type { LoginAddresses } from "@shoal/contract/logins";
 import type { Handlers } from "@shoal/router";
 import type { AuthConnection } from "@shoal/schemas";
 import type { Access } from "../../http/auth/access.ts";
 import { type ConnectionRow, type FlowRow, toConnection } from "./connection-row.ts";
 import type { Connections } from "./connections.ts";
-import { type FlowAddresses, flowFields } from "./flow-view.ts";
+import { flowFields } from "./flow-view.ts";
 
 type ConnectionEndpoints = Pick<
   typeof endpoints,
@@ -18,7 +19,7 @@ type ConnectionEndpoints = Pick<
 
 /** Makes the addresses of a login for a caller. */
 export interface LoginPages {
-  of(flow: FlowRow, access: Access): FlowAddresses;
+  of(flow: FlowRow, access: Access): LoginAddresses;
   /** For the answer that starts a login. */
   handedOut(flow: FlowRow, access: Access): { readonly hosted_url: string; readonly handoff_code: string };
 }

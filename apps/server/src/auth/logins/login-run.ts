@@ -1,4 +1,4 @@
-import { type Answer, answerMs, type FlowInput } from "@shoal/contract/logins";
+import { type Answer, answerMs, EnteredValues, type FlowInput } from "@shoal/contract/logins";
 import { allowedHosts, Login, type LoginModel, type LoginNeed, type LoginOutcome, type LoginPlan } from "@shoal/login";
 import { Bell, createId, messageOf } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
@@ -9,7 +9,7 @@ import type { ConnectionRow } from "../connections/connection-row.ts";
 import type { ConnectionStore } from "../connections/connection-store.ts";
 import type { Credentials } from "../credentials/credentials.ts";
 import { type FlowRow, type FlowStore, stateOf } from "../flows/flow-store.ts";
-import { EnteredValues } from "./entered-values.ts";
+import { saveEntered } from "./entered-values.ts";
 import { LoginBrowser, type LoginBrowserParts } from "./login-browser.ts";
 import { LoginValues, type LoginValuesParts } from "./login-values.ts";
 
@@ -191,7 +191,7 @@ export class LoginRun {
         .replaceAll(String.raw`\u0000`, "")
         .toWellFormed();
       if (text.length <= maxPlanBytes) await connections.update(this.#connection.id, { plan: text });
-      await this.#entered.save(this.#parts, this.#connection);
+      await saveEntered(this.#parts, this.#connection, this.#entered);
     } catch (error) {
       log.warn({ flow_id: this.#flow.id, err: error }, "the values of a login could not be saved");
       await flows.note(this.#flow.id, { note: `The entered values could not be saved: ${messageOf(error)}` });
