@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { missingFor } from "../testing/components.ts";
+import { anyMethod, hostilePart, hostileQuery } from "../testing/hostile-requests.ts";
 import { dial, expectWireShape, parseAnswer, type RawAnswer, sendRaw } from "../testing/raw-http.ts";
 import { useService } from "../testing/service.ts";
 import { hostPathOf } from "../testing/session-folder.ts";
@@ -15,91 +16,6 @@ vi.setConfig({ testTimeout: 180_000 });
 const endpoints: readonly Endpoint[] = Object.values(contract);
 /** Endpoints that any path parameter may safely reach: no endless event streams. */
 const targets = endpoints.filter(({ responses }) => Object.values(responses).every(({ kind }) => kind !== "events"));
-
-/** Part of a hostile path. */
-const piece = fc.oneof(
-  fc.constantFrom(
-    "..",
-    ".",
-    "%2e%2e",
-    "%2F",
-    "..%2f..%2f",
-    "%00",
-    "%",
-    "%zz",
-    "%C3",
-    "%FF%FE",
-    "%ED%A0%80",
-    "%C0%AF",
-    ";",
-    "*",
-    "~",
-    "'",
-    "\\",
-    "%5c..",
-    "x".repeat(255),
-    "x".repeat(256),
-    "x".repeat(5000),
-    "%20",
-    "+",
-    "__proto__",
-    "constructor",
-    "%E2%82%AC",
-    "%F0%9D%92%B3",
-    "{id}",
-    ":id",
-    "null",
-    "-1",
-  ),
-  fc.string({ unit: "binary", minLength: 1, maxLength: 20 }).map((text) => encodeURIComponent(text)),
-  fc.stringMatching(/^[!-~]{1,12}$/).map((text) => text.replaceAll(/[?#/]/g, "_")),
-);
-const queryText = fc.oneof(
-  fc.constantFrom(
-    "",
-    "?",
-    "?path",
-    "?path=",
-    "?path=/",
-    "?path=/&path=/x",
-    "?path[]=/",
-    "?path[a]=/",
-    "?limit=1e9",
-    "?limit=-1",
-    "?limit=NaN",
-    "?offset=99999999999999999999",
-    "?tags[a]=b&tags[a]=c",
-    "?tags=x",
-    "?__proto__=x",
-    "?%",
-    "?=&=&&",
-    "?path=%00",
-    "?path=/%FF",
-    `?q=${"x".repeat(8000)}`,
-    `?${"a=1&".repeat(2000)}`,
-  ),
-  fc
-    .array(
-      fc.tuple(
-        fc.constantFrom("path", "mode", "limit", "query", "status", "missing_ok", "tags[x]", "%00", "x"),
-        fc.string({ unit: "binary", maxLength: 20 }),
-      ),
-      { maxLength: 4 },
-    )
-    .map((pairs) => `?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")}`),
-);
-const method = fc.constantFrom(
-  "GET",
-  "POST",
-  "PUT",
-  "PATCH",
-  "DELETE",
-  "HEAD",
-  "OPTIONS",
-  "TRACE",
-  "PROPFIND",
-  "QUERY",
-);
 
 const reason = missingFor("process");
 
@@ -146,7 +62,7 @@ describe.skipIf(reason)(`a hostile client${reason === undefined ? "" : ` (skippe
 
   it("gets an error body for any path parameter and any query", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...targets), piece, queryText, async (endpoint, hostile, query) => {
+      fc.asyncProperty(fc.constantFrom(...targets), hostilePart, hostileQuery, async (endpoint, hostile, query) => {
         const path =
           endpoint.plane === "instance"
             ? endpoint.path
@@ -168,10 +84,10 @@ describe.skipIf(reason)(`a hostile client${reason === undefined ? "" : ` (skippe
   it("gets an error body for any path and method", async () => {
     await fc.assert(
       fc.asyncProperty(
-        method,
+        anyMethod,
         fc.array(
           fc.oneof(
-            piece,
+            hostilePart,
             fc.constantFrom(
               "browsers",
               "profiles",

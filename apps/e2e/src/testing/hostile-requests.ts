@@ -1,0 +1,87 @@
+import fc from "fast-check";
+
+/** Part of a hostile path. */
+export const hostilePart = fc.oneof(
+  fc.constantFrom(
+    "..",
+    ".",
+    "%2e%2e",
+    "%2F",
+    "..%2f..%2f",
+    "%00",
+    "%",
+    "%zz",
+    "%C3",
+    "%FF%FE",
+    "%ED%A0%80",
+    "%C0%AF",
+    ";",
+    "*",
+    "~",
+    "'",
+    "\\",
+    "%5c..",
+    "x".repeat(255),
+    "x".repeat(256),
+    "x".repeat(5000),
+    "%20",
+    "+",
+    "__proto__",
+    "constructor",
+    "%E2%82%AC",
+    "%F0%9D%92%B3",
+    "{id}",
+    ":id",
+    "null",
+    "-1",
+  ),
+  fc.string({ unit: "binary", minLength: 1, maxLength: 20 }).map((text) => encodeURIComponent(text)),
+  fc.stringMatching(/^[!-~]{1,12}$/).map((text) => text.replaceAll(/[?#/]/g, "_")),
+);
+/** A query, valid or not. */
+export const hostileQuery = fc.oneof(
+  fc.constantFrom(
+    "",
+    "?",
+    "?path",
+    "?path=",
+    "?path=/",
+    "?path=/&path=/x",
+    "?path[]=/",
+    "?path[a]=/",
+    "?limit=1e9",
+    "?limit=-1",
+    "?limit=NaN",
+    "?offset=99999999999999999999",
+    "?tags[a]=b&tags[a]=c",
+    "?tags=x",
+    "?__proto__=x",
+    "?%",
+    "?=&=&&",
+    "?path=%00",
+    "?path=/%FF",
+    `?q=${"x".repeat(8000)}`,
+    `?${"a=1&".repeat(2000)}`,
+  ),
+  fc
+    .array(
+      fc.tuple(
+        fc.constantFrom("path", "mode", "limit", "query", "status", "missing_ok", "tags[x]", "%00", "x"),
+        fc.string({ unit: "binary", maxLength: 20 }),
+      ),
+      { maxLength: 4 },
+    )
+    .map((pairs) => `?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")}`),
+);
+export const anyMethod = fc.constantFrom(
+  "GET",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "HEAD",
+  "OPTIONS",
+  "TRACE",
+  "PROPFIND",
+  "QUERY",
+);
