@@ -2,9 +2,18 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 /**
+ * Returns the files whose code is in the outputs, without files that esbuild read and left out.
+ * @param {Pick<import("esbuild").Metafile, "outputs">} metafile
+ */
+export function bundledFiles({ outputs }) {
+  const entries = Object.values(outputs).flatMap(({ inputs }) => Object.entries(inputs));
+  return [...new Set(entries.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path))];
+}
+
+/**
  * Returns the licence notices of the packages whose code is in a bundle: name, version, repository, licence, and the text of its licence files.
  * @param {string} product - begins the first sentence: `This command`
- * @param {readonly string[]} inputs - files of the bundle, as esbuild's metafile names them
+ * @param {readonly string[]} inputs - files of the bundle: {@link bundledFiles}
  * @throws {Error} for a package without a licence text
  */
 export function licenceNotices(product, inputs) {

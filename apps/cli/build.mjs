@@ -9,7 +9,7 @@ import { splitTable } from "./src/table/split-table.ts";
 import { commandTable } from "./src/table/command-table.ts";
 import { groups } from "./src/table/groups.ts";
 import { entries } from "./src/table/entries.ts";
-import { licenceNotices } from "../../tools/licences.mjs";
+import { bundledFiles, licenceNotices } from "../../tools/licences.mjs";
 import { operationsNotYet } from "../../tools/not-yet.mjs";
 
 const { metafile } = await build({
@@ -35,7 +35,7 @@ const { metafile } = await build({
 });
 for (const name of Object.keys(metafile.outputs))
   if (name.endsWith(".js")) writeFileSync(name, builtinsWithoutFacade(readFileSync(name, "utf8")));
-writeFileSync("dist/THIRD-PARTY-LICENCES.txt", licenceNotices("This command", Object.keys(metafile.inputs)));
+writeFileSync("dist/THIRD-PARTY-LICENCES.txt", licenceNotices("This command", bundledFiles(metafile)));
 
 const document = JSON.parse(
   readFileSync(createRequire(import.meta.url).resolve("@shoal/contract/openapi.json"), "utf8"),

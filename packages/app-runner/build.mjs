@@ -1,6 +1,6 @@
 import { build } from "esbuild";
 import { copyFile, rename, rm, writeFile } from "node:fs/promises";
-import { licenceNotices } from "../../tools/licences.mjs";
+import { bundledFiles, licenceNotices } from "../../tools/licences.mjs";
 
 // The previous program stays in place during the build, and after a failed build.
 const out = `dist/.program-${process.pid}`;
@@ -40,9 +40,6 @@ const { metafile } = await build({
   banner: { js: 'const importMetaUrl=require("node:url").pathToFileURL(__filename).href;' },
 });
 await copyFile("python/runner.py", `${out}/runner.py`);
-await writeFile(
-  `${out}/THIRD-PARTY-LICENCES.txt`,
-  licenceNotices("This program", [...new Set(Object.keys(metafile.inputs))]),
-);
+await writeFile(`${out}/THIRD-PARTY-LICENCES.txt`, licenceNotices("This program", bundledFiles(metafile)));
 await rm("dist/program", { recursive: true, force: true });
 await rename(out, "dist/program");

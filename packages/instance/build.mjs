@@ -1,7 +1,7 @@
 import { build } from "esbuild";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
-import { licenceNotices } from "../../tools/licences.mjs";
+import { bundledFiles, licenceNotices } from "../../tools/licences.mjs";
 
 // The previous program stays in place during the build, and after a failed build.
 const out = `dist/.program-${process.pid}`;
@@ -68,7 +68,7 @@ const inputs = new Set();
 /** @param {import("esbuild").BuildOptions} options */
 async function bundle(options) {
   const result = await build({ bundle: true, legalComments: "none", metafile: true, logLevel: "warning", ...options });
-  for (const input of Object.keys(result.metafile.inputs)) inputs.add(input);
+  for (const path of bundledFiles(result.metafile)) inputs.add(path);
   return result;
 }
 
