@@ -8,7 +8,10 @@ export const partlyContents: Readonly<Record<string, { readonly what: string; re
   deployments: { what: "deployments", where: "deleted_at is null" },
 };
 
-/** Tables that may refer to a deleted project: its keys are deleted with it, app versions and schedules follow their deployment, the audit log stays. */
+/**
+ * Tables that may refer to a deleted project: its keys are deleted with it, app versions and schedules with their
+ * deployment, and the audit log stays.
+ */
 export const notContents: readonly string[] = ["api_keys", "app_versions", "audit_logs", "schedules"];
 
 /** The tables with a `project_id`, except {@link notContents}. Running work comes first. */

@@ -12,7 +12,7 @@ import { hasEnded } from "./session-errors.ts";
 import type { SessionProfiles } from "./session-profiles.ts";
 import type { SessionRow, SessionStore } from "./session-store.ts";
 
-/** At these, the browser still runs and its profile is saved; after any other, the latest checkpoint remains. */
+/** Their browser still runs, so its profile is saved. Otherwise the latest checkpoint remains. */
 const savedEnds: ReadonlySet<EndedReason> = new Set(["deleted", "timeout", "max_duration", "server_stopped"]);
 
 export interface SessionRules {

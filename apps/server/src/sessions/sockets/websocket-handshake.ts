@@ -11,7 +11,7 @@ const maxHeadBytes = 16_384;
 /** Longer bodies of refusals, and those without a length, are not read. */
 const maxRefusalBytes = 16_384;
 const maxMessageCharacters = 2_000;
-/** Of a field, a limit and a hint. */
+/** Limits the field, the limit and the hint of a refusal, each. */
 const maxDataCharacters = 500;
 
 export interface Handshake {

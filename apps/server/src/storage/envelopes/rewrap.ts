@@ -93,7 +93,7 @@ async function rewrapRow(
 ): Promise<string | undefined> {
   try {
     const rewrapped = await envelopes.rewrap(sealed);
-    // A value that the service replaced meanwhile is under a present key already.
+    // A value that changed meanwhile is already sealed with a current key.
     await sql`update ${sql.table(column.table)} set ${sql.ref(column.column)} = ${rewrapped}
       where (${keyOf(column)}) = (${sql.join(key)}) and ${sql.ref(column.column)} = ${sealed}`.execute(query);
     return undefined;
