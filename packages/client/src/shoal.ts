@@ -16,6 +16,7 @@ import { Projects } from "./organization/projects.ts";
 import { Organization } from "./organization/organization.ts";
 import { AuditLogs } from "./organization/audit-logs.ts";
 import { Telemetry } from "./stored/telemetry.ts";
+import { Webhooks } from "./stored/webhooks.ts";
 import { Service } from "./service.ts";
 import { routedTransport, SessionRoutes } from "./browsers/session-routes.ts";
 
@@ -36,6 +37,7 @@ export type * from "./organization/projects.ts";
 export type * from "./organization/organization.ts";
 export type * from "./organization/audit-logs.ts";
 export type * from "./stored/telemetry.ts";
+export type * from "./stored/webhooks.ts";
 export type * from "./service.ts";
 
 /** Defaults come from the environment. */
@@ -85,6 +87,7 @@ export class Shoal {
   readonly organization: Organization;
   readonly auditLogs: AuditLogs;
   readonly telemetry: Telemetry;
+  readonly webhooks: Webhooks;
   /** Health of the service; needs no key. */
   readonly service: Service;
   /** Calls any endpoint, also your own: `shoal.transport.call(myEndpoint, …)`. */
@@ -129,6 +132,7 @@ export class Shoal {
     this.organization = new Organization(this.transport);
     this.auditLogs = new AuditLogs(this.transport);
     this.telemetry = new Telemetry(this.transport);
+    this.webhooks = new Webhooks(this.transport);
     this.service = new Service(this.transport);
   }
 }

@@ -27,3 +27,4 @@ export * from "./telemetry/telemetry-destinations.ts";
 export * from "./organization/audit-logs.ts";
 export * from "./organization/audit-log-destinations.ts";
 export * from "./organization/service.ts";
+export * from "./webhooks/webhooks.ts";

@@ -6,7 +6,7 @@ import type { Tables } from "./tables.ts";
 
 export interface Change {
   readonly table: keyof Tables;
-  /** Of the row; of a chunk of logs `INVOCATION@DEPLOYMENT`. */
+  /** Of the row; of a chunk of logs `INVOCATION@DEPLOYMENT`; of a new delivery the event. */
   readonly id: string;
 }
 
@@ -31,6 +31,8 @@ const notifyingTables: ReadonlySet<string> = new Set<keyof Tables>([
   "audit_export_destinations",
   "deployments",
   "app_log_chunks",
+  "webhooks",
+  "webhook_deliveries",
 ]);
 
 function isNotifyingTable(name: string): name is keyof Tables {

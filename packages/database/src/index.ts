@@ -47,3 +47,4 @@ export type {
   CredentialValuesTable,
 } from "./tables/auth-tables.ts";
 export type { Timestamp, TimestampOfInsert } from "./tables/column-types.ts";
+export type { WebhookDeliveriesTable, WebhooksTable } from "./tables/webhook-tables.ts";

@@ -8,6 +8,7 @@ import type {
   CredentialValuesTable,
 } from "./tables/auth-tables.ts";
 import type { Timestamp, TimestampOfInsert } from "./tables/column-types.ts";
+import type { WebhookDeliveriesTable, WebhooksTable } from "./tables/webhook-tables.ts";
 
 /** Including deleted ones. Exactly one is the default; the first migration creates it. */
 export interface ProjectsTable {
@@ -395,4 +396,6 @@ export interface Tables {
   auth_connections: AuthConnectionsTable;
   auth_flows: AuthFlowsTable;
   credential_providers: CredentialProvidersTable;
+  webhooks: WebhooksTable;
+  webhook_deliveries: WebhookDeliveriesTable;
 }

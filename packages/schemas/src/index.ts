@@ -40,3 +40,5 @@ export * from "./auth/credential.ts";
 export * from "./auth/managed-auth-flow.ts";
 export * from "./auth/managed-auth-login.ts";
 export * from "./auth/managed-auth.ts";
+export * from "./webhooks/webhook-event.ts";
+export * from "./webhooks/webhook.ts";

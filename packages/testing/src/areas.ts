@@ -1,6 +1,5 @@
 // One line per file with handlers. Each takes the store. `node tools/lists.mjs` adds missing lines.
 export * from "./areas/api-keys.ts";
-export * from "./areas/auth-context.ts";
 export * from "./areas/browsers.ts";
 export * from "./areas/credential-providers.ts";
 export * from "./areas/credentials.ts";
@@ -12,4 +11,5 @@ export * from "./areas/deployments.ts";
 export * from "./areas/invocations.ts";
 export * from "./areas/auth-connections.ts";
 export * from "./areas/schedules.ts";
+export * from "./areas/webhooks.ts";
 export * from "./logins/login-handlers.ts";

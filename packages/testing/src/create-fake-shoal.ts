@@ -157,8 +157,9 @@ class FakeService {
   }
 
   reset(): void {
-    const { adminKey, connections, deployments, invocations, sessions } = this.state.store;
-    for (const session of sessions) endSession(session, "server_stopped");
+    const { store } = this.state;
+    const { adminKey, connections, deployments, invocations, sessions } = store;
+    for (const session of sessions) endSession(store, session, "server_stopped");
     for (const { events, stop } of invocations) {
       stop.abort();
       events.close();
@@ -265,7 +266,7 @@ export function createFakeShoal(): FakeShoal {
       const session = service.state.store.findSession(undefined, idOrName);
       if (session === undefined || session.ended !== undefined)
         throw new TypeError(`No browser ${idOrName} runs in the fake.`);
-      endSession(session, reason);
+      endSession(service.state.store, session, reason);
     },
     reset() {
       service.reset();

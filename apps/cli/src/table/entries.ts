@@ -1,6 +1,7 @@
 import type { CommandEntry } from "../core/types.ts";
 import { accountEntries } from "./entries/account.ts";
 import { appEntries } from "./entries/apps.ts";
+import { webhookEntries } from "./entries/webhooks.ts";
 import { browserEntries } from "./entries/browsers.ts";
 import { fileEntries } from "./entries/files.ts";
 import { insideEntries } from "./entries/inside.ts";
@@ -11,6 +12,7 @@ import { poolEntries } from "./entries/pools.ts";
 export const entries: Readonly<Record<string, CommandEntry>> = {
   ...accountEntries,
   ...appEntries,
+  ...webhookEntries,
   ...browserEntries,
   ...fileEntries,
   ...insideEntries,

@@ -159,6 +159,19 @@ export const groups: Readonly<Record<string, Group>> = {
     alias: ["proxy"],
     examples: ["shoal proxies list"],
   },
+  webhooks: {
+    description: "Manage addresses that receive events",
+    alias: ["webhook"],
+    examples: [
+      "shoal webhooks create --url https://example.com/hooks --event-types auth.needs_human",
+      "shoal webhooks deliveries list m3x1p0v2k7c9q5w8z6t4r2yh",
+    ],
+  },
+  "webhooks deliveries": {
+    description: "Show deliveries of a webhook, and send events again",
+    alias: ["delivery"],
+    examples: ["shoal webhooks deliveries list m3x1p0v2k7c9q5w8z6t4r2yh --status failed"],
+  },
   schedules: {
     description: "Invoke actions of apps regularly",
     alias: ["schedule"],

@@ -35,6 +35,7 @@ const texts: Readonly<Record<string, string>> = {
   bucket: "shoal-logs",
   prefix: "shoal",
   region: "eu-central-1",
+  secret: `whsec_${"a".repeat(32)}`,
   data_b64: "aGVsbG8K",
 };
 

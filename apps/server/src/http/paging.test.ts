@@ -37,6 +37,7 @@ beforeAll(async () => {
     .values(deploymentRow({ id: deploymentOfApps, project_id: owner.id, deleted_at: new Date().toISOString() }))
     .execute();
   await insertConnection({ id: connectionId, created_at: new Date(0).toISOString() });
+  await insertWebhook({ id: webhookId, created_at: new Date(0).toISOString() });
 });
 afterAll(() => server.close());
 
@@ -51,6 +52,8 @@ const removeFrom =
       | "app_versions"
       | "deployments"
       | "schedules"
+      | "webhooks"
+      | "webhook_deliveries"
       | "invocations"
       | "profiles"
       | "proxies"
@@ -69,6 +72,20 @@ const removeFrom =
   (id: string) =>
     query().deleteFrom(table).where("id", "=", id).execute();
 
+const webhookId = createId();
+const insertWebhook = (row: { readonly id: string; readonly created_at: string }) =>
+  query()
+    .insertInto("webhooks")
+    .values({
+      ...row,
+      project_id: owner.id,
+      url: "https://example.com/",
+      host: "example.com",
+      event_types: [],
+      description: null,
+      secret: Buffer.alloc(1),
+    })
+    .execute();
 const connectionId = createId();
 const insertConnection = (row: { readonly id: string; readonly created_at: string }) =>
   query()
@@ -194,6 +211,29 @@ const lists: Record<string, ListUnderTest> = {
         })
         .execute(),
     remove: removeFrom("app_versions"),
+  },
+  "webhooks.list": {
+    path: "/webhooks",
+    insert: (id, created_at) => insertWebhook({ id, created_at }),
+    remove: removeFrom("webhooks"),
+  },
+  "webhooks.deliveries.list": {
+    path: `/webhooks/${webhookId}/deliveries`,
+    insert: (id, created_at) =>
+      query()
+        .insertInto("webhook_deliveries")
+        .values({
+          id,
+          webhook_id: webhookId,
+          event_id: id,
+          event_type: "browser.ended",
+          payload: "{}",
+          status: "failed",
+          next_attempt_at: null,
+          created_at,
+        })
+        .execute(),
+    remove: removeFrom("webhook_deliveries"),
   },
   "schedules.list": {
     path: "/schedules",

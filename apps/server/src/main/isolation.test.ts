@@ -219,8 +219,14 @@ beforeAll(async () => {
   for (const { create, resource } of plainResources) {
     const made = await server.request("POST", create.path, {
       key: owner.key,
-      // A connection has no name; its example refers to a credential.
-      body: { ...exampleOf(create), name: "precious", profile_name: "precious", credential: undefined },
+      // A connection and a webhook have no name; the example of a connection refers to a credential.
+      body: {
+        ...exampleOf(create),
+        name: "precious",
+        description: "precious",
+        profile_name: "precious",
+        credential: undefined,
+      },
     });
     expect(made.status).toBe(201);
     ids[resource] = (made.body as { id: string }).id;

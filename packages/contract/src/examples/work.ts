@@ -24,6 +24,14 @@ const invocation = {
   status: "succeeded",
 };
 const schedule = { app_name: "orders", version: "1.4.0", action_name: action.name, cron: "0 9 * * 1-5" };
+const webhook = {
+  id: "whk_1",
+  url: "https://example.com/hooks",
+  event_types: ["invocation.succeeded", "invocation.failed"],
+  enabled: true,
+  created_at: times.created,
+  updated_at: times.updated,
+} as const;
 const connection = {
   id: "con_1",
   profile_name: "work",
@@ -89,6 +97,24 @@ export const workExamples = {
       status: "active",
       next_run_at: times.updated,
       created_at: times.created,
+    },
+  ],
+  Webhook: [{ ...webhook, event_types: [...webhook.event_types] }],
+  CreateWebhook: [{ url: webhook.url, event_types: [...webhook.event_types] }],
+  UpdateWebhook: [{ enabled: false }],
+  RotateWebhookSecret: [{ grace_seconds: 3600 }],
+  WebhookDelivery: [
+    {
+      id: "del_1",
+      event_id: "evt_1",
+      event_type: "invocation.succeeded",
+      payload: '{"type":"invocation.succeeded","timestamp":"2026-03-01T09:31:05.250Z","data":{}}',
+      status: "succeeded",
+      attempts: 1,
+      last_attempt_at: times.updated,
+      response_status: 204,
+      duration_ms: 38,
+      created_at: times.updated,
     },
   ],
   Credential: [

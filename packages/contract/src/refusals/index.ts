@@ -109,9 +109,17 @@ export {
   zipParts,
 } from "./uploads.ts";
 export {
+  invalidWebhookUrl,
+  maxWebhooks,
+  tooManyWebhooks,
+  webhookDeliveryNotFound,
+  webhookDisabled,
+  webhookNotFound,
+} from "./webhooks.ts";
+export {
   foreignEventId,
   tooManyWatches,
   watchNotFound,
   watchedPathMissing,
   watchedPathNotADirectory,
-} from "./watches.ts";
+} from "./files.ts";

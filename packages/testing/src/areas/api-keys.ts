@@ -162,3 +162,17 @@ export function apiKeyHandlers(store: Store): Handlers<OperationsOf<"apiKeys">, 
     rotateApiKey: ({ params, body, context }) => keys.rotate(params.id, body, context),
   };
 }
+
+export function authContextHandlers(): Handlers<OperationsOf<"auth.context">, Access> {
+  return {
+    getAuthContext: ({ context: { key, namedProjectId } }) => ({
+      authentication: { method: "api_key", source: "api_key", credential_id: key.id },
+      authorization: {
+        credential_scope: { project_id: key.projectId },
+        effective_scope: { project_id: namedProjectId ?? key.projectId },
+      },
+      organization: { id: "fake" },
+      principal: { id: key.id, type: "api_key" },
+    }),
+  };
+}

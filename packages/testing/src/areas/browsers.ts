@@ -19,6 +19,7 @@ import { Watches } from "../files/watches.ts";
 import type { Access } from "../state/access.ts";
 import { holds, pageOf } from "../state/listing.ts";
 import type { SessionRow, Store } from "../state/store.ts";
+import { recordEvent } from "../state/webhooks.ts";
 import { region, toBrowser } from "./browser-answer.ts";
 import { refuseImpossible, refuseUnavailable, refuseUnsupported } from "./browser-options.ts";
 import { findProfile } from "./profiles.ts";
@@ -37,10 +38,24 @@ export function runningSession(store: Store, projectId: string, idOrName: string
 }
 
 /** Ends a session with its watches and frees its name. */
-export function endSession(row: SessionRow, reason: string): void {
+export function endSession({ webhooks }: Pick<Store, "webhooks">, row: SessionRow, reason: string): void {
   if (row.ended !== undefined) return;
-  row.ended = { at: new Date().toISOString(), reason };
+  const at = new Date().toISOString();
+  row.ended = { at, reason };
   row.watches.close();
+  const data = {
+    session_id: row.id,
+    name: row.name,
+    tags: row.tags,
+    region,
+    created_at: row.createdAt,
+    ended_at: at,
+    ended_reason: reason,
+    profile_id: row.profile?.row.id ?? null,
+    pool_id: null,
+    invocation_id: row.invocationId ?? null,
+  };
+  recordEvent(webhooks, row.projectId, { type: "browser.ended", data });
 }
 
 function sizeOf({ height, refresh_rate, width }: z.output<typeof BrowserViewport>): SessionRow["viewport"] {
@@ -118,7 +133,7 @@ class FakeBrowsers {
   }
 
   delete(idOrName: string, { projectId }: Access): void {
-    endSession(this.#existing(projectId, idOrName), "deleted");
+    endSession(this.#store, this.#existing(projectId, idOrName), "deleted");
   }
 
   #running(projectId: string): SessionRow[] {

@@ -12,6 +12,7 @@ import type { InvocationRow } from "../state/apps.ts";
 import { holds, pageOf } from "../state/listing.ts";
 import { linesSince, sinceMs } from "../state/since.ts";
 import type { SessionRow, Store } from "../state/store.ts";
+import { recordEvent, type RecordedEvent } from "../state/webhooks.ts";
 import { toBrowser } from "./browser-answer.ts";
 import { endSession } from "./browsers.ts";
 import { findVersion } from "./deployments.ts";
@@ -36,6 +37,23 @@ function toInvocation(row: InvocationRow): Invocation {
     ...(row.output !== undefined && { output: row.output }),
     ...(row.statusReason !== undefined && { status_reason: row.statusReason }),
   };
+}
+
+function eventOf(row: InvocationRow, status: End["status"]): RecordedEvent {
+  const { action_name, app_name, version } = row.asked;
+  const data = {
+    invocation_id: row.id,
+    deployment_id: row.deployment.id,
+    app_name,
+    version,
+    action_name,
+    status,
+    status_reason: row.statusReason ?? null,
+    retries: 0,
+    started_at: row.startedAt,
+    finished_at: row.finishedAt,
+  };
+  return { type: `invocation.${status}`, data };
 }
 
 function toCreated(row: InvocationRow): CreatedInvocation {
@@ -108,10 +126,11 @@ class FakeInvocations {
     row.output = output;
     row.statusReason = reason;
     row.finishedAt = new Date().toISOString();
-    if (status === "failed") for (const session of this.browsersOf(row)) endSession(session, "deleted");
+    if (status === "failed") for (const session of this.browsersOf(row)) endSession(this.#store, session, "deleted");
     row.stop.abort();
     this.#announce(row);
     row.events.close();
+    recordEvent(this.#store.webhooks, row.projectId, eventOf(row, status));
     row.ended.resolve(undefined);
   }
 
@@ -225,7 +244,7 @@ export function invocationHandlers(store: Store): Handlers<OperationsOf<"invocat
     }),
     deleteInvocationBrowsers: ({ params, context }) => {
       for (const row of invocations.browsersOf(invocations.existing(context.projectId, params.id)))
-        endSession(row, "deleted");
+        endSession(store, row, "deleted");
     },
   };
 }

@@ -6,6 +6,7 @@ import type { FileTree } from "../files/file-tree.ts";
 import type { Watches } from "../files/watches.ts";
 import type { FakeProviderItem, FakeSite, LoginRow } from "./logins.ts";
 import type { DeploymentRow, FakeAction, InvocationRow, ScheduleRow } from "./apps.ts";
+import type { WebhookRow } from "./webhooks.ts";
 
 export interface ProjectRow {
   readonly id: string;
@@ -121,6 +122,7 @@ export class Store {
   readonly deployments: DeploymentRow[] = [];
   readonly invocations: InvocationRow[] = [];
   readonly schedules: ScheduleRow[] = [];
+  readonly webhooks: WebhookRow[] = [];
   /** The apps of `fake.addApp` with their actions, by name. */
   readonly apps = new Map<string, Readonly<Record<string, FakeAction>>>();
   /** The project of requests without a project, with a key of the organisation; never archived. */

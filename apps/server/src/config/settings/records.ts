@@ -36,6 +36,13 @@ export const records = {
     fallback: 14,
     live: true,
   }),
+  webhook_retention_days: setting({
+    kind: "integer",
+    schema: integer(1, 365),
+    summary: "How long deliveries of webhooks are kept, 1 to 365 days. Waiting ones are dropped as well.",
+    fallback: 7,
+    live: true,
+  }),
   audit_retention_days: setting({
     kind: "integer",
     schema: integer(1, 36_500),

@@ -28,12 +28,14 @@ import { type BlobArea, openBlobs } from "../../storage/blobs/open-blobs.ts";
 import { createParsePool, type ParsePool } from "../../storage/parsing/parse-pool.ts";
 import type { Envelopes } from "../../storage/envelopes/envelopes.ts";
 import type { Secrets } from "../../storage/secrets.ts";
+import { openWebhooks, type WebhookParts } from "../../webhooks/open-webhooks.ts";
 import type { Rules } from "../rules.ts";
 import type { Started } from "./open-parts.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-export interface ResourceParts extends Pick<ProviderParts, "credentialLookup"> {
+export interface ResourceParts
+  extends Pick<ProviderParts, "credentialLookup">, Pick<WebhookParts, "webhookDeliveries"> {
   readonly blobs: (area: BlobArea) => Blobs;
   readonly connections: Connections;
   readonly credentials: Credentials;
@@ -102,6 +104,15 @@ export async function openResources(
       cleanup.add(what, close);
     },
   });
+  const { webhookDeliveries, webhookHandlers } = openWebhooks(config, {
+    database,
+    envelopes,
+    retentionDays: () => rules.inForce.webhook_retention_days,
+    log: partLog(log, "webhooks"),
+    onClose: (what, close) => {
+      cleanup.add(what, close);
+    },
+  });
   const connections = new Connections({
     database,
     credentials,
@@ -121,9 +132,11 @@ export async function openResources(
     profiles,
     profileStates,
     proxies,
+    webhookDeliveries,
     resourceHandlers: handlersOf({
       ...telemetry,
       providerHandlers,
+      webhookHandlers,
       chromeStore: createChromeStore(config.chrome_store_url),
       credentials,
       extensions,
@@ -136,6 +149,7 @@ function handlersOf(
   parts: Pick<ResourceParts, "credentials" | "extensions" | "proxies" | "telemetryDestinations"> & {
     readonly chromeStore: ChromeStore;
     readonly providerHandlers: ProviderParts["providerHandlers"];
+    readonly webhookHandlers: WebhookParts["webhookHandlers"];
   },
 ) {
   return {
@@ -144,6 +158,7 @@ function handlersOf(
     ...proxyHandlers(parts.proxies),
     ...telemetryDestinationHandlers(parts.telemetryDestinations),
     ...parts.providerHandlers,
+    ...parts.webhookHandlers,
   };
 }
 

@@ -9,6 +9,7 @@ import type { ProfileStates } from "../../resources/profiles/profile-states.ts";
 import { startJobs } from "../../cluster/jobs.ts";
 import type { ReplayStore } from "../../sessions/replays/replay-store.ts";
 import type { TelemetryStore } from "../../sessions/telemetry/telemetry-store.ts";
+import type { WebhookParts } from "../../webhooks/open-webhooks.ts";
 import type { Rules } from "../rules.ts";
 
 const hourMs = 60 * 60 * 1000;
@@ -21,6 +22,7 @@ export interface SweepsParts {
   readonly deployments: Pick<Deployments, "sweep">;
   readonly idempotency: Pick<Idempotency, "sweep">;
   readonly chain: Pick<AuditChain, "dropBefore">;
+  readonly webhookDeliveries: WebhookParts["webhookDeliveries"];
   readonly replays: Pick<ReplayStore, "sweep">;
   readonly telemetry: Pick<TelemetryStore, "sweep">;
   readonly rules: Pick<Rules, "inForce">;
@@ -36,6 +38,7 @@ export function startSweeps({ database, log, ...parts }: SweepsParts): { close()
       { name: "states that belong to no profile", everyMs: hourMs, run: () => parts.profileStates.sweep() },
       { name: "ended invocations and idle keys", everyMs: hourMs, run: () => parts.invocations.sweep() },
       { name: "log lines and builds of apps", everyMs: hourMs, run: () => parts.deployments.sweep() },
+      { name: "old deliveries of webhooks", everyMs: hourMs, run: () => parts.webhookDeliveries.sweep() },
       { name: "old idempotency keys", everyMs: hourMs, run: () => parts.idempotency.sweep() },
       {
         name: "old entries of the audit log",

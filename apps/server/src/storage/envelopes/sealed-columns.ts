@@ -16,5 +16,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   { table: "credential_providers", column: "token", key: ["id"] },
   { table: "proxies", column: "password", key: ["id"] },
   { table: "telemetry_destinations", column: "headers", key: ["id"] },
+  { table: "webhooks", column: "secret", key: ["id"] },
+  { table: "webhooks", column: "previous_secret", key: ["id"] },
   { table: "credential_values", column: "sealed", key: ["credential_id", "key"] },
 ];

@@ -19,6 +19,7 @@ const texts = [
   "a".repeat(32),
   "123456",
   `1:${"a".repeat(64)}`,
+  `whsec_${"a".repeat(32)}`,
 ];
 const numbers = [1, 0, 10, 50, 300, 1000, 4096];
 

@@ -1,0 +1,118 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { decideAddress, type WebhookRules } from "./webhook-address.ts";
+import { retryAfterOf } from "./retries.ts";
+import type { SigningSecrets } from "./signing-secrets.ts";
+
+/** What a request needs. */
+export interface Sendable {
+  readonly webhook_id: string;
+  readonly event_id: string;
+  readonly payload: string;
+  readonly url: string;
+}
+
+/** The result of one attempt. Contains nothing of the receiver's body, which could repeat secrets of its headers. */
+export interface Attempt {
+  /** Absent = it succeeded. */
+  readonly error?: string;
+  readonly status?: number;
+  readonly durationMs: number;
+  readonly retryAfterMs?: number | undefined;
+  /** The receiver expects no more events. */
+  readonly isGone?: true;
+}
+
+/** Milliseconds from the lookup of the name to the status line. */
+export const attemptMs = 15_000;
+const gone = 410;
+
+/** System and TLS codes only; messages might contain sent data. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string"
+    ? error.code
+    : "the connection broke";
+}
+
+function problemOf(status: number, { location }: IncomingMessage["headers"], url: URL): string {
+  if (status < 300 || status >= 400) return `The receiver answered ${String(status)}.`;
+  const target = URL.parse(location ?? "", url)?.origin ?? "another address";
+  return `The receiver redirected to ${target}. Redirects are not followed: set the final address.`;
+}
+
+/** Sends deliveries. */
+export class DeliverySender {
+  readonly #rules: WebhookRules;
+  readonly #secrets: SigningSecrets;
+
+  constructor(rules: WebhookRules, secrets: SigningSecrets) {
+    this.#rules = rules;
+    this.#secrets = secrets;
+  }
+
+  /** Rejects only with the reason of `signal`. */
+  async send(delivery: Sendable, signal: AbortSignal): Promise<Attempt> {
+    const began = performance.now();
+    const deadline = new AbortController();
+    const stop = AbortSignal.any([signal, deadline.signal]);
+    const timeout = delay(attemptMs, undefined, { signal: stop, ref: false }).then(
+      () => {
+        deadline.abort();
+        return { error: `The receiver did not answer within ${String(attemptMs / 1000)} seconds.` };
+      },
+      // Settles the race when the caller aborts.
+      () => ({ error: "The attempt was aborted." }),
+    );
+    const result = await Promise.race([this.#attempt(delivery, stop), timeout]);
+    deadline.abort();
+    signal.throwIfAborted();
+    return { ...result, durationMs: Math.round(performance.now() - began) };
+  }
+
+  async #attempt(delivery: Sendable, signal: AbortSignal): Promise<Omit<Attempt, "durationMs">> {
+    const url = new URL(delivery.url);
+    const decision = await decideAddress(url, this.#rules);
+    if (!decision.allowed) return { error: decision.problem };
+    const at = new Date();
+    const signature = await this.#secrets
+      .sign(delivery.webhook_id, { eventId: delivery.event_id, at, payload: delivery.payload })
+      .catch(() => undefined);
+    if (signature === undefined)
+      return { error: "The secret cannot be decrypted. Replace it with webhooks.rotateSecret." };
+    const body = Buffer.from(delivery.payload);
+    const outgoing = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, {
+      method: "POST",
+      agent: false,
+      lookup: decision.lookup,
+      signal,
+      headers: {
+        "content-type": "application/json",
+        "content-length": body.length,
+        "user-agent": "shoal-webhooks",
+        "webhook-id": delivery.event_id,
+        "webhook-timestamp": String(Math.floor(at.getTime() / 1000)),
+        "webhook-signature": signature,
+      },
+    });
+    const { promise, reject, resolve } = Promise.withResolvers<IncomingMessage>();
+    outgoing.on("response", resolve).on("error", reject).end(body);
+    try {
+      return resultOf(await promise, url);
+    } catch (error) {
+      return { error: `The receiver cannot be reached (${codeOf(error)}).` };
+    }
+  }
+}
+
+function resultOf(answer: IncomingMessage, url: URL): Omit<Attempt, "durationMs"> {
+  const { headers, statusCode: status = 0 } = answer;
+  answer.on("error", () => undefined).destroy();
+  if (status >= 200 && status < 300) return { status };
+  return {
+    status,
+    error: problemOf(status, headers, url),
+    retryAfterMs: retryAfterOf(headers["retry-after"]),
+    ...(status === gone && { isGone: true }),
+  };
+}

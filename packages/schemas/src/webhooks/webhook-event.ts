@@ -1,0 +1,148 @@
+import * as z from "zod/mini";
+import { Timestamp } from "../base/common.ts";
+import { lazyObject, openEnum, openUnion } from "../base/schema.ts";
+
+const event = <Type extends string, Data extends z.ZodMiniType>(type: Type, data: Data) =>
+  z.object({
+    /** What happened. */
+    type: z.literal(type),
+    /** When it happened. */
+    timestamp: Timestamp,
+    /** The objects that it happened to. */
+    data,
+  });
+
+/** Data of `auth.needs_human`. */
+export interface AuthNeedsHumanData extends z.output<typeof AuthNeedsHumanData> {}
+export const AuthNeedsHumanData = lazyObject(() => ({
+  connection_id: z.string(),
+  /** Site of the connection. */
+  domain: z.string(),
+  profile_name: z.nullable(z.string()),
+  flow_id: z.string(),
+  /** `input` for an answer, `external_action` for an action outside of the page. */
+  needs: openEnum("input", "external_action"),
+  /** The fields that the site requests. */
+  fields: z.array(z.object({ type: z.string(), label: z.string() })),
+  /** The choices that the site offers. */
+  choices: z.array(z.object({ type: z.string(), label: z.string() })),
+}));
+
+/** Data of `auth.signed_in`. */
+export interface AuthSignedInData extends z.output<typeof AuthSignedInData> {}
+export const AuthSignedInData = lazyObject(() => ({
+  connection_id: z.string(),
+  /** Site of the connection. */
+  domain: z.string(),
+  profile_name: z.nullable(z.string()),
+  flow_id: z.string(),
+}));
+
+/** Data of `auth.signed_out`. */
+export interface AuthSignedOutData extends z.output<typeof AuthSignedOutData> {}
+export const AuthSignedOutData = lazyObject(() => ({
+  connection_id: z.string(),
+  /** Site of the connection. */
+  domain: z.string(),
+  profile_name: z.nullable(z.string()),
+}));
+
+/** Data of `browser.ended`. */
+export interface BrowserEndedData extends z.output<typeof BrowserEndedData> {}
+export const BrowserEndedData = lazyObject(() => ({
+  session_id: z.string(),
+  name: z.nullable(z.string()),
+  tags: z.record(z.string(), z.string()),
+  region: z.string(),
+  created_at: Timestamp,
+  ended_at: Timestamp,
+  /** As in `browsers.get`. */
+  ended_reason: z.string(),
+  profile_id: z.nullable(z.string()),
+  pool_id: z.nullable(z.string()),
+  invocation_id: z.nullable(z.string()),
+}));
+
+/** Data of the events `browser_pool.*`. */
+export interface BrowserPoolEventData extends z.output<typeof BrowserPoolEventData> {}
+export const BrowserPoolEventData = lazyObject(() => ({
+  pool_id: z.string(),
+  name: z.nullable(z.string()),
+  region: z.string(),
+  size: z.int(),
+  /** Browsers that are ready to be acquired. */
+  available: z.int(),
+  /** Browsers that callers have acquired. */
+  acquired: z.int(),
+}));
+
+/** Data of the events `deployment.*`. */
+export interface DeploymentEventData extends z.output<typeof DeploymentEventData> {}
+export const DeploymentEventData = lazyObject(() => ({
+  deployment_id: z.string(),
+  status: z.string(),
+  status_reason: z.nullable(z.string()),
+  version: z.string(),
+  /** Names of its apps; empty if the build failed. */
+  apps: z.array(z.string()),
+  created_at: Timestamp,
+}));
+
+/** Data of `download.finished`. */
+export interface DownloadFinishedData extends z.output<typeof DownloadFinishedData> {}
+export const DownloadFinishedData = lazyObject(() => ({
+  session_id: z.string(),
+  session_name: z.nullable(z.string()),
+  state: openEnum("completed", "canceled"),
+  /** The name that the site suggested. */
+  file_name: z.string(),
+  /** Path in the session's files, for `browsers.fs`; `null` if it was cancelled. */
+  path: z.nullable(z.string()),
+  size_bytes: z.int(),
+  /** Host of the address that it came from; empty without one. */
+  host: z.string(),
+}));
+
+/** Data of the events `invocation.*`. */
+export interface InvocationEventData extends z.output<typeof InvocationEventData> {}
+export const InvocationEventData = lazyObject(() => ({
+  invocation_id: z.string(),
+  deployment_id: z.string(),
+  app_name: z.string(),
+  version: z.string(),
+  action_name: z.string(),
+  status: z.string(),
+  /** The first 1024 characters. */
+  status_reason: z.nullable(z.string()),
+  /** Number of failed runs that were repeated. */
+  retries: z.int(),
+  started_at: Timestamp,
+  finished_at: Timestamp,
+}));
+
+/** Data of `webhook.test`. */
+export interface WebhookTestData extends z.output<typeof WebhookTestData> {}
+export const WebhookTestData = lazyObject(() => ({
+  webhook_id: z.string(),
+}));
+
+/** The body of a webhook's request. A newer service may send unlisted types, so a `switch` needs a `default`. */
+export type WebhookEvent = z.output<typeof WebhookEvent>;
+export const WebhookEvent = z.lazy(() =>
+  openUnion("type", {
+    "auth.needs_human": event("auth.needs_human", AuthNeedsHumanData),
+    "auth.signed_in": event("auth.signed_in", AuthSignedInData),
+    "auth.signed_out": event("auth.signed_out", AuthSignedOutData),
+    "browser.ended": event("browser.ended", BrowserEndedData),
+    "browser_pool.empty": event("browser_pool.empty", BrowserPoolEventData),
+    "browser_pool.failing": event("browser_pool.failing", BrowserPoolEventData),
+    "browser_pool.filled": event("browser_pool.filled", BrowserPoolEventData),
+    "deployment.failed": event("deployment.failed", DeploymentEventData),
+    "deployment.running": event("deployment.running", DeploymentEventData),
+    "deployment.stopped": event("deployment.stopped", DeploymentEventData),
+    "download.finished": event("download.finished", DownloadFinishedData),
+    "invocation.failed": event("invocation.failed", InvocationEventData),
+    "invocation.succeeded": event("invocation.succeeded", InvocationEventData),
+    "webhook.test": event("webhook.test", WebhookTestData),
+  }),
+);
