@@ -1,10 +1,9 @@
 import { sql } from "kysely";
 import { describe, expect, it, vi } from "vitest";
 import { openDatabase } from "./index.ts";
-import { describeIf, whyNoPostgres15 } from "./testing/conditions.ts";
 import { databaseSuite } from "./testing/database-suite.ts";
 import { recordingLog } from "./testing/logs.ts";
-import { startBundledServer, startImpostor, startPostgres15 } from "./testing/servers.ts";
+import { startBundledServer, startImpostor } from "./testing/servers.ts";
 import { refusal } from "./testing/suite/suite.ts";
 
 const log = recordingLog();
@@ -31,10 +30,6 @@ describe("on the bundled PostgreSQL", () => {
     expect(await slow).toBeInstanceOf(Error);
     await server.stop();
   });
-});
-
-describeIf(whyNoPostgres15(), "on PostgreSQL 15", () => {
-  databaseSuite(startPostgres15);
 });
 
 describe("on an unsupported server", () => {
