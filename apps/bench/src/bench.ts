@@ -1,6 +1,7 @@
 // `npm run bench -- sessions http` selects benches, `--quick` shortens them, `--json FILE` writes the figures. Only the
 // ratios are meaningful.
 import { parseArgs } from "node:util";
+import { measureDeployments } from "./apps/deployments.ts";
 import { measureInvocations } from "./apps/invocations.ts";
 import { measureAutomation } from "./browser/automation.ts";
 import { measureClientCall } from "./client/client-call.ts";
@@ -60,6 +61,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
     title: "Invocations of an app",
     run: () => measureInvocations(quick ? 5 : 20, quick ? 10 : 50),
   },
+  deployments: { title: "Deployments of an app", run: () => measureDeployments(quick ? 3 : 10) },
   telemetry: { title: "Telemetry of a busy page", run: () => measureTelemetry(quick ? 1 : 3) },
   "live-view": { title: "A page that people watch", run: () => measureLiveView(quick ? 5 : 20, quick ? 20 : 100) },
   replays: { title: "A busy page, recorded", run: () => measureReplays(quick ? 5 : 20) },
