@@ -22,27 +22,6 @@ async function outputOf({ runtime, on }: TestRuntime, source: BuildSource): Prom
 
 const printed = ({ lines }: TestRuntime): string => lines.map(({ text }) => text).join("\n");
 
-it.each([
-  ["an ES module", "0.23.0", "module", "import { Kernel } from '@onkernel/sdk';"],
-  ["CommonJS", "0.84.0", "commonjs", "const { Kernel } = require('@onkernel/sdk');"],
-])("finds the actions of the vendor's SDK in %s with version %s", async (_name, version, type, load) => {
-  const opened = await openRuntime();
-  const source = await sourceOf(
-    {
-      "package.json": JSON.stringify({ type, dependencies: { "@onkernel/sdk": version } }),
-      "index.ts": `${load}
-        import { answer } from "./session";
-        const kernel = new Kernel();
-        kernel.app("ts-basic").action("whoami", async (context: any, payload: any) => ({
-          id: context.invocation_id, name: payload?.name, answer, api: kernel.baseURL === process.env.KERNEL_BASE_URL,
-        }));`,
-      "session.ts": "export const answer = 42;",
-    },
-    "index.ts",
-  );
-  expect(await outputOf(opened, source)).toEqual({ id: "i1", name: "Ada", answer: 42, api: true });
-});
-
 const main = `
 import ms from "ms";
 const actions = new Map([["wait", { handler: () => ms("2 days") }]]);
