@@ -1,5 +1,6 @@
 import type { Channel } from "../protocol/channel.ts";
 import type { Serve } from "../protocol/messages.ts";
+import { messageOf } from "@shoal/primitives";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -18,8 +19,17 @@ export async function runPython(
     ["-u", join(__dirname, "runner.py"), String(descriptor), serve.entry, ...python.paths],
     { stdio: ["ignore", "inherit", "inherit", "pipe"] },
   );
+  const started = once(child, "spawn");
   const pipe: unknown = child.stdio[descriptor];
   if (!(pipe instanceof Duplex)) throw new Error("Python has no channel.");
+  try {
+    await started;
+  } catch (error) {
+    const reason = `Python cannot be started: ${messageOf(error)}. Install Python 3.11 or newer.`;
+    channel.send({ type: "failed", reason });
+    await channel.close();
+    process.exit(1);
+  }
   channel.handOver(pipe);
   const ended = once(pipe, "end");
   const [code] = (await once(child, "exit")) as [number | null];
