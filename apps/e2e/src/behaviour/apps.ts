@@ -1,3 +1,4 @@
+import type { Shoal } from "@shoal/client";
 import { app } from "@shoal/client/app";
 import type { Deployment, DeploymentEvent, InvocationEvent } from "@shoal/schemas";
 import { describe, expect, it } from "vitest";
@@ -5,7 +6,7 @@ import { codeOf } from "../testing/refusal.ts";
 import { zipOf } from "../testing/zip.ts";
 import type { ServiceUnderTest } from "./open-service.ts";
 
-const appName = "behaviour";
+export const appName = "behaviour";
 
 /** The app for the service, which runs the sources. */
 const sources = `
@@ -31,21 +32,29 @@ function register(): void {
   made.action("wait", () => new Promise(() => undefined));
 }
 
+/** Starts to deploy the app of these tests. */
+export async function deployApp(
+  { deployments }: Pick<Shoal, "deployments">,
+  version = "latest",
+  more: { readonly entry?: string; readonly force?: boolean } = {},
+): Promise<Deployment> {
+  register();
+  const archive = await zipOf([
+    { name: "package.json", content: '{"name":"behaviour","type":"module"}' },
+    { name: "index.js", content: sources },
+  ]);
+  return deployments.create({
+    file: new Blob([archive]),
+    entrypoint_rel_path: more.entry ?? "index.js",
+    version,
+    env_vars: { TOKEN: "secret" },
+    ...(more.force === true && { force: true }),
+  });
+}
+
 export function describeApps(test: ServiceUnderTest): void {
-  const deploy = async (version = "latest", more: { entry?: string; force?: boolean } = {}): Promise<Deployment> => {
-    register();
-    const archive = await zipOf([
-      { name: "package.json", content: '{"name":"behaviour","type":"module"}' },
-      { name: "index.js", content: sources },
-    ]);
-    return test.shoal.deployments.create({
-      file: new Blob([archive]),
-      entrypoint_rel_path: more.entry ?? "index.js",
-      version,
-      env_vars: { TOKEN: "secret" },
-      ...(more.force === true && { force: true }),
-    });
-  };
+  const deploy = (...rest: Parameters<typeof deployApp> extends [unknown, ...infer Rest] ? Rest : never) =>
+    deployApp(test.shoal, ...rest);
   const running = async (version?: string, more?: { force?: boolean }): Promise<Deployment> => {
     const { deployments } = test.shoal;
     const ended = await deployments.wait((await deploy(version, more)).id, { totalTimeoutMs: 60_000 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { refusalOf } from "../testing/refusal.ts";
 import { renameEntry, zipOf } from "../testing/zip.ts";
+import { appName, deployApp } from "./apps.ts";
 import type { ServiceUnderTest } from "./open-service.ts";
 
 export type Asked = Pick<ServiceUnderTest, "clientWith" | "shoal">;
@@ -155,6 +156,72 @@ const files: Refused = async function* ({ shoal }) {
   await shoal.browsers.delete(id);
 };
 
+const apps: Refused = async function* ({ clientWith, shoal }, name) {
+  const { apiKeys, projects } = shoal;
+  const { id: project } = await projects.create({ name: name("project") });
+  const { key } = await apiKeys.create({ name: "apps", project_id: project });
+  const own = clientWith({ apiKey: key });
+  const { browsers, deployments, invocations, schedules } = own;
+  const [file, entrypoint_rel_path, missing] = [new Blob([await zipOf([])]), "index.js", "nosuchid0000000000000000"];
+  const source = { type: "github", url: "https://github.com/a/b", ref: "main", entrypoint: "a.ts" } as const;
+  yield ["a deployment of nothing", deployments.create({})];
+  yield ["two sources", deployments.create({ file, entrypoint_rel_path, source })];
+  yield ["no entry", deployments.create({ file })];
+  yield ["an entry outside", deployments.create({ file, entrypoint_rel_path: "a/../../b" })];
+  yield ["an absolute entry", deployments.create({ file, entrypoint_rel_path: "/etc/passwd" })];
+  yield [
+    "a page of a repository",
+    deployments.create({ source: { ...source, url: "https://github.com/a/b/tree/main" } }),
+  ];
+  yield ["a folder outside", deployments.create({ source: { ...source, path: "../a" } })];
+  yield ["a branch with half a pair", deployments.create({ source: { ...source, ref: "a\ud800" } })];
+  yield ["a variable with a space", deployments.create({ file, entrypoint_rel_path, env_vars: { "A B": "1" } })];
+
+  const { id: first } = await deployments.wait((await deployApp(own)).id, { totalTimeoutMs: 60_000 });
+  const failed = await deployments.wait((await deployApp(own, "v1", { entry: "none.js" })).id, {
+    totalTimeoutMs: 60_000,
+  });
+  yield ["to return to the running deployment", deployments.rollback(first)];
+  yield ["to return to a failed deployment", deployments.rollback(failed.id)];
+  yield ["to return to a missing deployment", deployments.rollback(missing)];
+  yield ["to get a missing deployment", deployments.get(missing)];
+  yield ["to delete a missing deployment", deployments.delete(missing)];
+  yield ["another project's deployment", shoal.deployments.get(first)];
+  yield ["a version without its app", deployments.list({ app_version: "v1" })];
+
+  const call = { app_name: appName, action_name: "echo" };
+  yield ["an app that is not there", invocations.create({ ...call, app_name: "none" })];
+  yield ["a version that is not there", invocations.create({ ...call, version: "v2" })];
+  yield ["an action that is not there", invocations.create({ ...call, action_name: "none" })];
+  yield ["a payload that is not JSON", invocations.create({ ...call, payload: "{" })];
+  yield ["a queue without async", invocations.create({ ...call, queue: true })];
+  yield ["retries without async", invocations.create({ ...call, max_retries: 1 })];
+  yield ["a timeout too short", invocations.create({ ...call, async: true, async_timeout_seconds: 9 })];
+  yield ["to get a missing invocation", invocations.get(missing)];
+  yield ["to cancel a missing invocation", invocations.update(missing, { status: "failed" })];
+  yield ["the browsers of a missing invocation", invocations.listBrowsers(missing)];
+  yield ["to end the browsers of a missing invocation", invocations.deleteBrowsers(missing)];
+  yield ["a browser of a missing invocation", browsers.create({ invocation_id: missing })];
+  const { id: ended } = await invocations.create({ ...call, payload: "1" });
+  yield ["a browser of an ended invocation", browsers.create({ invocation_id: ended })];
+  await projects.limits.update(project, { max_concurrent_invocations: 1 });
+  const { id: running } = await invocations.create({ ...call, action_name: "wait", async: true });
+  yield ["an invocation too many", invocations.create(call, { maxRetries: 0 })];
+  await invocations.update(running, { status: "failed" });
+
+  const daily = { ...call, cron: "0 9 * * *" };
+  yield ["a schedule of a missing app", schedules.create({ ...daily, app_name: "none" })];
+  yield ["a schedule of a missing action", schedules.create({ ...daily, action_name: "none" })];
+  yield ["a schedule of words", schedules.create({ ...daily, cron: "daily" })];
+  yield ["a schedule on the moon", schedules.create({ ...daily, time_zone: "Moon" })];
+  yield ["to pause a missing schedule", schedules.pause(missing)];
+  yield ["to delete a missing schedule", schedules.delete(missing)];
+  // The code of the app declares one.
+  for (let hour = 0; hour < 19; hour += 1) await schedules.create(daily);
+  yield ["a schedule too many", schedules.create(daily)];
+  yield ["to delete a project with deployments", projects.delete(project)];
+};
+
 /** Replaces ids and times, which differ between services. */
 function common(text: string): string {
   return text.replace(/\b[a-z][a-z0-9]{23}\b/g, "ID").replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
@@ -164,7 +231,9 @@ async function refusalsOf(refused: Refused, asked: Asked): Promise<ReadonlyMap<s
   const found = new Map<string, string>();
   let names = 0;
   for await (const [what, call] of refused(asked, (prefix) => `same-${prefix}-${String(names++)}`)) {
-    const { code, message, status } = await refusalOf(call);
+    const { code, message, status } = await refusalOf(call).catch((error: unknown) => {
+      throw new Error(what, { cause: error });
+    });
     // The sandbox does not distinguish a file from a path through a file here.
     found.set(what, `${status} ${code} ${what === `to watch ${file}/below` ? "" : common(message)}`);
   }
@@ -176,6 +245,7 @@ const areas: readonly (readonly [area: string, refused: Refused])[] = [
   ["profiles", profiles],
   ["projects and keys", projectsAndKeys],
   ["files", files],
+  ["apps", apps],
 ];
 
 /** Compares both services' refusals. */

@@ -1,4 +1,4 @@
-import { notFound, type Refusal } from "./refusal.ts";
+import { invalid, notFound, type Refusal } from "./refusal.ts";
 
 /** 404 for a deployment that the caller cannot see. */
 export function deploymentNotFound(id: string): Refusal {
@@ -112,5 +112,67 @@ export function browserOfEndedInvocation(invocationId: string): Refusal {
     problem: `Invocation ${invocationId} has ended and cannot start browsers.`,
     field: "body.invocation_id",
     hint: "Omit the field to start a session that belongs to no invocation.",
+  };
+}
+
+/** Environment variables that the service sets; given values are ignored. */
+export const reservedVariables: ReadonlySet<string> = new Set([
+  "KERNEL_API_KEY",
+  "SHOAL_API_KEY",
+  "ENTRYPOINT_RELPATH",
+]);
+
+/** Normalizes a path of an archive. Returns `undefined` for a path that leaves the archive. */
+export function pathInSources(path: string): string | undefined {
+  if (path.includes("\0") || /^(?:[\\/]|[A-Za-z]:)/.test(path)) return undefined;
+  const names: string[] = [];
+  for (const name of path.split(/[\\/]/)) {
+    if (name === "..") {
+      if (names.pop() === undefined) return undefined;
+    } else if (name !== "" && name !== ".") names.push(name);
+  }
+  return names.length === 0 ? "." : names.join("/");
+}
+
+/** 400 for an entry file or a folder outside of the sources. */
+export function outsideSources(field: string, path: string): Refusal {
+  return invalid(field, `${JSON.stringify(path.slice(0, 200))} must be a relative path inside the sources`);
+}
+
+/** 400 for an environment variable whose name no shell accepts. */
+export function variableNameExpected(name: string): Refusal {
+  return invalid(`body.env_vars.${name.slice(0, 100)}`, "expected a name of letters, digits and underscores");
+}
+
+/** 400 for a source that is not the address of a repository. */
+export function repositoryExpected(): Refusal {
+  return invalid(
+    "body.source.url",
+    "expected the address of a repository, https://github.com/OWNER/NAME, without a branch or folder",
+  );
+}
+
+/** 400 for a field that only asynchronous invocations have. */
+export function needsAsync(field: "max_retries" | "queue"): Refusal {
+  return invalid(`body.${field}`, "needs async", {
+    hint: "Set async to true, and read the result with invocations.follow",
+  });
+}
+
+/** 429 at the limit of a project. */
+export function projectRunsTooManyInvocations({
+  limit,
+  used,
+}: {
+  readonly limit: number;
+  readonly used: number;
+}): Refusal {
+  return {
+    status: 429,
+    code: "too_many_requests",
+    problem: `This project has ${String(used)} running invocations; the limit is ${String(limit)}.`,
+    hint: "Wait until one ends, or raise the limit with projects.limits.update, or for all projects with the setting max_invocations_per_project.",
+    retryAfterSeconds: 2,
+    fields: { limit, used, remaining: Math.max(0, limit - used) },
   };
 }

@@ -1,4 +1,4 @@
-import { containsNul, invalid, notFound, type Refusal } from "./refusal.ts";
+import { brokenUnicode, containsNul, invalid, notFound, type Refusal } from "./refusal.ts";
 
 /** Action on a path, in words that follow "Cannot": `read`, `move to`. */
 type Action = string;
@@ -149,7 +149,7 @@ export function pathProblem(field: string, path: string): Refusal | undefined {
   if (path.length > maxPathLength)
     return invalid(field, `must have at most ${String(maxPathLength)} characters`, { limit: maxPathLength });
   if (path.includes("\0")) return containsNul(field);
-  if (!path.isWellFormed()) return invalid(field, "must be valid Unicode, without half surrogate pairs");
+  if (!path.isWellFormed()) return brokenUnicode(field);
   return undefined;
 }
 

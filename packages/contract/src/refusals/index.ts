@@ -1,4 +1,4 @@
-export { containsNul, invalid, type Refusal } from "./refusal.ts";
+export { containsNul, invalid, type Refusal, unstorable } from "./refusal.ts";
 export {
   keyProblems,
   keyProjectUnavailable,
@@ -26,8 +26,15 @@ export {
   deploymentRunsAlready,
   deploymentStillBuilds,
   invocationNotFound,
+  needsAsync,
+  outsideSources,
+  pathInSources,
+  projectRunsTooManyInvocations,
+  repositoryExpected,
+  reservedVariables,
   scheduleNotFound,
   tooManySchedules,
+  variableNameExpected,
 } from "./apps.ts";
 export {
   addressNeedsToken,

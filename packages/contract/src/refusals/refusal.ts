@@ -37,6 +37,18 @@ export function nameTaken(problem: string, hint: string): Refusal {
   return { status: 409, code: "name_taken", problem, hint };
 }
 
+/** 400 for a text that has no UTF-8 form. */
+export function brokenUnicode(field: string): Refusal {
+  return invalid(field, "must be valid Unicode, without half surrogate pairs");
+}
+
+/** Returns the 400 for a text that cannot be stored. */
+export function unstorable(field: string, text: string | undefined): Refusal | undefined {
+  if (text === undefined) return undefined;
+  if (text.includes("\0")) return containsNul(field);
+  return text.isWellFormed() ? undefined : brokenUnicode(field);
+}
+
 /** 400 for a text that PostgreSQL and the operating system cannot store. */
 export function containsNul(field: string): Refusal {
   return invalid(field, "must not contain a NUL character");

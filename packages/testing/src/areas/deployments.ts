@@ -5,7 +5,13 @@ import {
   deploymentRunsAlready,
   deploymentStillBuilds,
   fileExpected,
+  outsideSources,
+  pathInSources,
+  repositoryExpected,
+  reservedVariables,
   textExpected,
+  unstorable,
+  variableNameExpected,
 } from "@shoal/contract/refusals";
 import { describeApps, type AppDescription } from "@shoal/client/app";
 import { createId } from "@shoal/primitives";
@@ -26,9 +32,6 @@ import { linesSince } from "../state/since.ts";
 import type { Store } from "../state/store.ts";
 
 type Requested = z.output<typeof CreateDeployment>;
-
-/** Set by the service; given values are ignored. */
-const reservedNames = ["KERNEL_API_KEY", "SHOAL_API_KEY", "ENTRYPOINT_RELPATH"];
 
 function toDeployment(row: DeploymentRow): Deployment {
   const { id, shown, status, statusReason, updatedAt } = row;
@@ -259,7 +262,30 @@ async function takeParts(
   const checked = z.safeParse(CreateDeployment, fields);
   const [issue] = checked.error?.issues ?? [];
   if (!checked.success) throw badInput(["body", ...(issue?.path ?? [])].join("."), issue?.message ?? "is invalid");
+  refuse(checked.data);
   return { body: checked.data, archive };
+}
+
+/** What the schema accepts and the service does not. @throws {ServiceError} 400 */
+function refuse({ entrypoint_rel_path, env_vars = {}, source, version }: Requested): void {
+  if (source !== undefined && !/^https?:\/\/[^/@]+\/[\w.-]+\/[\w.-]+\/?$/.test(source.url))
+    throw ServiceError.of(repositoryExpected());
+  type Text = readonly [field: string, text: string | undefined];
+  const entry: Text =
+    source === undefined
+      ? ["body.entrypoint_rel_path", entrypoint_rel_path]
+      : ["body.source.entrypoint", source.entrypoint];
+  const paths: readonly Text[] = [["body.source.path", source?.path], entry];
+  const texts: readonly Text[] = [["body.version", version], ["body.source.ref", source?.ref], ...paths];
+  for (const [field, path] of paths)
+    if (path !== undefined && pathInSources(path) === undefined) throw ServiceError.of(outsideSources(field, path));
+  for (const [field, text] of texts) {
+    const refusal = unstorable(field, text);
+    if (refusal !== undefined) throw ServiceError.of(refusal);
+  }
+  for (const name of Object.keys(env_vars))
+    if (!reservedVariables.has(name) && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      throw ServiceError.of(variableNameExpected(name));
 }
 
 function valueOf(name: string, text: string): unknown {
@@ -274,7 +300,7 @@ function valueOf(name: string, text: string): unknown {
 
 function rowOf(projectId: string, body: Requested, archive: Buffer | undefined): DeploymentRow {
   const { entrypoint_rel_path, env_vars = {}, region, source, version } = body;
-  const names = Object.keys(env_vars).filter((name) => !reservedNames.includes(name));
+  const names = Object.keys(env_vars).filter((name) => !reservedVariables.has(name));
   return {
     id: createId(),
     projectId,

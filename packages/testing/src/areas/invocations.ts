@@ -1,6 +1,12 @@
 import type { OperationsOf } from "@shoal/contract";
 import { runAction } from "@shoal/client/app";
-import { actionNotFound, appVersionNotFound, invocationNotFound } from "@shoal/contract/refusals";
+import {
+  actionNotFound,
+  appVersionNotFound,
+  invocationNotFound,
+  needsAsync,
+  projectRunsTooManyInvocations,
+} from "@shoal/contract/refusals";
 import { createId, messageOf } from "@shoal/primitives";
 import { ServiceError, withStatus, type Handlers } from "@shoal/router";
 import type { CreatedInvocation, CreateInvocation, Invocation } from "@shoal/schemas";
@@ -25,7 +31,6 @@ interface End {
 
 /** The longest synchronous call, in seconds. */
 const synchronousSeconds = 100;
-const retryAfterSeconds = 2;
 
 function toInvocation(row: InvocationRow): Invocation {
   return {
@@ -80,7 +85,9 @@ class FakeInvocations {
   }
 
   create(projectId: string, body: z.output<typeof CreateInvocation>): InvocationRow {
-    const { action_name, app_name, payload, version } = body;
+    const { action_name, app_name, max_retries = 0, payload, version } = body;
+    if (!body.async && body.queue === true) throw ServiceError.of(needsAsync("queue"));
+    if (!body.async && max_retries > 0) throw ServiceError.of(needsAsync("max_retries"));
     const target = findVersion(this.#store, projectId, { app: app_name, version });
     if (target === undefined) throw ServiceError.of(appVersionNotFound(app_name, version));
     const actions = target.found.actions.map(({ name }) => name);
@@ -143,12 +150,7 @@ class FakeInvocations {
     const limit = this.#store.projects.find(({ id }) => id === projectId)?.limits.invocations ?? 0;
     const used = this.#store.invocations.filter((row) => row.projectId === projectId && row.finishedAt === null).length;
     if (limit === 0 || used < limit) return;
-    throw new ServiceError(
-      429,
-      "too_many_requests",
-      `This project has ${String(used)} running invocations; the limit is ${String(limit)}. Wait until one ends, or raise the limit with projects.limits.update.`,
-      { retryAfterSeconds, fields: { limit, used, remaining: 0 } },
-    );
+    throw ServiceError.of(projectRunsTooManyInvocations({ limit, used }));
   }
 
   async #run(row: InvocationRow, timeoutSeconds: number): Promise<void> {

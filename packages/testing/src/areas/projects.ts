@@ -79,12 +79,15 @@ class FakeProjects {
   }
 
   delete(idOrName: string, access: Access): void {
-    const { apiKeys, connections, credentialProviders, credentials, profiles, projects, sessions } = this.#store;
+    const { apiKeys, connections, credentialProviders, credentials, deployments, invocations } = this.#store;
+    const { profiles, projects, sessions } = this.#store;
     const project = this.existing(access, idOrName);
     refuseProjectKey(access, "delete projects");
     const { id, name } = project;
     const contents = [
       sessions.some(({ ended, projectId }) => projectId === id && ended === undefined) && "running sessions",
+      invocations.some(({ finishedAt, projectId }) => projectId === id && finishedAt === null) && "running invocations",
+      deployments.some(({ isDeleted, projectId }) => projectId === id && !isDeleted) && "deployments",
       connections.some(({ projectId }) => projectId === id) && "auth connections",
       credentialProviders.some(({ projectId }) => projectId === id) && "credential providers",
       credentials.some(({ projectId }) => projectId === id) && "credentials",

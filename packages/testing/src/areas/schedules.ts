@@ -1,5 +1,5 @@
 import type { OperationsOf } from "@shoal/contract";
-import { actionNotFound, appVersionNotFound, scheduleNotFound } from "@shoal/contract/refusals";
+import { actionNotFound, appVersionNotFound, scheduleNotFound, tooManySchedules } from "@shoal/contract/refusals";
 import { createId } from "@shoal/primitives";
 import { ServiceError, type Handlers } from "@shoal/router";
 import type { Schedule } from "@shoal/schemas";
@@ -8,6 +8,8 @@ import type { ScheduleRow } from "../state/apps.ts";
 import { pageOf } from "../state/listing.ts";
 import type { Store } from "../state/store.ts";
 import { findVersion } from "./deployments.ts";
+
+const maxPerApp = 20;
 
 function toSchedule({ isPaused, projectId: _, ...shown }: ScheduleRow): Schedule {
   return { ...shown, status: isPaused ? "paused" : "active", next_run_at: null };
@@ -38,6 +40,8 @@ export function scheduleHandlers(store: Store): Handlers<OperationsOf<"schedules
       if (target === undefined) throw ServiceError.of(appVersionNotFound(app, version));
       const actions = target.found.actions.map(({ name }) => name);
       if (!actions.includes(action)) throw ServiceError.of(actionNotFound({ action, app, version }, actions));
+      const ofApp = ofProject(projectId).filter((row) => row.app_name === app);
+      if (ofApp.length >= maxPerApp) throw ServiceError.of(tooManySchedules(app, maxPerApp));
       const row: ScheduleRow = {
         id: createId(),
         projectId,

@@ -1,4 +1,5 @@
 import type { Database, Tables } from "@shoal/database";
+import { storableText } from "../../storage/storable-text.ts";
 import { type Kysely, sql, type Transaction } from "kysely";
 import { tooManySchedules } from "@shoal/contract/refusals";
 import { BuildError, type BuiltApp } from "../runtime/app-runtime.ts";
@@ -55,6 +56,8 @@ interface Candidate {
   readonly waited_seconds: number;
 }
 
+/** Reasons contain the last lines of tools. */
+const maxReasonLength = 8192;
 const daySeconds = 24 * 60 * 60;
 /** Builds that one look considers. */
 const maxCandidates = 200;
@@ -231,7 +234,7 @@ export class BuildQueue {
       .updateTable("deployments")
       .set({
         status,
-        status_reason: status_reason.replaceAll("\0", ""),
+        status_reason: storableText(status_reason, maxReasonLength),
         builder: null,
         builder_life: null,
         source_blob: null,

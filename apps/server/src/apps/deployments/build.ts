@@ -1,3 +1,4 @@
+import { unstorable } from "@shoal/contract/refusals";
 import type { Database } from "@shoal/database";
 import { createWriteStream } from "node:fs";
 import { mkdir, rm, stat } from "node:fs/promises";
@@ -172,8 +173,19 @@ function checkDescription({ apps }: BuiltApp): void {
       throw new BuildError(
         `Names of apps and actions have 1 to 255 characters: ${JSON.stringify(name.slice(0, 100))}.`,
       );
-  const text = JSON.stringify(apps);
-  if (text.includes("\\u0000")) throw new BuildError("Names and schemas of apps must not contain NUL characters.");
+  const bad = new Set<string>();
+  const text = JSON.stringify(apps, (key, value: unknown) => {
+    for (const each of [key, value]) if (typeof each === "string" && !isStorable(each)) bad.add(each);
+    return value;
+  });
+  if (bad.size > 0)
+    throw new BuildError(
+      "Names, schemas and schedules of apps must be valid Unicode, without NUL characters and half surrogate pairs.",
+    );
   if (text.length > maxDescriptionBytes)
     throw new BuildError(`The description of the apps is larger than ${String(maxDescriptionBytes / 2 ** 20)} MiB.`);
+}
+
+function isStorable(text: string): boolean {
+  return unstorable("", text) === undefined;
 }

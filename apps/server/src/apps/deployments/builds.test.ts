@@ -168,17 +168,6 @@ it("begins a build again whose server has gone, and gives up after three attempt
   });
 });
 
-it("reports the cause when the versions of a build cannot be stored, and does not repeat the build", async () => {
-  const before = runtime.built.length;
-  const id = await calls.deploy({ apps: [appNamed("unstorable", "\ud800")] });
-  expect(await calls.settled(id)).toMatchObject({
-    status: "failed",
-    status_reason: expect.stringMatching(/^The app was built, but its versions could not be stored: .*json/) as unknown,
-  });
-  expect(runtime.built.length).toBe(before + 1);
-  expect(runtime.removed).toContain(`artifact of ${id}`);
-});
-
 it("sweeps builds that nothing needs, and old rows of deleted deployments with their lines", async () => {
   const { database } = server;
   const swept = new Deployments({

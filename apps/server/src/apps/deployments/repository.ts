@@ -1,3 +1,4 @@
+import { repositoryExpected } from "@shoal/contract/refusals";
 import type { OutboundRule } from "@shoal/placement";
 import { messageOf } from "@shoal/primitives";
 import { request as httpRequest, type IncomingMessage } from "node:http";
@@ -31,11 +32,8 @@ function partsOf(
   return owner === "" || /^\.+$/.test(owner) || /^\.+$/.test(name) ? undefined : { host: url.hostname, owner, name };
 }
 
-/** Returns why the URL cannot be deployed from, or `undefined`. */
-export function repositoryProblem(address: string): string | undefined {
-  return partsOf(address) === undefined
-    ? "expected the address of a repository, https://github.com/OWNER/NAME, without a branch or folder"
-    : undefined;
+export function isRepository(address: string): boolean {
+  return partsOf(address) !== undefined;
 }
 
 /** Downloads by GitHub's API, which also answers for private repositories and GitHub Enterprise. */
@@ -52,7 +50,7 @@ class GithubArchives implements RepositoryArchives {
 
   async open({ ref, token, url: address }: RepositorySource, signal: AbortSignal): Promise<IncomingMessage> {
     const parts = partsOf(address);
-    if (parts === undefined) throw new BuildError(`source.url: ${repositoryProblem(address) ?? ""}`);
+    if (parts === undefined) throw new BuildError(`source.url: ${repositoryExpected().problem}`);
     if (!this.#hosts.has(parts.host))
       throw new BuildError(
         `source.url: this service fetches from ${[...this.#hosts].join(" and ")}, not ${parts.host}.`,

@@ -1,19 +1,23 @@
+import {
+  outsideSources,
+  pathInSources,
+  repositoryExpected,
+  reservedVariables,
+  unstorable,
+  variableNameExpected,
+} from "@shoal/contract/refusals";
 import { messageOf } from "@shoal/primitives";
-import { badInput, checkedBody, type MultipartPart, ServiceError, type UnknownFields } from "@shoal/router";
+import { checkedBody, type MultipartPart, ServiceError, type UnknownFields } from "@shoal/router";
 import { CreateDeployment } from "@shoal/schemas";
-import { posix } from "node:path";
 import type { Readable } from "node:stream";
 import type * as z from "zod/mini";
 import { badField } from "../../http/bad-field.ts";
 import { withZip } from "../../storage/archives/zip-entries.ts";
 import type { Blobs, StoredBlob } from "../../storage/blobs/blobs.ts";
 import { BlobTooLarge } from "../../storage/blobs/measured-content.ts";
-import { repositoryProblem } from "./repository.ts";
+import { isRepository } from "./repository.ts";
 
 export const maxArchiveBytes = 200 * 2 ** 20;
-
-/** Set by the service; given values are ignored. */
-const reservedNames: ReadonlySet<string> = new Set(["KERNEL_API_KEY", "SHOAL_API_KEY", "ENTRYPOINT_RELPATH"]);
 
 export interface RequestedDeployment extends Pick<z.output<typeof CreateDeployment>, "version" | "region" | "force"> {
   /** Relative, normalized, inside the sources. */
@@ -100,11 +104,13 @@ class PartReader {
     const body = checkedBody(CreateDeployment, given, unknownFields);
     const { entrypoint_rel_path, env_vars = {}, force, region, source, version } = body;
     if (source !== undefined) {
-      const problem = repositoryProblem(source.url);
-      if (problem !== undefined) throw badInput("body.source.url", problem);
+      if (!isRepository(source.url)) throw ServiceError.of(repositoryExpected());
       if (source.path !== undefined) insideSources("body.source.path", source.path);
     }
-    for (const text of [version, source?.ref, source?.url]) refuseNul(text);
+    refuseUnstorable("version", version);
+    refuseUnstorable("entrypoint_rel_path", entrypoint_rel_path);
+    for (const name of ["url", "ref", "path", "entrypoint"] as const)
+      refuseUnstorable(`source.${name}`, source?.[name]);
     return {
       version,
       force,
@@ -160,22 +166,21 @@ async function storeArchive(stream: Readable, blobs: Blobs): Promise<StoredBlob>
 
 /** Returns the normalized path. */
 export function insideSources(field: string, path: string): string {
-  const normal = posix.normalize(path.replaceAll("\\", "/")).replace(/\/$/, "");
-  if (path.includes("\0") || posix.isAbsolute(normal) || /^(?:\.\.(?:\/|$)|[A-Za-z]:)/.test(normal))
-    throw badInput(field, `${JSON.stringify(path.slice(0, 200))} must be a relative path inside the sources`);
+  const normal = pathInSources(path);
+  if (normal === undefined) throw ServiceError.of(outsideSources(field, path));
   return normal;
 }
 
 function checkedVariables(variables: Readonly<Record<string, string>>): Record<string, string> {
-  const entries = Object.entries(variables).filter(([name]) => !reservedNames.has(name));
+  const entries = Object.entries(variables).filter(([name]) => !reservedVariables.has(name));
   for (const [name, value] of entries) {
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-      throw badField(`env_vars.${name.slice(0, 100)}`, "expected a name of letters, digits and underscores");
-    if (value.includes("\0")) throw badField(`env_vars.${name}`, "must not contain NUL characters");
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw ServiceError.of(variableNameExpected(name));
+    refuseUnstorable(`env_vars.${name}`, value);
   }
   return Object.fromEntries(entries);
 }
 
-function refuseNul(text: string | undefined): void {
-  if (text?.includes("\0") === true) throw badInput("body", "texts must not contain NUL characters");
+function refuseUnstorable(field: string, text: string | undefined): void {
+  const refusal = unstorable(`body.${field}`, text);
+  if (refusal !== undefined) throw ServiceError.of(refusal);
 }

@@ -93,6 +93,19 @@ it.each<[string, () => Promise<FormData>, number, string]>([
     400,
     "body.source.path",
   ],
+  ["a version with NUL", async () => deploymentOf({}, { version: "v\0" }), 400, "body.version: must not contain a NUL"],
+  [
+    "a value of a variable with NUL",
+    async () => deploymentOf({}, { "env_vars[A]": "x\0" }),
+    400,
+    "body.env_vars.A: must not contain a NUL",
+  ],
+  [
+    "a branch with half a surrogate pair",
+    async () => sourceOf({ ref: "main\ud800" }),
+    400,
+    "body.source.ref: must be valid Unicode",
+  ],
 ])("refuses %s", async (_what, body, status, message) => {
   const reply = await calls.post(await body());
   expect(reply.status, JSON.stringify(reply.body)).toBe(status);
@@ -119,7 +132,19 @@ it.each<[string, () => Promise<FormData>, string]>([
   ["code without an app", () => deploymentOf({ apps: [] }), "registers no app"],
   ["two apps of one name", () => deploymentOf({ apps: [appNamed("a"), appNamed("a")] }), "registered twice"],
   ["an app without a name", () => deploymentOf({ apps: [appNamed("")] }), "1 to 255 characters"],
-  ["an app with a NUL in its name", () => deploymentOf({ apps: [appNamed("a\0")] }), "NUL"],
+  ["an app with a NUL in its name", () => deploymentOf({ apps: [appNamed("a\0")] }), "valid Unicode, without NUL"],
+  ["an app with half a pair in its name", () => deploymentOf({ apps: [appNamed("a\ud800")] }), "half surrogate pairs"],
+  ["an action with half a pair", () => deploymentOf({ apps: [appNamed("a", "b\udc00")] }), "half surrogate pairs"],
+  [
+    "a schema with half a pair in a key",
+    () =>
+      deploymentOf({
+        apps: [{ name: "a", actions: [{ name: "b", input_schema: { properties: { "\ud800": {} } } }] }],
+      }),
+    "half surrogate pairs",
+  ],
+  ["a reason with NUL", () => deploymentOf({ error: "boom\0 \ud800" }), "boom\ufffd \ufffd"],
+  ["a long reason", () => deploymentOf({ error: "x".repeat(20_000) }), "x".repeat(8192)],
 ])("fails for %s", async (_what, body, reason) => {
   const { body: created, status } = await calls.post(await body());
   expect(status, JSON.stringify(created)).toBe(201);

@@ -7,6 +7,7 @@ import type * as z from "zod/mini";
 import { isStorable } from "../../http/paging.ts";
 import { explainInvocationLimit, type InvocationLimits } from "../../storage/errors/invocation-limits.ts";
 import { momentOf } from "../../storage/moment.ts";
+import { storableText } from "../../storage/storable-text.ts";
 
 export type InvocationRow = Omit<Selectable<InvocationsTable>, "app_name_folded" | "action_name_folded">;
 
@@ -63,8 +64,7 @@ const maxReasonLength = 4096;
 /** Waiting invocations of a project. */
 const maxWaiting = 1000;
 
-/** PostgreSQL cannot store NUL characters and lone surrogates. */
-const storable = (reason: string): string => reason.slice(0, maxReasonLength).replaceAll("\0", "\uFFFD").toWellFormed();
+const storable = (reason: string): string => storableText(reason, maxReasonLength);
 
 const insertedColumns = [
   "id",
@@ -274,7 +274,7 @@ export class InvocationStore {
       .updateTable("invocations")
       .set({
         status,
-        output: output ?? null,
+        output: output?.toWellFormed() ?? null,
         status_reason: status_reason === undefined ? null : storable(status_reason),
         finished_at: sql<string>`clock_timestamp()`,
       })

@@ -100,6 +100,24 @@ it("answers 200 for an action that fails, with the reason", async () => {
   });
 });
 
+it("keeps texts of actions and callers well-formed", async () => {
+  const half = "\ud800";
+  const { body } = await invoke("echo", { payload: JSON.stringify(half) });
+  expect(body).toMatchObject({ status: "succeeded", output: JSON.stringify(half) });
+  const id = await start("hang");
+  const output = `"a${half}"`;
+  expect((await request("PATCH", `/invocations/${id}`, { status: "failed", output })).body).toMatchObject({
+    output: '"a\ufffd"',
+  });
+  for (const [app_name, action_name] of [
+    ["shop\0", "echo"],
+    ["shop", "echo\0"],
+    [`shop${half}`, "echo"],
+    ["shop", `echo${half}`],
+  ])
+    expect((await request("POST", "/invocations", { app_name, action_name })).status).toBe(404);
+});
+
 it("answers 404 for an unknown app, version and action", async () => {
   for (const [app_name, version, action_name] of [
     ["other", "latest", "echo"],

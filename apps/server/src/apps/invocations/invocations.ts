@@ -1,7 +1,7 @@
 import type { Page } from "@shoal/contract";
-import { actionNotFound, appVersionNotFound, invocationNotFound } from "@shoal/contract/refusals";
+import { actionNotFound, appVersionNotFound, invocationNotFound, needsAsync } from "@shoal/contract/refusals";
 import type { Change, Database } from "@shoal/database";
-import { badInput, ServiceError } from "@shoal/router";
+import { ServiceError } from "@shoal/router";
 import type { CreateInvocation, Invocation, ListInvocations, UpdateInvocation } from "@shoal/schemas";
 import type * as z from "zod/mini";
 import { toPage } from "../../http/paging.ts";
@@ -225,8 +225,5 @@ function refuseSynchronous({
 }: Pick<z.output<typeof CreateInvocation>, "async" | "max_retries" | "queue">): void {
   if (isAsync) return;
   const field = queue === true ? "queue" : max_retries === undefined || max_retries === 0 ? undefined : "max_retries";
-  if (field !== undefined)
-    throw badInput(`body.${field}`, "needs async", {
-      hint: "Set async to true, and read the result with invocations.follow",
-    });
+  if (field !== undefined) throw ServiceError.of(needsAsync(field));
 }

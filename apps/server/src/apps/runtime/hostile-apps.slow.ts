@@ -89,10 +89,12 @@ it("survives results and lines that break every rule", async () => {
   const opened = await openRuntime();
   const long = await invoke(
     opened,
-    `process.stdout.write("x".repeat(1_000_000) + "\\n"); process.stdout.write(Buffer.alloc(200_000, 255)); return 1;`,
+    `process.stdout.write("x".repeat(1_000_000) + "\\n"); process.stdout.write(Buffer.alloc(200_000, 255)); console.log("\\n\\0 \\ud800"); return 1;`,
   );
   expect(long).toEqual({ status: "succeeded", output: "1" });
   expect(opened.lines.every(({ text }) => Buffer.byteLength(text) <= 64 * 1024)).toBe(true);
+  expect(opened.lines.every(({ text }) => text.isWellFormed() && !text.includes("\0"))).toBe(true);
+  expect(opened.lines.at(-1)?.text).toBe("\ufffd \ufffd");
   const forged = [
     `Buffer.from([255, 255, 255, 255, 1])`,
     `Buffer.from([0, 0, 0, 1, 9, 0])`,

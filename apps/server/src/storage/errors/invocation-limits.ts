@@ -1,3 +1,4 @@
+import { projectRunsTooManyInvocations } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 
 export interface InvocationLimits {
@@ -20,12 +21,11 @@ export function isInvocationLimit(error: unknown): error is Error & { readonly d
 export function explainInvocationLimit(error: unknown): unknown {
   if (!isInvocationLimit(error)) return error;
   const { scope, limit, used } = JSON.parse(error.detail) as { scope: string; limit: number; used: number };
+  if (scope === "project") return ServiceError.of(projectRunsTooManyInvocations({ limit, used }), { cause: error });
   const [who, raise] =
-    scope === "project"
-      ? ["This project", "projects.limits.update, or for all projects with the setting max_invocations_per_project"]
-      : scope === "app"
-        ? ["This app", "the setting max_invocations_per_app"]
-        : ["The organisation", "the setting max_invocations_per_organization"];
+    scope === "app"
+      ? ["This app", "the setting max_invocations_per_app"]
+      : ["The organisation", "the setting max_invocations_per_organization"];
   return new ServiceError(
     429,
     "too_many_requests",
