@@ -9,13 +9,13 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let sites: Sites;
 let shoal: Shoal;
-let end: () => Promise<void>;
+let service: Awaited<ReturnType<typeof runService>>;
 let proxyId: string;
 
 beforeAll(async () => {
   sites = await startSites();
   const { values } = siteLogin("toast");
-  ({ end, shoal } = await runService(
+  service = await runService(
     [
       "--allow-private-hosts",
       sites.privateHost,
@@ -36,7 +36,7 @@ beforeAll(async () => {
   proxyId = (await shoal.proxies.create(sites.proxy)).id ?? expect.fail();
 });
 afterAll(async () => {
-  await end();
+  await service.end();
   await sites.close();
 });
 

@@ -10,7 +10,7 @@ import { isAuthority } from "./hosts.ts";
 import type { LoginPage } from "./login-page.ts";
 import { formFromModel } from "./model-form.ts";
 import { needOf } from "./need.ts";
-import { fail, type LoginAnswers, type LoginOutcome, type LoginState } from "./outcome.ts";
+import { fail, type LoginAnswers, type LoginNeed, type LoginOutcome, type LoginState } from "./outcome.ts";
 import { valueFor, type StoredValues } from "./values.ts";
 import { idOf } from "./way-id.ts";
 
@@ -154,7 +154,7 @@ export class Login {
       case "nothing":
         return this.#nothing(look);
       case "captcha":
-        return needOf(reading, [], { external: { type: "captcha", message: "Solve the captcha on the page." } });
+        return this.#waitOutside(reading, { type: "captcha", message: "Solve the captcha on the page." });
       case "passkey":
         return this.#avoidPasskey(reading);
       case "signed_in":
@@ -269,7 +269,7 @@ export class Login {
   }
 
   /** Waiting does not count as a step or a loop. */
-  #waitOutside(reading: PageReading, outside: NonNullable<PageReading["outside"]>): LoginOutcome {
+  #waitOutside(reading: PageReading, outside: NonNullable<LoginNeed["external"]>): LoginOutcome {
     this.#set({ seen: { ...this.#state.seen, [reading.signature]: 0 }, steps: Math.max(0, this.#state.steps - 1) });
     const link =
       outside.type === "link"

@@ -6,9 +6,9 @@ export interface FollowLoginOptions {
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
   /** `undefined` when the connection was deleted or has no login. */
-  look(): Promise<ManagedAuthStateEvent | undefined>;
+  readonly look: () => Promise<ManagedAuthStateEvent | undefined>;
   /** Calls `listener` after changes of the login. @returns a function that stops. */
-  onChange(listener: () => void): () => void;
+  readonly onChange: (listener: () => void) => () => void;
 }
 
 const heartbeatMs = 15_000;

@@ -26,7 +26,7 @@ export function loginHandlers({
 }: LoginHandlerParts): Handlers<LoginEndpoints, Access> {
   return {
     async startLogin({ params, body, context }) {
-      const connection = await connections.withWishes(context.projectId, params.id, body ?? {});
+      const connection = await connections.withWishes(context.projectId, params.id, body);
       const flow = await logins.start(connection, "login");
       return {
         id: connection.id,

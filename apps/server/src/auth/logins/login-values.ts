@@ -70,13 +70,11 @@ export class LoginValues {
 
   /** Waits for the next code if the present one was used before or ends soon. */
   async #freshCode(totp: Totp): Promise<string> {
-    let { code, expiresAt } = totpCode(totp, new Date());
-    if (code === this.#lastCode || expiresAt.getTime() - Date.now() < leastValidityMs) {
-      await delay(Math.max(0, expiresAt.getTime() - Date.now()) + 50, undefined, { signal: this.#signal });
-      ({ code, expiresAt } = totpCode(totp, new Date()));
-    }
-    this.#lastCode = code;
-    return code;
+    const { code, expiresAt } = totpCode(totp, new Date());
+    const validMs = expiresAt.getTime() - Date.now();
+    if (code !== this.#lastCode && validMs >= leastValidityMs) return (this.#lastCode = code);
+    await delay(Math.max(0, validMs) + 50, undefined, { signal: this.#signal });
+    return (this.#lastCode = totpCode(totp, new Date()).code);
   }
 }
 
