@@ -32,7 +32,8 @@ beforeAll(async () => {
         LOGIN_TOAST_URL: sites.url("toast"),
       },
     },
-  ));
+  );
+  ({ shoal } = service);
   proxyId = (await shoal.proxies.create(sites.proxy)).id ?? expect.fail();
 });
 afterAll(async () => {

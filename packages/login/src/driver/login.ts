@@ -310,10 +310,13 @@ export class Login {
   async #fillForm(look: Look, form: ReadForm): Promise<LoginOutcome | undefined> {
     const { outline, reading } = look;
     const found = new Map<ReadField, Awaited<ReturnType<typeof valueFor>>>();
+    // Texts that a page does not mark as required, such as a name of the device, are left empty. A page with nothing
+    // else asks a question.
+    const isQuestion = form.fields.every(({ kind, required }) => kind === "text" && !required);
     for (const field of form.fields) {
       const wishes = { answers: this.#answers, stored: this.#options.values, used: this.#state.used };
       const value = await valueFor(field, wishes);
-      if (value !== undefined || field.required || field.kind !== "text") found.set(field, value);
+      if (value !== undefined || isQuestion || field.required || field.kind !== "text") found.set(field, value);
     }
     const missing = [...found].flatMap(([field, value]) => (value === undefined ? [field] : []));
     if (missing.length > 0) {

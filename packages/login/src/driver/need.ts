@@ -1,7 +1,15 @@
 import type { ReadField } from "../reading/forms.ts";
 import type { PageReading } from "../reading/read-page.ts";
+import type { ReadWay } from "../reading/ways.ts";
 import type { LoginNeed } from "./outcome.ts";
 import { idOf } from "./way-id.ts";
+
+/** A button can be both a second factor and another way. Equal ids would press the first one anyway. */
+function onlyFirst(ways: readonly ReadWay[]): readonly ReadWay[] {
+  return ways.filter(
+    (way, index) => ways.findIndex((other) => other.node.ref === way.node.ref || idOf(other) === idOf(way)) === index,
+  );
+}
 
 /** Everything that the page offers, at once: missing fields, accounts, second factors, providers, and other ways last. */
 export function needOf(
@@ -9,7 +17,7 @@ export function needOf(
   missing: readonly ReadField[],
   further: Partial<Pick<LoginNeed, "external" | "refused">> = {},
 ): LoginNeed {
-  const ways = [...accounts, ...factors, ...providers, ...switches];
+  const ways = onlyFirst([...accounts, ...factors, ...providers, ...switches]);
   const isRepetition = ({ kind, name }: ReadField): boolean => kind === "new_password" && /_\d+$/.test(name);
   return {
     kind: "needs",
