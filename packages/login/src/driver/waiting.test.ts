@@ -35,7 +35,7 @@ function loginOn(name: string): Login {
 }
 
 it.each(["captcha-wall-1", "push-2", "magic-link-2"])(
-  "waits on %s as long as the person takes, without counting steps",
+  "waits on %s until the person has acted, without counting steps",
   async (name) => {
     const login = loginOn(name);
     const first = await login.run();
