@@ -149,6 +149,8 @@ export interface BrowserPoolsTable {
   /** Starts above the fill rate, to replace other browsers. */
   credits: Generated<number>;
   fill_at: TimestampOfInsert;
+  /** The last event of the pool for webhooks. */
+  condition: Generated<"new" | "filled" | "empty" | "failing">;
   region: Generated<string>;
   created_at: TimestampOfInsert;
 }

@@ -145,6 +145,9 @@ class InstanceProgram {
         this.#served = false;
         this.#closeClients(relaunchCloseCode, "the browser is being started in another way: reconnect");
       },
+      onDownload: (event) => {
+        this.#feed.send(event);
+      },
       onRestart: (exit) => {
         this.#onRestart(exit);
       },

@@ -143,6 +143,16 @@ export const InstanceEvent = z.lazy(() =>
       exit_code: z.nullable(z.int()),
       signal: z.nullable(checked(z.string(), z.maxLength(32))),
     }),
+    /** `path` is a path of the session's files; `null` without a file. */
+    z.object({
+      type: z.literal("download_finished"),
+      state: z.enum(["completed", "canceled"]),
+      file_name: checked(z.string(), z.maxLength(1024)),
+      path: z.nullable(checked(z.string(), z.maxLength(2048))),
+      size_bytes: checked(z.int(), z.minimum(0)),
+      /** Of the address; empty without one. */
+      host: checked(z.string(), z.maxLength(255)),
+    }),
     z.object({
       type: z.literal("ending"),
       reason: z.enum(["timeout", "browser_crashed", "stopped"]),

@@ -12,6 +12,7 @@ import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { type Selectable, sql, type Transaction, type Updateable } from "kysely";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
+import { emitFlowEvent } from "./flow-events.ts";
 
 export type FlowRow = Selectable<AuthFlowsTable>;
 
@@ -153,6 +154,7 @@ export class FlowStore {
         .where("id", "=", id)
         .execute();
       if (state.status === "SUCCESS") await signIn(transaction, row.connection_id, { state, nowMs });
+      await emitFlowEvent(transaction, row, { before, state });
       return input.kind !== "answered" || isAccepted;
     });
   }

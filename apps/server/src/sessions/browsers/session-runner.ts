@@ -134,6 +134,11 @@ export class SessionRunner {
           void this.persist(session, () => store.setRestarts(session.row.id, restarts));
           break;
         }
+        case "download_finished": {
+          const { type: _type, ...download } = event;
+          void this.persist(session, () => store.emitDownload(session.row, download));
+          break;
+        }
         case "expired":
           this.end(session, "timeout");
           break;

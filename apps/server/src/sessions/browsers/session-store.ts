@@ -1,9 +1,10 @@
 import { containsFolded, type Database, type Tables } from "@shoal/database";
-import type { BrowserProxy, EndedReason, ListBrowsers } from "@shoal/schemas";
+import type { BrowserProxy, DownloadFinishedData, EndedReason, ListBrowsers } from "@shoal/schemas";
 import { type Kysely, type RawBuilder, sql } from "kysely";
 import type * as z from "zod/mini";
 import { isStorable, newestFirst } from "../../http/paging.ts";
 import { explainSessionLimit, type SessionLimits } from "../../storage/errors/session-limits.ts";
+import { emitEvent } from "../../storage/events/emit-event.ts";
 import { containing } from "../../storage/like.ts";
 import { explainInvocation, requireActiveInvocation } from "./start/session-invocation.ts";
 import { withoutLargePolicies } from "./options/listed-policies.ts";
@@ -267,6 +268,15 @@ export class SessionStore {
       .set({ telemetry_destination_id: destinationId })
       .executeTakeFirst();
     return numUpdatedRows > 0n;
+  }
+
+  /** Tells webhooks of a finished download. */
+  async emitDownload(
+    { id, name, project_id }: Pick<SessionRow, "id" | "name" | "project_id">,
+    download: Omit<DownloadFinishedData, "session_id" | "session_name">,
+  ): Promise<void> {
+    const data = { session_id: id, session_name: name, ...download };
+    await emitEvent(this.#query, project_id, { type: "download.finished", data });
   }
 
   async setRestarts(id: string, restarts: number): Promise<void> {

@@ -53,6 +53,10 @@ export async function balancePool(locked: LockedPool, here: ThisServer): Promise
   for (const row of starts) await locked.insertStarting(row);
   const kept = new Set(browsers.map(({ id }) => id));
   for (const id of ended) kept.delete(id);
+  const present = browsers.filter(({ id }) => kept.has(id));
+  const warm = present.filter(({ state }) => state === "warm").length;
+  const leased = present.filter(({ state }) => state === "leased").length;
+  await locked.report({ size, available: warm - grants.length, acquired: leased + grants.length }, here.isPaused);
   return { pool, grants, starts, kept, nextAtMs };
 }
 

@@ -1,7 +1,9 @@
 import type { Tables } from "@shoal/database";
 import { sql, type Transaction } from "kysely";
+import { emitEvent } from "../../storage/events/emit-event.ts";
 import type { SessionRow } from "../browsers/session-store.ts";
 import type { PoolBrowser, PoolState } from "./plan.ts";
+import { nextCondition, type PoolCounts } from "./pool-condition.ts";
 import type { PoolRow } from "./pool-row.ts";
 
 export type DatedBrowser = PoolBrowser & { readonly created_at: string };
@@ -116,6 +118,18 @@ export class LockedPool {
   async addCredit(): Promise<void> {
     const { credits, fill_at, size } = this.pool;
     await this.setFill({ credits: Math.min(size, credits + 1), fillAtMs: Date.parse(fill_at) });
+  }
+
+  /** Sends an event to webhooks if the pool became full or empty, or its starts began to fail. */
+  async report(counts: PoolCounts, isPaused: boolean): Promise<void> {
+    const { condition: before, id, name, project_id, region } = this.pool;
+    const condition = nextCondition(before, counts, isPaused);
+    if (condition === before || condition === "new") return;
+    await this.#transaction.updateTable("browser_pools").set({ condition }).where("id", "=", id).execute();
+    await emitEvent(this.#transaction, project_id, {
+      type: `browser_pool.${condition}`,
+      data: { pool_id: id, name, region, ...counts },
+    });
   }
 
   async insertStarting(row: SessionRow): Promise<void> {

@@ -1,4 +1,5 @@
 import type { PooledRequest } from "../browsers/running-session.ts";
+import type { PoolCondition } from "./pool-condition.ts";
 
 export interface PoolConfig extends PooledRequest {
   readonly fill_rate_per_minute: number;
@@ -16,6 +17,7 @@ export interface PoolRow {
   readonly config: PoolConfig;
   readonly credits: number;
   readonly fill_at: string;
+  readonly condition: PoolCondition;
   readonly created_at: string;
   /** Servers of this region fill the pool. */
   readonly region: string;

@@ -9,7 +9,17 @@ import { explainSessionLimit, type SessionLimits } from "../../storage/errors/se
 import { LockedPool } from "./locked-pool.ts";
 import type { CountedPool, PoolRow } from "./pool-row.ts";
 
-const otherColumns = ["id", "project_id", "name", "size", "credits", "fill_at", "created_at", "region"] as const;
+const otherColumns = [
+  "id",
+  "project_id",
+  "name",
+  "size",
+  "credits",
+  "fill_at",
+  "condition",
+  "created_at",
+  "region",
+] as const;
 const columns = [...otherColumns, "config"] as const;
 
 /** `config` has the form that `insert` wrote. */

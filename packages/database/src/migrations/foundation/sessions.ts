@@ -13,6 +13,7 @@ export const sessions: readonly string[] = [
     region text collate "C" not null default 'default',
     credits bigint not null default 0,
     fill_at timestamptz(3) not null default now(),
+    condition text not null default 'new' check (condition in ('new', 'filled', 'empty', 'failing')),
     created_at timestamptz(3) not null default now(),
     unique (project_id, name)
   )`,

@@ -31,6 +31,17 @@ const endings: readonly string[] = [
   `create trigger shoal_emit_ended after update of finished_at on invocations for each row
     when (old.finished_at is null and new.finished_at is not null) execute function shoal_invocation_ended()`,
 
+  // A check found it signed out.
+  `create function shoal_connection_signed_out() returns trigger language plpgsql as $$
+    begin
+      perform shoal_emit(new.project_id, 'auth.signed_out', json_build_object(
+        'connection_id', new.id, 'domain', new.domain,
+        'profile_name', (select name from profiles where id = new.profile_id)));
+      return null;
+    end $$`,
+  `create trigger shoal_emit_signed_out after update of status on auth_connections for each row
+    when (old.status = 'AUTHENTICATED' and new.status = 'NEEDS_AUTH') execute function shoal_connection_signed_out()`,
+
   `create function shoal_deployment_changed() returns trigger language plpgsql as $$
     begin
       perform shoal_emit(new.project_id, 'deployment.' || new.status, json_build_object(

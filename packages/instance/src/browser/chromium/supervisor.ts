@@ -1,6 +1,7 @@
 import pLimit from "p-limit";
 import pTimeout from "p-timeout";
 import type { CdpConnection } from "../cdp/pipe-connection.ts";
+import { type DownloadFinished, DownloadReports } from "../downloads/download-reports.ts";
 import { SessionDownloads } from "../downloads/session-downloads.ts";
 import type { InstanceConfig } from "../../protocol/protocol.ts";
 import { isTrue } from "../../system/is-true.ts";
@@ -53,6 +54,7 @@ export interface SupervisorOptions {
   readonly onReady: () => void;
   readonly onLine: (line: string) => void;
   readonly onRelaunch: () => void;
+  readonly onDownload: (event: DownloadFinished) => void;
   /** Called at the first crash, before the restart. */
   readonly onRestart: (exit: BrowserExit) => void;
   /** Called at the second crash. */
@@ -95,7 +97,7 @@ class Supervisor implements BrowserSupervisor {
     this.#options = options;
     this.#launch = firstLaunch(options.config);
     this.#page = options.config.viewport;
-    this.downloads = new SessionDownloads(options.config);
+    this.downloads = new SessionDownloads(options.config, new DownloadReports(options.config.root, options.onDownload));
     this.#renewStarted();
     this.#browser = this.#take(options.first);
   }

@@ -4,6 +4,7 @@ import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { CdpConnection } from "../cdp/pipe-connection.ts";
 import { log } from "../../system/log.ts";
 import type { InstanceConfig } from "../../protocol/protocol.ts";
+import type { DownloadReports } from "./download-reports.ts";
 import { candidateNames, safeFileName } from "./file-names.ts";
 import { ensureDocument } from "./first-document.ts";
 
@@ -30,7 +31,7 @@ const maxRemembered = 1_000;
 export class SessionDownloads {
   readonly #folder: string;
   readonly #incoming: string;
-  readonly #names = new Map<string, string>();
+  readonly #begun = new Map<string, { readonly name: string; readonly url: string }>();
   readonly #places = new Map<string, string>();
   /** Settings of connected clients by browser context; "" is the default context. The latest applies. */
   readonly #claims = new Map<string, Map<object, DownloadBehavior>>();
@@ -41,7 +42,10 @@ export class SessionDownloads {
   readonly #unanswered = new Set<Promise<void>>();
   #cdp: CdpConnection | undefined;
 
-  constructor(config: Pick<InstanceConfig, "root" | "home">) {
+  readonly #reports: Pick<DownloadReports, "report"> | undefined;
+
+  constructor(config: Pick<InstanceConfig, "root" | "home">, reports?: Pick<DownloadReports, "report">) {
+    this.#reports = reports;
     const home = join(config.root, config.home);
     this.#folder = join(home, "Downloads");
     this.#incoming = join(home, ".incoming-downloads");
@@ -55,13 +59,13 @@ export class SessionDownloads {
   /** Makes a new browser save the downloads of all contexts, including later ones. */
   async attach(cdp: CdpConnection): Promise<void> {
     this.#cdp = cdp;
-    this.#names.clear();
+    this.#begun.clear();
     // Removes partial downloads of a crashed browser.
     rmSync(this.#incoming, { recursive: true, force: true });
     mkdirSync(this.#incoming, { recursive: true });
-    cdp.on("Browser.downloadWillBegin", ({ guid, suggestedFilename, frameId }, sessionId) => {
+    cdp.on("Browser.downloadWillBegin", ({ guid, suggestedFilename, frameId, url }, sessionId) => {
       if (sessionId !== undefined) return;
-      this.#names.set(guid, suggestedFilename);
+      this.#begun.set(guid, { name: suggestedFilename, url });
       // The tab may be closed, or the frame may be inside a page.
       ensureDocument(cdp, frameId).catch(() => undefined);
     });
@@ -154,10 +158,23 @@ export class SessionDownloads {
     isFirst = false;
   }
 
-  #finish({ guid, state }: Protocol.Browser.DownloadProgressEvent): void {
-    const suggested = this.#names.get(guid);
-    this.#names.delete(guid);
-    if (state !== "completed" || suggested === undefined || !/^[\w-]{1,64}$/.test(guid)) return;
+  #finish({ filePath, guid, receivedBytes, state }: Protocol.Browser.DownloadProgressEvent): void {
+    const begun = this.#begun.get(guid);
+    this.#begun.delete(guid);
+    if (begun === undefined) return;
+    const isWhole = state === "completed";
+    if (isWhole) this.#settle(guid, begun.name);
+    this.#reports?.report({
+      state: isWhole ? "completed" : "canceled",
+      suggestedName: begun.name,
+      url: begun.url,
+      path: isWhole ? (this.#places.get(guid) ?? filePath) : undefined,
+      sizeBytes: receivedBytes,
+    });
+  }
+
+  #settle(guid: string, suggested: string): void {
+    if (!/^[\w-]{1,64}$/.test(guid)) return;
     const moved = join(this.#incoming, guid);
     const linked = join(this.#codeFolder, guid);
     try {
