@@ -119,7 +119,7 @@ describe.skipIf(withoutScript)(
       fake.addSite("example.com", async (login) => {
         let { values } = await login.ask({ fields: ["email", "password"] });
         while (values.password !== "right-secret")
-          ({ values } = await login.ask({ fields: ["password"], refused: "Wrong password." }));
+          ({ values } = await login.ask({ fields: ["email", "password"], refused: "Wrong password." }));
         const { choice } = await login.ask({
           choices: [
             { id: "sms", type: "mfa_method", label: "Text me", factor: "sms", target: "•••-44" },
@@ -135,6 +135,8 @@ describe.skipIf(withoutScript)(
       await seen(run, "Password");
       run.type("wrong-secret\r");
       await seen(run, "Wrong password.");
+      await seen(run, "E-mail (rejected)");
+      run.type("\r"); // keeps it
       await seen(run, "Password (rejected)");
       run.type("right-secret\r");
       await seen(run, "How do you want to continue?");

@@ -31,6 +31,8 @@ export interface PromptParts {
 /** Asks the person at the terminal. */
 export class PromptAnswers implements Answerer {
   readonly #parts: PromptParts;
+  /** The last identifiers, which a person may keep when the site refuses an answer. */
+  readonly #identifiers = new Map<string, string>();
 
   constructor(parts: PromptParts) {
     this.#parts = parts;
@@ -47,11 +49,13 @@ export class PromptAnswers implements Answerer {
   async #fill(fields: readonly AuthField[], signal: AbortSignal): Promise<SubmitLogin | undefined> {
     const field_values: Record<string, string> = {};
     for (const field of fields) {
-      const value = await askField(field, signal);
+      const value = await askField(field, this.#identifiers.get(field.id), signal);
       if (value === undefined) return undefined;
       if (value === "") continue;
       field_values[field.id] = value;
-      if (field.type === "identifier") this.#parts.onIdentifier(value);
+      if (field.type !== "identifier") continue;
+      this.#identifiers.set(field.id, value);
+      this.#parts.onIdentifier(value);
     }
     return { field_values };
   }
@@ -115,15 +119,21 @@ export function waitingHelp({ choices = [] }: ManagedAuthStateEvent): readonly s
 }
 
 /** @returns `undefined` when the question is over. */
-async function askField(field: AuthField, signal: AbortSignal): Promise<string | undefined> {
+async function askField(
+  field: AuthField,
+  initialValue: string | undefined,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const { hint, id, label, reason, type } = field;
   const notes = [reason === "rejected" ? "rejected" : hint, isRequired(field) ? undefined : "optional"];
   const more = notes.filter((note) => note !== undefined && note !== "").map((note) => shown(note ?? ""));
   const message = `${shown(label ?? id)}${more.length > 0 ? ` (${more.join(", ")})` : ""}`;
   const validate = (value: string | undefined) =>
     isRequired(field) && (value ?? "") === "" ? "This field is required." : undefined;
-  const ask = type === "password" || type === "totp_secret" ? password : text;
-  const value = await ask({ message, validate, signal, output: process.stderr });
+  const common = { message, validate, signal, output: process.stderr };
+  const value = await (type === "password" || type === "totp_secret"
+    ? password(common)
+    : text({ ...common, ...(initialValue !== undefined && { initialValue }) }));
   if (signal.aborted) return undefined;
   if (isCancel(value)) throw new Interrupted();
   return value;
