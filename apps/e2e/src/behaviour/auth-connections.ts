@@ -84,6 +84,45 @@ export function describeAuthConnections(test: ServiceUnderTest): void {
       expect(await auth.connections.get(made.id)).not.toHaveProperty("credential");
     });
 
+    it("run one login at a time, which ends when it is cancelled", async () => {
+      const { connections } = test.shoal.auth;
+      const { id } = await create({ domain: "login.invalid" });
+      const followed = async () => {
+        const statuses: string[] = [];
+        for await (const event of connections.follow(id))
+          if (event.event === "managed_auth_state") statuses.push(event.flow_status);
+        return statuses;
+      };
+      const submitted = () => connections.submit(id, { fields: { username: "ada" } });
+      expect(await codeOf(submitted())).toBe("404 not_found");
+      expect(await codeOf(followed())).toBe("404 not_found");
+      await connections.cancel(id);
+
+      const started = await connections.login(id);
+      expect(started).toMatchObject({
+        id,
+        flow_type: "LOGIN",
+        hosted_url: expect.stringContaining(`/auth/sign-in/${id}?code=`) as unknown,
+      });
+      expect(await codeOf(connections.login(id))).toBe("409 conflict");
+      const statuses = followed();
+      await connections.cancel(id);
+      expect((await statuses).at(-1)).toBe("CANCELED");
+      expect(await connections.get(id)).toMatchObject({
+        status: "NEEDS_AUTH",
+        flow_status: "CANCELED",
+        flow_step: "COMPLETED",
+        flow_expires_at: null,
+      });
+      expect((await connections.timeline(id)).items).toMatchObject([
+        { type: "login", status: "CANCELED", step: "COMPLETED" },
+      ]);
+      expect(await codeOf(submitted())).toBe("404 not_found");
+      expect(await codeOf(connections.exchange(id, { code: started.handoff_code ?? "" }))).toBe("410 link_expired");
+      expect(await codeOf(connections.exchange(id, { code: "wrong" }))).toBe("404 not_found");
+      await connections.delete(id);
+    });
+
     it("are listed newest first, by site, by profile and by text", async () => {
       const { connections } = test.shoal.auth;
       const domain = `${test.unique("shop")}.example`;

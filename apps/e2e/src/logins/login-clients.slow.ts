@@ -12,17 +12,17 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let sites: Sites;
 let shoal: Shoal;
-let service: { readonly baseUrl: string; readonly apiKey: string };
-let end: () => Promise<void>;
+let running: Awaited<ReturnType<typeof runService>>;
 let proxyId: string;
 
 beforeAll(async () => {
   sites = await startSites();
-  ({ end, service, shoal } = await runService(["--allow-private-hosts", sites.privateHost]));
+  running = await runService(["--allow-private-hosts", sites.privateHost]);
+  ({ shoal } = running);
   proxyId = (await shoal.proxies.create(sites.proxy)).id ?? expect.fail();
 });
 afterAll(async () => {
-  await end();
+  await running.end();
   await sites.close();
 });
 
@@ -52,8 +52,8 @@ it.skipIf(withoutScript)(
     const { email = "", password = "" } = login.values;
     await shoal.auth.connections.create({ ...placeOf(login), profile_name: "typed" });
     const run = onTerminal(["auth", "connect", "one-page.test", "--profile", "typed"], {
-      SHOAL_BASE_URL: service.baseUrl,
-      SHOAL_API_KEY: service.apiKey,
+      SHOAL_BASE_URL: running.service.baseUrl,
+      SHOAL_API_KEY: running.service.apiKey,
       SHOAL_CONFIG_DIR: join(tmpdir(), "shoal-no-config"),
     });
     await seen(run, "/auth/sign-in/");
@@ -76,7 +76,7 @@ it.skipIf(withoutScript)(
 );
 
 it("the vendor's SDK signs in with a stored credential and its one-time codes, without a person", async () => {
-  const kernel = new Kernel({ apiKey: service.apiKey, baseURL: service.baseUrl });
+  const kernel = new Kernel({ apiKey: running.service.apiKey, baseURL: running.service.baseUrl });
   const login = siteLogin("totp");
   const credential = await kernel.credentials.create({
     name: "vendor",
