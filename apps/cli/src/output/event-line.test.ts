@@ -31,6 +31,16 @@ it.each([
     { seq: 7, event: { ts: 1_767_225_600_000_000, type: "console_log", category: "console", data: { text: "hi" } } },
     '7  2026-01-01T00:00:00.000Z  [console]  console_log  {"text":"hi"}\n',
   ],
+  [
+    {
+      event: "app_version_summary",
+      app_name: "shop",
+      version: "v1",
+      actions: [{ name: "buy" }, { name: "sell" }],
+      timestamp,
+    },
+    `${timestamp}  shop v1: buy, sell\n`,
+  ],
   [{ event: "of a newer service" }, '{"event":"of a newer service"}\n'],
 ])("prints %j as %j", (event, said) => {
   expect(line(event)).toBe(said);

@@ -17,6 +17,7 @@ export function printEvent(terminal: Terminal, event: object, format: OutputForm
     outputText(fields) ??
     logLine(terminal, fields) ??
     stateLine(terminal, fields) ??
+    versionLine(terminal, fields) ??
     telemetryLine(terminal, fields);
   if (written === undefined) printJsonLine(terminal, event);
   else terminal.stdout.write(written);
@@ -68,6 +69,14 @@ function stateLine(
   if (said.length === 0) return undefined;
   const when = textOf(timestamp);
   return `${when === undefined ? "" : `${styled(terminal, "dim", printable(when))}  `}${printable(event)}  ${said.map(printable).join("  ")}\n`;
+}
+
+/** A version of an app and its actions. */
+function versionLine(terminal: Terminal, { event, timestamp, app_name, version, actions }: Fields): string | undefined {
+  if (event !== "app_version_summary" || !Array.isArray(actions)) return undefined;
+  const names = actions.map((action) => cell((action as Fields).name));
+  const when = textOf(timestamp);
+  return `${when === undefined ? "" : `${styled(terminal, "dim", printable(when))}  `}${cell(app_name)} ${cell(version)}: ${names.join(", ")}\n`;
 }
 
 function telemetryLine(terminal: Terminal, { seq, event }: Fields): string | undefined {
