@@ -57,6 +57,7 @@ const Claims = z.object({
       }),
       projectId: z.string(),
       named: z.optional(z.string()),
+      viewerUrl: z.optional(z.string()),
     }),
   ),
 });
@@ -84,7 +85,7 @@ export function createReplicaTrust(secret: Uint8Array, serverSecret: string, ser
   return {
     check: derive("whether secrets are the same"),
     vouch(to, { method, path }, { access, baseUrl, clientIp }) {
-      const { key, projectId, namedProjectId } = access ?? {};
+      const { key, projectId, namedProjectId, viewerUrl } = access ?? {};
       const claims: z.input<typeof Claims> = {
         to,
         method,
@@ -105,6 +106,7 @@ export function createReplicaTrust(secret: Uint8Array, serverSecret: string, ser
               },
               projectId,
               ...(namedProjectId !== undefined && { named: namedProjectId }),
+              ...(viewerUrl !== undefined && { viewerUrl }),
             },
           }),
       };
@@ -131,6 +133,7 @@ export function createReplicaTrust(secret: Uint8Array, serverSecret: string, ser
           baseUrl,
           projectId: access.projectId,
           namedProjectId: access.named,
+          ...(access.viewerUrl !== undefined && { viewerUrl: access.viewerUrl }),
           key: { ...access.key, expiresAtMs: access.key.expiresAtMs ?? Infinity },
         },
       };

@@ -20,6 +20,15 @@ export class BoxConnections {
     this.#server.emit("connection", socket);
   }
 
+  /** The address that the server listens at. */
+  serverUrl(): string | undefined {
+    const address = this.#server?.address();
+    if (typeof address !== "object" || address === null) return undefined;
+    const { address: ip, family, port } = address;
+    const host = ip === "0.0.0.0" || ip === "::" ? "127.0.0.1" : family === "IPv6" ? `[${ip}]` : ip;
+    return `http://${host}:${String(port)}`;
+  }
+
   /** `undefined` for a connection from elsewhere. */
   deploymentOf(socket: Socket): string | undefined {
     return this.#deployments.get(socket);

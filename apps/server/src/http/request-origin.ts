@@ -7,6 +7,8 @@ export type RequestHead = Pick<IncomingMessage, "headers" | "method" | "socket" 
 export interface RequestOrigins {
   /** As the client sees it, without a trailing slash: `https://shoal.example/api`. */
   baseUrlOf(request: RequestHead): string;
+  /** For an app, whose base URL leads through its box: the address of the service for people. */
+  viewerUrlOf(request: RequestHead): string | undefined;
   /** Host and port in lower case; empty if invalid. */
   hostOf(request: RequestHead): string;
   /** The nearest address that is not a trusted proxy, or `app ID` for an app; empty when the connection is closed. */
@@ -25,6 +27,8 @@ export interface OriginOptions {
   readonly headers: "x-forwarded" | "forwarded";
   /** The deployment of a connection from an app's box; `publicUrl` does not apply to these. */
   readonly deploymentOf?: (socket: RequestHead["socket"]) => string | undefined;
+  /** The address that the service listens at. */
+  readonly localUrl?: () => string | undefined;
 }
 
 interface Said {
@@ -100,6 +104,7 @@ export function createRequestOrigins({
   trustedProxies,
   headers: kind,
   deploymentOf,
+  localUrl,
 }: OriginOptions): RequestOrigins {
   const isTrusted = addressMatcher(trustedProxies);
   const trustsAny = trustedProxies.length > 0;
@@ -120,16 +125,19 @@ export function createRequestOrigins({
     return prefix !== undefined && prefixPattern.test(prefix) ? withoutEndSlash(prefix) : "";
   }
 
+  function baseUrlOf(request: RequestHead): string {
+    if (fixed !== undefined && !isFromBox(request)) return fixed;
+    const { host: asked = "" } = request.headers;
+    const forwarded = saidTo(request);
+    const proto = forwarded?.proto?.toLowerCase();
+    const host = [forwarded?.host ?? "", asked, "127.0.0.1"].find((candidate) => hostPattern.test(candidate)) ?? "";
+    return `${proto === "https" || proto === "wss" ? "https" : "http"}://${host}${prefixOf(request)}`;
+  }
+
   return {
     hasPrefix: fixed === undefined ? trustsAny && kind === "x-forwarded" : fixedPrefix !== "",
-    baseUrlOf(request) {
-      if (fixed !== undefined && !isFromBox(request)) return fixed;
-      const { host: asked = "" } = request.headers;
-      const forwarded = saidTo(request);
-      const proto = forwarded?.proto?.toLowerCase();
-      const host = [forwarded?.host ?? "", asked, "127.0.0.1"].find((candidate) => hostPattern.test(candidate)) ?? "";
-      return `${proto === "https" || proto === "wss" ? "https" : "http"}://${host}${prefixOf(request)}`;
-    },
+    baseUrlOf,
+    viewerUrlOf: (request) => (isFromBox(request) ? (fixed ?? localUrl?.()) : undefined),
     hostOf(request) {
       const { host: asked = "" } = request.headers;
       return [saidTo(request)?.host ?? "", asked].find((candidate) => hostPattern.test(candidate))?.toLowerCase() ?? "";

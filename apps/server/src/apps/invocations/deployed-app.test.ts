@@ -66,7 +66,15 @@ it("runs an action in a box, with the key of its deployment, and opens a browser
   const { body } = await invoke("browse");
   const { id, output = "", status, status_reason } = body as Invocation;
   expect(status, status_reason).toBe("succeeded");
-  const browser = JSON.parse(output) as { session_id: string; cdp_ws_url: string };
+  const browser = JSON.parse(output) as {
+    readonly session_id: string;
+    readonly cdp_ws_url: string;
+    readonly browser_live_view_url: string;
+  };
+  // Programs of the app connect inside the box; people open the live view outside.
+  expect(browser.cdp_ws_url).not.toContain(new URL(server.baseUrl).host);
+  expect(browser.browser_live_view_url).toContain(`${server.baseUrl}/browser/live/`);
+  expect((await fetch(browser.browser_live_view_url)).status).toBe(200);
   expect(await lines(id)).toEqual(["imported", "opening a browser"]);
   expect((await server.request("GET", `/invocations/${id}/browsers`)).body).toMatchObject({
     browsers: [{ session_id: browser.session_id }],

@@ -34,6 +34,8 @@ export interface Access {
   readonly namedProjectId: string | undefined;
   /** As the client sees it: `http://127.0.0.1:7777`, `https://shoal.example/api`. */
   readonly baseUrl: string;
+  /** For an app: the start of addresses for people, because `baseUrl` leads through its box. */
+  readonly viewerUrl?: string | undefined;
   /** Set for a sign-in page, which has the token of one login instead of the key. `key` issued its link. */
   readonly handoff?: { readonly flowId: string };
 }
@@ -86,7 +88,7 @@ function namedProject(headers: IncomingHttpHeaders): string | undefined {
 export interface AuthenticatorParts {
   readonly keys: ReadCache<KeyRow>;
   readonly projects: ProjectLookup;
-  readonly origins: Pick<RequestOrigins, "baseUrlOf" | "clientIpOf">;
+  readonly origins: Pick<RequestOrigins, "baseUrlOf" | "clientIpOf" | "viewerUrlOf">;
   readonly limits: Pick<RateLimits, "checkAddress" | "countRefused">;
   readonly onUse: (keyId: string) => void;
 }
@@ -181,13 +183,16 @@ class RequestAccess implements Access {
   readonly key: KeyRow;
   readonly projectId: string;
   readonly namedProjectId: string | undefined;
-  readonly #sent: { readonly request: RequestHead; readonly origins: Pick<RequestOrigins, "baseUrlOf"> };
+  readonly #sent: {
+    readonly request: RequestHead;
+    readonly origins: Pick<RequestOrigins, "baseUrlOf" | "viewerUrlOf">;
+  };
 
   constructor(
     key: KeyRow,
     projectId: string,
     namedProjectId: string | undefined,
-    sent: { readonly request: RequestHead; readonly origins: Pick<RequestOrigins, "baseUrlOf"> },
+    sent: { readonly request: RequestHead; readonly origins: Pick<RequestOrigins, "baseUrlOf" | "viewerUrlOf"> },
   ) {
     this.key = key;
     this.projectId = projectId;
@@ -197,6 +202,10 @@ class RequestAccess implements Access {
 
   get baseUrl(): string {
     return this.#sent.origins.baseUrlOf(this.#sent.request);
+  }
+
+  get viewerUrl(): string | undefined {
+    return this.#sent.origins.viewerUrlOf(this.#sent.request);
   }
 }
 

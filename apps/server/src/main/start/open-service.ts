@@ -161,6 +161,7 @@ function createBasics({ config, dataDir, log }: Started): Basics {
       trustedProxies: config.trusted_proxies,
       headers: config.trusted_proxy_headers,
       deploymentOf: (socket) => boxes.deploymentOf(socket),
+      localUrl: () => boxes.serverUrl(),
     }),
     rules: new Rules(config),
     secrets: createSecrets(serverSecret),

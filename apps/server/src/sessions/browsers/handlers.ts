@@ -21,7 +21,7 @@ export interface SessionSigner {
 /** The URLs start with the caller's base URL and expire with the caller's key. */
 export async function toBrowser(
   { row, expiresAt, captured }: SessionView,
-  { baseUrl, key }: Pick<Access, "baseUrl" | "key">,
+  { baseUrl, key, viewerUrl }: Pick<Access, "baseUrl" | "key" | "viewerUrl">,
   { profiles, secrets, liveViews, contentUrl }: SessionSigner,
 ): Promise<Browser> {
   const profile = row.profile_id === null ? undefined : await profileOf(profiles, row.project_id, row.profile_id);
@@ -50,7 +50,8 @@ export async function toBrowser(
   };
   // Assigned field by field: for a page of a hundred sessions, object spread costs more than the query.
   if (row.ended_at === null) {
-    const { browser_live_view_read_only_url, browser_live_view_url } = liveViews.of(row, { baseUrl, keyId: key.id });
+    const reader = { baseUrl: viewerUrl ?? baseUrl, keyId: key.id };
+    const { browser_live_view_read_only_url, browser_live_view_url } = liveViews.of(row, reader);
     browser.base_url = `${contentUrl ?? baseUrl}/browsers/${row.id}`;
     if (browser_live_view_url !== undefined) browser.browser_live_view_url = browser_live_view_url;
     if (browser_live_view_read_only_url !== undefined)
