@@ -32,7 +32,7 @@ import type { Sessions } from "../sessions/browsers/sessions.ts";
 import type { Idempotency } from "../http/idempotency/idempotency.ts";
 import { serveDirect } from "../sessions/instance-plane/direct.ts";
 import { serveForwarded } from "../sessions/instance-plane/forward.ts";
-import type { LiveViewAddresses } from "../sessions/live-view/live-view-address.ts";
+import type { LiveViewAddresses, LoginWaits } from "../sessions/live-view/live-view-address.ts";
 import { serveLiveView } from "../sessions/live-view/live-view-page.ts";
 import type { Log } from "../observability/log/log.ts";
 import { type KeyedPlane, notImplemented, type NotImplemented, type OpenPlane } from "../http/not-implemented.ts";
@@ -107,6 +107,7 @@ export interface AppParts extends Omit<InvocationHandlerParts, "signer">, LoginH
   readonly parsing: ParsePool;
   readonly telemetry: TelemetryStore;
   readonly log: Log;
+  readonly loginWaits: LoginWaits;
   readonly issuingKeys: IssuingKeys;
   readonly isDraining: () => boolean;
   readonly unknownFields: UnknownFields;
@@ -274,6 +275,8 @@ function servePages(app: FastifyInstance, parts: AppParts, routing: SessionRouti
     issuingKeys: parts.issuingKeys,
     store: parts.sessionStore,
     frameAncestors: parts.liveViewFrameAncestors,
+    signInFrameAncestors: parts.signInFrameAncestors,
+    logins: parts.loginWaits,
     onRefused: (request) => {
       parts.authenticator.countRefused(request);
     },

@@ -5,7 +5,11 @@ export interface Question {
   readonly fields: readonly AskedField[];
   readonly choices: readonly AskedChoice[];
   /** An action outside of the page, in the site's words. */
-  readonly external?: { readonly message: string };
+  readonly external?: {
+    /** `captcha` is solved in the browser of the login; others elsewhere. */
+    readonly type?: string;
+    readonly message: string;
+  };
   /** The site's words about refused answers. */
   readonly refused?: string;
 }

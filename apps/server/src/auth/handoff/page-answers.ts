@@ -5,7 +5,7 @@ import type { Access } from "../../http/auth/access.ts";
 
 type Field = keyof AuthConnection | keyof ManagedAuthStateEvent | keyof SubmittedLogin;
 
-/** A page learns what it asks the person for. Nothing else, such as the browser session and the proxy. */
+/** A page sees the questions for the person, and hides the rest, such as the browser session and the proxy. */
 const shownFields: ReadonlySet<string> = new Set<Field>([
   "accepted",
   "choices",
@@ -22,6 +22,8 @@ const shownFields: ReadonlySet<string> = new Set<Field>([
   "flow_type",
   "id",
   "interaction_id",
+  // `LoginPages` makes a separate one for pages.
+  "live_view_url",
   "mfa_options",
   "pending_sso_buttons",
   "profile_name",

@@ -18,6 +18,7 @@ import { endStalledRequests } from "../../http/limits/stalled-requests.ts";
 import type { RequestOrigins } from "../../http/request-origin.ts";
 import type { Observation } from "../../observability/observation.ts";
 import { HandoffCodes } from "../../auth/handoff/handoff-codes.ts";
+import { WaitingLogins } from "../../auth/flows/waiting-logins.ts";
 import { loginPages } from "../../auth/logins/login-pages.ts";
 import type { Logins } from "../../auth/logins/logins.ts";
 import { createLiveViewAddresses } from "../../sessions/live-view/live-view-address.ts";
@@ -84,6 +85,7 @@ export function openHttp(started: Started, parts: HttpParts): { app: FastifyInst
     authenticator,
     database,
     liveViews,
+    loginWaits: new WaitingLogins(database),
     loginPages: loginPages({ liveViews, codes: new HandoffCodes(secrets) }),
     logins: parts.logins,
     log,

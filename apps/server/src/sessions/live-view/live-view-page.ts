@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import type { IssuingKeys } from "../../http/auth/issuing-keys.ts";
 import { type HtmlPage, htmlPage, refusalPage, sendPage } from "../../http/html-page.ts";
-import type { LiveViewAddresses } from "./live-view-address.ts";
+import { type LiveViewAccess, type LiveViewAddresses, type LoginWaits, requireWaiting } from "./live-view-address.ts";
 
 export interface LiveViewParts {
   readonly addresses: LiveViewAddresses;
@@ -19,7 +19,15 @@ export interface LiveViewParts {
   };
   /** Sites that may embed the page, as in CSP `frame-ancestors`; empty = none. */
   readonly frameAncestors: readonly string[];
+  /** Sites that may embed the sign-in page, which embeds live views. */
+  readonly signInFrameAncestors: readonly string[];
+  readonly logins: Pick<LoginWaits, "isWaiting">;
   readonly onRefused: (request: IncomingMessage) => void;
+}
+
+interface ViewState {
+  readonly shown: { readonly state: "running" } | { readonly state: "ended"; readonly ended_reason: string | null };
+  readonly embedders: readonly string[];
 }
 
 const endings: Readonly<Record<string, string>> = {
@@ -32,38 +40,34 @@ const endings: Readonly<Record<string, string>> = {
 
 export function serveLiveView(
   app: FastifyInstance,
-  { addresses, issuingKeys, store, frameAncestors, onRefused }: LiveViewParts,
+  { addresses, issuingKeys, logins, store, frameAncestors, signInFrameAncestors, onRefused }: LiveViewParts,
 ): void {
   let loaded: HtmlPage | undefined;
 
-  async function stateOf(
-    request: IncomingMessage,
-    token: string,
-  ): Promise<{ readonly state: "running" } | { readonly state: "ended"; readonly ended_reason: string | null }> {
-    let sessionId: string;
+  async function stateOf(request: IncomingMessage, token: string): Promise<ViewState> {
+    let access: LiveViewAccess;
     try {
-      const access = addresses.open(token);
+      access = addresses.open(token);
       await issuingKeys.require(access.keyId);
-      ({ sessionId } = access);
+      await requireWaiting(logins, access);
     } catch (error) {
       if (ServiceError.isInstance(error)) onRefused(request);
       throw error;
     }
-    const row = await store.find(undefined, sessionId, true);
-    return row?.ended_at !== null ? { state: "ended", ended_reason: row?.ended_reason ?? null } : { state: "running" };
+    const row = await store.find(undefined, access.sessionId, true);
+    const embedders = access.isForLogin ? ["self", ...frameAncestors, ...signInFrameAncestors] : frameAncestors;
+    return row?.ended_at !== null
+      ? { shown: { state: "ended", ended_reason: row?.ended_reason ?? null }, embedders }
+      : { shown: { state: "running" }, embedders };
   }
 
   app.get<{ Params: { token: string } }>("/browser/live/:token", { exposeHeadRoute: false }, async (request, reply) => {
     try {
-      const state = await stateOf(request.raw, request.params.token);
-      if (state.state === "ended")
-        sendPage(
-          reply,
-          404,
-          refusalPage("The session has ended", endings[state.ended_reason ?? ""] ?? "Start a new session."),
-          frameAncestors,
-        );
-      else sendPage(reply, 200, (loaded ??= htmlPage(readFileSync(liveViewPagePath, "utf8"))), frameAncestors);
+      const { embedders, shown } = await stateOf(request.raw, request.params.token);
+      if (shown.state === "ended") {
+        const ending = endings[shown.ended_reason ?? ""] ?? "Start a new session.";
+        sendPage(reply, 404, refusalPage("The session has ended", ending), embedders);
+      } else sendPage(reply, 200, (loaded ??= htmlPage(readFileSync(liveViewPagePath, "utf8"))), embedders);
     } catch (error) {
       if (!ServiceError.isInstance(error)) throw error;
       sendPage(reply, error.status, refusalPage("This link is invalid or has expired", error.message), frameAncestors);
@@ -75,7 +79,7 @@ export function serveLiveView(
     { exposeHeadRoute: false },
     async (request, reply) => {
       void reply.header("cache-control", "no-store");
-      return stateOf(request.raw, request.params.token);
+      return (await stateOf(request.raw, request.params.token)).shown;
     },
   );
 }

@@ -7,6 +7,7 @@ export interface LiveViewTarget {
   /** Path in the instance. It contains the mode, so that the viewer cannot change it. */
   readonly path: string;
   readonly isControl: boolean;
+  readonly isForLogin: boolean;
   /** Expiry of the URL, epoch milliseconds. */
   readonly untilMs: number;
 }
@@ -18,13 +19,14 @@ export interface LiveViewTarget {
 export function liveViewTarget(url: URL, addresses: LiveViewAddresses): LiveViewTarget | undefined {
   const token = /^\/browser\/live\/([^/]{1,255})\/socket$/.exec(url.pathname)?.[1];
   if (token === undefined) return undefined;
-  const { sessionId, keyId, mode, expiresAtMs } = addresses.open(token);
+  const { sessionId, keyId, mode, isForLogin, expiresAtMs } = addresses.open(token);
   const isControl = mode === "control" && url.searchParams.get("readOnly") !== "true";
   const viewer = (url.searchParams.get("viewer") ?? "").replaceAll(/[^\w-]/g, "").slice(0, 64);
   return {
     sessionId,
     keyId,
     isControl,
+    isForLogin,
     path: `/live-view?mode=${isControl ? "control" : "view"}&viewer=${viewer}`,
     untilMs: expiresAtMs,
   };

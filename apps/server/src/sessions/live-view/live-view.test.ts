@@ -46,6 +46,16 @@ describe("addresses of live views", () => {
     ).toMatch(/\?kiosk=true$/);
   });
 
+  it("are for a login if a sign-in page gets them, in kiosk mode and until the given time", () => {
+    const url = addresses.ofLogin("session1", Date.now() + 1500, reader("http://x"));
+    expect(url).toMatch(/\?kiosk=true$/);
+    const { expiresAtMs, ...access } = addresses.open(tokenOf(url));
+    expect(access).toEqual({ sessionId: "session1", keyId: "key1", mode: "control", isForLogin: true });
+    expect(expiresAtMs - Date.now()).toBeLessThanOrEqual(2500);
+    const { browser_live_view_url: own } = addresses.of(running, reader("http://x"));
+    expect(addresses.open(tokenOf(own)).isForLogin).toBe(false);
+  });
+
   it("cannot be forged", () => {
     const token = tokenOf(addresses.of(running, reader("http://x")).browser_live_view_url);
     fc.assert(

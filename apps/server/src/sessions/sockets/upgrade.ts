@@ -15,7 +15,7 @@ import { explainOutage } from "../../storage/errors/outages.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import type { Sessions } from "../browsers/sessions.ts";
 import { noAnswer } from "../instance-plane/no-answer.ts";
-import type { LiveViewAddresses } from "../live-view/live-view-address.ts";
+import { type LiveViewAddresses, type LoginWaits, requireWaiting } from "../live-view/live-view-address.ts";
 import { type LiveViewTarget, liveViewTarget } from "../live-view/live-view-socket.ts";
 import { ClientLink } from "./client-link.ts";
 import { closeOf } from "./close-reason.ts";
@@ -32,6 +32,8 @@ interface Inner {
   readonly timeoutMs: number;
   /** The client's URL expires at this time. */
   readonly untilMs?: number;
+  /** The connection ends when the login does not wait any more. */
+  readonly isForLogin?: boolean;
 }
 
 const switchingProtocols = 101;
@@ -60,6 +62,7 @@ export interface UpgradeParts {
   readonly authenticator: Authenticator;
   readonly origins: RequestOrigins;
   readonly liveViews: LiveViewAddresses;
+  readonly loginWaits: LoginWaits;
   readonly replicas: ReplicaForwarding;
   readonly recorder: Pick<AuditRecorder, "note">;
   readonly sockets: OpenSockets;
@@ -126,7 +129,7 @@ export class SessionUpgrades {
   async #upgrade({ enter, head, note, request, requestId, socket }: Upgrade): Promise<void> {
     refuseAmbiguousHost(request);
     const url = new URL(this.#parts.origins.pathInside(request), "http://shoal.invalid");
-    const { socket: inner, sessionId, untilMs, ...ask } = await this.#innerFor(url, request, enter);
+    const { socket: inner, sessionId, untilMs, isForLogin = false, ...ask } = await this.#innerFor(url, request, enter);
     if (socket.destroyed) {
       inner.destroy();
       note(clientGone);
@@ -153,6 +156,7 @@ export class SessionUpgrades {
     if (head.length > 0) inner.write(head);
     splice(socket, inner, () => this.#endClient(socket, sessionId));
     this.#followClient(socket, { inner, sent: accepted.rest, requestId });
+    if (isForLogin) this.#endWithLogin(socket, sessionId);
     if (untilMs === undefined) return;
     const expiry = setTimeout(() => socket.destroy(), untilMs - Date.now()).unref();
     socket.once("close", () => {
@@ -160,16 +164,37 @@ export class SessionUpgrades {
     });
   }
 
+  #endWithLogin(socket: Duplex, sessionId: string): void {
+    const { log, loginWaits } = this.#parts;
+    const look = () => {
+      loginWaits.isWaiting(sessionId).then(
+        (isWaiting) => {
+          if (!isWaiting) socket.destroy();
+        },
+        (error: unknown) => {
+          log.debug({ session_id: sessionId, err: error }, "the login of a live view could not be read");
+          socket.destroy();
+        },
+      );
+    };
+    socket.once("close", loginWaits.onChange(look));
+    // It may have changed while the connection was set up.
+    look();
+  }
+
   /** @param enter - called once the caller is authenticated, before anything else can fail. */
   async #innerFor(url: URL, request: IncomingMessage, enter: (entrant: Entrant) => void): Promise<Inner> {
-    const { authenticator, issuingKeys, replicas } = this.#parts;
+    const { authenticator, issuingKeys, loginWaits, replicas } = this.#parts;
     const live = await this.#liveViewOf(url, request);
     if (live !== undefined) {
-      const { isControl, keyId, sessionId } = live;
-      await this.#refuseInvalid(request, () => issuingKeys.require(keyId));
+      const { isControl, isForLogin, keyId, sessionId } = live;
+      await this.#refuseInvalid(request, async () => {
+        await issuingKeys.require(keyId);
+        await requireWaiting(loginWaits, live);
+      });
       const way = isControl ? "browsers.liveView.control" : "browsers.liveView.watch";
       enter({ way, sessionId, access: undefined, keyId });
-      return { ...(await this.#reach(request, { id: sessionId }, live.path)), untilMs: live.untilMs };
+      return { ...(await this.#reach(request, { id: sessionId }, live.path)), untilMs: live.untilMs, isForLogin };
     }
     const [, id, target] = socketPaths.exec(url.pathname) ?? [];
     if (id === undefined || target === undefined)

@@ -29,7 +29,8 @@ export function externalView(connection: Connection, submit: Submit): View {
   return {
     title: texts.external.title,
     content: [
-      words === ""
+      // In front of a captcha, the words are those of the service.
+      words === "" || view != null
         ? element("p", {}, texts.external.captcha)
         : element("p", { class: "said" }, ...withName(texts.siteSays, domain), " ", siteWords(words)),
       element("p", { class: "waiting" }, spinner(), texts.external.waiting),
