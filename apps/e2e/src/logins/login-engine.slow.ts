@@ -224,7 +224,7 @@ describe.skipIf(skip)(`the login engine, in the placement ${title}`, () => {
   }
 
   function chosenBy({ needs, ssoProvider, values }: SiteLogin, { choices }: LoginNeed) {
-    const wanted = ({ factor, provider, target }: LoginNeed["choices"][number]): boolean =>
+    const wanted = ({ provider, target }: LoginNeed["choices"][number]): boolean =>
       (provider !== undefined && provider === ssoProvider) || (target !== undefined && target === values.email);
     const factor = needs.includes("other_way") ? "password" : "sms";
     return choices.find(wanted) ?? choices.find((choice) => choice.factor === factor);

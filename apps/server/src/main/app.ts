@@ -197,7 +197,7 @@ function keyedHandlers(parts: AppParts) {
     ...parts.resourceHandlers,
   } satisfies HandlersOrNotYet<
     Omit<KeyedPlane<typeof contract>, keyof typeof browserReplays>,
-    NotImplemented & keyof KeyedPlane<typeof contract>,
+    Extract<NotImplemented, keyof KeyedPlane<typeof contract>>,
     Access
   >;
 }
@@ -205,7 +205,7 @@ function keyedHandlers(parts: AppParts) {
 function openHandlers(parts: AppParts) {
   return { ...serviceHandlers(parts.readiness), ...handoffHandlers(parts.handoffs) } satisfies HandlersOrNotYet<
     OpenPlane<typeof contract>,
-    NotImplemented & keyof OpenPlane<typeof contract>,
+    Extract<NotImplemented, keyof OpenPlane<typeof contract>>,
     OpenCaller
   >;
 }
