@@ -10,6 +10,7 @@ import type { Answer, OpenService, ServiceUnderTest } from "./open-service.ts";
 import { describeProfiles } from "./profiles.ts";
 import { describeProjects } from "./projects.ts";
 import { describeWatches } from "./watches.ts";
+import { describeWebhooks } from "./webhooks.ts";
 import { describeWire } from "./wire.ts";
 
 const areas = [
@@ -24,6 +25,7 @@ const areas = [
   describeFiles,
   describeWatches,
   describeApps,
+  describeWebhooks,
 ];
 
 interface SuiteOptions {
