@@ -178,8 +178,8 @@ describe("errors", () => {
       stderr: expect.stringContaining("error: --invocation-id: ") as unknown,
     });
     expect(await run("auth", "connections", "login", "none")).toMatchObject({
-      status: 11,
-      stderr: expect.stringContaining(code("not_implemented", 501)) as unknown,
+      status: 4,
+      stderr: expect.stringMatching(/`shoal auth connections list`[^]*not_found/) as unknown,
     });
     await test.json("profiles", "create", "--name", "taken");
     expect(await run("profiles", "create", "--name", "taken")).toMatchObject({
