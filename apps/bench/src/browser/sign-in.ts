@@ -18,7 +18,33 @@ async function signIn(page: Page, sites: Sites): Promise<void> {
   await page.getByText("Welcome back, Ada Lovelace").waitFor();
 }
 
-/** Measures a script's login on the one-page site in a session, against the same script in an own Chromium. */
+/** Connects a profile to the one-page site, with stored values. */
+async function connect(shoal: Shoal, sites: Sites, browser: { proxyId: string; stealth: boolean }): Promise<string> {
+  const name = `ada-${String(browser.stealth)}`;
+  const values = { email: "ada@example.com", password: "paper-Boat-1815" };
+  await shoal.credentials.create({ name, domain: "one-page.test", values });
+  const { id } = await shoal.auth.connections.create({
+    domain: "one-page.test",
+    profile_name: name,
+    login_url: sites.url("one-page", "/login"),
+    browser: { proxy: { id: browser.proxyId }, stealth: browser.stealth },
+    credential: { name },
+    health_checks: false,
+  });
+  return id;
+}
+
+/** A managed login, until a client sees its success. */
+async function signInByService(shoal: Shoal, sites: Sites, connectionId: string): Promise<void> {
+  sites.site("one-page").expireSessions();
+  await shoal.auth.connections.login(connectionId);
+  let status: string | null | undefined;
+  for await (const event of shoal.auth.connections.follow(connectionId))
+    if (event.event === "managed_auth_state") status = event.flow_status;
+  if (status !== "SUCCESS") throw new Error(`The login ended as ${String(status)}.`);
+}
+
+/** Measures logins on the one-page site, by the service and by a script in a session, against a script in an own Chromium. */
 export async function measureSignIn(rounds: number): Promise<Figure[]> {
   const found = await findChromium({});
   if (!found) throw new Error("No Chromium on this machine.");
@@ -29,7 +55,12 @@ export async function measureSignIn(rounds: number): Promise<Figure[]> {
   try {
     const shoal = new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey });
     const { id = "" } = await shoal.proxies.create(sites.proxy);
+    const plainId = await connect(shoal, sites, { proxyId: id, stealth: false });
+    const stealthId = await connect(shoal, sites, { proxyId: id, stealth: true });
+    for (const connectionId of [plainId, stealthId]) await signInByService(shoal, sites, connectionId);
     const costs = await interleaved(rounds, {
+      managed: () => signInByService(shoal, sites, plainId),
+      stealth: () => signInByService(shoal, sites, stealthId),
       session: async () => {
         const session = await shoal.browsers.create({ proxy_id: id });
         const browser = await chromium.connectOverCDP(session.cdp_ws_url);
@@ -50,6 +81,23 @@ export async function measureSignIn(rounds: number): Promise<Figure[]> {
       },
     });
     return [
+      {
+        name: "managed login with stored values, from the call to the saved profile, p50",
+        unit: "ms",
+        ours: costs.managed.wallMs,
+        peer: costs.hand.wallMs,
+        peerName: "a script in an own Chromium",
+        ratio: pairedRatio(costs.managed, costs.hand, "wallMs"),
+        target: "<= 2.5",
+      },
+      {
+        name: "the same with stealth: a full Chromium, p50",
+        unit: "ms",
+        ours: costs.stealth.wallMs,
+        peer: costs.hand.wallMs,
+        peerName: "a script in an own headless shell",
+        ratio: pairedRatio(costs.stealth, costs.hand, "wallMs"),
+      },
       {
         name: "script in a session, from create to delete, p50",
         unit: "ms",
