@@ -12,10 +12,10 @@ export type {
   NeededChoice,
   NeededField,
 } from "./driver/outcome.ts";
-export type { StoredValues } from "./driver/values.ts";
+export { storedNamesFor, type StoredValues } from "./driver/values.ts";
 export type { LoginPlan, Locator, PlanStep } from "./plan/plan.ts";
 export type { FieldKind } from "./reading/field-kinds.ts";
 export type { ReadField, ReadForm } from "./reading/forms.ts";
 export { type LoginModel, type PageReading, readPage } from "./reading/read-page.ts";
-export type { ReadWay } from "./reading/ways.ts";
+export type { CodeSource, ReadWay } from "./reading/ways.ts";
 export { judge, type Sent, type Verdict } from "./verdict/judge.ts";

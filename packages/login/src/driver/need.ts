@@ -13,7 +13,7 @@ function onlyFirst(ways: readonly ReadWay[]): readonly ReadWay[] {
 
 /** Everything that the page offers, at once: missing fields, accounts, second factors, providers, and other ways last. */
 export function needOf(
-  { accounts, factors, providers, switches }: PageReading,
+  { accounts, codeSource, factors, providers, switches }: PageReading,
   missing: readonly ReadField[],
   further: Partial<Pick<LoginNeed, "external" | "refused">> = {},
 ): LoginNeed {
@@ -23,7 +23,13 @@ export function needOf(
     kind: "needs",
     fields: missing
       .filter((field) => !isRepetition(field))
-      .map(({ kind, label, name }) => ({ name, kind, label, required: true })),
+      .map(({ kind, label, name }) => ({
+        name,
+        kind,
+        label,
+        required: true,
+        ...(kind === "otp" && codeSource !== undefined && { source: codeSource }),
+      })),
     choices: ways.map((way) => ({
       id: idOf(way),
       type: way.type,

@@ -1,5 +1,5 @@
 import type { FieldKind } from "../reading/field-kinds.ts";
-import type { FactorType, WayType } from "../reading/ways.ts";
+import type { CodeSource, FactorType, WayType } from "../reading/ways.ts";
 import type { LoginPlan } from "../plan/plan.ts";
 
 export interface NeededField {
@@ -9,6 +9,8 @@ export interface NeededField {
   readonly kind: FieldKind | "link";
   readonly label: string;
   readonly required: boolean;
+  /** Of a code, if the page says how it reaches the person. */
+  readonly source?: CodeSource;
 }
 
 export interface NeededChoice {

@@ -21,6 +21,11 @@ const namesOfKind: Readonly<Record<FieldKind, readonly string[]>> = {
   text: [],
 };
 
+/** Names of stored values that fit a field, the best first. */
+export function storedNamesFor({ kind, name }: Pick<ReadField, "kind" | "name">): readonly string[] {
+  return [name, ...namesOfKind[kind]];
+}
+
 export interface FoundValue {
   readonly value: string;
   readonly isStored: boolean;
@@ -32,7 +37,7 @@ const maxCodeAttempts = 2;
 
 /** Finds the value for a field: a person's answer, else a stored value that was not used before. */
 export async function valueFor(
-  { kind, name }: ReadField,
+  field: ReadField,
   {
     answers,
     stored,
@@ -43,7 +48,8 @@ export async function valueFor(
     readonly used: readonly string[];
   },
 ): Promise<FoundValue | undefined> {
-  const names = [name, ...namesOfKind[kind]];
+  const { kind, name } = field;
+  const names = storedNamesFor(field);
   for (const candidate of names) {
     const value = Object.hasOwn(answers, candidate) ? answers[candidate] : undefined;
     if (value !== undefined) return { value, isStored: false, name: candidate };

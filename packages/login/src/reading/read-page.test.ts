@@ -34,6 +34,18 @@ it("reads every saved page as expected", () => {
   expect(Object.fromEntries(names.map((name) => [name, summary(name)]))).toEqual(expected);
 });
 
+it.each([
+  ["sms-code-2", "sms"],
+  ["phone-2", "sms"],
+  ["email-code-2", "email"],
+  ["six-boxes-2", "email"],
+  ["totp-2", "totp"],
+  ["choice-3", undefined],
+  ["one-page-1", undefined],
+])("reads from %s how the code reaches the person: %s", (name, source) => {
+  expect(readPage(load(name)).codeSource).toBe(source);
+});
+
 it("reads the same after positions and references change", () => {
   for (const name of names) {
     const outline = load(name);

@@ -16,7 +16,16 @@ import {
   signOutOf,
   textsOf,
 } from "./signs.ts";
-import { readAccounts, readFactors, readProviders, readSwitches, saysPasskey, type ReadWay } from "./ways.ts";
+import {
+  codeSourceOf,
+  type CodeSource,
+  readAccounts,
+  readFactors,
+  readProviders,
+  readSwitches,
+  saysPasskey,
+  type ReadWay,
+} from "./ways.ts";
 
 /** Everything that a login needs to know about a page. */
 export interface PageReading {
@@ -39,6 +48,8 @@ export interface PageReading {
   readonly isLocked: boolean;
   readonly isBusy: boolean;
   readonly saysPasskey: boolean;
+  /** Of a form for a code. */
+  readonly codeSource: CodeSource | undefined;
   /** Words that may be a refusal. */
   readonly message: string | undefined;
   readonly texts: readonly string[];
@@ -82,6 +93,7 @@ export function readPage(outline: PageOutline, status?: number): PageReading {
       ({ hidden, role, states }) => hidden === undefined && (role === "progressbar" || states.includes("busy")),
     ),
     saysPasskey: saysPasskey(tree),
+    codeSource: form?.fields.some(({ kind }) => kind === "otp") === true ? codeSourceOf(tree) : undefined,
     message: refusalOf(tree),
     texts: textsOf(tree),
     outside: hasFields ? undefined : outsideAction(tree),

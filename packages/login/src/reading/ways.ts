@@ -8,9 +8,9 @@ import {
   signInWords,
   signOutWords,
 } from "../words/control-words.ts";
-import { chooseAccountWords, factorWords, passkeyWords, providers } from "../words/message-words.ts";
+import { chooseAccountWords, factorWords, passkeyWords, phoneNumberWords, providers } from "../words/message-words.ts";
 import { fold } from "../words/phrases.ts";
-import { isButton, isField, meaningOf, type PageTree } from "./page-tree.ts";
+import { isButton, isField, meaningOf, type PageTree, wordsOf } from "./page-tree.ts";
 
 export type FactorType = (typeof factorWords)[number][0];
 export type WayType = "mfa_method" | "sso_provider" | "sign_in_method" | "account" | "other";
@@ -121,6 +121,24 @@ function factorOf(text: string): FactorType | undefined {
   for (const type of ["backup", "key", "totp", "push", "password", "sms", "call", "email"] as const)
     if (found.includes(type)) return type;
   return undefined;
+}
+
+/** How a code reaches the person: `totp` for an app that generates it; `undefined` if the page does not say. */
+export type CodeSource = "sms" | "call" | "email" | "totp";
+
+export function codeSourceOf(tree: PageTree): CodeSource | undefined {
+  const texts = tree.nodes.filter(
+    ({ hidden, role }) => (role === "text" || role === "heading") && hidden === undefined,
+  );
+  const spoken = texts.filter((node) => !tree.around(node).some(({ role }) => role === "link" || role === "button"));
+  for (const { name } of spoken) {
+    const factor = factorOf(name);
+    if (factor === "totp" || factor === "sms" || factor === "call" || factor === "email") return factor;
+  }
+  const words = wordsOf(spoken);
+  const target = maskedTarget.exec(words)?.[0];
+  if (target === undefined) return phoneNumberWords.says(words) ? "sms" : undefined;
+  return target.includes("@") ? "email" : "sms";
 }
 
 /** Rows of accounts that are known to a provider. */

@@ -44,6 +44,10 @@ export const askConsentWords = phrases(
 export const staySignedInWords = phrases(
   "stay signed in|keep me signed in|reduce the number of times|angemeldet bleiben|rester connecté|mantener la sesión|continuar conectado|resta connesso|aangemeld blijven|nie wylogowywać|не выходить из системы|サインインの状態を維持|保持登录状态|로그인 상태를 유지",
 );
+/** On the page for a code: where it went. */
+export const phoneNumberWords = phrases(
+  "phone number|number ending|mobile number|your phone|your mobile|telefonnummer|handynummer|mobilnummer|numéro de téléphone|votre téléphone|número de teléfono|tu teléfono|número de telefone|seu telefone|numero di telefono|telefoonnummer|numer telefonu|номер телефона|telefon numara*|電話番号|手机号|전화번호",
+);
 
 /** Second factors by their type. */
 export const factorWords = [
