@@ -15,6 +15,7 @@ import { handoffHandlers } from "../auth/handoff/handlers.ts";
 import type { Handoffs } from "../auth/handoff/handoffs.ts";
 import { forPages } from "../auth/handoff/page-answers.ts";
 import { connectionHandlers } from "../auth/connections/handlers.ts";
+import { checkHandlers, type CheckHandlerParts } from "../auth/checks/handlers.ts";
 import { loginHandlers, type LoginHandlerParts } from "../auth/logins/handlers.ts";
 import { serveSignInPage } from "../auth/sign-in-page/sign-in-page.ts";
 import type { ExportDestinations } from "../observability/audit/export/destinations.ts";
@@ -70,7 +71,7 @@ import { Entrance } from "./entrance.ts";
 import { SessionRouting } from "./session-routing.ts";
 import type { ResourceParts } from "./start/open-resources.ts";
 
-export interface AppParts extends Omit<InvocationHandlerParts, "signer">, LoginHandlerParts {
+export interface AppParts extends Omit<InvocationHandlerParts, "signer">, LoginHandlerParts, CheckHandlerParts {
   readonly apiKeys: ApiKeys;
   readonly auditLogs: AuditLogs;
   readonly authenticator: Authenticator;
@@ -186,6 +187,7 @@ function keyedHandlers(parts: AppParts) {
     ...browserPoolHandlers(parts.browserPools, parts, parts.regions),
     ...connectionHandlers(parts.connections, parts.loginPages),
     ...loginHandlers(parts),
+    ...checkHandlers(parts),
     ...invocationHandlers({ ...parts, signer: parts }),
     ...deploymentHandlers(parts.deployments),
     ...scheduleHandlers(parts.schedules),

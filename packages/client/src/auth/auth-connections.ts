@@ -1,5 +1,6 @@
 import {
   cancelLogin,
+  checkConnection,
   createAuthConnection,
   deleteAuthConnection,
   exchangeHandoff,
@@ -13,6 +14,7 @@ import {
 } from "@shoal/contract";
 import type {
   AuthConnection,
+  CheckConnection,
   CreateAuthConnection,
   ExchangedHandoff,
   ExchangeHandoff,
@@ -77,6 +79,10 @@ export class AuthConnections {
   /** Lists the logins and checks of a connection, newest first. `for await` iterates over all pages. */
   timeline(id: string, query: ListTimeline = {}, options?: CallOptions): Promise<ItemPage<TimelineEvent>> {
     return this.#transport.call(listTimeline, { params: { id }, query }, options);
+  }
+  /** Checks whether the profile is still signed in. The status stays when the site cannot be reached. @throws {ApiError} 404 `not_found`; 409 during a login. */
+  check(id: string, body: CheckConnection = {}, options?: CallOptions): Promise<TimelineEvent> {
+    return this.#transport.call(checkConnection, { params: { id }, body }, options);
   }
   /** Exchanges a login's `handoff_code` for a token to this connection. The code works once. @throws {ApiError} 410 for a used or expired code. */
   exchange(id: string, body: ExchangeHandoff, options?: CallOptions): Promise<ExchangedHandoff> {

@@ -1,5 +1,6 @@
 import {
   AuthConnection,
+  CheckConnection,
   ConnectionExistsError,
   CreateAuthConnection,
   ExchangedHandoff,
@@ -163,6 +164,20 @@ export const listTimeline = defineEndpoint({
   query: ListTimeline,
   responses: { 200: page(TimelineEvent) },
   errors: [400, 401, 404, 500],
+});
+
+/** Opens the page where the last login ended. Scheduled checks continue. The timeline shows the result; a second check at the same time joins the first. 409 during a login. */
+export const checkConnection = defineEndpoint({
+  operationId: "auth.connections.check",
+  area,
+  plane: "control",
+  method: "POST",
+  path: "/auth/connections/{id}/check",
+  summary: "Check whether a profile is still signed in.",
+  params: id,
+  body: optionalJson(CheckConnection),
+  responses: { 202: json(TimelineEvent) },
+  errors: [400, 401, 403, 404, 409, 500],
 });
 
 /** For the page that a person signs in on, which has the code and no API key. 410 for a used or expired code. */

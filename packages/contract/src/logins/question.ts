@@ -20,6 +20,8 @@ export interface AskedField {
   readonly kind: string;
   readonly label: string;
   readonly required: boolean;
+  /** Of a code: how it reaches the person. */
+  readonly source?: "sms" | "call" | "email" | "totp";
 }
 
 export interface AskedChoice {
@@ -118,6 +120,7 @@ export function shownQuestion({ choices: offered, external, fields, refused }: Q
       label: field.label,
       required: field.required,
       selector: `[name=${JSON.stringify(field.name)}]`,
+      ...(field.source !== undefined && { linked_mfa_type: field.source }),
       // Pages of older clients show it, but not `website_error`.
       ...hint,
     })),

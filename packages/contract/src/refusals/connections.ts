@@ -1,4 +1,4 @@
-import { notFound, type Refusal } from "./refusal.ts";
+import { invalid, notFound, type Refusal } from "./refusal.ts";
 
 /** 404 for a connection that the caller cannot see. */
 export function connectionNotFound(id: string): Refusal {
@@ -17,6 +17,14 @@ export function connectionExists(profile: string, domain: string, existingId: st
     hint: "Use that connection, or delete it first.",
     fields: { existing_id: existingId },
   };
+}
+
+/** 400 for checks that follow each other faster than the operator allows. */
+export function checkIntervalTooShort(seconds: number, limit: number): Refusal {
+  return invalid("body.health_check_interval", `has ${String(seconds)} s between two checks`, {
+    limit,
+    hint: `The limit is ${String(limit)} s (min_health_check_seconds).`,
+  });
 }
 
 /** 404 for a credential provider that the caller cannot see. */

@@ -44,6 +44,7 @@ export {
   unknownProviderType,
 } from "./credential-providers.ts";
 export {
+  checkIntervalTooShort,
   connectionExists,
   connectionNotFound,
   handoffExpired,

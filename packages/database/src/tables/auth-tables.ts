@@ -55,6 +55,14 @@ export interface AuthConnectionsTable {
   last_auth_check_at: OptionalTimestamp;
   /** The latest login that succeeded; `null` = none yet. */
   signed_in_at: OptionalTimestamp;
+  /** `StoredNeeds` of the latest login that succeeded. */
+  needs: ColumnType<Record<string, unknown> | null, string | null | undefined, string | null>;
+  /** When the service checks the login, or signs in again while the status is `NEEDS_AUTH`. */
+  next_check_at: OptionalTimestamp;
+  /** The running check; its server loses it when it stops. */
+  check_id: Generated<string | null>;
+  check_server_id: Generated<string | null>;
+  check_started_at: OptionalTimestamp;
   created_at: TimestampOfInsert;
   updated_at: TimestampOfInsert;
 }

@@ -111,6 +111,13 @@ export const ListTimeline = lazyObject(() => ({
   type: z.optional(z.enum(timelineTypes)),
 }));
 
+/** Input of `auth.connections.check`. */
+export interface CheckConnection extends z.input<typeof CheckConnection> {}
+export const CheckConnection = lazyObject(() => ({
+  /** Wait for the result for up to this many seconds, 0 to 60. */
+  wait_seconds: z._default(checked(z.int(), z.minimum(0), z.maximum(60)), 0),
+}));
+
 /** A login or a check of a connection. */
 export interface TimelineEvent extends z.output<typeof TimelineEvent> {}
 export const TimelineEvent = lazyObject(() => ({
@@ -120,7 +127,7 @@ export const TimelineEvent = lazyObject(() => ({
   id: z.string(),
   /** When it began. */
   timestamp: Timestamp,
-  /** How it ended; `IN_PROGRESS` while it has not. A check ends in `AUTHENTICATED` or `NEEDS_AUTH`. */
+  /** How it ended; `IN_PROGRESS` while it has not. A check ends in `AUTHENTICATED` or `NEEDS_AUTH`, or with the previous status if it has no result. */
   status: openEnum("IN_PROGRESS", "SUCCESS", "EXPIRED", "CANCELED", "FAILED", "AUTHENTICATED", "NEEDS_AUTH"),
   /** Of a check: the status before it. */
   previous_status: z.optional(openEnum("AUTHENTICATED", "NEEDS_AUTH")),
@@ -137,9 +144,9 @@ export const TimelineEvent = lazyObject(() => ({
       "EXPIRED",
     ),
   ),
-  /** Why it failed, for programs. */
+  /** Why it failed, or why a check has no result, for programs. */
   error_code: z.optional(z.string()),
-  /** The reason of the failure, for people. */
+  /** The reason of the failure, or of the result of a check, for people. */
   error_message: z.optional(z.string()),
   /** The error that the site showed. */
   website_error: z.optional(z.string()),

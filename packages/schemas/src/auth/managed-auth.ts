@@ -6,7 +6,7 @@ import { AuthChoice, AuthField, DiscoveredField, MfaOption, SignInOption, SsoBut
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
 import { flowStatuses, flowSteps, saidOnce } from "./managed-auth-parts.ts";
 
-const healthCheckInterval = () => checked(z.int(), z.minimum(300), z.maximum(86_400));
+const healthCheckInterval = () => checked(z.int(), z.minimum(1), z.maximum(86_400));
 const domainName = () => checked(z.string(), z.minLength(1), z.maxLength(253));
 const allowedDomains = () => checked(z.array(domainName()), z.maxLength(100));
 /** An address of the web; `""` only where that means something. */
@@ -214,7 +214,7 @@ export const CreateAuthConnection = z.lazy(() =>
       proxy: z.optional(ProxyRef),
       /** Further domains that a login may lead to, at most 100, in addition to `domain` and well-known identity providers. */
       allowed_domains: z.optional(allowedDomains()),
-      /** Seconds between two checks, 300 to 86400; 3600 when absent. */
+      /** Seconds between two checks, from the limit of the service (300 unless configured) to 86400; 3600 when absent. */
       health_check_interval: z.optional(healthCheckInterval()),
       /** Look from time to time if the profile is still signed in. */
       health_checks: z._default(z.boolean(), true),
@@ -246,7 +246,7 @@ export const UpdateAuthConnection = z.lazy(() =>
       proxy: z.optional(ProxyRef),
       /** The whole new list of domains, up to 100, that a login may lead to. */
       allowed_domains: z.optional(allowedDomains()),
-      /** Seconds between two checks, 300 to 86400. */
+      /** Seconds between two checks, from the limit of the service (300 unless configured) to 86400. */
       health_check_interval: z.optional(healthCheckInterval()),
       /** Look from time to time if the profile is still signed in. */
       health_checks: z.optional(z.boolean()),

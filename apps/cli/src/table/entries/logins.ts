@@ -197,6 +197,15 @@ export const loginEntries: Readonly<Record<string, CommandEntry>> = {
     empty: "No events yet.",
     examples: [`shoal auth connections timeline ${exampleId}`],
   },
+  "auth.connections.check": {
+    summary: "Check whether a profile is still signed in",
+    about: "Returns at once, or waits for the result. The status stays when the site cannot be reached.",
+    first: ["id", "status", "previous_status", "error_message"],
+    examples: [
+      `shoal auth connections check ${exampleId} --wait-seconds 60`,
+      `shoal auth connections timeline ${exampleId} --type health_check`,
+    ],
+  },
   "auth.connections.exchange": {
     summary: "Exchange a handoff code for a token",
     about: "For login pages, which have a code and no API key. Each code works once.",

@@ -1,6 +1,8 @@
 import type { AuthConnectionsTable, AuthFlowsTable } from "@shoal/database";
 import type { AuthConnection, BrowserTelemetryRequest, TimelineEvent } from "@shoal/schemas";
 import type { Selectable } from "kysely";
+import { canReauth } from "./can-reauth.ts";
+import type { StoredNeeds } from "./stored-needs.ts";
 
 export type FlowRow = Selectable<AuthFlowsTable>;
 
@@ -8,20 +10,33 @@ export interface ConnectionRow extends Omit<Selectable<AuthConnectionsTable>, "t
   readonly profile_name: string | null;
   readonly credential_name: string | null;
   readonly proxy_name: string | null;
+  /** Names of the values of the credential. */
+  readonly stored_names: readonly string[] | null;
+  readonly has_totp: boolean | null;
+  /** Automatic logins that failed since the last login, and since the last change of the connection or its credential. */
+  readonly reauth_failures: number | null;
+  /** `error_code` of the latest of them. */
+  readonly reauth_last_failure: string | null;
 }
 
-function canReauth({
-  credential_id,
-  credential_provider,
-  signed_in_at,
-}: ConnectionRow): Pick<AuthConnection, "can_reauth" | "can_reauth_reason"> {
-  if (signed_in_at === null) return { can_reauth: false, can_reauth_reason: "no_prior_successful_login" };
-  if (credential_provider !== null) return { can_reauth: true, can_reauth_reason: "external_credential" };
-  if (credential_id === null) return { can_reauth: false, can_reauth_reason: "no_credential" };
-  return { can_reauth: true, can_reauth_reason: "has_credential" };
+/** Lists omit the plan, which can be large. */
+export type ListedConnection = Omit<ConnectionRow, "plan">;
+
+/** @returns why the service can sign in without a person, or cannot. */
+export function canReauthOf(row: ListedConnection): ReturnType<typeof canReauth> {
+  return canReauth({
+    signedIn: row.signed_in_at !== null,
+    hasProvider: row.credential_provider !== null,
+    hasCredential: row.credential_id !== null,
+    storedNames: [...(row.stored_names ?? []), ...(row.has_totp === true ? ["otp"] : [])],
+    // `LoginRun` wrote it.
+    needs: row.needs as unknown as StoredNeeds | null,
+    failures: row.reauth_failures ?? 0,
+    lastFailure: row.reauth_last_failure,
+  });
 }
 
-function browserOf(row: ConnectionRow): AuthConnection["browser"] {
+function browserOf(row: ListedConnection): AuthConnection["browser"] {
   const proxy =
     row.proxy_id !== null
       ? { id: row.proxy_id, ...(row.proxy_name !== null && { name: row.proxy_name }) }
@@ -35,14 +50,14 @@ function browserOf(row: ConnectionRow): AuthConnection["browser"] {
   };
 }
 
-function credentialOf(row: ConnectionRow): Pick<AuthConnection, "credential"> {
+function credentialOf(row: ListedConnection): Pick<AuthConnection, "credential"> {
   const { credential_name: name, credential_path: path, credential_provider: provider } = row;
   if (provider !== null) return { credential: { provider, ...(path === null ? { auto: true } : { path }) } };
   return name === null ? {} : { credential: { name } };
 }
 
 /** Without the state of its login. */
-export function toConnection(row: ConnectionRow): AuthConnection {
+export function toConnection(row: ListedConnection): AuthConnection {
   return {
     id: row.id,
     profile_name: row.profile_name ?? row.profile_id,
@@ -54,7 +69,7 @@ export function toConnection(row: ConnectionRow): AuthConnection {
       last_auth_at: row.last_auth_check_at,
     }),
     ...credentialOf(row),
-    ...canReauth(row),
+    ...canReauthOf(row),
     ...(row.proxy_id !== null && { proxy_id: row.proxy_id }),
     allowed_domains: row.allowed_domains,
     ...(row.login_url !== null && { login_url: row.login_url }),

@@ -1,11 +1,18 @@
 import { containsFolded, type Database, type Tables } from "@shoal/database";
 import { createId, siteDomain } from "@shoal/primitives";
 import type { ListAuthConnections, ListTimeline } from "@shoal/schemas";
-import type { ExpressionBuilder, Insertable, Transaction, Updateable } from "kysely";
+import {
+  type ExpressionBuilder,
+  type Insertable,
+  type RawBuilder,
+  sql,
+  type Transaction,
+  type Updateable,
+} from "kysely";
 import type * as z from "zod/mini";
 import { newestFirst } from "../../http/paging.ts";
 import { containing } from "../../storage/like.ts";
-import type { ConnectionRow, FlowRow } from "./connection-row.ts";
+import type { ConnectionRow, FlowRow, ListedConnection } from "./connection-row.ts";
 
 const columns = [
   "id",
@@ -29,12 +36,21 @@ const columns = [
   "save_credentials",
   "record_session",
   "flow_id",
-  "plan",
   "last_auth_check_at",
   "signed_in_at",
+  "needs",
+  "next_check_at",
+  "check_id",
+  "check_server_id",
+  "check_started_at",
   "created_at",
   "updated_at",
 ] as const;
+
+type ConnectionColumns = Updateable<Tables["auth_connections"]>;
+export interface ConnectionChange extends Omit<ConnectionColumns, "next_check_at"> {
+  readonly next_check_at?: RawBuilder<string>;
+}
 
 export class ConnectionStore {
   readonly #query: Database["query"];
@@ -70,13 +86,13 @@ export class ConnectionStore {
   }
 
   find(projectId: string, id: string): Promise<ConnectionRow | undefined> {
-    return this.#rows().where("project_id", "=", projectId).where("id", "=", id).executeTakeFirst();
+    return this.#rows().select("plan").where("project_id", "=", projectId).where("id", "=", id).executeTakeFirst();
   }
 
   list(
     projectId: string,
     { domain, profile_name: profile, query: part, ...window }: z.output<typeof ListAuthConnections>,
-  ): Promise<ConnectionRow[]> {
+  ): Promise<ListedConnection[]> {
     let rows = this.#rows().where("project_id", "=", projectId);
     if (domain !== undefined) rows = rows.where("domain", "=", siteDomain(domain) ?? "");
     if (profile !== undefined) rows = rows.where((where) => where.exists(profileOf(where).where("name", "=", profile)));
@@ -92,7 +108,7 @@ export class ConnectionStore {
   }
 
   /** @returns `false` when it does not exist. */
-  async update(id: string, change: Updateable<Tables["auth_connections"]>): Promise<boolean> {
+  async update(id: string, change: ConnectionChange): Promise<boolean> {
     const { numUpdatedRows } = await this.#query
       .updateTable("auth_connections")
       .set({ ...change, updated_at: new Date() })
@@ -133,22 +149,52 @@ export class ConnectionStore {
       .select(columns)
       .select((select) => [
         profileOf(select).select("name").as("profile_name"),
-        select
-          .selectFrom("credentials")
-          .whereRef("credentials.id", "=", "auth_connections.credential_id")
-          .select("name")
-          .as("credential_name"),
+        credentialOf(select).select("name").as("credential_name"),
         select
           .selectFrom("proxies")
           .whereRef("proxies.id", "=", "auth_connections.proxy_id")
           .select("name")
           .as("proxy_name"),
+        credentialOf(select)
+          .select(sql<boolean>`totp is not null`.as("has_totp"))
+          .as("has_totp"),
+        select
+          .selectFrom("credential_values")
+          .whereRef("credential_values.credential_id", "=", "auth_connections.credential_id")
+          .select(sql<string[]>`jsonb_agg(key)`.as("names"))
+          .as("stored_names"),
+        failedReauths(select)
+          .select(sql<number>`count(*)::int`.as("count"))
+          .as("reauth_failures"),
+        failedReauths(select)
+          .select("error_code")
+          .orderBy("created_at", "desc")
+          .orderBy("id")
+          .limit(1)
+          .as("reauth_last_failure"),
       ]);
   }
 }
 
 function profileOf(select: ExpressionBuilder<Tables, "auth_connections">) {
   return select.selectFrom("profiles").whereRef("profiles.id", "=", "auth_connections.profile_id");
+}
+
+function credentialOf(select: ExpressionBuilder<Tables, "auth_connections">) {
+  return select.selectFrom("credentials").whereRef("credentials.id", "=", "auth_connections.credential_id");
+}
+
+/** Automatic logins since the last success and the last change of the connection or its credential. */
+function failedReauths(select: ExpressionBuilder<Tables, "auth_connections">) {
+  return select
+    .selectFrom("auth_flows")
+    .whereRef("auth_flows.connection_id", "=", "auth_connections.id")
+    .where("auth_flows.type", "=", "reauth")
+    .where("auth_flows.status", "in", ["FAILED", "EXPIRED", "CANCELED"])
+    .where(
+      sql<boolean>`auth_flows.created_at > greatest(auth_connections.signed_in_at, auth_connections.updated_at,
+        (select credentials.updated_at from credentials where credentials.id = auth_connections.credential_id))`,
+    );
 }
 
 /** The lock keeps the profile until its connection is stored. */

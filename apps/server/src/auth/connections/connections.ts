@@ -1,5 +1,5 @@
 import type { Page } from "@shoal/contract";
-import { connectionExists, connectionNotFound, containsNul } from "@shoal/contract/refusals";
+import { checkIntervalTooShort, connectionExists, connectionNotFound, containsNul } from "@shoal/contract/refusals";
 import type { Database } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
@@ -12,11 +12,13 @@ import type {
   TimelineEvent,
   UpdateAuthConnection,
 } from "@shoal/schemas";
+import { sql } from "kysely";
 import type * as z from "zod/mini";
 import { emptyPage, isStorable, toPage } from "../../http/paging.ts";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
 import { columnsOf, type ReferenceParts, requireDomain } from "./connection-references.ts";
-import { type ConnectionRow, toConnection, toTimelineEvent } from "./connection-row.ts";
+import { type ConnectionRow, type ListedConnection, toConnection, toTimelineEvent } from "./connection-row.ts";
+import { nextCheckAt } from "../flows/check-times.ts";
 import { ConnectionStore } from "./connection-store.ts";
 
 const defaultIntervalSeconds = 3600;
@@ -25,16 +27,22 @@ const defaultIntervalSeconds = 3600;
 export class Connections {
   readonly store: ConnectionStore;
   readonly #references: ReferenceParts;
+  readonly #minCheckSeconds: () => number;
 
-  constructor(parts: ReferenceParts & { readonly database: Pick<Database, "query"> }) {
+  /** `minCheckSeconds`: shortest time between two health checks. */
+  constructor(
+    parts: ReferenceParts & { readonly database: Pick<Database, "query">; readonly minCheckSeconds: () => number },
+  ) {
     this.store = new ConnectionStore(parts.database);
     this.#references = parts;
+    this.#minCheckSeconds = parts.minCheckSeconds;
   }
 
   async create(projectId: string, request: z.output<typeof CreateAuthConnection>): Promise<AuthConnection> {
     const { profile_name } = request;
     const domain = requireDomain(request.domain, "body.domain");
     refuseNul(request.login_url);
+    this.#requireInterval(request.health_check_interval);
     const columns = await columnsOf(this.#references, projectId, request);
     const id = createId();
     try {
@@ -44,7 +52,7 @@ export class Connections {
         proxy_id: null,
         proxy_mode: null,
         stealth: null,
-        health_check_interval: defaultIntervalSeconds,
+        health_check_interval: Math.max(defaultIntervalSeconds, this.#minCheckSeconds()),
         health_checks: request.health_checks,
         auto_reauth: request.auto_reauth,
         save_credentials: request.save_credentials,
@@ -62,7 +70,7 @@ export class Connections {
     return toConnection(await this.existing(projectId, id));
   }
 
-  async list(projectId: string, filter: z.output<typeof ListAuthConnections>): Promise<Page<ConnectionRow>> {
+  async list(projectId: string, filter: z.output<typeof ListAuthConnections>): Promise<Page<ListedConnection>> {
     const { domain, profile_name, query } = filter;
     if (![domain, profile_name, query].every(isStorable)) return emptyPage();
     return toPage(await this.store.list(projectId, filter), filter, (row) => row);
@@ -71,8 +79,13 @@ export class Connections {
   async update(projectId: string, id: string, request: z.output<typeof UpdateAuthConnection>): Promise<ConnectionRow> {
     const row = await this.existing(projectId, id);
     refuseNul(request.login_url);
+    this.#requireInterval(request.health_check_interval);
     const columns = await columnsOf(this.#references, projectId, request);
-    if (!(await this.store.update(row.id, columns))) throw ServiceError.of(connectionNotFound(id));
+    // A change may make an automatic login possible.
+    const next_check_at =
+      row.status === "AUTHENTICATED" ? nextCheckAt(request.health_check_interval) : sql<string>`clock_timestamp()`;
+    if (!(await this.store.update(row.id, { ...columns, next_check_at })))
+      throw ServiceError.of(connectionNotFound(id));
     return this.existing(projectId, id);
   }
 
@@ -99,6 +112,11 @@ export class Connections {
   async timeline(projectId: string, id: string, filter: z.output<typeof ListTimeline>): Promise<Page<TimelineEvent>> {
     const row = await this.existing(projectId, id);
     return toPage(await this.store.timeline(row.id, filter), filter, toTimelineEvent);
+  }
+
+  #requireInterval(seconds: number | undefined): void {
+    const limit = this.#minCheckSeconds();
+    if (seconds !== undefined && seconds < limit) throw ServiceError.of(checkIntervalTooShort(seconds, limit));
   }
 
   /** @throws {ServiceError} 404 */

@@ -3,7 +3,7 @@ import type { LoginAddresses } from "@shoal/contract/logins";
 import type { Handlers } from "@shoal/router";
 import type { AuthConnection } from "@shoal/schemas";
 import type { Access } from "../../http/auth/access.ts";
-import { type ConnectionRow, type FlowRow, toConnection } from "./connection-row.ts";
+import { type ConnectionRow, type FlowRow, type ListedConnection, toConnection } from "./connection-row.ts";
 import type { Connections } from "./connections.ts";
 import { flowFields } from "./flow-view.ts";
 
@@ -25,7 +25,7 @@ export interface LoginPages {
 }
 
 export function connectionHandlers(connections: Connections, pages: LoginPages): Handlers<ConnectionEndpoints, Access> {
-  const shown = (row: ConnectionRow, flow: FlowRow | undefined, access: Access): AuthConnection => ({
+  const shown = (row: ListedConnection, flow: FlowRow | undefined, access: Access): AuthConnection => ({
     ...toConnection(row),
     ...(flow && flowFields(flow, pages.of(flow, access))),
   });

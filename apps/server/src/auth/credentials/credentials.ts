@@ -187,6 +187,13 @@ class CredentialService implements Credentials {
             .where("key", "in", request.remove_value_keys ?? [])
             .execute();
         await insertValues(transaction, ref.id, values);
+        // Its connections may sign in automatically now.
+        await transaction
+          .updateTable("auth_connections")
+          .set({ next_check_at: sql<string>`clock_timestamp()` })
+          .where("credential_id", "=", ref.id)
+          .where("status", "=", "NEEDS_AUTH")
+          .execute();
         return updated;
       });
       return { ...(await this.#withKeys(row)), ...codeOf(totp) };

@@ -11,6 +11,7 @@ import type { AuthFlowsTable, Database, Tables } from "@shoal/database";
 import { createId } from "@shoal/primitives";
 import { ServiceError } from "@shoal/router";
 import { type Selectable, sql, type Transaction, type Updateable } from "kysely";
+import { oneIntervalFromNow } from "./check-times.ts";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
 import { emitFlowEvent } from "./flow-events.ts";
 
@@ -26,7 +27,7 @@ const maxTexts = 100;
 const maxLength = 1024;
 
 /** Texts come from sites: PostgreSQL cannot store NUL characters and lone surrogates. */
-const storable = (text: string): string => text.slice(0, maxLength).replaceAll("\0", "\uFFFD").toWellFormed();
+export const storable = (text: string): string => text.slice(0, maxLength).replaceAll("\0", "\uFFFD").toWellFormed();
 
 function storedQuestion({ choices, fields, ...rest }: Question): Question {
   const bounded = { fields: fields.slice(0, maxTexts), choices: choices.slice(0, maxTexts), ...rest };
@@ -192,6 +193,7 @@ async function signIn(
     .set({
       status: "AUTHENTICATED",
       signed_in_at: at(nowMs),
+      next_check_at: oneIntervalFromNow,
       ...(state.postLoginUrl !== undefined && { post_login_url: storable(state.postLoginUrl) }),
     })
     .where("id", "=", connectionId)

@@ -59,19 +59,23 @@ export class LoginBrowser {
   }
 
   /**
-   * Waits up to a minute while another browser writes to the profile.
    * @param maxSeconds - after which the session ends in any case.
+   * @param waitsForProfile - for up to a minute while another browser writes to the profile.
    * @throws {ServiceError} as creating a session does.
    */
   static async open(
     parts: LoginBrowserParts,
     connection: BrowserOfConnection,
-    { maxSeconds, signal }: { readonly maxSeconds: number; readonly signal: AbortSignal },
+    {
+      maxSeconds,
+      signal,
+      waitsForProfile,
+    }: { readonly maxSeconds: number; readonly signal: AbortSignal; readonly waitsForProfile: boolean },
   ): Promise<LoginBrowser> {
     const { project_id: projectId } = connection;
     const telemetry = connection.browser_telemetry as BrowserTelemetryRequest | null;
     const create = () => createSession(parts, { connection, telemetry, maxSeconds, signal });
-    const sessionId = await whileProfileIsBusy(create, signal);
+    const sessionId = await (waitsForProfile ? whileProfileIsBusy(create, signal) : create());
     try {
       const instance = await parts.sessions.instanceHere(projectId, sessionId);
       const session = { id: sessionId, projectId };

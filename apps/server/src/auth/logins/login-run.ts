@@ -11,6 +11,7 @@ import type { Credentials } from "../credentials/credentials.ts";
 import { type FlowRow, type FlowStore, stateOf } from "../flows/flow-store.ts";
 import { saveEntered } from "./entered-values.ts";
 import { LoginBrowser, type LoginBrowserParts } from "./login-browser.ts";
+import { LoginNeeds } from "./login-needs.ts";
 import { LoginValues, type LoginValuesParts } from "./login-values.ts";
 
 export interface LoginRunParts extends LoginBrowserParts, LoginValuesParts {
@@ -43,6 +44,7 @@ export class LoginRun {
   readonly #bell = new Bell();
   readonly #over = new AbortController();
   readonly #entered = new EnteredValues();
+  readonly #needs = new LoginNeeds();
   readonly #clock: NodeJS.Timeout;
 
   constructor(parts: LoginRunParts, connection: ConnectionRow, flow: FlowRow) {
@@ -88,7 +90,11 @@ export class LoginRun {
   async #openBrowser(): Promise<LoginBrowser> {
     const { signal } = this.#over;
     const maxSeconds = Math.ceil(this.#leftMs() / 1000) + 60;
-    const browser = await LoginBrowser.open(this.#parts, this.#connection, { maxSeconds, signal });
+    const browser = await LoginBrowser.open(this.#parts, this.#connection, {
+      maxSeconds,
+      signal,
+      waitsForProfile: true,
+    });
     void browser.ended.then(() => {
       this.#bell.ring();
     });
@@ -136,6 +142,7 @@ export class LoginRun {
       const answer = await this.#ask(outcome, browser);
       if (answer === undefined) return undefined;
       if (answer !== "look") this.#entered.add(answer);
+      this.#needs.add(outcome, answer);
       outcome = await login.run(answer === "look" ? {} : answer);
     }
     return outcome;
@@ -187,10 +194,11 @@ export class LoginRun {
   async #keep(plan: LoginPlan): Promise<void> {
     const { connections, flows, log } = this.#parts;
     try {
-      const text = JSON.stringify(plan)
-        .replaceAll(String.raw`\u0000`, "")
-        .toWellFormed();
-      if (text.length <= maxPlanBytes) await connections.update(this.#connection.id, { plan: text });
+      const text = storableJson(plan);
+      await connections.update(this.#connection.id, {
+        needs: storableJson(this.#needs.stored(plan)),
+        ...(text.length <= maxPlanBytes && { plan: text }),
+      });
       await saveEntered(this.#parts, this.#connection, this.#entered);
     } catch (error) {
       log.warn({ flow_id: this.#flow.id, err: error }, "the values of a login could not be saved");
@@ -210,6 +218,12 @@ export class LoginRun {
   #leftMs(): number {
     return Math.max(0, stateOf(this.#flow).expiresAtMs - Date.now());
   }
+}
+
+function storableJson(value: unknown): string {
+  return JSON.stringify(value)
+    .replaceAll(String.raw`\u0000`, "")
+    .toWellFormed();
 }
 
 class BrowserEnded extends Error {}

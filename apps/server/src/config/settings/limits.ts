@@ -58,6 +58,20 @@ export const limits = {
     fallback: 60,
     live: true,
   }),
+  min_health_check_seconds: setting({
+    kind: "integer",
+    schema: integer(1, 86_400),
+    summary: "Shortest time between two health checks of a connection, in seconds.",
+    fallback: 300,
+    live: true,
+  }),
+  max_health_checks: setting({
+    kind: "integer",
+    schema: integer(0, 1000),
+    summary: "Browsers for health checks and automatic logins that this server runs at once. 0 = this server runs none.",
+    fallback: 2,
+    live: true,
+  }),
   warm_apps: setting({
     kind: "integer",
     schema: integer(0, 1000),

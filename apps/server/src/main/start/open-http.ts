@@ -19,6 +19,7 @@ import type { RequestOrigins } from "../../http/request-origin.ts";
 import type { Observation } from "../../observability/observation.ts";
 import { HandoffCodes } from "../../auth/handoff/handoff-codes.ts";
 import { WaitingLogins } from "../../auth/flows/waiting-logins.ts";
+import type { Checks } from "../../auth/checks/checks.ts";
 import { loginPages } from "../../auth/logins/login-pages.ts";
 import type { Logins } from "../../auth/logins/logins.ts";
 import { createLiveViewAddresses } from "../../sessions/live-view/live-view-address.ts";
@@ -42,6 +43,7 @@ export interface HttpParts {
   readonly exportDestinations: ExportDestinations;
   readonly inFlight: InFlight;
   readonly isDraining: () => boolean;
+  readonly checks: Checks;
   readonly logins: Logins;
   readonly observation: Observation;
   readonly origins: RequestOrigins;
@@ -87,6 +89,7 @@ export function openHttp(started: Started, parts: HttpParts): { app: FastifyInst
     liveViews,
     loginWaits: new WaitingLogins(database),
     loginPages: loginPages({ liveViews, codes: new HandoffCodes(secrets) }),
+    checks: parts.checks,
     logins: parts.logins,
     log,
     origins,

@@ -119,6 +119,7 @@ export async function openResources(
     providers: credentialLookup,
     destinations: telemetry.telemetryDestinations,
     proxies,
+    minCheckSeconds: () => rules.inForce.min_health_check_seconds,
   });
   return {
     ...telemetry,

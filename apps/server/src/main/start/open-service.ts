@@ -7,6 +7,7 @@ import { type AuditChain, createAuditChain } from "../../observability/audit/log
 import { openHeadWitness } from "../../observability/audit/logs/head-witness.ts";
 import { AuditRecorder } from "../../observability/audit/logs/recorder.ts";
 import { readServerSecret } from "../../config/data-dir.ts";
+import { openChecks } from "../../auth/checks/open-checks.ts";
 import { Logins } from "../../auth/logins/logins.ts";
 import { openLoginModel } from "../../auth/logins/open-login-model.ts";
 import { InFlight } from "../../http/in-flight.ts";
@@ -94,6 +95,20 @@ export async function openService(
     model: await openLoginModel(config.login_model_module, log),
     log,
   });
+  const checks = await openChecks({
+    ...resources,
+    ...sessions,
+    database,
+    connections: resources.connections.store,
+    logins,
+    canHide: placement.abilities.fullChromium,
+    rules: rules.sessions,
+    maxBrowsers: () => rules.inForce.max_health_checks,
+    serverId: dataDir.serverId,
+    isDoubtful: () => sessions.replicas.isDoubtful(),
+    isDraining: () => draining.signal.aborted,
+    log,
+  });
   const exports = await openExports({ config, database, serverId: dataDir.serverId, log });
   cleanup.add("exports of the audit log", () => exports.close());
   const { app, idempotency } = openHttp(started, {
@@ -101,6 +116,7 @@ export async function openService(
     ...basics,
     access,
     apps,
+    checks,
     database,
     exportDestinations: exports.destinations,
     isDraining: () => draining.signal.aborted,
@@ -126,6 +142,7 @@ export async function openService(
   cleanup.add("the HTTP server", async () => {
     await apps.builder.close();
     await apps.invocations.close();
+    await checks.close();
     await logins.close();
     await sessions.browserPools.close();
     await sessions.sessions.close();

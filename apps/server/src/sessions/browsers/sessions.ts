@@ -286,6 +286,11 @@ export class Sessions {
     return this.#runner.sessions.size;
   }
 
+  /** Further sessions that this server may run now. */
+  room(): number {
+    return this.#runner.room();
+  }
+
   isHere(id: string): boolean {
     return this.#runner.sessions.has(id);
   }

@@ -52,6 +52,11 @@ export const auth: readonly string[] = [
     plan jsonb,
     last_auth_check_at timestamptz(3),
     signed_in_at timestamptz(3),
+    needs jsonb,
+    next_check_at timestamptz(3),
+    check_id text collate "C",
+    check_server_id text collate "C",
+    check_started_at timestamptz(3),
     created_at timestamptz(3) not null default now(),
     updated_at timestamptz(3) not null default now(),
     unique (project_id, profile_id, domain)
@@ -62,6 +67,8 @@ export const auth: readonly string[] = [
   "create index auth_connections_by_credential on auth_connections (credential_id)",
   "create index auth_connections_by_proxy on auth_connections (proxy_id)",
   "create index auth_connections_by_destination on auth_connections (telemetry_destination_id)",
+  "create index auth_connections_due on auth_connections (next_check_at) where health_checks",
+  "create index auth_connections_checked on auth_connections (profile_id) where check_id is not null",
   requireOpenProject("auth_connections"),
 
   // Logins and health checks. Only one login of a connection runs at a time.
