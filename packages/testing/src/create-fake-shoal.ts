@@ -67,6 +67,8 @@ export interface FakeShoal {
   addSite(domain: string, site: FakeSite): void;
   /** Completes the action elsewhere that a login waits for, a tap on a phone for instance. @throws {TypeError} if none waits. */
   completeAction(connectionId: string): void;
+  /** Ends the login of a connection on its site, so that the next check finds it signed out. @throws {TypeError} for an unknown connection. */
+  expireLogin(connectionId: string): void;
   /** Adds an item to the credential providers with this name, for logins that name the provider. */
   addProviderItem(provider: string, item: FakeProviderItem): void;
   /** Ends a running session. @param reason - the session's `ended_reason`; default `timeout`. */
@@ -257,6 +259,11 @@ export function createFakeShoal(): FakeShoal {
       const connection = store.connections.find(({ id }) => id === connectionId);
       if (connection === undefined || !new FakeLogins(store).completeAction(connection))
         throw new TypeError(`No login of connection ${connectionId} waits for an action elsewhere.`);
+    },
+    expireLogin(connectionId) {
+      const connection = service.state.store.connections.find(({ id }) => id === connectionId);
+      if (connection === undefined) throw new TypeError(`Unknown connection ${connectionId}.`);
+      connection.isExpired = true;
     },
     addProviderItem(provider, item) {
       const { providerItems } = service.state.store;

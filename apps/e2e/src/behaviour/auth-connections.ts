@@ -75,6 +75,23 @@ export function describeAuthConnections(test: ServiceUnderTest): void {
       });
     });
 
+    it("can be checked at any time, and refuse an interval below the limit", async () => {
+      const { connections } = test.shoal.auth;
+      const made = await create();
+      const refused = await test.send("PATCH", `/auth/connections/${made.id}`, {
+        body: { health_check_interval: 299 },
+      });
+      expect(refused).toMatchObject({
+        status: 400,
+        body: { code: "bad_request", field: "body.health_check_interval", limit: 300 },
+      });
+      expect(await codeOf(create({ health_check_interval: 10 }))).toBe("400 bad_request");
+      const started = await test.send("POST", `/auth/connections/${made.id}/check`);
+      expect(started).toMatchObject({ status: 202, body: { type: "health_check", previous_status: "NEEDS_AUTH" } });
+      expect(await codeOf(connections.check(test.unique("absent")))).toBe("404 not_found");
+      await connections.delete(made.id);
+    });
+
     it("lose a credential that is deleted", async () => {
       const { auth, credentials } = test.shoal;
       const { name } = await credentials.create({ name: test.unique("login"), domain: "example.com", values: {} });

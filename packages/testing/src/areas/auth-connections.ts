@@ -1,5 +1,6 @@
 import type * as endpoints from "@shoal/contract";
 import {
+  checkIntervalTooShort,
   connectionExists,
   connectionNotFound,
   credentialNotFound,
@@ -37,7 +38,7 @@ function canReauth({
     return { can_reauth: false, can_reauth_reason: "no_prior_successful_login" };
   if (credentialSource !== undefined) return { can_reauth: true, can_reauth_reason: "external_credential" };
   if (credential === undefined) return { can_reauth: false, can_reauth_reason: "no_credential" };
-  return { can_reauth: true, can_reauth_reason: "has_credential" };
+  return { can_reauth: true, can_reauth_reason: "viable_plans_found" };
 }
 
 function credentialOf({ credential, credentialSource: source }: ConnectionRow): Pick<AuthConnection, "credential"> {
@@ -49,13 +50,14 @@ function credentialOf({ credential, credentialSource: source }: ConnectionRow): 
 }
 
 function toConnection(row: ConnectionRow, baseUrl: string): AuthConnection {
-  const { domain, id, logins, profile, settings, status } = row;
+  const { checks, domain, id, logins, profile, settings, status } = row;
   const url = logins.findLast(({ state }) => state.status === "SUCCESS")?.state.postLoginUrl;
   return {
     id,
     profile_name: profile.name ?? profile.id,
     domain,
     status,
+    ...(checks.length > 0 && { last_auth_check_at: checks.at(-1)?.timestamp }),
     ...credentialOf(row),
     ...canReauth(row),
     ...settings,
@@ -70,9 +72,14 @@ function requireDomain(text: string, field: string): string {
   return domain;
 }
 
+/** As the service without settings. */
+const minCheckSeconds = 300;
+
 /** Of the given fields, as answers show them. */
 function settingsOf(request: Request): Partial<AuthConnection> {
-  const { allowed_domains: domains, browser } = request;
+  const { allowed_domains: domains, browser, health_check_interval: interval } = request;
+  if (interval !== undefined && interval < minCheckSeconds)
+    throw ServiceError.of(checkIntervalTooShort(interval, minCheckSeconds));
   const telemetry = browser?.telemetry === undefined ? request.browser_telemetry : browser.telemetry;
   const shown = telemetry?.enabled === false ? null : telemetry;
   return {
@@ -83,7 +90,7 @@ function settingsOf(request: Request): Partial<AuthConnection> {
         return text.startsWith("*.") ? `*.${requireDomain(text.slice(2), field)}` : requireDomain(text, field);
       }),
     }),
-    ...(request.health_check_interval !== undefined && { health_check_interval: request.health_check_interval }),
+    ...(interval !== undefined && { health_check_interval: interval }),
     ...(request.health_checks !== undefined && { health_checks: request.health_checks }),
     ...(request.auto_reauth !== undefined && { auto_reauth: request.auto_reauth }),
     ...(request.save_credentials !== undefined && { save_credentials: request.save_credentials }),
@@ -149,6 +156,8 @@ export function authConnectionHandlers(store: Store): Handlers<ConnectionEndpoin
         ...credential,
         status: "NEEDS_AUTH",
         logins: [],
+        checks: [],
+        isExpired: false,
         settings,
       };
       store.connections.push(row);
@@ -179,7 +188,10 @@ export function authConnectionHandlers(store: Store): Handlers<ConnectionEndpoin
     },
     listTimeline: ({ params, query, context }) => {
       const { type, ...window } = query;
-      const events = existing(context.projectId, params.id).logins.map(toTimelineEvent).reverse();
+      const { checks, logins } = existing(context.projectId, params.id);
+      const events = [...checks.toReversed(), ...logins.map(toTimelineEvent).reverse()].sort((one, other) =>
+        other.timestamp.localeCompare(one.timestamp),
+      );
       return pageOf(
         type === undefined ? events : events.filter((event) => event.type === type),
         window,

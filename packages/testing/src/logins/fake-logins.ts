@@ -157,6 +157,7 @@ export class FakeLogins {
   #save(connection: ConnectionRow, values: Readonly<Record<string, string>>): void {
     const now = new Date().toISOString();
     connection.status = "AUTHENTICATED";
+    connection.isExpired = false;
     connection.profile.updatedAt = now;
     const isWanted = connection.settings.save_credentials && connection.credentialSource === undefined;
     if (!isWanted || Object.keys(values).length === 0) return;

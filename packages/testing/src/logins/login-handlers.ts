@@ -1,15 +1,16 @@
 import type * as endpoints from "@shoal/contract";
-import { connectionNotFound, noLogin } from "@shoal/contract/refusals";
+import { connectionNotFound, loginInProgress, noLogin } from "@shoal/contract/refusals";
 import { type Handlers, ServiceError } from "@shoal/router";
 import type { Access } from "../state/access.ts";
 import type { ConnectionRow, Store } from "../state/store.ts";
+import { checkLogin } from "./check-login.ts";
 import { FakeLogins } from "./fake-logins.ts";
 import { exchange, handoffCode, hostedUrl } from "./handoff.ts";
 import { followLogin } from "./login-answers.ts";
 
 type LoginEndpoints = Pick<
   typeof endpoints,
-  "startLogin" | "submitLogin" | "followLogin" | "cancelLogin" | "exchangeHandoff"
+  "startLogin" | "submitLogin" | "followLogin" | "cancelLogin" | "checkConnection" | "exchangeHandoff"
 >;
 
 export function loginHandlers(store: Store): Handlers<LoginEndpoints, Access> {
@@ -39,6 +40,11 @@ export function loginHandlers(store: Store): Handlers<LoginEndpoints, Access> {
     },
     cancelLogin: ({ params, context }) => {
       logins.cancel(existing(context, params.id));
+    },
+    checkConnection: ({ params, context }) => {
+      const connection = existing(context, params.id);
+      if (logins.running(connection) !== undefined) throw ServiceError.of(loginInProgress(connection.id));
+      return checkLogin(connection);
     },
     exchangeHandoff: ({ params, body }) => exchange(store, params.id, body.code),
     followLogin: ({ params, context, signal }) => {

@@ -88,6 +88,31 @@ describe("a login of the fake", () => {
     expect(stepsOf(await follow(started))).toEqual(["COMPLETED"]);
   });
 
+  it("is found by a check when it has expired", async () => {
+    const started = await start();
+    const { connections, fake, id } = started;
+    await connections.login(id);
+    await expect(connections.check(id)).rejects.toMatchObject({ status: 409 });
+    await follow(started, { field_values: { username: "ada", password: "secret" } });
+    expect(await connections.check(id)).toMatchObject({ type: "health_check", status: "AUTHENTICATED" });
+    fake.expireLogin(id);
+    const check = await connections.check(id, { wait_seconds: 60 });
+    expect(check).toMatchObject({ status: "NEEDS_AUTH", previous_status: "AUTHENTICATED" });
+    expect(await connections.get(id)).toMatchObject({ status: "NEEDS_AUTH", last_auth_check_at: check.timestamp });
+    expect((await connections.timeline(id)).items.map(({ type }) => type)).toEqual([
+      "health_check",
+      "health_check",
+      "login",
+    ]);
+    expect((await connections.timeline(id, { type: "login" })).items).toHaveLength(1);
+    await connections.login(id);
+    await follow(started);
+    expect(await connections.check(id)).toMatchObject({ status: "AUTHENTICATED" });
+    expect(() => {
+      fake.expireLogin("absent");
+    }).toThrow(TypeError);
+  });
+
   it("uses stored values and one-time codes without a person", async () => {
     const asked: unknown[] = [];
     const started = await start(

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { AuthConnection, Browser } from "@shoal/schemas";
+import type { AuthConnection, Browser, TimelineEvent } from "@shoal/schemas";
 import { createId } from "@shoal/primitives";
 import type { Totp } from "@shoal/primitives/totp";
 import type { FileTree } from "../files/file-tree.ts";
@@ -102,6 +102,10 @@ export interface ConnectionRow {
   status: "AUTHENTICATED" | "NEEDS_AUTH";
   /** Oldest first. */
   readonly logins: LoginRow[];
+  /** Oldest first. */
+  readonly checks: TimelineEvent[];
+  /** The site has ended the login. */
+  isExpired: boolean;
   /** Settings as answers show them. */
   settings: Pick<AuthConnection, "save_credentials" | "record_session"> & Partial<AuthConnection>;
 }
