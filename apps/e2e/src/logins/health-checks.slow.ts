@@ -9,19 +9,20 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let sites: Sites;
 let shoal: Shoal;
-let end: () => Promise<void>;
+let service: Awaited<ReturnType<typeof runService>>;
 let proxyId: string;
 
 beforeAll(async () => {
   sites = await startSites();
-  ({ end, shoal } = await runService([
+  service = await runService([
     ...["--allow-private-hosts", sites.privateHost],
     ...["--min-health-check-seconds", "1"],
-  ]));
+  ]);
+  ({ shoal } = service);
   proxyId = (await shoal.proxies.create(sites.proxy)).id ?? expect.fail();
 });
 afterAll(async () => {
-  await end();
+  await service.end();
   await sites.close();
 });
 

@@ -207,6 +207,7 @@ export const workExamples = {
   ],
   TimelineEvent: [{ type: "login", id: "tl_1", timestamp: times.updated, status: "SUCCESS" }],
   StartLogin: [{ record_session: true }],
+  CheckConnection: [{ wait_seconds: 60 }],
   StartedLogin: [
     {
       id: connection.id,

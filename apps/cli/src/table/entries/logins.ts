@@ -200,6 +200,7 @@ export const loginEntries: Readonly<Record<string, CommandEntry>> = {
   "auth.connections.check": {
     summary: "Check whether a profile is still signed in",
     about: "Returns at once, or waits for the result. The status stays when the site cannot be reached.",
+    help: { wait_seconds: "Seconds to wait for the result, 0 to 60" },
     first: ["id", "status", "previous_status", "error_message"],
     examples: [
       `shoal auth connections check ${exampleId} --wait-seconds 60`,
