@@ -14,10 +14,7 @@ let proxyId: string;
 
 beforeAll(async () => {
   sites = await startSites();
-  service = await runService([
-    ...["--allow-private-hosts", sites.privateHost],
-    ...["--min-health-check-seconds", "1"],
-  ]);
+  service = await runService([...["--allow-private-hosts", sites.privateHost], ...["--min-health-check-seconds", "1"]]);
   ({ shoal } = service);
   proxyId = (await shoal.proxies.create(sites.proxy)).id ?? expect.fail();
 });

@@ -68,7 +68,8 @@ export const limits = {
   max_health_checks: setting({
     kind: "integer",
     schema: integer(0, 1000),
-    summary: "Browsers for health checks and automatic logins that this server runs at once. 0 = this server runs none.",
+    summary:
+      "Browsers for health checks and automatic logins that this server runs at once. 0 = this server runs none.",
     fallback: 2,
     live: true,
   }),
