@@ -1,6 +1,6 @@
 import type { LoginModel } from "@shoal/login";
 
-export type { OutlineNode, PageOutline } from "@shoal/instance";
+export type { PageOutline } from "@shoal/instance";
 export type { LoginModel } from "@shoal/login";
 
 /**
