@@ -79,7 +79,9 @@ describe("built modules", () => {
     });
     expect(Object.values(calls).map(callFields)).toEqual(Object.values(whole).map(callFields));
     expect(
-      Object.values(calls).filter(({ summary, query, params, errors }) => summary ?? query ?? params ?? errors),
+      Object.values(calls).filter(
+        ({ errors, handoff, params, query, summary }) => summary ?? query ?? params ?? errors ?? handoff,
+      ),
     ).toEqual([]);
     const content = calls.getProfile?.responses?.[200];
     const check = (value: unknown) => content?.kind === "json" && (content.schema as Schema).safeParse(value).success;

@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import ts from "typescript";
 
 /** Fields that only a server, a document or a command line reads. */
-const unread = new Set(["area", "idempotency", "summary", "params", "query", "errors", "errorBodies"]);
+const unread = new Set(["area", "handoff", "idempotency", "summary", "params", "query", "errors", "errorBodies"]);
 
 /**
  * Finds the parts of an emitted module that clients do not need: validation of requests, limits (which newer services
@@ -25,6 +25,12 @@ export function withoutWhatClientsLeave(text) {
       cut(node.getStart(), schema.getStart());
       visit(schema);
       cut(schema.end, node.end);
+      return;
+    }
+    // They accept every text; their values are for editors and documents.
+    if (isCallOf(node, "openEnum") || isCallOf(node, "suggestedText")) {
+      const [first] = node.arguments;
+      if (first !== undefined) cut(first.getFullStart(), node.arguments.end);
       return;
     }
     if (isCallOf(node, "defineEndpoint") && ts.isObjectLiteralExpression(node.arguments[0])) {
