@@ -29,8 +29,12 @@ export function connectionHandlers(connections: Connections, pages: LoginPages):
     ...toConnection(row),
     ...(flow && flowFields(flow, pages.of(flow, access))),
   });
-  const one = async (row: ConnectionRow, access: Access) =>
-    shown(row, row.flow_id === null ? undefined : await connections.store.flow(row.flow_id), access);
+  const one = async (row: ConnectionRow, access: Access) => {
+    const flow = row.flow_id === null ? undefined : await connections.store.flow(row.flow_id);
+    // The login may have succeeded between the two reads.
+    const isOlder = flow?.status === "SUCCESS" && Date.parse(row.signed_in_at ?? "") !== Date.parse(flow.updated_at);
+    return shown(isOlder ? await connections.existing(row.project_id, row.id) : row, flow, access);
+  };
   return {
     createAuthConnection: ({ body, context }) => connections.create(context.projectId, body),
     async listAuthConnections({ query, context }) {
