@@ -4,7 +4,12 @@ import { createFakeShoal } from "./index.ts";
 
 it("sends the log lines since a moment, and all states", async () => {
   const fake = createFakeShoal();
-  fake.addApp("shop", { print: (_payload, { log }) => (log("one"), log("two")) });
+  fake.addApp("shop", {
+    print(_payload, context) {
+      context.log("one");
+      context.log("two");
+    },
+  });
   const shoal = new Shoal({ apiKey: fake.apiKey, fetch: fake.fetch });
   const source = { type: "github", url: "https://github.com/me/shop", ref: "main", entrypoint: "a.ts" } as const;
   await shoal.deployments.wait((await shoal.deployments.create({ source })).id);

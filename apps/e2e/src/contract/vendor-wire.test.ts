@@ -1,18 +1,7 @@
-import Kernel, { APIError } from "@onkernel/sdk";
+import Kernel from "@onkernel/sdk";
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { useService } from "../testing/service.ts";
-
-function countingFetch(): { readonly fetch: typeof globalThis.fetch; readonly sent: () => number } {
-  let sent = 0;
-  return {
-    fetch: (input, init) => {
-      sent++;
-      return fetch(input, init);
-    },
-    sent: () => sent,
-  };
-}
 
 describe("what the vendor's SDK sends", () => {
   const test = useService(() => ["--placement", "process"]);
