@@ -212,6 +212,9 @@ it("lets a component on another origin sign in, which exchanges the code twice",
     (values) => (globalThis as unknown as { signIn(given: object): Promise<object> }).signIn(values),
     { ...login.values },
   );
-  expect(result).toEqual({ status: "SUCCESS", firstEvent: expect.stringContaining("managed_auth_state") as unknown });
+  expect(result).toEqual({
+    status: "SUCCESS",
+    firstEvent: expect.stringContaining("event: managed_auth_state\n") as unknown,
+  });
   await page.close();
 });

@@ -17,6 +17,8 @@ export type Answer = { readonly values: Readonly<Record<string, string>> } | { r
 export interface Unfit {
   readonly field: string;
   readonly problem: string;
+  /** It answers an earlier question. */
+  readonly isStale?: true;
 }
 
 type Submitted = z.output<typeof SubmitLogin>;
@@ -42,7 +44,10 @@ const isFilled = (values: Readonly<Record<string, string>> | undefined) =>
  */
 export function answerTo(question: Question, interactionId: string | undefined, submitted: Submitted): Answer | Unfit {
   if (submitted.interaction_id !== undefined && submitted.interaction_id !== interactionId)
-    return unfit("interaction_id", "the login asks another question now; get the connection for its interaction_id");
+    return {
+      ...unfit("interaction_id", "the login asks another question now; get the connection for its interaction_id"),
+      isStale: true,
+    };
   // The React component sends an empty map with each button.
   const maps = (["field_values", "fields"] as const).filter((name) => isFilled(submitted[name]));
   const choices = choiceFields.filter((name) => submitted[name] !== undefined);

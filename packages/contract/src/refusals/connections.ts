@@ -83,11 +83,22 @@ export function loginAsksNothing(connectionId: string): Refusal {
   };
 }
 
-/** 422 for an answer that does not fit the question. @param unfit - of `answerTo` of `@shoal/contract/logins`. */
-export function unfitAnswer({ field, problem }: { readonly field: string; readonly problem: string }): Refusal {
+/**
+ * 422 for an answer that does not fit the question, 400 for an answer to an earlier one, which the vendor's sign-in
+ * component reads as "get the connection again". @param unfit - of `answerTo` of `@shoal/contract/logins`.
+ */
+export function unfitAnswer({
+  field,
+  isStale = false,
+  problem,
+}: {
+  readonly field: string;
+  readonly problem: string;
+  readonly isStale?: boolean;
+}): Refusal {
   return {
-    status: 422,
-    code: "bad_request",
+    status: isStale ? 400 : 422,
+    code: isStale ? "stale_interaction" : "bad_request",
     problem,
     field,
     hint: "Get the connection for its fields and choices.",

@@ -2,6 +2,8 @@ import type { ReadWay } from "../reading/ways.ts";
 
 /** The same for the same choice of a page, across looks. */
 export function idOf({ factor, label, provider, type }: ReadWay): string {
+  // The vendor's component shows the id of a provider's choice as the provider.
+  if (type === "sso_provider" && provider !== undefined) return provider;
   const parts = [type, provider ?? factor ?? "", label].join(" ");
   return parts
     .toLowerCase()

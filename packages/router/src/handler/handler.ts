@@ -60,7 +60,8 @@ export interface BytesReply {
 
 /** One frame of an event stream. */
 export type StreamFrame<T> =
-  | { readonly id: string; readonly data: T }
+  /** `event`: written as the name of the event, for clients that ignore frames without one. */
+  | { readonly id: string; readonly event?: string; readonly data: T }
   /** Events that this reader missed. Sent only to clients with `X-Shoal-Stream: gaps`; others see a jump in the ids. */
   | { readonly id: string; readonly gap: { readonly missed: number } };
 

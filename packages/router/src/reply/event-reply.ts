@@ -91,5 +91,6 @@ function frameText(frame: StreamFrame<unknown>, gaps: boolean): string | undefin
   // A line break in an id would end the field.
   const id = frame.id.replace(/[\r\n\0]/g, "");
   if ("gap" in frame) return gaps ? `id: ${id}\nevent: gap\ndata: ${JSON.stringify(frame.gap)}\n\n` : undefined;
-  return `id: ${id}\ndata: ${JSON.stringify(frame.data)}\n\n`;
+  const event = frame.event === undefined ? "" : `event: ${frame.event}\n`;
+  return `id: ${id}\n${event}data: ${JSON.stringify(frame.data)}\n\n`;
 }

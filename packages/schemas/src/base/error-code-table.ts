@@ -260,6 +260,12 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     again: "soon",
     advice: "Try again if the server is stopping. An ended session does not come back.",
   },
+  stale_interaction: {
+    statuses: [400],
+    meaning: "The answer belongs to an earlier question of the login.",
+    again: "no",
+    advice: "Get the connection, and answer its present question with its `interaction_id`.",
+  },
   too_many_processes: {
     statuses: [429],
     meaning: "The session has reached its limit of processes.",

@@ -42,6 +42,7 @@ export const errorCodes = [
   "resource_in_use",
   "server_unreachable",
   "shutting_down",
+  "stale_interaction",
   "too_many_processes",
   "too_many_requests",
   "too_many_watches",

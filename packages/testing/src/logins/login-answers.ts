@@ -45,14 +45,16 @@ export async function* followLogin(
   while (!signal.aborted) {
     const result = await orQuiet(next);
     if (result === "quiet") {
-      yield { id, data: { event: "sse_heartbeat", timestamp: new Date().toISOString() } };
+      yield { id, event: "sse_heartbeat", data: { event: "sse_heartbeat", timestamp: new Date().toISOString() } };
       continue;
     }
     if (result.done === true) return;
     const frame = result.value;
     id = frame.id;
-    if ("data" in frame)
-      yield { id, data: loginEvent({ state: frame.data, ...shown(connection, login, baseUrl) }, login.updatedAt) };
+    if ("data" in frame) {
+      const data = loginEvent({ state: frame.data, ...shown(connection, login, baseUrl) }, login.updatedAt);
+      yield { id, event: data.event, data };
+    }
     next = states.next();
   }
 }

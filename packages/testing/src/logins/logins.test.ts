@@ -212,9 +212,10 @@ describe("a login of the fake", () => {
       { field_values: { username: "a" } },
       { field_values: { username: "a", password: "b", pin: "c" } },
       { selected_choice_id: "sms" },
-      { ...values, interaction_id: "earlier" },
     ])
       expect(await codeOf(connections.submit(id, wrong))).toBe("422 bad_request");
+    const late = connections.submit(id, { ...values, interaction_id: "earlier" });
+    expect(await codeOf(late)).toBe("400 stale_interaction");
     const answers = [0, 1, 2].map(() => connections.submit(id, { ...values, interaction_id: question }));
     const outcomes = await Promise.allSettled(answers);
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);

@@ -31,12 +31,12 @@ export async function* followLogin({
       const data = await look();
       if (data === undefined) return;
       const text = JSON.stringify({ ...data, timestamp: undefined });
-      if (text !== sent) yield { id: data.timestamp, data };
+      if (text !== sent) yield { id: data.timestamp, event: data.event, data };
       sent = text;
       if (data.flow_status !== "IN_PROGRESS") return;
       if (!(await bell.wait(heartbeatMs))) {
         const timestamp = new Date().toISOString();
-        yield { id: timestamp, data: { event: "sse_heartbeat", timestamp } };
+        yield { id: timestamp, event: "sse_heartbeat", data: { event: "sse_heartbeat", timestamp } };
       }
     }
   } finally {

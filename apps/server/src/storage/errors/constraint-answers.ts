@@ -98,6 +98,7 @@ export const constraintAnswers: Readonly<Record<string, ConstraintAnswer | Never
   sessions_telemetry_destination_id_fkey: gone("Telemetry destination", "telemetryDestinations.list"),
   shoal_migrations_pkey: ownKey,
   shoal_migrations_lock_pkey: ownKey,
+  webhook_deliveries_webhook_id_fkey: gone("Webhook", "webhooks.list"),
 };
 
 /** The answer for a constraint; by default that of the usual key, name and project of a resource. */
