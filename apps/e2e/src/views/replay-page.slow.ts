@@ -63,7 +63,7 @@ describe.each(placements)("the page of a recording in the placement $title", ({ 
         code: "await page.evaluate(() => { document.body.style.background = 'red'; console.log('turned red'); })",
       });
       const mark = await browsers.replays.mark(id, replayId, { title: "It is <red>" });
-      await delay(2500);
+      await delay(4500);
       await browsers.replays.mark(id, replayId, { title: "The beginning", offset_seconds: 0 });
       await browsers.replays.stop(id, replayId);
       await browsers.delete(id);
@@ -80,9 +80,10 @@ describe.each(placements)("the page of a recording in the placement $title", ({ 
           .evaluate(() => document.querySelector("video")?.duration ?? false)
           .then((found) => Number.isFinite(found) && found),
       );
-      expect(seconds).toBeGreaterThan(turnedAt + 1);
+      // A busy machine draws late, but never early.
+      expect(seconds).toBeGreaterThan(turnedAt + 3);
       expect(await colourAt(viewer, turnedAt - 1)).toBe("lime");
-      expect(await colourAt(viewer, turnedAt + 1)).toBe("red");
+      expect(await colourAt(viewer, turnedAt + 3)).toBe("red");
       expect(await viewer.locator("#mark-list button").allTextContents()).toEqual([
         "00:00The beginning",
         expect.stringContaining("It is <red>"),
