@@ -96,13 +96,9 @@ export function unfitAnswer({
   readonly problem: string;
   readonly isStale?: boolean;
 }): Refusal {
-  return {
-    status: isStale ? 400 : 422,
-    code: isStale ? "stale_interaction" : "bad_request",
-    problem,
-    field,
-    hint: "Get the connection for its fields and choices.",
-  };
+  const hint = "Get the connection for its fields and choices.";
+  if (isStale) return { status: 400, code: "stale_interaction", problem, field, hint };
+  return { status: 422, code: "bad_request", problem, field, hint };
 }
 
 /** 404 for a code that the service has not issued for the connection. Does not tell whether the connection exists. */
