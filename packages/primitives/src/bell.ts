@@ -3,6 +3,7 @@ export class Bell {
   #isRung = false;
   #wake: (() => void) | undefined;
 
+  /** Wakes the waiter, or the next one. */
   ring(): void {
     this.#isRung = true;
     this.#wake?.();

@@ -6,6 +6,7 @@ const maxNameLength = 120;
 export class EnteredValues {
   readonly #values = new Map<string, string>();
 
+  /** Remembers the values of an answer that work again. */
   add(answer: Answer): void {
     if (!("values" in answer)) return;
     for (const [name, value] of Object.entries(answer.values))

@@ -1,6 +1,8 @@
 import { isSameQuestion, type Question } from "./question.ts";
 
+/** How far a login is. */
 export type FlowStatus = "IN_PROGRESS" | "SUCCESS" | "FAILED" | "EXPIRED" | "CANCELED";
+/** Step of a login. */
 export type FlowStep = "DISCOVERING" | "AWAITING_INPUT" | "AWAITING_EXTERNAL_ACTION" | "SUBMITTING" | "COMPLETED";
 
 /** The state of a login. Every change goes through {@link nextState}. */
@@ -16,6 +18,7 @@ export interface FlowState {
   readonly postLoginUrl?: string;
 }
 
+/** Why a login failed. */
 export interface FlowError {
   readonly code: string;
   readonly message: string;
@@ -23,16 +26,14 @@ export interface FlowError {
   readonly websiteError?: string;
 }
 
+/** A change of a login. `needs` has the id of a new question; `works` continues without an answer; `clock` only passes time. */
 export type FlowInput =
-  /** @param interactionId - for a new question. */
   | { readonly kind: "needs"; readonly question: Question; readonly interactionId: string }
   | { readonly kind: "answered"; readonly interactionId: string }
-  /** The login goes on without an answer. */
   | { readonly kind: "works" }
   | { readonly kind: "signed_in"; readonly url: string }
   | ({ readonly kind: "failed" } & FlowError)
   | { readonly kind: "canceled" }
-  /** Only time has passed. */
   | { readonly kind: "clock" };
 
 /** Milliseconds that a login may take in all. */
@@ -40,6 +41,7 @@ export const flowMs = 20 * 60_000;
 /** Milliseconds that a login waits for one answer. */
 export const answerMs = 10 * 60_000;
 
+/** The state of a login that has just begun. */
 export function firstState(nowMs: number): FlowState {
   return { status: "IN_PROGRESS", step: "DISCOVERING", expiresAtMs: nowMs + flowMs };
 }

@@ -14,6 +14,7 @@ export interface Question {
   readonly refused?: string;
 }
 
+/** A field that a person fills in. */
 export interface AskedField {
   /** Its meaning, numbered on repetition: `email`, `password`, `new_password_2`. */
   readonly name: string;
@@ -24,6 +25,7 @@ export interface AskedField {
   readonly source?: "sms" | "call" | "email" | "totp";
 }
 
+/** A way that a person can choose. */
 export interface AskedChoice {
   readonly id: string;
   readonly type: string;

@@ -8,6 +8,7 @@ export interface LoginAddresses {
   readonly live_view_url?: string;
 }
 
+/** A login with its pages. */
 export interface ShownLogin {
   readonly state: FlowState;
   readonly type: "login" | "reauth";
@@ -43,7 +44,7 @@ export function loginFields(login: ShownLogin): Partial<AuthConnection> {
   };
 }
 
-/** @param timestamp - of the last change. */
+/** The event that reports a login. @param timestamp - of the last change. */
 export function loginEvent(login: ShownLogin, timestamp: string): ManagedAuthStateEvent {
   const { postLoginUrl } = login.state;
   return {

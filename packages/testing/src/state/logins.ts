@@ -22,6 +22,7 @@ export interface FakeQuestion {
   readonly refused?: string;
 }
 
+/** A person's answer to a question of a scripted login. */
 export interface FakeAnswer {
   /** By the names of the fields; empty after a choice or an action elsewhere. */
   readonly values: Readonly<Record<string, string>>;
