@@ -28,6 +28,8 @@ const lookMs = 2_000;
 /** Pauses before a site that cannot be reached is tried again. */
 const retryPausesMs = [2_000, 8_000] as const;
 const maxPlanBytes = 256 * 1024;
+/** With growing pauses, for 25 seconds in all. */
+const maxRewrites = 8;
 
 /** The place of a sealed answer. */
 export function answerPlace(projectId: string, flowId: string) {
@@ -51,7 +53,7 @@ export class LoginRun {
     this.#parts = parts;
     this.#connection = connection;
     this.#flow = flow;
-    this.#clock = setTimeout(() => void this.#change({ kind: "clock" }), this.#leftMs() + 1);
+    this.#clock = setTimeout(() => void this.#record({ kind: "clock" }), this.#leftMs() + 1);
     this.done = this.#run().finally(() => {
       clearTimeout(this.#clock);
     });
@@ -80,7 +82,7 @@ export class LoginRun {
     } catch (error) {
       if (!this.#over.signal.aborted) {
         log.warn({ flow_id: this.#flow.id, err: error }, "a login failed");
-        await this.#change({ kind: "failed", ...failureOf(error) });
+        await this.#record({ kind: "failed", ...failureOf(error) });
       }
     } finally {
       await browser?.end();
@@ -178,16 +180,16 @@ export class LoginRun {
     const row = await this.#parts.flows.find(this.#flow.id);
     if (row?.status !== "IN_PROGRESS") return;
     if (outcome.kind !== "signed_in") {
-      if (outcome.kind === "failed") await this.#change({ kind: "failed", ...explained(outcome) });
+      if (outcome.kind === "failed") await this.#record({ kind: "failed", ...explained(outcome) });
       return;
     }
     if (!(await browser.endSaving())) {
       const message = "The login succeeded, but the profile could not be saved. Start the login again.";
-      await this.#change({ kind: "failed", code: "internal_error", message });
+      await this.#record({ kind: "failed", code: "internal_error", message });
       return;
     }
     await this.#keep(outcome.plan);
-    await this.#change({ kind: "signed_in", url: outcome.url });
+    await this.#record({ kind: "signed_in", url: outcome.url });
   }
 
   /** Before the login succeeds, so that clients that see the success see these, too. */
@@ -207,11 +209,23 @@ export class LoginRun {
   }
 
   async #change(input: FlowInput): Promise<void> {
-    try {
-      await this.#parts.flows.change(this.#flow.id, input, Date.now());
-    } catch (error) {
-      this.#parts.log.warn({ flow_id: this.#flow.id, err: error }, "the row of a login could not be written");
-      throw error;
+    await this.#parts.flows.change(this.#flow.id, input, Date.now());
+  }
+
+  /** Repeats a write during a database outage. A row that could not be written expires for its readers. Never rejects. */
+  async #record(input: FlowInput): Promise<void> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        await this.#change(input);
+        return;
+      } catch (error) {
+        this.#parts.log.warn(
+          { flow_id: this.#flow.id, attempt, err: error },
+          "the row of a login could not be written",
+        );
+        if (attempt === maxRewrites || this.#over.signal.aborted) return;
+        await delay(100 * 2 ** attempt, undefined, { ref: false });
+      }
     }
   }
 
