@@ -16,3 +16,12 @@ export type OperationsOf<Resource extends ResourceName> = {
     Name in keyof Operations as ResourceIn<Operations[Name]["operationId"]> extends Resource ? Name : never
   ]: Operations[Name];
 };
+
+/** The operations of resources that the service answers itself. */
+export type ControlOperationsOf<Resource extends ResourceName> = {
+  readonly [
+    Name in keyof OperationsOf<Resource> as OperationsOf<Resource>[Name] extends { readonly plane: "control" }
+      ? Name
+      : never
+  ]: OperationsOf<Resource>[Name];
+};

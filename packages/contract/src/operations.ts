@@ -6,6 +6,7 @@ export * from "./instance/browser-process.ts";
 export * from "./instance/browser-fs.ts";
 export * from "./sessions/browser-replays.ts";
 export * from "./instance/browser-logs.ts";
+export * from "./instance/browser-page.ts";
 export * from "./telemetry/browser-telemetry.ts";
 export * from "./sessions/profiles.ts";
 export * from "./sessions/proxies.ts";

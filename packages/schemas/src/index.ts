@@ -18,6 +18,7 @@ export * from "./instance/file-system.ts";
 export * from "./instance/load-extensions.ts";
 export * from "./instance/playwright.ts";
 export * from "./instance/process.ts";
+export * from "./instance/page.ts";
 export * from "./telemetry/call-stack.ts";
 export * from "./telemetry/telemetry-destination.ts";
 export * from "./telemetry/telemetry-export.ts";

@@ -5,6 +5,7 @@ import { webhookEntries } from "./entries/webhooks.ts";
 import { browserEntries } from "./entries/browsers.ts";
 import { fileEntries } from "./entries/files.ts";
 import { insideEntries } from "./entries/inside.ts";
+import { pageEntries } from "./entries/pages.ts";
 import { loginEntries } from "./entries/logins.ts";
 import { orgEntries } from "./entries/org.ts";
 import { poolEntries } from "./entries/pools.ts";
@@ -16,6 +17,7 @@ export const entries: Readonly<Record<string, CommandEntry>> = {
   ...browserEntries,
   ...fileEntries,
   ...insideEntries,
+  ...pageEntries,
   ...loginEntries,
   ...orgEntries,
   ...poolEntries,

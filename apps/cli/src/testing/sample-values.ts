@@ -37,6 +37,8 @@ const texts: Readonly<Record<string, string>> = {
   region: "eu-central-1",
   secret: `whsec_${"a".repeat(32)}`,
   data_b64: "aGVsbG8K",
+  ref: "e1",
+  tab: "t1",
 };
 
 /** Deterministic: the required fields of an object, or with `all` every field. */

@@ -41,6 +41,7 @@ const names: Readonly<Record<string, Kind>> = {
 const others: readonly string[] = [
   "invocations.create body.action_name",
   "schedules.create body.action_name",
+  "browsers.act body.to.name",
   "browsers.loadExtensions body.extensions[].name",
   "profiles.storageState.import body.cookies[].name",
   "profiles.storageState.import body.origins[].localStorage[].name",

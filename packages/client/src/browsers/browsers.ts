@@ -1,4 +1,5 @@
 import {
+  actOnPage,
   createBrowser,
   curl,
   deleteBrowser,
@@ -6,11 +7,17 @@ import {
   getBrowser,
   listBrowsers,
   loadExtensions,
+  observePage,
+  printPage,
+  readPage,
   saveBrowserProfile,
+  screenshotPage,
   updateBrowser,
 } from "@shoal/contract";
 import type { BytesInput } from "@shoal/contract/endpoint";
 import type {
+  ActOnPage,
+  ActResult,
   Browser,
   CreateBrowser,
   Curl,
@@ -18,10 +25,16 @@ import type {
   ExtendBrowser,
   GetBrowser,
   ListBrowsers,
+  ObservePage,
+  PageObservation,
+  PageText,
+  PrintPage,
   Profile,
+  ReadPage,
+  ScreenshotPage,
   UpdateBrowser,
 } from "@shoal/schemas";
-import type { CallOptions, ItemPage, Transport } from "@shoal/transport";
+import type { CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
 import { BrowserComputer } from "./browser-computer.ts";
 import { browserFetch, type BrowserFetchInit, type BrowserFetchParts } from "./browser-fetch.ts";
 import { BrowserFiles } from "./browser-fs.ts";
@@ -129,6 +142,42 @@ export class Browsers {
    */
   fetch(browserId: string, url: string | URL, init: BrowserFetchInit = {}): Promise<Response> {
     return browserFetch(this.#fetchParts, browserId, url, init);
+  }
+  /**
+   * Outlines a page as indented lines, with references for {@link act}. A reference such as `e12` stays with its element.
+   *
+   * @example
+   * const { outline } = await shoal.browsers.observe(id, { max_tokens: 2000 });
+   *
+   * @throws {ApiError} 409 `stale_reference` for a `ref` whose element was removed.
+   */
+  observe(browserId: string, body: ObservePage = {}, options?: CallOptions): Promise<PageObservation> {
+    return this.#transport.call(observePage, { params: { id: browserId }, body }, options);
+  }
+  /**
+   * Acts on a page with real input events, when the element is ready, and reports the effects. Default of `timeoutMs`:
+   * `timeout_ms` plus 15 seconds.
+   *
+   * @example
+   * await shoal.browsers.act(id, { type: "fill", role: "textbox", name: "Search", text: "herring", submit: true });
+   *
+   * @throws {ApiError} 409 `stale_reference`, `ambiguous_target` or `not_actionable`; 404 `element_not_found`.
+   */
+  act(browserId: string, body: ActOnPage, options: CallOptions = {}): Promise<ActResult> {
+    const timeoutMs = options.timeoutMs ?? (body.timeout_ms ?? 10_000) + 15_000;
+    return this.#transport.call(actOnPage, { params: { id: browserId }, body }, { ...options, timeoutMs });
+  }
+  /** Reads a page as Markdown. */
+  read(browserId: string, body: ReadPage = {}, options?: CallOptions): Promise<PageText> {
+    return this.#transport.call(readPage, { params: { id: browserId }, body }, options);
+  }
+  /** Prints a page as PDF. */
+  pdf(browserId: string, body: PrintPage = {}, options?: DownloadOptions): Promise<Download> {
+    return this.#transport.download(printPage, { params: { id: browserId }, body }, options);
+  }
+  /** Takes a picture of a page, its visible part, or an element. */
+  screenshot(browserId: string, body: ScreenshotPage = {}, options?: DownloadOptions): Promise<Download> {
+    return this.#transport.download(screenshotPage, { params: { id: browserId }, body }, options);
   }
   /** Loads at most 20 extensions into a running session. CDP clients may have to reconnect. @throws {ApiError} 400 for an archive without `manifest.json`. */
   loadExtensions(

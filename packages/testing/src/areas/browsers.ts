@@ -1,4 +1,4 @@
-import type { OperationsOf, Page } from "@shoal/contract";
+import type { ControlOperationsOf, Page } from "@shoal/contract";
 import {
   browserEnded,
   browserHasProfile,
@@ -201,7 +201,7 @@ class FakeBrowsers {
 
 export function browserHandlers(
   store: Store,
-): Handlers<Omit<OperationsOf<"browsers">, "curl" | "loadExtensions" | "saveBrowserProfile">, Access> {
+): Handlers<Omit<ControlOperationsOf<"browsers">, "saveBrowserProfile">, Access> {
   const browsers = new FakeBrowsers(store);
   return {
     createBrowser: ({ body, context }) => browsers.create(body, context),

@@ -1,4 +1,4 @@
-import type { OperationsOf } from "@shoal/contract";
+import type { ControlOperationsOf } from "@shoal/contract";
 import { type Handlers, ServiceError } from "@shoal/router";
 import type { Browser, Profile } from "@shoal/schemas";
 import type { Access } from "../../http/auth/access.ts";
@@ -95,7 +95,7 @@ export function browserHandlers(
   sessions: Sessions,
   signer: SessionSigner,
   regions: Pick<Regions, "answer">,
-): Handlers<Omit<OperationsOf<"browsers">, "curl" | "loadExtensions" | "saveBrowserProfile">, Access> {
+): Handlers<Omit<ControlOperationsOf<"browsers">, "saveBrowserProfile">, Access> {
   const shown = (view: SessionView, access: Access) => toBrowser(view, access, signer);
   return {
     async createBrowser(call) {

@@ -18,6 +18,8 @@ const texts = [
   "Europe/Berlin",
   "a".repeat(32),
   "123456",
+  "e1",
+  "t1",
   `1:${"a".repeat(64)}`,
   `whsec_${"a".repeat(32)}`,
 ];

@@ -1,0 +1,94 @@
+import {
+  ActOnPage,
+  ActResult,
+  Id,
+  lazyObject,
+  ObservePage,
+  PageObservation,
+  PageText,
+  PrintPage,
+  ReadPage,
+  ScreenshotPage,
+} from "@shoal/schemas";
+import { bytes, defineEndpoint, json, optionalJson } from "../base/endpoint.ts";
+
+/** Reads and operates the pages of a session. */
+const area = "Browser Pages";
+const id = lazyObject(() => ({
+  /** The session's id, or the name of a running session. */
+  id: Id,
+}));
+
+/** Outlines the page with frames and shadow roots as indented lines. References such as `e12` stay with their element until it is removed. Values of password fields are hidden. */
+export const observePage = defineEndpoint({
+  operationId: "browsers.observe",
+  area,
+  plane: "instance",
+  method: "POST",
+  idempotency: { repeats: "It changes nothing." },
+  path: "/browsers/{id}/observe",
+  summary: "Outline a page.",
+  params: id,
+  body: optionalJson(ObservePage),
+  responses: { 200: json(PageObservation) },
+  errors: [400, 401, 403, 404, 409, 500],
+});
+
+/** Waits until the element is visible, stable, enabled and not covered, acts with real input events, waits for the effects and reports them. Answers 409 `stale_reference` for a removed element, and 409 `ambiguous_target` with the candidates. */
+export const actOnPage = defineEndpoint({
+  operationId: "browsers.act",
+  area,
+  plane: "instance",
+  method: "POST",
+  path: "/browsers/{id}/act",
+  summary: "Act on a page.",
+  params: id,
+  body: json(ActOnPage),
+  responses: { 200: json(ActResult) },
+  errors: [400, 401, 403, 404, 409, 500],
+});
+
+/** Reads the page as Markdown: title, main text, links, lists and tables. */
+export const readPage = defineEndpoint({
+  operationId: "browsers.read",
+  area,
+  plane: "instance",
+  method: "POST",
+  idempotency: { repeats: "It changes nothing." },
+  path: "/browsers/{id}/read",
+  summary: "Read a page as Markdown.",
+  params: id,
+  body: optionalJson(ReadPage),
+  responses: { 200: json(PageText) },
+  errors: [400, 401, 403, 404, 409, 500],
+});
+
+/** Prints the page. */
+export const printPage = defineEndpoint({
+  operationId: "browsers.pdf",
+  area,
+  plane: "instance",
+  method: "POST",
+  idempotency: { repeats: "It changes nothing." },
+  path: "/browsers/{id}/pdf",
+  summary: "Print a page as PDF.",
+  params: id,
+  body: optionalJson(PrintPage),
+  responses: { 200: bytes("application/pdf") },
+  errors: [400, 401, 403, 404, 409, 500],
+});
+
+/** The visible part of the page, the whole page, or an element. The `Content-Type` of the response is that of `format`. */
+export const screenshotPage = defineEndpoint({
+  operationId: "browsers.screenshot",
+  area,
+  plane: "instance",
+  method: "POST",
+  idempotency: { repeats: "It changes nothing." },
+  path: "/browsers/{id}/screenshot",
+  summary: "Take a picture of a page.",
+  params: id,
+  body: optionalJson(ScreenshotPage),
+  responses: { 200: bytes("image/*") },
+  errors: [400, 401, 403, 404, 409, 500],
+});

@@ -1,0 +1,295 @@
+import * as z from "zod/mini";
+import { checked, lazyObject } from "../base/schema.ts";
+
+/** A reference of an outline: `e12`. */
+const Ref = () => checked(z.string(), z.regex(/^e[1-9][0-9]{0,9}$/));
+/** A tab of a session: `t1`. */
+const Tab = () => checked(z.string(), z.regex(/^t[1-9][0-9]{0,9}$/));
+const Address = () => checked(z.string(), z.minLength(1), z.maxLength(8192));
+const Tokens = () => checked(z.int(), z.minimum(100), z.maximum(100_000));
+const Pixels = () => checked(z.int(), z.minimum(-100_000), z.maximum(100_000));
+
+/** A tab of a session. */
+export interface BrowserTab extends z.output<typeof BrowserTab> {}
+export const BrowserTab = lazyObject(() => ({
+  /** Valid while the tab is open: `t1`. */
+  id: z.string(),
+  /** Address of its page. */
+  url: z.string(),
+  /** Title of its page. */
+  title: z.string(),
+  /** Whether it is in front. */
+  active: z.boolean(),
+}));
+
+/** A dialog that a page opened. */
+export interface PageDialog extends z.output<typeof PageDialog> {}
+export const PageDialog = lazyObject(() => ({
+  /** `alert`, `confirm`, `prompt` or `beforeunload`. */
+  type: z.string(),
+  /** Its text. */
+  message: z.string(),
+  /** The preset answer of a `prompt`. */
+  default_text: z.optional(z.string()),
+}));
+
+/** The hidden parts of a page. */
+export interface PageScroll extends z.output<typeof PageScroll> {}
+export const PageScroll = lazyObject(() => ({
+  /** CSS pixels above the visible part. */
+  above: z.int(),
+  /** CSS pixels below the visible part. */
+  below: z.int(),
+}));
+
+/** Options of an outline. */
+export interface ObservePage extends z.input<typeof ObservePage> {}
+export const ObservePage = lazyObject(() => ({
+  /** Limit of the outline's estimated tokens, 100 to 100,000. The visible part of the page comes first. */
+  max_tokens: z._default(Tokens(), 4000),
+  /** Only the changes since the last outline of this tab. */
+  diff: z._default(z.boolean(), false),
+  /** Only this element and its content. */
+  ref: z.optional(Ref()),
+  /** A tab's id; the front tab when absent. */
+  tab: z.optional(Tab()),
+}));
+
+/** The outline of a page. */
+export interface PageObservation extends z.output<typeof PageObservation> {}
+export const PageObservation = lazyObject(() => ({
+  /** Address of the page. */
+  url: z.string(),
+  /** Title of the page. */
+  title: z.string(),
+  /** The observed tab. */
+  tab: z.string(),
+  /** All tabs, in the order in which they were opened. */
+  tabs: z.array(BrowserTab),
+  /**
+   * One line for each element, indented by its place: role, name, state, and the reference of elements that can be
+   * used. With `diff`, lines begin with `+`, `-` or `~` (added, removed, changed).
+   */
+  outline: z.string(),
+  /** Estimated tokens of `outline`. */
+  tokens: z.int(),
+  /** Number of elements that did not fit into `max_tokens`. */
+  left_out: z.int(),
+  /** Whether `outline` contains only changes. False after a navigation, and for the first outline of a tab. */
+  diff: z.boolean(),
+  /** A dialog that is open. The page waits for its answer. */
+  dialog: z.optional(PageDialog),
+  /** The hidden parts above and below the visible part. */
+  scroll: PageScroll,
+}));
+
+const targetFields = () => ({
+  /** Reference of an element, from an outline: `e12`. */
+  ref: z.optional(Ref()),
+  /** Role of an element, with or without `name`: `button`. */
+  role: z.optional(checked(z.string(), z.minLength(1), z.maxLength(64))),
+  /** Accessible name of an element. Case does not matter; a part is enough if it is unambiguous. */
+  name: z.optional(checked(z.string(), z.minLength(1), z.maxLength(1000))),
+  /** CSS selector of an element. It also finds elements in open shadow roots. */
+  selector: z.optional(checked(z.string(), z.minLength(1), z.maxLength(2000))),
+});
+
+/** An element of a page: by `ref`, by `role` and `name`, or by `selector`. */
+export interface PageTarget extends z.input<typeof PageTarget> {}
+export const PageTarget = lazyObject(targetFields);
+
+/** An action on a page. */
+export interface ActOnPage extends z.input<typeof ActOnPage> {}
+export const ActOnPage = lazyObject(() => ({
+  /** The action. `fill` replaces a field's value; `press` without an element presses keys in the focused one. */
+  type: z.enum([
+    "click",
+    "fill",
+    "check",
+    "select",
+    "press",
+    "hover",
+    "drag",
+    "upload",
+    "scroll",
+    "wait_for",
+    "navigate",
+    "back",
+    "forward",
+    "reload",
+    "open_tab",
+    "select_tab",
+    "close_tab",
+    "answer_dialog",
+  ]),
+  /** A tab's id; the front tab when absent. */
+  tab: z.optional(Tab()),
+  ...targetFields(),
+  /** For `drag`: the element to drop on. */
+  to: z.optional(PageTarget),
+  /** For `fill`: the new value. For `wait_for`: a text that appears. For `answer_dialog`: the answer to a `prompt`. At most 100,000 characters. */
+  text: z.optional(checked(z.string(), z.maxLength(100_000))),
+  /** For `fill`: press Enter afterwards. */
+  submit: z.optional(z.boolean()),
+  /** For `check`: whether to check or to uncheck; `true` when absent. For `answer_dialog`: accept or dismiss; `true` when absent. */
+  accept: z.optional(z.boolean()),
+  /** For `select`: labels or values of the options, 1 to 100. */
+  values: z.optional(checked(z.array(checked(z.string(), z.maxLength(4096))), z.minLength(1), z.maxLength(100))),
+  /** For `press`: 1 to 100 keys or chords, such as `Enter` or `Control+A`. */
+  keys: z.optional(
+    checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255))), z.minLength(1), z.maxLength(100)),
+  ),
+  /** For `upload`: absolute paths of files in the session, at most 20. An empty list clears the field. */
+  paths: z.optional(checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(4096))), z.maxLength(20))),
+  /** For `scroll`: CSS pixels to the right. Without both deltas, `scroll` brings the element into view. */
+  delta_x: z.optional(Pixels()),
+  /** For `scroll`: CSS pixels down. */
+  delta_y: z.optional(Pixels()),
+  /** For `click`: the mouse button; `left` when absent. */
+  button: z.optional(z.enum(["left", "right", "middle"])),
+  /** For `click`: 1 to 3 clicks; 2 is a double click. */
+  click_count: z.optional(checked(z.int(), z.minimum(1), z.maximum(3))),
+  /** For `click`, `hover` and `drag`: keys to hold down, such as `Shift`; at most 4. */
+  hold_keys: z.optional(checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(64))), z.maxLength(4))),
+  /** For `wait_for`: the state of the element or text; `visible` when absent. */
+  state: z.optional(z.enum(["visible", "hidden", "enabled", "disabled"])),
+  /** For `navigate` and `open_tab`: an address. For `wait_for`: an address or a pattern with `*`. */
+  url: z.optional(Address()),
+  /** Longest wait for the element and its effects in milliseconds, 0 to 60,000. */
+  timeout_ms: z._default(checked(z.int(), z.minimum(0), z.maximum(60_000)), 10_000),
+  /** Also return an outline of the page after the action. */
+  observe: z.optional(ObservePage),
+}));
+
+/** The element of an action, afterwards. */
+export interface ActedElement extends z.output<typeof ActedElement> {}
+export const ActedElement = lazyObject(() => ({
+  /** Its reference. */
+  ref: z.string(),
+  /** Its role: `button`. */
+  role: z.string(),
+  /** Its accessible name. */
+  name: z.string(),
+  /** `checked`, `disabled`, `expanded`, `focused` and other states. */
+  states: z.array(z.string()),
+  /** The value of a field, at most 1,000 characters. Absent for passwords. */
+  value: z.optional(z.string()),
+}));
+
+/** A request that failed. */
+export interface FailedPageRequest extends z.output<typeof FailedPageRequest> {}
+export const FailedPageRequest = lazyObject(() => ({
+  /** Its method. */
+  method: z.string(),
+  /** Without query and fragment. */
+  url: z.string(),
+  /** HTTP status; absent when no response arrived. */
+  status: z.optional(z.int()),
+  /** Chromium's reason when no response arrived: `net::ERR_CONNECTION_REFUSED`. */
+  error: z.optional(z.string()),
+}));
+
+/** The effects of an action. */
+export interface ActResult extends z.output<typeof ActResult> {}
+export const ActResult = lazyObject(() => ({
+  /** The tab in front after the action. */
+  tab: z.string(),
+  /** Address of the page. */
+  url: z.string(),
+  /** Title of the page. */
+  title: z.string(),
+  /** The element; absent when it has gone, and for actions without one. */
+  element: z.optional(ActedElement),
+  /** Whether the page navigated, also within its document. */
+  navigated: z.boolean(),
+  /** HTTP status of a new document. */
+  status: z.optional(z.int()),
+  /** Tabs that the action opened. */
+  new_tabs: z.array(BrowserTab),
+  /** A dialog that the action opened. The page waits for `answer_dialog`. */
+  dialog: z.optional(PageDialog),
+  /** Names of downloads that began. */
+  downloads: z.array(z.string()),
+  /** At most 20. */
+  failed_requests: z.array(FailedPageRequest),
+  /** False if the page was still loading or changing at the end of the wait. */
+  settled: z.boolean(),
+  /** With `observe`. */
+  observation: z.optional(PageObservation),
+}));
+
+/** Options of reading a page. */
+export interface ReadPage extends z.input<typeof ReadPage> {}
+export const ReadPage = lazyObject(() => ({
+  /** `main`: the main text; `all`: the whole page. */
+  content: z._default(z.enum(["main", "all"]), "main"),
+  /** Limit of the estimated tokens, 100 to 100,000. */
+  max_tokens: z._default(Tokens(), 10_000),
+  /** Continue after a part: `next_offset` of its answer. */
+  offset: z._default(checked(z.int(), z.minimum(0)), 0),
+  /** Include the addresses of links and images. */
+  links: z._default(z.boolean(), true),
+  /** Only this element. */
+  ref: z.optional(Ref()),
+  /** Only the first element with this CSS selector. */
+  selector: z.optional(checked(z.string(), z.minLength(1), z.maxLength(2000))),
+  /** A tab's id; the front tab when absent. */
+  tab: z.optional(Tab()),
+}));
+
+/** A page as text. */
+export interface PageText extends z.output<typeof PageText> {}
+export const PageText = lazyObject(() => ({
+  /** Address of the page. */
+  url: z.string(),
+  /** Title of the page. */
+  title: z.string(),
+  /** Main text, links, lists and tables. */
+  markdown: z.string(),
+  /** Estimated tokens of `markdown`. */
+  tokens: z.int(),
+  /** `offset` of the next part; absent at the end. */
+  next_offset: z.optional(z.int()),
+}));
+
+const inches = (maximum: number) => checked(z.number(), z.minimum(0), z.maximum(maximum));
+
+/** Options of a PDF. */
+export interface PrintPage extends z.input<typeof PrintPage> {}
+export const PrintPage = lazyObject(() => ({
+  /** The paper; `A4` when absent. */
+  format: z._default(z.enum(["A3", "A4", "A5", "Letter", "Legal", "Tabloid"]), "A4"),
+  /** Turn the paper. */
+  landscape: z._default(z.boolean(), false),
+  /** Print background colours and images. */
+  print_background: z._default(z.boolean(), true),
+  /** 0.1 to 2. */
+  scale: z._default(checked(z.number(), z.minimum(0.1), z.maximum(2)), 1),
+  /** Margin on each side in inches, 0 to 4. */
+  margin_inches: z._default(inches(4), 0.4),
+  /** Pages to print, such as `1-3,5`; all when absent. */
+  page_ranges: z.optional(checked(z.string(), z.maxLength(200))),
+  /** A tab's id; the front tab when absent. */
+  tab: z.optional(Tab()),
+}));
+
+/** Options of a picture of a page. */
+export interface ScreenshotPage extends z.input<typeof ScreenshotPage> {}
+export const ScreenshotPage = lazyObject(() => ({
+  /** The whole page instead of its visible part. At most 16,384 pixels high. */
+  full_page: z._default(z.boolean(), false),
+  /** Only this element. */
+  ref: z.optional(Ref()),
+  /** Only the first element with this CSS selector. */
+  selector: z.optional(checked(z.string(), z.minLength(1), z.maxLength(2000))),
+  /** Draw the references of usable elements. */
+  labels: z._default(z.boolean(), false),
+  /** The file format. */
+  format: z._default(z.enum(["png", "jpeg", "webp"]), "png"),
+  /** Quality of `jpeg` and `webp`, 1 to 100. */
+  quality: z._default(checked(z.int(), z.minimum(1), z.maximum(100)), 80),
+  /** Shrink wider pictures to this width in pixels, 100 to 16,384. */
+  max_width: z.optional(checked(z.int(), z.minimum(100), z.maximum(16_384))),
+  /** A tab's id; the front tab when absent. */
+  tab: z.optional(Tab()),
+}));
