@@ -3,6 +3,7 @@ import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
 import { openPageSession, type PageSession } from "../computer/page-session.ts";
 import { HttpAuthentication } from "./http-authentication.ts";
+import { watchChanges } from "./page-changes.ts";
 import { PageLog } from "./page-log.ts";
 import { passkeyBinding, watchPasskeys } from "./passkey-watch.ts";
 
@@ -144,6 +145,7 @@ export class WatchedPage {
       cdp.send("Network.enable", { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }, sessionId),
       cdp.send("DOM.enable", {}, sessionId),
       watchPasskeys(cdp, sessionId, parent === undefined),
+      parent === undefined && watchChanges(cdp, sessionId),
       this.authentication.enable(sessionId),
     ]);
     // A frame may have gone; a page with an open dialog does not answer.
