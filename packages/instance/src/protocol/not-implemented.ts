@@ -7,7 +7,6 @@ export type InstancePlane<C extends Contract> = {
 /** Operations without a handler, answered with 501. An operation neither here nor in operations.ts does not compile. */
 export const notImplemented = [
   "actOnPage",
-  "observePage",
   "printPage",
   "readPage",
   "screenshotPage",

@@ -17,6 +17,12 @@ export interface ErrorCodeEntry {
 
 /** All codes that Shoal sends, for docs/guide/error-codes.md. Separate from the codes, so that bundles do not contain it. A test compares it with the sources. */
 export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = {
+  ambiguous_target: {
+    statuses: [409],
+    meaning: "Several elements of the page match. The message lists them with their references.",
+    again: "no",
+    advice: "Name the element by its `ref`, or by more of its `name`.",
+  },
   audit_export_not_available: {
     statuses: [400],
     meaning: "The service does not export its audit log.",
@@ -84,6 +90,12 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     meaning: "The directory could not be deleted completely, because a process keeps writing into it.",
     again: "later",
     advice: "End the process and try again.",
+  },
+  element_not_found: {
+    statuses: [404],
+    meaning: "No element of the page matches. The message lists similar elements.",
+    again: "soon",
+    advice: "Observe the page, and use a reference of its outline.",
   },
   forbidden: {
     statuses: [403],
@@ -175,6 +187,12 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     again: "soon",
     advice: "Try again after `Retry-After`, with fewer concurrent requests.",
   },
+  page_not_responding: {
+    statuses: [409],
+    meaning: "The page does not answer: a script blocks it, a dialog is open, or its content is too large.",
+    again: "soon",
+    advice: "Try again, answer its dialog, or navigate it to another address.",
+  },
   payload_too_large: {
     statuses: [413],
     meaning: "A body, a file, or an output exceeds its limit; the message states it.",
@@ -265,6 +283,12 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     meaning: "The answer belongs to an earlier question of the login.",
     again: "no",
     advice: "Get the connection, and answer its present question with its `interaction_id`.",
+  },
+  stale_reference: {
+    statuses: [409],
+    meaning: "The element of a reference was removed from the page, or the reference is unknown.",
+    again: "no",
+    advice: "Observe the page again, and use a reference of the new outline.",
   },
   too_many_processes: {
     statuses: [429],

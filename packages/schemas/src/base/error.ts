@@ -3,6 +3,7 @@ import { lazyObject } from "./schema.ts";
 
 /** Codes that Shoal sends. `error-code-table.ts` explains each. A newer server may send others. */
 export const errorCodes = [
+  "ambiguous_target",
   "audit_export_not_available",
   "bad_gateway",
   "bad_request",
@@ -13,6 +14,7 @@ export const errorCodes = [
   "conflict",
   "database_unavailable",
   "directory_busy",
+  "element_not_found",
   "forbidden",
   "idempotency_conflict",
   "insufficient_storage",
@@ -28,6 +30,7 @@ export const errorCodes = [
   "not_implemented",
   "not_ready",
   "overloaded",
+  "page_not_responding",
   "payload_too_large",
   "permission_denied",
   "pool_in_use",
@@ -43,6 +46,7 @@ export const errorCodes = [
   "server_unreachable",
   "shutting_down",
   "stale_interaction",
+  "stale_reference",
   "too_many_processes",
   "too_many_requests",
   "too_many_watches",

@@ -1,0 +1,4 @@
+/** Loaded with the first call; one file of the built program. */
+export { observe } from "./outline/observe.ts";
+export { readElements } from "./outline/read-elements.ts";
+export { SessionPages } from "./tabs/session-pages.ts";
