@@ -8,6 +8,7 @@ import {
   executePlaywright,
   loadExtensions,
   observePage,
+  readPage,
   streamTelemetry,
   type contract,
 } from "@shoal/contract";
@@ -247,6 +248,7 @@ function operationRouter(areas: Areas, telemetry: OperationParts["telemetry"]): 
     executePlaywright,
     loadExtensions,
     observePage,
+    readPage,
     streamTelemetry,
   } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
   router.mountAll(endpoints, handlers);

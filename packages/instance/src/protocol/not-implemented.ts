@@ -8,7 +8,6 @@ export type InstancePlane<C extends Contract> = {
 export const notImplemented = [
   "actOnPage",
   "printPage",
-  "readPage",
   "screenshotPage",
 ] as const satisfies readonly (keyof InstancePlane<typeof contract>)[];
 
