@@ -1,4 +1,5 @@
 import {
+  actOnPage,
   browserComputer,
   browserFs,
   browserLogs,
@@ -176,7 +177,7 @@ function openAreas(parts: OperationParts) {
     files: fileSystemHandlers(root),
     extensions: new SessionExtensions({ root, config, browser }),
     frontPage: pageArea(browser),
-    pages: pagesArea(browser),
+    pages: pagesArea({ browser, root, failures: egress?.failures }),
     watches: watchHandlers(root),
     logStreams: logHandlers(root, logs),
     processes: sessionProcesses(surroundingsOf(parts), { onStarted: rememberProcessGroups(config) }),
@@ -247,6 +248,7 @@ function operationRouter(areas: Areas, telemetry: OperationParts["telemetry"]): 
     curl,
     executePlaywright,
     loadExtensions,
+    actOnPage,
     observePage,
     readPage,
     streamTelemetry,

@@ -85,6 +85,12 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     again: "soon",
     advice: "Try again after `Retry-After`. If it persists, contact the operator.",
   },
+  dialog_open: {
+    statuses: [409],
+    meaning: "A dialog of the page (`alert`, `confirm`, `prompt`, `beforeunload`) is open and blocks it.",
+    again: "no",
+    advice: "Answer the dialog with `answer_dialog` first. The message shows its text.",
+  },
   directory_busy: {
     statuses: [409],
     meaning: "The directory could not be deleted completely, because a process keeps writing into it.",
@@ -151,6 +157,13 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     again: "no",
     advice: "Choose another name, or use the existing resource.",
   },
+  navigation_failed: {
+    statuses: [409],
+    meaning:
+      "The tab could not open the address, or has no page to go back or forward to. The message has Chromium's reason.",
+    again: "no",
+    advice: "Check the address and the network policy of the session.",
+  },
   not_a_directory: {
     statuses: [400],
     meaning: "The path, or a part of it, is not a directory.",
@@ -162,6 +175,13 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     meaning: "The path is a directory, a pipe, a socket or a device.",
     again: "no",
     advice: "Name a regular file, or use the operations for directories.",
+  },
+  not_actionable: {
+    statuses: [409],
+    meaning:
+      "The element was not ready for the action within `timeout_ms`: not visible, moving, disabled, read-only or covered. Or the action does not apply to it.",
+    again: "soon",
+    advice: "The message names the obstacle. Remove it, observe the page again, or use another action.",
   },
   not_found: {
     statuses: [404],
@@ -326,5 +346,11 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     meaning: "The operation does not accept the body's Content-Type.",
     again: "no",
     advice: "Use the type in the message, usually `application/json`.",
+  },
+  wait_timeout: {
+    statuses: [409],
+    meaning: "The state that `wait_for` names did not occur within `timeout_ms`.",
+    again: "soon",
+    advice: "Observe the page, or wait longer.",
   },
 };

@@ -13,6 +13,7 @@ export const errorCodes = [
   "capacity_exhausted",
   "conflict",
   "database_unavailable",
+  "dialog_open",
   "directory_busy",
   "element_not_found",
   "forbidden",
@@ -24,8 +25,10 @@ export const errorCodes = [
   "link_expired",
   "method_not_allowed",
   "name_taken",
+  "navigation_failed",
   "not_a_directory",
   "not_a_file",
+  "not_actionable",
   "not_found",
   "not_implemented",
   "not_ready",
@@ -53,6 +56,7 @@ export const errorCodes = [
   "unauthorized",
   "unsafe_archive",
   "unsupported_media_type",
+  "wait_timeout",
 ] as const;
 
 /** A code of {@link errorCodes}. */

@@ -69,13 +69,13 @@ export function elementNotFound(wanted: string, similar: readonly NamedElement[]
   };
 }
 
-/** @param found - at most five are named. */
-export function ambiguousTarget(wanted: string, found: readonly NamedElement[]): Refusal {
-  const more = found.length > maxCandidates ? ` and ${String(found.length - maxCandidates)} more` : "";
+/** @param found - at most five are named. @param total - number of matches. */
+export function ambiguousTarget(wanted: string, found: readonly NamedElement[], total = found.length): Refusal {
+  const more = total > maxCandidates ? ` and ${String(total - maxCandidates)} more` : "";
   return {
     status: 409,
     code: "ambiguous_target",
-    problem: `${String(found.length)} elements match ${wanted}`,
+    problem: `${String(total)} elements match ${wanted}`,
     hint: `Use one of these references: ${found.slice(0, maxCandidates).map(describeElement).join(", ")}${more}.`,
   };
 }

@@ -50,6 +50,15 @@ export class References {
     return refs;
   }
 
+  /** Returns the reference of one element, without a look at the others. */
+  add(tabId: string, element: DescribedElement): string {
+    const known = this.#refs.get(keyOf(element.address));
+    if (known !== undefined) return known;
+    const ref = this.#keep(tabId, `e${String(++this.#last)}`, element);
+    this.#prune(tabId);
+    return ref;
+  }
+
   /** The reference now means this element. */
   rebind(ref: string, element: DescribedElement): void {
     const known = this.#known.get(ref);

@@ -1,5 +1,6 @@
 import { ServiceError } from "@shoal/router";
 import type { BrowserTab } from "@shoal/schemas";
+import pTimeout from "p-timeout";
 import type { CdpConnection } from "../../../browser/cdp/pipe-connection.ts";
 import type { BrowserSupervisor } from "../../../browser/chromium/supervisor.ts";
 import { findVisiblePage } from "../../../browser/pages/visible-page.ts";
@@ -30,6 +31,8 @@ export interface ResolvedElement {
 export type ReadElements = (tab: OpenTab) => Promise<readonly DescribedElement[]>;
 
 const maxFollowed = 20;
+/** Longest wait for a closing tab, in milliseconds. */
+const closeMs = 5_000;
 
 /** The tabs of a session for `observe`, `act`, `read` and pictures. */
 export class SessionPages {
@@ -37,6 +40,8 @@ export class SessionPages {
   readonly #browser: Pick<BrowserSupervisor, "cdp">;
   readonly #readElements: ReadElements;
   readonly #followed = new Map<string, Promise<FollowedPage>>();
+  /** In the headless shell each tab has a window, and their order stays. The selection lasts until it changes. */
+  #selected: { readonly targetId: string; readonly shown: string | undefined } | undefined;
   #tabs: { readonly cdp: CdpConnection; readonly list: TabList } | undefined;
 
   constructor(browser: Pick<BrowserSupervisor, "cdp">, readElements: ReadElements) {
@@ -47,16 +52,46 @@ export class SessionPages {
   /** In the order in which they were opened. */
   async tabs(): Promise<readonly BrowserTab[]> {
     const { cdp, listed } = await this.#list();
-    const front = await findVisiblePage(cdp);
-    return listed.map(({ id, targetId, title, url }) => ({ id, url, title, active: targetId === front }));
+    const front = await this.#front(cdp, listed);
+    return listed.map((tab) => ({ id: tab.id, url: tab.url, title: tab.title, active: tab === front }));
   }
 
   /** Returns the front tab without `id`. @throws {ServiceError} 404 for an unknown tab, 409 without tabs. */
   async tab(id?: string): Promise<OpenTab> {
     const { cdp, listed } = await this.#list();
-    const found = id === undefined ? await front(cdp, listed) : listed.find((tab) => tab.id === id);
+    const found = id === undefined ? await this.#front(cdp, listed) : listed.find((tab) => tab.id === id);
     if (found === undefined) throw ServiceError.of(id === undefined ? noTab : unknownTab(id, listed));
     return { id: found.id, targetId: found.targetId, page: await this.#follow(cdp, found.targetId) };
+  }
+
+  /** Brings a tab to the front. @throws {ServiceError} 404 for an unknown tab. */
+  async select(id: string): Promise<void> {
+    const { cdp, listed } = await this.#list();
+    const found = listed.find((tab) => tab.id === id);
+    if (found === undefined) throw ServiceError.of(unknownTab(id, listed));
+    const { targetId } = found;
+    await cdp.send("Target.activateTarget", { targetId });
+    this.#selected = { targetId, shown: await findVisiblePage(cdp) };
+  }
+
+  /** Opens an empty tab in front. */
+  async open(): Promise<OpenTab> {
+    const { cdp } = await this.#list();
+    const { targetId } = await cdp.send("Target.createTarget", { url: "about:blank" });
+    const { listed } = await this.#list();
+    const { id } = listed.find((tab) => tab.targetId === targetId) ?? {};
+    if (id === undefined) throw ServiceError.of(noTab);
+    await this.select(id);
+    return this.tab(id);
+  }
+
+  /** Closes a tab; instead of the last one, an empty tab stays open, because the browser would end. */
+  async closeTab({ page, targetId }: OpenTab): Promise<void> {
+    const { cdp, listed } = await this.#list();
+    if (listed.length < 2) await cdp.send("Target.createTarget", { url: "about:blank" });
+    // The tab may be closing already.
+    await cdp.send("Target.closeTarget", { targetId }).catch(() => undefined);
+    await pTimeout(page.session.end, { milliseconds: closeMs, message: false });
   }
 
   /**
@@ -103,6 +138,12 @@ export class SessionPages {
     return { cdp, listed };
   }
 
+  async #front(cdp: CdpConnection, listed: readonly ListedTab[]): Promise<ListedTab | undefined> {
+    const shown = await findVisiblePage(cdp);
+    const selected = this.#selected?.shown === shown ? this.#selected?.targetId : undefined;
+    return listed.find((tab) => tab.targetId === selected) ?? listed.find((tab) => tab.targetId === shown);
+  }
+
   async #follow(cdp: CdpConnection, targetId: string): Promise<FollowedPage> {
     const known = await this.#followed.get(targetId)?.catch(() => undefined);
     if (known !== undefined && !known.session.ended && known.cdp === cdp) return known;
@@ -131,11 +172,6 @@ export class SessionPages {
       () => undefined,
     );
   }
-}
-
-async function front(cdp: CdpConnection, listed: readonly ListedTab[]): Promise<ListedTab | undefined> {
-  const targetId = await findVisiblePage(cdp);
-  return listed.find((tab) => tab.targetId === targetId);
 }
 
 async function find(tab: OpenTab, { address }: DescribedElement): Promise<PageElement | undefined> {
