@@ -25,6 +25,15 @@ export interface ProjectsTable {
   /** `null` = the organization's default. */
   max_sessions: number | null;
   max_invocations: number | null;
+  network: NetworkRulesColumn;
+}
+
+/** `null` = without rules. */
+type NetworkRulesColumn = ColumnType<NetworkRuleLists | null, string | null | undefined, string | null>;
+
+interface NetworkRuleLists {
+  allow?: readonly string[];
+  deny?: readonly string[];
 }
 
 export interface OrganizationTable {
@@ -127,6 +136,7 @@ export interface SessionsTable {
     chrome_policy?: Record<string, unknown>;
     extensions?: readonly string[];
     private_hosts?: readonly string[];
+    network_rules?: NetworkRuleLists;
   }>;
   region: Generated<string>;
   memory: Generated<string | null>;

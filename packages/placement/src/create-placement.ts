@@ -309,11 +309,13 @@ function closedError(): PlacementError {
 
 async function prepare(
   handle: InstanceHandle,
-  { upstream, policies, privateHosts, memoryBytes, project }: SessionSurroundings,
+  { upstream, policies, privateHosts, rules = {}, memoryBytes, project }: SessionSurroundings,
 ): Promise<void> {
   if (project !== undefined) handle.setProject(project);
   if (upstream !== undefined) handle.setUpstream(upstream);
   if (privateHosts !== undefined) handle.setPrivateHosts(privateHosts);
+  handle.setRules("project", rules.project);
+  handle.setRules("session", rules.session);
   if (policies !== undefined) await handle.setPolicies(policies);
   if (memoryBytes !== undefined) await handle.setMemory(memoryBytes);
 }

@@ -2,6 +2,7 @@
 export * from "./base/common.ts";
 export { errorCodes, ErrorDetail, ErrorBody, LimitError, type ErrorCode } from "./base/error.ts";
 export * from "./base/events.ts";
+export { NetworkRules, UpdateNetworkRules } from "./base/network-rules.ts";
 export * from "./base/ok.ts";
 export * from "./base/schema.ts";
 export * from "./sessions/browser-network.ts";

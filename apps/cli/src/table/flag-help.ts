@@ -105,6 +105,8 @@ export const flagHelp: Readonly<Record<string, string>> = {
   mode: "Permissions in octal",
   name: "Name, unique in the project, up to 255 characters",
   network: "Network settings as an object",
+  "network.allow": "Host that can be reached, and no others: example.com, *.example.com:443, 10.0.0.0/8",
+  "network.deny": "Host that cannot be reached: example.com, *.example.com:443, 10.0.0.0/8",
   "network.private_hosts": "Private host, address or range that the session may reach: 10.1.2.3:8080",
   num_clicks: "Number of clicks, 0 to 100; 0 only moves the pointer",
   offset: "Items to skip",

@@ -80,6 +80,7 @@ function instanceAt(port: number): Instance {
       return socket;
     },
     setUpstream: () => undefined,
+    setRules: () => undefined,
     upstream: undefined,
     setPolicies: () => Promise.resolve("0"),
     onEvent: () => () => undefined,

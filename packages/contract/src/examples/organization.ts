@@ -31,8 +31,8 @@ export const organizationExamples = {
   UpdateApiKey: [{ name: "ci-nightly" }],
   RotateApiKey: [{ days_to_expire: 30, expire_in_days: 1 }],
   Project: [{ id: ids.project, name: "shop", status: "active", created_at: times.created, updated_at: times.updated }],
-  CreateProject: [{ name: "shop" }],
-  UpdateProject: [{ status: "archived" }],
+  CreateProject: [{ name: "shop", network: { deny: ["*.internal.example"] } }],
+  UpdateProject: [{ status: "archived" }, { network: { allow: ["*.example.com:443"], deny: null } }],
   ProjectLimits: [{ max_concurrent_sessions: 20, max_concurrent_invocations: null }],
   UpdateProjectLimits: [{ max_concurrent_sessions: 40 }],
   OrgLimits: [

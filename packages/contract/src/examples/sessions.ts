@@ -54,10 +54,14 @@ export const sessionExamples = {
       start_url: "https://example.com/",
       profile: { name: "work", save_changes: true },
       tags: { team: "shop" },
+      network: { allow: ["example.com", "*.example.com:443"], deny: ["ads.example.com"] },
     },
     {},
   ],
-  UpdateBrowser: [{ name: null, tags: { team: "search" }, viewport: { width: 1024, height: 768 } }],
+  UpdateBrowser: [
+    { name: null, tags: { team: "search" }, viewport: { width: 1024, height: 768 } },
+    { network: { deny: ["*.ads.example"] } },
+  ],
   ExtendBrowser: [{ max_duration_seconds: 3600 }, {}],
   Curl: [
     {

@@ -1,6 +1,7 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 import type { ContextProxy } from "./context-proxy.ts";
 import { createEgressFailures, type EgressFailures } from "./failures.ts";
+import { type EgressRefusal, watchRefusals } from "./refusals.ts";
 
 /** TCP ports on 127.0.0.1 whose connections are forwarded to the egress gateway's socket. */
 export interface EgressForwarder {
@@ -11,6 +12,8 @@ export interface EgressForwarder {
   readonly failures: EgressFailures;
   /** Calls `listener` with the `host:port` of a connection without an answer. Returns a function that removes it. */
   onFailure(listener: (target: string) => void): () => void;
+  /** Calls `listener` with the connections that rules refuse from now on. Returns a function that removes it. */
+  onRefusal(listener: (refusal: EgressRefusal) => void): () => void;
   /** For a browser context's proxy; the same proxy gets the same port. @throws when too many are in use. */
   portOf(proxy: ContextProxy): Promise<number>;
   close(): void;
@@ -57,6 +60,7 @@ export async function startEgressForwarder(egressPath: string): Promise<EgressFo
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    onRefusal: (listener) => watchRefusals(egressPath, listener),
     portOf: (proxy) => contextProxies.portOf(proxy),
     close() {
       for (const server of servers) server.close();

@@ -39,6 +39,7 @@ export function createParts({ config, browser, activity, forwarder, logs, displa
       root: config.root,
       browser,
       failureOf: (target) => forwarder.failures.of(target),
+      onRefusal: (listener) => forwarder.onRefusal(listener),
       hidesContent: () => operations.present?.mayShowSecrets === true,
     });
   });

@@ -27,6 +27,8 @@ export class EgressClient {
   #proxy: ParsedUpstream | undefined;
   /** Refuses pipelined requests: each would open a connection. */
   isBusy = false;
+  /** Of the running or last request, or of the tunnel. */
+  route: EgressRoute | undefined;
 
   constructor(socket: Socket, connectMs: number) {
     this.socket = socket;
@@ -85,6 +87,12 @@ class ClientAgent extends Agent {
   constructor(client: EgressClient) {
     super({ keepAlive: true, maxFreeSockets: 1 });
     this.#client = client;
+  }
+
+  /** After a change of rules, a kept connection may lead to an address that is refused now. */
+  override getName(options?: ClientRequestArgs): string {
+    const { addresses } = (options as RoutedRequest).route;
+    return [super.getName(options), ...addresses.map(({ address }) => address).sort()].join(" ");
   }
 
   override createConnection(

@@ -1,3 +1,5 @@
+import type { RuleRefusal } from "../interface/egress.ts";
+
 /**
  * Why the gateway could not reach a target. Statuses: 400 invalid target, 403 refused by policy, 407 the proxy of a
  * browser context requires credentials, 502 the name does not resolve or the session's proxy is forbidden, 503 too many
@@ -10,16 +12,23 @@ export class EgressFailure extends Error {
   /** Such as `ECONNREFUSED`; sent as reason phrase. */
   readonly code: string | undefined;
   readonly proxyAuthenticate: string | undefined;
+  /** The rule of a session or project that refused it. */
+  readonly refusal: RuleRefusal | undefined;
 
   constructor(
     status: number,
     message: string,
-    details: { readonly code?: string; readonly proxyAuthenticate?: string } = {},
+    details: {
+      readonly code?: string;
+      readonly proxyAuthenticate?: string;
+      readonly refusal?: RuleRefusal | undefined;
+    } = {},
   ) {
     super(message);
     this.status = status;
     this.code = details.code;
     this.proxyAuthenticate = details.proxyAuthenticate;
+    this.refusal = details.refusal;
   }
 }
 

@@ -62,7 +62,8 @@ function send(
   const { target, hops } = route;
   const url = new URL(request.url ?? "");
   const hop = endsAtHttpProxy(route) ? hops.at(-1) : undefined;
-  const headers = endToEnd(request.rawHeaders);
+  // RFC 9112, 3.2.2: the host of the URL, which was checked, replaces the header.
+  const headers = endToEnd(request.rawHeaders, url.host);
   if (request.headers["transfer-encoding"] !== undefined) headers.push("transfer-encoding", "chunked");
   const credentials = hop?.authorization ?? hop?.proxy.authorization;
   if (credentials !== undefined) headers.push("proxy-authorization", credentials);
@@ -92,8 +93,8 @@ function send(
   });
 }
 
-/** Also omits headers that Node refuses to send. */
-function endToEnd(rawHeaders: readonly string[]): string[] {
+/** Also omits headers that Node refuses to send. @param host - replaces the value of `Host` */
+function endToEnd(rawHeaders: readonly string[], host?: string): string[] {
   const kept: string[] = [];
   let hasHost = false;
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -101,7 +102,7 @@ function endToEnd(rawHeaders: readonly string[]): string[] {
     const known = name.toLowerCase();
     if (perConnection.has(known) || (known === "host" && hasHost) || !isSendable(name, value)) continue;
     hasHost ||= known === "host";
-    kept.push(name, value);
+    kept.push(name, known === "host" ? (host ?? value) : value);
   }
   return kept;
 }

@@ -1,11 +1,20 @@
-import type { EgressLimits, EgressTraffic, EgressUpstream, ReachedLimit } from "../interface/egress.ts";
+import type {
+  EgressLimits,
+  EgressRules,
+  EgressTraffic,
+  EgressUpstream,
+  ReachedLimit,
+  RuleSource,
+} from "../interface/egress.ts";
 import type { PlacementLog } from "../interface/placement-log.ts";
 import { EgressClient } from "./client.ts";
 import { type ConnectionOwner, EgressConnections, usualEgressLimits } from "./connections.ts";
 import { connectionFailure, EgressFailure } from "./failure.ts";
 import { FailureRecord } from "./failure-record.ts";
+import { Refusals, refusalsPath } from "./refusals.ts";
 import { forwardRequest } from "./forward.ts";
 import type { EgressDecision, EgressPolicy } from "../policy/egress-policy.ts";
+import { describeRefusal, NetworkRules } from "../policy/network-rules.ts";
 import { orAborted } from "./or-aborted.ts";
 import { targetOf, targetText, tunnelTargetOf } from "./target.ts";
 import { type EgressHop, type EgressRoute, type EgressTarget, hostOf } from "./route.ts";
@@ -20,6 +29,8 @@ export interface EgressDoor {
   setUpstream(upstream: EgressUpstream | undefined): void;
   setPrivateHosts(hosts: readonly string[]): void;
   setProject(project: string | undefined): void;
+  /** Closes the connections that the new rules refuse. @throws {PlacementError} `bad_option`; nothing changes. */
+  setRules(source: RuleSource, rules: EgressRules | undefined): void;
   close(): Promise<void>;
 }
 
@@ -110,16 +121,21 @@ class Door implements EgressDoor, ConnectionOwner {
   project: string | undefined;
   readonly #gateway: Gateway;
   readonly #policy: EgressPolicy;
+  #narrowed: EgressPolicy;
   #pages: EgressPolicy;
+  #rulesOf: ReadonlyMap<RuleSource, EgressRules> = new Map();
+  #rules = new NetworkRules(new Map());
   #upstream: ParsedUpstream | undefined;
   readonly #lookups: LimitFunction;
   readonly #clients = new WeakMap<Socket, EgressClient>();
   readonly #failures = new FailureRecord();
+  readonly #refusals = new Refusals();
   #server: SocketServer | undefined;
 
   constructor(gateway: Gateway, policy: EgressPolicy) {
     this.#gateway = gateway;
     this.#policy = policy;
+    this.#narrowed = policy;
     this.#pages = policy;
     this.#lookups = pLimit(gateway.limits.lookupsPerSession);
   }
@@ -174,6 +190,10 @@ class Door implements EgressDoor, ConnectionOwner {
       return;
     }
     client.socket.setTimeout(this.#gateway.limits.idleMs);
+    if (request.url?.startsWith(refusalsPath) === true && !client.isBrowser) {
+      this.#refusals.answer(request.url, response);
+      return;
+    }
     client.isBusy = true;
     response.once("close", () => {
       client.isBusy = false;
@@ -215,12 +235,18 @@ class Door implements EgressDoor, ConnectionOwner {
 
   async #routeFor(target: EgressTarget, client: EgressClient, request: IncomingMessage): Promise<EgressRoute> {
     const deadline = AbortSignal.any([client.gone.signal, AbortSignal.timeout(this.#gateway.limits.connectMs)]);
-    const decided = this.#decideRoute(target, client.proxy, request.headers["proxy-authorization"]);
-    return orAborted(
-      decided,
-      deadline,
-      new EgressFailure(504, `Looking up ${hostOf(target)} timed out.`, { code: "ETIMEDOUT" }),
-    );
+    for (;;) {
+      const rules = this.#rules;
+      const route = await orAborted(
+        this.#decideRoute(target, client.proxy, request.headers["proxy-authorization"]),
+        deadline,
+        new EgressFailure(504, `Looking up ${hostOf(target)} timed out.`, { code: "ETIMEDOUT" }),
+      );
+      // The rules may change during the lookup.
+      if (rules !== this.#rules) continue;
+      client.route = route;
+      return route;
+    }
   }
 
   async #decideRoute(
@@ -229,7 +255,7 @@ class Door implements EgressDoor, ConnectionOwner {
     authorization: string | undefined,
   ): Promise<EgressRoute> {
     if (own === undefined || own.bypasses(target.hostname)) return { target, ...(await this.#wayTo(target)) };
-    await this.#refuseKnownPrivate(target);
+    await this.#refuseKnown(target);
     // A browser context's proxy is subject to the policy for pages.
     const { hops, addresses } = await this.#wayTo(own);
     return { target, hops: [...hops, { proxy: own, authorization, asksClient: true }], addresses };
@@ -244,20 +270,29 @@ class Door implements EgressDoor, ConnectionOwner {
       if (!decision.allowed) throw refusalOf(decision);
       return { hops: [], addresses: decision.addresses };
     }
-    await this.#refuseKnownPrivate(target);
+    await this.#refuseKnown(target);
     const server = await this.#decide(this.#policy, upstream);
     if (!server.allowed)
       throw new EgressFailure(502, `The session's proxy is not allowed. ${server.message.trimEnd()}`);
     return { hops: [{ proxy: upstream, asksClient: false }], addresses: server.addresses };
   }
 
-  #decide(policy: EgressPolicy, { hostname, port }: EgressTarget): Promise<EgressDecision> {
-    return this.#lookups(() => policy.decide(hostname, port));
+  #decide(policy: EgressPolicy, { hostname, port }: EgressTarget, isProxied = false): Promise<EgressDecision> {
+    return this.#lookups(() => policy.decide(hostname, port, isProxied));
   }
 
-  /** Refuses private names, although the proxy resolves them again. Slow and unknown names are left to the proxy. */
-  async #refuseKnownPrivate(target: EgressTarget): Promise<void> {
-    const decision = await orAborted(this.#decide(this.#pages, target), AbortSignal.timeout(secondLookMs), undefined);
+  /**
+   * Refuses private names, and names that a rule refuses, although the proxy resolves them again. Slow and unknown names
+   * are left to the proxy.
+   */
+  async #refuseKnown(target: EgressTarget): Promise<void> {
+    const refusal = this.#rules.refuseConnection(target, undefined);
+    if (refusal !== undefined) throw new EgressFailure(403, describeRefusal(hostOf(target), refusal), { refusal });
+    const decision = await orAborted(
+      this.#decide(this.#pages, target, true),
+      AbortSignal.timeout(secondLookMs),
+      undefined,
+    );
     if (decision !== undefined && !decision.allowed && decision.status !== 502) throw refusalOf(decision);
   }
 
@@ -270,6 +305,7 @@ class Door implements EgressDoor, ConnectionOwner {
     if (proxyAuthenticate === undefined) {
       const target = isTunnel ? (request.url ?? "").toLowerCase() : targetText(request.url ?? "");
       this.#failures.add({ target, status, message });
+      if (failure.refusal !== undefined) this.#refusals.add(target, failure.refusal);
       this.#gateway.log.debug({ target, status }, message);
       // The browser would take an answer for the site's; after a closed socket, it reports a network error.
       if (client.isBrowser && !isTunnel) {
@@ -294,7 +330,34 @@ class Door implements EgressDoor, ConnectionOwner {
   }
 
   setPrivateHosts(hosts: readonly string[]): void {
-    this.#pages = this.#policy.narrowed(hosts);
+    this.#narrowed = this.#policy.narrowed(hosts);
+    this.#pages = this.#narrowed.ruledBy(this.#rules);
+  }
+
+  setRules(source: RuleSource, rules: EgressRules | undefined): void {
+    const changed = new Map(this.#rulesOf);
+    if (rules === undefined) changed.delete(source);
+    else changed.set(source, rules);
+    this.#rules = new NetworkRules(changed);
+    this.#rulesOf = changed;
+    this.#pages = this.#narrowed.ruledBy(this.#rules);
+    for (const socket of this.sockets) if (this.#isRefused(this.#clients.get(socket)?.route)) socket.destroy();
+  }
+
+  #isRefused(route: EgressRoute | undefined): boolean {
+    if (route === undefined) return false;
+    const { addresses, hops, target } = route;
+    const [first] = hops;
+    if (first === undefined) return this.#isRuledOut(target, addresses);
+    if (this.#isRuledOut(target, undefined)) return true;
+    // A proxy of a browser context is subject to the rules, the session's is not.
+    const own = hops.find(({ asksClient }) => asksClient)?.proxy;
+    return own !== undefined && this.#isRuledOut(own, own === first.proxy ? addresses : undefined);
+  }
+
+  #isRuledOut(target: EgressTarget, addresses: EgressRoute["addresses"] | undefined): boolean {
+    const found = addresses?.map(({ address }) => address);
+    return this.#rules.refuseConnection(target, found) !== undefined;
   }
 
   setProject(project: string | undefined): void {
@@ -324,8 +387,8 @@ class Door implements EgressDoor, ConnectionOwner {
   }
 }
 
-function refusalOf({ status, message }: Extract<EgressDecision, { allowed: false }>): EgressFailure {
-  return new EgressFailure(status, message.trimEnd());
+function refusalOf({ status, message, refusal }: Extract<EgressDecision, { allowed: false }>): EgressFailure {
+  return new EgressFailure(status, message.trimEnd(), { refusal });
 }
 
 function limitText(reached: ReachedLimit, limits: EgressLimits): string {

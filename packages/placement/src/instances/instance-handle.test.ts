@@ -25,6 +25,7 @@ function boxOf(gone: PromiseWithResolvers<{ code: number; signal: null }>): Box 
     setUpstream: () => undefined,
     setPrivateHosts: () => undefined,
     setProject: () => undefined,
+    setRules: () => undefined,
     setPolicies: () => Promise.resolve("0"),
     setMemory: () => Promise.resolve(),
     kill: () => {

@@ -29,3 +29,20 @@ export interface EgressTraffic {
   readonly connections: number;
   readonly ended: Readonly<Record<ReachedLimit | "idle", number>>;
 }
+
+/** Hosts in the notation of `network.allow` and `network.deny` of the contract. */
+export interface EgressRules {
+  /** Refuses everything else; absent = everything is allowed. */
+  readonly allow?: readonly string[] | undefined;
+  /** Wins over {@link allow}. */
+  readonly deny?: readonly string[] | undefined;
+}
+
+export type RuleSource = "session" | "project";
+
+export interface RuleRefusal {
+  readonly source: RuleSource;
+  readonly list: "allow" | "deny";
+  /** The entry of `deny`; absent if no entry of `allow` matches. */
+  readonly rule?: string;
+}

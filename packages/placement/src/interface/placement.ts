@@ -1,5 +1,5 @@
 import type { AssignInstance, InstanceEvent } from "@shoal/instance";
-import type { EgressLimits, EgressTraffic, EgressUpstream } from "./egress.ts";
+import type { EgressLimits, EgressRules, EgressTraffic, EgressUpstream, RuleSource } from "./egress.ts";
 import type { PlacementLog } from "./placement-log.ts";
 import type { ProgramBox, ProgramOptions } from "./program.ts";
 import type { SessionFiles } from "./session-files.ts";
@@ -64,6 +64,7 @@ export interface SessionSurroundings {
   /** Including its browser; only where {@link PlacementMemory} allows a limit. */
   readonly memoryBytes?: number | undefined;
   readonly project?: string | undefined;
+  readonly rules?: Readonly<Partial<Record<RuleSource, EgressRules | undefined>>>;
   readonly files?: SessionFiles | undefined;
 }
 
@@ -117,6 +118,11 @@ export interface Instance {
   /** `undefined` = direct. Ends open connections. @throws {PlacementError} `bad_option` for an invalid address. */
   setUpstream(upstream: EgressUpstream | undefined): void;
   readonly upstream: EgressUpstream | undefined;
+  /**
+   * Replaces the rules of one source; `undefined` removes them. Closes the connections that the new rules refuse.
+   * @throws {PlacementError} `bad_option` for an invalid entry; nothing changes.
+   */
+  setRules(source: RuleSource, rules: EgressRules | undefined): void;
   /**
    * A running browser must reload them (`POST /_instance/policies`). @throws {PlacementError} `bad_option`.
    * @returns their revision in hexadecimal, by which the instance recognizes that they are active.

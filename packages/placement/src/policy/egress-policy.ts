@@ -1,5 +1,8 @@
-import { isInRange, parseIpAddress, parseIpRange, type IpRange } from "./ip-address.ts";
+import type { RuleRefusal } from "../interface/egress.ts";
 import { PlacementError } from "../interface/placement-error.ts";
+import { canonicalName, hostAndPort } from "./host-name.ts";
+import { isInRange, parseIpAddress, parseIpRange, type IpRange } from "./ip-address.ts";
+import { describeRefusal, NetworkRules, type RuledHost } from "./network-rules.ts";
 import { privateBecause } from "./private-addresses.ts";
 
 export interface ResolvedAddress {
@@ -14,13 +17,25 @@ export type EgressDecision =
   /** Connect only to these addresses: a second lookup could return others. */
   | { readonly allowed: true; readonly addresses: readonly ResolvedAddress[] }
   /** `message` is for the page; `because` is a clause to follow a colon. */
-  | { readonly allowed: false; readonly status: 400 | 403 | 502; readonly message: string; readonly because: string };
+  | {
+      readonly allowed: false;
+      readonly status: 400 | 403 | 502;
+      readonly message: string;
+      readonly because: string;
+      /** Present if a list of the session or the project refuses the host. */
+      readonly refusal?: RuleRefusal;
+    };
 
 export interface EgressPolicy {
-  /** `hostname` may have any notation that URLs and CONNECT allow. Never rejects. */
-  decide(hostname: string, port: number): Promise<EgressDecision>;
+  /**
+   * `hostname` may have any notation that URLs and CONNECT allow. Never rejects.
+   * @param isProxied - a proxy resolves the name again: ranges of `allow` do not apply to names.
+   */
+  decide(hostname: string, port: number, isProxied?: boolean): Promise<EgressDecision>;
   /** Allows a private host only if this policy and `privateHosts` do. @throws {PlacementError} `bad_option`. */
   narrowed(privateHosts: readonly string[]): EgressPolicy;
+  /** Replaces the rules of sessions and projects. They allow no private host. */
+  ruledBy(rules: NetworkRules): EgressPolicy;
 }
 
 export interface AllowedHost {
@@ -47,7 +62,7 @@ const ownTraffic: ReadonlySet<string> = new Set([
 
 /** Allows public addresses and `allowPrivateHosts`. @throws {PlacementError} `bad_option` for an invalid entry. */
 export function createEgressPolicy(allowPrivateHosts: readonly string[], resolveName: ResolveName): EgressPolicy {
-  return policyOf([parseHosts("allowPrivateHosts", allowPrivateHosts)], resolveName);
+  return policyOf([parseHosts("allowPrivateHosts", allowPrivateHosts)], new NetworkRules(new Map()), resolveName);
 }
 
 /**
@@ -58,6 +73,7 @@ export function createAllowListPolicy(hosts: readonly string[], resolveName: Res
   const allowed = parseHosts("hosts", hosts);
   const policy: EgressPolicy = {
     narrowed: () => policy,
+    ruledBy: () => policy,
     async decide(hostname, port) {
       const name = canonicalName(hostname);
       const host = hostAndPort(name ?? quoted(hostname), port);
@@ -87,7 +103,11 @@ export function createAllowListPolicy(hosts: readonly string[], resolveName: Res
   return policy;
 }
 
-function policyOf(lists: readonly (readonly AllowedHost[])[], resolveName: ResolveName): EgressPolicy {
+function policyOf(
+  lists: readonly (readonly AllowedHost[])[],
+  rules: NetworkRules,
+  resolveName: ResolveName,
+): EgressPolicy {
   function refusingList(name: string, address: string, port: number): number {
     const ip = parseIpAddress(address);
     return lists.findIndex(
@@ -101,8 +121,9 @@ function policyOf(lists: readonly (readonly AllowedHost[])[], resolveName: Resol
   }
 
   return {
-    narrowed: (privateHosts) => policyOf([...lists, parseHosts("private_hosts", privateHosts)], resolveName),
-    async decide(hostname, port) {
+    narrowed: (privateHosts) => policyOf([...lists, parseHosts("private_hosts", privateHosts)], rules, resolveName),
+    ruledBy: (changed) => policyOf(lists, changed, resolveName),
+    async decide(hostname, port, isProxied = false) {
       const name = canonicalName(hostname);
       if (name === undefined)
         return {
@@ -118,6 +139,9 @@ function policyOf(lists: readonly (readonly AllowedHost[])[], resolveName: Resol
           message: `Background traffic of the browser to ${name} is blocked.\n`,
           because: "it is only used by the browser itself",
         };
+      const host: RuledHost = { name, port, isProxied };
+      const byName = rules.refuseName(host);
+      if (byName !== undefined) return refusedByRule(host, byName);
       let found: readonly ResolvedAddress[];
       try {
         found = await addressesOf(name, resolveName);
@@ -130,9 +154,14 @@ function policyOf(lists: readonly (readonly AllowedHost[])[], resolveName: Resol
           because: `its name could not be resolved (${reason})`,
         };
       }
+      const byAddress = found.flatMap(({ address }) => rules.refuseAddress(host, address) ?? []);
+      const [first] = byAddress;
+      // A proxy may choose any address of the name.
+      if (first !== undefined && (isProxied || byAddress.length === found.length)) return refusedByRule(host, first);
       let refused = "it has no address";
       let refusing = -1;
       const addresses = found.filter(({ address }) => {
+        if (byAddress.length > 0 && rules.refuseAddress(host, address) !== undefined) return false;
         const ip = parseIpAddress(address);
         const because = ip === undefined ? "not an address" : privateBecause(ip);
         if (because === undefined) return true;
@@ -152,15 +181,16 @@ function policyOf(lists: readonly (readonly AllowedHost[])[], resolveName: Resol
   };
 }
 
+function refusedByRule({ name, port }: RuledHost, refusal: RuleRefusal): EgressDecision {
+  const message = describeRefusal(hostAndPort(name, port), refusal);
+  return { allowed: false, status: 403, message: `${message}\n`, because: "a rule of the session refuses it", refusal };
+}
+
 /** The first list is the service's. */
 function remedy(refusingList: number, host: string): string {
   return refusingList === 0
     ? `To allow it, run the service with --allow-private-hosts ${host} (SHOAL_ALLOW_PRIVATE_HOSTS, allow_private_hosts in its settings).`
     : `The service allows it, but this session does not: add ${host} to network.private_hosts when you create the session.`;
-}
-
-function hostAndPort(name: string, port: number): string {
-  return `${name.includes(":") ? `[${name}]` : name}:${String(port)}`;
 }
 
 async function addressesOf(name: string, resolveName: ResolveName): Promise<readonly ResolvedAddress[]> {
@@ -174,16 +204,6 @@ async function addressesOf(name: string, resolveName: ResolveName): Promise<read
     ];
   }
   return resolveName(name);
-}
-
-/** Returns lower case without final dot and brackets, and IPv4 in four decimal parts; `undefined` if invalid. */
-function canonicalName(hostname: string): string | undefined {
-  const bare = hostname.startsWith("[") && hostname.endsWith("]") ? hostname.slice(1, -1) : hostname;
-  if (parseIpAddress(bare)) return bare.split("%", 1)[0];
-  // These characters would end the host in a URL.
-  if (/[/?#@\\:]/.test(bare)) return undefined;
-  const parsed = URL.parse(`http://${bare}/`)?.hostname.replace(/\.+$/, "");
-  return parsed === undefined || parsed === "" || parsed.length > 253 ? undefined : parsed;
 }
 
 export function parseHosts(option: string, entries: readonly string[]): AllowedHost[] {

@@ -34,6 +34,11 @@ const [globalUnicast, nat64] = table([
   ["64:ff9b::/96", "NAT64"],
 ]).map(([range]) => range);
 
+/** Returns the IPv4 address that NAT64 reaches by this address, if any. */
+export function embeddedInNat64(address: IpAddress): readonly IpAddress[] {
+  return nat64 !== undefined && isInRange(address, nat64) ? [embeddedIpv4(address)] : [];
+}
+
 /** Returns the kind of a private address, to follow "is" in a sentence; `undefined` for a public one. */
 export function privateBecause(address: IpAddress): string | undefined {
   // NAT64 translates these to the IPv4 address in their last 32 bits.

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { pageFields, Timestamp } from "../base/common.ts";
 import { checked, lazyObject, openEnum, type Schema } from "../base/schema.ts";
+import { NetworkRules, UpdateNetworkRules } from "../base/network-rules.ts";
 
 /** 1 to 255 characters, counted as people see them (code points), none of them a control character; not `.` or `..`. */
 const ProjectName: Schema<string> = z.lazy(() =>
@@ -22,9 +23,11 @@ export const Project = lazyObject(() => ({
   name: z.string(),
   /** `active` or `archived`. Nothing new can be created in an archived project. */
   status: openEnum("active", "archived"),
+  /** Hosts that its sessions may reach; sessions can only narrow it. Absent without rules. */
+  network: z.optional(NetworkRules),
   /** Creation time. */
   created_at: Timestamp,
-  /** When its name or status last changed. */
+  /** When its name, status or network rules last changed. */
   updated_at: Timestamp,
 }));
 
@@ -33,6 +36,8 @@ export interface CreateProject extends z.input<typeof CreateProject> {}
 export const CreateProject = lazyObject(() => ({
   /** Unique in the organisation, 1 to 255 characters. */
   name: ProjectName,
+  /** Hosts that its sessions may reach; sessions can only narrow it. */
+  network: z.optional(NetworkRules),
 }));
 
 /** Input of `projects.update`. */
@@ -42,6 +47,8 @@ export const UpdateProject = lazyObject(() => ({
   name: z.optional(ProjectName),
   /** `archived` closes the project for new work, `active` opens it again. */
   status: z.optional(z.enum(["active", "archived"])),
+  /** Hosts that its sessions may reach from now on, for keys of the organisation only. Applies to running sessions at once; open connections that the new rules refuse are closed. */
+  network: z.optional(UpdateNetworkRules),
 }));
 
 /** Input of `projects.list`. */

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { networkRules } from "../base/network-rules.ts";
 import { checked, lazyObject, openEnum, suggestedText, type Schema } from "../base/schema.ts";
 
 /** Where a session runs, by the operator's name for the place, `us-east` or `rack-7`: 1 to 63 letters, digits and hyphens. */
@@ -9,11 +10,15 @@ export const BrowserRegionName: Schema<string> = z.lazy(() =>
 /** Region of the session's server; `default` if the operator has not set one. */
 export const BrowserRegion = suggestedText("default", "us-east", "eu-west");
 
-/** What a session may reach beyond public addresses. */
+/** What a session may reach. */
 export interface BrowserNetworkConfig extends z.output<typeof BrowserNetworkConfig> {}
 export const BrowserNetworkConfig = lazyObject(() => ({
   /** Private hosts that the session may reach: names, addresses and ranges (`10.0.0.0/8`), at most 32 of at most 255 characters each, each with a port if wanted (`10.1.2.3:8080`). Of what the service's own list allows, the session reaches these alone; `[]` = none. */
   private_hosts: z.optional(checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255))), z.maxLength(32))),
+  /** Hosts that the session may reach, and no others; `[]` = none. Names (`example.com`), all names below one (`*.example.com`), addresses and ranges (`10.0.0.0/8`), or `*`, each with a port if wanted (`example.com:443`); at most 200. Absent = all that its project allows. Private addresses stay closed. */
+  allow: z.optional(networkRules()),
+  /** Hosts that the session may not reach, even if `allow` contains them; written as in `allow`, at most 200. */
+  deny: z.optional(networkRules()),
 }));
 
 /** Sizes of a session's memory that the wire has words for. */

@@ -62,7 +62,7 @@ export const BrowserPoolConfig = lazyObject(() => ({
   ),
   /** The proxy that their traffic leaves by. */
   proxy_id: z.optional(z.string()),
-  /** What they may reach beyond public addresses. */
+  /** What they may reach; the rules of the service and of the project when absent. */
   network: z.optional(BrowserNetworkConfig),
   /** Size of the visible page. */
   viewport: z.optional(BrowserViewport),
@@ -110,7 +110,7 @@ const poolFields = () => ({
   extensions: z.optional(checked(z.array(BrowserExtension), z.maxLength(20))),
   /** The proxy that their traffic leaves by. */
   proxy_id: z.optional(z.string()),
-  /** What they may reach beyond public addresses. */
+  /** What they may reach; the rules of the service and of the project when absent. */
   network: z.optional(BrowserNetworkConfig),
   /** Size of the visible page; 1920 × 1080 when absent. */
   viewport: z.optional(BrowserViewport),
@@ -178,7 +178,7 @@ export const UpdateBrowserPool = lazyObject(() => ({
   extensions: z.optional(checked(z.array(BrowserExtension), z.maxLength(20))),
   /** The proxy that their traffic leaves by; `""` takes it away. */
   proxy_id: z.optional(z.string()),
-  /** What they may reach beyond public addresses; `{}` goes back to the service's own list. */
+  /** What they may reach; replaces all three lists, and `{}` goes back to the rules of the service and of the project. */
   network: z.optional(BrowserNetworkConfig),
   /** Size of the visible page. */
   viewport: z.optional(BrowserViewport),

@@ -9,6 +9,7 @@ import {
   memorySizes,
 } from "./browser-network.ts";
 import { DeletionStatus, pageFields, SlugName, Tags, Timestamp } from "../base/common.ts";
+import { UpdateNetworkRules } from "../base/network-rules.ts";
 import { Profile } from "./profile.ts";
 import { checked, lazyObject, openEnum } from "../base/schema.ts";
 import { TelemetryExportRequest, TelemetryExport } from "../telemetry/telemetry-export.ts";
@@ -183,7 +184,7 @@ export const Browser = lazyObject(() => ({
   proxy_id: z.optional(z.string()),
   /** The session's proxy, or none. */
   proxy: z.optional(BrowserProxy),
-  /** Private hosts that the session may reach; absent when only the service's own rules apply. */
+  /** What the session may reach; absent when only the rules of the service and of the project apply. */
   network: z.optional(BrowserNetworkConfig),
   /** Region of its server; `default` if the operator has not set one. */
   region: z.optional(BrowserRegion),
@@ -250,7 +251,7 @@ export const CreateBrowser = z.lazy(() =>
       proxy_id: z.optional(z.string()),
       /** What its traffic leaves by: a proxy by id or by name, or none; pass either this or `proxy_id`. */
       proxy: z.optional(BrowserProxyConfig),
-      /** What it may reach beyond public addresses; the service's own rule when absent. */
+      /** What it may reach; the rules of the service and of the project when absent. */
       network: z.optional(BrowserNetworkConfig),
       /** Where it runs, by the name of a region of the service; where the server is that is asked, when absent. */
       region: z.optional(BrowserRegionName),
@@ -294,6 +295,8 @@ export const UpdateBrowser = z.lazy(() =>
       proxy: z.optional(BrowserProxyConfig),
       /** Connect directly, not through the default proxy. */
       disable_default_proxy: z.optional(z.boolean()),
+      /** Hosts that it may reach from now on, within the rules of its project. Open connections that the new rules refuse are closed. */
+      network: z.optional(UpdateNetworkRules),
       /** The profile to load; only while the session has none. */
       profile: z.optional(BrowserProfile),
       /** The new size. */

@@ -89,3 +89,20 @@ export const ProxyErrorEvent = telemetryEvent("proxy_error", "network", () => ({
   /** As CDP names it: `Document`, `Script`, `XHR`, … */
   resource_type: z.optional(z.string()),
 }));
+
+/** A rule of the session or its project refused a connection of the browser or of a program. At most one event for each host and rule in 10 seconds, and 100 in total. */
+export interface NetworkRefusedEvent extends z.output<typeof NetworkRefusedEvent> {}
+export const NetworkRefusedEvent = telemetryEvent("network_refused", "network", () => ({
+  /** Name or address of the refused host. */
+  host: z.string(),
+  /** Port of the refused connection. */
+  port: z.int(),
+  /** Whose rules refused it. */
+  rules_of: openEnum("session", "project"),
+  /** `deny`: an entry refused it. `allow`: no entry allowed it. */
+  list: openEnum("allow", "deny"),
+  /** The entry of `deny`. */
+  rule: z.optional(z.string()),
+  /** Refused connections since the last event with this host and rule. */
+  count: z.int(),
+}));

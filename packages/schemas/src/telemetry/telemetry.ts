@@ -22,6 +22,7 @@ import {
   NetworkResponseEvent,
   NetworkLoadingFailedEvent,
   NetworkIdleEvent,
+  NetworkRefusedEvent,
   ProxyErrorEvent,
 } from "./telemetry-network-events.ts";
 import {
@@ -63,6 +64,7 @@ export const TelemetryEvent = z.lazy(() =>
     network_loading_failed: NetworkLoadingFailedEvent,
     network_idle: NetworkIdleEvent,
     proxy_error: ProxyErrorEvent,
+    network_refused: NetworkRefusedEvent,
     monitor_screenshot: MonitorScreenshotEvent,
     monitor_disconnected: MonitorDisconnectedEvent,
     monitor_reconnected: MonitorReconnectedEvent,

@@ -1,3 +1,4 @@
+import { changedNetworkRules, type NetworkRuleLists, type RequestedNetworkRules } from "@shoal/contract/network";
 import { containsNul, gpuUnavailable, regionUnavailable, viewportTooLarge } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import type { CreateBrowser, UpdateBrowser } from "@shoal/schemas";
@@ -9,13 +10,15 @@ type Create = z.output<typeof CreateBrowser>;
 
 /** @throws {ServiceError} 501 for options of areas without behaviour. */
 export function refuseUnsupported(
-  body: Pick<Create, "extensions" | "memory" | "network"> &
-    Pick<z.output<typeof UpdateBrowser>, "proxy" | "proxy_id" | "telemetry">,
+  body: Pick<Create, "extensions" | "memory"> & { readonly network?: object | undefined } & Pick<
+      z.output<typeof UpdateBrowser>,
+      "proxy" | "proxy_id" | "telemetry"
+    >,
 ): void {
   const fields = [
     body.extensions !== undefined && body.extensions.length > 0 && "extensions",
     body.memory !== undefined && "memory",
-    body.network?.private_hosts !== undefined && "network",
+    body.network !== undefined && "private_hosts" in body.network && "network.private_hosts",
     Boolean(body.proxy_id) && "proxy_id",
     body.proxy !== undefined && body.proxy.mode === undefined && "proxy",
     body.telemetry !== undefined && body.telemetry !== null && body.telemetry.enabled !== false && "telemetry",
@@ -29,6 +32,17 @@ export function refuseUnsupported(
     hint: "Omit it, or run this test against a real service.",
     details: fields.map((field) => ({ code: "not_implemented", message: `${field}: ${problem}`, field })),
   });
+}
+
+/** Returns `undefined` if no list remains. @throws {ServiceError} 400 for an invalid entry. */
+export function networkRulesOf(
+  request: RequestedNetworkRules | undefined,
+  present?: NetworkRuleLists,
+): { allow?: string[]; deny?: string[] } | undefined {
+  const changed = changedNetworkRules(request ?? {}, present);
+  if ("refusal" in changed) throw ServiceError.of(changed.refusal);
+  const { allow, deny } = changed.rules;
+  return allow || deny ? { ...(allow && { allow: [...allow] }), ...(deny && { deny: [...deny] }) } : undefined;
 }
 
 /** Checks limits beyond the contract. */

@@ -21,7 +21,7 @@ import { holds, pageOf } from "../state/listing.ts";
 import type { SessionRow, Store } from "../state/store.ts";
 import { recordEvent } from "../state/webhooks.ts";
 import { region, toBrowser } from "./browser-answer.ts";
-import { refuseImpossible, refuseUnavailable, refuseUnsupported } from "./browser-options.ts";
+import { networkRulesOf, refuseImpossible, refuseUnavailable, refuseUnsupported } from "./browser-options.ts";
 import { findProfile } from "./profiles.ts";
 
 type Create = z.output<typeof CreateBrowser>;
@@ -77,6 +77,7 @@ class FakeBrowsers {
   create(body: Create, { baseUrl, projectId }: Access): Browser {
     refuseUnsupported(body);
     refuseUnavailable(body);
+    networkRulesOf(body.network);
     if (body.invocation_id) this.#requireActive(projectId, body.invocation_id);
     const limit = this.#store.projects.find(({ id }) => id === projectId)?.limits.sessions ?? 0;
     const used = this.#running(projectId).length;
@@ -115,6 +116,7 @@ class FakeBrowsers {
     refuseUnsupported(body);
     refuseImpossible({ start_url: undefined, viewport: body.viewport });
     const row = this.#existing(projectId, idOrName);
+    const network = networkRulesOf(body.network, row.network);
     if (body.profile !== undefined && row.profile !== undefined)
       throw ServiceError.of(browserHasProfile(row.id, row.profile.row.id));
     if (typeof body.name === "string") this.#refuseTaken(projectId, body.name, row);
@@ -122,6 +124,7 @@ class FakeBrowsers {
     if (body.name !== undefined) row.name = body.name;
     if (body.tags) row.tags = body.tags;
     if (body.viewport !== undefined) row.viewport = sizeOf(body.viewport);
+    if (body.network !== undefined) row.network = network;
     if (profile !== undefined) row.profile = profile;
     return toBrowser(row, baseUrl);
   }
@@ -184,6 +187,7 @@ class FakeBrowsers {
       maxDuration: maxDurationOf(body.max_duration_seconds),
       viewport: sizeOf(body.viewport ?? defaultViewport),
       profile,
+      network: networkRulesOf(body.network),
       shown: {
         headless,
         stealth,

@@ -9,14 +9,29 @@ import {
 } from "@shoal/contract/refusals";
 import { createId } from "@shoal/primitives";
 import { ServiceError, type Handlers } from "@shoal/router";
-import type { ListProjects, Project, ProjectLimits, UpdateProject, UpdateProjectLimits } from "@shoal/schemas";
+import type {
+  CreateProject,
+  ListProjects,
+  Project,
+  ProjectLimits,
+  UpdateProject,
+  UpdateProjectLimits,
+} from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { Access } from "../state/access.ts";
+import { networkRulesOf } from "./browser-options.ts";
 import { folded, holds, pageOf } from "../state/listing.ts";
 import type { ProjectRow, Store } from "../state/store.ts";
 
-function toProject({ createdAt, id, name, status, updatedAt }: ProjectRow): Project {
-  return { id, name, status, created_at: createdAt, updated_at: updatedAt };
+function toProject({ createdAt, id, name, network, status, updatedAt }: ProjectRow): Project {
+  return {
+    id,
+    name,
+    status,
+    ...(network && { network: { ...network } }),
+    created_at: createdAt,
+    updated_at: updatedAt,
+  };
 }
 
 function toLimits({ limits }: ProjectRow): ProjectLimits {
@@ -24,9 +39,9 @@ function toLimits({ limits }: ProjectRow): ProjectLimits {
   return { max_concurrent_sessions: shown(limits.sessions), max_concurrent_invocations: shown(limits.invocations) };
 }
 
-export function newProject(name: string): ProjectRow {
+export function newProject(name: string, network?: ProjectRow["network"]): ProjectRow {
   const now = new Date().toISOString();
-  return { id: createId(), name, status: "active", createdAt: now, updatedAt: now, limits: {} };
+  return { id: createId(), name, status: "active", createdAt: now, updatedAt: now, network, limits: {} };
 }
 
 function refuseProjectKey({ key }: Access, action: string): void {
@@ -47,10 +62,11 @@ class FakeProjects {
     return found;
   }
 
-  create(name: string, access: Access): Project {
+  create({ name, network }: z.output<typeof CreateProject>, access: Access): Project {
     refuseProjectKey(access, "create projects");
+    const rules = networkRulesOf(network);
     this.#refuseTaken(name);
-    const project = newProject(name);
+    const project = newProject(name, rules);
     this.#store.projects.push(project);
     return toProject(project);
   }
@@ -64,16 +80,19 @@ class FakeProjects {
     return pageOf(found.reverse(), window, toProject);
   }
 
-  update(idOrName: string, { name, status }: z.output<typeof UpdateProject>, access: Access): Project {
+  update(idOrName: string, { name, network, status }: z.output<typeof UpdateProject>, access: Access): Project {
     const project = this.existing(access, idOrName);
     const isRenamed = name !== undefined && name !== project.name;
     const isOtherStatus = status !== undefined && status !== project.status;
     if (isOtherStatus) refuseProjectKey(access, "archive or reopen projects");
+    if (network !== undefined) refuseProjectKey(access, "change the network rules of a project");
+    const rules = networkRulesOf(network, project.network);
     if (isRenamed) this.#refuseTaken(name, project);
     if (isOtherStatus && status === "archived") this.#passOn(project);
-    if (!isRenamed && !isOtherStatus) return toProject(project);
+    if (!isRenamed && !isOtherStatus && network === undefined) return toProject(project);
     project.name = name ?? project.name;
     project.status = status ?? project.status;
+    if (network !== undefined) project.network = rules;
     project.updatedAt = new Date().toISOString();
     return toProject(project);
   }
@@ -129,7 +148,7 @@ class FakeProjects {
 export function projectHandlers(store: Store): Handlers<OperationsOf<"projects" | "projects.limits">, Access> {
   const projects = new FakeProjects(store);
   return {
-    createProject: ({ body, context }) => projects.create(body.name, context),
+    createProject: ({ body, context }) => projects.create(body, context),
     listProjects: ({ query, context }) => projects.list(query, context),
     getProject: ({ params, context }) => toProject(projects.existing(context, params.id)),
     updateProject: ({ params, body, context }) => projects.update(params.id, body, context),

@@ -14,6 +14,7 @@ export interface ProjectRow {
   status: "active" | "archived";
   readonly createdAt: string;
   updatedAt: string;
+  network: { allow?: string[]; deny?: string[] } | undefined;
   /** Absent or 0 = unlimited. */
   readonly limits: { sessions?: number | undefined; invocations?: number | undefined };
 }
@@ -83,6 +84,7 @@ export interface SessionRow {
   maxDuration: { readonly seconds: number; readonly endsAtMs: number } | undefined;
   viewport: { readonly width: number; readonly height: number; readonly refresh_rate?: number };
   profile: { readonly row: ProfileRow; readonly savesChanges: boolean } | undefined;
+  network: { allow?: string[]; deny?: string[] } | undefined;
   /** Start options without behaviour, shown in answers. */
   readonly shown: Pick<Browser, "headless" | "stealth"> & Partial<Browser>;
   ended: { readonly at: string; readonly reason: string } | undefined;
@@ -142,6 +144,7 @@ export class Store {
       status: "active",
       createdAt: now,
       updatedAt: now,
+      network: undefined,
       limits: {},
     };
     this.projects.push(this.defaultProject);

@@ -14,6 +14,7 @@ export const orgEntries: Readonly<Record<string, CommandEntry>> = {
     about: "Needs an organisation-wide key.",
     help: { name: "Name, unique in the organisation" },
     arguments: ["name"],
+    flags: { "network.allow": "--allow", "network.deny": "--deny" },
     examples: ["shoal projects create research"],
   },
   "projects.list": {
@@ -26,8 +27,9 @@ export const orgEntries: Readonly<Record<string, CommandEntry>> = {
   },
   "projects.get": { summary: "Show a project", id: project, examples: ["shoal projects get research"] },
   "projects.update": {
-    summary: "Rename, archive or reopen a project",
+    summary: "Rename, archive or reopen a project, or change its network rules",
     about: "A project key can only rename its own project. The last active project cannot be archived.",
+    flags: { "network.allow": "--allow", "network.deny": "--deny" },
     help: {
       name: "New name, unique in the organisation",
       status: "archived closes the project for new work, active reopens it",
@@ -37,6 +39,7 @@ export const orgEntries: Readonly<Record<string, CommandEntry>> = {
     confirmOnly: { field: "status", value: "archived" },
     examples: [
       "shoal projects update research --name archive",
+      "shoal projects update research --deny '*.example.com'",
       "shoal projects update research --status archived --yes",
     ],
   },

@@ -7,7 +7,12 @@ const name = ["NAME", "name"] as const;
 const id = ["ID", "id"] as const;
 const pool = {
   first: ["id", "name"],
-  flags: { timeout_seconds: "-t, --timeout-seconds", fill_rate_per_minute: "--fill-rate" },
+  flags: {
+    timeout_seconds: "-t, --timeout-seconds",
+    fill_rate_per_minute: "--fill-rate",
+    "network.allow": "--allow",
+    "network.deny": "--deny",
+  },
 } as const;
 
 const everyChange = { field: "status", until: [] } as const;

@@ -1,3 +1,4 @@
+import type { NetworkRuleLists } from "@shoal/contract/network";
 import type { Database } from "@shoal/database";
 import { createReadCache } from "../../storage/read-cache.ts";
 
@@ -5,6 +6,7 @@ export interface ProjectEntry {
   readonly id: string;
   readonly name: string;
   readonly status: "active" | "archived";
+  readonly network: NetworkRuleLists | null;
 }
 
 export interface ProjectLookup {
@@ -28,7 +30,7 @@ export function createProjectLookup({ isJoined: isPrivate, query }: Database, is
     async load(lookup) {
       const rows = await query
         .selectFrom("projects")
-        .select(["id", "name", "status"])
+        .select(["id", "name", "status", "network"])
         .where("deleted_at", "is", null)
         .where((where) =>
           lookup === standardLookup

@@ -79,7 +79,14 @@ export async function openService(
   const placement = overload.counting(observation.placement(aroundPlacement(bare)));
   const access = openAccess({ database, inFlight, sockets, log, cleanup });
   const audit = openAudit(started, { ...basics, database });
-  const sessions = await openSessions(started, { ...basics, database, observation, placement, resources });
+  const sessions = await openSessions(started, {
+    ...basics,
+    database,
+    observation,
+    placement,
+    projects: access.lookup,
+    resources,
+  });
   const blobs = resources.blobs("deployments");
   const runtime = appRuntime ?? openAppRuntime(started, { placement, blobs, boxes });
   const apps = await openApps(started, { ...basics, database, envelopes, resources, runtime, sessions });

@@ -2,6 +2,7 @@ import type { Database } from "@shoal/database";
 import type { Placement } from "@shoal/placement";
 import { join } from "node:path";
 import { joinReplicas, type Replicas } from "../../cluster/join.ts";
+import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
 import type { Observation } from "../../observability/observation.ts";
 import { SessionProfiles } from "../../sessions/browsers/session-profiles.ts";
 import { SessionStore } from "../../sessions/browsers/session-store.ts";
@@ -29,11 +30,12 @@ export async function openSessions(
     readonly placement: Placement;
     readonly observation: Observation;
     readonly resources: ResourceParts;
+    readonly projects: ProjectLookup;
     readonly rules: Rules;
     readonly serverSecret: string;
   },
 ): Promise<SessionParts> {
-  const { database, observation, placement, resources, rules, serverSecret } = parts;
+  const { database, observation, placement, projects, resources, rules, serverSecret } = parts;
   const { serverId } = dataDir;
   const { region } = config;
   const sessionStore = new SessionStore(database, observation.sessions);
@@ -71,6 +73,7 @@ export async function openSessions(
     }),
     store: sessionStore,
     placement,
+    projects,
     proxies,
     extensions,
     telemetry,
@@ -85,6 +88,12 @@ export async function openSessions(
     rules: rules.sessions,
     log,
   });
+  cleanup.add(
+    "the change feed of network rules",
+    database.onChange((change) => {
+      if (change === undefined || change.table === "projects") void sessions.projectRules.changed(change?.id);
+    }),
+  );
   const { limits } = rules.sessions;
   const browserPools = await openBrowserPools({ database, sessions, sessionStore, serverId, region, limits, log });
   const invokedSessions = new InvokedSessions({ database, sessions, serverId, log });

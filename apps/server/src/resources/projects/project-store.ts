@@ -1,3 +1,4 @@
+import type { NetworkRuleLists } from "@shoal/contract/network";
 import { containsFolded, type Database, folded, type Tables } from "@shoal/database";
 import type { ListProjects } from "@shoal/schemas";
 import { type Kysely, sql, type Transaction } from "kysely";
@@ -14,6 +15,7 @@ export interface ProjectRow {
   readonly updated_at: string;
   readonly max_sessions: number | null;
   readonly max_invocations: number | null;
+  readonly network: NetworkRuleLists | null;
 }
 
 export type Closing<Done> =
@@ -36,6 +38,7 @@ const columns = [
   "updated_at",
   "max_sessions",
   "max_invocations",
+  "network",
 ] as const;
 /** Advisory lock for closing projects: "shoa", and "l" and 3. */
 const closingLock = sql`select pg_advisory_xact_lock(1936223073, 27651)`;
@@ -47,11 +50,11 @@ class PostgresProjectStore {
     this.#query = query;
   }
 
-  async insert(row: Pick<ProjectRow, "id" | "name">): Promise<ProjectRow> {
+  async insert({ network, ...row }: Pick<ProjectRow, "id" | "name" | "network">): Promise<ProjectRow> {
     const now = new Date().toISOString();
     return this.#query
       .insertInto("projects")
-      .values({ ...row, created_at: now, updated_at: now })
+      .values({ ...row, network: network && JSON.stringify(network), created_at: now, updated_at: now })
       .returning(columns)
       .executeTakeFirstOrThrow();
   }
@@ -80,18 +83,28 @@ class PostgresProjectStore {
   /** Renames or reopens. @returns `undefined` when the project was deleted. */
   async update(
     id: string,
-    changes: { readonly name?: string; readonly status?: "active" },
+    {
+      network,
+      ...changes
+    }: { readonly name?: string; readonly status?: "active"; readonly network?: ProjectRow["network"] },
   ): Promise<ProjectRow | undefined> {
     return this.#query
       .updateTable("projects")
-      .set({ ...changes, updated_at: new Date() })
+      .set({
+        ...changes,
+        ...(network !== undefined && { network: network && JSON.stringify(network) }),
+        updated_at: new Date(),
+      })
       .where("id", "=", id)
       .where("deleted_at", "is", null)
       .returning(columns)
       .executeTakeFirst();
   }
 
-  async archive(id: string, name: string | undefined): Promise<Closing<ProjectRow>> {
+  async archive(
+    id: string,
+    { name, network }: { readonly name: string | undefined; readonly network: ProjectRow["network"] | undefined },
+  ): Promise<Closing<ProjectRow>> {
     return this.#query.transaction().execute(async (transaction): Promise<Closing<ProjectRow>> => {
       await closingLock.execute(transaction);
       const row = await this.#present(transaction).where("id", "=", id).forUpdate().executeTakeFirst();
@@ -100,7 +113,12 @@ class PostgresProjectStore {
       if (isLast) return { kind: "last" };
       const value = await transaction
         .updateTable("projects")
-        .set({ status: "archived", updated_at: new Date(), ...(name !== undefined && { name }) })
+        .set({
+          status: "archived",
+          updated_at: new Date(),
+          ...(name !== undefined && { name }),
+          ...(network !== undefined && { network: network && JSON.stringify(network) }),
+        })
         .where("id", "=", id)
         .returning(columns)
         .executeTakeFirstOrThrow();

@@ -1,3 +1,4 @@
+import { type NetworkRuleLists } from "@shoal/contract/network";
 import {
   lastActiveProject,
   needsOrganizationKey,
@@ -8,17 +9,25 @@ import {
 } from "@shoal/contract/refusals";
 import type { Page } from "@shoal/contract";
 import { ServiceError } from "@shoal/router";
-import type { ListProjects, Project, ProjectLimits, UpdateProject, UpdateProjectLimits } from "@shoal/schemas";
+import type {
+  CreateProject,
+  ListProjects,
+  Project,
+  ProjectLimits,
+  UpdateProject,
+  UpdateProjectLimits,
+} from "@shoal/schemas";
 import type * as z from "zod/mini";
 import type { KeyRow } from "../../http/auth/access.ts";
 import { isUniqueViolation } from "../../storage/errors/database-errors.ts";
 import { createId } from "@shoal/primitives";
 import { toPage } from "../../http/paging.ts";
+import { networkRulesOf } from "./network-rules.ts";
 import type { Closing, ProjectRow, ProjectStore } from "./project-store.ts";
 
 /** `caller` is the key of the request. The key of a project sees that project only and may only rename it. */
 export interface Projects {
-  create(caller: KeyRow, name: string): Promise<Project>;
+  create(caller: KeyRow, request: z.output<typeof CreateProject>): Promise<Project>;
   list(caller: KeyRow, filter: z.output<typeof ListProjects>): Promise<Page<Project>>;
   get(caller: KeyRow, idOrName: string): Promise<Project>;
   update(caller: KeyRow, idOrName: string, request: z.output<typeof UpdateProject>): Promise<Project>;
@@ -27,8 +36,12 @@ export interface Projects {
   setLimits(caller: KeyRow, idOrName: string, request: z.output<typeof UpdateProjectLimits>): Promise<ProjectLimits>;
 }
 
-function toProject({ id, name, status, created_at, updated_at }: ProjectRow): Project {
-  return { id, name, status, created_at, updated_at };
+function toProject({ id, name, status, network, created_at, updated_at }: ProjectRow): Project {
+  return { id, name, status, ...(network && { network: toLists(network) }), created_at, updated_at };
+}
+
+function toLists({ allow, deny }: NetworkRuleLists): NonNullable<Project["network"]> {
+  return { ...(allow && { allow: [...allow] }), ...(deny && { deny: [...deny] }) };
 }
 
 function toLimits({ max_invocations, max_sessions }: ProjectRow): ProjectLimits {
@@ -65,10 +78,11 @@ class ProjectService implements Projects {
     this.#forget = forget;
   }
 
-  async create(caller: KeyRow, name: string): Promise<Project> {
+  async create(caller: KeyRow, { name, network }: z.output<typeof CreateProject>): Promise<Project> {
     refuseProjectKey(caller, "create projects");
+    const rules = networkRulesOf(network) ?? null;
     try {
-      return toProject(await this.#store.insert({ id: createId(), name }));
+      return toProject(await this.#store.insert({ id: createId(), name, network: rules }));
     } catch (error) {
       throw isUniqueViolation(error) ? nameTaken(name) : error;
     }
@@ -82,15 +96,23 @@ class ProjectService implements Projects {
     return toProject(await this.#existing(caller, idOrName));
   }
 
-  async update(caller: KeyRow, idOrName: string, { name, status }: z.output<typeof UpdateProject>): Promise<Project> {
+  async update(
+    caller: KeyRow,
+    idOrName: string,
+    { name, network, status }: z.output<typeof UpdateProject>,
+  ): Promise<Project> {
     const project = await this.#existing(caller, idOrName);
     const newName = name === project.name ? undefined : name;
     const newStatus = status === project.status ? undefined : status;
     if (newStatus !== undefined) refuseProjectKey(caller, "archive or reopen projects");
-    if (newName === undefined && newStatus === undefined) return toProject(project);
+    if (network !== undefined) refuseProjectKey(caller, "change the network rules of a project");
+    const newRules = network && (networkRulesOf(network, project.network) ?? null);
+    if (newName === undefined && newStatus === undefined && newRules === undefined) return toProject(project);
     try {
-      if (newStatus === "archived") return toProject(await this.#archive(project, newName));
+      if (newStatus === "archived")
+        return toProject(await this.#archive(project, { name: newName, network: newRules }));
       const row = await this.#store.update(project.id, {
+        ...(newRules !== undefined && { network: newRules }),
         ...(newName !== undefined && { name: newName }),
         ...(newStatus !== undefined && { status: newStatus }),
       });
@@ -153,10 +175,10 @@ class ProjectService implements Projects {
     }
   }
 
-  async #archive(project: ProjectRow, name: string | undefined): Promise<ProjectRow> {
+  async #archive(project: ProjectRow, changes: Parameters<ProjectStore["archive"]>[1]): Promise<ProjectRow> {
     const ids = [project.id];
     try {
-      const { value, heirId } = this.#settled(await this.#store.archive(project.id, name), project);
+      const { value, heirId } = this.#settled(await this.#store.archive(project.id, changes), project);
       if (heirId !== undefined) ids.push(heirId);
       return value;
     } finally {

@@ -8,6 +8,7 @@ import { RegionElsewhere } from "../../cluster/elsewhere.ts";
 import type { Regions } from "../../cluster/regions.ts";
 import type { Secrets } from "../../storage/secrets.ts";
 import { shownCategories, shownExport } from "../telemetry/categories.ts";
+import type { SessionOptions } from "./options/session-options.ts";
 import type { SessionView } from "./running-session.ts";
 import type { Sessions } from "./sessions.ts";
 
@@ -64,7 +65,8 @@ export async function toBrowser(
     browser.pool = row.pool_name === null ? { id: row.pool_id } : { id: row.pool_id, name: row.pool_name };
   if (row.viewport !== null) browser.viewport = row.viewport;
   if (options.kiosk_mode === true) browser.kiosk_mode = true;
-  if (options.private_hosts) browser.network = { private_hosts: [...options.private_hosts] };
+  const network = networkOf(options);
+  if (network) browser.network = network;
   if (options.chrome_policy) browser.chrome_policy = options.chrome_policy;
   if (row.start_url !== null) browser.start_url = row.start_url;
   if (row.proxy !== null) {
@@ -79,6 +81,15 @@ export async function toBrowser(
   if (row.ends_at !== null) browser.ends_at = row.ends_at;
   if (row.ended_reason !== null) browser.ended_reason = row.ended_reason;
   return browser;
+}
+
+function networkOf({ network_rules: rules, private_hosts }: SessionOptions): Browser["network"] {
+  if (rules === undefined && private_hosts === undefined) return undefined;
+  return {
+    ...(private_hosts && { private_hosts: [...private_hosts] }),
+    ...(rules?.allow && { allow: [...rules.allow] }),
+    ...(rules?.deny && { deny: [...rules.deny] }),
+  };
 }
 
 /** Returns `undefined` if the profile was just deleted. */

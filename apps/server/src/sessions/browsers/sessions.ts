@@ -19,7 +19,9 @@ import type { TelemetryExports } from "../telemetry/export/exports.ts";
 import type { TelemetryStore } from "../telemetry/telemetry-store.ts";
 import { answeringInstance } from "./answering-instance.ts";
 import { assignAgain } from "./assign-again.ts";
+import type { ProjectLookup } from "../../http/auth/project-lookup.ts";
 import { PooledSessions } from "./pooled-sessions.ts";
+import { ProjectRules } from "./project-rules.ts";
 import { newSession, type RunningSession, type SessionView, type SessionWishes } from "./running-session.ts";
 import { hasEnded, isSeen, notFound, refuseImpossible } from "./session-errors.ts";
 import type { SessionProfiles } from "./session-profiles.ts";
@@ -35,6 +37,7 @@ export interface SessionsParts {
   readonly placement: Placement;
   readonly proxies: Pick<Proxies, "choose">;
   readonly profiles: SessionProfiles;
+  readonly projects: Pick<ProjectLookup, "find">;
   readonly extensions: Pick<Extensions, "choose" | "open">;
   readonly serverId: string;
   readonly region: string;
@@ -55,6 +58,7 @@ const endingTimeoutMs = 1_000;
 
 export class Sessions {
   readonly pooled: PooledSessions;
+  readonly projectRules: ProjectRules;
   readonly #parts: SessionsParts;
   readonly #runner: SessionRunner;
   readonly #choices: SessionChoices;
@@ -67,8 +71,10 @@ export class Sessions {
     const runner = new SessionRunner(parts);
     const choices = new SessionChoices(parts);
     const sessionTelemetry = new SessionTelemetry({ ...parts, runner });
-    const starter = new SessionStarter({ ...parts, runner, sessionTelemetry });
+    const projectRules = new ProjectRules({ ...parts, sessions: runner.sessions });
+    const starter = new SessionStarter({ ...parts, projectRules, runner, sessionTelemetry });
     const existing = (projectId: string, idOrName: string) => this.#existing(projectId, idOrName);
+    this.projectRules = projectRules;
     this.#parts = parts;
     this.#runner = runner;
     this.#choices = choices;

@@ -11,6 +11,7 @@ import { explainDestination } from "../telemetry/export/choice.ts";
 import { answeringInstance } from "./answering-instance.ts";
 import { changeProxy } from "./change-proxy.ts";
 import { applyPolicies } from "./options/chrome-policy.ts";
+import { networkRulesOf } from "../../resources/projects/network-rules.ts";
 import type { SessionOptions } from "./options/session-options.ts";
 import { changeViewport, effectiveViewport } from "./options/viewport.ts";
 import type { RunningSession, SessionView } from "./running-session.ts";
@@ -86,7 +87,7 @@ export class SessionUpdates {
       choices.proxy(project_id, request, id),
     ]);
     if (profile && present.profile_id !== null) throw hasProfile(id, present.profile_id);
-    const options = optionsWith(request.chrome_policy, present.options);
+    const options = optionsWith(request, present.options);
     let running: Plan["running"];
     if (chosen !== undefined || options !== undefined || profile || request.telemetry || request.viewport) {
       const session = runner.sessions.get(id);
@@ -137,7 +138,13 @@ export class SessionUpdates {
         undo.push(() => this.#resize(present, instance, present.viewport ?? defaultViewport, true));
       }
       if (request.telemetry) undo.push(await this.#parts.sessionTelemetry.change(present, request.telemetry));
-      if (options) {
+      if (options && request.network) {
+        undo.push(async () => {
+          instance.setRules("session", present.options.network_rules);
+        });
+        instance.setRules("session", options.network_rules);
+      }
+      if (options && request.chrome_policy) {
         // Before the change: policies that the browser refused would apply at its next start.
         undo.push(() => applyPolicies(instance, present.options.chrome_policy ?? {}));
         await applyPolicies(instance, options.chrome_policy ?? {});
@@ -182,13 +189,18 @@ export class SessionUpdates {
   }
 }
 
-function optionsWith(
-  policies: Request["chrome_policy"],
-  { chrome_policy: present, ...others }: SessionOptions,
-): SessionOptions | undefined {
-  if (policies === undefined) return undefined;
-  if (Object.keys(policies).length > 0) return { ...others, chrome_policy: policies };
-  return present === undefined ? undefined : others;
+/** @throws {ServiceError} 400 for an invalid entry of the network rules. */
+function optionsWith({ chrome_policy, network }: Request, present: SessionOptions): SessionOptions | undefined {
+  const { chrome_policy: presentPolicies = {}, network_rules: presentRules, ...others } = present;
+  const policies = chrome_policy ?? presentPolicies;
+  const rules = networkRulesOf(network, presentRules);
+  const removesNothing = Object.keys(policies).length === 0 && Object.keys(presentPolicies).length === 0;
+  if (network === undefined && (chrome_policy === undefined || removesNothing)) return undefined;
+  return {
+    ...others,
+    ...(rules && { network_rules: rules }),
+    ...(Object.keys(policies).length > 0 && { chrome_policy: policies }),
+  };
 }
 
 function before(row: SessionRow, changes: SessionChanges): SessionChanges {

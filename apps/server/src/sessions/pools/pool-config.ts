@@ -89,7 +89,7 @@ function tidy(config: PoolConfig): PoolConfig {
     ...(headless === false && { headless }),
     ...(stealth && { stealth }),
     ...(kiosk_mode && { kiosk_mode }),
-    ...(network?.private_hosts && { network }),
+    ...(network && Object.keys(network).length > 0 && { network }),
     ...(extensions?.length && { extensions, extension_ids: extension_ids ?? [] }),
     ...(chrome_policy && Object.keys(chrome_policy).length > 0 && { chrome_policy }),
     ...(proxy_id && { proxy_id }),

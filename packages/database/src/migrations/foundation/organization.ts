@@ -16,6 +16,7 @@ export const organization: readonly string[] = [
     status text not null default 'active' check (status in ('active', 'archived')),
     max_sessions integer check (max_sessions > 0),
     max_invocations integer check (max_invocations > 0),
+    network jsonb,
     created_at timestamptz(3) not null default now(),
     updated_at timestamptz(3) not null default now(),
     deleted_at timestamptz(3)

@@ -153,6 +153,7 @@ it("reports that a browser rejects the watch, and retries with the next selectio
     hidesContent: () => false,
     root: "/",
     failureOf: () => Promise.resolve(undefined),
+    onRefusal: () => () => undefined,
     browser: {
       downloads: new SessionDownloads({ root: "/", home: "/" }),
       cdp: () => Promise.resolve(connection),

@@ -13,6 +13,7 @@ export type CapturedEvent = Unstamped<
   | events.NetworkLoadingFailedEvent
   | events.NetworkIdleEvent
   | events.ProxyErrorEvent
+  | events.NetworkRefusedEvent
   | events.PageNavigationEvent
   | events.PageDomContentLoadedEvent
   | events.PageLoadEvent

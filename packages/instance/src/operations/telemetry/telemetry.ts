@@ -9,6 +9,7 @@ import pTimeout from "p-timeout";
 import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
 import type { CdpDeparture } from "../../browser/cdp/departure.ts";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
+import type { EgressRefusal } from "../../egress/refusals.ts";
 import { isTrue } from "../../system/is-true.ts";
 import { log } from "../../system/log.ts";
 import { watchBrowser, type BrowserWatch } from "./browser-watch.ts";
@@ -45,6 +46,7 @@ export interface TelemetryOptions {
   readonly root: string;
   readonly browser: Pick<BrowserSupervisor, "cdp" | "downloads" | "onBrowser">;
   readonly failureOf: FailureOf;
+  readonly onRefusal: (listener: (refusal: EgressRefusal) => void) => () => void;
   /** Whether the service signs in: content of pages may then contain its secrets, and is left out. */
   readonly hidesContent: () => boolean;
 }
@@ -66,6 +68,7 @@ class SessionTelemetry implements Telemetry {
   readonly #root: TelemetryOptions["root"];
   readonly #browser: TelemetryOptions["browser"];
   readonly #failureOf: TelemetryOptions["failureOf"];
+  readonly #onRefusal: TelemetryOptions["onRefusal"];
   readonly #recorder: TelemetryRecorder;
   readonly #sending = new Set<Promise<unknown>>();
   #cdp: CdpConnection | undefined;
@@ -74,6 +77,7 @@ class SessionTelemetry implements Telemetry {
   #stopDownloads: (() => void) | undefined;
   #stopScreenshots: (() => void) | undefined;
   #stopOomWatch: (() => void) | undefined;
+  #stopRefusals: (() => void) | undefined;
   readonly #turns = pLimit(1);
   #closed = false;
   readonly #stopFollowing: () => void;
@@ -130,11 +134,12 @@ class SessionTelemetry implements Telemetry {
     }
   };
 
-  constructor({ root, browser, failureOf, hidesContent }: TelemetryOptions) {
+  constructor({ root, browser, failureOf, onRefusal, hidesContent }: TelemetryOptions) {
     this.#recorder = new TelemetryRecorder(hidesContent);
     this.#root = root;
     this.#browser = browser;
     this.#failureOf = failureOf;
+    this.#onRefusal = onRefusal;
     this.#stopFollowing = this.#browser.onBrowser((connection) => {
       this.#cdp = connection;
       void connection.closed.then(() => {
@@ -174,6 +179,28 @@ class SessionTelemetry implements Telemetry {
       this.#stopOomWatch?.();
       this.#stopOomWatch = undefined;
     }
+  }
+
+  #watchRefusals(wanted: boolean): void {
+    if (wanted)
+      this.#stopRefusals ??= this.#onRefusal((refusal) => {
+        this.#refused(refusal);
+      });
+    else {
+      this.#stopRefusals?.();
+      this.#stopRefusals = undefined;
+    }
+  }
+
+  #refused({ target, source, list, rule, count }: EgressRefusal): void {
+    const portAt = target.lastIndexOf(":");
+    const [host, port] = [target.slice(0, portAt).replace(/^\[|\]$/g, ""), Number(target.slice(portAt + 1))];
+    this.#recorder.record({
+      type: "network_refused",
+      category: "network",
+      source: { kind: "local_process" },
+      data: { host, port, rules_of: source, list, ...(rule !== undefined && { rule }), count },
+    });
   }
 
   #turn(): Promise<void> {
@@ -222,6 +249,7 @@ class SessionTelemetry implements Telemetry {
   async select(categories: readonly TelemetryCategory[]): Promise<void> {
     this.#recorder.select(new Set(categories));
     this.#watchMemory(this.#recorder.captures("system"));
+    this.#watchRefusals(this.#recorder.captures("network"));
     await pTimeout(this.#turnWithBrowser(), { milliseconds: selectTimeoutMs, message: false });
   }
 
@@ -301,6 +329,7 @@ class SessionTelemetry implements Telemetry {
     this.#stopFollowing();
     this.#endWatch();
     this.#watchMemory(false);
+    this.#watchRefusals(false);
     this.#recorder.close();
     await pTimeout(Promise.all(this.#sending), { milliseconds: flushTimeoutMs, message: false });
   }

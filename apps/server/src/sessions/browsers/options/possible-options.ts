@@ -2,6 +2,7 @@ import { gpuUnavailable, viewportTooLarge } from "@shoal/contract/refusals";
 import { checkPrivateHosts, type PlacementAbilities } from "@shoal/placement";
 import { badInput, ServiceError } from "@shoal/router";
 import { maxScreenPixels } from "@shoal/schemas/viewport-limits";
+import { networkRulesOf } from "../../../resources/projects/network-rules.ts";
 import type { RequestedOptions } from "./session-options.ts";
 
 /** For all policies of a session, in bytes of JSON. Bodies with policies may have one MiB more. */
@@ -23,6 +24,7 @@ export function refuseUnable(
   if (body.gpu === true) throw ServiceError.of(gpuUnavailable());
   if (body.chrome_policy !== undefined) checkPolicies(body.chrome_policy, abilities);
   checkHosts(body.network?.private_hosts ?? [], abilities);
+  networkRulesOf(body.network);
   if (body.headless === false) checkWindow(body.viewport, abilities);
   const needsFull = {
     headless: body.headless === false,

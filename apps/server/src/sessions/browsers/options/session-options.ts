@@ -1,6 +1,8 @@
+import type { NetworkRuleLists } from "@shoal/contract/network";
 import type { LaunchWishes } from "@shoal/instance";
 import type { CreateBrowser } from "@shoal/schemas";
 import type * as z from "zod/mini";
+import { networkRulesOf } from "../../../resources/projects/network-rules.ts";
 import type { RequestedMemory } from "./session-memory.ts";
 
 export interface SessionOptions {
@@ -9,6 +11,7 @@ export interface SessionOptions {
   readonly chrome_policy?: Readonly<Record<string, unknown>>;
   /** Reachable private hosts, out of the hosts that the service allows. */
   readonly private_hosts?: readonly string[];
+  readonly network_rules?: NetworkRuleLists;
   readonly extensions?: readonly string[];
 }
 
@@ -24,11 +27,13 @@ export function optionsOf({
   memory,
   network,
 }: RequestedOptions & { readonly extension_ids?: readonly string[] }): SessionOptions {
+  const rules = networkRulesOf(network);
   return {
     ...(extension_ids !== undefined && extension_ids.length > 0 && { extensions: extension_ids }),
     ...(kiosk_mode === true && { kiosk_mode: true }),
     ...(memory !== undefined && { memory }),
     ...(network?.private_hosts !== undefined && { private_hosts: network.private_hosts }),
+    ...(rules && { network_rules: rules }),
     ...(chrome_policy !== undefined && Object.keys(chrome_policy).length > 0 && { chrome_policy }),
   };
 }

@@ -17,6 +17,7 @@ import { explainDestination } from "../../telemetry/export/choice.ts";
 import type { TelemetryStore } from "../../telemetry/telemetry-store.ts";
 import { bytesOfMemory } from "../options/session-memory.ts";
 import { launchOf } from "../options/session-options.ts";
+import type { ProjectRules } from "../project-rules.ts";
 import type { RunningSession } from "../running-session.ts";
 import { nameTaken } from "../session-errors.ts";
 import type { ChosenProfile, SessionProfiles } from "../session-profiles.ts";
@@ -36,6 +37,7 @@ export interface SessionStarterParts {
   readonly store: SessionStore;
   readonly placement: Pick<Placement, "acquire">;
   readonly profiles: SessionProfiles;
+  readonly projectRules: ProjectRules;
   readonly extensions: Pick<Extensions, "open">;
   readonly telemetry: TelemetryStore;
   readonly rules: SessionRules;
@@ -73,6 +75,7 @@ export class SessionStarter {
     ]);
     if (storing.status === "fulfilled" && acquiring.status === "fulfilled" && !abort.signal.aborted) {
       this.#begin(session, acquiring.value);
+      await this.#parts.projectRules.apply(session);
       return;
     }
     if (acquiring.status === "fulfilled") await acquiring.value.stop();
@@ -111,11 +114,12 @@ export class SessionStarter {
     upstream: ChosenProxy["upstream"] | undefined,
     signal: AbortSignal,
   ): Promise<Instance> {
-    const { placement, profiles, store } = this.#parts;
+    const { placement, profiles, projectRules, store } = this.#parts;
     const { row } = session;
     const load = await profiles.load(row);
+    const rules = { project: await projectRules.of(row.project_id), session: row.options.network_rules };
     const instance = await placement
-      .acquire(this.#assignment(session, upstream), signal, this.#surroundings(row, upstream, load))
+      .acquire(this.#assignment(session, upstream), signal, { ...this.#surroundings(row, upstream, load), rules })
       .catch((error: unknown) => {
         throw explainFiles(error, load);
       });

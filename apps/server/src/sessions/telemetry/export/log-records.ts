@@ -20,7 +20,7 @@ const semanticNames: Readonly<Record<string, string>> = {
   status: "http.response.status_code",
 };
 
-const warnings: ReadonlySet<string> = new Set(["monitor_disconnected", "proxy_error"]);
+const warnings: ReadonlySet<string> = new Set(["monitor_disconnected", "network_refused", "proxy_error"]);
 const errors: ReadonlySet<string> = new Set([
   "console_error",
   "monitor_init_failed",

@@ -1,0 +1,8 @@
+export {
+  changedNetworkRules,
+  type NetworkRule,
+  type NetworkRuleLists,
+  readNetworkRule,
+  readNetworkRules,
+  type RequestedNetworkRules,
+} from "./network-rules.ts";

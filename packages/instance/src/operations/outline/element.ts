@@ -1,0 +1,136 @@
+import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
+import type { NodeAddress, WatchedPage } from "./watched-page.ts";
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** An element of the page, used from an isolated world, so that the page's scripts cannot interfere. */
+export class PageElement {
+  readonly page: WatchedPage;
+  readonly address: NodeAddress;
+  readonly #objectId: string;
+  readonly #cdp: CdpConnection;
+
+  private constructor(page: WatchedPage, address: NodeAddress, objectId: string) {
+    this.page = page;
+    this.address = address;
+    this.#cdp = page.cdp;
+    this.#objectId = objectId;
+  }
+
+  /** Returns `undefined` when the element has gone. */
+  static async find(page: WatchedPage, address: NodeAddress): Promise<PageElement | undefined> {
+    const { backendNodeId, frameId, target } = address;
+    const { cdp } = page;
+    try {
+      const executionContextId = await page.worldOf(frameId, target);
+      if (executionContextId === undefined) return undefined;
+      const answer = await page.send(
+        cdp.send("DOM.resolveNode", { backendNodeId, executionContextId }, target.sessionId),
+      );
+      const objectId = answer?.object.objectId;
+      if (objectId === undefined) return undefined;
+      const element = new PageElement(page, address, objectId);
+      return (await element.call("function () { return this.isConnected; }")) === true ? element : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Calls a function with the element as `this`. Returns `undefined` when it has gone. */
+  async call(declaration: string, ...values: readonly (string | number | boolean)[]): Promise<unknown> {
+    const answer = await this.page
+      .send(
+        this.#cdp.send(
+          "Runtime.callFunctionOn",
+          {
+            functionDeclaration: declaration,
+            objectId: this.#objectId,
+            arguments: values.map((value) => ({ value })),
+            returnByValue: true,
+            userGesture: true,
+          },
+          this.address.target.sessionId,
+        ),
+      )
+      .catch(() => undefined);
+    return answer?.exceptionDetails === undefined ? answer?.result.value : undefined;
+  }
+
+  /** Focuses it without a click. Returns false when it cannot have the focus. */
+  async focus(): Promise<boolean> {
+    const { backendNodeId, target } = this.address;
+    const answer = await this.page
+      .send(this.#cdp.send("DOM.focus", { backendNodeId }, target.sessionId))
+      .catch(() => undefined);
+    return answer !== undefined;
+  }
+
+  isFocused(): Promise<boolean> {
+    return this.call("function () { return this.isConnected && this.getRootNode().activeElement === this; }").then(
+      (focused) => focused === true,
+    );
+  }
+
+  /** Scrolls to it, and returns its middle in its target's viewport, if it has a size. */
+  async reach(): Promise<Point | undefined> {
+    const { backendNodeId, target } = this.address;
+    await this.page
+      .send(this.#cdp.send("DOM.scrollIntoViewIfNeeded", { backendNodeId }, target.sessionId))
+      .catch(() => undefined);
+    return middleOf(this.page, backendNodeId, target.sessionId);
+  }
+
+  /** Whether the point, in the viewport of its target, shows this element, a part of it, or its label. */
+  async isAt({ x, y }: Point): Promise<boolean> {
+    const { target } = this.address;
+    const params = { x: Math.floor(x), y: Math.floor(y), ignorePointerEventsNone: true };
+    const hit = await this.page
+      .send(this.#cdp.send("DOM.getNodeForLocation", params, target.sessionId))
+      .catch(() => undefined);
+    if (hit === undefined || hit.backendNodeId === this.address.backendNodeId) return true;
+    const top = await PageElement.find(this.page, { ...this.address, backendNodeId: hit.backendNodeId });
+    return top === undefined || (await this.#contains(top));
+  }
+
+  async #contains(other: PageElement): Promise<boolean> {
+    const answer = await this.page
+      .send(
+        this.#cdp.send(
+          "Runtime.callFunctionOn",
+          {
+            functionDeclaration: containsFunction,
+            objectId: this.#objectId,
+            arguments: [{ objectId: other.#objectId }],
+            returnByValue: true,
+          },
+          this.address.target.sessionId,
+        ),
+      )
+      .catch(() => undefined);
+    // Elements of different frames cannot be compared.
+    return answer?.result.value !== false;
+  }
+}
+
+const containsFunction = `function (hit) {
+  const upwards = (node) => node.assignedSlot ?? node.parentNode ?? node.host;
+  for (let at = hit; at; at = upwards(at)) if (at === this || (this.labels && [...this.labels].includes(at))) return true;
+  for (let at = this; at; at = upwards(at)) if (at === hit) return true;
+  return false;
+}`;
+
+async function middleOf(page: WatchedPage, backendNodeId: number, sessionId: string): Promise<Point | undefined> {
+  const answer = await page
+    .send(page.cdp.send("DOM.getContentQuads", { backendNodeId }, sessionId))
+    .catch(() => undefined);
+  for (const quad of answer?.quads ?? []) {
+    const xs = quad.filter((_, place) => place % 2 === 0);
+    const ys = quad.filter((_, place) => place % 2 === 1);
+    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    if (right - left >= 1 && bottom - top >= 1) return { x: (left + right) / 2, y: (top + bottom) / 2 };
+  }
+  return undefined;
+}
