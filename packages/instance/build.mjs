@@ -11,7 +11,11 @@ const out = `dist/.program-${process.pid}`;
  * parts that it uses. A module that two parts import is in both, so it must not keep state at its top level.
  * @type {Map<string, string>}
  */
-const parts = new Map([["start", resolve("src/main/start.ts")]]);
+const parts = new Map([
+  ["start", resolve("src/main/start.ts")],
+  // A thread loads it by its name.
+  ["markdown-worker", resolve("src/operations/pages/text/markdown-worker.ts")],
+]);
 
 /**
  * Keeps other parts out of a part, and adds them to the list.

@@ -3,7 +3,14 @@ export type { PlacementLog } from "./interface/placement-log.ts";
 export { answerText } from "./streams/answer-text.ts";
 export { BoundedBytes } from "./streams/bounded-bytes.ts";
 export { Pace } from "./streams/pace.ts";
-export { findChromium, type ChromiumKind, type ChromiumSource, type FoundChromium } from "./chromium/find-chromium.ts";
+export {
+  findChromium,
+  locateFullChromium,
+  type ChromiumKind,
+  type ChromiumSource,
+  type FoundChromium,
+  type LocatedChromium,
+} from "./chromium/find-chromium.ts";
 export { assignInstance, type AssignOptions } from "./instances/assign-instance.ts";
 export { callInstance, InstanceRefusal, streamFromInstance } from "./instances/call-instance.ts";
 export { FrontPage } from "./instances/front-page.ts";

@@ -12,7 +12,7 @@ import { runService } from "../testing/service.ts";
 import { runtimeDirs, sessionFolders } from "../testing/session-folder.ts";
 import { until } from "../testing/until.ts";
 
-const cycles = 200;
+const cycles = Number(process.env.SHOAL_TEST_SESSIONS ?? 100);
 const atOnce = 3;
 
 describe.each(placements)(

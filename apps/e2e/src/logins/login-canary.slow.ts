@@ -1,6 +1,9 @@
 import { type AuthConnection, type CreateAuthConnection, Shoal } from "@shoal/client";
+import { openBackupSource } from "@shoal/database";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
@@ -19,11 +22,13 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 const canary = (): string => `cnry${randomBytes(16).toString("hex")}`;
 const totpSite = logins.find(({ site }) => site === "totp") ?? expect.fail();
 const onePage = logins.find(({ site }) => site === "one-page") ?? expect.fail();
+const identifierFirst = logins.find(({ site }) => site === "identifier-first") ?? expect.fail();
 /** By the way in which they reach the service. */
 const secrets = {
   "stored password": totpSite.values.password ?? expect.fail(),
   "TOTP secret": totpSite.totpSecret ?? expect.fail(),
   "provider token": canary(),
+  "provider's password": identifierFirst.values.password ?? expect.fail(),
   "refused answer": canary(),
   "accepted answer": onePage.values.password ?? expect.fail(),
 };
@@ -33,6 +38,17 @@ const everything = Object.fromEntries(
     { enabled: true },
   ]),
 );
+
+/** A store with one item. */
+const vault = createServer((request, response) => {
+  const answers: Readonly<Record<string, unknown>> = {
+    "/v1/auth/token/lookup-self": { data: { ttl: 3600, renewable: false } },
+    "/v1/kv/data/shop": { data: { data: identifierFirst.values, metadata: {} } },
+  };
+  const answer = answers[request.url ?? ""];
+  response.writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" });
+  response.end(JSON.stringify(answer ?? { errors: [] }));
+});
 
 let sites: Sites;
 let test: TestService & { end(): Promise<void> };
@@ -46,7 +62,8 @@ const processes = new Set<string>();
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "shoal-login-canary-"));
   sites = await startSites();
-  const hosts = `${sites.privateHost},127.0.0.1:9`;
+  await new Promise<void>((resolve) => vault.listen(0, "127.0.0.1", resolve));
+  const hosts = `${sites.privateHost},127.0.0.1:9,127.0.0.1:${String(vaultPort())}`;
   test = await runService([
     ...["--allow-private-hosts", sites.privateHost, "--credential-provider-hosts", hosts],
     ...["--log-level", "trace", "--access-log", join(folder, "access.log")],
@@ -66,10 +83,28 @@ beforeAll(async () => {
   proxyId = (await shoal.proxies.create(sites.proxy)).id ?? expect.fail();
 });
 afterAll(async () => {
+  vault.close();
   await test.end();
   await sites.close();
   rmSync(folder, { recursive: true, force: true });
 });
+
+// `listen` made the address.
+const vaultPort = (): number => (vault.address() as AddressInfo).port;
+
+/** Every row of the database, as JSON. */
+async function readRows(): Promise<string> {
+  const ignore = () => undefined;
+  const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+  const source = await openBackupSource({ dataDir: join(test.dataDir, "database"), log });
+  const rows: string[] = [];
+  try {
+    for await (const chunk of source.chunks()) rows.push(...chunk.rows.map((row) => `${chunk.table} ${row}`));
+  } finally {
+    await source.close();
+  }
+  return rows.join("\n");
+}
 
 function connect(login: typeof onePage, wishes: Partial<CreateAuthConnection>): Promise<AuthConnection> {
   return shoal.auth.connections.create({
@@ -190,10 +225,18 @@ it("keeps secrets of logins out of replies, events, logs, telemetry, recordings,
   });
   expect([ended, answered.size]).toMatchObject([{ flow_status: "SUCCESS" }, 2]);
   await readRemains(second);
+
+  const reachable = { ...settings, address: `http://127.0.0.1:${String(vaultPort())}` };
+  const token = secrets["provider token"];
+  await shoal.credentialProviders.create({ provider_type: "vault", name: "second", token, settings: reachable });
+  const third = await connect(identifierFirst, { credential: { provider: "second", path: "kv/shop" } });
+  expect(await follow(third.id)).toMatchObject({ flow_status: "SUCCESS" });
+  await readRemains(third);
   await shoal.credentials.list();
   await shoal.credentialProviders.list();
   await shoal.auditLogs.list({ start: new Date(began - 60_000).toISOString(), end: new Date().toISOString() });
 
+  const rows = await readRows();
   const told = (await Promise.all(replies)).join("\n");
   await test.service.stop();
   const log = `${test.service.output()}\n${readFileSync(join(folder, "access.log"), "utf8")}`;
@@ -201,6 +244,8 @@ it("keeps secrets of logins out of replies, events, logs, telemetry, recordings,
   expect(told).toContain("post_login_url");
   expect(log).toContain("/auth/connections");
   expect(archives.join("")).toContain("Cookies");
+  expect(rows).toContain("identifier-first.test");
+  expectNone("a row", rows);
   expectNone("a reply", told);
   expectNone("a log", log);
   expectNone("a process", [...processes].join("\n"));

@@ -1,4 +1,5 @@
 import {
+  actOnPage,
   browserComputer,
   browserFs,
   browserLogs,
@@ -7,6 +8,8 @@ import {
   curl,
   executePlaywright,
   loadExtensions,
+  observePage,
+  readPage,
   streamTelemetry,
   type contract,
 } from "@shoal/contract";
@@ -21,6 +24,7 @@ import { curlArea } from "../operations/curl/handlers.ts";
 import { sessionComputer } from "../operations/computer/handlers.ts";
 import { SessionExtensions } from "../operations/extensions/handlers.ts";
 import { pageArea } from "../operations/outline/handlers.ts";
+import { pagesArea } from "../operations/pages/handlers.ts";
 import { fileSystemHandlers } from "../operations/fs/handlers.ts";
 import type { BrowserSupervisor } from "../browser/chromium/supervisor.ts";
 import { authorityPath } from "../system/authority-path.ts";
@@ -133,10 +137,17 @@ class SessionOperations implements Operations {
   }
 
   async close(): Promise<void> {
-    const { computer, frontPage, logStreams, playwright, processes, requests, watches } = this.#areas;
+    const { computer, frontPage, logStreams, pages, playwright, processes, requests, watches } = this.#areas;
     computer.close();
     logStreams.close();
-    await Promise.all([frontPage.close(), playwright.close(), requests.close(), watches.close(), processes.close()]);
+    await Promise.all([
+      frontPage.close(),
+      pages.close(),
+      playwright.close(),
+      requests.close(),
+      watches.close(),
+      processes.close(),
+    ]);
   }
 
   #controlRouter(): RequestListener {
@@ -166,6 +177,7 @@ function openAreas(parts: OperationParts) {
     files: fileSystemHandlers(root),
     extensions: new SessionExtensions({ root, config, browser }),
     frontPage: pageArea(browser),
+    pages: pagesArea({ browser, root, failures: egress?.failures }),
     watches: watchHandlers(root),
     logStreams: logHandlers(root, logs),
     processes: sessionProcesses(surroundingsOf(parts), { onStarted: rememberProcessGroups(config) }),
@@ -223,6 +235,7 @@ function operationRouter(areas: Areas, telemetry: OperationParts["telemetry"]): 
     ...areas.playwright.handlers,
     ...areas.replays.handlers,
     ...areas.computer.handlers,
+    ...areas.pages.handlers,
   } satisfies HandlersOrNotYet<InstancePlane<typeof contract>, NotImplemented>;
   // Lists the areas: importing the whole contract would cost 8 ms of CPU. The service handles `markReplay` itself.
   const { markReplay: _markReplay, ...recordings } = browserReplays;
@@ -235,6 +248,9 @@ function operationRouter(areas: Areas, telemetry: OperationParts["telemetry"]): 
     curl,
     executePlaywright,
     loadExtensions,
+    actOnPage,
+    observePage,
+    readPage,
     streamTelemetry,
   } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
   router.mountAll(endpoints, handlers);

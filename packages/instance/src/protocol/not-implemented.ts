@@ -5,12 +5,8 @@ export type InstancePlane<C extends Contract> = {
 };
 
 /** Operations without a handler, answered with 501. An operation neither here nor in operations.ts does not compile. */
-export const notImplemented = [
-  "actOnPage",
-  "observePage",
-  "printPage",
-  "readPage",
-  "screenshotPage",
-] as const satisfies readonly (keyof InstancePlane<typeof contract>)[];
+export const notImplemented = ["printPage", "screenshotPage"] as const satisfies readonly (keyof InstancePlane<
+  typeof contract
+>)[];
 
 export type NotImplemented = (typeof notImplemented)[number];

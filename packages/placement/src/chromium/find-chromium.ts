@@ -67,6 +67,7 @@ export async function locateChromium(executable?: string): Promise<LocatedChromi
   return packaged === undefined ? undefined : { executable: packaged, kind: "headless_shell", source: "packaged" };
 }
 
+/** Finds a Chromium with windows, which `stealth` and extensions need. */
 export async function locateFullChromium(): Promise<LocatedChromium | undefined> {
   for (const [places, source] of searches) {
     for (const place of await places()) {

@@ -17,6 +17,12 @@ export interface ErrorCodeEntry {
 
 /** All codes that Shoal sends, for docs/guide/error-codes.md. Separate from the codes, so that bundles do not contain it. A test compares it with the sources. */
 export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = {
+  ambiguous_target: {
+    statuses: [409],
+    meaning: "Several elements of the page match. The message lists them with their references.",
+    again: "no",
+    advice: "Name the element by its `ref`, or by more of its `name`.",
+  },
   audit_export_not_available: {
     statuses: [400],
     meaning: "The service does not export its audit log.",
@@ -79,11 +85,23 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     again: "soon",
     advice: "Try again after `Retry-After`. If it persists, contact the operator.",
   },
+  dialog_open: {
+    statuses: [409],
+    meaning: "A dialog of the page (`alert`, `confirm`, `prompt`, `beforeunload`) is open and blocks it.",
+    again: "no",
+    advice: "Answer the dialog with `answer_dialog` first. The message shows its text.",
+  },
   directory_busy: {
     statuses: [409],
     meaning: "The directory could not be deleted completely, because a process keeps writing into it.",
     again: "later",
     advice: "End the process and try again.",
+  },
+  element_not_found: {
+    statuses: [404],
+    meaning: "No element of the page matches. The message lists similar elements.",
+    again: "soon",
+    advice: "Observe the page, and use a reference of its outline.",
   },
   forbidden: {
     statuses: [403],
@@ -139,6 +157,13 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     again: "no",
     advice: "Choose another name, or use the existing resource.",
   },
+  navigation_failed: {
+    statuses: [409],
+    meaning:
+      "The tab could not open the address, or has no page to go back or forward to. The message has Chromium's reason.",
+    again: "no",
+    advice: "Check the address and the network policy of the session.",
+  },
   not_a_directory: {
     statuses: [400],
     meaning: "The path, or a part of it, is not a directory.",
@@ -150,6 +175,13 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     meaning: "The path is a directory, a pipe, a socket or a device.",
     again: "no",
     advice: "Name a regular file, or use the operations for directories.",
+  },
+  not_actionable: {
+    statuses: [409],
+    meaning:
+      "The element was not ready for the action within `timeout_ms`: not visible, moving, disabled, read-only or covered. Or the action does not apply to it.",
+    again: "soon",
+    advice: "The message names the obstacle. Remove it, observe the page again, or use another action.",
   },
   not_found: {
     statuses: [404],
@@ -174,6 +206,12 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     meaning: "The server is overloaded and rejected the request before it started.",
     again: "soon",
     advice: "Try again after `Retry-After`, with fewer concurrent requests.",
+  },
+  page_not_responding: {
+    statuses: [409],
+    meaning: "The page does not answer: a script blocks it, a dialog is open, or its content is too large.",
+    again: "soon",
+    advice: "Try again, answer its dialog, or navigate it to another address.",
   },
   payload_too_large: {
     statuses: [413],
@@ -266,6 +304,12 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     again: "no",
     advice: "Get the connection, and answer its present question with its `interaction_id`.",
   },
+  stale_reference: {
+    statuses: [409],
+    meaning: "The element of a reference was removed from the page, or the reference is unknown.",
+    again: "no",
+    advice: "Observe the page again, and use a reference of the new outline.",
+  },
   too_many_processes: {
     statuses: [429],
     meaning: "The session has reached its limit of processes.",
@@ -302,5 +346,11 @@ export const errorCodeTable: Readonly<Record<KnownErrorCode, ErrorCodeEntry>> = 
     meaning: "The operation does not accept the body's Content-Type.",
     again: "no",
     advice: "Use the type in the message, usually `application/json`.",
+  },
+  wait_timeout: {
+    statuses: [409],
+    meaning: "The state that `wait_for` names did not occur within `timeout_ms`.",
+    again: "soon",
+    advice: "Observe the page, or wait longer.",
   },
 };

@@ -3,6 +3,7 @@ import { lazyObject } from "./schema.ts";
 
 /** Codes that Shoal sends. `error-code-table.ts` explains each. A newer server may send others. */
 export const errorCodes = [
+  "ambiguous_target",
   "audit_export_not_available",
   "bad_gateway",
   "bad_request",
@@ -12,7 +13,9 @@ export const errorCodes = [
   "capacity_exhausted",
   "conflict",
   "database_unavailable",
+  "dialog_open",
   "directory_busy",
+  "element_not_found",
   "forbidden",
   "idempotency_conflict",
   "insufficient_storage",
@@ -22,12 +25,15 @@ export const errorCodes = [
   "link_expired",
   "method_not_allowed",
   "name_taken",
+  "navigation_failed",
   "not_a_directory",
   "not_a_file",
+  "not_actionable",
   "not_found",
   "not_implemented",
   "not_ready",
   "overloaded",
+  "page_not_responding",
   "payload_too_large",
   "permission_denied",
   "pool_in_use",
@@ -43,12 +49,14 @@ export const errorCodes = [
   "server_unreachable",
   "shutting_down",
   "stale_interaction",
+  "stale_reference",
   "too_many_processes",
   "too_many_requests",
   "too_many_watches",
   "unauthorized",
   "unsafe_archive",
   "unsupported_media_type",
+  "wait_timeout",
 ] as const;
 
 /** A code of {@link errorCodes}. */

@@ -7,20 +7,25 @@ function add(names: string, key: Key): void {
 }
 
 // X11 keysyms first, then other common names. A modifier without a side is the left one.
-add("Shift_L Shift", { key: "Shift", code: "ShiftLeft", keyCode: 16, location: 1 });
-add("Shift_R", { key: "Shift", code: "ShiftRight", keyCode: 16, location: 2 });
-add("Control_L Control Ctrl", { key: "Control", code: "ControlLeft", keyCode: 17, location: 1 });
-add("Control_R", { key: "Control", code: "ControlRight", keyCode: 17, location: 2 });
-add("Alt_L Alt Option", { key: "Alt", code: "AltLeft", keyCode: 18, location: 1 });
-add("Alt_R", { key: "Alt", code: "AltRight", keyCode: 18, location: 2 });
+add("Shift_L Shift ShiftLeft", { key: "Shift", code: "ShiftLeft", keyCode: 16, location: 1 });
+add("Shift_R ShiftRight", { key: "Shift", code: "ShiftRight", keyCode: 16, location: 2 });
+add("Control_L Control Ctrl ControlLeft ControlOrMeta", {
+  key: "Control",
+  code: "ControlLeft",
+  keyCode: 17,
+  location: 1,
+});
+add("Control_R ControlRight", { key: "Control", code: "ControlRight", keyCode: 17, location: 2 });
+add("Alt_L Alt Option AltLeft", { key: "Alt", code: "AltLeft", keyCode: 18, location: 1 });
+add("Alt_R AltRight", { key: "Alt", code: "AltRight", keyCode: 18, location: 2 });
 add("ISO_Level3_Shift Mode_switch AltGr AltGraph", { key: "AltGraph", code: "AltRight", keyCode: 225, location: 2 });
-add("Super_L Meta_L Super Meta Hyper_L Win Windows Cmd Command", {
+add("Super_L Meta_L MetaLeft Super Meta Hyper_L Win Windows Cmd Command", {
   key: "Meta",
   code: "MetaLeft",
   keyCode: 91,
   location: 1,
 });
-add("Super_R Meta_R Hyper_R", { key: "Meta", code: "MetaRight", keyCode: 92, location: 2 });
+add("Super_R Meta_R MetaRight Hyper_R", { key: "Meta", code: "MetaRight", keyCode: 92, location: 2 });
 add("Return Linefeed Enter", { key: "Enter", code: "Enter", keyCode: 13, text: "\r" });
 add("Tab ISO_Left_Tab", { key: "Tab", code: "Tab", keyCode: 9 });
 add("BackSpace", { key: "Backspace", code: "Backspace", keyCode: 8 });
@@ -114,15 +119,21 @@ addCharacters(0x2026, "ellipsis");
 addCharacters(0x27, "quoteright");
 addCharacters(0x60, "quoteleft");
 
-/** Takes an X11 keysym (`Return`, `U20AC`), another common name in any case (`Enter`), or a single character. */
+/** Takes an X11 keysym (`Return`, `U20AC`), another common name in any case (`Enter`), a code (`KeyA`), or a character. */
 export function keyOfName(name: string): CharacterKey | undefined {
   if (isOneCharacter(name)) return keyOfCharacter(name);
   const exact = named.get(name);
   if (exact !== undefined) return { key: exact, shift: name === "ISO_Left_Tab" };
-  const character = keysyms.get(name) ?? unicodeKeysym(name);
+  const character = keysyms.get(name) ?? characterOfCode(name) ?? unicodeKeysym(name);
   if (character !== undefined) return keyOfCharacter(character);
   const key = namedInAnyCase.get(name.toLowerCase());
   return key && { key, shift: false };
+}
+
+/** Reads `KeyA`, `Digit7` and `Space`, as in `KeyboardEvent.code`. */
+function characterOfCode(name: string): string | undefined {
+  if (name === "Space") return " ";
+  return /^(?:Key([A-Z])|Digit([0-9]))$/.exec(name)?.slice(1).join("").toLowerCase();
 }
 
 function isOneCharacter(name: string): boolean {

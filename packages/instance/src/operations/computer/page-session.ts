@@ -10,6 +10,8 @@ export type Outcome<T> =
 export interface PageDialog {
   /** `alert`, `confirm`, `prompt` or `beforeunload`. */
   readonly type: string;
+  /** At most 2,000 characters. */
+  readonly message: string;
   /** The prompt's initial text. */
   readonly defaultText: string;
   /** On the clock of `performance.now()`. */
@@ -30,6 +32,8 @@ export interface PageSession {
   outcome<T>(command: Promise<T>, timeoutMs: number): Promise<Outcome<T>>;
   close(): Promise<void>;
 }
+
+const maxMessageCharacters = 2_000;
 
 export async function openPageSession(cdp: CdpConnection, targetId: string): Promise<PageSession> {
   return new AttachedPageSession(cdp, await attachToPage(cdp, targetId));
@@ -109,8 +113,8 @@ class AttachedPageSession implements PageSession {
   #follow(): (() => void)[] {
     const { cdp, sessionId } = this;
     return [
-      cdp.on("Page.javascriptDialogOpening", ({ type, defaultPrompt = "" }, from) => {
-        if (from === sessionId) this.#openDialog(type, defaultPrompt);
+      cdp.on("Page.javascriptDialogOpening", ({ type, message, defaultPrompt = "" }, from) => {
+        if (from === sessionId) this.#openDialog(type, message.slice(0, maxMessageCharacters), defaultPrompt);
       }),
       cdp.on("Page.javascriptDialogClosed", (_event, from) => {
         if (from === sessionId) this.#endDialog();
@@ -129,10 +133,11 @@ class AttachedPageSession implements PageSession {
     ];
   }
 
-  #openDialog(type: string, defaultText: string): void {
+  #openDialog(type: string, message: string, defaultText: string): void {
     const closed = Promise.withResolvers<undefined>();
     this.#dialog = {
       type,
+      message,
       defaultText,
       openedAtMs: performance.now(),
       closed: closed.promise,

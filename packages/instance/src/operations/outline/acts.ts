@@ -4,10 +4,10 @@ import { isAmongHosts, type PageAct, type PageActResult } from "../../protocol/p
 import { createKeyboard } from "../computer/keyboard.ts";
 import { createPageView } from "../computer/page-view.ts";
 import { pressChord } from "../computer/typing.ts";
-import { PageElement, type Point } from "./element.ts";
+import { inPage, PageElement, type Point } from "../pages/follow/page-element.ts";
 import { maskField } from "./field-masks.ts";
 import { readFrames } from "./reading/frames.ts";
-import type { FrameTarget, WatchedPage } from "./watched-page.ts";
+import type { WatchedPage } from "./watched-page.ts";
 
 type ActOf<Kind extends PageAct["kind"]> = Extract<PageAct, { kind: Kind }>;
 
@@ -41,7 +41,7 @@ export async function actOn(page: WatchedPage, act: PageAct, signal: AbortSignal
 async function withElement(
   page: WatchedPage,
   ref: string,
-  act: (element: PageElement) => Promise<PageActResult>,
+  act: (element: PageElement<WatchedPage>) => Promise<PageActResult>,
 ): Promise<PageActResult> {
   const address = page.addressOf(ref);
   const element = address && (await PageElement.find(page, address));
@@ -60,7 +60,10 @@ const selectFunction = `function () {
 }`;
 const lengthFunction = `function () { return (this.value ?? this.textContent ?? "").length; }`;
 
-async function fill(element: PageElement, { hosts, value, visible }: ActOf<"fill">): Promise<PageActResult> {
+async function fill(
+  element: PageElement<WatchedPage>,
+  { hosts, value, visible }: ActOf<"fill">,
+): Promise<PageActResult> {
   const { address, page } = element;
   const { cdp } = page;
   if ((await element.call(prepareFunction)) !== "usable") return unusable;
@@ -91,7 +94,7 @@ async function pressBackspace(page: WatchedPage, sessionId: string): Promise<voi
     await page.send(page.cdp.send("Input.dispatchKeyEvent", { type, ...key }, sessionId));
 }
 
-async function click(element: PageElement): Promise<PageActResult> {
+async function click(element: PageElement<WatchedPage>): Promise<PageActResult> {
   const { page } = element;
   const middle = await element.reach();
   if (middle === undefined) return unusable;
@@ -124,23 +127,7 @@ async function clickAt({ cdp, session }: WatchedPage, { x, y }: Point): Promise<
   await send("mouseReleased");
 }
 
-/** Adds the positions of the frames around a target. */
-async function inPage(page: WatchedPage, target: FrameTarget, { x, y }: Point): Promise<Point> {
-  const { parent, targetId } = target;
-  if (parent === undefined) return { x, y };
-  const owner = await page.send(page.cdp.send("DOM.getFrameOwner", { frameId: targetId }, parent.sessionId));
-  if (owner === undefined) return { x, y };
-  const corner = await cornerOf(page, owner.backendNodeId, parent);
-  return inPage(page, parent, { x: x + corner.x, y: y + corner.y });
-}
-
-async function cornerOf(page: WatchedPage, backendNodeId: number, { sessionId }: FrameTarget): Promise<Point> {
-  const answer = await page.send(page.cdp.send("DOM.getBoxModel", { backendNodeId }, sessionId));
-  const [x = 0, y = 0] = answer?.model.content ?? [];
-  return { x, y };
-}
-
-async function check(element: PageElement, { checked }: ActOf<"check">): Promise<PageActResult> {
+async function check(element: PageElement<WatchedPage>, { checked }: ActOf<"check">): Promise<PageActResult> {
   const read = `function () { return this.checked ?? this.getAttribute("aria-checked") === "true"; }`;
   if ((await element.call(read)) === checked) return done;
   const clicked = await click(element);
@@ -153,7 +140,7 @@ async function check(element: PageElement, { checked }: ActOf<"check">): Promise
 }
 
 /** A hidden checkbox is used through its label. */
-async function labelPoint(element: PageElement): Promise<Point | undefined> {
+async function labelPoint(element: PageElement<WatchedPage>): Promise<Point | undefined> {
   const point = await element.call(`function () {
     const label = this.labels?.[0];
     if (!label) return;
@@ -176,7 +163,7 @@ const selectOptionFunction = `function (wanted) {
   return true;
 }`;
 
-async function select(element: PageElement, { option }: ActOf<"select">): Promise<PageActResult> {
+async function select(element: PageElement<WatchedPage>, { option }: ActOf<"select">): Promise<PageActResult> {
   await element.reach();
   await element.focus();
   return (await element.call(selectOptionFunction, option)) === true ? done : unusable;

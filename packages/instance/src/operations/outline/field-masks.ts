@@ -1,12 +1,13 @@
 import { hideCopiesFunction, hideElementFunction, hideFieldFunction } from "./mask-script.ts";
-import { PageElement } from "./element.ts";
-import type { NodeAddress, WatchedPage } from "./watched-page.ts";
+import type { NodeAddress } from "../pages/follow/followed-page.ts";
+import { PageElement } from "../pages/follow/page-element.ts";
+import type { WatchedPage } from "./watched-page.ts";
 
 /**
  * Shows the characters of a field as dots in every picture of the page, also where the page copies them to. Lasts until
  * the document goes. Returns false when the field has gone.
  */
-export async function maskField(field: PageElement): Promise<boolean> {
+export async function maskField(field: PageElement<WatchedPage>): Promise<boolean> {
   const { address, page } = field;
   const ref = page.refOf(address);
   if (page.masked.has(ref)) return true;

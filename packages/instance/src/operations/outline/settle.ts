@@ -1,23 +1,13 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { SettledPage, SettlePage } from "../../protocol/page.ts";
+import { unchangedMs } from "./page-changes.ts";
 import { readFrames } from "./reading/frames.ts";
 import type { WatchedPage } from "./watched-page.ts";
 
-const lookMs = 50;
+/** Longest pause between two looks at a page that still works. */
+const lookMs = 20;
 /** After a complete load, a shorter pause shows that nothing follows. Milliseconds. */
-const loadedQuietMs = 150;
-
-/** Counts changes of the document from an isolated world: texts that tick, such as a countdown, do not count. */
-const changesExpression = `(() => {
-  if (globalThis.shoalChanges === undefined) {
-    globalThis.shoalChanges = 0;
-    new MutationObserver((records) => { globalThis.shoalChanges += records.length; }).observe(document, {
-      childList: true, subtree: true, attributes: true,
-      attributeFilter: ["hidden", "disabled", "aria-hidden", "aria-invalid", "aria-busy", "open"],
-    });
-  }
-  return globalThis.shoalChanges;
-})()`;
+const loadedQuietMs = 100;
 
 /** Waits for a quiet page. `present` returns the front page, which may change meanwhile. */
 export async function settle(
@@ -27,41 +17,19 @@ export async function settle(
 ): Promise<SettledPage> {
   const endMs = performance.now() + timeout_ms;
   let page = await present();
-  let changes = await countChanges(page);
   for (;;) {
     const enoughMs = page.log.hasLoaded ? Math.min(quiet_ms, loadedQuietMs) : quiet_ms;
-    if (page.log.quietMs >= enoughMs) {
-      const now = await countChanges(page);
-      if (now === changes) {
-        const next = await present();
-        if (next === page) return report(page, true);
-        page = next;
-      }
-      changes = now;
+    let leftMs = enoughMs - page.log.quietMs;
+    if (leftMs <= 0) leftMs = enoughMs - (await unchangedMs(page));
+    if (leftMs <= 0) {
+      const next = await present();
+      if (next === page) return report(page, true);
+      page = next;
       page.log.touch();
     }
     if (performance.now() >= endMs) return report(await present(), false);
-    await wait(lookMs, undefined, { signal });
+    await wait(Math.min(Math.max(leftMs, 1), lookMs), undefined, { signal });
     if (page.session.ended) page = await present();
-  }
-}
-
-async function countChanges(page: WatchedPage): Promise<unknown> {
-  const { cdp, session } = page;
-  try {
-    const [target] = page.targets;
-    const contextId = target && (await page.worldOf(session.targetId, target));
-    if (contextId === undefined) return undefined;
-    const answer = await page.send(
-      cdp.send(
-        "Runtime.evaluate",
-        { expression: changesExpression, contextId, returnByValue: true },
-        session.sessionId,
-      ),
-    );
-    return `${String(contextId)} ${String(answer?.result.value)}`;
-  } catch {
-    return undefined;
   }
 }
 

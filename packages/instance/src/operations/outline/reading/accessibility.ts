@@ -1,7 +1,8 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import { recognize } from "./kinds.ts";
 import type { SnapshotDocument } from "./snapshot.ts";
-import type { FrameTarget, WatchedPage } from "../watched-page.ts";
+import type { FrameTarget } from "../../pages/follow/followed-page.ts";
+import type { WatchedPage } from "../watched-page.ts";
 
 export interface AccessibleNode {
   readonly role: string;

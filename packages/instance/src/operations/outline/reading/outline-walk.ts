@@ -2,7 +2,7 @@ import { maxOutlineText, type OutlineFrame, type OutlineNode } from "../../../pr
 import type { ReadDocument } from "./frames.ts";
 import { meaningOf, recognize, type OutlineKind } from "./kinds.ts";
 import { intersection, type Box, type SnapshotNode } from "./snapshot.ts";
-import type { FrameTarget, NodeAddress } from "../watched-page.ts";
+import type { FrameTarget, NodeAddress } from "../../pages/follow/followed-page.ts";
 
 export interface FoundNode {
   readonly kind: OutlineKind;

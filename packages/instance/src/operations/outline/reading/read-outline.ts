@@ -3,7 +3,8 @@ import { maskAt } from "../field-masks.ts";
 import { findCovered } from "./covered.ts";
 import { readDocuments } from "./frames.ts";
 import { type FoundNode, OutlineWalk } from "./outline-walk.ts";
-import type { NodeAddress, WatchedPage } from "../watched-page.ts";
+import type { NodeAddress } from "../../pages/follow/followed-page.ts";
+import type { WatchedPage } from "../watched-page.ts";
 
 /** Controls, and the blocks around them, come first: text is left out before them. */
 const maxControls = 700;

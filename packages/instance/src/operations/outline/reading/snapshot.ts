@@ -1,5 +1,6 @@
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
-import type { FrameTarget, WatchedPage } from "../watched-page.ts";
+import type { FrameTarget } from "../../pages/follow/followed-page.ts";
+import type { WatchedPage } from "../watched-page.ts";
 
 export interface Box {
   readonly x: number;

@@ -1,19 +1,20 @@
-import type { CdpConnection } from "../../browser/cdp/pipe-connection.ts";
-import type { NodeAddress, WatchedPage } from "./watched-page.ts";
+import type { CdpConnection } from "../../../browser/cdp/pipe-connection.ts";
+import type { FollowedPage, FrameTarget, NodeAddress } from "./followed-page.ts";
 
+/** In CSS pixels of a viewport. */
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
 /** An element of the page, used from an isolated world, so that the page's scripts cannot interfere. */
-export class PageElement {
-  readonly page: WatchedPage;
+export class PageElement<P extends FollowedPage = FollowedPage> {
+  readonly page: P;
   readonly address: NodeAddress;
   readonly #objectId: string;
   readonly #cdp: CdpConnection;
 
-  private constructor(page: WatchedPage, address: NodeAddress, objectId: string) {
+  private constructor(page: P, address: NodeAddress, objectId: string) {
     this.page = page;
     this.address = address;
     this.#cdp = page.cdp;
@@ -21,7 +22,7 @@ export class PageElement {
   }
 
   /** Returns `undefined` when the element has gone. */
-  static async find(page: WatchedPage, address: NodeAddress): Promise<PageElement | undefined> {
+  static async find<P extends FollowedPage>(page: P, address: NodeAddress): Promise<PageElement<P> | undefined> {
     const { backendNodeId, frameId, target } = address;
     const { cdp } = page;
     try {
@@ -122,7 +123,7 @@ const containsFunction = `function (hit) {
   return false;
 }`;
 
-async function middleOf(page: WatchedPage, backendNodeId: number, sessionId: string): Promise<Point | undefined> {
+async function middleOf(page: FollowedPage, backendNodeId: number, sessionId: string): Promise<Point | undefined> {
   const answer = await page
     .send(page.cdp.send("DOM.getContentQuads", { backendNodeId }, sessionId))
     .catch(() => undefined);
@@ -133,4 +134,20 @@ async function middleOf(page: WatchedPage, backendNodeId: number, sessionId: str
     if (right - left >= 1 && bottom - top >= 1) return { x: (left + right) / 2, y: (top + bottom) / 2 };
   }
   return undefined;
+}
+
+/** Adds the positions of the frames around a target: input events need the page's viewport. */
+export async function inPage(page: FollowedPage, target: FrameTarget, { x, y }: Point): Promise<Point> {
+  const { parent, targetId } = target;
+  if (parent === undefined) return { x, y };
+  const owner = await page.send(page.cdp.send("DOM.getFrameOwner", { frameId: targetId }, parent.sessionId));
+  if (owner === undefined) return { x, y };
+  const corner = await cornerOf(page, owner.backendNodeId, parent);
+  return inPage(page, parent, { x: x + corner.x, y: y + corner.y });
+}
+
+async function cornerOf(page: FollowedPage, backendNodeId: number, { sessionId }: FrameTarget): Promise<Point> {
+  const answer = await page.send(page.cdp.send("DOM.getBoxModel", { backendNodeId }, sessionId));
+  const [x = 0, y = 0] = answer?.model.content ?? [];
+  return { x, y };
 }

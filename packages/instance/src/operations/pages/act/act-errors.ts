@@ -1,0 +1,78 @@
+import type { Refusal } from "@shoal/contract/refusals";
+import type { Obstacle } from "./element/examine.ts";
+
+const obstacles: Readonly<Record<Exclude<Obstacle, "covered">, readonly [problem: string, hint: string]>> = {
+  removed: ["was removed from the page again and again", "Observe the page again."],
+  hidden: ["is not visible", "Make it visible first, or observe the page again."],
+  moving: ["does not stop moving", "Wait until it stops, or send a larger `timeout_ms`."],
+  disabled: ["is disabled", "Complete the fields or steps that enable it, then try again."],
+  readonly: ["is read-only", "Observe the page again, and use another field."],
+  outside: ["cannot be scrolled into view", "Enlarge the viewport, or use another element."],
+};
+
+/** 409 for an element that is not ready at the end of the wait. @param element - `e3 (button "Save")` */
+export function notActionable(element: string, obstacle: Obstacle, timeoutMs: number, cover?: string): Refusal {
+  const [problem, hint] =
+    obstacle === "covered"
+      ? [`is covered by ${cover ?? "another element"}`, "Close or move the covering element, then try again."]
+      : obstacles[obstacle];
+  return {
+    status: 409,
+    code: "not_actionable",
+    problem: `${element} ${problem} (waited ${String(timeoutMs)} ms)`,
+    limit: timeoutMs,
+    hint,
+  };
+}
+
+/** 409 for an element to which the action does not apply. */
+export function unfitElement(element: string, problem: string, hint: string): Refusal {
+  return { status: 409, code: "not_actionable", problem: `${element} ${problem}`, hint };
+}
+
+/** 409: only the dialog receives input. */
+export function dialogOpen(
+  tab: string,
+  { message, type }: { readonly type: string; readonly message: string },
+): Refusal {
+  return {
+    status: 409,
+    code: "dialog_open",
+    problem: `A dialog (${type}: ${JSON.stringify(message.slice(0, 200))}) is open in ${tab} and blocks the page`,
+    hint: "Answer it first: `answer_dialog`, with `accept: false` to dismiss it.",
+  };
+}
+
+export function noDialog(tab: string): Refusal {
+  return { status: 409, code: "conflict", problem: `No dialog is open in ${tab}`, hint: "Observe the page again." };
+}
+
+/** 409 for an address that the browser could not open. @param reason - `net::ERR_NAME_NOT_RESOLVED` */
+export function navigationFailed(url: string, reason: string, explanation?: string): Refusal {
+  return {
+    status: 409,
+    code: "navigation_failed",
+    problem: `Cannot open ${url.slice(0, 500)}: ${explanation === undefined ? reason : `${explanation} (${reason})`}`,
+    hint: "Check the address and the network of the session.",
+  };
+}
+
+export function noHistory(direction: "back" | "forward"): Refusal {
+  return {
+    status: 409,
+    code: "navigation_failed",
+    problem: `The tab has no page to go ${direction} to`,
+    hint: "Use `navigate` with an address.",
+  };
+}
+
+/** 409 at the end of `wait_for`. */
+export function waitedInVain(condition: string, timeoutMs: number): Refusal {
+  return {
+    status: 409,
+    code: "wait_timeout",
+    problem: `${condition} within ${String(timeoutMs)} ms`,
+    limit: timeoutMs,
+    hint: "Observe the page, or send a larger `timeout_ms`.",
+  };
+}

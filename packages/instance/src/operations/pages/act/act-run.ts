@@ -1,0 +1,59 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { CdpError } from "../../../browser/cdp/pipe-connection.ts";
+import type { FollowedPage } from "../follow/followed-page.ts";
+
+/** The page stopped answering before the command's result: it opened a dialog, closed, or is busy. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted";
+  readonly kind: "dialog" | "gone" | "silent";
+
+  constructor(kind: Interrupted["kind"]) {
+    super(kind);
+    this.kind = kind;
+  }
+}
+
+/** A page that can answer does so within this time, in milliseconds. */
+const leastAnswerMs = 300;
+
+/** One action on a page: its time limit, its caller, and whether it has sent input. */
+export class ActRun {
+  readonly page: FollowedPage;
+  readonly signal: AbortSignal;
+  /** From here on, an interruption is an effect of the action. */
+  hasBegun = false;
+  readonly #endMs: number;
+
+  constructor(page: FollowedPage, { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number }) {
+    this.page = page;
+    this.signal = signal;
+    this.#endMs = performance.now() + timeoutMs;
+  }
+
+  get leftMs(): number {
+    return this.#endMs - performance.now();
+  }
+
+  /**
+   * Waits for a command's answer until the time limit, at least `leastMs`. Returns `undefined` when the browser rejects
+   * the command, because its element or document has gone. @throws {Interrupted | ServiceError}
+   */
+  async ask<T>(command: Promise<T>, leastMs = leastAnswerMs): Promise<T | undefined> {
+    // The caller may leave before the command ends.
+    const answered = command.catch((error: unknown) => {
+      if (error instanceof CdpError) return undefined;
+      throw error;
+    });
+    this.signal.throwIfAborted();
+    const outcome = await this.page.session.outcome(answered, Math.max(leastMs, this.leftMs));
+    this.signal.throwIfAborted();
+    if (outcome.kind !== "done") throw new Interrupted(outcome.kind);
+    if (outcome.result === undefined && this.page.session.ended) throw new Interrupted("gone");
+    return outcome.result;
+  }
+
+  /** Waits, but not longer than until the time limit. */
+  async pause(milliseconds: number): Promise<void> {
+    await wait(Math.max(0, Math.min(milliseconds, this.leftMs)), undefined, { signal: this.signal });
+  }
+}

@@ -1,0 +1,113 @@
+import { invalid } from "@shoal/contract/refusals";
+import { ServiceError } from "@shoal/router";
+import type { SessionRoot } from "../../fs/paths.ts";
+import { parseChord } from "../../computer/chord.ts";
+import { unfitElement } from "./act-errors.ts";
+import { hasTarget } from "./act-fields.ts";
+import type { ActTools } from "./act-tools.ts";
+import type { ElementHandle } from "./element/element-handle.ts";
+import { Drag } from "./input/drag.ts";
+import { focusFunction } from "./input/field-functions.ts";
+import { check, fill, select } from "./input/fields.ts";
+import { scroll } from "./input/scroll.ts";
+import { upload } from "./input/upload.ts";
+import { waitFor } from "./wait-for.ts";
+
+const ready = { stable: true, enabled: true, hit: true } as const;
+
+/** Operates an element of the page with real input events. Returns the element, if the action has one. */
+export async function actOnElement(tools: ActTools, root: SessionRoot): Promise<ElementHandle | undefined> {
+  switch (tools.act.type) {
+    case "click":
+      return click(tools);
+    case "fill":
+      return fill(tools);
+    case "check":
+      return check(tools);
+    case "select":
+      return select(tools);
+    case "press":
+      return press(tools);
+    case "hover":
+      return hover(tools);
+    case "drag":
+      return drag(tools);
+    case "upload":
+      return upload(tools, root);
+    case "scroll":
+      return scroll(tools);
+    case "wait_for":
+      return waitFor(tools);
+    default:
+      throw new TypeError(`${tools.act.type} has no element`);
+  }
+}
+
+async function click(tools: ActTools): Promise<ElementHandle> {
+  const { act, actionable, keyboard, pointer } = tools;
+  const { button = "left", click_count: count = 1 } = act;
+  return actionable.untilUsed({ target: act, field: "body", needs: ready }, async ({ element, point }) => {
+    let isClicked = false;
+    await keyboard.holding(act.hold_keys, "body.hold_keys", async () => {
+      await pointer.move(point);
+      // The pointer may have opened or replaced something.
+      const again = await actionable.examine(element, { enabled: true, hit: true });
+      if (again.problem !== undefined) return;
+      isClicked = true;
+      await pointer.click(again, { button, count });
+    });
+    return isClicked;
+  });
+}
+
+async function hover(tools: ActTools): Promise<ElementHandle> {
+  const { act, actionable, keyboard, pointer, run } = tools;
+  return actionable.untilUsed({ target: act, field: "body", needs: { stable: true, hit: true } }, async ({ point }) => {
+    run.hasBegun = true;
+    await keyboard.holding(act.hold_keys, "body.hold_keys", () => pointer.move(point));
+    return true;
+  });
+}
+
+async function press(tools: ActTools): Promise<ElementHandle | undefined> {
+  const { act, actionable, run } = tools;
+  const { keys = [] } = act;
+  // Before the first effect.
+  for (const [place, chord] of keys.entries()) parseChord(chord, [], `body.keys[${String(place)}]`);
+  const element = hasTarget(act) ? await actionable.finder.wait(act, "body") : undefined;
+  if (element !== undefined && (await element.call<boolean>(focusFunction)) !== true)
+    throw ServiceError.of(
+      unfitElement(
+        await tools.describe(element),
+        "cannot have the focus",
+        "Click it first, then press without an element.",
+      ),
+    );
+  run.hasBegun = true;
+  for (const [place, chord] of keys.entries()) {
+    run.signal.throwIfAborted();
+    // The dialog receives the other keys; the answer names it.
+    if (run.page.session.dialog !== undefined || run.page.session.ended) break;
+    await tools.press(chord, `body.keys[${String(place)}]`);
+  }
+  return element;
+}
+
+async function drag(tools: ActTools): Promise<ElementHandle> {
+  const { act, actionable, keyboard, pointer, run } = tools;
+  const { to = {} } = act;
+  const end = await actionable.finder.wait(to, "body.to");
+  return actionable.untilUsed({ target: act, field: "body", needs: ready }, async ({ element, point }) => {
+    await keyboard.holding(act.hold_keys, "body.hold_keys", () =>
+      new Drag(run, { keyboard, pointer, from: element }).run(point, async () => {
+        const examined = await actionable.examine(end, {});
+        if (examined.problem !== undefined)
+          throw ServiceError.of(
+            invalid("body.to", "the element to drop on is not visible", { hint: "Observe the page again." }),
+          );
+        return examined;
+      }),
+    );
+    return true;
+  });
+}

@@ -1,0 +1,186 @@
+import type { FailedPageRequest } from "@shoal/schemas";
+import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
+import type { FollowedPage, FrameTarget } from "../../follow/followed-page.ts";
+
+/** Requests that change a page. */
+const followedTypes: ReadonlySet<string> = new Set(["Document", "XHR", "Fetch", "Script", "Stylesheet"]);
+const maxRunning = 500;
+const maxFailed = 20;
+/** Requests that last longer, such as long polls, do not count as activity. Milliseconds. */
+const longRequestMs = 4_000;
+/** Longest time from a click on a link to its navigation, in milliseconds. */
+const navigationStartMs = 2_000;
+/** A page that can be used, but waits for pictures or counters, does not load any more. Milliseconds. */
+const slowPartsMs = 1_000;
+
+interface RunningRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly sinceMs: number;
+  readonly isFollowed: boolean;
+}
+
+/** Collects the effects of the present action on a page. Keeps no bodies, headers or query strings. */
+export class EffectLog {
+  readonly #page: FollowedPage;
+  readonly #running = new Map<string, RunningRequest>();
+  #failed: FailedPageRequest[] = [];
+  #navigated = false;
+  #status: number | undefined;
+  #isLoading = false;
+  #isUsable = true;
+  #hasChanged = false;
+  #navigationRequestedAtMs = -Infinity;
+  #changedAtMs = performance.now();
+
+  private constructor(page: FollowedPage) {
+    this.#page = page;
+    this.#follow();
+  }
+
+  static async open(page: FollowedPage): Promise<EffectLog> {
+    const log = new EffectLog(page);
+    // Without bodies: they would need memory of the browser.
+    const enable = (sessionId: string) =>
+      page.cdp
+        .send("Network.enable", { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }, sessionId)
+        .catch(() => undefined);
+    page.on("Target.attachedToTarget", ({ sessionId }) => void enable(sessionId));
+    await page.send(Promise.all(page.targets.map(({ sessionId }) => enable(sessionId))));
+    return log;
+  }
+
+  get navigated(): boolean {
+    return this.#navigated;
+  }
+
+  /** Status of a new main document. */
+  get status(): number | undefined {
+    return this.#status;
+  }
+
+  get failedRequests(): FailedPageRequest[] {
+    return this.#failed;
+  }
+
+  /** Whether anything happened since the action began. */
+  get hasChanged(): boolean {
+    return this.#hasChanged;
+  }
+
+  /** Milliseconds since the last activity. */
+  get quietMs(): number {
+    return performance.now() - this.#changedAtMs;
+  }
+
+  /** Whether the page loads, or waits for requests that may change it. */
+  isBusy(): boolean {
+    const nowMs = performance.now();
+    for (const { isFollowed, sinceMs } of this.#running.values())
+      if (isFollowed && nowMs - sinceMs < longRequestMs) return true;
+    if (nowMs - this.#navigationRequestedAtMs < navigationStartMs) return true;
+    return this.#isLoading && !(this.#isUsable && this.quietMs > slowPartsMs);
+  }
+
+  /** Begins the report of an action. */
+  begin(): void {
+    this.#failed = [];
+    this.#navigated = false;
+    this.#status = undefined;
+    this.#hasChanged = false;
+    this.#changedAtMs = performance.now();
+  }
+
+  /** The input is sent: effects follow from now on. */
+  endInput(): void {
+    this.#changedAtMs = performance.now();
+  }
+
+  /** A requested navigation became a download. */
+  endNavigation(): void {
+    this.#navigationRequestedAtMs = -Infinity;
+    this.#touch();
+  }
+
+  #touch(): void {
+    this.#hasChanged = true;
+    this.#changedAtMs = performance.now();
+  }
+
+  #follow(): void {
+    const page = this.#page;
+    const isMain = (target: FrameTarget, frameId: string | undefined): boolean =>
+      target.parent === undefined && frameId === target.targetId;
+    page.on("Network.requestWillBeSent", (event) => {
+      this.#requested(event);
+    });
+    page.on("Network.responseReceived", ({ frameId, requestId, response, type }, target) => {
+      if (isMain(target, frameId) && type === "Document") this.#status = response.status;
+      if (response.status >= 400) this.#fail(requestId, { status: response.status });
+    });
+    page.on("Network.loadingFinished", ({ requestId }) => {
+      this.#ended(requestId);
+    });
+    page.on("Network.loadingFailed", ({ canceled, errorText, requestId }) => {
+      if (canceled !== true) this.#fail(requestId, { error: errorText.slice(0, 200) });
+      this.#ended(requestId);
+    });
+    page.on("Page.frameRequestedNavigation", ({ disposition, frameId }, target) => {
+      if (!isMain(target, frameId) || disposition !== "currentTab") return;
+      this.#navigationRequestedAtMs = performance.now();
+      this.#touch();
+    });
+    page.on("Page.frameStartedLoading", ({ frameId }, target) => {
+      if (isMain(target, frameId)) this.#loading(true);
+    });
+    page.on("Page.frameStoppedLoading", ({ frameId }, target) => {
+      if (isMain(target, frameId)) this.#loading(false);
+    });
+    page.on("Page.domContentEventFired", (_event, target) => {
+      if (target.parent === undefined) this.#isUsable = true;
+    });
+    page.on("Page.frameNavigated", ({ frame }, target) => {
+      if (isMain(target, frame.id)) this.#navigate();
+    });
+    page.on("Page.navigatedWithinDocument", ({ frameId }, target) => {
+      if (isMain(target, frameId)) this.#navigate();
+    });
+  }
+
+  #navigate(): void {
+    this.#navigated = true;
+    this.#navigationRequestedAtMs = -Infinity;
+    this.#touch();
+  }
+
+  #loading(isLoading: boolean): void {
+    this.#isLoading = isLoading;
+    this.#navigationRequestedAtMs = -Infinity;
+    this.#isUsable = !isLoading;
+    this.#touch();
+  }
+
+  #requested({ request, requestId, type = "Other" }: Protocol.Network.RequestWillBeSentEvent): void {
+    if (this.#running.size >= maxRunning) return;
+    const { method, url } = request;
+    const isFollowed = followedTypes.has(type);
+    this.#running.set(requestId, { method, url, sinceMs: performance.now(), isFollowed });
+    if (isFollowed) this.#touch();
+  }
+
+  #ended(requestId: string): void {
+    const request = this.#running.get(requestId);
+    this.#running.delete(requestId);
+    if (request?.isFollowed === true) this.#touch();
+  }
+
+  #fail(requestId: string, problem: Pick<FailedPageRequest, "status" | "error">): void {
+    const request = this.#running.get(requestId);
+    if (request === undefined || this.#failed.length >= maxFailed) return;
+    this.#failed.push({ method: request.method.slice(0, 32), url: withoutQuery(request.url), ...problem });
+  }
+}
+
+function withoutQuery(address: string): string {
+  return address.replace(/[?#].*/s, "").slice(0, 2_000);
+}

@@ -1,0 +1,58 @@
+import { Interrupted, type ActRun } from "../act-run.ts";
+import { mainDocument } from "../element/element-handle.ts";
+import type { EffectLog } from "./effect-log.ts";
+
+/** A page without activity for this time has processed an action. Milliseconds. */
+const idleMs = 50;
+/** The same after activity: a page often continues after an answer. Milliseconds. */
+const quietMs = 120;
+/** Longest wait for a page that changes without requests, such as an animation. Milliseconds. */
+const changesMs = 1_000;
+const lookMs = 20;
+
+/**
+ * Counts changes of the document, after the next frame. Texts that tick, such as a countdown, do not count.
+ */
+const changesFunction = `async function () {
+  if (globalThis.shoalActs === undefined) {
+    globalThis.shoalActs = 0;
+    new MutationObserver((records) => { globalThis.shoalActs += records.length; }).observe(document, {
+      childList: true, subtree: true, attributes: true,
+      attributeFilter: ["hidden", "disabled", "aria-hidden", "aria-invalid", "aria-busy", "aria-expanded", "open"],
+    });
+  }
+  await new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 50); });
+  return globalThis.shoalActs;
+}`;
+
+/**
+ * Waits until the page is quiet: no navigation, no request that may change it, and no change of its document. Returns
+ * false if it was still changing at the time limit.
+ */
+export async function settlePage(run: ActRun, log: EffectLog): Promise<boolean> {
+  const { session } = run.page;
+  log.endInput();
+  let seen = await countChanges(run);
+  if (seen === "unanswered") return false;
+  for (;;) {
+    if (session.ended || session.dialog !== undefined) return true;
+    if (!log.isBusy() && log.quietMs >= (log.hasChanged ? quietMs : idleMs)) {
+      const changes = await countChanges(run);
+      if (changes === "unanswered") return false;
+      if (changes === seen && !log.isBusy()) return true;
+      if (log.quietMs > changesMs) return false;
+      seen = changes;
+    }
+    if (run.leftMs <= 0) return false;
+    await run.pause(lookMs);
+  }
+}
+
+async function countChanges(run: ActRun): Promise<number | "gone" | "unanswered"> {
+  try {
+    return (await (await mainDocument(run))?.call<number>(changesFunction)) ?? "gone";
+  } catch (error) {
+    if (error instanceof Interrupted) return error.kind === "silent" ? "unanswered" : "gone";
+    throw error;
+  }
+}

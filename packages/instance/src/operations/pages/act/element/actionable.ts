@@ -1,0 +1,125 @@
+import { ServiceError } from "@shoal/router";
+import type { Point } from "../../follow/page-element.ts";
+import type { OpenTab, SessionPages } from "../../tabs/session-pages.ts";
+import { describeElement } from "../../tabs/page-errors.ts";
+import { notActionable } from "../act-errors.ts";
+import type { Target } from "../act-fields.ts";
+import type { ActRun } from "../act-run.ts";
+import { describeActed } from "./describe.ts";
+import type { ElementHandle } from "./element-handle.ts";
+import {
+  coverFunction,
+  examineFunction,
+  type Examined,
+  type Obstacle,
+  previewFunction,
+  scrollFunction,
+} from "./examine.ts";
+import { describeTarget, TargetFinder } from "./find-target.ts";
+import { throughFrames } from "./through-frames.ts";
+
+export interface Needs {
+  readonly stable?: boolean;
+  readonly enabled?: boolean;
+  readonly editable?: boolean;
+  /** The element receives events at its point. */
+  readonly hit?: boolean;
+}
+
+export interface ReadyElement {
+  readonly element: ElementHandle;
+  /** In the page's viewport. */
+  readonly point: Point;
+}
+
+/** Milliseconds between two attempts. */
+const pausesMs = [0, 20, 50, 100, 100];
+/** A sticky header may cover an element at one edge of the viewport. */
+const alignments = ["center", "end", "start"] as const;
+
+/** Waits until elements are ready for input, as Playwright does: visible, stable, enabled, editable, not covered. */
+export class Actionable {
+  readonly finder: TargetFinder;
+  readonly #run: ActRun;
+  readonly #pages: SessionPages;
+  readonly #tab: OpenTab;
+  readonly #timeoutMs: number;
+
+  constructor(pages: SessionPages, tab: OpenTab, run: ActRun, timeoutMs: number) {
+    this.finder = new TargetFinder(pages, tab, run);
+    this.#run = run;
+    this.#pages = pages;
+    this.#tab = tab;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /**
+   * Calls `use` when the element is ready, again if it returns false, because the element changed meanwhile, or an
+   * error, which is thrown at the time limit.
+   * @param pick - returns another element to use, such as the field of a label.
+   * @throws {ServiceError} 404, 409 at the time limit.
+   */
+  async untilUsed(
+    request: { readonly target: Target; readonly field: string; readonly needs: Needs; readonly pick?: string },
+    use: (ready: ReadyElement) => Promise<boolean | ServiceError>,
+  ): Promise<ElementHandle> {
+    const { field, needs, pick, target } = request;
+    let found = await this.finder.wait(target, field);
+    for (let attempt = 0; ; attempt++) {
+      const element = (pick === undefined ? undefined : await found.related(pick)) ?? found;
+      const examined = await this.examine(element, needs, attempt);
+      const used = examined.problem === undefined && (await use({ element, point: examined }));
+      if (used === true) return element;
+      const obstacle = examined.problem ?? "removed";
+      if (this.#run.leftMs <= 0) throw used === false ? await this.#failure(target, element, obstacle) : used;
+      await this.#run.pause(pausesMs[attempt] ?? 250);
+      if (obstacle === "removed") found = await this.finder.wait(target, field);
+    }
+  }
+
+  /** Looks at an element once, after scrolling to it. The point is in the page's viewport. */
+  async examine(element: ElementHandle, needs: Needs, attempt = 0): Promise<Examined> {
+    const { editable = false, enabled = false, hit = false, stable = false } = needs;
+    const look = () => element.call<Examined>(examineFunction, stable, enabled, editable, hit);
+    let examined = (await look()) ?? { problem: "removed" as const };
+    const mustScroll = examined.problem === "outside" || (examined.problem === "covered" && attempt > 0);
+    if (mustScroll) {
+      await this.#scrollTo(element, attempt);
+      examined = (await look()) ?? { problem: "removed" };
+    }
+    if (examined.problem !== undefined) return examined;
+    const inPage = await throughFrames(element, examined, hit);
+    if (inPage.problem !== "outside") return inPage;
+    await this.#scrollTo(element, attempt);
+    const again = (await look()) ?? { problem: "removed" };
+    return again.problem === undefined ? throughFrames(element, again, hit) : again;
+  }
+
+  async #scrollTo(element: ElementHandle, attempt: number): Promise<void> {
+    const { backendNodeId, target } = element.address;
+    const { cdp } = this.#run.page;
+    if (attempt > 0) await element.call(scrollFunction, alignments[(attempt - 1) % alignments.length] ?? "center");
+    await this.#run.ask(cdp.send("DOM.scrollIntoViewIfNeeded", { backendNodeId }, target.sessionId));
+  }
+
+  async #failure(target: Target, element: ElementHandle, obstacle: Obstacle): Promise<ServiceError> {
+    const described = await this.#describe(element).catch(() => undefined);
+    const cover = obstacle === "covered" ? await this.#describeCover(element).catch(() => undefined) : undefined;
+    return ServiceError.of(notActionable(described ?? describeTarget(target), obstacle, this.#timeoutMs, cover));
+  }
+
+  async #describe(element: ElementHandle): Promise<string | undefined> {
+    const acted = await describeActed(this.#pages, this.#tab.id, element);
+    return acted && describeElement(acted);
+  }
+
+  async #describeCover(element: ElementHandle): Promise<string | undefined> {
+    const cover = await element.related(coverFunction);
+    if (cover === undefined) return undefined;
+    const [preview, acted] = await Promise.all([
+      cover.call<string>(previewFunction),
+      describeActed(this.#pages, this.#tab.id, cover),
+    ]);
+    return `${String(preview)}${acted === undefined ? "" : ` [${acted.ref}]`}`;
+  }
+}

@@ -1,0 +1,81 @@
+import type { ActedElement } from "@shoal/schemas";
+import type { SessionPages } from "../../tabs/session-pages.ts";
+import type { ElementHandle } from "./element-handle.ts";
+
+const maxNameCharacters = 300;
+const maxValueCharacters = 1_000;
+
+/** Characters that a password field, or the service, hides are not reported. */
+const valueFunction = `function (most) {
+  if (getComputedStyle(this).webkitTextSecurity !== "none" || this.type === "password") return null;
+  const tag = this.localName;
+  if (tag === "select") return [...this.selectedOptions].map((one) => one.label).join(", ").slice(0, most);
+  if (tag === "textarea") return this.value.slice(0, most);
+  if (tag === "input")
+    return /^(button|submit|reset|image|checkbox|radio|hidden)$/.test(this.type) ? null
+      : this.type === "file" ? [...this.files].map((one) => one.name).join(", ").slice(0, most) : this.value.slice(0, most);
+  return this.isContentEditable ? this.innerText.slice(0, most) : null;
+}`;
+
+export interface Described {
+  readonly role: string;
+  readonly name: string;
+  readonly states: string[];
+}
+
+/** Returns role, name and states as assistive technology gets them; `undefined` when the element has gone. */
+export async function describe({ address, run }: ElementHandle): Promise<Described | undefined> {
+  const { backendNodeId, target } = address;
+  const answer = await run.ask(
+    run.page.cdp.send("Accessibility.getPartialAXTree", { backendNodeId, fetchRelatives: false }, target.sessionId),
+  );
+  const node = answer?.nodes.find(({ backendDOMNodeId }) => backendDOMNodeId === backendNodeId);
+  if (node === undefined) return undefined;
+  const role = textOf(node.role?.value);
+  return {
+    role: role === "" || role === "none" ? "generic" : role,
+    name: textOf(node.name?.value).replaceAll(/\s+/g, " ").trim().slice(0, maxNameCharacters),
+    states: (node.properties ?? []).flatMap(({ name, value }) => stateOf(name, value.value)),
+  };
+}
+
+/** Returns the element as an answer shows it, with a reference; `undefined` when it has gone. */
+export async function describeActed(
+  pages: SessionPages,
+  tabId: string,
+  element: ElementHandle,
+): Promise<ActedElement | undefined> {
+  const [described, value, url] = await Promise.all([
+    describe(element),
+    element.call<string | null>(valueFunction, maxValueCharacters),
+    element.call<string>(`function () { return this.isConnected ? location.href.replace(/#.*/, "") : null; }`),
+  ]);
+  if (described === undefined || typeof url !== "string") return undefined;
+  const { name, role, states } = described;
+  const ref = pages.references.add(tabId, { address: element.address, role, name, path: "", url });
+  return { ref, role, name, states, ...(typeof value === "string" && { value }) };
+}
+
+function stateOf(name: string, value: unknown): string[] {
+  switch (name) {
+    case "checked":
+    case "pressed":
+      return value === "true" || value === true ? [name] : value === "mixed" ? ["mixed"] : [];
+    case "expanded":
+      return [value === true ? "expanded" : "collapsed"];
+    case "disabled":
+    case "focused":
+    case "selected":
+    case "readonly":
+    case "required":
+      return value === true ? [name] : [];
+    case "invalid":
+      return value === "false" || value === false ? [] : ["invalid"];
+    default:
+      return [];
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

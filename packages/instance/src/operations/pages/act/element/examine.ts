@@ -1,0 +1,123 @@
+/** Helpers of the functions below: text, because a bundler may change functions. */
+const helpers = `
+  const around = (node) => node.assignedSlot ?? node.parentNode ?? node.host ?? null;
+  const preview = (element) => {
+    const id = element.id ? "#" + element.id : "";
+    const classes = [...element.classList].slice(0, 2).map((one) => "." + one).join("");
+    return (element.localName + (id || classes)).slice(0, 80);
+  };
+  const isVisible = (element) => {
+    if (!element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: false })) {
+      if (getComputedStyle(element).display !== "contents") return false;
+      return [...element.children].some(isVisible);
+    }
+    const { width, height } = element.getBoundingClientRect();
+    return width > 0 && height > 0;
+  };
+  const isDisabled = (element) => {
+    if (element.matches(":disabled")) return true;
+    for (let at = element; at; at = around(at)) if (at.getAttribute?.("aria-disabled") === "true") return true;
+    return false;
+  };
+  const isReadOnly = (element) => element.readOnly === true || element.getAttribute("aria-readonly") === "true";
+  /** The element that receives a click at the point, as far as it is not a part of this one. */
+  const coverAt = (element, x, y) => {
+    const whole = element.closest("button, a, [role=button], [role=link]") ?? element;
+    const accepted = new Set([element, whole, ...(element.labels ?? [])]);
+    // Closed roots are known only from inside.
+    const inner = new Map();
+    for (let root = element.getRootNode(); root.host; root = root.host.getRootNode()) inner.set(root.host, root);
+    for (let hit = document.elementFromPoint(x, y); ; ) {
+      if (!hit) return document.documentElement;
+      for (let at = hit; at; at = around(at)) if (accepted.has(at)) return undefined;
+      const next = (hit.shadowRoot ?? inner.get(hit))?.elementFromPoint(x, y);
+      if (!next || next === hit) return hit;
+      hit = next;
+    }
+  };
+`;
+
+export type Obstacle = "removed" | "hidden" | "moving" | "disabled" | "readonly" | "outside" | "covered";
+
+/** Answer of {@link examineFunction}: a point of the element in its frame's viewport, or an obstacle. */
+export type Examined =
+  { readonly problem: Obstacle } | { readonly problem?: undefined; readonly x: number; readonly y: number };
+
+/**
+ * Arguments: whether the element must be stable, enabled, editable and hit. Tests several points: a person clicks the
+ * part that is not covered.
+ */
+export const examineFunction = `async function (stable, enabled, editable, hit) {${helpers}
+  if (!this.isConnected) return { problem: "removed" };
+  const element = this;
+  if (!isVisible(element)) return { problem: "hidden" };
+  if (stable) {
+    const frame = () => new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 100); });
+    const box = () => { const { x, y, width, height } = element.getBoundingClientRect(); return [x, y, width, height].join(); };
+    await frame();
+    const first = box();
+    await frame();
+    if (!element.isConnected) return { problem: "removed" };
+    if (box() !== first) return { problem: "moving" };
+  }
+  if (enabled && isDisabled(element)) return { problem: "disabled" };
+  if (editable && isReadOnly(element)) return { problem: "readonly" };
+  const view = { right: innerWidth, bottom: innerHeight };
+  let problem = "outside";
+  for (const rect of [...element.getClientRects()].slice(0, 10)) {
+    const left = Math.max(0, rect.left), right = Math.min(view.right, rect.right);
+    const top = Math.max(0, rect.top), bottom = Math.min(view.bottom, rect.bottom);
+    if (right - left < 1 || bottom - top < 1) continue;
+    for (const [across, down] of [[0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75]]) {
+      const x = left + (right - left) * across, y = top + (bottom - top) * down;
+      if (!hit || coverAt(element, x, y) === undefined) return { x, y };
+      problem = "covered";
+    }
+  }
+  if (problem === "outside" && getComputedStyle(element).display === "contents") {
+    const { x, y } = element.firstElementChild?.getBoundingClientRect() ?? {};
+    if (x !== undefined) return { x: x + 1, y: y + 1 };
+  }
+  return { problem };
+}`;
+
+/** Returns the outermost element that covers the middle of this one. */
+export const coverFunction = `function () {${helpers}
+  const box = this.getBoundingClientRect();
+  const middle = (start, end, limit) => (Math.max(0, start) + Math.min(limit, end)) / 2;
+  const hit = coverAt(this, middle(box.left, box.right, innerWidth), middle(box.top, box.bottom, innerHeight));
+  if (!hit) return null;
+  const own = new Set();
+  for (let at = this; at; at = around(at)) own.add(at);
+  let cover = hit;
+  for (let at = hit; at && !own.has(at); at = around(at)) if (at.nodeType === Node.ELEMENT_NODE) cover = at;
+  return cover;
+}`;
+
+/** \`div.cookie-banner\` */
+export const previewFunction = `function () {${helpers} return preview(this); }`;
+
+/** Whether a frame's element is hit at a point of its document, and the place of its content there. */
+export const frameFunction = `function () {
+  const box = this.getBoundingClientRect();
+  const style = getComputedStyle(this);
+  const scaleX = this.offsetWidth ? box.width / this.offsetWidth : 1;
+  const scaleY = this.offsetHeight ? box.height / this.offsetHeight : 1;
+  return {
+    left: box.left + (this.clientLeft + parseFloat(style.paddingLeft)) * scaleX,
+    top: box.top + (this.clientTop + parseFloat(style.paddingTop)) * scaleY,
+    scaleX, scaleY,
+  };
+}`;
+export const frameHitFunction = `function (x, y) {${helpers}
+  if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return "outside";
+  return coverAt(this, x, y) === undefined ? "hit" : "covered";
+}`;
+
+export const stateFunction = `function () {${helpers}
+  return { visible: this.isConnected && isVisible(this), disabled: isDisabled(this) };
+}`;
+
+export const scrollFunction = `function (block) {
+  this.scrollIntoView({ block, inline: block === "start" ? "start" : block === "end" ? "end" : "center", behavior: "instant" });
+}`;

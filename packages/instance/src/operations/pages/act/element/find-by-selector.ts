@@ -1,0 +1,116 @@
+import { invalid } from "@shoal/contract/refusals";
+import { ServiceError } from "@shoal/router";
+import type { ActRun } from "../act-run.ts";
+import { type ElementHandle, handleOf, worldIn } from "./element-handle.ts";
+import { type Frame, framesOf } from "./frames.ts";
+
+export interface Matches {
+  /** Visible matches, or all if none is visible. */
+  readonly total: number;
+  /** The first of them, at most {@link maxShown}. */
+  readonly elements: readonly ElementHandle[];
+}
+
+/** Candidates in an error. */
+const maxShown = 5;
+
+/** Also in open shadow roots. A hidden copy, such as a menu for phones, does not make a selector ambiguous. */
+const findFunction = `function (selector, most) {
+  const isVisible = (element) => {
+    const { width, height } = element.getBoundingClientRect();
+    return width > 0 && height > 0 && element.checkVisibility({ visibilityProperty: true });
+  };
+  const found = [];
+  const look = (root) => {
+    for (const element of root.querySelectorAll(selector)) found.push(element);
+    const walk = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
+    while (walk.nextNode()) if (walk.currentNode.shadowRoot) look(walk.currentNode.shadowRoot);
+  };
+  try { look(document); } catch (error) { return { invalid: true, elements: [], total: 0, visible: 0 }; }
+  const visible = found.length > 1 ? found.filter(isVisible) : found;
+  const elements = visible.length > 0 ? visible : found;
+  return { invalid: false, elements: elements.slice(0, most), total: elements.length, visible: visible.length };
+}`;
+
+/** @throws {ServiceError} 400 for an invalid selector. */
+export async function findBySelector(run: ActRun, selector: string, field: string): Promise<Matches> {
+  const found = await Promise.all((await framesOf(run)).map((frame) => findIn(run, frame, selector)));
+  if (found.some((one) => one?.invalid === true))
+    throw ServiceError.of(invalid(field, "is not a valid CSS selector", { hint: "Example: `form.login button`." }));
+  const present = found.filter((one) => one !== undefined);
+  const visible = present.filter((one) => one.visible > 0);
+  const chosen = visible.length > 0 ? visible : present;
+  return {
+    total: chosen.reduce((sum, { total }) => sum + total, 0),
+    elements: chosen.flatMap(({ elements }) => elements).slice(0, maxShown),
+  };
+}
+
+interface FoundInFrame {
+  readonly invalid: boolean;
+  readonly total: number;
+  readonly visible: number;
+  readonly elements: readonly ElementHandle[];
+}
+
+async function findIn(run: ActRun, frame: Frame, selector: string): Promise<FoundInFrame | undefined> {
+  const { cdp } = run.page;
+  const { sessionId } = frame.target;
+  const executionContextId = await worldIn(run, frame);
+  if (executionContextId === undefined) return undefined;
+  const answer = await run.ask(
+    cdp.send(
+      "Runtime.callFunctionOn",
+      { functionDeclaration: findFunction, executionContextId, arguments: [{ value: selector }, { value: maxShown }] },
+      sessionId,
+    ),
+  );
+  const objectId = answer?.result.objectId;
+  if (objectId === undefined) return undefined;
+  const summary = await callOn<Omit<FoundInFrame, "elements">>(
+    run,
+    { objectId, sessionId },
+    "function () { const { invalid, total, visible } = this; return { invalid, total, visible }; }",
+  );
+  if (summary === undefined) return undefined;
+  const shown = Math.min(summary.total, maxShown);
+  const elements = await Promise.all(
+    Array.from({ length: shown }, (_, place) => elementAt(run, frame, objectId, place)),
+  );
+  cdp.send("Runtime.releaseObject", { objectId }, sessionId).catch(() => undefined);
+  return { ...summary, elements: elements.filter((element) => element !== undefined) };
+}
+
+interface RemoteObject {
+  readonly objectId: string;
+  readonly sessionId: string;
+}
+
+async function callOn<T>(run: ActRun, object: RemoteObject, functionDeclaration: string): Promise<T | undefined> {
+  const { objectId, sessionId } = object;
+  const answer = await run.ask(
+    run.page.cdp.send("Runtime.callFunctionOn", { functionDeclaration, objectId, returnByValue: true }, sessionId),
+  );
+  return answer?.exceptionDetails === undefined ? (answer?.result.value as T | undefined) : undefined;
+}
+
+async function elementAt(
+  run: ActRun,
+  frame: Frame,
+  objectId: string,
+  place: number,
+): Promise<ElementHandle | undefined> {
+  const answer = await run.ask(
+    run.page.cdp.send(
+      "Runtime.callFunctionOn",
+      {
+        functionDeclaration: "function (place) { return this.elements[place]; }",
+        objectId,
+        arguments: [{ value: place }],
+      },
+      frame.target.sessionId,
+    ),
+  );
+  const element = answer?.result.objectId;
+  return element === undefined ? undefined : handleOf(run, frame, element);
+}

@@ -1,0 +1,74 @@
+import { ServiceError } from "@shoal/router";
+import { ambiguousTarget, elementNotFound, type NamedElement } from "../../tabs/page-errors.ts";
+import type { OpenTab, SessionPages } from "../../tabs/session-pages.ts";
+import type { Target } from "../act-fields.ts";
+import type { ActRun } from "../act-run.ts";
+import { describeActed } from "./describe.ts";
+import { ElementHandle } from "./element-handle.ts";
+import { findBySelector } from "./find-by-selector.ts";
+
+/** Milliseconds between two searches. */
+const pausesMs = [20, 50, 100, 200];
+
+/** Finds the element of an action, in all frames of a tab. */
+export class TargetFinder {
+  readonly #pages: SessionPages;
+  readonly #tab: OpenTab;
+  readonly #run: ActRun;
+
+  constructor(pages: SessionPages, tab: OpenTab, run: ActRun) {
+    this.#pages = pages;
+    this.#tab = tab;
+    this.#run = run;
+  }
+
+  /**
+   * Waits for the element until the time limit. @param field - path of the target's fields in errors: `body`.
+   * @throws {ServiceError} 404 `element_not_found`, 409 `ambiguous_target`, 409 `stale_reference`.
+   */
+  async wait(target: Target, field: string): Promise<ElementHandle> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const found = await this.find(target, field);
+        if (found !== undefined) return found;
+        if (this.#run.leftMs <= 0) throw ServiceError.of(elementNotFound(describeTarget(target), []));
+      } catch (error) {
+        const isMissing = ServiceError.isInstance(error) && error.code === "element_not_found";
+        if (!isMissing || this.#run.leftMs <= 0) throw error;
+      }
+      await this.#run.pause(pausesMs[attempt] ?? 250);
+    }
+  }
+
+  /** Returns `undefined` if nothing matches now. @throws {ServiceError} like {@link TargetFinder.wait}. */
+  async find({ name, ref, role, selector }: Target, field: string): Promise<ElementHandle | undefined> {
+    if (ref !== undefined) return this.#byReference(ref);
+    if (selector !== undefined) return this.#bySelector(selector, field);
+    return role === undefined ? undefined : this.#byRole(role, name);
+  }
+
+  async #byReference(ref: string): Promise<ElementHandle | undefined> {
+    const { element } = await this.#pages.resolve(ref);
+    return ElementHandle.at(this.#run, element.address);
+  }
+
+  async #bySelector(selector: string, field: string): Promise<ElementHandle | undefined> {
+    const { elements, total } = await findBySelector(this.#run, selector, `${field}.selector`);
+    const [first] = elements;
+    if (first === undefined || total === 1) return first;
+    const described = await Promise.all(elements.map((element) => describeActed(this.#pages, this.#tab.id, element)));
+    const named: NamedElement[] = described.filter((one) => one !== undefined);
+    throw ServiceError.of(ambiguousTarget(JSON.stringify(selector), named, total));
+  }
+
+  #byRole(role: string, name: string | undefined): Promise<ElementHandle | undefined> {
+    throw ServiceError.of(elementNotFound(describeTarget({ role, name }), []));
+  }
+}
+
+/** `button "Save"` */
+export function describeTarget({ name, ref, role, selector }: Target): string {
+  if (ref !== undefined) return ref;
+  if (selector !== undefined) return `element with the selector ${JSON.stringify(selector.slice(0, 200))}`;
+  return `${String(role)}${name === undefined ? "" : ` "${name.slice(0, 100)}"`}`;
+}

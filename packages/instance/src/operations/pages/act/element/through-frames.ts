@@ -1,0 +1,41 @@
+import { ElementHandle } from "./element-handle.ts";
+import { type Examined, frameFunction, frameHitFunction } from "./examine.ts";
+import { framesOf } from "./frames.ts";
+
+interface FramePlace {
+  readonly left: number;
+  readonly top: number;
+  readonly scaleX: number;
+  readonly scaleY: number;
+}
+
+/** Converts a point of a frame's viewport to the page's, and checks in each frame around it that it is visible there. */
+export async function throughFrames(
+  element: ElementHandle,
+  point: { readonly x: number; readonly y: number },
+  hit: boolean,
+): Promise<Examined> {
+  const { address, run } = element;
+  if (address.frameId === run.page.session.targetId) return { x: point.x, y: point.y };
+  const frames = new Map((await framesOf(run)).map((frame) => [frame.frameId, frame]));
+  let { x, y } = point;
+  let frame = frames.get(address.frameId);
+  while (frame?.parentId !== undefined) {
+    const parent = frames.get(frame.parentId);
+    if (parent === undefined) return { problem: "removed" };
+    const { sessionId } = parent.target;
+    const owner = await run.ask(run.page.cdp.send("DOM.getFrameOwner", { frameId: frame.frameId }, sessionId));
+    const { frameId, loaderId, target } = parent;
+    const holder =
+      owner && (await ElementHandle.at(run, { target, frameId, loaderId, backendNodeId: owner.backendNodeId }));
+    const place = await holder?.call<FramePlace>(frameFunction);
+    if (holder === undefined || place === undefined) return { problem: "removed" };
+    x = place.left + x * place.scaleX;
+    y = place.top + y * place.scaleY;
+    const seen = await holder.call<"outside" | "covered" | "hit">(frameHitFunction, x, y);
+    if (seen === undefined) return { problem: "removed" };
+    if (seen === "outside" || (seen === "covered" && hit)) return { problem: seen };
+    frame = parent;
+  }
+  return { x, y };
+}

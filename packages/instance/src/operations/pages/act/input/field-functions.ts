@@ -1,0 +1,126 @@
+/** The field of a label, or the only field of a component. */
+export const pickFieldFunction = `function () {
+  const texts = "input:not([type=hidden]):not([type=checkbox]):not([type=radio]), textarea, [contenteditable=''], [contenteditable=true]";
+  if (this.localName === "label" && this.control) return this.control;
+  if (this.matches(texts) || this.isContentEditable || this.localName === "select") return this;
+  const inner = this.querySelectorAll(texts);
+  return inner.length === 1 ? inner[0] : this;
+}`;
+
+/** The control of a label. */
+export const pickControlFunction = `function () {
+  if (this.localName === "label" && this.control) return this.control;
+  return this;
+}`;
+
+/** The file field of a label or of a component. */
+export const pickFileFieldFunction = `function () {
+  const isFile = (one) => one?.localName === "input" && one.type === "file";
+  if (isFile(this)) return this;
+  if (isFile(this.control)) return this.control;
+  const inner = this.querySelectorAll("input[type=file]");
+  return inner.length === 1 ? inner[0] : this;
+}`;
+
+export type PreparedField =
+  | { readonly kind: "typed" | "set" }
+  | { readonly kind: "unfit"; readonly problem: string }
+  | { readonly kind: "malformed"; readonly problem: string };
+
+/**
+ * Focuses a field and selects its text, or sets the value of a field that a person fills with a picker. Argument: the
+ * value.
+ */
+export const prepareFillFunction = `function (value) {
+  const tag = this.localName;
+  const type = tag === "input" ? this.type : "";
+  if (tag === "select") return { kind: "unfit", problem: "is a list of options" };
+  if (/^(checkbox|radio)$/.test(type)) return { kind: "unfit", problem: "is a " + type };
+  if (type === "file") return { kind: "unfit", problem: "is a file field" };
+  if (/^(button|submit|reset|image|hidden)$/.test(type) || (tag !== "input" && tag !== "textarea" && !this.isContentEditable))
+    return { kind: "unfit", problem: "is not a field" };
+  const formats = { date: "2026-01-31", time: "14:30", "datetime-local": "2026-01-31T14:30", month: "2026-01", week: "2026-W05", color: "#ff8800", range: "a number within its limits" };
+  if (formats[type] !== undefined) {
+    const wanted = type === "color" ? value.trim().toLowerCase() : value.trim();
+    const old = this.value;
+    this.focus();
+    this.value = wanted;
+    const isSame = type === "range" ? Number(this.value) === Number(wanted) && wanted !== "" : this.value === wanted;
+    if (!isSame) {
+      this.value = old;
+      return { kind: "malformed", problem: "not a value of a " + type + " field: " + formats[type] };
+    }
+    this.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+    this.dispatchEvent(new Event("change", { bubbles: true }));
+    return { kind: "set" };
+  }
+  if (type === "number" && value.trim() !== "" && Number.isNaN(Number(value)))
+    return { kind: "malformed", problem: "not a number, as the field requires" };
+  this.focus();
+  if (tag === "input" || tag === "textarea") this.select();
+  else {
+    const range = document.createRange();
+    range.selectNodeContents(this);
+    const selection = this.getRootNode().getSelection?.() ?? getSelection();
+    selection.removeAllRanges();
+    selection.addRange(range);
+  }
+  return { kind: "typed" };
+}`;
+
+/** After the page's reactions to the focus. */
+export const hasFocusFunction = `function () {
+  if (!this.isConnected) return "gone";
+  const active = this.getRootNode().activeElement;
+  return active === this || (this.isContentEditable && active?.contains(this)) ? "focused" : "unfocused";
+}`;
+
+export const focusFunction = `function () {
+  this.focus();
+  const active = this.getRootNode().activeElement;
+  return active === this || this.contains(active) || (this.shadowRoot?.activeElement ?? null) !== null;
+}`;
+
+export type CheckState =
+  { readonly kind: "none" } | { readonly kind: "radio" | "box"; readonly checked: boolean | "mixed" };
+
+export const checkStateFunction = `function () {
+  if (this.localName === "input" && /^(checkbox|radio)$/.test(this.type))
+    return { kind: this.type === "radio" ? "radio" : "box", checked: this.indeterminate ? "mixed" : this.checked };
+  const role = this.getAttribute("role");
+  if (!/^(checkbox|radio|switch|menuitemcheckbox|menuitemradio|treeitem|option)$/.test(role ?? "")) return { kind: "none" };
+  const stated = this.getAttribute("aria-checked");
+  return { kind: /radio$/.test(role) ? "radio" : "box", checked: stated === "mixed" ? "mixed" : stated === "true" };
+}`;
+
+/** A styled checkbox is often invisible: a person clicks its label. */
+export const labelOfFunction = `function () { return this.labels?.[0] ?? this.closest("label") ?? null; }`;
+
+export interface Selected {
+  readonly problem?: "unfit" | "single" | "missing" | "disabled";
+  /** Place in the wished values. */
+  readonly place?: number;
+  readonly options?: readonly string[];
+}
+
+/** Argument: labels or values of the options. */
+export const selectFunction = `function (wanted) {
+  if (this.localName !== "select") return { problem: "unfit" };
+  if (!this.multiple && wanted.length > 1) return { problem: "single" };
+  const squeeze = (text) => text.replace(/\\s+/g, " ").trim();
+  const options = [...this.options];
+  const chosen = [];
+  for (const [place, wish] of wanted.entries()) {
+    const found = options.find((one) => one.value === wish) ?? options.find((one) => squeeze(one.label) === squeeze(wish))
+      ?? options.find((one) => squeeze(one.label).toLowerCase() === squeeze(wish).toLowerCase());
+    if (!found) return { problem: "missing", place, options: options.slice(0, 20).map((one) => squeeze(one.label).slice(0, 100)) };
+    if (found.disabled || found.closest("optgroup")?.disabled) return { problem: "disabled", place };
+    chosen.push(found);
+  }
+  this.focus();
+  if (this.multiple) for (const one of options) one.selected = chosen.includes(one);
+  else this.selectedIndex = chosen[0].index;
+  this.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+  this.dispatchEvent(new Event("change", { bubbles: true }));
+  return {};
+}`;

@@ -1,0 +1,153 @@
+import { invalid } from "@shoal/contract/refusals";
+import { ServiceError } from "@shoal/router";
+import { unfitElement } from "../act-errors.ts";
+import type { ActTools } from "../act-tools.ts";
+import type { ElementHandle } from "../element/element-handle.ts";
+import {
+  checkStateFunction,
+  type CheckState,
+  hasFocusFunction,
+  labelOfFunction,
+  pickControlFunction,
+  pickFieldFunction,
+  prepareFillFunction,
+  type PreparedField,
+  type Selected,
+  selectFunction,
+} from "./field-functions.ts";
+
+const nextFrameFunction = `function () {
+  return new Promise((done) => { requestAnimationFrame(() => done(true)); setTimeout(() => done(true), 100); });
+}`;
+
+/** Longest wait for an option that is missing, in milliseconds: it may arrive with a request. */
+const optionsMs = 2_000;
+
+/** Replaces the value of a field, as a person who selects its text and types. */
+export async function fill(tools: ActTools): Promise<ElementHandle> {
+  const { act, actionable, run } = tools;
+  const { submit = false, text = "" } = act;
+  const needs = { enabled: true, editable: true };
+  const element = await actionable.untilUsed(
+    { target: act, field: "body", needs, pick: pickFieldFunction },
+    ({ element: field }) => fillNow(tools, field, text),
+  );
+  if (submit) await tools.press("Enter", "body.submit");
+  run.hasBegun = true;
+  return element;
+}
+
+async function fillNow(tools: ActTools, field: ElementHandle, text: string): Promise<boolean> {
+  const { run } = tools;
+  const { cdp } = run.page;
+  const prepared = await field.call<PreparedField>(prepareFillFunction, text);
+  if (prepared === undefined) return false;
+  if (prepared.kind === "malformed") throw ServiceError.of(invalid("body.text", prepared.problem));
+  if (prepared.kind === "unfit")
+    throw ServiceError.of(
+      unfitElement(
+        await tools.describe(field),
+        prepared.problem,
+        "Use `check`, `select`, `upload` or `click` instead.",
+      ),
+    );
+  if (prepared.kind === "set") return true;
+  // Some pages replace a field when it gets the focus.
+  await field.call(nextFrameFunction);
+  if ((await field.call<string>(hasFocusFunction)) !== "focused") return false;
+  run.hasBegun = true;
+  if (text === "") await tools.press("Delete", "body.text");
+  else await run.ask(cdp.send("Input.insertText", { text }, field.address.target.sessionId));
+  return true;
+}
+
+/** Checks or unchecks with a click. */
+export async function check(tools: ActTools): Promise<ElementHandle> {
+  const { act, actionable } = tools;
+  const wanted = act.accept ?? true;
+  const found = await actionable.finder.wait(act, "body");
+  const control = (await found.related(pickControlFunction)) ?? found;
+  const before = await control.call<CheckState>(checkStateFunction);
+  if (before?.kind === "none")
+    throw ServiceError.of(
+      unfitElement(await tools.describe(control), "is not a checkbox, radio button or switch", "Use `click` instead."),
+    );
+  if (before?.kind === "radio" && !wanted)
+    throw ServiceError.of(invalid("body.accept", "a radio button cannot be unchecked", { hint: "Check another one." }));
+  if (before?.checked === wanted) return control;
+  await clickControl(tools, control);
+  const after = await control.call<CheckState>(checkStateFunction);
+  if (after !== undefined && after.kind !== "none" && after.checked !== wanted)
+    throw ServiceError.of(
+      unfitElement(
+        await tools.describe(control),
+        `stayed ${wanted ? "unchecked" : "checked"} after a click`,
+        "Observe the page again.",
+      ),
+    );
+  return control;
+}
+
+async function clickControl({ actionable, act, pointer }: ActTools, control: ElementHandle): Promise<void> {
+  const { problem } = await actionable.examine(control, {});
+  const label = problem === "hidden" ? await control.related(labelOfFunction) : undefined;
+  await actionable.untilUsed(
+    {
+      target: act,
+      field: "body",
+      needs: { stable: true, enabled: true, hit: true },
+      pick:
+        label === undefined
+          ? pickControlFunction
+          : `function () {
+        const control = (${pickControlFunction}).call(this);
+        return (${labelOfFunction}).call(control);
+      }`,
+    },
+    async ({ point }) => {
+      await pointer.move(point);
+      await pointer.click(point);
+      return true;
+    },
+  );
+}
+
+/** Chooses options of a native list. */
+export async function select(tools: ActTools): Promise<ElementHandle> {
+  const { act, actionable, run } = tools;
+  const { values = [] } = act;
+  const endMs = performance.now() + optionsMs;
+  return actionable.untilUsed(
+    { target: act, field: "body", needs: { enabled: true }, pick: pickControlFunction },
+    async ({ element }) => {
+      const selected = await element.call<Selected>(selectFunction, values);
+      if (selected === undefined) return false;
+      const { options = [], place = 0, problem } = selected;
+      const field = `body.values[${String(place)}]`;
+      if (problem === undefined) {
+        run.hasBegun = true;
+        return true;
+      }
+      switch (problem) {
+        case "missing": {
+          const hint = `Its options: ${options.join(", ")}.`;
+          const missing = ServiceError.of(invalid(field, "the list has no such option", { hint }));
+          if (performance.now() > endMs) throw missing;
+          return missing;
+        }
+        case "disabled":
+          throw ServiceError.of(invalid(field, "the option is disabled", { hint: "Choose another one." }));
+        case "single":
+          throw ServiceError.of(invalid("body.values", "the list takes one option", { limit: 1 }));
+        case "unfit":
+          throw ServiceError.of(
+            unfitElement(
+              await tools.describe(element),
+              "is not a <select>",
+              "Click it, observe the page, and click the option.",
+            ),
+          );
+      }
+    },
+  );
+}

@@ -1,0 +1,220 @@
+import { invalid } from "@shoal/contract/refusals";
+import { ServiceError } from "@shoal/router";
+import type { ActResult, PageObservation } from "@shoal/schemas";
+import pTimeout from "p-timeout";
+import type { EgressFailures } from "../../../egress/failures.ts";
+import { Turns } from "../../../system/turns.ts";
+import type { SessionRoot } from "../../fs/paths.ts";
+import type { FollowedPage } from "../follow/followed-page.ts";
+import { pageNotResponding } from "../tabs/page-errors.ts";
+import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
+import { dialogOpen, noDialog } from "./act-errors.ts";
+import { type Act, type ActType, checkActFields } from "./act-fields.ts";
+import { ActRun, Interrupted } from "./act-run.ts";
+import { ActTools } from "./act-tools.ts";
+import { actOnElement } from "./acts.ts";
+import { BrowserEffects } from "./effects/browser-effects.ts";
+import { EffectLog } from "./effects/effect-log.ts";
+import { reportEffects } from "./effects/report-effects.ts";
+import { settlePage } from "./effects/settle-page.ts";
+import type { ElementHandle } from "./element/element-handle.ts";
+import { checkAddress, goThroughHistory, navigate, reload } from "./navigation.ts";
+
+export interface ActorParts {
+  readonly pages: SessionPages;
+  readonly root: SessionRoot;
+  readonly failures: EgressFailures | undefined;
+  readonly observe: (pages: SessionPages, options: NonNullable<Act["observe"]>) => Promise<PageObservation>;
+}
+
+/** Actions of one tab that wait; further ones are rejected. */
+const maxWaiting = 50;
+/** Longest wait for a dialog to close, in milliseconds. */
+const dialogCloseMs = 2_000;
+
+/** With input events: a person would look at the tab first. */
+const inputTypes: ReadonlySet<ActType> = new Set([
+  "click",
+  "fill",
+  "check",
+  "select",
+  "press",
+  "hover",
+  "drag",
+  "upload",
+  "scroll",
+]);
+
+/** Acts on the pages of a session: one action at a time in each tab. */
+export class PageActor {
+  readonly #parts: ActorParts;
+  readonly #closing = new AbortController();
+  readonly #turns = new Map<string, Turns>();
+  readonly #logs = new WeakMap<FollowedPage, Promise<EffectLog>>();
+
+  constructor(parts: ActorParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws {ServiceError} 400 for wrong fields, 404 or 409 if the action is not possible. */
+  async act(act: Act, caller: AbortSignal): Promise<ActResult> {
+    const { observe, pages } = this.#parts;
+    const signal = AbortSignal.any([caller, this.#closing.signal]);
+    try {
+      const result = await pTimeout(this.#actNext(act, signal), { milliseconds: Infinity, signal });
+      return act.observe === undefined ? result : { ...result, observation: await observe(pages, act.observe) };
+    } catch (error) {
+      if (!this.#closing.signal.aborted) throw error;
+      throw new ServiceError(503, "shutting_down", "The session ended during the call.", { cause: error });
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #actNext(act: Act, signal: AbortSignal): Promise<ActResult> {
+    checkActFields(act);
+    if (act.type === "navigate" || (act.type === "open_tab" && act.url !== undefined)) checkAddress(act.url ?? "");
+    const id = await this.#tabOf(act);
+    if (act.type === "answer_dialog") return this.#run(act, id, signal);
+    const turns = this.#turns.get(id ?? "") ?? new Turns({ running: 1, waiting: maxWaiting });
+    this.#turns.set(id ?? "", turns);
+    if (turns.isFull)
+      throw new ServiceError(409, "conflict", `More than ${String(maxWaiting)} actions wait for the tab.`, {
+        hint: "Wait for their answers first.",
+      });
+    const endTurn = await turns.take(signal);
+    try {
+      return await this.#run(act, id, signal);
+    } finally {
+      endTurn();
+      if (turns.isIdle) this.#turns.delete(id ?? "");
+    }
+  }
+
+  /** A reference belongs to a tab. */
+  async #tabOf({ ref, tab, to, type }: Act): Promise<string | undefined> {
+    const { pages } = this.#parts;
+    if (type === "open_tab") return undefined;
+    for (const one of [ref, to?.ref]) {
+      const known = one === undefined ? undefined : pages.references.get(one);
+      if (known === undefined) continue;
+      if (tab !== undefined && tab !== known.tabId)
+        throw ServiceError.of(
+          invalid("body.tab", `does not contain ${known.ref}`, { hint: `Omit tab, or pass ${known.tabId}.` }),
+        );
+      return known.tabId;
+    }
+    return tab ?? (await pages.tab()).id;
+  }
+
+  async #run(act: Act, id: string | undefined, signal: AbortSignal): Promise<ActResult> {
+    const { pages } = this.#parts;
+    const before = await pages.tabs();
+    const tab = act.type === "open_tab" ? await pages.open() : await pages.tab(id);
+    if (inputTypes.has(act.type) && before.find((one) => one.id === tab.id)?.active !== true)
+      await pages.select(tab.id);
+    const log = await this.#logOf(tab.page);
+    const run = new ActRun(tab.page, { signal, timeoutMs: act.timeout_ms });
+    const effects = new BrowserEffects(tab.page.cdp);
+    const tools = new ActTools(act, { pages, run, tab });
+    log.begin();
+    try {
+      this.#checkDialog(act, tab);
+      const element = await this.#perform(tools, log, effects);
+      const settled = tab.page.session.ended || (await this.#settle(run, log));
+      return await reportEffects(tools, { before, effects, log, element, settled });
+    } catch (error) {
+      if (act.type === "open_tab") await pages.closeTab(tab);
+      throw error;
+    } finally {
+      effects.close();
+    }
+  }
+
+  #logOf(page: FollowedPage): Promise<EffectLog> {
+    const log = this.#logs.get(page) ?? EffectLog.open(page);
+    this.#logs.set(page, log);
+    return log;
+  }
+
+  #checkDialog({ type }: Act, { id, page }: OpenTab): void {
+    const { dialog } = page.session;
+    if (type === "answer_dialog") {
+      if (dialog === undefined) throw ServiceError.of(noDialog(id));
+    } else if (dialog !== undefined && type !== "close_tab" && type !== "select_tab")
+      throw ServiceError.of(dialogOpen(id, dialog));
+  }
+
+  /** A dialog, or the end of the page, is an effect of input that was sent, and otherwise an error. */
+  async #perform(tools: ActTools, log: EffectLog, effects: BrowserEffects): Promise<ElementHandle | undefined> {
+    const { run, tab } = tools;
+    try {
+      return await this.#performType(tools, log, effects);
+    } catch (error) {
+      if (!(error instanceof Interrupted)) throw run.page.session.ended ? run.page.session.endError() : error;
+      if (run.hasBegun) return undefined;
+      const { dialog } = run.page.session;
+      if (error.kind === "dialog" && dialog !== undefined) throw ServiceError.of(dialogOpen(tab.id, dialog));
+      if (error.kind === "gone") throw run.page.session.endError();
+      throw ServiceError.of(pageNotResponding(tab.id, "does not answer: a script keeps it busy"));
+    }
+  }
+
+  async #performType(tools: ActTools, log: EffectLog, effects: BrowserEffects): Promise<ElementHandle | undefined> {
+    const { failures, pages, root } = this.#parts;
+    const { act, tab } = tools;
+    switch (act.type) {
+      case "open_tab":
+        if (act.url === undefined) return undefined;
+        await navigate(tools, log, { failures, hasDownload: () => effects.downloads.length > 0 });
+        return undefined;
+      case "navigate":
+        await navigate(tools, log, { failures, hasDownload: () => effects.downloads.length > 0 });
+        return undefined;
+      case "back":
+      case "forward":
+        await goThroughHistory(tools, act.type);
+        return undefined;
+      case "reload":
+        await reload(tools);
+        return undefined;
+      case "select_tab":
+        await pages.select(tab.id);
+        return undefined;
+      case "close_tab":
+        await pages.closeTab(tab);
+        return undefined;
+      case "answer_dialog":
+        await answerDialog(tools);
+        return undefined;
+      default:
+        return actOnElement(tools, root);
+    }
+  }
+
+  async #settle(run: ActRun, log: EffectLog): Promise<boolean> {
+    try {
+      return await settlePage(run, log);
+    } catch (error) {
+      if (error instanceof Interrupted) return error.kind !== "silent";
+      if (run.page.session.ended) return true;
+      throw error;
+    }
+  }
+}
+
+async function answerDialog({ act, run }: ActTools): Promise<void> {
+  const { cdp, session } = run.page;
+  const { dialog } = session;
+  if (dialog === undefined) return;
+  const accept = act.accept ?? true;
+  // Without a text, Chromium would use an empty one.
+  const promptText = act.text ?? dialog.defaultText;
+  run.hasBegun = true;
+  const params = { accept, ...(accept && dialog.type === "prompt" && { promptText }) };
+  // Another client may have answered first.
+  await cdp.send("Page.handleJavaScriptDialog", params, session.sessionId).catch(() => undefined);
+  await pTimeout(Promise.race([dialog.closed, session.end]), { milliseconds: dialogCloseMs, message: false });
+}

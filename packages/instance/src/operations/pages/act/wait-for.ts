@@ -1,0 +1,113 @@
+import { ServiceError } from "@shoal/router";
+import { waitedInVain } from "./act-errors.ts";
+import { hasTarget } from "./act-fields.ts";
+import type { ActTools } from "./act-tools.ts";
+import { type ElementHandle, worldIn } from "./element/element-handle.ts";
+import { stateFunction } from "./element/examine.ts";
+import { describeTarget } from "./element/find-target.ts";
+import { framesOf } from "./element/frames.ts";
+
+/** Milliseconds between two looks. */
+const pausesMs = [20, 50, 100];
+
+/** Case and white space do not matter. */
+const hasTextFunction = `function (wanted) {
+  const squeeze = (text) => text.replace(/\\s+/g, " ").toLowerCase();
+  const needle = squeeze(wanted).trim();
+  const has = (root) => {
+    const parts = root.body ? [root.body] : [...root.children];
+    if (parts.some((part) => squeeze(part.innerText ?? "").includes(needle))) return true;
+    const walk = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
+    while (walk.nextNode()) if (walk.currentNode.shadowRoot && has(walk.currentNode.shadowRoot)) return true;
+    return false;
+  };
+  return has(document);
+}`;
+
+/** Waits for an element, a text or an address. @throws {ServiceError} 409 `wait_timeout`. */
+export async function waitFor(tools: ActTools): Promise<ElementHandle | undefined> {
+  const { act, run } = tools;
+  let found: ElementHandle | undefined;
+  for (let attempt = 0; ; attempt++) {
+    if (hasTarget(act)) {
+      const seen = await lookAtElement(tools);
+      if (seen.isReached) return seen.element;
+      found = seen.element ?? found;
+    } else if (act.url === undefined ? await lookForText(tools) : matchesUrl(await currentUrl(tools), act.url))
+      return undefined;
+    if (run.leftMs <= 0) throw ServiceError.of(waitedInVain(conditionOf(tools), act.timeout_ms));
+    await run.pause(pausesMs[attempt] ?? 150);
+  }
+}
+
+async function lookAtElement({
+  act,
+  actionable,
+}: ActTools): Promise<{ readonly isReached: boolean; readonly element?: ElementHandle | undefined }> {
+  const { state = "visible" } = act;
+  const element = await actionable.finder.find(act, "body").catch((error: unknown) => {
+    const isMissing =
+      ServiceError.isInstance(error) && (error.code === "element_not_found" || error.code === "stale_reference");
+    if (isMissing && (state === "hidden" || error.code === "element_not_found")) return undefined;
+    throw error;
+  });
+  const seen = await element?.call<{ visible: boolean; disabled: boolean }>(stateFunction);
+  if (seen === undefined) return { isReached: state === "hidden" };
+  const isReached = {
+    visible: seen.visible,
+    hidden: !seen.visible,
+    enabled: seen.visible && !seen.disabled,
+    disabled: seen.disabled,
+  }[state];
+  return { isReached, element };
+}
+
+async function lookForText({ act, run }: ActTools): Promise<boolean> {
+  const { state = "visible", text = "" } = act;
+  const seen = await Promise.all(
+    (await framesOf(run)).map(async (frame) => {
+      const executionContextId = await worldIn(run, frame);
+      if (executionContextId === undefined) return false;
+      const params = {
+        functionDeclaration: hasTextFunction,
+        executionContextId,
+        arguments: [{ value: text }],
+        returnByValue: true,
+      };
+      const answer = await run.ask(run.page.cdp.send("Runtime.callFunctionOn", params, frame.target.sessionId));
+      return answer?.result.value === true;
+    }),
+  );
+  return seen.includes(true) === (state === "visible");
+}
+
+async function currentUrl({ run }: ActTools): Promise<string> {
+  const { cdp, session } = run.page;
+  const history = await run.ask(cdp.send("Page.getNavigationHistory", undefined, session.sessionId));
+  return history?.entries[history.currentIndex]?.url ?? "";
+}
+
+/** `*` in a pattern matches any characters; without one, the address must be equal. */
+export function matchesUrl(url: string, pattern: string): boolean {
+  if (!pattern.includes("*")) return url === pattern || (URL.canParse(pattern) && url === new URL(pattern).href);
+  // Part by part: a regular expression could take exponential time.
+  const parts = pattern.split("*");
+  const first = parts.shift() ?? "";
+  const last = parts.pop() ?? "";
+  if (!url.startsWith(first) || !url.endsWith(last) || url.length < first.length + last.length) return false;
+  let at = first.length;
+  for (const part of parts) {
+    const found = url.indexOf(part, at);
+    if (found === -1 || found + part.length > url.length - last.length) return false;
+    at = found + part.length;
+  }
+  return true;
+}
+
+function conditionOf({ act }: ActTools): string {
+  const { state = "visible", text, url } = act;
+  if (url !== undefined) return `The address did not become ${url.slice(0, 200)}`;
+  if (text !== undefined)
+    return `The text ${JSON.stringify(text.slice(0, 200))} did not ${state === "hidden" ? "disappear" : "appear"}`;
+  return `The ${describeTarget(act)} did not become ${state}`;
+}

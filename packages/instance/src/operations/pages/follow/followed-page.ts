@@ -1,0 +1,129 @@
+import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
+import type { ProtocolMapping } from "devtools-protocol/types/protocol-mapping.d.ts";
+import type { CdpConnection } from "../../../browser/cdp/pipe-connection.ts";
+import { openPageSession, type PageSession } from "../../computer/page-session.ts";
+
+type Events = ProtocolMapping.Events;
+
+/** A process that renders the page or some of its frames. */
+export interface FrameTarget {
+  readonly sessionId: string;
+  /** Also the id of its topmost frame. */
+  readonly targetId: string;
+  readonly parent: FrameTarget | undefined;
+}
+
+/** A node of a document. */
+export interface NodeAddress {
+  readonly target: FrameTarget;
+  readonly frameId: string;
+  readonly loaderId: string;
+  readonly backendNodeId: number;
+}
+
+/** With a name, each call returns the same world. */
+const worldName = "shoal-page";
+const maxTargets = 50;
+const commandMs = 10_000;
+
+/** Follows one page with all its frames until it is closed. Answers no dialogs and changes nothing in the page. */
+export class FollowedPage {
+  readonly cdp: CdpConnection;
+  readonly session: PageSession;
+  readonly #targets = new Map<string, FrameTarget>();
+  readonly #stops: (() => void)[] = [];
+
+  protected constructor(session: PageSession) {
+    this.session = session;
+    this.cdp = session.cdp;
+    this.on("Target.attachedToTarget", (event, target) => {
+      this.#attached(event, target);
+    });
+    const detached = this.cdp.on("Target.detachedFromTarget", ({ sessionId }) => {
+      this.#targets.delete(sessionId);
+    });
+    this.#stops.push(detached);
+  }
+
+  /** @throws {ServiceError | CdpError} when the page has ended. */
+  static async open(cdp: CdpConnection, targetId: string): Promise<FollowedPage> {
+    const page = new FollowedPage(await openPageSession(cdp, targetId));
+    await page.begin();
+    return page;
+  }
+
+  /** The page first, then the targets of frames from other sites. */
+  get targets(): readonly FrameTarget[] {
+    return [...this.#targets.values()];
+  }
+
+  hasTarget(sessionId: string | undefined): boolean {
+    return sessionId !== undefined && this.#targets.has(sessionId);
+  }
+
+  /**
+   * Sends a command to the page or a frame. Returns `undefined` without an answer within 10 seconds, and while a dialog
+   * is open. @throws {ServiceError | CdpError} when it has ended.
+   */
+  async send<T>(command: Promise<T>): Promise<T | undefined> {
+    const outcome = await this.session.outcome(command, commandMs);
+    if (outcome.kind === "gone") throw this.session.endError();
+    return outcome.kind === "done" ? outcome.result : undefined;
+  }
+
+  /** Returns the isolated world of a frame's document: its page's scripts cannot interfere there. */
+  async worldOf(frameId: string, { sessionId }: FrameTarget): Promise<number | undefined> {
+    const world = await this.send(this.cdp.send("Page.createIsolatedWorld", { frameId, worldName }, sessionId));
+    return world?.executionContextId;
+  }
+
+  /** Calls `listener` for events of the page and its frames until the page is closed. */
+  on<E extends keyof Events>(event: E, listener: (params: Events[E][0], target: FrameTarget) => void): void {
+    // Other parts of the instance have sessions on the same connection.
+    const stop = this.cdp.on(event, (params, sessionId) => {
+      const target = sessionId === undefined ? undefined : this.#targets.get(sessionId);
+      if (target !== undefined) listener(params, target);
+    });
+    this.#stops.push(stop);
+  }
+
+  async close(): Promise<void> {
+    for (const stop of this.#stops.splice(0)) stop();
+    this.#targets.clear();
+    await this.session.close();
+  }
+
+  protected begin(): Promise<void> {
+    const { sessionId, targetId } = this.session;
+    return this.#take({ sessionId, targetId, parent: undefined });
+  }
+
+  /** Commands to a new target. */
+  protected prepare({ sessionId }: FrameTarget): readonly Promise<unknown>[] {
+    return [this.cdp.send("Page.enable", {}, sessionId), this.cdp.send("DOM.enable", {}, sessionId)];
+  }
+
+  protected stopAtClose(stop: () => void): void {
+    this.#stops.push(stop);
+  }
+
+  async #take(target: FrameTarget): Promise<void> {
+    if (this.#targets.size >= maxTargets) return;
+    const { parent, sessionId } = target;
+    this.#targets.set(sessionId, target);
+    const followFrames = this.cdp.send(
+      "Target.setAutoAttach",
+      { autoAttach: true, waitForDebuggerOnStart: false, flatten: true, filter: [{ type: "iframe" }] },
+      sessionId,
+    );
+    // A frame may have gone; a page with an open dialog does not answer.
+    await this.send(Promise.all([followFrames, ...this.prepare(target)])).catch((error: unknown) => {
+      if (parent === undefined) throw error;
+    });
+  }
+
+  #attached({ sessionId, targetInfo }: Protocol.Target.AttachedToTargetEvent, parent: FrameTarget): void {
+    if (targetInfo.type === "iframe") void this.#take({ sessionId, targetId: targetInfo.targetId, parent });
+    else this.cdp.send("Target.detachFromTarget", { sessionId }, parent.sessionId).catch(() => undefined);
+  }
+}

@@ -1,0 +1,55 @@
+import type { actOnPage, observePage, readPage } from "@shoal/contract";
+import type { Handlers } from "@shoal/router";
+import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
+import type { EgressFailures } from "../../egress/failures.ts";
+import type { SessionRoot } from "../fs/paths.ts";
+import type { PageActor } from "./act/page-actor.ts";
+import type { PageReader } from "./read/page-reader.ts";
+import type { SessionPages } from "./tabs/session-pages.ts";
+
+export interface PagesParts {
+  readonly browser: Pick<BrowserSupervisor, "cdp">;
+  readonly root: SessionRoot;
+  readonly failures: EgressFailures | undefined;
+}
+
+export interface PagesArea {
+  readonly handlers: Handlers<{
+    actOnPage: typeof actOnPage;
+    observePage: typeof observePage;
+    readPage: typeof readPage;
+  }>;
+  close(): Promise<void>;
+}
+
+interface Loaded {
+  readonly actor: PageActor;
+  readonly pages: SessionPages;
+  readonly reader: PageReader;
+}
+
+/** The first call loads the code. */
+export function pagesArea({ browser, failures, root }: PagesParts): PagesArea {
+  let created: Promise<Loaded> | undefined;
+  async function create(): Promise<Loaded> {
+    const { observe, PageActor, PageReader, SessionPages, readElements } = await import("./page-parts.ts");
+    const pages = new SessionPages(browser, readElements);
+    return { actor: new PageActor({ pages, root, failures, observe }), pages, reader: new PageReader(pages) };
+  }
+  const load = (): Promise<Loaded> => (created ??= create());
+  return {
+    handlers: {
+      actOnPage: async ({ body, signal }) => (await load()).actor.act(body, signal),
+      async observePage({ body }) {
+        const [{ pages }, { observe }] = await Promise.all([load(), import("./page-parts.ts")]);
+        return observe(pages, body);
+      },
+      readPage: async ({ body }) => (await load()).reader.read(body),
+    },
+    async close() {
+      const loaded = await created;
+      loaded?.actor.close();
+      await Promise.all([loaded?.pages.close(), loaded?.reader.close()]);
+    },
+  };
+}

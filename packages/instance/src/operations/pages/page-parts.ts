@@ -1,0 +1,6 @@
+/** Loaded with the first call; one file of the built program. */
+export { PageActor } from "./act/page-actor.ts";
+export { observe } from "./outline/observe.ts";
+export { readElements } from "./outline/read-elements.ts";
+export { PageReader } from "./read/page-reader.ts";
+export { SessionPages } from "./tabs/session-pages.ts";

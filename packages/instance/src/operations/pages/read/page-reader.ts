@@ -1,0 +1,79 @@
+import type { CheckedRequestOf, readPage } from "@shoal/contract";
+import { invalid } from "@shoal/contract/refusals";
+import { ServiceError } from "@shoal/router";
+import type { PageText } from "@shoal/schemas";
+import { estimateTokens } from "../estimate-tokens.ts";
+import { chooseElement } from "../tabs/choose-element.ts";
+import { pageNotResponding } from "../tabs/page-errors.ts";
+import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
+import type { ConvertedPage } from "../text/convert-page.ts";
+import { capturePage } from "./capture-page.ts";
+import { cutPart } from "./cut-part.ts";
+import { MarkdownThread } from "./markdown-thread.ts";
+
+type Options = CheckedRequestOf<typeof readPage>["body"];
+
+const convertMs = 10_000;
+
+/** Reads pages as Markdown. */
+export class PageReader {
+  readonly #pages: SessionPages;
+  readonly #thread = new MarkdownThread();
+  /** The last text, so that its parts fit together while the page changes. */
+  #last: { readonly key: string; readonly text: ConvertedPage } | undefined;
+
+  constructor(pages: SessionPages) {
+    this.#pages = pages;
+  }
+
+  /** @throws {ServiceError} 400, 404, or 409 if the page does not answer. */
+  async read(options: Options): Promise<PageText> {
+    const { max_tokens: maxTokens, offset } = options;
+    const { markdown, title, url } = await this.#text(options);
+    if (offset > markdown.length)
+      throw ServiceError.of(
+        invalid("body.offset", "is after the end of the text", {
+          limit: markdown.length,
+          hint: "The page may have changed: read it again from offset 0.",
+        }),
+      );
+    const part = cutPart(markdown, { offset, maxTokens, estimate: estimateTokens });
+    return {
+      url,
+      title,
+      markdown: part.text,
+      tokens: estimateTokens(part.text),
+      ...(part.nextOffset !== undefined && { next_offset: part.nextOffset }),
+    };
+  }
+
+  close(): Promise<void> {
+    this.#last = undefined;
+    return this.#thread.close();
+  }
+
+  async #text({ content, links, offset, ref, selector, tab: tabId }: Options): Promise<ConvertedPage> {
+    const { element, tab } = await chooseElement(this.#pages, { ref, selector, tab: tabId });
+    const { dialog } = tab.page.session;
+    if (dialog !== undefined) throw ServiceError.of(pageNotResponding(tab.id, `has an open ${dialog.type} dialog`));
+    const key = JSON.stringify([tab.targetId, await documentOf(tab), content, links, ref, selector]);
+    if (offset > 0 && this.#last?.key === key) return this.#last.text;
+    const captured = await capturePage(tab, element);
+    const text = await this.#thread.convert({ ...captured, content, links }, convertMs);
+    if (text === undefined)
+      throw ServiceError.of({
+        ...pageNotResponding(tab.id, "is too large to be read"),
+        hint: "Read a part of it, with ref or selector.",
+      });
+    this.#last = { key, text };
+    return text;
+  }
+}
+
+/** The document of a tab, and its address: pages may change it without loading a document. */
+async function documentOf({ id, page }: OpenTab): Promise<string> {
+  const answer = await page.send(page.cdp.send("Page.getFrameTree", undefined, page.session.sessionId));
+  if (answer === undefined) throw ServiceError.of(pageNotResponding(id, "did not answer within 10 seconds"));
+  const { loaderId, url, urlFragment = "" } = answer.frameTree.frame;
+  return `${loaderId} ${url}${urlFragment}`;
+}

@@ -1,0 +1,108 @@
+import type { NodeAddress } from "../follow/followed-page.ts";
+
+/** An element of an outline: where it is, and its description, by which it is found after the page replaces it. */
+export interface DescribedElement {
+  readonly address: NodeAddress;
+  readonly role: string;
+  readonly name: string;
+  /** Roles and names around it, without positions: another row of a list has another path. */
+  readonly path: string;
+  /** Address of its document, without the fragment. */
+  readonly url: string;
+}
+
+export interface KnownElement extends DescribedElement {
+  /** `e12` */
+  readonly ref: string;
+  readonly tabId: string;
+}
+
+/** References of one tab that are kept. */
+const maxKept = 10_000;
+
+/** References of all tabs of a session. A number is never used for another element. */
+export class References {
+  readonly #known = new Map<string, KnownElement>();
+  readonly #refs = new Map<string, string>();
+  #last = 0;
+
+  get(ref: string): KnownElement | undefined {
+    return this.#known.get(ref);
+  }
+
+  /**
+   * Returns the references of all elements of a tab's outline. A new element gets the reference of a removed one if
+   * both are the only ones with their role, name and path in the same document or after a reload.
+   */
+  assign(tabId: string, elements: readonly DescribedElement[]): readonly string[] {
+    const present = new Set(elements.map(({ address }) => keyOf(address)));
+    const added = uniqueBySignature(elements.filter(({ address }) => !this.#refs.has(keyOf(address))));
+    const gone = uniqueBySignature(
+      [...this.#known.values()].filter((known) => known.tabId === tabId && !present.has(keyOf(known.address))),
+    );
+    const refs = elements.map((element) => {
+      const old = this.#refs.get(keyOf(element.address));
+      const signature = signatureOf(element);
+      const replaced = added.get(signature) === element ? gone.get(signature)?.ref : undefined;
+      return this.#keep(tabId, old ?? replaced ?? `e${String(++this.#last)}`, element);
+    });
+    this.#prune(tabId);
+    return refs;
+  }
+
+  /** Returns the reference of one element, without a look at the others. */
+  add(tabId: string, element: DescribedElement): string {
+    const known = this.#refs.get(keyOf(element.address));
+    if (known !== undefined) return known;
+    const ref = this.#keep(tabId, `e${String(++this.#last)}`, element);
+    this.#prune(tabId);
+    return ref;
+  }
+
+  /** The reference now means this element. */
+  rebind(ref: string, element: DescribedElement): void {
+    const known = this.#known.get(ref);
+    if (known !== undefined) this.#keep(known.tabId, ref, element);
+  }
+
+  forgetTab(tabId: string): void {
+    for (const known of this.#known.values()) if (known.tabId === tabId) this.#forget(known);
+  }
+
+  #keep(tabId: string, ref: string, { address, name, path, role, url }: DescribedElement): string {
+    const old = this.#known.get(ref);
+    // Moves it to the end: the oldest are forgotten first.
+    if (old !== undefined) this.#forget(old);
+    this.#known.set(ref, { ref, tabId, address, name, path, role, url });
+    this.#refs.set(keyOf(address), ref);
+    return ref;
+  }
+
+  #forget({ address, ref }: KnownElement): void {
+    this.#known.delete(ref);
+    this.#refs.delete(keyOf(address));
+  }
+
+  #prune(tabId: string): void {
+    const known = [...this.#known.values()].filter((one) => one.tabId === tabId);
+    for (const old of known.slice(0, Math.max(0, known.length - maxKept))) this.#forget(old);
+  }
+}
+
+/** Text that two elements share only if one may replace the other. */
+export function signatureOf({ name, path, role, url }: DescribedElement): string {
+  return JSON.stringify([role, name, path, url]);
+}
+
+function uniqueBySignature<E extends DescribedElement>(elements: readonly E[]): ReadonlyMap<string, E | undefined> {
+  const found = new Map<string, E | undefined>();
+  for (const element of elements) {
+    const signature = signatureOf(element);
+    found.set(signature, found.has(signature) ? undefined : element);
+  }
+  return found;
+}
+
+function keyOf({ backendNodeId, loaderId, target }: NodeAddress): string {
+  return `${target.sessionId} ${loaderId} ${String(backendNodeId)}`;
+}

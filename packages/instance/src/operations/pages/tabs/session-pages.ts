@@ -1,0 +1,179 @@
+import { ServiceError } from "@shoal/router";
+import type { BrowserTab } from "@shoal/schemas";
+import pTimeout from "p-timeout";
+import type { CdpConnection } from "../../../browser/cdp/pipe-connection.ts";
+import type { BrowserSupervisor } from "../../../browser/chromium/supervisor.ts";
+import { findVisiblePage } from "../../../browser/pages/visible-page.ts";
+import { browserGone } from "../../computer/page-session.ts";
+import { FollowedPage } from "../follow/followed-page.ts";
+import { PageElement } from "../follow/page-element.ts";
+import { describeElement, noTab, staleReference, unknownReference, unknownTab } from "./page-errors.ts";
+import { type DescribedElement, type KnownElement, References, signatureOf } from "./references.ts";
+import { type ListedTab, TabList } from "./tab-list.ts";
+
+export interface OpenTab {
+  /** `t1` */
+  readonly id: string;
+  readonly targetId: string;
+  /** Followed since the first call that used this tab. */
+  readonly page: FollowedPage;
+}
+
+export interface ResolvedElement {
+  readonly tab: OpenTab;
+  readonly known: KnownElement;
+  readonly element: PageElement;
+  /** Whether the page had replaced the element by another one with the same role, name and path. */
+  readonly replaced: boolean;
+}
+
+/** Reads the elements of a page as they are now. */
+export type ReadElements = (tab: OpenTab) => Promise<readonly DescribedElement[]>;
+
+const maxFollowed = 20;
+/** Longest wait for a closing tab, in milliseconds. */
+const closeMs = 5_000;
+
+/** The tabs of a session for `observe`, `act`, `read` and pictures. */
+export class SessionPages {
+  readonly references = new References();
+  readonly #browser: Pick<BrowserSupervisor, "cdp">;
+  readonly #readElements: ReadElements;
+  readonly #followed = new Map<string, Promise<FollowedPage>>();
+  /** In the headless shell each tab has a window, and their order stays. The selection lasts until it changes. */
+  #selected: { readonly targetId: string; readonly shown: string | undefined } | undefined;
+  #tabs: { readonly cdp: CdpConnection; readonly list: TabList } | undefined;
+
+  constructor(browser: Pick<BrowserSupervisor, "cdp">, readElements: ReadElements) {
+    this.#browser = browser;
+    this.#readElements = readElements;
+  }
+
+  /** In the order in which they were opened. */
+  async tabs(): Promise<readonly BrowserTab[]> {
+    const { cdp, listed } = await this.#list();
+    const front = await this.#front(cdp, listed);
+    return listed.map((tab) => ({ id: tab.id, url: tab.url, title: tab.title, active: tab === front }));
+  }
+
+  /** Returns the front tab without `id`. @throws {ServiceError} 404 for an unknown tab, 409 without tabs. */
+  async tab(id?: string): Promise<OpenTab> {
+    const { cdp, listed } = await this.#list();
+    const found = id === undefined ? await this.#front(cdp, listed) : listed.find((tab) => tab.id === id);
+    if (found === undefined) throw ServiceError.of(id === undefined ? noTab : unknownTab(id, listed));
+    return { id: found.id, targetId: found.targetId, page: await this.#follow(cdp, found.targetId) };
+  }
+
+  /** Brings a tab to the front. @throws {ServiceError} 404 for an unknown tab. */
+  async select(id: string): Promise<void> {
+    const { cdp, listed } = await this.#list();
+    const found = listed.find((tab) => tab.id === id);
+    if (found === undefined) throw ServiceError.of(unknownTab(id, listed));
+    const { targetId } = found;
+    await cdp.send("Target.activateTarget", { targetId });
+    this.#selected = { targetId, shown: await findVisiblePage(cdp) };
+  }
+
+  /** Opens an empty tab in front. */
+  async open(): Promise<OpenTab> {
+    const { cdp } = await this.#list();
+    const { targetId } = await cdp.send("Target.createTarget", { url: "about:blank" });
+    const { listed } = await this.#list();
+    const { id } = listed.find((tab) => tab.targetId === targetId) ?? {};
+    if (id === undefined) throw ServiceError.of(noTab);
+    await this.select(id);
+    return this.tab(id);
+  }
+
+  /** Closes a tab; instead of the last one, an empty tab stays open, because the browser would end. */
+  async closeTab({ page, targetId }: OpenTab): Promise<void> {
+    const { cdp, listed } = await this.#list();
+    if (listed.length < 2) await cdp.send("Target.createTarget", { url: "about:blank" });
+    // The tab may be closing already.
+    await cdp.send("Target.closeTarget", { targetId }).catch(() => undefined);
+    await pTimeout(page.session.end, { milliseconds: closeMs, message: false });
+  }
+
+  /**
+   * Finds the element of a reference, also after the page replaced it. @throws {ServiceError} 409 `stale_reference`.
+   */
+  async resolve(ref: string): Promise<ResolvedElement> {
+    const known = this.references.get(ref);
+    if (known === undefined) throw ServiceError.of(unknownReference(ref));
+    const tab = await this.tab(known.tabId).catch((error: unknown) => {
+      throw ServiceError.isInstance(error) && error.status === 404
+        ? ServiceError.of(staleReference(describeElement(known)))
+        : error;
+    });
+    const present = await find(tab, known);
+    if (present !== undefined) return { tab, known, element: present, replaced: false };
+    const signature = signatureOf(known);
+    const [next, ...others] = (await this.#readElements(tab)).filter((one) => signatureOf(one) === signature);
+    const element = next === undefined || others.length > 0 ? undefined : await find(tab, next);
+    if (next === undefined || element === undefined) throw ServiceError.of(staleReference(describeElement(known)));
+    this.references.rebind(ref, next);
+    return { tab, known: { ...known, ...next }, element, replaced: true };
+  }
+
+  async close(): Promise<void> {
+    const followed = [...this.#followed.values()];
+    this.#followed.clear();
+    this.#tabs?.list.close();
+    this.#tabs = undefined;
+    // Pages that could not be opened have nothing to close.
+    await Promise.allSettled(followed.map(async (opening) => (await opening).close()));
+  }
+
+  async #list(): Promise<{ readonly cdp: CdpConnection; readonly listed: readonly ListedTab[] }> {
+    const cdp = await this.#browser.cdp().catch((error: unknown) => {
+      throw browserGone(error);
+    });
+    if (this.#tabs?.cdp !== cdp) {
+      this.#tabs?.list.close();
+      this.#tabs = { cdp, list: new TabList(cdp, this.#tabs?.list.lastId) };
+    }
+    const listed = await this.#tabs.list.list().catch((error: unknown) => {
+      throw browserGone(error);
+    });
+    return { cdp, listed };
+  }
+
+  async #front(cdp: CdpConnection, listed: readonly ListedTab[]): Promise<ListedTab | undefined> {
+    const shown = await findVisiblePage(cdp);
+    const selected = this.#selected?.shown === shown ? this.#selected?.targetId : undefined;
+    return listed.find((tab) => tab.targetId === selected) ?? listed.find((tab) => tab.targetId === shown);
+  }
+
+  async #follow(cdp: CdpConnection, targetId: string): Promise<FollowedPage> {
+    const known = await this.#followed.get(targetId)?.catch(() => undefined);
+    if (known !== undefined && !known.session.ended && known.cdp === cdp) return known;
+    const opening = FollowedPage.open(cdp, targetId);
+    this.#followed.set(targetId, opening);
+    opening.catch(() => this.#followed.delete(targetId));
+    const page = await opening;
+    void page.session.end.then(() => {
+      this.#forget(targetId, opening);
+    });
+    this.#limitFollowed();
+    return page;
+  }
+
+  #forget(targetId: string, opening: Promise<FollowedPage>): void {
+    if (this.#followed.get(targetId) === opening) this.#followed.delete(targetId);
+  }
+
+  #limitFollowed(): void {
+    const [oldest] = this.#followed;
+    if (oldest === undefined || this.#followed.size <= maxFollowed) return;
+    const [targetId, opening] = oldest;
+    this.#followed.delete(targetId);
+    opening.then(
+      (page) => page.close(),
+      () => undefined,
+    );
+  }
+}
+
+async function find(tab: OpenTab, { address }: DescribedElement): Promise<PageElement | undefined> {
+  return tab.page.hasTarget(address.target.sessionId) ? PageElement.find(tab.page, address) : undefined;
+}

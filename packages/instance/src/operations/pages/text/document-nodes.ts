@@ -1,0 +1,164 @@
+import { type CapturedProcess, type CapturedStyle, capturedStyles } from "./captured-page.ts";
+
+type Document = CapturedProcess["documents"][number];
+
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+const textNode = 3;
+const elementNode = 1;
+const fragmentNode = 11;
+
+/** The nodes of one document of a snapshot, by index. Parents come before their children. */
+export class DocumentNodes {
+  readonly count: number;
+  readonly #document: Document;
+  readonly #strings: readonly string[];
+  readonly #layout: Int32Array;
+  readonly #firstChild: Int32Array;
+  readonly #nextSibling: Int32Array;
+  readonly #shadowRoots = new Map<number, string>();
+  readonly #childDocuments: ReadonlyMap<number, number>;
+  readonly #styleNames = new Map<CapturedStyle, number>(capturedStyles.map((name, place) => [name, place]));
+
+  constructor(document: Document, strings: readonly string[], maxNodes: number) {
+    this.#document = document;
+    this.#strings = strings;
+    const parents = document.nodes.parentIndex ?? [];
+    this.count = Math.min(parents.length, maxNodes);
+    this.#layout = new Int32Array(this.count).fill(-1);
+    for (const [place, node] of document.layout.nodeIndex.entries()) {
+      // A node has several entries if it is split over lines: the first is that of its box.
+      if (node < this.count && this.#layout[node] === -1) this.#layout[node] = place;
+    }
+    this.#firstChild = new Int32Array(this.count).fill(-1);
+    this.#nextSibling = new Int32Array(this.count).fill(-1);
+    for (let node = this.count - 1; node > 0; node--) {
+      const parent = parents[node] ?? -1;
+      if (parent < 0 || parent >= node) continue;
+      this.#nextSibling[node] = this.#firstChild[parent] ?? -1;
+      this.#firstChild[parent] = node;
+    }
+    const { shadowRootType, contentDocumentIndex } = document.nodes;
+    for (const [place, node] of (shadowRootType?.index ?? []).entries())
+      this.#shadowRoots.set(node, this.#text(shadowRootType?.value[place]));
+    this.#childDocuments = new Map(
+      contentDocumentIndex?.index.map((node, place) => [node, contentDocumentIndex.value[place] ?? -1]),
+    );
+  }
+
+  get url(): string {
+    return this.#text(this.#document.documentURL);
+  }
+
+  get baseUrl(): string {
+    return this.#text(this.#document.baseURL);
+  }
+
+  get title(): string {
+    return this.#text(this.#document.title);
+  }
+
+  get scroll(): { readonly x: number; readonly y: number } {
+    return { x: this.#document.scrollOffsetX ?? 0, y: this.#document.scrollOffsetY ?? 0 };
+  }
+
+  parentOf(node: number): number {
+    return this.#document.nodes.parentIndex?.[node] ?? -1;
+  }
+
+  *childrenOf(node: number): Generator<number> {
+    for (let child = this.#firstChild[node] ?? -1; child !== -1; child = this.#nextSibling[child] ?? -1) yield child;
+  }
+
+  isText(node: number): boolean {
+    return this.#document.nodes.nodeType?.[node] === textNode;
+  }
+
+  isElement(node: number): boolean {
+    return this.#document.nodes.nodeType?.[node] === elementNode;
+  }
+
+  /** Lower case; `::before` and others for pseudo-elements. */
+  tagOf(node: number): string {
+    return this.#text(this.#document.nodes.nodeName?.[node]).toLowerCase();
+  }
+
+  textOf(node: number): string {
+    return this.#text(this.#document.nodes.nodeValue?.[node]);
+  }
+
+  attributesOf(node: number): ReadonlyMap<string, string> {
+    const pairs = this.#document.nodes.attributes?.[node] ?? [];
+    const attributes = new Map<string, string>();
+    for (let place = 0; place + 1 < pairs.length; place += 2)
+      attributes.set(this.#text(pairs[place]).toLowerCase(), this.#text(pairs[place + 1]));
+    return attributes;
+  }
+
+  /** The shadow root that a page attached. Browsers' own, as in `details`, do not count. */
+  shadowRootOf(node: number): number | undefined {
+    for (const child of this.childrenOf(node)) {
+      if (this.#document.nodes.nodeType?.[child] !== fragmentNode) continue;
+      const type = this.#shadowRoots.get(child);
+      if (type === "open" || type === "closed") return child;
+    }
+    return undefined;
+  }
+
+  isShadowRoot(node: number): boolean {
+    return this.#document.nodes.nodeType?.[node] === fragmentNode;
+  }
+
+  /** Index of the document of a frame in the same process. */
+  childDocumentOf(node: number): number | undefined {
+    return this.#childDocuments.get(node);
+  }
+
+  find(backendNodeId: number): number | undefined {
+    const node = this.#document.nodes.backendNodeId?.indexOf(backendNodeId) ?? -1;
+    return node < 0 || node >= this.count ? undefined : node;
+  }
+
+  backendNodeIdOf(node: number): number {
+    return this.#document.nodes.backendNodeId?.[node] ?? 0;
+  }
+
+  hasLayout(node: number): boolean {
+    return this.#layout[node] !== -1;
+  }
+
+  /** In CSS pixels of the document. */
+  boxOf(node: number): Box | undefined {
+    const [x, y, width, height] = this.#document.layout.bounds[this.#layout[node] ?? -1] ?? [];
+    if (x === undefined || y === undefined || width === undefined || height === undefined) return undefined;
+    return { x, y, width, height };
+  }
+
+  /** All content of an element that scrolls, in CSS pixels of the document; `undefined` for other elements. */
+  scrolledContentOf(node: number): Box | undefined {
+    const scrolls = [this.styleOf(node, "overflow-x"), this.styleOf(node, "overflow-y")];
+    if (!scrolls.some((overflow) => overflow === "auto" || overflow === "scroll")) return undefined;
+    const box = this.boxOf(node);
+    const [left, top, width, height] = this.#document.layout.scrollRects?.[this.#layout[node] ?? -1] ?? [];
+    if (left === undefined || top === undefined || width === undefined || height === undefined) return box;
+    if (box === undefined) return undefined;
+    const isRightToLeft = this.styleOf(node, "direction") === "rtl";
+    const x = box.x - left - (isRightToLeft ? Math.max(0, width - box.width) : 0);
+    return { x, y: box.y - top, width: Math.max(width, box.width), height: Math.max(height, box.height) };
+  }
+
+  /** Empty for nodes without layout. */
+  styleOf(node: number, name: CapturedStyle): string {
+    const styles = this.#document.layout.styles[this.#layout[node] ?? -1];
+    return this.#text(styles?.[this.#styleNames.get(name) ?? -1]);
+  }
+
+  #text(index: number | undefined): string {
+    return index === undefined || index < 0 ? "" : (this.#strings[index] ?? "");
+  }
+}

@@ -1,0 +1,321 @@
+import type { Element, ElementContent, Root } from "hast";
+import type { CapturedPage } from "./captured-page.ts";
+import { DocumentNodes } from "./document-nodes.ts";
+import { readableText } from "./readable-text.ts";
+import { isDataTable, isInline, tableRoles, tagFor } from "./tags.ts";
+import { Visibility } from "./visibility.ts";
+
+/** Above these limits, the rest of the page is left out, and the text says so. */
+const maxNodes = 300_000;
+const maxCharacters = 4_000_000;
+/** Deeper elements are written into this depth, without their tags. */
+const maxDepth = 60;
+/** Lists and quotes indent each of their lines. */
+const maxIndents = 8;
+const maxRecursion = 1_500;
+const maxFrames = 100;
+const maxAddressCharacters = 2_048;
+const maxAltCharacters = 300;
+
+const omittedTags: ReadonlySet<string> = new Set([
+  ...["head", "script", "style", "noscript", "template", "title", "meta", "link"],
+  ...["input", "textarea", "select", "datalist", "object", "embed", "canvas", "audio", "video", "svg"],
+  ...["progress", "meter", "math"],
+]);
+const indentingTags: ReadonlySet<string> = new Set(["ul", "ol", "blockquote"]);
+const documentSchemes: ReadonlySet<string> = new Set(["http:", "https:", "mailto:", "tel:"]);
+
+interface SourceDocument {
+  readonly nodes: DocumentNodes;
+  readonly visibility: Visibility;
+  readonly process: number;
+}
+
+/** Children of an element whose shadow root is being read, and those of the element around it. */
+interface Slots {
+  readonly children: readonly number[];
+  readonly outer: Slots | undefined;
+}
+
+/** A place in the result, and facts about its ancestors. */
+interface Place {
+  readonly into: ElementContent[];
+  readonly depth: number;
+  readonly recursion: number;
+  readonly indents: number;
+  readonly slots: Slots | undefined;
+  readonly isInTable: boolean;
+}
+
+export interface VisibleTree {
+  readonly root: Root;
+  readonly title: string;
+  readonly url: string;
+  /** Whether a limit ended the reading. */
+  readonly isCut: boolean;
+}
+
+/** Builds the part of a page that a person can see, as HTML nodes without scripts, styles and fields. */
+export function readVisibleTree(page: CapturedPage): VisibleTree {
+  return new TreeReader(page).read();
+}
+
+class TreeReader {
+  readonly #page: CapturedPage;
+  readonly #documents = new Map<string, SourceDocument | undefined>();
+  #leftNodes = maxNodes;
+  #leftCharacters = maxCharacters;
+  #leftFrames = maxFrames;
+  #isCut = false;
+
+  constructor(page: CapturedPage) {
+    this.#page = page;
+  }
+
+  read(): VisibleTree {
+    const into: ElementContent[] = [];
+    const main = this.#document(0, 0);
+    const place: Place = { into, depth: 0, recursion: 0, indents: 0, slots: undefined, isInTable: false };
+    const { root } = this.#page;
+    if (main !== undefined && root === undefined) this.#children(main, 0, place);
+    else if (root !== undefined) this.#element(root.process, root.backendNodeId, place);
+    return {
+      root: { type: "root", children: into },
+      title: main?.nodes.title ?? "",
+      url: main?.nodes.url ?? "",
+      isCut: this.#isCut,
+    };
+  }
+
+  #document(process: number, index: number): SourceDocument | undefined {
+    const key = `${String(process)} ${String(index)}`;
+    if (this.#documents.has(key)) return this.#documents.get(key);
+    const captured = this.#page.processes[process];
+    const document = captured?.documents[index];
+    let source: SourceDocument | undefined;
+    if (captured !== undefined && document !== undefined) {
+      const nodes = new DocumentNodes(document, captured.strings, this.#leftNodes);
+      this.#leftNodes -= nodes.count;
+      if (nodes.count < (document.nodes.parentIndex?.length ?? 0)) this.#isCut = true;
+      source = { nodes, visibility: new Visibility(nodes), process };
+    }
+    this.#documents.set(key, source);
+    return source;
+  }
+
+  #element(process: number, backendNodeId: number, place: Place): void {
+    const count = this.#page.processes[process]?.documents.length ?? 0;
+    for (let index = 0; index < count; index++) {
+      const document = this.#document(process, index);
+      const node = document?.nodes.find(backendNodeId);
+      if (document === undefined || node === undefined) continue;
+      this.#node(document, node, place);
+      return;
+    }
+  }
+
+  #children(document: SourceDocument, node: number, place: Place): void {
+    for (const child of document.nodes.childrenOf(node)) this.#node(document, child, place);
+  }
+
+  #node(document: SourceDocument, node: number, around: Place): void {
+    const { nodes, visibility } = document;
+    if (around.recursion > maxRecursion || this.#leftCharacters <= 0) {
+      this.#isCut = true;
+      return;
+    }
+    const place = { ...around, recursion: around.recursion + 1 };
+    if (nodes.isText(node)) this.#text(document, node, place);
+    else if (nodes.isElement(node)) {
+      const tag = nodes.tagOf(node);
+      if (omittedTags.has(tag) || tag.startsWith("::") || visibility.isHidden(node)) return;
+      if (tag === "slot" && place.slots !== undefined) this.#slot(document, node, place);
+      else if (tag === "iframe" || tag === "frame") this.#frame(document, node, place);
+      else if (tag === "img") this.#image(document, node, place);
+      else if (tag === "pre") this.#code(document, node, place);
+      else this.#container(document, node, place);
+    } else if (!nodes.isShadowRoot(node)) this.#children(document, node, place);
+  }
+
+  #text({ nodes, visibility }: SourceDocument, node: number, { into }: Place): void {
+    const text = nodes.textOf(node);
+    if (text.trim() === "") {
+      into.push({ type: "text", value: text === "" ? "" : " " });
+      return;
+    }
+    if (!visibility.isVisible(node)) return;
+    const security = nodes.styleOf(node, "-webkit-text-security");
+    if (security !== "" && security !== "none") {
+      into.push({ type: "text", value: "•••" });
+      return;
+    }
+    const value = readableText(text).slice(0, this.#leftCharacters);
+    this.#leftCharacters -= value.length;
+    if (!nodes.styleOf(node, "white-space-collapse").startsWith("preserve")) {
+      into.push({ type: "text", value });
+      return;
+    }
+    for (const [place, line] of value.split("\n").entries()) {
+      if (place > 0) into.push(element("br"));
+      into.push({ type: "text", value: line });
+    }
+  }
+
+  #container(document: SourceDocument, node: number, place: Place): void {
+    const { nodes } = document;
+    const display = nodes.styleOf(node, "display");
+    const attributes = nodes.attributesOf(node);
+    const own = tagFor(nodes.tagOf(node), display, attributes);
+    const isTable = own === "table" && isDataTable(nodes, node);
+    const isInTable = own === "table" ? isTable : place.isInTable;
+    const properties = this.#properties(document, own, attributes);
+    const tag = meaningful(own, { isInTable, isLink: properties.href !== undefined, display, place });
+    // On the screen they have a gap, without a space in the text.
+    const isBox = display.startsWith("inline-") || nodes.tagOf(node) === "button";
+    if (place.depth >= maxDepth) {
+      this.#below(document, node, { ...place, isInTable });
+      return;
+    }
+    const made = element(tag, tag === own ? properties : {});
+    if (isBox) place.into.push({ type: "text", value: " " });
+    const indents = place.indents + (indentingTags.has(own) ? 1 : 0);
+    this.#below(document, node, { ...place, into: made.children, depth: place.depth + 1, indents, isInTable });
+    if (made.children.length > 0 || tag === "br" || tag === "hr" || tag === "td" || tag === "th") place.into.push(made);
+    if (isBox) place.into.push({ type: "text", value: " " });
+  }
+
+  /** The content of an element as it is shown: its shadow root, with its children in the slots. */
+  #below(document: SourceDocument, node: number, place: Place): void {
+    const { nodes } = document;
+    const shadowRoot = nodes.shadowRootOf(node);
+    if (shadowRoot === undefined) this.#children(document, node, place);
+    else {
+      const children = [...nodes.childrenOf(node)].filter((child) => !nodes.isShadowRoot(child));
+      this.#children(document, shadowRoot, { ...place, slots: { children, outer: place.slots } });
+    }
+  }
+
+  #slot(document: SourceDocument, node: number, place: Place): void {
+    const { nodes } = document;
+    const name = nodes.attributesOf(node).get("name") ?? "";
+    const assigned = (place.slots?.children ?? []).filter(
+      (child) => (nodes.isElement(child) ? (nodes.attributesOf(child).get("slot") ?? "") : "") === name,
+    );
+    const outside = { ...place, slots: place.slots?.outer };
+    if (assigned.length === 0) this.#children(document, node, place);
+    for (const child of assigned) this.#node(document, child, outside);
+  }
+
+  #frame(document: SourceDocument, node: number, place: Place): void {
+    const { nodes, process, visibility } = document;
+    if (!visibility.isVisible(node) || --this.#leftFrames < 0) return;
+    const backendNodeId = nodes.backendNodeIdOf(node);
+    const remote = this.#page.frames.find(
+      ({ ownerNodeId, ownerProcess }) => ownerNodeId === backendNodeId && ownerProcess === process,
+    );
+    const local = nodes.childDocumentOf(node);
+    const child =
+      remote === undefined
+        ? local === undefined
+          ? undefined
+          : this.#document(process, local)
+        : this.#document(remote.process, 0);
+    if (child === undefined) return;
+    const made = element("div", { dataFrame: "true" });
+    this.#children(child, 0, { ...place, into: made.children, depth: place.depth + 1, slots: undefined });
+    if (made.children.length > 0) place.into.push(made);
+  }
+
+  #image({ nodes, visibility }: SourceDocument, node: number, { into }: Place): void {
+    if (!visibility.isVisible(node)) return;
+    const attributes = nodes.attributesOf(node);
+    const alt = readableText(attributes.get("alt") ?? "")
+      .trim()
+      .slice(0, maxAltCharacters);
+    if (alt === "") return;
+    this.#leftCharacters -= alt.length;
+    const src = this.#page.links ? absolute(attributes.get("src"), nodes) : undefined;
+    into.push(src === undefined ? { type: "text", value: ` ${alt} ` } : element("img", { alt, src }));
+  }
+
+  /** Takes code as it is shown: editors have one element for each line, without line breaks. */
+  #code(document: SourceDocument, node: number, place: Place): void {
+    const { nodes } = document;
+    const parts: string[] = [];
+    const gather = (at: number, recursion: number): void => {
+      if (recursion > maxRecursion || this.#leftCharacters <= 0) return;
+      if (nodes.isText(at)) {
+        const text = readableText(nodes.textOf(at));
+        const isSecret = !["", "none"].includes(nodes.styleOf(at, "-webkit-text-security"));
+        if (text.trim() !== "" && !document.visibility.isVisible(at)) return;
+        this.#leftCharacters -= text.length;
+        parts.push(isSecret ? "•••" : text);
+        return;
+      }
+      const tag = nodes.tagOf(at);
+      if (omittedTags.has(tag) || tag.startsWith("::") || document.visibility.isHidden(at)) return;
+      if (tag === "br") parts.push("\n");
+      const isLine = !nodes.styleOf(at, "display").startsWith("inline") && nodes.isElement(at) && at !== node;
+      if (isLine && parts.length > 0 && parts.at(-1)?.endsWith("\n") !== true) parts.push("\n");
+      for (const child of nodes.childrenOf(nodes.shadowRootOf(at) ?? at)) gather(child, recursion + 1);
+    };
+    gather(node, place.recursion);
+    const value = parts.join("").replace(/^\n+/, "").trimEnd();
+    if (value === "") return;
+    const language = languageOf(nodes, node);
+    const code = element("code", language === undefined ? {} : { className: [`language-${language}`] });
+    code.children.push({ type: "text", value });
+    const pre = element("pre");
+    pre.children.push(code);
+    place.into.push(pre);
+  }
+
+  #properties(
+    { nodes }: SourceDocument,
+    tag: string,
+    attributes: ReadonlyMap<string, string>,
+  ): Record<string, string | number> {
+    if (tag === "a") {
+      const href = absolute(attributes.get("href"), nodes);
+      return href === undefined || !this.#page.links ? {} : { href };
+    }
+    const number = (name: string): number => Number.parseInt(attributes.get(name) ?? "", 10);
+    if (tag === "ol" && number("start") >= 0) return { start: number("start") };
+    if (tag !== "td" && tag !== "th") return {};
+    const spans = number("colspan");
+    return spans > 1 && spans <= 20 ? { colSpan: spans } : {};
+  }
+}
+
+function meaningful(
+  tag: string,
+  { display, isInTable, isLink, place }: { display: string; isInTable: boolean; isLink: boolean; place: Place },
+): string {
+  const isTooDeep = place.indents >= maxIndents;
+  if ((isTooDeep && indentingTags.has(tag)) || (tag === "li" && place.indents > maxIndents)) return "div";
+  if (tableRoles.has(tag) && !isInTable) return "div";
+  if (tag !== "a" || isLink) return tag;
+  return isInline(display) ? "span" : "div";
+}
+
+function element(tagName: string, properties: Element["properties"] = {}): Element {
+  return { type: "element", tagName, properties, children: [] };
+}
+
+/** Returns `undefined` for addresses without a meaning outside of the page, such as `javascript:`. */
+function absolute(address: string | undefined, nodes: DocumentNodes): string | undefined {
+  if (address === undefined || address.length > maxAddressCharacters) return undefined;
+  const url = URL.parse(address.trim(), nodes.baseUrl);
+  if (url === null || url.href.length > maxAddressCharacters) return undefined;
+  return documentSchemes.has(url.protocol) ? url.href : undefined;
+}
+
+function languageOf(nodes: DocumentNodes, pre: number): string | undefined {
+  const children = [...nodes.childrenOf(pre)].filter((child) => nodes.isElement(child));
+  for (const node of [...children.slice(0, 1), pre, nodes.parentOf(pre)]) {
+    const classes = nodes.attributesOf(node).get("class") ?? "";
+    const found = /(?:^|\s)(?:lang(?:uage)?|highlight-source|brush:)-?\s?([\w+#-]{1,20})/.exec(classes)?.[1];
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
