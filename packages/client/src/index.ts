@@ -1,5 +1,15 @@
 export * from "./shoal.ts";
-export { type BrowserSession } from "./browsers/browser-session.ts";
+export {
+  type AttachedSession,
+  type BrowserSession,
+  type CommandOptions,
+  type SessionMethods,
+  type SessionReplay,
+  type SessionWatch,
+} from "./browsers/session/browser-session.ts";
+export { type SessionFiles } from "./browsers/session/session-files.ts";
+export { type ActionOptions, type SessionPages, type Target } from "./browsers/session/session-pages.ts";
+export { type SessionProcess } from "./browsers/session/session-process.ts";
 export { type BrowserFiles, type UploadItem } from "./browsers/browser-fs.ts";
 export { type BrowserFetchInit } from "./browsers/browser-fetch.ts";
 export { type BrowserComputer } from "./browsers/browser-computer.ts";
@@ -15,6 +25,7 @@ export { type AuditLogDownloadOptions, type AuditLogProgress } from "./organizat
 export { type AuthContextResource } from "./auth/auth-context.ts";
 export { ApiError, ConnectionError, ContractError, isShoalError, TimeoutError } from "@shoal/transport";
 export type {
+  Call,
   CallOptions,
   Download,
   DownloadOptions,
@@ -33,6 +44,7 @@ export type {
   TransportLogger,
   UploadProgress,
   Validation,
+  WithResponse,
 } from "@shoal/transport";
 export type { BytesInput } from "@shoal/contract/endpoint";
 export type * from "@shoal/schemas";

@@ -154,9 +154,9 @@ it("names operations and options without behaviour", async () => {
     message: expect.stringContaining("body.proxy_id") as string,
   });
   // As in the service, a caller without access to the session gets a 404 first.
-  await expect(shoal.browsers.process.exec("nowhere", { command: "true" })).rejects.toMatchObject({ status: 404 });
+  await expect(shoal.browsers.process.run("nowhere", { command: "true" })).rejects.toMatchObject({ status: 404 });
   const { session_id } = await shoal.browsers.create();
-  await expect(shoal.browsers.process.exec(session_id, { command: "true" })).rejects.toMatchObject({
+  await expect(shoal.browsers.process.run(session_id, { command: "true" })).rejects.toMatchObject({
     status: 501,
     message: expect.stringContaining("browsers.process.exec") as string,
   });

@@ -1,9 +1,12 @@
 export {
+  callOf,
   createTransport,
+  type Call,
   type CallArguments,
   type CallResult,
   type DownloadResult,
   type Transport,
+  type WithResponse,
 } from "./transport.ts";
 export {
   ApiError,

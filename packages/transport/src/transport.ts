@@ -45,6 +45,38 @@ export type CallArguments<E extends Endpoint, Options> =
     ? [request?: RequestOf<E>, options?: Options]
     : [request: RequestOf<E>, options?: Options];
 
+/** A result, with the response on request. */
+export interface WithResponse<T> {
+  readonly data: T;
+  /** Its body has been read. */
+  readonly response: Response;
+}
+
+/** A running call: a promise of its result. */
+export interface Call<T> extends Promise<T> {
+  /**
+   * Also resolves to the response, with its status and headers.
+   *
+   * @example
+   * const { data, response } = await shoal.browsers.get(id).withResponse();
+   */
+  withResponse(): Promise<WithResponse<T>>;
+}
+
+/** Starts a call whose response `withResponse` returns. `start` must pass its options on. */
+export function callOf<T>(options: CallOptions | undefined, start: (options: CallOptions) => Promise<T>): Call<T> {
+  let response: Response | undefined;
+  const data = start({
+    ...options,
+    onAnswer(answer) {
+      response = answer;
+      options?.onAnswer?.(answer);
+    },
+  });
+  // A call that resolves has a response.
+  return Object.assign(data, { withResponse: async () => ({ data: await data, response }) }) as Call<T>;
+}
+
 /** Calls any endpoint. */
 export interface Transport {
   /** Address of the service without a trailing slash. */
@@ -56,7 +88,7 @@ export interface Transport {
    * @throws {ApiError} for an error response; {@link ConnectionError}, {@link TimeoutError}, {@link ContractError};
    *   the reason of an aborted signal; `TypeError` for an invalid path parameter, before anything is sent.
    */
-  call<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, CallOptions>): Promise<CallResult<E>>;
+  call<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, CallOptions>): Call<CallResult<E>>;
   /** Reads an endpoint with server-sent events. Connects on the first read. */
   stream<E extends Endpoint>(endpoint: E, ...args: CallArguments<E, StreamOptions>): EventStream<EventOf<E>>;
   /** Starts a download; resolves when the response begins. `undefined` for a declared response without a body. */
@@ -93,6 +125,7 @@ async function callAny(
   const plan = await planOf(settings, endpoint, request, options);
   return exchange(settings, plan, "text", async (answer) => {
     const { response } = answer;
+    options.onAnswer?.(response);
     const content = contentOf(endpoint, response.status);
     switch (content.kind) {
       case "empty":
@@ -149,7 +182,7 @@ export function createTransport(options: TransportOptions): Transport {
     baseUrl: settings.baseUrl,
     // The type follows from the endpoint, which `callAny` reads.
     call: (endpoint, ...[request, callOptions]) =>
-      callAny(settings, endpoint, request as AnyRequest, callOptions) as Promise<never>,
+      callOf(callOptions, (all) => callAny(settings, endpoint, request as AnyRequest, all) as Promise<never>),
     stream(endpoint, ...[request, streamOptions = {}]) {
       const content = contentFor(endpoint, "stream");
       return new EventStream({

@@ -15,7 +15,7 @@ async function idleOf(shoal: Shoal): Promise<number> {
   const { session_id: id } = await shoal.browsers.create({ timeout_seconds: timeoutSeconds });
   // A use in the middle of the timeout, which must restart it.
   await delay((timeoutSeconds * 1000) / 3);
-  await shoal.browsers.process.exec(id, { command: "true" });
+  await shoal.browsers.process.run(id, { command: "true" });
   await delay((timeoutSeconds * 1000) / 3);
   const { expires_at: expiresAt } = await shoal.browsers.get(id);
   const deadline = performance.now() + patienceMs;

@@ -57,7 +57,7 @@ describe.each(placements)("calls in flight, in the placement $title", ({ placeme
         socket.onopen = resolve;
       });
       const calls: Record<string, () => Promise<unknown>> = {
-        exec: () => browsers.process.exec(id, { command: "sleep 7601" }, options),
+        exec: () => browsers.process.run(id, { command: "sleep 7601" }, options),
         playwright: () =>
           browsers.playwright.execute(id, { code: "await page.waitForTimeout(600_000)", timeout_sec: 300 }, options),
         computer: () =>

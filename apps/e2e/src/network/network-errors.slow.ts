@@ -143,14 +143,14 @@ describe.each(placements)("addresses that cannot be reached, in the placement $t
           .catch((error: unknown) => error);
         expect(ApiError.isInstance(curl) && curl.message).toContain(setting);
       }
-      const program = await test.shoal.browsers.process.exec(session.id, {
+      const program = await test.shoal.browsers.process.run(session.id, {
         command: "node",
         args: [
           "-e",
           'require("http").get({ host: "127.0.0.1", port: new URL(process.env.http_proxy).port, path: "http://10.1.2.3/" }, (answer) => { console.log(answer.statusCode); answer.pipe(process.stdout); })',
         ],
       });
-      expect(Buffer.from(program.stdout_b64, "base64").toString()).toMatch(new RegExp(`^403\n.*${setting}`));
+      expect(program.stdout).toMatch(new RegExp(`^403\n.*${setting}`));
     });
   });
 });

@@ -133,14 +133,14 @@ describe.each(fullChromiumPlacements)(
         ]);
 
         // Programs in the box cannot remove them.
-        const { stdout_b64 } = await browsers.process.exec(session.session_id, {
+        const { stdout } = await browsers.process.run(session.session_id, {
           command: "sh",
           args: [
             "-c",
             "rm -f /etc/chromium/policies/managed/* /opt/shoal/policies/*; (echo x > /etc/chromium/policies/managed/other.json); ls /etc/chromium/policies/managed",
           ],
         });
-        expect(Buffer.from(stdout_b64, "base64").toString()).toBe("shoal.json\n");
+        expect(stdout).toBe("shoal.json\n");
 
         await page.evaluate("globalThis.kept = 'yes'");
         const changed = await browsers.update(session.session_id, {

@@ -322,16 +322,16 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       const { session_id } = await test.shoal.browsers.create();
       const { process: processes } = test.shoal.browsers;
       // Without the session's mark in its environment, in the background, and one in a terminal.
-      await processes.exec(session_id, {
+      await processes.run(session_id, {
         command: "env",
         args: ["-i", "/bin/sh", "-c", "sleep 7401 >/dev/null 2>&1 & sleep 7402 >/dev/null 2>&1 &"],
       });
       const { process_id } = await processes.spawn(session_id, { command: "env", args: ["-i", "sleep", "7403"] });
       await processes.spawn(session_id, { command: "setsid sleep 7404", allocate_tty: true });
-      await processes.exec(session_id, { command: "env -i setsid -f sleep 7405 </dev/null >/dev/null 2>&1" });
+      await processes.run(session_id, { command: "env -i setsid -f sleep 7405 </dev/null >/dev/null 2>&1" });
       await until("all run", () => [7401, 7402, 7403, 7404, 7405].every((seconds) => runs(`sleep ${String(seconds)}`)));
       const stream = processes
-        .stdoutStream(session_id, process_id, { maxReconnects: 0 })
+        .output(session_id, process_id, { maxReconnects: 0 })
         .next()
         .catch((error: unknown) => error);
       if (way === "deleted") await test.shoal.browsers.delete(session_id);
@@ -374,7 +374,7 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
         result: 1,
       });
 
-      await processes.exec(session_id, { command: "bomb() { bomb | bomb & }; bomb; sleep 7502", timeout_sec: 3 });
+      await processes.run(session_id, { command: "bomb() { bomb | bomb & }; bomb; sleep 7502", timeout_sec: 3 });
       expect((await processes.run(session_id, { command: "echo", args: ["after"] })).stdout).toBe("after\n");
       await test.shoal.browsers.delete(session_id);
     });

@@ -1,6 +1,6 @@
 import { getAuthContext } from "@shoal/contract";
 import type { AuthContext } from "@shoal/schemas";
-import type { CallOptions, Transport } from "@shoal/transport";
+import type { Call, CallOptions, Transport } from "@shoal/transport";
 
 /** The identity of the caller. */
 export class AuthContextResource {
@@ -10,7 +10,7 @@ export class AuthContextResource {
   }
 
   /** Returns the calling key or user, and its project. */
-  get(options?: CallOptions): Promise<AuthContext> {
+  get(options?: CallOptions): Call<AuthContext> {
     return this.#transport.call(getAuthContext, {}, options);
   }
 }

@@ -27,7 +27,7 @@ import type {
   TypeText,
   WriteClipboard,
 } from "@shoal/schemas";
-import type { CallOptions, Download, DownloadOptions, Transport } from "@shoal/transport";
+import type { Call, CallOptions, Download, DownloadOptions, Transport } from "@shoal/transport";
 
 /** Mouse, keyboard, screen and clipboard of a browser session. Coordinates are pixels from the top left corner of a screenshot. */
 export class BrowserComputer {
@@ -37,11 +37,11 @@ export class BrowserComputer {
   }
 
   /** Moves the pointer and clicks; by default once with the left button. */
-  clickMouse(browserId: string, body: ClickMouse, options?: CallOptions): Promise<void> {
+  clickMouse(browserId: string, body: ClickMouse, options?: CallOptions): Call<void> {
     return this.#transport.call(clickMouse, { params: { id: browserId }, body }, options);
   }
   /** Moves the pointer, along a curve unless `smooth` is `false`. Resolves at the end of the movement. */
-  moveMouse(browserId: string, body: MoveMouse, options?: CallOptions): Promise<void> {
+  moveMouse(browserId: string, body: MoveMouse, options?: CallOptions): Call<void> {
     return this.#transport.call(moveMouse, { params: { id: browserId }, body }, options);
   }
   /**
@@ -55,23 +55,23 @@ export class BrowserComputer {
     return this.#transport.download(captureScreenshot, { params: { id: browserId }, body }, options);
   }
   /** Types text in any script into the focused element. Resolves when all of it is typed. */
-  typeText(browserId: string, body: TypeText, options?: CallOptions): Promise<void> {
+  typeText(browserId: string, body: TypeText, options?: CallOptions): Call<void> {
     return this.#transport.call(typeText, { params: { id: browserId }, body }, options);
   }
   /** Presses keys in order: keys (`Return`) or chords (`Ctrl+Shift+Tab`). @throws {ApiError} 400 for an unknown key. */
-  pressKey(browserId: string, body: PressKey, options?: CallOptions): Promise<void> {
+  pressKey(browserId: string, body: PressKey, options?: CallOptions): Call<void> {
     return this.#transport.call(pressKey, { params: { id: browserId }, body }, options);
   }
   /** Turns the mouse wheel; positive notches scroll right and down. */
-  scroll(browserId: string, body: Scroll, options?: CallOptions): Promise<void> {
+  scroll(browserId: string, body: Scroll, options?: CallOptions): Call<void> {
     return this.#transport.call(scroll, { params: { id: browserId }, body }, options);
   }
   /** Drags along a path of points. */
-  dragMouse(browserId: string, body: DragMouse, options?: CallOptions): Promise<void> {
+  dragMouse(browserId: string, body: DragMouse, options?: CallOptions): Call<void> {
     return this.#transport.call(dragMouse, { params: { id: browserId }, body }, options);
   }
   /** Shows or hides the pointer on the screen, in screenshots and recordings. */
-  setCursorVisibility(browserId: string, body: SetCursor, options?: CallOptions): Promise<Ok> {
+  setCursorVisibility(browserId: string, body: SetCursor, options?: CallOptions): Call<Ok> {
     return this.#transport.call(setCursorVisibility, { params: { id: browserId }, body }, options);
   }
   /**
@@ -87,19 +87,19 @@ export class BrowserComputer {
    *
    * @throws {ApiError} 400, 500; `fields.failed_action` is the index of the failed action, from 0.
    */
-  batch(browserId: string, body: ComputerBatch, options?: CallOptions): Promise<void> {
+  batch(browserId: string, body: ComputerBatch, options?: CallOptions): Call<void> {
     return this.#transport.call(batchComputerActions, { params: { id: browserId }, body }, options);
   }
   /** Position of the pointer. */
-  getMousePosition(browserId: string, options?: CallOptions): Promise<MousePosition> {
+  getMousePosition(browserId: string, options?: CallOptions): Call<MousePosition> {
     return this.#transport.call(getMousePosition, { params: { id: browserId } }, options);
   }
   /** Reads the text of the clipboard; empty without text. */
-  readClipboard(browserId: string, options?: CallOptions): Promise<ClipboardText> {
+  readClipboard(browserId: string, options?: CallOptions): Call<ClipboardText> {
     return this.#transport.call(readClipboard, { params: { id: browserId } }, options);
   }
   /** Replaces the content of the clipboard by text. */
-  writeClipboard(browserId: string, body: WriteClipboard, options?: CallOptions): Promise<void> {
+  writeClipboard(browserId: string, body: WriteClipboard, options?: CallOptions): Call<void> {
     return this.#transport.call(writeClipboard, { params: { id: browserId }, body }, options);
   }
 }

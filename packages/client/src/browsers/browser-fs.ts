@@ -22,7 +22,7 @@ import type {
   SetFilePermissions,
   WriteFile,
 } from "@shoal/schemas";
-import type { CallOptions, Download, DownloadOptions, Transport } from "@shoal/transport";
+import type { Call, CallOptions, Download, DownloadOptions, Transport } from "@shoal/transport";
 import { DirectoryWatches } from "./directory-watches.ts";
 
 /** An absolute path in the session, and the content. */
@@ -56,19 +56,19 @@ export class BrowserFiles {
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
   /** Writes a file as a stream, atomically, and creates missing directories. @throws {ApiError} 413, 507 when it is too large. */
-  writeFile(browserId: string, content: BytesInput, query: WriteFile, options?: CallOptions): Promise<void> {
+  writeFile(browserId: string, content: BytesInput, query: WriteFile, options?: CallOptions): Call<void> {
     return this.#transport.call(writeFile, { params: { id: browserId }, query, body: content }, options);
   }
   /** Lists a directory, not recursively, sorted by name. @throws {ApiError} 404 `not_found`, 400 `not_a_directory`. */
-  listFiles(browserId: string, query: FilePath, options?: CallOptions): Promise<FileInfo[]> {
+  listFiles(browserId: string, query: FilePath, options?: CallOptions): Call<FileInfo[]> {
     return this.#transport.call(listFiles, { params: { id: browserId }, query }, options);
   }
   /** Creates a directory with its parents; does nothing when it exists. @throws {ApiError} 400 when a file has this path. */
-  createDirectory(browserId: string, body: CreateDirectory, options?: CallOptions): Promise<void> {
+  createDirectory(browserId: string, body: CreateDirectory, options?: CallOptions): Call<void> {
     return this.#transport.call(createDirectory, { params: { id: browserId }, body }, options);
   }
   /** Deletes a file, or a symbolic link itself. @throws {ApiError} 404 `not_found`, 400 `not_a_file`. */
-  deleteFile(browserId: string, body: FilePath, options?: CallOptions): Promise<void> {
+  deleteFile(browserId: string, body: FilePath, options?: CallOptions): Call<void> {
     return this.#transport.call(deleteFile, { params: { id: browserId }, body }, options);
   }
   /** Deletes a directory with its content. @throws {ApiError} 404 `not_found` unless `missing_ok` is set, 400 `not_a_directory`, 403 `protected_path` for `/`, the home directory and mounts. */
@@ -77,23 +77,23 @@ export class BrowserFiles {
     body: FilePath,
     query: DeleteDirectoryQuery = {},
     options?: CallOptions,
-  ): Promise<void> {
+  ): Call<void> {
     return this.#transport.call(deleteDirectory, { params: { id: browserId }, body, query }, options);
   }
   /** Sets permissions and optionally owner and group. @throws {ApiError} 404 `not_found`, 403 `permission_denied`. */
-  setFilePermissions(browserId: string, body: SetFilePermissions, options?: CallOptions): Promise<void> {
+  setFilePermissions(browserId: string, body: SetFilePermissions, options?: CallOptions): Call<void> {
     return this.#transport.call(setFilePermissions, { params: { id: browserId }, body }, options);
   }
   /** Describes a file, a directory, or a symbolic link itself. @throws {ApiError} 404 `not_found`. */
-  fileInfo(browserId: string, query: FilePath, options?: CallOptions): Promise<FileInfo> {
+  fileInfo(browserId: string, query: FilePath, options?: CallOptions): Call<FileInfo> {
     return this.#transport.call(getFileInfo, { params: { id: browserId }, query }, options);
   }
   /** Moves or renames a file or directory. Replaces an existing file, but not a directory. @throws {ApiError} 404 `not_found`, 409. */
-  move(browserId: string, body: MovePath, options?: CallOptions): Promise<void> {
+  move(browserId: string, body: MovePath, options?: CallOptions): Call<void> {
     return this.#transport.call(movePath, { params: { id: browserId }, body }, options);
   }
   /** Uploads files as streams, each one atomically. @throws {ApiError} 413, 507 when they are too large. */
-  upload(browserId: string, body: { readonly files: readonly UploadItem[] }, options?: CallOptions): Promise<void> {
+  upload(browserId: string, body: { readonly files: readonly UploadItem[] }, options?: CallOptions): Call<void> {
     return this.#transport.call(uploadFiles, { params: { id: browserId }, body }, options);
   }
   /** Uploads a ZIP archive and unpacks it into `dest_path`. @throws {ApiError} 400 `unsafe_archive` for paths outside the directory; 413, 507 when it is too large. */
@@ -101,7 +101,7 @@ export class BrowserFiles {
     browserId: string,
     body: { readonly dest_path: string; readonly zip_file: BytesInput },
     options?: CallOptions,
-  ): Promise<void> {
+  ): Call<void> {
     return this.#transport.call(uploadZip, { params: { id: browserId }, body }, options);
   }
   /** Downloads a directory as a ZIP archive, created while it is sent. @throws {ApiError} 404 `not_found`, 400 `not_a_directory`. */

@@ -1,6 +1,6 @@
 import { executePlaywright } from "@shoal/contract";
 import type { ExecutePlaywright, PlaywrightResult } from "@shoal/schemas";
-import type { CallOptions, Transport } from "@shoal/transport";
+import type { Call, CallOptions, Transport } from "@shoal/transport";
 
 /** Playwright code that runs next to the browser. */
 export class BrowserPlaywright {
@@ -16,7 +16,7 @@ export class BrowserPlaywright {
    * @example
    * const { result } = await shoal.browsers.playwright.execute(id, { code: "await page.goto('https://example.com'); return page.title();" });
    */
-  execute(browserId: string, body: ExecutePlaywright, options: CallOptions = {}): Promise<PlaywrightResult> {
+  execute(browserId: string, body: ExecutePlaywright, options: CallOptions = {}): Call<PlaywrightResult> {
     const timeoutMs = options.timeoutMs ?? ((body.timeout_sec ?? 60) + 10) * 1000;
     return this.#transport.call(executePlaywright, { params: { id: browserId }, body }, { ...options, timeoutMs });
   }

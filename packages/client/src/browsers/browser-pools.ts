@@ -18,8 +18,8 @@ import type {
   ReleaseBrowser,
   UpdateBrowserPool,
 } from "@shoal/schemas";
-import { pause, type CallOptions, type ItemPage, type Transport } from "@shoal/transport";
-import { sessionOf, type BrowserSession } from "./browser-session.ts";
+import { pause, type Call, type CallOptions, type ItemPage, type Transport } from "@shoal/transport";
+import { sessionOf, type BrowserSession } from "./session/browser-session.ts";
 import type { Browsers } from "./browsers.ts";
 
 /** A leased session. With `await using` it returns to the pool at the end of the scope; otherwise call `browserPools.release`. */
@@ -40,31 +40,31 @@ const shortestPollMs = 500;
 /** Pools of warm browsers. */
 export class BrowserPools {
   readonly #transport: Transport;
-  readonly #browsers: Pick<Browsers, "fetch">;
-  /** @param browsers - sends the `fetch` requests of leases. */
-  constructor(transport: Transport, browsers: Pick<Browsers, "fetch">) {
+  readonly #browsers: Browsers;
+  /** @param browsers - has the methods of leases. */
+  constructor(transport: Transport, browsers: Browsers) {
     this.#transport = transport;
     this.#browsers = browsers;
   }
 
   /** Creates a pool, which fills in the background. @throws {ApiError} 404 for an unknown profile, extension or proxy; 409 `name_taken`; 429 above the limits. */
-  create(body: CreateBrowserPool, options?: CallOptions): Promise<BrowserPool> {
+  create(body: CreateBrowserPool, options?: CallOptions): Call<BrowserPool> {
     return this.#transport.call(createBrowserPool, { body }, options);
   }
   /** Lists pools, newest first. `for await` iterates over all pages. */
-  list(query: ListBrowserPools = {}, options?: CallOptions): Promise<ItemPage<BrowserPool>> {
+  list(query: ListBrowserPools = {}, options?: CallOptions): Call<ItemPage<BrowserPool>> {
     return this.#transport.call(listBrowserPools, { query }, options);
   }
   /** Gets a pool. Ids take precedence over names. @throws {ApiError} 404 `not_found`. */
-  get(idOrName: string, options?: CallOptions): Promise<BrowserPool> {
+  get(idOrName: string, options?: CallOptions): Call<BrowserPool> {
     return this.#transport.call(getBrowserPool, { params: { id_or_name: idOrName } }, options);
   }
   /** Changes the given fields of a pool. Leased and warm browsers keep the old configuration; `discard_all_idle` replaces the warm ones. @throws {ApiError} 404 `not_found`, 409 `name_taken`, 429. */
-  update(idOrName: string, body: UpdateBrowserPool, options?: CallOptions): Promise<BrowserPool> {
+  update(idOrName: string, body: UpdateBrowserPool, options?: CallOptions): Call<BrowserPool> {
     return this.#transport.call(updateBrowserPool, { params: { id_or_name: idOrName }, body }, options);
   }
   /** Deletes a pool and ends its warm browsers; with `force` also leased ones. @throws {ApiError} 404 `not_found`; 400 or 409 while browsers are leased. */
-  delete(idOrName: string, body: DeleteBrowserPool = {}, options?: CallOptions): Promise<void> {
+  delete(idOrName: string, body: DeleteBrowserPool = {}, options?: CallOptions): Call<void> {
     return this.#transport.call(deleteBrowserPool, { params: { id_or_name: idOrName }, body }, options);
   }
   /**
@@ -111,19 +111,16 @@ export class BrowserPools {
     }
   }
   /** Returns a leased browser. It is cleaned of cookies, storage and tabs for the next caller; with `reuse: false` it ends. @throws {ApiError} 404 for a session that is not leased from this pool. */
-  release(idOrName: string, body: ReleaseBrowser, options?: CallOptions): Promise<void> {
+  release(idOrName: string, body: ReleaseBrowser, options?: CallOptions): Call<void> {
     return this.#transport.call(releaseBrowser, { params: { id_or_name: idOrName }, body }, options);
   }
   /** Ends all warm browsers of a pool, which then fills again. @throws {ApiError} 404 `not_found`. */
-  flush(idOrName: string, options?: CallOptions): Promise<void> {
+  flush(idOrName: string, options?: CallOptions): Call<void> {
     return this.#transport.call(flushBrowserPool, { params: { id_or_name: idOrName } }, options);
   }
 
   #leaseOf(idOrName: string, browser: Browser, reuse: boolean): BrowserLease {
     const { session_id: id } = browser;
-    return sessionOf(browser, {
-      fetch: (url, init) => this.#browsers.fetch(id, url, init),
-      end: () => this.release(idOrName, { session_id: id, reuse }),
-    });
+    return sessionOf(browser, this.#browsers, () => this.release(idOrName, { session_id: id, reuse }));
   }
 }

@@ -20,7 +20,7 @@ import type {
   StdinResult,
   WriteStdin,
 } from "@shoal/schemas";
-import type { CallOptions, EventStream, StreamOptions, Transport } from "@shoal/transport";
+import type { Call, CallOptions, EventStream, StreamOptions, Transport } from "@shoal/transport";
 import { base64Of, bytesOf } from "./base64.ts";
 
 /** Result of {@link BrowserProcesses.run}. */
@@ -53,18 +53,23 @@ export class BrowserProcesses {
    * Runs a command to its end; `exit_code` reports a failure. The output is in base64; see {@link run} for text.
    * Default of `timeoutMs`: `timeout_sec` plus 10 seconds, or unlimited without `timeout_sec`.
    * @throws {ApiError} 400 for an unknown command; 429 for too many processes.
+   * @deprecated Use {@link run}, which decodes the output.
    */
-  exec(browserId: string, body: ExecProcess, options: CallOptions = {}): Promise<ExecResult> {
+  exec(browserId: string, body: ExecProcess, options: CallOptions = {}): Call<ExecResult> {
     const timeoutMs = options.timeoutMs ?? (body.timeout_sec == null ? Infinity : (body.timeout_sec + 10) * 1000);
     return this.#transport.call(execProcess, { params: { id: browserId }, body }, { ...options, timeoutMs });
   }
   /**
-   * Runs a command to its end and returns its output as text.
+   * Runs a command to its end and returns its output as text; `exitCode` reports a failure. Default of `timeoutMs`:
+   * `timeout_sec` plus 10 seconds, or unlimited without `timeout_sec`.
    *
    * @example
    * const { stdout } = await shoal.browsers.process.run(id, { command: "ls", args: ["-l", "/tmp"] });
+   *
+   * @throws {ApiError} 400 for an unknown command; 429 for too many processes.
    */
   async run(browserId: string, body: ExecProcess, options?: CallOptions): Promise<CommandResult> {
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the same call, with decoded output
     const result = await this.exec(browserId, body, options);
     const text = (base64: string) => new TextDecoder().decode(bytesOf(base64));
     return {
@@ -76,37 +81,44 @@ export class BrowserProcesses {
     };
   }
   /** Starts a process, which runs until it exits, is killed, or the session ends. @throws {ApiError} 400 for an unknown command; 429 for too many processes. */
-  spawn(browserId: string, body: SpawnProcess, options?: CallOptions): Promise<SpawnedProcess> {
+  spawn(browserId: string, body: SpawnProcess, options?: CallOptions): Call<SpawnedProcess> {
     return this.#transport.call(spawnProcess, { params: { id: browserId }, body }, options);
   }
   /** Returns the state of a process. @throws {ApiError} 404 `not_found`. */
-  status(browserId: string, processId: string, options?: CallOptions): Promise<ProcessStatus> {
+  status(browserId: string, processId: string, options?: CallOptions): Call<ProcessStatus> {
     return this.#transport.call(getProcessStatus, { params: { id: browserId, process_id: processId } }, options);
   }
-  /** Writes up to 512 KiB in base64 to standard input; see {@link write} for text and bytes of any length. @throws {ApiError} 409 after the exit. */
-  stdin(browserId: string, processId: string, body: WriteStdin, options?: CallOptions): Promise<StdinResult> {
+  /**
+   * Writes up to 512 KiB in base64 to standard input. @throws {ApiError} 409 after the exit.
+   * @deprecated Use {@link write}, for text and bytes of any length.
+   */
+  stdin(browserId: string, processId: string, body: WriteStdin, options?: CallOptions): Call<StdinResult> {
     return this.#transport.call(writeProcessStdin, { params: { id: browserId, process_id: processId }, body }, options);
   }
-  /** Writes text (UTF-8) or bytes of any length to standard input. @throws {ApiError} like {@link stdin}. */
+  /** Writes text (UTF-8) or bytes of any length to standard input. @throws {ApiError} 409 after the exit. */
   async write(browserId: string, processId: string, data: string | Uint8Array, options?: CallOptions): Promise<void> {
     const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
     for (let at = 0; at < bytes.length; at += maxStdinBytes) {
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- the same call, for longer data
       await this.stdin(browserId, processId, { data_b64: base64Of(bytes.subarray(at, at + maxStdinBytes)) }, options);
     }
   }
   /** Sends a signal to a process and its descendants. Default `TERM`. @throws {ApiError} 404 `not_found`. */
-  kill(browserId: string, processId: string, body: KillProcess = {}, options?: CallOptions): Promise<Ok> {
+  kill(browserId: string, processId: string, body: KillProcess = {}, options?: CallOptions): Call<Ok> {
     return this.#transport.call(killProcess, { params: { id: browserId, process_id: processId }, body }, options);
   }
   /** Resizes the terminal of a process with `allocate_tty`. @throws {ApiError} 400 for one without a terminal. */
-  resize(browserId: string, processId: string, body: ResizeTerminal, options?: CallOptions): Promise<Ok> {
+  resize(browserId: string, processId: string, body: ResizeTerminal, options?: CallOptions): Call<Ok> {
     return this.#transport.call(
       resizeProcessTerminal,
       { params: { id: browserId, process_id: processId }, body },
       options,
     );
   }
-  /** Streams a process's stored and new output in base64; the last event is the exit. See {@link output} for bytes. */
+  /**
+   * Streams a process's stored and new output in base64; the last event is the exit.
+   * @deprecated Use {@link output}, for bytes.
+   */
   stdoutStream(browserId: string, processId: string, options?: StreamOptions): EventStream<ProcessStreamEvent> {
     return this.#transport.stream(streamProcessOutput, { params: { id: browserId, process_id: processId } }, options);
   }
@@ -126,6 +138,7 @@ export class BrowserProcesses {
     processId: string,
     options?: StreamOptions,
   ): AsyncGenerator<ProcessOutput, undefined> {
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the same stream, decoded
     for await (const { data_b64, event, exit_code, stream } of this.stdoutStream(browserId, processId, options)) {
       if (data_b64 !== undefined) yield { kind: stream === "stderr" ? "stderr" : "stdout", bytes: bytesOf(data_b64) };
       if (event === "exit") yield { kind: "exit", exitCode: exit_code };

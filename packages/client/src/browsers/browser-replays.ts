@@ -3,6 +3,7 @@ import type { MarkReplay, Replay, ReplayMark, StartReplay } from "@shoal/schemas
 import {
   pause,
   TimeoutError,
+  type Call,
   type CallOptions,
   type Download,
   type DownloadOptions,
@@ -32,19 +33,19 @@ export class BrowserReplays {
   }
 
   /** Lists the session's recordings, oldest first. */
-  list(browserId: string, options?: CallOptions): Promise<Replay[]> {
+  list(browserId: string, options?: CallOptions): Call<Replay[]> {
     return this.#transport.call(listReplays, { params: { id: browserId } }, options);
   }
   /** Starts a recording, until {@link stop}, `max_duration_in_seconds` or the end of the session. @throws {ApiError} 409 for too many recordings. */
-  start(browserId: string, body: StartReplay = {}, options?: CallOptions): Promise<Replay> {
+  start(browserId: string, body: StartReplay = {}, options?: CallOptions): Call<Replay> {
     return this.#transport.call(startReplay, { params: { id: browserId }, body }, options);
   }
   /** Starts a chapter, now or at `body.offset_seconds`. @throws {ApiError} 404 `not_found`; 409 for more than 500 chapters. */
-  mark(browserId: string, replayId: string, body: MarkReplay, options?: CallOptions): Promise<ReplayMark> {
+  mark(browserId: string, replayId: string, body: MarkReplay, options?: CallOptions): Call<ReplayMark> {
     return this.#transport.call(markReplay, { params: { id: browserId, replay_id: replayId }, body }, options);
   }
   /** Ends a recording; its file is written afterwards. @throws {ApiError} 404 `not_found`. */
-  stop(browserId: string, replayId: string, options?: CallOptions): Promise<void> {
+  stop(browserId: string, replayId: string, options?: CallOptions): Call<void> {
     return this.#transport.call(stopReplay, { params: { id: browserId, replay_id: replayId } }, options);
   }
   /** Downloads a recording as a stream: MP4 (H.264). Polls while the file is being written. @throws {ApiError} 404 `not_found`; {@link TimeoutError} after `totalTimeoutMs`, for example because the recording still runs. */

@@ -1,6 +1,6 @@
 import { listTelemetryEvents, streamTelemetry } from "@shoal/contract";
 import type { ListTelemetryEvents, StreamTelemetry, TelemetryEnvelope } from "@shoal/schemas";
-import type { CallOptions, EventStream, ItemPage, StreamOptions, Transport } from "@shoal/transport";
+import type { Call, CallOptions, EventStream, ItemPage, StreamOptions, Transport } from "@shoal/transport";
 
 /** Telemetry events of a browser session. */
 export class SessionTelemetry {
@@ -10,11 +10,7 @@ export class SessionTelemetry {
   }
 
   /** Lists past events, also after the end of the session; by default of the last five minutes. `for await` iterates over all pages. */
-  events(
-    browserId: string,
-    query: ListTelemetryEvents = {},
-    options?: CallOptions,
-  ): Promise<ItemPage<TelemetryEnvelope>> {
+  events(browserId: string, query: ListTelemetryEvents = {}, options?: CallOptions): Call<ItemPage<TelemetryEnvelope>> {
     return this.#transport.call(listTelemetryEvents, { params: { id: browserId }, query }, options);
   }
   /**

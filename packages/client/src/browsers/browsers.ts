@@ -34,7 +34,7 @@ import type {
   ScreenshotPage,
   UpdateBrowser,
 } from "@shoal/schemas";
-import type { CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
+import type { Call, CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
 import { BrowserComputer } from "./browser-computer.ts";
 import { browserFetch, type BrowserFetchInit, type BrowserFetchParts } from "./browser-fetch.ts";
 import { BrowserFiles } from "./browser-fs.ts";
@@ -42,8 +42,8 @@ import { BrowserLogs } from "./browser-logs.ts";
 import { BrowserPlaywright } from "./browser-playwright.ts";
 import { BrowserProcesses } from "./browser-processes.ts";
 import { BrowserReplays, type ListeningTransport } from "./browser-replays.ts";
-import { sessionOf, type BrowserSession } from "./browser-session.ts";
 import { SessionTelemetry } from "./browser-telemetry.ts";
+import { attachedTo, sessionOf, type AttachedSession, type BrowserSession } from "./session/browser-session.ts";
 
 /** An extension to load: its name within the session, and a ZIP archive of the unpacked extension. */
 export interface SessionExtension {
@@ -94,30 +94,42 @@ export class Browsers {
   async create(body: CreateBrowser = {}, options?: CallOptions): Promise<BrowserSession> {
     const browser = await this.#transport.call(createBrowser, { body }, options);
     const { session_id: id } = browser;
-    return sessionOf(browser, { fetch: (url, init) => this.fetch(id, url, init), end: () => this.delete(id) });
+    return sessionOf(browser, this, () => this.delete(id));
+  }
+  /**
+   * Gets a running session with methods that need no id. Leaving the scope does not end it.
+   *
+   * @example
+   * const browser = await shoal.browsers.attach("research");
+   * await browser.goto("https://example.com/");
+   *
+   * @throws {ApiError} 404 `not_found`.
+   */
+  async attach(idOrName: string, options?: CallOptions): Promise<AttachedSession> {
+    return attachedTo(await this.get(idOrName, {}, options), this);
   }
   /** Lists sessions, newest first; only running ones unless `status` is set. `for await` iterates over all pages. */
-  list(query: ListBrowsers = {}, options?: CallOptions): Promise<ItemPage<Browser>> {
+  list(query: ListBrowsers = {}, options?: CallOptions): Call<ItemPage<Browser>> {
     return this.#transport.call(listBrowsers, { query }, options);
   }
   /** Gets a session by its id, or a running one by its name; with `include_deleted` also an ended one by its id. @throws {ApiError} 404 `not_found`. */
-  get(idOrName: string, query: GetBrowser = {}, options?: CallOptions): Promise<Browser> {
+  get(idOrName: string, query: GetBrowser = {}, options?: CallOptions): Call<Browser> {
     return this.#transport.call(getBrowser, { params: { id_or_name: idOrName }, query }, options);
   }
   /** Changes the given fields of a running session. @throws {ApiError} 404 `not_found`, 409 `name_taken`. */
-  update(idOrName: string, body: UpdateBrowser, options?: CallOptions): Promise<Browser> {
+  update(idOrName: string, body: UpdateBrowser, options?: CallOptions): Call<Browser> {
     return this.#transport.call(updateBrowser, { params: { id_or_name: idOrName }, body }, options);
   }
   /** Extends a running session: restarts its idle timeout and its `max_duration_seconds`. @throws {ApiError} 404 `not_found`. */
-  extend(idOrName: string, body: ExtendBrowser = {}, options?: CallOptions): Promise<Browser> {
+  extend(idOrName: string, body: ExtendBrowser = {}, options?: CallOptions): Call<Browser> {
     return this.#transport.call(extendBrowser, { params: { id_or_name: idOrName }, body }, options);
   }
   /** Ends a session with its processes and deletes its files. @throws {ApiError} 404 `not_found`. */
-  delete(idOrName: string, options?: CallOptions): Promise<void> {
+  delete(idOrName: string, options?: CallOptions): Call<void> {
     return this.#transport.call(deleteBrowser, { params: { id_or_name: idOrName } }, options);
   }
   /** Saves a running session's state to its profile. @throws {ApiError} 404 `not_found`; 409 `conflict` for a session without a profile or without `save_changes`. */
-  saveProfile(idOrName: string, options?: CallOptions): Promise<Profile> {
+  saveProfile(idOrName: string, options?: CallOptions): Call<Profile> {
     return this.#transport.call(saveBrowserProfile, { params: { id_or_name: idOrName } }, options);
   }
   /**
@@ -126,7 +138,7 @@ export class Browsers {
    * @returns the site's response with any status.
    * @throws {ApiError} 502 when the site does not respond; `fields.net_error_name` is Chromium's reason.
    */
-  curl(browserId: string, body: Curl, options: CallOptions = {}): Promise<CurlResult> {
+  curl(browserId: string, body: Curl, options: CallOptions = {}): Call<CurlResult> {
     const timeoutMs = options.timeoutMs ?? (body.timeout_ms ?? 30_000) + 10_000;
     return this.#transport.call(curl, { params: { id: browserId }, body }, { ...options, timeoutMs });
   }
@@ -151,7 +163,7 @@ export class Browsers {
    *
    * @throws {ApiError} 409 `stale_reference` for a `ref` whose element was removed.
    */
-  observe(browserId: string, body: ObservePage = {}, options?: CallOptions): Promise<PageObservation> {
+  observe(browserId: string, body: ObservePage = {}, options?: CallOptions): Call<PageObservation> {
     return this.#transport.call(observePage, { params: { id: browserId }, body }, options);
   }
   /**
@@ -163,12 +175,12 @@ export class Browsers {
    *
    * @throws {ApiError} 409 `stale_reference`, `ambiguous_target` or `not_actionable`; 404 `element_not_found`.
    */
-  act(browserId: string, body: ActOnPage, options: CallOptions = {}): Promise<ActResult> {
+  act(browserId: string, body: ActOnPage, options: CallOptions = {}): Call<ActResult> {
     const timeoutMs = options.timeoutMs ?? (body.timeout_ms ?? 10_000) + 15_000;
     return this.#transport.call(actOnPage, { params: { id: browserId }, body }, { ...options, timeoutMs });
   }
   /** Reads a page as Markdown. */
-  read(browserId: string, body: ReadPage = {}, options?: CallOptions): Promise<PageText> {
+  read(browserId: string, body: ReadPage = {}, options?: CallOptions): Call<PageText> {
     return this.#transport.call(readPage, { params: { id: browserId }, body }, options);
   }
   /** Prints a page as PDF. */
@@ -184,7 +196,7 @@ export class Browsers {
     browserId: string,
     body: { readonly extensions: readonly SessionExtension[] },
     options?: CallOptions,
-  ): Promise<void> {
+  ): Call<void> {
     return this.#transport.call(loadExtensions, { params: { id: browserId }, body }, options);
   }
 }

@@ -1,6 +1,13 @@
 import { startWatch, stopWatch, watchEvents } from "@shoal/contract";
 import type { DirectoryWatch, FileSystemEvent, StartWatch } from "@shoal/schemas";
-import { ApiError, type CallOptions, type EventStream, type StreamOptions, type Transport } from "@shoal/transport";
+import {
+  ApiError,
+  type Call,
+  type CallOptions,
+  type EventStream,
+  type StreamOptions,
+  type Transport,
+} from "@shoal/transport";
 
 /** A started watch. With `await using` it stops at the end of the scope; otherwise it is plain data. */
 export interface StartedWatch extends DirectoryWatch, AsyncDisposable {}
@@ -44,7 +51,7 @@ export class DirectoryWatches {
     return this.#transport.stream(watchEvents, { params: { id: browserId, watch_id: watchId } }, options);
   }
   /** Ends a watch. Its readers receive the remaining changes. @throws {ApiError} 404 `not_found`. */
-  stop(browserId: string, watchId: string, options?: CallOptions): Promise<void> {
+  stop(browserId: string, watchId: string, options?: CallOptions): Call<void> {
     return this.#transport.call(stopWatch, { params: { id: browserId, watch_id: watchId } }, options);
   }
 }

@@ -1,6 +1,7 @@
 import type { Endpoint } from "@shoal/contract/endpoint";
 import {
   ApiError,
+  callOf,
   ConnectionError,
   createTransport,
   type CallOptions,
@@ -189,7 +190,8 @@ export function routedTransport(service: Transport, routes: SessionRoutes): Tran
   return {
     baseUrl: service.baseUrl,
     // The types follow from the endpoint, as in the transport.
-    call: (endpoint, ...[request, options]) => run("call", endpoint, request as AnyRequest, options) as Promise<never>,
+    call: (endpoint, ...[request, options]) =>
+      callOf(options, (all) => run("call", endpoint, request as AnyRequest, all) as Promise<never>),
     download: (endpoint, ...[request, options]) =>
       run("download", endpoint, request as AnyRequest, options) as Promise<never>,
     fetch: (endpoint, ...[request, options]) =>

@@ -1,6 +1,6 @@
 import { listApps } from "@shoal/contract";
 import type { AppVersion, ListApps } from "@shoal/schemas";
-import type { CallOptions, ItemPage, Transport } from "@shoal/transport";
+import type { Call, CallOptions, ItemPage, Transport } from "@shoal/transport";
 
 /** Deployed apps. */
 export class Apps {
@@ -10,7 +10,7 @@ export class Apps {
   }
 
   /** Lists app versions with their actions, newest first. `for await` iterates over all pages. */
-  list(query: ListApps = {}, options?: CallOptions): Promise<ItemPage<AppVersion>> {
+  list(query: ListApps = {}, options?: CallOptions): Call<ItemPage<AppVersion>> {
     return this.#transport.call(listApps, { query }, options);
   }
 }

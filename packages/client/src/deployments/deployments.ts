@@ -8,7 +8,7 @@ import {
 } from "@shoal/contract";
 import type { MultipartInput } from "@shoal/contract/endpoint";
 import type { CreateDeployment, Deployment, DeploymentEvent, FollowDeployment, ListDeployments } from "@shoal/schemas";
-import type { CallOptions, EventStream, ItemPage, StreamOptions, Transport } from "@shoal/transport";
+import type { Call, CallOptions, EventStream, ItemPage, StreamOptions, Transport } from "@shoal/transport";
 import { waitFor, type WaitOptions } from "./wait.ts";
 
 /** Deployments, which turn source code into app versions. */
@@ -27,26 +27,26 @@ export class Deployments {
    *
    * @throws {ApiError} 409 for an existing version without `force`; 413 for an archive that is too large.
    */
-  create(body: MultipartInput<CreateDeployment>, options?: CallOptions): Promise<Deployment> {
+  create(body: MultipartInput<CreateDeployment>, options?: CallOptions): Call<Deployment> {
     return this.#transport.call(createDeployment, { body }, options);
   }
   /** Lists deployments, newest first. `for await` iterates over all pages. */
-  list(query: ListDeployments = {}, options?: CallOptions): Promise<ItemPage<Deployment>> {
+  list(query: ListDeployments = {}, options?: CallOptions): Call<ItemPage<Deployment>> {
     return this.#transport.call(listDeployments, { query }, options);
   }
   /** Gets a deployment. @throws {ApiError} 404 `not_found`. */
-  get(id: string, options?: CallOptions): Promise<Deployment> {
+  get(id: string, options?: CallOptions): Call<Deployment> {
     return this.#transport.call(getDeployment, { params: { id } }, options);
   }
   /** Deletes a deployment; stops a running one first. @throws {ApiError} 404 `not_found`. */
-  delete(id: string, options?: CallOptions): Promise<void> {
+  delete(id: string, options?: CallOptions): Call<void> {
     return this.#transport.call(deleteDeployment, { params: { id } }, options);
   }
   /**
    * Runs an earlier deployment again from its stored build, in place of the running one with the same label.
    * @throws {ApiError} 404 `not_found`; 409 `conflict` if it runs already, has never run, or its build was removed.
    */
-  rollback(id: string, options?: CallOptions): Promise<Deployment> {
+  rollback(id: string, options?: CallOptions): Call<Deployment> {
     return this.#transport.call(rollbackDeployment, { params: { id } }, options);
   }
   /** Yields statuses, log lines and created app versions, starting at `query.since`; resumes after a lost connection; ends when the deployment has failed or stopped. */

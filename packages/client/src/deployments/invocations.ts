@@ -17,7 +17,7 @@ import type {
   ListInvocations,
   UpdateInvocation,
 } from "@shoal/schemas";
-import type { CallOptions, EventStream, ItemPage, StreamOptions, Transport } from "@shoal/transport";
+import type { Call, CallOptions, EventStream, ItemPage, StreamOptions, Transport } from "@shoal/transport";
 import { waitFor, type WaitOptions } from "./wait.ts";
 
 /** Longer than the service's own limit of 100 seconds. */
@@ -40,7 +40,7 @@ export class Invocations {
    * @param options - `timeoutMs`: default 120,000 unless `async` is set.
    * @throws {ApiError} 404 for an unknown app, version or action; 429 at the project's limit; 529 when the server is full.
    */
-  create(body: CreateInvocation, options?: CallOptions): Promise<CreatedInvocation> {
+  create(body: CreateInvocation, options?: CallOptions): Call<CreatedInvocation> {
     return this.#transport.call(
       createInvocation,
       { body },
@@ -48,15 +48,15 @@ export class Invocations {
     );
   }
   /** Lists invocations, newest first. `for await` iterates over all pages. */
-  list(query: ListInvocations = {}, options?: CallOptions): Promise<ItemPage<Invocation>> {
+  list(query: ListInvocations = {}, options?: CallOptions): Call<ItemPage<Invocation>> {
     return this.#transport.call(listInvocations, { query }, options);
   }
   /** Gets an invocation; finished ones include the output. @throws {ApiError} 404 `not_found`. */
-  get(id: string, options?: CallOptions): Promise<Invocation> {
+  get(id: string, options?: CallOptions): Call<Invocation> {
     return this.#transport.call(getInvocation, { params: { id } }, options);
   }
   /** Ends an invocation with a status and an output; `failed` cancels a running one. Returns an ended one unchanged. @throws {ApiError} 404 `not_found`. */
-  update(id: string, body: UpdateInvocation, options?: CallOptions): Promise<Invocation> {
+  update(id: string, body: UpdateInvocation, options?: CallOptions): Call<Invocation> {
     return this.#transport.call(updateInvocation, { params: { id }, body }, options);
   }
   /** Yields statuses and log lines, starting at `query.since`; resumes after a lost connection; ends with the invocation. */
@@ -64,11 +64,11 @@ export class Invocations {
     return this.#transport.stream(followInvocation, { params: { id }, query }, options);
   }
   /** Lists the running browser sessions that an invocation started. @throws {ApiError} 404 `not_found`. */
-  listBrowsers(id: string, options?: CallOptions): Promise<InvocationBrowsers> {
+  listBrowsers(id: string, options?: CallOptions): Call<InvocationBrowsers> {
     return this.#transport.call(listInvocationBrowsers, { params: { id } }, options);
   }
   /** Ends the browser sessions that an invocation started. @throws {ApiError} 404 `not_found`. */
-  deleteBrowsers(id: string, options?: CallOptions): Promise<void> {
+  deleteBrowsers(id: string, options?: CallOptions): Call<void> {
     return this.#transport.call(deleteInvocationBrowsers, { params: { id } }, options);
   }
   /**

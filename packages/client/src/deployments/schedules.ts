@@ -1,6 +1,6 @@
 import { createSchedule, deleteSchedule, listSchedules, pauseSchedule, resumeSchedule } from "@shoal/contract";
 import type { CreateSchedule, ListSchedules, Schedule } from "@shoal/schemas";
-import type { CallOptions, ItemPage, Transport } from "@shoal/transport";
+import type { Call, CallOptions, ItemPage, Transport } from "@shoal/transport";
 
 /** Regular invocations of app actions. */
 export class Schedules {
@@ -17,23 +17,23 @@ export class Schedules {
    *
    * @throws {ApiError} 400 for invalid or too frequent times; 404 for an unknown app, version or action; 409 at the limit of the app.
    */
-  create(body: CreateSchedule, options?: CallOptions): Promise<Schedule> {
+  create(body: CreateSchedule, options?: CallOptions): Call<Schedule> {
     return this.#transport.call(createSchedule, { body }, options);
   }
   /** Lists schedules, newest first. `for await` iterates over all pages. */
-  list(query: ListSchedules = {}, options?: CallOptions): Promise<ItemPage<Schedule>> {
+  list(query: ListSchedules = {}, options?: CallOptions): Call<ItemPage<Schedule>> {
     return this.#transport.call(listSchedules, { query }, options);
   }
   /** Pauses a schedule. @throws {ApiError} 404 `not_found`. */
-  pause(id: string, options?: CallOptions): Promise<Schedule> {
+  pause(id: string, options?: CallOptions): Call<Schedule> {
     return this.#transport.call(pauseSchedule, { params: { id } }, options);
   }
   /** Resumes a schedule with its next due time. @throws {ApiError} 404 `not_found`. */
-  resume(id: string, options?: CallOptions): Promise<Schedule> {
+  resume(id: string, options?: CallOptions): Call<Schedule> {
     return this.#transport.call(resumeSchedule, { params: { id } }, options);
   }
   /** Deletes a schedule; running invocations continue. @throws {ApiError} 404 `not_found`. */
-  delete(id: string, options?: CallOptions): Promise<void> {
+  delete(id: string, options?: CallOptions): Call<void> {
     return this.#transport.call(deleteSchedule, { params: { id } }, options);
   }
 }

@@ -21,7 +21,7 @@ import type {
   UpdateAuditLogExportDestination,
   VerifyAuditLogs,
 } from "@shoal/schemas";
-import type { CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
+import type { Call, CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
 import { auditLogChunks, type AuditLogDownloadOptions } from "./audit-log-download.ts";
 
 /** Buckets that continuously receive the audit log. */
@@ -32,30 +32,27 @@ export class AuditLogExportDestinations {
   }
 
   /** Creates a paused destination. Call {@link test}, then set its `status` to `active`. */
-  create(body: CreateAuditLogExportDestination, options?: CallOptions): Promise<AuditLogExportDestination> {
+  create(body: CreateAuditLogExportDestination, options?: CallOptions): Call<AuditLogExportDestination> {
     return this.#transport.call(createAuditLogExportDestination, { body }, options);
   }
   /** Lists destinations, newest first. `for await` iterates over all pages. */
-  list(
-    query: ListAuditLogExportDestinations = {},
-    options?: CallOptions,
-  ): Promise<ItemPage<AuditLogExportDestination>> {
+  list(query: ListAuditLogExportDestinations = {}, options?: CallOptions): Call<ItemPage<AuditLogExportDestination>> {
     return this.#transport.call(listAuditLogExportDestinations, { query }, options);
   }
   /** Gets a destination with its progress and last error. @throws {ApiError} 404 `not_found`. */
-  get(id: string, options?: CallOptions): Promise<AuditLogExportDestination> {
+  get(id: string, options?: CallOptions): Call<AuditLogExportDestination> {
     return this.#transport.call(getAuditLogExportDestination, { params: { id } }, options);
   }
   /** Changes the given fields of a destination, pauses or resumes it. @throws {ApiError} 404 `not_found`; 409 for a concurrent change. */
-  update(id: string, body: UpdateAuditLogExportDestination, options?: CallOptions): Promise<AuditLogExportDestination> {
+  update(id: string, body: UpdateAuditLogExportDestination, options?: CallOptions): Call<AuditLogExportDestination> {
     return this.#transport.call(updateAuditLogExportDestination, { params: { id }, body }, options);
   }
   /** Deletes a destination. Written objects stay in the bucket. @throws {ApiError} 404 `not_found`. */
-  delete(id: string, options?: CallOptions): Promise<void> {
+  delete(id: string, options?: CallOptions): Call<void> {
     return this.#transport.call(deleteAuditLogExportDestination, { params: { id } }, options);
   }
   /** Writes a test object. Resolves with `success: false` when the bucket rejects it. @throws {ApiError} 404 `not_found`. */
-  test(id: string, options?: CallOptions): Promise<AuditLogExportDestinationTestResult> {
+  test(id: string, options?: CallOptions): Call<AuditLogExportDestinationTestResult> {
     return this.#transport.call(testAuditLogExportDestination, { params: { id } }, options);
   }
 }
@@ -70,7 +67,7 @@ export class AuditLogs {
   }
 
   /** Lists entries of at most 30 days, newest first. `for await` iterates over all pages. @throws {ApiError} 400 for a longer period. */
-  list(query: ListAuditLogs, options?: CallOptions): Promise<ItemPage<AuditLogEntry>> {
+  list(query: ListAuditLogs, options?: CallOptions): Call<ItemPage<AuditLogEntry>> {
     return this.#transport.call(listAuditLogs, { query }, options);
   }
   /** Downloads one chunk; {@link download} fetches all of them. The position is in `headers` of the result: `x-has-more`, `x-next-cursor`, `x-row-count`, `x-content-sha256`. */
@@ -82,7 +79,7 @@ export class AuditLogs {
    * was reset to an earlier state.
    * @throws {ApiError} 403 `forbidden` for a key of one project.
    */
-  verify(query: VerifyAuditLogs = {}, options?: CallOptions): Promise<AuditLogVerification> {
+  verify(query: VerifyAuditLogs = {}, options?: CallOptions): Call<AuditLogVerification> {
     return this.#transport.call(verifyAuditLogs, { query }, options);
   }
   /**

@@ -1,6 +1,6 @@
 import { getOrgEntitlements, getOrgLimits, updateOrgLimits } from "@shoal/contract";
 import type { OrgEntitlements, OrgLimits, UpdateOrgLimits } from "@shoal/schemas";
-import type { CallOptions, Transport } from "@shoal/transport";
+import type { Call, CallOptions, Transport } from "@shoal/transport";
 
 /** Limits of the organisation. */
 export class OrganizationLimits {
@@ -10,11 +10,11 @@ export class OrganizationLimits {
   }
 
   /** Limits for all projects together. */
-  get(options?: CallOptions): Promise<OrgLimits> {
+  get(options?: CallOptions): Call<OrgLimits> {
     return this.#transport.call(getOrgLimits, {}, options);
   }
   /** Changes the default limits of projects; 0 removes a limit. @throws {ApiError} 400 above the organisation's limit; 403 for a project's key. */
-  update(body: UpdateOrgLimits, options?: CallOptions): Promise<OrgLimits> {
+  update(body: UpdateOrgLimits, options?: CallOptions): Call<OrgLimits> {
     return this.#transport.call(updateOrgLimits, { body }, options);
   }
 }
@@ -27,7 +27,7 @@ export class OrganizationEntitlements {
   }
 
   /** Returns the plan with its features and quotas. */
-  get(options?: CallOptions): Promise<OrgEntitlements> {
+  get(options?: CallOptions): Call<OrgEntitlements> {
     return this.#transport.call(getOrgEntitlements, {}, options);
   }
 }

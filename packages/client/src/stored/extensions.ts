@@ -8,7 +8,7 @@ import {
 } from "@shoal/contract";
 import type { BytesInput } from "@shoal/contract/endpoint";
 import type { ChromeStoreExtension, Extension, ListExtensions } from "@shoal/schemas";
-import type { CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
+import type { Call, CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
 
 /** An extension to upload. */
 export interface ExtensionUpload {
@@ -33,15 +33,15 @@ export class Extensions {
    *
    * @throws {ApiError} 400 for an invalid extension; 409 `name_taken`; 413 for more than 50 MiB.
    */
-  upload(body: ExtensionUpload, options?: CallOptions): Promise<Extension> {
+  upload(body: ExtensionUpload, options?: CallOptions): Call<Extension> {
     return this.#transport.call(uploadExtension, { body }, options);
   }
   /** Lists extensions, newest first. `for await` iterates over all pages. */
-  list(query: ListExtensions = {}, options?: CallOptions): Promise<ItemPage<Extension>> {
+  list(query: ListExtensions = {}, options?: CallOptions): Call<ItemPage<Extension>> {
     return this.#transport.call(listExtensions, { query }, options);
   }
   /** Gets an extension. Ids take precedence over names. @throws {ApiError} 404 `not_found`. */
-  get(idOrName: string, options?: CallOptions): Promise<Extension> {
+  get(idOrName: string, options?: CallOptions): Call<Extension> {
     return this.#transport.call(getExtension, { params: { id_or_name: idOrName } }, options);
   }
   /** Downloads the uploaded ZIP archive; its SHA-256 is the extension's `checksum`. @throws {ApiError} 404 `not_found`. */
@@ -53,7 +53,7 @@ export class Extensions {
     return this.#transport.download(downloadExtensionFromChromeStore, { query }, options);
   }
   /** Deletes an extension. Running sessions keep it. @throws {ApiError} 404 `not_found`. */
-  delete(idOrName: string, options?: CallOptions): Promise<void> {
+  delete(idOrName: string, options?: CallOptions): Call<void> {
     return this.#transport.call(deleteExtension, { params: { id_or_name: idOrName } }, options);
   }
 }

@@ -24,7 +24,7 @@ import type {
   StorageState,
   UpdateProfile,
 } from "@shoal/schemas";
-import type { CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
+import type { Call, CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
 
 /** Saved browser state (cookies, storage, preferences) that sessions start from. */
 export class Profiles {
@@ -38,23 +38,23 @@ export class Profiles {
   }
 
   /** Creates an empty profile; sessions with `save_changes` save to it when they end. @throws {ApiError} 409 `name_taken`; 400 for a name that is empty or longer than 255 characters. */
-  create(body: CreateProfile = {}, options?: CallOptions): Promise<Profile> {
+  create(body: CreateProfile = {}, options?: CallOptions): Call<Profile> {
     return this.#transport.call(createProfile, { body }, options);
   }
   /** Lists profiles, newest first. `for await` iterates over all pages. */
-  list(query: ListProfiles = {}, options?: CallOptions): Promise<ItemPage<Profile>> {
+  list(query: ListProfiles = {}, options?: CallOptions): Call<ItemPage<Profile>> {
     return this.#transport.call(listProfiles, { query }, options);
   }
   /** Gets a profile. Ids take precedence over names. @throws {ApiError} 404 `not_found`. */
-  get(idOrName: string, options?: CallOptions): Promise<Profile> {
+  get(idOrName: string, options?: CallOptions): Call<Profile> {
     return this.#transport.call(getProfile, { params: { id_or_name: idOrName } }, options);
   }
   /** Renames a profile. Running sessions are not affected. @throws {ApiError} 404 `not_found`, 409 `name_taken`. */
-  update(idOrName: string, body: UpdateProfile, options?: CallOptions): Promise<Profile> {
+  update(idOrName: string, body: UpdateProfile, options?: CallOptions): Call<Profile> {
     return this.#transport.call(updateProfile, { params: { id_or_name: idOrName }, body }, options);
   }
   /** Deletes a profile with its saved states. @throws {ApiError} 404 `not_found`; 409 `profile_in_use` while a browser or a pool uses it. */
-  delete(idOrName: string, options?: CallOptions): Promise<void> {
+  delete(idOrName: string, options?: CallOptions): Call<void> {
     return this.#transport.call(deleteProfile, { params: { id_or_name: idOrName } }, options);
   }
   /** Downloads the saved state as an archive, by default `tar.zst`. @returns `undefined` before the first save. @throws {ApiError} 404 `not_found`. */
@@ -62,11 +62,11 @@ export class Profiles {
     return this.#transport.download(downloadProfile, { params: { id_or_name: idOrName }, query }, options);
   }
   /** Restores an earlier saved state, as a new version. @throws {ApiError} 404 `not_found`; 409 `profile_in_use` while a session saves to it. */
-  rollback(idOrName: string, body: RollbackProfile, options?: CallOptions): Promise<Profile> {
+  rollback(idOrName: string, body: RollbackProfile, options?: CallOptions): Call<Profile> {
     return this.#transport.call(rollbackProfile, { params: { id_or_name: idOrName }, body }, options);
   }
   /** Copies a profile with its current state. @throws {ApiError} 404 `not_found`, 409 `name_taken`. */
-  clone(idOrName: string, body: CloneProfile = {}, options?: CallOptions): Promise<Profile> {
+  clone(idOrName: string, body: CloneProfile = {}, options?: CallOptions): Call<Profile> {
     return this.#transport.call(cloneProfile, { params: { id_or_name: idOrName }, body }, options);
   }
 }
@@ -79,7 +79,7 @@ export class ProfileVersions {
   }
 
   /** Lists the stored states, newest first. @throws {ApiError} 404 `not_found`. */
-  list(idOrName: string, query: ListProfileVersions = {}, options?: CallOptions): Promise<ItemPage<ProfileVersion>> {
+  list(idOrName: string, query: ListProfileVersions = {}, options?: CallOptions): Call<ItemPage<ProfileVersion>> {
     return this.#transport.call(listProfileVersions, { params: { id_or_name: idOrName }, query }, options);
   }
 }
@@ -92,11 +92,11 @@ export class ProfileStorageState {
   }
 
   /** Returns the saved state for `newContext({ storageState })`. @returns `undefined` before the first save. @throws {ApiError} 404 `not_found`. */
-  get(idOrName: string, options?: CallOptions): Promise<StorageState | undefined> {
+  get(idOrName: string, options?: CallOptions): Call<StorageState | undefined> {
     return this.#transport.call(getStorageState, { params: { id_or_name: idOrName } }, options);
   }
   /** Replaces the profile's state by the result of `context.storageState()`, at most 1 MiB. @throws {ApiError} 404 `not_found`; 409 `profile_in_use` while a session saves to it. */
-  import(idOrName: string, body: ImportStorageState, options?: CallOptions): Promise<Profile> {
+  import(idOrName: string, body: ImportStorageState, options?: CallOptions): Call<Profile> {
     return this.#transport.call(importStorageState, { params: { id_or_name: idOrName }, body }, options);
   }
 }

@@ -18,7 +18,7 @@ import type {
   Webhook,
   WebhookDelivery,
 } from "@shoal/schemas";
-import type { CallOptions, ItemPage, Transport } from "@shoal/transport";
+import type { Call, CallOptions, ItemPage, Transport } from "@shoal/transport";
 
 /** Deliveries of webhooks. */
 export class WebhookDeliveries {
@@ -28,11 +28,11 @@ export class WebhookDeliveries {
   }
 
   /** Lists deliveries of a webhook, newest first. `for await` iterates over all pages. @throws {ApiError} 404 `not_found`. */
-  list(id: string, query: ListWebhookDeliveries = {}, options?: CallOptions): Promise<ItemPage<WebhookDelivery>> {
+  list(id: string, query: ListWebhookDeliveries = {}, options?: CallOptions): Call<ItemPage<WebhookDelivery>> {
     return this.#transport.call(listWebhookDeliveries, { params: { id }, query }, options);
   }
   /** Sends an event again, with the same `webhook-id`. @throws {ApiError} 404 `not_found`, 409 `conflict` for a disabled webhook. */
-  redeliver(id: string, deliveryId: string, options?: CallOptions): Promise<WebhookDelivery> {
+  redeliver(id: string, deliveryId: string, options?: CallOptions): Call<WebhookDelivery> {
     return this.#transport.call(redeliverWebhook, { params: { id, delivery_id: deliveryId } }, options);
   }
 }
@@ -54,31 +54,31 @@ export class Webhooks {
    *
    * @throws {ApiError} 400 for an address that is not allowed, 409 `conflict` at the limit of the project.
    */
-  create(body: CreateWebhook, options?: CallOptions): Promise<Webhook> {
+  create(body: CreateWebhook, options?: CallOptions): Call<Webhook> {
     return this.#transport.call(createWebhook, { body }, options);
   }
   /** Lists webhooks, newest first. `for await` iterates over all pages. */
-  list(query: ListWebhooks = {}, options?: CallOptions): Promise<ItemPage<Webhook>> {
+  list(query: ListWebhooks = {}, options?: CallOptions): Call<ItemPage<Webhook>> {
     return this.#transport.call(listWebhooks, { query }, options);
   }
   /** Gets a webhook. @throws {ApiError} 404 `not_found`. */
-  get(id: string, options?: CallOptions): Promise<Webhook> {
+  get(id: string, options?: CallOptions): Call<Webhook> {
     return this.#transport.call(getWebhook, { params: { id } }, options);
   }
   /** Changes the given fields of a webhook. @throws {ApiError} 404 `not_found`. */
-  update(id: string, body: UpdateWebhook, options?: CallOptions): Promise<Webhook> {
+  update(id: string, body: UpdateWebhook, options?: CallOptions): Call<Webhook> {
     return this.#transport.call(updateWebhook, { params: { id }, body }, options);
   }
   /** Deletes a webhook and its deliveries. @throws {ApiError} 404 `not_found`. */
-  delete(id: string, options?: CallOptions): Promise<void> {
+  delete(id: string, options?: CallOptions): Call<void> {
     return this.#transport.call(deleteWebhook, { params: { id } }, options);
   }
   /** Replaces the secret of a webhook. The previous one stays valid for `grace_seconds`. @throws {ApiError} 404 `not_found`. */
-  rotateSecret(id: string, body: RotateWebhookSecret = {}, options?: CallOptions): Promise<Webhook> {
+  rotateSecret(id: string, body: RotateWebhookSecret = {}, options?: CallOptions): Call<Webhook> {
     return this.#transport.call(rotateWebhookSecret, { params: { id }, body }, options);
   }
   /** Sends a test event to a webhook and returns the result. @throws {ApiError} 404 `not_found`. */
-  test(id: string, options?: CallOptions): Promise<WebhookDelivery> {
+  test(id: string, options?: CallOptions): Call<WebhookDelivery> {
     return this.#transport.call(testWebhook, { params: { id } }, options);
   }
 }

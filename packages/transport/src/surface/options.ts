@@ -118,6 +118,8 @@ export interface CallOptions {
   readonly validate?: Validation | undefined;
   /** Called for every uploaded chunk. Restarts at 0 when the upload is repeated. Not called in web pages. */
   readonly onUploadProgress?: ((progress: UploadProgress) => void) | undefined;
+  /** Receives the response of the call, after all retries. */
+  readonly onAnswer?: ((response: Response) => void) | undefined;
 }
 
 /** Progress of a download. */
