@@ -14,7 +14,12 @@ export { type BrowserFiles, type UploadItem } from "./browsers/browser-fs.ts";
 export { type BrowserFetchInit } from "./browsers/browser-fetch.ts";
 export { type BrowserComputer } from "./browsers/browser-computer.ts";
 export { type BrowserPlaywright } from "./browsers/browser-playwright.ts";
-export { type BrowserProcesses, type CommandResult, type ProcessOutput } from "./browsers/browser-processes.ts";
+export {
+  type BrowserProcesses,
+  type CommandResult,
+  type ProcessOutput,
+  type WriteOptions,
+} from "./browsers/browser-processes.ts";
 export { type BrowserLogs } from "./browsers/browser-logs.ts";
 export { type SessionTelemetry } from "./browsers/browser-telemetry.ts";
 export { type BrowserReplays, type ReplayDownloadOptions } from "./browsers/browser-replays.ts";

@@ -42,13 +42,13 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
     });
 
     it("lists the available users", async () => {
-      const asked = refusalOf(processes().exec(session.id, { command: "true", as_user: "somebody" }));
+      const asked = refusalOf(processes().run(session.id, { command: "true", as_user: "somebody" }));
       expect(await asked).toMatchObject({
         status: 400,
         message: expect.stringMatching(/body\.as_user: the session has no user somebody/) as unknown,
       });
       if (placement === "sandbox" || !isRoot)
-        expect(await refusalOf(processes().exec(session.id, { command: "true", as_root: true }))).toMatchObject({
+        expect(await refusalOf(processes().run(session.id, { command: "true", as_root: true }))).toMatchObject({
           status: 400,
           message: expect.stringMatching(/everything in it runs as/) as unknown,
         });
@@ -77,7 +77,7 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
     it("ends everything that a timed-out command started, including daemons, and nothing else", async () => {
       const { session_id } = await test.shoal.browsers.create({ timeout_seconds: 600 });
       const exec = (command: string, timeout_sec?: number) =>
-        processes().exec(session_id, { command, ...(timeout_sec !== undefined && { timeout_sec }) });
+        processes().run(session_id, { command, ...(timeout_sec !== undefined && { timeout_sec }) });
       // Daemons of two ended commands.
       await exec(
         "setsid -f sleep 7601 </dev/null >/dev/null 2>&1; env -i setsid -f sleep 7602 </dev/null >/dev/null 2>&1",
@@ -94,7 +94,7 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
         `env -i setsid -f sh -c 'setsid -f sleep 7707 ${quiet}'`,
       ];
       const ended = await Promise.all(escapes.map((escape) => exec(`${escape}\nexec sleep 7708`, 2)));
-      expect(ended.map(({ timed_out }) => timed_out)).toEqual(escapes.map(() => true));
+      expect(ended.map(({ timedOut }) => timedOut)).toEqual(escapes.map(() => true));
       await until("nothing of them runs", () => !runs("sleep 770"));
       expect([runs("sleep 7601"), runs("sleep 7602")]).toEqual([true, true]);
       await test.shoal.browsers.delete(session_id);
@@ -116,7 +116,7 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       })();
       await processes().write(session.id, process_id, "one\n");
       await until("it answers", () => pieces.join("").includes("got one"));
-      await processes().stdin(session.id, process_id, { data_b64: base64("two\n"), close: true });
+      await processes().write(session.id, process_id, "two\n", { close: true });
       await reading;
       expect(pieces.join("")).toMatch(/stdout: got one\n.*stdout: got two\n.*stderr: bye\n/s);
       expect(exit).toBe(3);
@@ -128,7 +128,7 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
     it("kills a command when its caller disconnects, but not when a stream's reader does", async () => {
       const gone = new AbortController();
       const asked = processes()
-        .exec(session.id, { command: "sleep 7303" }, { signal: gone.signal })
+        .run(session.id, { command: "sleep 7303" }, { signal: gone.signal })
         .catch(() => undefined);
       await until("it runs", () => runs("sleep 7303"));
       gone.abort();
@@ -170,7 +170,7 @@ describe.each(placements)("processes in the placement $title", ({ placement, ski
       await until("another browser runs", () =>
         chromiums(descendantsOf(test.service.pid)).some(({ pid }) => crashed.every((old) => old.pid !== pid)),
       );
-      await processes().stdin(session.id, process_id, { data_b64: base64("still here\n") });
+      await processes().write(session.id, process_id, "still here\n");
       let text = "";
       for await (const piece of processes().output(session.id, process_id))
         if (piece.kind === "stdout") text += Buffer.from(piece.bytes).toString();

@@ -39,8 +39,11 @@ it("runs commands, and talks to a process", async () => {
       expect(new TextDecoder().decode(piece.bytes)).toBe("hello\n");
       break;
     }
-  await cat.kill();
-  expect(await cat.wait()).toBe(143);
+  await cat.write("", { close: true });
+  expect(await cat.wait()).toBe(0);
+  await using sleep = await browser.spawn("sleep", ["600"]);
+  await sleep.kill();
+  expect(await sleep.wait()).toBe(143);
 });
 
 it("evaluates code in the page, and throws what the page threw", async () => {
@@ -55,7 +58,7 @@ it("evaluates code in the page, and throws what the page threw", async () => {
   });
 });
 
-it("gives its page to Playwright", async () => {
+it("connects Playwright to its page", async () => {
   const title = await browser.withPage(async (page) => {
     await page.goto("data:text/html,<title>Herring</title>");
     return page.title();

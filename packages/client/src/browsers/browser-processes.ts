@@ -39,6 +39,12 @@ export type ProcessOutput =
   | { readonly kind: "stdout" | "stderr"; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: "exit"; readonly exitCode: number | undefined };
 
+/** Options of {@link BrowserProcesses.write}. */
+export interface WriteOptions extends CallOptions {
+  /** Ends standard input after the data. */
+  readonly close?: boolean;
+}
+
 /** Before base64. */
 const maxStdinBytes = 512 * 1024;
 
@@ -95,12 +101,28 @@ export class BrowserProcesses {
   stdin(browserId: string, processId: string, body: WriteStdin, options?: CallOptions): Call<StdinResult> {
     return this.#transport.call(writeProcessStdin, { params: { id: browserId, process_id: processId }, body }, options);
   }
-  /** Writes text (UTF-8) or bytes of any length to standard input. @throws {ApiError} 409 after the exit. */
-  async write(browserId: string, processId: string, data: string | Uint8Array, options?: CallOptions): Promise<void> {
+  /**
+   * Writes text (UTF-8) or bytes of any length to standard input. @throws {ApiError} 409 after the exit.
+   * @param options - `close` ends the input afterwards.
+   */
+  async write(
+    browserId: string,
+    processId: string,
+    data: string | Uint8Array,
+    { close = false, ...options }: WriteOptions = {},
+  ): Promise<void> {
     const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
-    for (let at = 0; at < bytes.length; at += maxStdinBytes) {
+    for (let at = 0; at < bytes.length || (close && at === 0); at += maxStdinBytes) {
       // eslint-disable-next-line @typescript-eslint/no-deprecated -- the same call, for longer data
-      await this.stdin(browserId, processId, { data_b64: base64Of(bytes.subarray(at, at + maxStdinBytes)) }, options);
+      await this.stdin(
+        browserId,
+        processId,
+        {
+          data_b64: base64Of(bytes.subarray(at, at + maxStdinBytes)),
+          ...(close && at + maxStdinBytes >= bytes.length && { close: true }),
+        },
+        options,
+      );
     }
   }
   /** Sends a signal to a process and its descendants. Default `TERM`. @throws {ApiError} 404 `not_found`. */

@@ -1,6 +1,6 @@
 import type { SpawnedProcess } from "@shoal/schemas";
 import { ApiError, type CallOptions, type StreamOptions } from "@shoal/transport";
-import type { BrowserProcesses, ProcessOutput } from "../browser-processes.ts";
+import type { BrowserProcesses, ProcessOutput, WriteOptions } from "../browser-processes.ts";
 
 /** A running process of a session. With `await using` it ends at the end of the scope. */
 export class SessionProcess implements AsyncDisposable {
@@ -21,8 +21,8 @@ export class SessionProcess implements AsyncDisposable {
   output(options?: StreamOptions): AsyncGenerator<ProcessOutput, undefined> {
     return this.#processes.output(this.#browserId, this.id, options);
   }
-  /** Writes text (UTF-8) or bytes to standard input. @throws {ApiError} 409 after the exit. */
-  write(data: string | Uint8Array, options?: CallOptions): Promise<void> {
+  /** Writes text (UTF-8) or bytes to standard input; `close` ends it. @throws {ApiError} 409 after the exit. */
+  write(data: string | Uint8Array, options?: WriteOptions): Promise<void> {
     return this.#processes.write(this.#browserId, this.id, data, options);
   }
   /** Resolves to the exit code; `undefined` if it is unknown. */

@@ -88,7 +88,7 @@ describe("a session's methods", () => {
   it("end a session once, and accept that it has ended", async () => {
     const { sent, shoal } = client((path) =>
       path === "/browsers/b1"
-        ? Response.json({ code: "not_found", message: "There is no session b1." }, { status: 404 })
+        ? Response.json({ code: "not_found", message: "Session b1 was not found." }, { status: 404 })
         : undefined,
     );
     await (await shoal.browsers.create())[Symbol.asyncDispose]();
