@@ -22,6 +22,7 @@ export {
 } from "./browsers/browser-processes.ts";
 export { type BrowserLogs } from "./browsers/browser-logs.ts";
 export { type SessionTelemetry } from "./browsers/browser-telemetry.ts";
+export { type BrowserDownloads, type WaitForDownloadOptions } from "./browsers/browser-downloads.ts";
 export { type BrowserReplays, type ReplayDownloadOptions } from "./browsers/browser-replays.ts";
 export { type DirectoryWatches, type StartedWatch } from "./browsers/directory-watches.ts";
 export { type AuthConnections } from "./auth/auth-connections.ts";

@@ -5,6 +5,7 @@ export * as contract from "./operations.ts";
 export type { ControlOperationsOf, OperationsOf, ResourceName } from "./operations-of.ts";
 /** The operations on a session's files and directory watches, by their names. */
 export * as browserFs from "./instance/browser-fs.ts";
+export * as browserDownloads from "./sessions/browser-downloads.ts";
 export * as browserComputer from "./instance/browser-computer.ts";
 export * as browserLogs from "./instance/browser-logs.ts";
 export * as browserReplays from "./sessions/browser-replays.ts";

@@ -4,6 +4,7 @@ export * from "./instance/browser-computer.ts";
 export * from "./instance/browser-playwright.ts";
 export * from "./instance/browser-process.ts";
 export * from "./instance/browser-fs.ts";
+export * from "./sessions/browser-downloads.ts";
 export * from "./sessions/browser-replays.ts";
 export * from "./instance/browser-logs.ts";
 export * from "./instance/browser-page.ts";

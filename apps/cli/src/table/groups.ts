@@ -82,6 +82,13 @@ export const groups: Readonly<Record<string, Group>> = {
     description: "Run programs in a session",
     examples: ["shoal browsers process exec research -- ls -la /home/shoal"],
   },
+  "browsers downloads": {
+    description: "List downloads of a session and save their files",
+    examples: [
+      "shoal browsers downloads wait research",
+      "shoal browsers downloads read research DOWNLOAD -f report.pdf",
+    ],
+  },
   "browsers replays": {
     description: "Record the screen of a session",
     examples: [

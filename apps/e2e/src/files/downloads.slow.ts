@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { chromium } from "playwright-core";
 import puppeteer from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -59,6 +60,33 @@ describe.each(placements)("downloads in the placement $title", ({ placement, ski
       expect(await text(`${folder}/report (2).pdf`)).toBe("content of report.pdf");
     });
 
+    it("are listed with their checksum and origin, and can be awaited one after another", async () => {
+      const { downloads } = test.shoal.browsers;
+      const seen: string[] = [];
+      for (let after: string | undefined; seen.length < 3;) {
+        const download = await downloads.waitForDownload(session.id, { after, timeoutMs: 20_000 });
+        expect(download).toMatchObject({
+          state: "completed",
+          name: "report.pdf",
+          size_bytes: 21,
+          sha256: createHash("sha256").update("content of report.pdf").digest("hex"),
+          origin_url: `${site.url}file/report.pdf`,
+        });
+        const { stream, fileName } = await downloads.read(session.id, download.download_id);
+        expect(fileName).toBe("report.pdf");
+        expect(await new Response(stream).text()).toBe("content of report.pdf");
+        seen.push(download.path ?? "");
+        after = download.download_id;
+      }
+      expect(seen.sort()).toEqual([`${folder}/report (1).pdf`, `${folder}/report (2).pdf`, `${folder}/report.pdf`]);
+      const first = await downloads.list(session.id, { limit: 2 });
+      expect(first.hasMore).toBe(true);
+      const all = [];
+      for await (const download of first) all.push(download.download_id);
+      expect(new Set(all).size).toBe(3);
+      await expect(downloads.waitForDownload(session.id, { after: all[0], timeoutMs: 0 })).rejects.toThrow("0 ms");
+    });
+
     it("that Playwright refuses are not kept", async () => {
       const browser = await chromium.connectOverCDP(await address());
       const context = await browser.newContext({ acceptDownloads: false });
@@ -68,6 +96,11 @@ describe.each(placements)("downloads in the placement $title", ({ placement, ski
       expect(await download.failure()).not.toBeNull();
       await browser.close();
       expect(await names()).not.toContain("refused.txt");
+      expect((await test.shoal.browsers.downloads.list(session.id)).items[0]).toMatchObject({
+        state: "canceled",
+        name: "refused.txt",
+        path: null,
+      });
     });
 
     it("by Puppeteer arrive, also from a separate context, and with a folder of the client's machine", async () => {
@@ -90,7 +123,7 @@ describe.each(placements)("downloads in the placement $title", ({ placement, ski
       await browser.disconnect();
     });
 
-    it("of a plain CDP client go to the folder that it sets, until it disconnects", async () => {
+    it("of a plain CDP client also go to the folder that it sets, until it disconnects", async () => {
       const socket = new WebSocket(await address());
       await new Promise((resolve) => socket.once("open", resolve));
       let id = 0;
@@ -110,6 +143,7 @@ describe.each(placements)("downloads in the placement $title", ({ placement, ski
       await (await puppeteer.connect({ browserWSEndpoint: await address(), defaultViewport: null })).disconnect();
       await send("Target.createTarget", { url: `${site.url}file/plain.txt` });
       await expect.poll(() => names("/tmp/chosen").catch(() => []), { timeout: 20_000 }).toEqual(["plain.txt"]);
+      await expect.poll(() => names(), { timeout: 20_000 }).toContain("plain.txt");
       socket.close();
       await new Promise((resolve) => socket.once("close", resolve));
       const run = (code: string) => test.shoal.browsers.playwright.execute(session.id, { code });

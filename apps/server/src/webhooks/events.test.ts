@@ -93,6 +93,7 @@ it("report a finished download and the end of the browser", async () => {
       file_name: "report.txt",
       path: "/home/shoal/Downloads/report.txt",
       size_bytes: 7,
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
       host: new URL(url).host,
     },
   });

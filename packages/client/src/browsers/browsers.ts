@@ -37,6 +37,7 @@ import type {
 import type { Call, CallOptions, Download, DownloadOptions, ItemPage, Transport } from "@shoal/transport";
 import { BrowserComputer } from "./browser-computer.ts";
 import { browserFetch, type BrowserFetchInit, type BrowserFetchParts } from "./browser-fetch.ts";
+import { BrowserDownloads } from "./browser-downloads.ts";
 import { BrowserFiles } from "./browser-fs.ts";
 import { BrowserLogs } from "./browser-logs.ts";
 import { BrowserPlaywright } from "./browser-playwright.ts";
@@ -54,6 +55,7 @@ export interface SessionExtension {
 /** Browser sessions. */
 export class Browsers {
   readonly fs: BrowserFiles;
+  readonly downloads: BrowserDownloads;
   readonly computer: BrowserComputer;
   readonly playwright: BrowserPlaywright;
   readonly process: BrowserProcesses;
@@ -72,6 +74,7 @@ export class Browsers {
     this.#transport = transport;
     this.#fetchParts = { transport, ...fetchParts };
     this.fs = new BrowserFiles(transport);
+    this.downloads = new BrowserDownloads(transport);
     this.computer = new BrowserComputer(transport);
     this.playwright = new BrowserPlaywright(transport);
     this.process = new BrowserProcesses(transport);

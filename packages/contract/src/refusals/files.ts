@@ -1,3 +1,4 @@
+import type { BrowserDownload } from "@shoal/schemas";
 import { brokenUnicode, containsNul, invalid, notFound, type Refusal } from "./refusal.ts";
 
 /** Action on a path, in words that follow "Cannot": `read`, `move to`. */
@@ -203,4 +204,28 @@ export function foreignEventId(source: string, latest: number): Refusal {
     problem: `Last-Event-ID is not an id of ${source} (the latest is ${String(latest)}).`,
     hint: "Send the id of a received event, or omit the header to get the buffered events.",
   };
+}
+
+/** 404 for a download that the session never had, or that is no longer listed. */
+export function downloadNotFound(id: string): Refusal {
+  return notFound(`This session has no download ${id.slice(0, 100)}.`, "List downloads with browsers.downloads.list.");
+}
+
+/** 404 for `after` with the id of a download that has not finished or is no longer listed. */
+export function downloadNotFinished(id: string): Refusal {
+  return {
+    ...notFound(
+      `this session has no finished download ${id.slice(0, 100)}.`,
+      "Omit after to get the oldest finished download that is listed.",
+    ),
+    field: "body.after",
+  };
+}
+
+/** 404 for the content of a download without a complete file. */
+export function downloadWithoutFile({ download_id, state }: Pick<BrowserDownload, "download_id" | "state">): Refusal {
+  return notFound(
+    `Download ${download_id} has no complete file: its state is ${state}.`,
+    "Wait for it with browsers.downloads.wait.",
+  );
 }

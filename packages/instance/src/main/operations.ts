@@ -1,6 +1,7 @@
 import {
   actOnPage,
   browserComputer,
+  browserDownloads,
   browserFs,
   browserLogs,
   browserProcess,
@@ -23,6 +24,7 @@ import { serveJsonEndpoint } from "../clients/cdp/json-endpoints.ts";
 import { curlArea } from "../operations/curl/handlers.ts";
 import { sessionComputer } from "../operations/computer/handlers.ts";
 import { SessionExtensions } from "../operations/extensions/handlers.ts";
+import { downloadHandlers } from "../operations/downloads/handlers.ts";
 import { pageArea } from "../operations/outline/handlers.ts";
 import { pagesArea } from "../operations/pages/handlers.ts";
 import { fileSystemHandlers } from "../operations/fs/handlers.ts";
@@ -137,8 +139,9 @@ class SessionOperations implements Operations {
   }
 
   async close(): Promise<void> {
-    const { computer, frontPage, logStreams, pages, playwright, processes, requests, watches } = this.#areas;
+    const { computer, downloads, frontPage, logStreams, pages, playwright, processes, requests, watches } = this.#areas;
     computer.close();
+    downloads.close();
     logStreams.close();
     await Promise.all([
       frontPage.close(),
@@ -190,7 +193,18 @@ function openAreas(parts: OperationParts) {
     }),
     requests: curlArea({ config, egress, browser }),
     computer: sessionComputer(browser, display),
+    downloads: downloadArea(root, browser),
     replays: replayArea({ config, egressPort: egress?.browserPort ?? 0, browser, display }),
+  };
+}
+
+function downloadArea(root: SessionRoot, { downloads }: OperationParts["browser"]) {
+  const closing = new AbortController();
+  return {
+    handlers: downloadHandlers(root, downloads.list, closing.signal),
+    close: () => {
+      closing.abort();
+    },
   };
 }
 
@@ -234,6 +248,7 @@ function operationRouter(areas: Areas, telemetry: OperationParts["telemetry"]): 
     ...areas.requests.handlers,
     ...areas.playwright.handlers,
     ...areas.replays.handlers,
+    ...areas.downloads.handlers,
     ...areas.computer.handlers,
     ...areas.pages.handlers,
   } satisfies HandlersOrNotYet<InstancePlane<typeof contract>, NotImplemented>;
@@ -242,6 +257,7 @@ function operationRouter(areas: Areas, telemetry: OperationParts["telemetry"]): 
   const endpoints = {
     ...browserFs,
     ...browserComputer,
+    ...browserDownloads,
     ...browserLogs,
     ...browserProcess,
     ...recordings,

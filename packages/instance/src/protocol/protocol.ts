@@ -146,10 +146,12 @@ export const InstanceEvent = z.lazy(() =>
     /** `path` is a path of the session's files; `null` without a file. */
     z.object({
       type: z.literal("download_finished"),
-      state: z.enum(["completed", "canceled"]),
+      download_id: checked(z.string(), z.regex(/^[\w-]{1,64}$/)),
+      state: z.enum(["completed", "canceled", "interrupted"]),
       file_name: checked(z.string(), z.maxLength(1024)),
       path: z.nullable(checked(z.string(), z.maxLength(2048))),
       size_bytes: checked(z.int(), z.minimum(0)),
+      sha256: z.nullable(checked(z.string(), z.regex(/^[0-9a-f]{64}$/))),
       /** Of the address; empty without one. */
       host: checked(z.string(), z.maxLength(255)),
     }),

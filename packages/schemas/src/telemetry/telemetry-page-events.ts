@@ -147,7 +147,9 @@ export const PageNavigationSettledEvent = telemetryEvent("page_navigation_settle
 export interface DownloadFinishedEvent extends z.output<typeof DownloadFinishedEvent> {}
 export const DownloadFinishedEvent = telemetryEvent("download_finished", "page", () => ({
   /** How it ended. */
-  state: openEnum("completed", "canceled"),
+  state: openEnum("completed", "canceled", "interrupted"),
+  /** As in `browsers.downloads`. */
+  download_id: z.optional(z.string()),
   /** URL of the download. */
   url: z.optional(z.string()),
   /** Absolute path of the file in the session's filesystem; only of a completed download. */

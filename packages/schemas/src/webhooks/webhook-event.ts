@@ -93,12 +93,16 @@ export interface DownloadFinishedData extends z.output<typeof DownloadFinishedDa
 export const DownloadFinishedData = lazyObject(() => ({
   session_id: z.string(),
   session_name: z.nullable(z.string()),
-  state: openEnum("completed", "canceled"),
+  /** As in `browsers.downloads`. */
+  download_id: z.string(),
+  state: openEnum("completed", "canceled", "interrupted"),
   /** The name that the site suggested. */
   file_name: z.string(),
   /** Path in the session's files, for `browsers.fs`; `null` if it was cancelled. */
   path: z.nullable(z.string()),
   size_bytes: z.int(),
+  /** SHA-256 of the file in hexadecimal; `null` without a file. */
+  sha256: z.nullable(z.string()),
   /** Host of the address that it came from; empty without one. */
   host: z.string(),
 }));

@@ -1,6 +1,7 @@
 import type { CommandEntry } from "../../core/types.ts";
 
 const exampleProcess = "r2ld2qsdq1lxu8t1gq0ptljv";
+const exampleDownload = "6f3ad4b2-7a1e-4f6c-8d5b-20c3e1a9d784";
 const exampleReplay = "v9j6sv5fjr4tqk4k4xmmvhbz";
 const holdKeys = { hold_keys: "--hold-key" } as const;
 
@@ -187,6 +188,45 @@ export const insideEntries: Readonly<Record<string, CommandEntry>> = {
       "shoal browsers logs stream research --source supervisor --supervisor-process chromium",
       "shoal browsers logs stream research --source path --path /home/shoal/app.log --no-follow",
     ],
+  },
+  "browsers.downloads.list": {
+    summary: "List downloads",
+    about: "Newest first. After the end of the session, the downloads that the service kept.",
+    columns: [
+      ["ID", "download_id"],
+      ["STATE", "state"],
+      ["NAME", "name"],
+      ["BYTES", "received_bytes"],
+      ["FINISHED", "finished_at"],
+    ],
+    empty: "No downloads.",
+    watch: { field: "state", until: [] },
+    examples: ["shoal browsers downloads list research", "shoal browsers downloads list research --watch"],
+  },
+  "browsers.downloads.wait": {
+    summary: "Wait for a finished download",
+    about: "Returns the first finished download of the session, or the next one after --after.",
+    help: {
+      after: "ID of a finished download: wait for the next one",
+      timeout_seconds: "Seconds to wait, 0 to 50",
+    },
+    flags: { timeout_seconds: "-t, --timeout-seconds" },
+    first: ["download_id", "state", "path"],
+    nothing: "No download finished in time. Try again.",
+    examples: [
+      "shoal browsers downloads wait research",
+      `shoal browsers downloads wait research --after ${exampleDownload} --query path`,
+    ],
+  },
+  "browsers.downloads.get": {
+    summary: "Show a download",
+    about: "Also while it runs.",
+    examples: [`shoal browsers downloads get research ${exampleDownload}`],
+  },
+  "browsers.downloads.read": {
+    summary: "Save the file of a download",
+    about: "After the end of the session, the file that the service kept.",
+    examples: [`shoal browsers downloads read research ${exampleDownload} -f report.pdf`],
   },
   "browsers.replays.start": {
     summary: "Record the screen",

@@ -118,16 +118,29 @@ const essenceOf = (type: string | undefined) => type?.split(";", 1)[0]?.trim().t
 /** For an operation: content types that the contract does not declare become bytes. */
 export function answerHeadersOf(endpoint: Endpoint): AnswerHeaders {
   const types = new Set(["application/json", ...Object.values(endpoint.responses).flatMap(typesOf)]);
+  const isPaged = Object.values(endpoint.responses).some(({ kind }) => kind === "page");
   return (headers) => {
     const kept = pick(headers, answerHeaders);
     const type = essenceOf(headers["content-type"]);
     if (type !== undefined && !types.has(type)) kept["content-type"] = "application/octet-stream";
     // Tells proxies not to buffer events; other values are useless to a client.
     if (headers["x-accel-buffering"] === "no") kept["x-accel-buffering"] = "no";
+    if (isPaged) Object.assign(kept, pageHeadersIn(headers));
     const ignoredFields = ignoredFieldsIn(headers);
     if (ignoredFields !== undefined) kept[ignoredFieldsHeader] = ignoredFields;
     return { ...kept, ...untrustedContent };
   };
+}
+
+const count = /^\d{1,10}$/;
+const pageHeaders = { "x-has-more": /^(?:true|false)$/, "x-limit": count, "x-next-offset": count, "x-offset": count };
+
+function pageHeadersIn(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  const found = Object.entries(pageHeaders).filter(([name, pattern]) => pattern.test(String(headers[name])));
+  return pick(
+    headers,
+    found.map(([name]) => name),
+  );
 }
 
 function typesOf(content: ResponseContent): readonly string[] {

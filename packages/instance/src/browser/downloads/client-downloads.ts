@@ -1,11 +1,13 @@
-import { mkdirSync, statSync } from "node:fs";
+import { mkdirSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { hostPath } from "../../system/host-path.ts";
-import type { SessionDownloads } from "./session-downloads.ts";
+import type { DownloadBehavior, SessionDownloads } from "./session-downloads.ts";
 
 type Parameters = Readonly<Record<string, unknown>>;
 
 const windowsPath = /^(?:[A-Za-z]:[\\/]|\\\\)/;
+/** Clients of other services set `downloads`. */
+const relativePath = /^(?:\.\/)?(?!\.)[^/\\\0]{1,255}\/?$/;
 
 /**
  * Folders of client settings that do not exist here are on the client's machine, such as Playwright's temporary folder:
@@ -20,23 +22,33 @@ export class ClientDownloads {
     this.#downloads = downloads;
   }
 
-  /** Returns the same object when nothing changes; a message when the path leaves the session's files. */
-  change(params: Parameters): Parameters | string {
+  /**
+   * Returns the same object when nothing changes; a message when the path leaves the session's files.
+   * @param isForPage - of `Page.setDownloadBehavior`.
+   */
+  change(params: Parameters, isForPage = false): Parameters | string {
     const { behavior, downloadPath } = params;
-    const contextId = typeof params.browserContextId === "string" ? params.browserContextId : "";
+    const contextId = isForPage
+      ? undefined
+      : typeof params.browserContextId === "string"
+        ? params.browserContextId
+        : "";
     if (behavior === "default") return this.#keep(params, contextId);
     if (behavior !== "allow" && behavior !== "allowAndName") {
-      if (behavior === "deny") this.#downloads.claim(this, contextId, { behavior });
+      if (behavior === "deny") this.#claim(contextId, { behavior });
       return params;
     }
     // Invalid type: the browser reports it.
     if (typeof downloadPath !== "string") return params;
     const path = hostPath(this.#root, downloadPath);
+    // Chromium would overwrite files of the same name.
+    if (behavior === "allow" && path !== undefined && path === realPathOf(this.#downloads.folder))
+      return this.#keep(params, contextId);
     if (path !== undefined && (behavior === "allow" ? canBeFolder(path) : isFolder(path))) {
-      this.#downloads.claim(this, contextId, { behavior, downloadPath: path });
+      this.#claim(contextId, { behavior, downloadPath: path });
       return this.#root === "/" ? params : { ...params, downloadPath: path };
     }
-    if (path === undefined && behavior === "allow" && !windowsPath.test(downloadPath))
+    if (path === undefined && behavior === "allow" && !isOfClient(downloadPath))
       return `downloadPath: ${downloadPath} is not an absolute path within the session's files.`;
     return this.#keep(params, contextId);
   }
@@ -51,10 +63,32 @@ export class ClientDownloads {
     this.#downloads.release(this);
   }
 
-  #keep(params: Parameters, contextId: string): Parameters {
+  /** Call it before a page opens in this browser context. */
+  prepare(contextId: string): Promise<unknown> | undefined {
+    return this.#downloads.prepare(contextId);
+  }
+
+  #keep(params: Parameters, contextId: string | undefined): Parameters {
     const { behavior } = this.#downloads;
-    this.#downloads.claim(this, contextId, behavior);
+    this.#claim(contextId, behavior);
     return { ...params, ...behavior };
+  }
+
+  #claim(contextId: string | undefined, behavior: DownloadBehavior): void {
+    if (contextId === undefined) this.#downloads.claimForPage(this, behavior);
+    else this.#downloads.claim(this, contextId, behavior);
+  }
+}
+
+function isOfClient(path: string): boolean {
+  return windowsPath.test(path) || relativePath.test(path);
+}
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
   }
 }
 

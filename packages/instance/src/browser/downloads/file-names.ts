@@ -5,11 +5,11 @@ const maxNameBytes = 255;
 /** Numbers to try before a random suffix. */
 const maxNumber = 100;
 
+/** Separators, control characters, and marks that reverse the shown text. */
+const unsafe = /[/\\\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
+
 export function safeFileName(suggested: string): string {
-  const name = suggested
-    .replace(/[/\\\0]/g, "_")
-    .trim()
-    .replace(/^\.+$/, "");
+  const name = suggested.toWellFormed().replace(unsafe, "_").trim().replace(/^\.+$/, "");
   return name === "" ? "download" : shorten(name, "");
 }
 

@@ -1,11 +1,14 @@
-import { existsSync, linkSync, mkdirSync, rmSync, unlinkSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import pLimit from "p-limit";
 import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
 import type { CdpConnection } from "../cdp/pipe-connection.ts";
 import { log } from "../../system/log.ts";
 import type { InstanceConfig } from "../../protocol/protocol.ts";
+import { DownloadList } from "./download-list.ts";
+import { DownloadPlaces } from "./download-places.ts";
 import type { DownloadReports } from "./download-reports.ts";
-import { candidateNames, safeFileName } from "./file-names.ts";
+import { measureFile } from "./finished-file.ts";
 import { ensureDocument } from "./first-document.ts";
 
 /** A browser context's download settings: parameters of `Browser.setDownloadBehavior`. */
@@ -21,56 +24,67 @@ export interface DownloadFolder {
   close(): void;
 }
 
-/** Number of finished downloads whose path is kept for later events. */
-const maxRemembered = 1_000;
+/** A page chooses names and addresses. */
+const maxNameLength = 1024;
+const maxUrlLength = 8200;
+/** Contexts above it are prepared again with each new page. */
+const maxContexts = 10_000;
+/** Claims of `Page.setDownloadBehavior`, which applies to the unknown browser context of the page. */
+const pageClaims = "page";
 
-/**
- * Chromium overwrites files of suggested names, so it writes each file under its guid into a folder next to
- * `Downloads`; a finished file moves atomically to the next free name.
- */
+/** Collects all downloads of the session, with any setting of its clients. */
 export class SessionDownloads {
-  readonly #folder: string;
-  readonly #incoming: string;
-  readonly #begun = new Map<string, { readonly name: string; readonly url: string }>();
-  readonly #places = new Map<string, string>();
+  readonly list = new DownloadList();
+  readonly #places: DownloadPlaces;
+  /** Complete files that are being copied or read. */
+  readonly #completing = new Set<string>();
+  readonly #measuring = pLimit(2);
   /** Settings of connected clients by browser context; "" is the default context. The latest applies. */
   readonly #claims = new Map<string, Map<object, DownloadBehavior>>();
-  /** For Playwright code: its files are linked into `Downloads`, not moved. */
-  readonly #codeFolder: string;
+  /** Browser contexts other than the default one. */
+  readonly #contexts = new Set<string>();
   readonly #codeFolderUsers = new Set<object>();
   readonly #waiting = new Set<string>();
   readonly #unanswered = new Set<Promise<void>>();
   #cdp: CdpConnection | undefined;
-
-  readonly #reports: Pick<DownloadReports, "report"> | undefined;
+  /** Id of the default context. */
+  #ownContext: string | undefined;
 
   constructor(config: Pick<InstanceConfig, "root" | "home">, reports?: Pick<DownloadReports, "report">) {
-    this.#reports = reports;
-    const home = join(config.root, config.home);
-    this.#folder = join(home, "Downloads");
-    this.#incoming = join(home, ".incoming-downloads");
-    this.#codeFolder = join(this.#incoming, "code");
+    this.#places = new DownloadPlaces(join(config.root, config.home));
+    if (reports !== undefined)
+      this.list.onFinished((download) => {
+        reports.report(download);
+      });
+  }
+
+  /** The session's own folder for downloads, a path of the host. */
+  get folder(): string {
+    return this.#places.folder;
   }
 
   get behavior(): DownloadBehavior {
-    return { behavior: "allowAndName", downloadPath: this.#incoming };
+    return { behavior: "allowAndName", downloadPath: this.#places.incoming };
   }
 
   /** Makes a new browser save the downloads of all contexts, including later ones. */
   async attach(cdp: CdpConnection): Promise<void> {
     this.#cdp = cdp;
-    this.#begun.clear();
-    // Removes partial downloads of a crashed browser.
-    rmSync(this.#incoming, { recursive: true, force: true });
-    mkdirSync(this.#incoming, { recursive: true });
+    this.list.interrupt(this.#completing);
+    this.#contexts.clear();
+    this.#places.reset();
     cdp.on("Browser.downloadWillBegin", ({ guid, suggestedFilename, frameId, url }, sessionId) => {
       if (sessionId !== undefined) return;
-      this.#begun.set(guid, { name: suggestedFilename, url });
+      const name = suggestedFilename.slice(0, maxNameLength);
+      if (!this.list.begin({ id: guid, name, url: url.slice(0, maxUrlLength), frameId })) {
+        log("warn", "a download was canceled: too many run at once", {});
+        cdp.send("Browser.cancelDownload", { guid }).catch(() => undefined);
+      }
       // The tab may be closed, or the frame may be inside a page.
       ensureDocument(cdp, frameId).catch(() => undefined);
     });
     cdp.on("Browser.downloadProgress", (event, sessionId) => {
-      if (sessionId === undefined && event.state !== "inProgress") this.#finish(event);
+      if (sessionId === undefined) this.#progress(event);
     });
     await this.#set(cdp, "");
     await this.#followContexts(cdp);
@@ -82,11 +96,6 @@ export class SessionDownloads {
    */
   get settled(): Promise<unknown> | undefined {
     return this.#unanswered.size === 0 ? undefined : Promise.all(this.#unanswered);
-  }
-
-  /** Returns the path of a finished download on the host; `undefined` when it is in the folder its client chose. */
-  placeOf(guid: string): string | undefined {
-    return this.#places.get(guid);
   }
 
   /** Records that a client set a context's behavior; call {@link SessionDownloads.release} later. */
@@ -101,13 +110,28 @@ export class SessionDownloads {
     for (const [contextId, claims] of this.#claims) {
       if (!claims.delete(client)) continue;
       if (claims.size === 0) this.#claims.delete(contextId);
-      this.#restore(contextId, [...claims.values()].at(-1));
+      if (contextId === pageClaims) for (const id of ["", ...this.#contexts]) this.#restore(id, this.#latestClaim(id));
+      else this.#restore(contextId, [...claims.values()].at(-1));
     }
+  }
+
+  /** Like {@link SessionDownloads.claim}, for the browser context of a page. */
+  claimForPage(client: object, behavior: DownloadBehavior): void {
+    this.claim(client, pageClaims, behavior);
+  }
+
+  /**
+   * Call it before a page opens in a browser context that may be new: without a setting, Chromium drops its downloads.
+   * Resolves when the browser has one.
+   */
+  prepare(contextId: string): Promise<unknown> | undefined {
+    this.#follow(contextId);
+    return this.settled;
   }
 
   /** Playwright code reads its files by guid. Contexts created meanwhile belong to the code. */
   openCodeFolder(): DownloadFolder {
-    const path = this.#codeFolder;
+    const path = this.#places.codeFolder;
     mkdirSync(path, { recursive: true });
     const user = {};
     this.#codeFolderUsers.add(user);
@@ -142,78 +166,55 @@ export class SessionDownloads {
     });
   }
 
+  #latestClaim(contextId: string): DownloadBehavior | undefined {
+    return [...(this.#claims.get(contextId)?.values() ?? [])].at(-1);
+  }
+
   /** Without this, Chromium drops the downloads of contexts whose client sets no behavior, as Puppeteer does. */
   async #followContexts(cdp: CdpConnection): Promise<void> {
     let isFirst = true;
-    const known = new Set<string>();
     cdp.on("Target.targetCreated", ({ targetInfo: { browserContextId } }, sessionId) => {
-      if (sessionId !== undefined || browserContextId === undefined || known.has(browserContextId)) return;
-      known.add(browserContextId);
-      if (isFirst || this.#claims.has(browserContextId)) return;
-      if (this.#codeFolderUsers.size > 0) this.#waiting.add(browserContextId);
-      else this.#restore(browserContextId);
+      if (sessionId !== undefined || browserContextId === undefined) return;
+      if (isFirst) this.#ownContext = browserContextId;
+      else this.#follow(browserContextId);
     });
     // Existing targets belong to the default context; the answer follows the events about them.
     await cdp.send("Target.setDiscoverTargets", { discover: true, filter: [{ type: "page" }] });
     isFirst = false;
   }
 
-  #finish({ filePath, guid, receivedBytes, state }: Protocol.Browser.DownloadProgressEvent): void {
-    const begun = this.#begun.get(guid);
-    this.#begun.delete(guid);
-    if (begun === undefined) return;
-    const isWhole = state === "completed";
-    if (isWhole) this.#settle(guid, begun.name);
-    this.#reports?.report({
-      state: isWhole ? "completed" : "canceled",
-      suggestedName: begun.name,
-      url: begun.url,
-      path: isWhole ? (this.#places.get(guid) ?? filePath) : undefined,
-      sizeBytes: receivedBytes,
+  #follow(contextId: string): void {
+    if (contextId === this.#ownContext || this.#contexts.has(contextId)) return;
+    if (this.#contexts.size < maxContexts) this.#contexts.add(contextId);
+    if (this.#claims.has(contextId)) return;
+    if (this.#codeFolderUsers.size > 0) this.#waiting.add(contextId);
+    else this.#restore(contextId);
+  }
+
+  #progress({ filePath, guid, receivedBytes, state, totalBytes }: Protocol.Browser.DownloadProgressEvent): void {
+    if (state === "inProgress") {
+      this.list.progress(guid, receivedBytes, totalBytes);
+      return;
+    }
+    const download = this.list.find(guid);
+    if (download?.state !== "in_progress" || this.#completing.has(guid)) return;
+    if (state !== "completed") {
+      this.list.finish(guid, { state: "canceled", receivedBytes });
+      return;
+    }
+    this.#completing.add(guid);
+    const placed = this.#places.place({ id: guid, name: download.name, path: filePath });
+    void this.#measuring(async () => {
+      const path = await placed;
+      const file = path === undefined ? undefined : await measureFile(path);
+      this.#completing.delete(guid);
+      this.list.finish(guid, {
+        state: "completed",
+        receivedBytes,
+        sizeBytes: file?.sizeBytes ?? receivedBytes,
+        path: file === undefined ? undefined : path,
+        sha256: file?.sha256,
+      });
     });
   }
-
-  #settle(guid: string, suggested: string): void {
-    if (!/^[\w-]{1,64}$/.test(guid)) return;
-    const moved = join(this.#incoming, guid);
-    const linked = join(this.#codeFolder, guid);
-    try {
-      if (existsSync(moved)) this.#place(guid, suggested, move.bind(undefined, moved));
-      else if (existsSync(linked)) this.#place(guid, suggested, linkSync.bind(undefined, linked));
-    } catch (error) {
-      log("error", "a download could not be moved to its folder", { error: String(error) });
-    }
-  }
-
-  #place(guid: string, suggested: string, give: (to: string) => void): void {
-    mkdirSync(this.#folder, { recursive: true });
-    const place = firstFree(this.#folder, safeFileName(suggested), give);
-    this.#places.set(guid, place);
-    const [oldest] = this.#places.keys();
-    if (this.#places.size > maxRemembered && oldest !== undefined) this.#places.delete(oldest);
-  }
-}
-
-/** @param give - throws `EEXIST` when the path exists. */
-function firstFree(folder: string, name: string, give: (path: string) => void): string {
-  for (const candidate of candidateNames(name)) {
-    const path = join(folder, candidate);
-    try {
-      give(path);
-      return path;
-    } catch (error) {
-      if (!isTaken(error)) throw error;
-    }
-  }
-  throw new Error(`every name like ${name} is taken`);
-}
-
-/** Unlike a rename, a link fails when the file exists. */
-function move(from: string, to: string): void {
-  linkSync(from, to);
-  unlinkSync(from);
-}
-
-function isTaken(error: unknown): boolean {
-  return error instanceof Error && "code" in error && error.code === "EEXIST";
 }

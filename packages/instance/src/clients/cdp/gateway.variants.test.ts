@@ -74,7 +74,7 @@ describeChromium("the CDP gateway", (chromium) => {
       }),
     );
     socket.ping("between");
-    const refused = client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: "relative" });
+    const refused = client.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: "../relative" });
     socket.resume();
     expect(await refused).toHaveProperty("error.code", -32602);
     expect(await pong).toBe("between");

@@ -50,6 +50,8 @@ describe("in a sandbox", () => {
     { behavior: "allowAndName", downloadPath: String.raw`C:\Users\me\AppData\Local\Temp\playwright-artifacts-x` },
     { behavior: "allow", downloadPath: String.raw`C:\Users\me\Downloads` },
     { behavior: "allow", downloadPath: "/proc/1/downloads" },
+    { behavior: "allow", downloadPath: "downloads" },
+    { behavior: "allow", downloadPath: "./downloads/" },
     { behavior: "default" },
   ])("keeps downloads in the session for %j, a folder outside of it", (params) => {
     expect(

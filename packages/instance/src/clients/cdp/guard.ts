@@ -14,7 +14,8 @@ export type GuardVerdict =
 
 export type CdpGuard = (message: Buffer) => GuardVerdict;
 
-const downloadCommands = ["Browser.setDownloadBehavior", "Page.setDownloadBehavior"];
+const pageDownloads = "Page.setDownloadBehavior";
+const downloadCommands = ["Browser.setDownloadBehavior", pageDownloads];
 /** Other commands with file paths, and the parameter that contains them. */
 const pathParameters: Readonly<Record<string, string>> = {
   "DOM.setFileInputFiles": "files",
@@ -22,6 +23,7 @@ const pathParameters: Readonly<Record<string, string>> = {
 };
 
 const createContext = "Target.createBrowserContext";
+const createTarget = "Target.createTarget";
 
 interface Command {
   readonly id?: unknown;
@@ -41,7 +43,9 @@ export function createCdpGuard(
   openContextProxy?: OpenContextProxy,
 ): CdpGuard {
   const mapped = root === "/" ? [] : Object.keys(pathParameters);
-  const methods = ["Browser.close", createContext, ...downloadCommands, ...mapped].map((method) => Buffer.from(method));
+  const methods = ["Browser.close", createContext, createTarget, ...downloadCommands, ...mapped].map((method) =>
+    Buffer.from(method),
+  );
   return (message) => {
     // A byte search avoids parsing: almost no message is relevant.
     if (!methods.some((method) => message.includes(method))) return "pass";
@@ -49,6 +53,7 @@ export function createCdpGuard(
     if (command === undefined || typeof command.method !== "string") return "pass";
     if (command.method === "Browser.close") return { answerAndClose: answer(command, { result: {} }) };
     if (downloadCommands.includes(command.method)) return changeDownloads(command, downloads);
+    if (command.method === createTarget) return openPage(message, command, downloads);
     if (command.method === createContext && openContextProxy !== undefined)
       return throughGateway(command, openContextProxy);
     const parameter = root === "/" ? undefined : pathParameters[command.method];
@@ -97,12 +102,19 @@ function answer(
 
 function changeDownloads(command: Command, downloads: ClientDownloads): GuardVerdict {
   const { params = {} } = command;
-  const changed = downloads.change(params);
+  const changed = downloads.change(params, command.method === pageDownloads);
   if (typeof changed === "string") return { answer: answer(command, { error: { code: -32602, message: changed } }) };
   const { settled } = downloads;
   if (settled === undefined)
     return changed === params ? "pass" : { replace: JSON.stringify({ ...command, params: changed }) };
   return { later: settled.then(() => ({ replace: JSON.stringify({ ...command, params: changed }) })) };
+}
+
+/** The page may start a download before the instance has heard of its browser context. */
+function openPage(message: Buffer, { params }: Command, downloads: ClientDownloads): GuardVerdict {
+  const contextId = params?.browserContextId;
+  const prepared = typeof contextId === "string" && contextId !== "" ? downloads.prepare(contextId) : undefined;
+  return prepared === undefined ? "pass" : { later: prepared.then(() => ({ replace: message.toString() })) };
 }
 
 function mapPaths(command: Command, parameter: string, root: string): GuardVerdict {

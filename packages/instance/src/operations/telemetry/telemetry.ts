@@ -87,10 +87,9 @@ class SessionTelemetry implements Telemetry {
     if (connection === undefined || this.#closed) return;
     if (categories.has("page"))
       this.#stopDownloads ??= watchDownloads({
-        cdp: connection,
         recorder: this.#recorder,
         root: this.#root,
-        downloads: this.#browser.downloads,
+        downloads: this.#browser.downloads.list,
       });
     else {
       this.#stopDownloads?.();
