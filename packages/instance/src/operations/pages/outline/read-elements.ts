@@ -1,7 +1,9 @@
+import { capturePage } from "../reading/page-documents.ts";
+import { type PageItemElement, readTree } from "../reading/page-tree.ts";
 import type { OpenTab } from "../tabs/session-pages.ts";
-import type { DescribedElement } from "../tabs/references.ts";
 
-/** Reads the usable elements of a page as they are now. */
-export async function readElements(_tab: OpenTab): Promise<readonly DescribedElement[]> {
-  return [];
+/** Reads the elements of a page as they are now; none while a dialog is open. @throws {ServiceError} 409 */
+export async function readElements(tab: OpenTab): Promise<readonly PageItemElement[]> {
+  const captured = await capturePage(tab);
+  return captured === undefined ? [] : readTree(captured).elements;
 }

@@ -33,11 +33,11 @@ export function staleReference(element: string): Refusal {
   };
 }
 
-export function unknownReference(ref: string): Refusal {
+export function unknownReference(ref: string, tabId?: string): Refusal {
   return {
     status: 409,
     code: "stale_reference",
-    problem: `${ref} is not a reference of this session's outlines`,
+    problem: `${ref} is not a reference of an outline of ${tabId ?? "this session"}`,
     field: "body.ref",
     hint: "Observe the page again.",
   };

@@ -51,12 +51,16 @@ export class References {
   }
 
   /** Returns the reference of one element, without a look at the others. */
-  add(tabId: string, element: DescribedElement): string {
-    const known = this.#refs.get(keyOf(element.address));
-    if (known !== undefined) return known;
-    const ref = this.#keep(tabId, `e${String(++this.#last)}`, element);
+  refOf(tabId: string, element: DescribedElement): string {
+    const known = this.#refs.get(keyOf(element.address)) ?? this.#sameNode(tabId, element);
+    const ref = this.#keep(tabId, known ?? `e${String(++this.#last)}`, element);
     this.#prune(tabId);
     return ref;
+  }
+
+  /** As {@link refOf}; keeps the description of a known element. */
+  add(tabId: string, element: DescribedElement): string {
+    return this.#refs.get(keyOf(element.address)) ?? this.#sameNode(tabId, element) ?? this.refOf(tabId, element);
   }
 
   /** The reference now means this element. */
@@ -67,6 +71,18 @@ export class References {
 
   forgetTab(tabId: string): void {
     for (const known of this.#known.values()) if (known.tabId === tabId) this.#forget(known);
+  }
+
+  /** An element that was found by a selector has no loader id: its document is the present one. */
+  #sameNode(tabId: string, { address }: DescribedElement): string | undefined {
+    if (address.loaderId !== "") return undefined;
+    const { backendNodeId, frameId } = address;
+    return [...this.#known.values()].findLast(
+      (known) =>
+        known.tabId === tabId &&
+        known.address.backendNodeId === backendNodeId &&
+        known.address.frameId === frameId,
+    )?.ref;
   }
 
   #keep(tabId: string, ref: string, { address, name, path, role, url }: DescribedElement): string {

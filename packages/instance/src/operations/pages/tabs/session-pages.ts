@@ -95,11 +95,13 @@ export class SessionPages {
   }
 
   /**
-   * Finds the element of a reference, also after the page replaced it. @throws {ServiceError} 409 `stale_reference`.
+   * Finds the element of a reference, also after the page replaced it. Searches the reference's tab; with `tabId`, only
+   * that one. @throws {ServiceError} 409 `stale_reference`.
    */
-  async resolve(ref: string): Promise<ResolvedElement> {
+  async resolve(ref: string, tabId?: string): Promise<ResolvedElement> {
     const known = this.references.get(ref);
-    if (known === undefined) throw ServiceError.of(unknownReference(ref));
+    if (known === undefined || (tabId !== undefined && tabId !== known.tabId))
+      throw ServiceError.of(unknownReference(ref, tabId));
     const tab = await this.tab(known.tabId).catch((error: unknown) => {
       throw ServiceError.isInstance(error) && error.status === 404
         ? ServiceError.of(staleReference(describeElement(known)))

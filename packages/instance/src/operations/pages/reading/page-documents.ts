@@ -1,0 +1,161 @@
+import { ServiceError } from "@shoal/router";
+import type { Protocol } from "devtools-protocol/types/protocol.d.ts";
+import type { FollowedPage, FrameTarget } from "../follow/followed-page.ts";
+import { pageNotResponding } from "../tabs/page-errors.ts";
+import type { OpenTab } from "../tabs/session-pages.ts";
+import { DomDocument, snapshotStyles } from "./dom-snapshot.ts";
+
+/** A document of the page, with the documents of its frames. */
+export interface PageDocument {
+  readonly dom: DomDocument;
+  readonly target: FrameTarget;
+  readonly loaderId: string;
+  /** By the backend node ids of the frames' elements. */
+  readonly frames: ReadonlyMap<number, PageDocument>;
+}
+
+/** Sizes in CSS pixels. */
+export interface PageMetrics {
+  readonly width: number;
+  readonly height: number;
+  readonly above: number;
+  readonly below: number;
+}
+
+export interface CapturedPage {
+  readonly main: PageDocument;
+  readonly metrics: PageMetrics;
+  /** Backend node id in the main frame's process. */
+  readonly focused: number | undefined;
+  /** Whether there were more frames than an outline includes. */
+  readonly hasOmittedFrames: boolean;
+}
+
+type Captured = Omit<PageDocument, "frames"> & { readonly frames: Map<number, PageDocument> };
+
+const pageMs = 10_000;
+/** A frame of another site may be busy. */
+const frameMs = 2_000;
+const maxDocuments = 200;
+const maxNodes = 400_000;
+
+/**
+ * Captures the documents of a page without running scripts in them. Returns `undefined` while a dialog is open.
+ * @throws {ServiceError} 409 if the page does not answer or is too large.
+ */
+export async function capturePage({ id, page }: OpenTab): Promise<CapturedPage | undefined> {
+  if (hasDialog(page)) return undefined;
+  const [main, ...others] = page.targets;
+  if (main === undefined) throw page.session.endError();
+  const [own, metrics, focused, ...remote] = await Promise.all([
+    captureTarget(page, main, pageMs),
+    readMetrics(page),
+    findFocused(page, main),
+    ...others.map((target) => captureTarget(page, target, frameMs).catch(() => undefined)),
+  ]);
+  if (own === undefined || metrics === undefined) {
+    if (hasDialog(page)) return undefined;
+    throw ServiceError.of(pageNotResponding(id, "does not answer: a script blocks it"));
+  }
+  const documents = [own, ...remote.filter((found) => found !== undefined)].flat();
+  if (documents.reduce((sum, { dom }) => sum + dom.size, 0) > maxNodes)
+    throw ServiceError.of(pageNotResponding(id, `has more than ${String(maxNodes)} nodes`));
+  await embedRemote(page, documents);
+  const root = documents.find(({ dom }) => dom.frameId === page.session.targetId);
+  if (root === undefined) throw ServiceError.of(pageNotResponding(id, "has no document"));
+  return { main: root, metrics, focused, hasOmittedFrames: own.length >= maxDocuments };
+}
+
+/** A function, so that TypeScript does not narrow across an `await`. */
+function hasDialog({ session }: FollowedPage): boolean {
+  return session.dialog !== undefined;
+}
+
+async function captureTarget(
+  page: FollowedPage,
+  target: FrameTarget,
+  timeoutMs: number,
+): Promise<Captured[] | undefined> {
+  const { cdp, session } = page;
+  const { sessionId } = target;
+  const answers = await session.outcome(
+    Promise.all([
+      cdp.send("DOMSnapshot.captureSnapshot", { computedStyles: [...snapshotStyles] }, sessionId),
+      cdp.send("Page.getFrameTree", undefined, sessionId),
+    ]),
+    timeoutMs,
+  );
+  if (answers.kind === "gone") throw session.endError();
+  if (answers.kind !== "done") return undefined;
+  const [{ documents, strings }, { frameTree }] = answers.result;
+  const loaders = new Map(framesOf(frameTree).map(({ id, loaderId }) => [id, loaderId]));
+  const read = documents.slice(0, maxDocuments).map((document): Captured => {
+    const dom = new DomDocument(document, strings);
+    return { dom, target, loaderId: loaders.get(dom.frameId) ?? "", frames: new Map() };
+  });
+  for (const { dom, frames } of read)
+    for (const [index, child] of dom.childDocuments) {
+      const document = read[child];
+      if (document !== undefined) frames.set(dom.backendNodeIds[index] ?? 0, document);
+    }
+  return read;
+}
+
+function framesOf({ childFrames = [], frame }: Protocol.Page.FrameTree): readonly Protocol.Page.Frame[] {
+  return [frame, ...childFrames.flatMap(framesOf)];
+}
+
+async function embedRemote(page: FollowedPage, documents: readonly Captured[]): Promise<void> {
+  const roots = documents.filter(({ dom, target }) => target.parent !== undefined && dom.frameId === target.targetId);
+  await Promise.all(
+    roots.map(async (root) => {
+      const { parent, targetId } = root.target;
+      const owner = await page
+        .send(page.cdp.send("DOM.getFrameOwner", { frameId: targetId }, parent?.sessionId))
+        .catch(() => undefined);
+      if (owner === undefined) return;
+      for (const { dom, frames, target } of documents)
+        if (target === parent && dom.backendNodeIds.includes(owner.backendNodeId))
+          frames.set(owner.backendNodeId, root);
+    }),
+  );
+}
+
+async function readMetrics({ cdp, session }: FollowedPage): Promise<PageMetrics | undefined> {
+  const answer = await session.outcome(cdp.send("Page.getLayoutMetrics", undefined, session.sessionId), pageMs);
+  if (answer.kind !== "done") return undefined;
+  const { cssContentSize, cssLayoutViewport } = answer.result;
+  const { clientHeight, clientWidth, pageY } = cssLayoutViewport;
+  const below = cssContentSize.height - pageY - clientHeight;
+  return {
+    width: clientWidth,
+    height: clientHeight,
+    above: Math.max(0, Math.round(pageY)),
+    below: Math.max(0, Math.round(below)),
+  };
+}
+
+const focusedExpression = `(() => {
+  let at = document.activeElement;
+  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  return at === document.body ? null : at;
+})()`;
+
+/** In the main frame. Scripts of the page cannot interfere in this world. */
+async function findFocused(page: FollowedPage, main: FrameTarget): Promise<number | undefined> {
+  const { cdp, session } = page;
+  try {
+    const contextId = await page.worldOf(session.targetId, main);
+    if (contextId === undefined) return undefined;
+    const params = { expression: focusedExpression, contextId, objectGroup: "shoal-focus" };
+    const objectId = (await page.send(cdp.send("Runtime.evaluate", params, main.sessionId)))?.result.objectId;
+    if (objectId === undefined) return undefined;
+    const [described] = await Promise.all([
+      page.send(cdp.send("DOM.describeNode", { objectId }, main.sessionId)),
+      cdp.send("Runtime.releaseObjectGroup", { objectGroup: "shoal-focus" }, main.sessionId),
+    ]);
+    return described?.node.backendNodeId;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+import type { PageItem, PageItemElement, TextItem } from "./page-tree.ts";
+
+/** Between the lines of a page. */
+export const lineBreak = { kind: "break" } as const;
+
+export type Piece = PageItem | typeof lineBreak;
+
+/** Joins the texts of a line. Elements inside a text stay in its line; others get lines of their own. */
+export function groupPieces(pieces: readonly Piece[]): PageItem[] {
+  const items: PageItem[] = [];
+  let run: (TextItem | PageItemElement)[] = [];
+  const endLine = (): void => {
+    for (const item of groupRun(run)) items.push(item);
+    run = [];
+  };
+  for (const piece of pieces) {
+    if (piece.kind === "break" || piece.kind === "line") endLine();
+    if (piece.kind === "line") items.push(piece);
+    else if (piece.kind !== "break") run.push(piece);
+  }
+  endLine();
+  return items;
+}
+
+function groupRun(run: readonly (TextItem | PageItemElement)[]): readonly PageItem[] {
+  const joined: (TextItem | PageItemElement)[] = [];
+  for (const item of run) {
+    const last = joined.at(-1);
+    if (item.kind === "text" && last?.kind === "text")
+      joined[joined.length - 1] = {
+        ...last,
+        text: `${last.text}${item.text}`,
+        isVisible: last.isVisible || item.isVisible,
+      };
+    else joined.push(item);
+  }
+  const parts = joined.filter((item) => item.kind === "element" || item.text.trim() !== "");
+  const isLine =
+    parts.length > 1 &&
+    parts.some(({ kind }) => kind === "text") &&
+    parts.every((item) => item.kind === "text" || item.children.length === 0);
+  return isLine ? [{ kind: "line", parts }] : parts;
+}
