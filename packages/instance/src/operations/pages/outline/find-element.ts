@@ -2,7 +2,8 @@ import { ServiceError } from "@shoal/router";
 import { ambiguousTarget, elementNotFound } from "../tabs/page-errors.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
 import { capturePage } from "../reading/page-documents.ts";
-import { type PageItemElement, readTree } from "../reading/page-tree.ts";
+import type { PageItemElement } from "../reading/page-items.ts";
+import { readTree } from "../reading/page-tree.ts";
 
 export interface ElementWish {
   readonly role?: string | undefined;

@@ -1,4 +1,4 @@
-import type { PageItem, PageItemElement } from "../reading/page-tree.ts";
+import type { PageItem, PageItemElement } from "../reading/page-items.ts";
 import { options } from "../reading/states.ts";
 import { headingLevel } from "../reading/roles.ts";
 import { estimateTokens } from "./estimate.ts";
@@ -71,7 +71,7 @@ export class LineWriter {
     }
   }
 
-  /** The marker of a list stands before its first line. */
+  /** The marker comes before the first line of the item. */
   #listItem(element: PageItemElement, place: Place): void {
     const [first, ...others] = element.children;
     const marks = this.#marks(element);

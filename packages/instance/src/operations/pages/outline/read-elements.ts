@@ -1,5 +1,6 @@
 import { capturePage } from "../reading/page-documents.ts";
-import { type PageItemElement, readTree } from "../reading/page-tree.ts";
+import type { PageItemElement } from "../reading/page-items.ts";
+import { readTree } from "../reading/page-tree.ts";
 import type { OpenTab } from "../tabs/session-pages.ts";
 
 /** Reads the elements of a page as they are now; none while a dialog is open. @throws {ServiceError} 409 */

@@ -47,7 +47,7 @@ export function labelOf(node: DomNode): DomNode | undefined {
   return undefined;
 }
 
-/** @param isHidden - whether to read text that is not shown. @param except - a field, whose options are no label. */
+/** @param isHidden - whether to read text that is not shown. @param except - a field whose options are not part of its label. */
 export function textBelow(node: DomNode | undefined, isHidden: boolean, except?: DomNode): string {
   if (node === undefined) return "";
   const parts: string[] = [];

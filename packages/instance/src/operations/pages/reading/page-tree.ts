@@ -1,42 +1,12 @@
 import { hash } from "node:crypto";
 import type { NodeAddress } from "../follow/followed-page.ts";
-import type { DescribedElement } from "../tabs/references.ts";
 import { type Box, type DomNode, flatChildren } from "./dom-snapshot.ts";
 import { clean, isSecret, nameOf, statedName, textBelow } from "./names.ts";
 import type { CapturedPage, PageDocument } from "./page-documents.ts";
+import { containsUsable, type PageItem, type PageItemElement } from "./page-items.ts";
 import { groupPieces, lineBreak, type Piece } from "./pieces.ts";
 import { isField, isNamedByContent, isUsable, roleOf } from "./roles.ts";
 import { fieldValue, statesOf } from "./states.ts";
-
-/** Text without a meaning of its own. */
-export interface TextItem {
-  readonly kind: "text";
-  readonly node: DomNode;
-  readonly text: string;
-  readonly isVisible: boolean;
-}
-
-/** Text with elements inside, such as a paragraph with links. */
-export interface LineItem {
-  readonly kind: "line";
-  readonly parts: readonly (TextItem | PageItemElement)[];
-}
-
-export interface PageItemElement extends DescribedElement {
-  readonly kind: "element";
-  readonly node: DomNode;
-  readonly isUsable: boolean;
-  readonly states: readonly string[];
-  readonly value: string | undefined;
-  readonly children: readonly PageItem[];
-  /** Whether a part of it is in the visible part of the page. */
-  readonly isVisible: boolean;
-  /** In the page's viewport. */
-  readonly box: Box | undefined;
-  readonly isModal: boolean;
-}
-
-export type PageItem = TextItem | LineItem | PageItemElement;
 
 export interface PageTree {
   readonly items: readonly PageItem[];
@@ -315,12 +285,6 @@ function pathOf(around: string, node: DomNode, role: string, name: string): stri
 function isClickTarget(node: DomNode, { document, isInUsable, isPointed }: Surroundings): boolean {
   if (isInUsable || isPointed) return false;
   return node.style("cursor") === "pointer" || document.dom.clickable.has(node.index);
-}
-
-export function containsUsable(item: PageItem): boolean {
-  if (item.kind === "text") return false;
-  if (item.kind === "line") return item.parts.some(containsUsable);
-  return item.isUsable || item.children.some(containsUsable);
 }
 
 function addressOf({ backendNodeId }: DomNode, { dom, loaderId, target }: PageDocument): NodeAddress {

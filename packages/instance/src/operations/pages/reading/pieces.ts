@@ -1,11 +1,11 @@
-import type { PageItem, PageItemElement, TextItem } from "./page-tree.ts";
+import type { PageItem, PageItemElement, TextItem } from "./page-items.ts";
 
 /** Between the lines of a page. */
 export const lineBreak = { kind: "break" } as const;
 
 export type Piece = PageItem | typeof lineBreak;
 
-/** Joins the texts of a line. Elements inside a text stay in its line; others get lines of their own. */
+/** Joins the texts of a line. Elements inside a text stay in its line; others get separate lines. */
 export function groupPieces(pieces: readonly Piece[]): PageItem[] {
   const items: PageItem[] = [];
   let run: (TextItem | PageItemElement)[] = [];

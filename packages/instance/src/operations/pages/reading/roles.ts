@@ -131,7 +131,7 @@ export function isNamedByContent(role: string): boolean {
   return contentRoles.has(role);
 }
 
-/** Returns `undefined` for elements without a meaning of their own. */
+/** Returns `undefined` for elements without a role. */
 export function roleOf(node: DomNode): string | undefined {
   const stated = node.attribute("role")?.toLowerCase().trim().split(/\s+/)[0];
   if (stated === "img") return "image";

@@ -2,7 +2,7 @@ import type { DomNode } from "./dom-snapshot.ts";
 import { clean, isSecret, textBelow } from "./names.ts";
 import { isField } from "./roles.ts";
 
-/** Shown in the place of a password, whatever its length. */
+/** Shown in the place of a password of any length. */
 const hiddenValue = "•••";
 const maxValueCharacters = 1_000;
 

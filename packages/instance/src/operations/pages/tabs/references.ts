@@ -79,9 +79,7 @@ export class References {
     const { backendNodeId, frameId } = address;
     return [...this.#known.values()].findLast(
       (known) =>
-        known.tabId === tabId &&
-        known.address.backendNodeId === backendNodeId &&
-        known.address.frameId === frameId,
+        known.tabId === tabId && known.address.backendNodeId === backendNodeId && known.address.frameId === frameId,
     )?.ref;
   }
 

@@ -1,5 +1,6 @@
 import { ServiceError } from "@shoal/router";
 import { ambiguousTarget, elementNotFound, type NamedElement } from "../../tabs/page-errors.ts";
+import { findElement } from "../../outline/find-element.ts";
 import type { OpenTab, SessionPages } from "../../tabs/session-pages.ts";
 import type { Target } from "../act-fields.ts";
 import type { ActRun } from "../act-run.ts";
@@ -61,8 +62,9 @@ export class TargetFinder {
     throw ServiceError.of(ambiguousTarget(JSON.stringify(selector), named, total));
   }
 
-  #byRole(role: string, name: string | undefined): Promise<ElementHandle | undefined> {
-    throw ServiceError.of(elementNotFound(describeTarget({ role, name }), []));
+  async #byRole(role: string, name: string | undefined): Promise<ElementHandle | undefined> {
+    const found = await findElement(this.#pages, this.#tab, { role, name });
+    return found && ElementHandle.at(this.#run, found.address);
   }
 }
 

@@ -1,0 +1,38 @@
+import type { DescribedElement } from "../tabs/references.ts";
+import type { Box, DomNode } from "./dom-snapshot.ts";
+
+/** Text without a role. */
+export interface TextItem {
+  readonly kind: "text";
+  readonly node: DomNode;
+  readonly text: string;
+  readonly isVisible: boolean;
+}
+
+/** Text with elements inside, such as a paragraph with links. */
+export interface LineItem {
+  readonly kind: "line";
+  readonly parts: readonly (TextItem | PageItemElement)[];
+}
+
+export interface PageItemElement extends DescribedElement {
+  readonly kind: "element";
+  readonly node: DomNode;
+  readonly isUsable: boolean;
+  readonly states: readonly string[];
+  readonly value: string | undefined;
+  readonly children: readonly PageItem[];
+  /** Whether a part of it is in the visible part of the page. */
+  readonly isVisible: boolean;
+  /** In the page's viewport. */
+  readonly box: Box | undefined;
+  readonly isModal: boolean;
+}
+
+export type PageItem = TextItem | LineItem | PageItemElement;
+
+export function containsUsable(item: PageItem): boolean {
+  if (item.kind === "text") return false;
+  if (item.kind === "line") return item.parts.some(containsUsable);
+  return item.isUsable || item.children.some(containsUsable);
+}
