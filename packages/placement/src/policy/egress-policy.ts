@@ -174,11 +174,15 @@ function policyOf(
       return {
         allowed: false,
         status: 403,
-        message: `Pages may not reach ${hostAndPort(name, port)}: ${refused}.${refusing === -1 ? "" : ` ${remedy(refusing, hostAndPort(name, port))}`}\n`,
+        message: `Pages may not reach ${hostAndPort(name, port)}: ${refused}.${refusing === -1 ? "" : ` ${remedy(refusing, hostAndPort(name, port))}`}${refusing === 0 && found.every(isLoopback) ? " To allow all ports of the service's machine, run it with --dev." : ""}\n`,
         because: refused,
       };
     },
   };
+}
+
+function isLoopback({ address }: ResolvedAddress): boolean {
+  return parseIpAddress(address)?.range() === "loopback";
 }
 
 function refusedByRule({ name, port }: RuledHost, refusal: RuleRefusal): EgressDecision {

@@ -22,9 +22,10 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   const { default: closeWithGrace } = await import("close-with-grace");
   let server: Awaited<ReturnType<Service["startServer"]>>;
   let dataDir: string;
+  let dev: boolean;
   try {
     const config = service.loadConfig({ flags, env: run.env });
-    dataDir = config.data_dir;
+    ({ data_dir: dataDir, dev } = config);
     server = await service.startServer(config);
   } catch (error) {
     throw asExitError(service, error);
@@ -39,6 +40,10 @@ export async function serve(args: readonly string[], run: Run): Promise<void> {
   if (server.placement === "process")
     terminal.stdout.write(
       "Sessions are not isolated. Install bubblewrap for the sandbox; for details run shoal doctor.\n",
+    );
+  if (dev)
+    terminal.stdout.write(
+      "Development mode: sessions reach every port of this machine, such as http://localhost:3000. Do not open untrusted pages.\n",
     );
   // Commands find a key only in the default folder or in SHOAL_DATA_DIR.
   const where = resolve(defaultDataDir(run.env)) === dataDir ? "" : `SHOAL_DATA_DIR=${dataDir} `;

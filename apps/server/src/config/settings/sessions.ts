@@ -58,6 +58,13 @@ export const sessions = {
     fallback: [],
     default: "none",
   }),
+  dev: setting({
+    kind: "boolean",
+    schema: z.boolean(),
+    summary:
+      "Development mode: sessions reach every port of this machine's loopback, such as http://localhost:3000. Only with a loopback host.",
+    fallback: false,
+  }),
   egress_connections_per_session: setting({
     kind: "integer",
     schema: integer(16, 100_000),

@@ -42,6 +42,21 @@ function refuseUnsafe(config: Config, kind: PlacementKind): void {
   }
 }
 
+/** In development mode, also every port of this machine's loopback. */
+const ownMachine = ["localhost", "*.localhost", "127.0.0.0/8", "::1"];
+
+function reachableHosts({ allow_private_hosts: hosts, dev, host }: Config): readonly string[] {
+  if (!dev) return hosts;
+  if (!isLoopback(host))
+    throw new StartError(
+      `Development mode (--dev) lets sessions reach this machine's ports, and the service listens on ${host}.`,
+      {
+        hint: "Listen on 127.0.0.1, or allow single ports with --allow-private-hosts localhost:3000.",
+      },
+    );
+  return [...hosts, ...ownMachine];
+}
+
 /**
  * @param given - replaces the database of the settings.
  * @throws {StartError} also when the placement does not isolate and the service is reachable beyond loopback.
@@ -50,6 +65,7 @@ export async function openParts(
   { config, dataDir, log, cleanup }: Started,
   given: Database | undefined,
 ): Promise<{ database: Database; placement: Placement }> {
+  const allowPrivateHosts = reachableHosts(config);
   const [database, placement] = await Promise.allSettled([
     given ??
       openDatabase({
@@ -64,7 +80,7 @@ export async function openParts(
       ...(config.session_memory_mb > 0 && { sessionMemoryBytes: config.session_memory_mb * 2 ** 20 }),
       ...(config.session_disk_mb > 0 && { sessionDiskBytes: config.session_disk_mb * 2 ** 20 }),
       ...(config.chromium !== undefined && { chromium: config.chromium }),
-      allowPrivateHosts: config.allow_private_hosts,
+      allowPrivateHosts,
       egressLimits: {
         connectionsPerSession: config.egress_connections_per_session,
         connectionsPerProject: config.egress_connections_per_project,
