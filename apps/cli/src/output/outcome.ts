@@ -1,11 +1,20 @@
 import type { Terminal } from "../core/types.ts";
 import { ExitError } from "../core/errors.ts";
 import { exitCodes } from "../core/exit-codes.ts";
+import type { ActResult } from "@shoal/schemas";
+import { actLines } from "./act-lines.ts";
 import { printableLines } from "./format.ts";
 
-export function showOutcome(kind: "process" | "code", value: object, terminal: Terminal): void {
-  const show = kind === "process" ? showProcess : showCode;
-  show(value as Readonly<Record<string, unknown>>, terminal);
+type Fields = Readonly<Record<string, unknown>>;
+
+const shows: Readonly<Record<"process" | "code" | "act", (value: Fields, terminal: Terminal) => void>> = {
+  process: showProcess,
+  code: showCode,
+  act: showAct,
+};
+
+export function showOutcome(kind: keyof typeof shows, value: object, terminal: Terminal): void {
+  shows[kind](value as Fields, terminal);
 }
 
 /** Escapes output to a terminal only. */
@@ -40,4 +49,8 @@ function showCode(
     throw new ExitError(exitCodes.error.status, typeof error === "string" ? error : "The code failed.");
   if (result !== undefined)
     terminal.stdout.write(`${typeof result === "string" ? printableLines(result) : JSON.stringify(result, null, 2)}\n`);
+}
+
+function showAct(value: Fields, terminal: Terminal): void {
+  terminal.stdout.write(`${actLines(value as unknown as ActResult).join("\n")}\n`);
 }

@@ -19,6 +19,7 @@ export const pageEntries: Readonly<Record<string, CommandEntry>> = {
   "browsers.act": {
     summary: "Act on a page",
     about: "Waits until the element is ready, acts with real input events, and reports the effects.",
+    outcome: "act",
     help: {
       type: "The action",
       tab,

@@ -2,8 +2,7 @@ import type { ActOnPage, ActResult } from "@shoal/schemas";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll } from "vitest";
-import { type ChromiumKind, findChromium } from "../../../testing/chromium.ts";
-import { runInstance, type RunningInstance } from "../../../testing/run-instance.ts";
+import { runInstance, type RunningInstance, type RunOptions } from "../../../testing/run-instance.ts";
 
 export interface Refused {
   readonly status: number;
@@ -27,13 +26,13 @@ export class ActingSession implements TestSite {
   readonly bodies = new Map<string, string>();
   readonly #pages = new Map<string, string>();
   readonly #handlers = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
-  readonly #kind: ChromiumKind;
+  readonly #chromium: RunOptions["chromium"];
   #instance: RunningInstance | undefined;
   #site: Server | undefined;
   #lastPage = 0;
 
-  constructor(kind: ChromiumKind) {
-    this.#kind = kind;
+  constructor(chromium: RunOptions["chromium"]) {
+    this.#chromium = chromium;
     beforeAll(() => this.#start());
     afterAll(() => this.#stop());
   }
@@ -102,9 +101,7 @@ export class ActingSession implements TestSite {
       else response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(`<!doctype html>${html}`);
     });
     await new Promise<void>((resolve) => this.#site?.listen(0, "127.0.0.1", resolve));
-    const executable = findChromium(this.#kind);
-    if (executable === undefined) throw new Error(`no ${this.#kind} is installed`);
-    this.#instance = await runInstance({ chromium: { kind: this.#kind, executable } });
+    this.#instance = await runInstance({ chromium: this.#chromium });
     await this.#instance.assign({ timeout_seconds: 600 });
   }
 

@@ -1,0 +1,38 @@
+import type { ActResult } from "@shoal/schemas";
+import { printable } from "./format.ts";
+
+/** Returns the effects of an action on a page, for people. */
+export function actLines(result: ActResult): readonly string[] {
+  const { dialog, downloads, element, failed_requests, navigated, new_tabs, observation, settled, tab } = result;
+  const page = `${tab} ${printable(result.url)}${result.title === "" ? "" : ` ${quoted(result.title)}`}`;
+  const status = result.status === undefined ? "" : ` (${String(result.status)})`;
+  return [
+    ...(element === undefined ? [] : [describe(element)]),
+    navigated ? `Navigated: ${page}${status}` : `Page: ${page}`,
+    ...new_tabs.map(
+      ({ id, title, url }) => `New tab: ${id} ${printable(url)}${title === "" ? "" : ` ${quoted(title)}`}`,
+    ),
+    ...(dialog === undefined
+      ? []
+      : [`Open dialog: ${printable(dialog.type)} ${quoted(dialog.message)}. Answer it with: --type answer_dialog`]),
+    ...downloads.map((name) => `Download: ${printable(name)}`),
+    ...failed_requests.map(
+      ({ error, method, status: code, url }) =>
+        `Failed: ${printable(`${method} ${url} ${String(code ?? error ?? "")}`)}`,
+    ),
+    ...(settled ? [] : ["The page was still changing at the end of the wait."]),
+    ...(observation === undefined ? [] : ["", ...observation.outline.split("\n").map(printable)]),
+  ];
+}
+
+function describe({ name, ref, role, states, value }: NonNullable<ActResult["element"]>): string {
+  const parts = [
+    `${printable(role)}${name === "" ? "" : ` ${quoted(name)}`} [${printable(ref)}]`,
+    ...states.map(printable),
+  ];
+  return [...parts, ...(value === undefined ? [] : [`value ${quoted(value)}`])].join(", ");
+}
+
+function quoted(text: string): string {
+  return printable(JSON.stringify(text));
+}

@@ -1,0 +1,208 @@
+import { describe, expect, it, vi } from "vitest";
+import { findChromium } from "../../../testing/chromium.ts";
+import { ActingSession } from "../testing/acting-session.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const session = new ActingSession({ kind: "headless_shell", executable: findChromium("headless_shell") ?? "missing" });
+
+describe("an element that is not ready", () => {
+  it("is clicked when it becomes visible, enabled, still and uncovered", async () => {
+    await session.show(`<style>#cover { position: fixed; inset: 0; background: #fff }</style>
+      <button id=b disabled style="display:none;position:relative" onclick="this.textContent = 'Clicked'">Go</button><div id=cover></div><script>
+      setTimeout(() => { b.style.display = "inline-block"; }, 100);
+      setTimeout(() => { b.disabled = false; }, 200);
+      setTimeout(() => { b.animate([{ left: 0 }, { left: "200px" }], 200); }, 250);
+      setTimeout(() => { cover.remove(); }, 600);</script>`);
+    const { element } = await session.done({ type: "click", selector: "#b" });
+    expect(element).toMatchObject({ role: "button", name: "Clicked", states: ["focused"] });
+  });
+
+  it.each([
+    ["not visible", `<button id=b style="visibility:hidden">Go</button>`, 'button "', "is not visible"],
+    ["disabled", `<fieldset disabled><button id=b>Go</button></fieldset>`, '(button "Go")', "is disabled"],
+    [
+      "moving",
+      `<style>@keyframes far { to { transform: translate(400px) } } #b { animation: far 3s linear infinite alternate }</style><button id=b>Go</button>`,
+      '(button "Go")',
+      "does not stop moving",
+    ],
+  ])("is named by the error if it stays %s", async (_title, html, _name, problem) => {
+    await session.show(html);
+    const refused = await session.act({ type: "click", selector: "#b", timeout_ms: 300 });
+    expect(refused).toMatchObject({ status: 409, code: "not_actionable" });
+    expect(refused.message).toContain(problem);
+  });
+
+  it("is named with the element that covers it", async () => {
+    await session.show(`<button id=b>Go</button><div class="cookie-banner" role=dialog aria-label=Cookies
+      style="position:fixed;inset:0;background:#eee"><button onclick="this.parentNode.remove()">Accept</button></div>`);
+    const refused = await session.act({ type: "click", selector: "#b", timeout_ms: 300 });
+    expect(refused.message).toMatch(/^e\d+ \(button "Go"\) is covered by div\.cookie-banner \[e\d+\]/);
+    await session.done({ type: "click", selector: ".cookie-banner button" });
+    await session.done({ type: "click", selector: "#b" });
+  });
+
+  it("is clicked where another element does not cover it", async () => {
+    await session.show(`<div style="position:relative;width:200px"><button id=b style="width:200px;height:60px" onclick="this.textContent = 'Clicked'">Go</button>
+      <div style="position:absolute;left:70px;top:0;width:60px;height:60px;background:#ccc"></div></div>`);
+    expect((await session.done({ type: "click", selector: "#b" })).element).toMatchObject({ name: "Clicked" });
+  });
+
+  it("is replaced when the pointer reaches it, and clicked then", async () => {
+    await session.show(`<div id=place><button id=b onmouseenter="replace()">Old</button></div><p id=out></p><script>
+      function replace() { place.innerHTML = '<button id=b onclick="out.textContent = 1">New</button>'; }</script>`);
+    expect((await session.done({ type: "click", selector: "#b" })).element).toMatchObject({ name: "New" });
+    expect(await session.evaluate("out.textContent")).toBe("1");
+  });
+});
+
+describe("targets", () => {
+  it("lists candidates of an ambiguous selector, and accepts their references", async () => {
+    await session.show(
+      `<button class=b onclick="this.textContent = 'First clicked'">First</button><button class=b>Second</button>`,
+    );
+    const refused = await session.act({ type: "click", selector: ".b" });
+    expect(refused).toMatchObject({ status: 409, code: "ambiguous_target" });
+    const [, ref] = /(e\d+) \(button "First"\)/.exec(refused.message) ?? [];
+    expect((await session.done({ type: "click", ref: ref ?? "" })).element).toMatchObject({
+      name: "First clicked",
+      ref,
+    });
+  });
+
+  it("ignores hidden copies", async () => {
+    await session.show(`<nav hidden><a href=#a>More</a></nav><a href=#b>More</a>`);
+    expect(await session.done({ type: "click", selector: "a" })).toMatchObject({ navigated: true });
+    expect(await session.evaluate("location.hash")).toBe("#b");
+  });
+
+  it("answers quickly for ten thousand matches", async () => {
+    await session.show(`<script>document.write("<b>x</b>".repeat(10000))</script>`);
+    expect(await session.act({ type: "click", selector: "b" })).toMatchObject({ code: "ambiguous_target" });
+  });
+
+  it("refuses an invalid selector, and fields of other actions, with the field", async () => {
+    expect(await session.act({ type: "click", selector: "a[" })).toMatchObject({ status: 400, field: "body.selector" });
+    expect(await session.act({ type: "click", selector: "a", text: "x" })).toMatchObject({ field: "body.text" });
+  });
+
+  it("are found in shadow roots and frames, also of other sites", async () => {
+    session.page(
+      "/inner",
+      `<body style="margin:0"><div style="height:700px"></div><button id=in onclick="this.textContent = 'Clicked'">In</button><input id=field>`,
+    );
+    await session.show(`<div id=host></div><script>host.attachShadow({ mode: "open" }).innerHTML = "<slot></slot><button id=deep onclick='this.textContent = 1'>Deep</button>"</script>
+      <div style="height:1200px"></div>
+      <iframe src="${session.url("/inner", "localhost")}" style="border:7px solid;padding:5px;transform:scale(0.8)" width=400 height=300></iframe>`);
+    expect((await session.done({ type: "click", selector: "#deep" })).element).toMatchObject({ name: "1" });
+    expect((await session.done({ type: "click", selector: "#in" })).element).toMatchObject({ name: "Clicked" });
+    const filled = await session.done({ type: "fill", selector: "#field", text: "herring" });
+    expect(filled.element).toMatchObject({ value: "herring" });
+    await session.done({ type: "press", selector: "#field", keys: ["Control+A", "Delete", "a", "Shift+b"] });
+    expect((await session.done({ type: "hover", selector: "#field" })).element).toMatchObject({ value: "aB" });
+    await session.show(`<iframe srcdoc="<button id=in onclick='this.textContent = 2'>In</button>"></iframe>`);
+    expect((await session.done({ type: "click", selector: "#in" })).element).toMatchObject({ name: "2" });
+  });
+});
+
+describe("fill", () => {
+  it.each([
+    ["<input id=f value=old>", "new", "new"],
+    ["<input id=f type=search value=old>", "", ""],
+    ["<textarea id=f>old</textarea>", "two\nlines", "two\nlines"],
+    ["<label id=f>Name <input></label>", "by label", "by label"],
+    ["<div id=f role=textbox contenteditable>old <b>text</b></div>", "fresh", "fresh"],
+    ["<input id=f type=date>", "2026-02-28", "2026-02-28"],
+    ["<input id=f type=time>", "14:30", "14:30"],
+    ["<input id=f type=color>", "#FF8800", "#ff8800"],
+    ["<input id=f type=range min=0 max=10>", "7", "7"],
+    ["<input id=f type=number>", "12.5", "12.5"],
+    ["<input id=f maxlength=3>", "abcdef", "abc"],
+  ])("sets %s to %j with events", async (html, text, value) => {
+    await session.show(
+      `${html}<script>seen = []; addEventListener("input", (event) => seen.push(event.isTrusted));</script>`,
+    );
+    const { element } = await session.done({ type: "fill", selector: "#f", text });
+    expect(element).toMatchObject({ value });
+    expect(await session.evaluate("seen.length > 0")).toBe(true);
+  });
+
+  it("keeps passwords out of the answer", async () => {
+    await session.show(`<input id=f type=password>`);
+    const answer = await session.done({ type: "fill", selector: "#f", text: "hunter-2" });
+    expect(answer.element).toMatchObject({ role: "textbox" });
+    expect(JSON.stringify(answer)).not.toContain("hunter");
+  });
+
+  it("submits, and waits for the next page", async () => {
+    session.page("/found", "<title>Found</title>");
+    await session.show(`<form action=/found><input name=q></form>`);
+    const answer = await session.done({ type: "fill", selector: "input", text: "herring", submit: true });
+    expect(answer).toMatchObject({ navigated: true, status: 200, title: "Found", settled: true });
+    expect(answer.url).toContain("?q=herring");
+    expect(answer.element).toBeUndefined();
+  });
+
+  it("fills a field that the page replaces when it gets the focus", async () => {
+    await session.show(`<div id=place></div><script>
+      const render = () => { place.innerHTML = "<input id=f>"; f.addEventListener("focus", () => { if (!window.once) { window.once = 1; render(); } }); };
+      render();</script>`);
+    expect((await session.done({ type: "fill", selector: "#f", text: "late" })).element).toMatchObject({
+      value: "late",
+    });
+  });
+
+  it.each([
+    ["<input id=f type=date>", "tomorrow", 400, "2026-01-31"],
+    ["<input id=f type=number>", "many", 400, "not a number"],
+    ["<input id=f readonly>", "x", 409, "is read-only"],
+    ["<input id=f type=checkbox>", "x", 409, "is a checkbox"],
+    ["<p id=f>text</p>", "x", 409, "is not a field"],
+  ])("refuses %s with %j", async (html, text, status, message) => {
+    await session.show(html);
+    const refused = await session.act({ type: "fill", selector: "#f", text, timeout_ms: 300 });
+    expect(refused.status).toBe(status);
+    expect(refused.message).toContain(message);
+  });
+});
+
+describe("check and select", () => {
+  it("checks through labels, and leaves a checked box", async () => {
+    await session.show(`<input type=checkbox id=c style="position:absolute;opacity:0;width:0;height:0"><label for=c>Agree</label>
+      <div role=switch id=s aria-checked=false tabindex=0 onclick="this.ariaChecked = this.ariaChecked !== 'true'">Dark</div>
+      <input type=radio name=r id=r1><input type=checkbox id=stuck onclick="event.preventDefault()">`);
+    expect((await session.done({ type: "check", selector: "#c" })).element).toMatchObject({
+      states: expect.arrayContaining(["checked"]) as unknown,
+    });
+    await session.done({ type: "check", selector: "#c" });
+    expect(await session.evaluate("c.checked")).toBe(true);
+    await session.done({ type: "check", selector: "label", accept: false });
+    expect(await session.evaluate("c.checked")).toBe(false);
+    expect((await session.done({ type: "check", selector: "#s" })).element?.states).toContain("checked");
+    await session.done({ type: "check", selector: "#r1" });
+    expect(await session.act({ type: "check", selector: "#r1", accept: false })).toMatchObject({
+      field: "body.accept",
+    });
+    expect((await session.act({ type: "check", selector: "#stuck" })).message).toContain("stayed unchecked");
+  });
+
+  it("selects options by label or value, and names the options of a list without the wished one", async () => {
+    await session.show(`<select id=one><option value=de>Germany<option value=fr>France</select>
+      <select id=many multiple><option>Red<option>Green<option>Blue</select><div id=custom role=combobox>x</div>
+      <script>seen = []; addEventListener("change", (event) => seen.push(event.target.id));</script>`);
+    expect((await session.done({ type: "select", selector: "#one", values: ["France"] })).element?.value).toBe(
+      "France",
+    );
+    expect((await session.done({ type: "select", selector: "#many", values: ["Blue", "Red"] })).element?.value).toBe(
+      "Red, Blue",
+    );
+    expect(await session.evaluate("seen")).toEqual(["one", "many"]);
+    const refused = await session.act({ type: "select", selector: "#one", values: ["Spain"], timeout_ms: 200 });
+    expect(refused).toMatchObject({ status: 400, field: "body.values[0]" });
+    expect(refused.message).toContain("Germany, France");
+    expect((await session.act({ type: "select", selector: "#custom", values: ["x"] })).message).toContain(
+      "is not a <select>",
+    );
+  });
+});
