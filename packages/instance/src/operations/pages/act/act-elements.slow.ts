@@ -87,6 +87,35 @@ describe("targets", () => {
     expect(await session.act({ type: "click", selector: "a", text: "x" })).toMatchObject({ field: "body.text" });
   });
 
+  it("are found by role and name, also when they arrive later", async () => {
+    await session.show(`<button>Save draft</button><div id=place></div><script>
+      setTimeout(() => { place.innerHTML = "<button onclick='this.textContent = 1'>Save</button>"; }, 150);</script>`);
+    expect((await session.done({ type: "click", role: "button", name: "draft" })).element).toMatchObject({
+      name: "Save draft",
+    });
+    await session.done({ type: "wait_for", text: "Save" });
+    await session.done({ type: "wait_for", selector: "#place button" });
+    expect((await session.done({ type: "click", role: "button", name: "save" })).element).toMatchObject({ name: "1" });
+    const refused = await session.act({ type: "click", role: "button", name: "Send", timeout_ms: 100 });
+    expect(refused).toMatchObject({ status: 404, code: "element_not_found" });
+    expect(refused.message).toContain('The page has no button "Send"');
+  });
+
+  it("keep their references when the page renders again", async () => {
+    await session.show(`<div id=place></div><script>
+      let count = 0; const render = () => { place.innerHTML = "<button>Add</button><p>" + count + "</p>"; place.firstChild.onclick = () => { count++; render(); }; }; render();</script>`);
+    const { observation } = await session.done({ type: "hover", role: "button", name: "Add", observe: {} });
+    const ref = /button "Add" \[(e\d+)\]/.exec(observation?.outline ?? "")?.[1] ?? "";
+    for (let round = 0; round < 3; round++) await session.done({ type: "click", ref });
+    expect(await session.evaluate("count")).toBe(3);
+    await session.evaluate("place.remove()");
+    expect(await session.act({ type: "click", ref })).toMatchObject({ status: 409, code: "stale_reference" });
+    expect(await session.act({ type: "click", ref: "e999999" })).toMatchObject({
+      status: 409,
+      code: "stale_reference",
+    });
+  });
+
   it("are found in shadow roots and frames, also of other sites", async () => {
     session.page(
       "/inner",

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import pTimeout from "p-timeout";
 import { CdpError } from "../../../browser/cdp/pipe-connection.ts";
 import type { FollowedPage } from "../follow/followed-page.ts";
 
@@ -15,6 +16,9 @@ export class Interrupted extends Error {
 
 /** A page that can answer does so within this time, in milliseconds. */
 const leastAnswerMs = 300;
+
+/** The same for reading a whole page. */
+const leastWorkMs = 2_000;
 
 /** One action on a page: its time limit, its caller, and whether it has sent input. */
 export class ActRun {
@@ -50,6 +54,14 @@ export class ActRun {
     if (outcome.kind !== "done") throw new Interrupted(outcome.kind);
     if (outcome.result === undefined && this.page.session.ended) throw new Interrupted("gone");
     return outcome.result;
+  }
+
+  /** Waits for work with several commands like {@link ActRun.ask}. */
+  async within<T>(work: Promise<T>): Promise<T> {
+    const late = (): never => {
+      throw new Interrupted(this.page.session.dialog === undefined ? "silent" : "dialog");
+    };
+    return pTimeout(work, { milliseconds: Math.max(leastWorkMs, this.leftMs), fallback: late, signal: this.signal });
   }
 
   /** Waits, but not longer than until the time limit. */

@@ -3,7 +3,7 @@ import { ambiguousTarget, elementNotFound, type NamedElement } from "../../tabs/
 import { findElement } from "../../outline/find-element.ts";
 import type { OpenTab, SessionPages } from "../../tabs/session-pages.ts";
 import type { Target } from "../act-fields.ts";
-import type { ActRun } from "../act-run.ts";
+import { type ActRun, Interrupted } from "../act-run.ts";
 import { describeActed } from "./describe.ts";
 import { ElementHandle } from "./element-handle.ts";
 import { findBySelector } from "./find-by-selector.ts";
@@ -32,6 +32,7 @@ export class TargetFinder {
       try {
         const found = await this.find(target, field);
         if (found !== undefined) return found;
+        if (this.#run.page.session.dialog !== undefined) throw new Interrupted("dialog");
         if (this.#run.leftMs <= 0) throw ServiceError.of(elementNotFound(describeTarget(target), []));
       } catch (error) {
         const isMissing = ServiceError.isInstance(error) && error.code === "element_not_found";
@@ -49,7 +50,7 @@ export class TargetFinder {
   }
 
   async #byReference(ref: string): Promise<ElementHandle | undefined> {
-    const { element } = await this.#pages.resolve(ref);
+    const { element } = await this.#run.within(this.#pages.resolve(ref));
     return ElementHandle.at(this.#run, element.address);
   }
 
@@ -63,7 +64,7 @@ export class TargetFinder {
   }
 
   async #byRole(role: string, name: string | undefined): Promise<ElementHandle | undefined> {
-    const found = await findElement(this.#pages, this.#tab, { role, name });
+    const found = await this.#run.within(findElement(this.#pages, this.#tab, { role, name }));
     return found && ElementHandle.at(this.#run, found.address);
   }
 }
