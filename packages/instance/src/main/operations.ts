@@ -10,7 +10,9 @@ import {
   executePlaywright,
   loadExtensions,
   observePage,
+  printPage,
   readPage,
+  screenshotPage,
   streamTelemetry,
   type contract,
 } from "@shoal/contract";
@@ -266,7 +268,9 @@ function operationRouter(areas: Areas, telemetry: OperationParts["telemetry"]): 
     loadExtensions,
     actOnPage,
     observePage,
+    printPage,
     readPage,
+    screenshotPage,
     streamTelemetry,
   } satisfies Pick<InstancePlane<typeof contract>, keyof typeof handlers>;
   router.mountAll(endpoints, handlers);

@@ -5,8 +5,6 @@ export type InstancePlane<C extends Contract> = {
 };
 
 /** Operations without a handler, answered with 501. An operation neither here nor in operations.ts does not compile. */
-export const notImplemented = ["printPage", "screenshotPage"] as const satisfies readonly (keyof InstancePlane<
-  typeof contract
->)[];
+export const notImplemented = [] as const satisfies readonly (keyof InstancePlane<typeof contract>)[];
 
 export type NotImplemented = (typeof notImplemented)[number];

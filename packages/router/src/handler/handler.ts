@@ -52,6 +52,8 @@ export interface BytesReply {
   readonly sizeBytes?: number;
   /** Sent in `Content-Disposition: attachment`. */
   readonly fileName?: string;
+  /** For an endpoint that declares a range, such as `image/*`: the type of this answer. */
+  readonly contentType?: string;
   /** Headers that the endpoint declares, by lower-case name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Returns trailers to send after the last byte. Only for answers without `sizeBytes`. */

@@ -123,12 +123,16 @@ function tokenPageHeaders(query: { readonly limit?: unknown }, nextPageToken: st
   return headers;
 }
 
-/** @throws {TypeError} for a header that the endpoint does not declare. */
+/** @throws {TypeError} for a type or header that the endpoint does not declare. */
 function bytesHeaders(
   { contentType, headers: declared = [] }: BytesContent,
-  { fileName, headers: further = {}, sizeBytes, stream }: BytesReply,
+  { contentType: given = contentType, fileName, headers: further = {}, sizeBytes, stream }: BytesReply,
 ): OutgoingHttpHeaders {
-  const headers: OutgoingHttpHeaders = { "content-type": contentType };
+  if (given !== contentType && !(contentType.endsWith("/*") && given.startsWith(contentType.slice(0, -1)))) {
+    stream.destroy();
+    throw new TypeError(`A handler gave the type ${given}, and its endpoint declares ${contentType}.`);
+  }
+  const headers: OutgoingHttpHeaders = { "content-type": given };
   if (sizeBytes !== undefined) headers["content-length"] = String(sizeBytes);
   if (fileName !== undefined) headers["content-disposition"] = contentDisposition(fileName);
   for (const [name, value] of Object.entries(further)) {

@@ -142,9 +142,11 @@ function pageHeadersIn(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
     found.map(([name]) => name),
   );
 }
+/** Without SVG, which can contain scripts. */
+const pictureTypes = ["image/png", "image/jpeg", "image/webp"];
 
 function typesOf(content: ResponseContent): readonly string[] {
-  if (content.kind === "bytes") return [content.contentType];
+  if (content.kind === "bytes") return content.contentType === "image/*" ? pictureTypes : [content.contentType];
   return content.kind === "events" ? ["text/event-stream"] : [];
 }
 

@@ -1,9 +1,10 @@
-import type { actOnPage, observePage, readPage } from "@shoal/contract";
+import type { actOnPage, observePage, printPage, readPage, screenshotPage } from "@shoal/contract";
 import type { Handlers } from "@shoal/router";
 import type { BrowserSupervisor } from "../../browser/chromium/supervisor.ts";
 import type { EgressFailures } from "../../egress/failures.ts";
 import type { SessionRoot } from "../fs/paths.ts";
 import type { PageActor } from "./act/page-actor.ts";
+import type { PageCamera } from "./pictures/page-camera.ts";
 import type { PageReader } from "./read/page-reader.ts";
 import type { SessionPages } from "./tabs/session-pages.ts";
 
@@ -17,7 +18,9 @@ export interface PagesArea {
   readonly handlers: Handlers<{
     actOnPage: typeof actOnPage;
     observePage: typeof observePage;
+    printPage: typeof printPage;
     readPage: typeof readPage;
+    screenshotPage: typeof screenshotPage;
   }>;
   close(): Promise<void>;
 }
@@ -25,6 +28,7 @@ export interface PagesArea {
 interface Loaded {
   readonly actor: PageActor;
   readonly pages: SessionPages;
+  readonly camera: PageCamera;
   readonly reader: PageReader;
 }
 
@@ -32,9 +36,14 @@ interface Loaded {
 export function pagesArea({ browser, failures, root }: PagesParts): PagesArea {
   let created: Promise<Loaded> | undefined;
   async function create(): Promise<Loaded> {
-    const { observe, PageActor, PageReader, SessionPages, readElements } = await import("./page-parts.ts");
+    const { observe, PageActor, PageCamera, PageReader, SessionPages, readElements } = await import("./page-parts.ts");
     const pages = new SessionPages(browser, readElements);
-    return { actor: new PageActor({ pages, root, failures, observe }), pages, reader: new PageReader(pages) };
+    return {
+      actor: new PageActor({ pages, root, failures, observe }),
+      pages,
+      camera: new PageCamera(pages),
+      reader: new PageReader(pages),
+    };
   }
   const load = (): Promise<Loaded> => (created ??= create());
   return {
@@ -44,7 +53,12 @@ export function pagesArea({ browser, failures, root }: PagesParts): PagesArea {
         const [{ pages }, { observe }] = await Promise.all([load(), import("./page-parts.ts")]);
         return observe(pages, body);
       },
+      async printPage({ body }) {
+        const [{ pages }, parts] = await Promise.all([load(), import("./page-parts.ts")]);
+        return parts.printPage(await pages.tab(body.tab), body);
+      },
       readPage: async ({ body }) => (await load()).reader.read(body),
+      screenshotPage: async ({ body }) => (await load()).camera.take(body),
     },
     async close() {
       const loaded = await created;

@@ -2,5 +2,7 @@
 export { PageActor } from "./act/page-actor.ts";
 export { observe } from "./outline/observe.ts";
 export { readElements } from "./outline/read-elements.ts";
+export { PageCamera } from "./pictures/page-camera.ts";
+export { printPage } from "./pictures/print-page.ts";
 export { PageReader } from "./read/page-reader.ts";
 export { SessionPages } from "./tabs/session-pages.ts";

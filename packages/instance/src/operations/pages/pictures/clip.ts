@@ -1,0 +1,114 @@
+import type { Protocol } from "devtools-protocol";
+import { ServiceError } from "@shoal/router";
+import { maxScreenshotPixels } from "../../computer/page-view.ts";
+import type { FollowedPage } from "../follow/followed-page.ts";
+import { inPage, type PageElement } from "../follow/page-element.ts";
+
+/** Chromium cannot draw larger pictures. */
+const maxSidePixels = 16_384;
+
+/** In CSS pixels of the document. */
+export interface Rectangle {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The visible part of a page. */
+export interface VisiblePart extends Rectangle {
+  /** Pixels of a picture for one CSS pixel. */
+  readonly ratio: number;
+}
+
+/** What a picture shows. */
+export interface Clip extends Rectangle {
+  /** Pixels of the picture for one CSS pixel. */
+  readonly pixels: number;
+  readonly scale: number;
+}
+
+const answerMs = 2_000;
+const visiblePartExpression =
+  "[visualViewport.pageLeft, visualViewport.pageTop, innerWidth, innerHeight, devicePixelRatio]";
+
+/** Returns `undefined` if the page does not answer. */
+export async function visiblePartOf(page: FollowedPage): Promise<VisiblePart | undefined> {
+  const [target] = page.targets;
+  if (target === undefined) throw page.session.endError();
+  const read = (async () => {
+    const contextId = await page.worldOf(target.targetId, target);
+    const params = { expression: visiblePartExpression, returnByValue: true };
+    if (contextId === undefined) return undefined;
+    return page.cdp.send("Runtime.evaluate", { ...params, contextId }, target.sessionId);
+  })();
+  const outcome = await page.session.outcome(read, answerMs);
+  if (outcome.kind === "gone") throw page.session.endError();
+  if (outcome.kind !== "done" || outcome.result === undefined) return undefined;
+  // Scripts of the page cannot change this world.
+  const [x, y, width, height, ratio] = outcome.result.result.value as [number, number, number, number, number];
+  return { x, y, width, height, ratio };
+}
+
+/** Returns `undefined` if the page does not answer. */
+export async function wholePage(page: FollowedPage): Promise<Rectangle | undefined> {
+  const metrics = await page.send(page.cdp.send("Page.getLayoutMetrics", undefined, page.session.sessionId));
+  if (metrics === undefined) return undefined;
+  const { height, width } = metrics.cssContentSize;
+  return { x: 0, y: 0, width, height };
+}
+
+/** Scrolls to an element, and returns its box. @throws {ServiceError} 409 if it is not displayed. */
+export async function boxOf({ address, page }: PageElement): Promise<Rectangle> {
+  const { backendNodeId, target } = address;
+  // It fails for elements without a box.
+  await page
+    .send(page.cdp.send("DOM.scrollIntoViewIfNeeded", { backendNodeId }, target.sessionId))
+    .catch(() => undefined);
+  const box = await quadOf(page, address);
+  const visible = await visiblePartOf(page);
+  if (box === undefined || visible === undefined || box.width < 1 || box.height < 1)
+    throw new ServiceError(409, "conflict", "The element is not displayed.", {
+      hint: "Observe the page, and choose a visible element.",
+    });
+  return { ...box, x: box.x + visible.x, y: box.y + visible.y };
+}
+
+/** The box of an element in the viewport of the page; `undefined` without one. */
+export async function quadOf(page: FollowedPage, address: PageElement["address"]): Promise<Rectangle | undefined> {
+  const { backendNodeId, target } = address;
+  const answer = await page
+    .send(page.cdp.send("DOM.getBoxModel", { backendNodeId }, target.sessionId))
+    .catch(() => undefined);
+  if (answer === undefined) return undefined;
+  const { border } = answer.model;
+  const xs = border.filter((_, place) => place % 2 === 0);
+  const ys = border.filter((_, place) => place % 2 === 1);
+  const corner = await inPage(page, target, { x: Math.min(...xs), y: Math.min(...ys) });
+  return { ...corner, width: Math.max(...xs) - Math.min(...xs), height: Math.max(...ys) - Math.min(...ys) };
+}
+
+/** Limits a picture in size and memory. @param maxWidth - in pixels of the picture. */
+export function clipOf(wanted: Rectangle, ratio: number, maxWidth = maxSidePixels): Clip {
+  const x = Math.max(0, Math.floor(wanted.x));
+  const y = Math.max(0, Math.floor(wanted.y));
+  const most = Math.floor(maxSidePixels / ratio);
+  const width = Math.max(1, Math.min(most, Math.ceil(wanted.x + wanted.width) - x));
+  const height = Math.max(1, Math.min(most, Math.ceil(wanted.y + wanted.height) - y));
+  const byPixels = Math.sqrt(maxScreenshotPixels / (width * height)) / ratio;
+  const scale = Math.min(1, maxWidth / (width * ratio), byPixels);
+  return { x, y, width, height, scale, pixels: ratio * scale };
+}
+
+export function isInside(inner: Rectangle, outer: Rectangle): boolean {
+  return (
+    inner.x >= outer.x &&
+    inner.y >= outer.y &&
+    inner.x + inner.width <= outer.x + outer.width &&
+    inner.y + inner.height <= outer.y + outer.height
+  );
+}
+
+export function viewportOf({ height, scale, width, x, y }: Clip): Protocol.Page.Viewport {
+  return { x, y, width, height, scale };
+}
