@@ -67,6 +67,26 @@ export function describeBrowsers(test: ServiceUnderTest): void {
       });
     });
 
+    it("have network rules in one notation, which can be changed", async () => {
+      const { browsers } = test.shoal;
+      const { session_id, network } = await browsers.create({
+        network: { allow: ["Bücher.example:443", "0x7f.1", "a.example", "A.example."], deny: ["[2001:DB8::]/32:80"] },
+      });
+      expect(network).toEqual({
+        allow: ["xn--bcher-kva.example:443", "127.0.0.1", "a.example"],
+        deny: ["[2001:db8::]/32:80"],
+      });
+      const changed = await browsers.update(session_id, { network: { allow: null, deny: ["*:25"] } });
+      expect(changed.network).toEqual({ deny: ["*:25"] });
+      expect((await browsers.update(session_id, { tags: { a: "b" } })).network).toEqual({ deny: ["*:25"] });
+      const invalid = [["http://a.example"], ["10.0.0.0/33"], Array.from({ length: 201 }, () => "a.example")];
+      for (const deny of invalid) {
+        expect(await codeOf(browsers.create({ network: { deny } }))).toBe("400 bad_request");
+        expect(await codeOf(browsers.update(session_id, { network: { deny } }))).toBe("400 bad_request");
+      }
+      await browsers.delete(session_id);
+    });
+
     it("are listed by state, labels and name", async () => {
       const { browsers } = test.shoal;
       const series = test.unique("list");

@@ -35,6 +35,20 @@ export function describeProjects(test: ServiceUnderTest): void {
       await own.profiles.delete(profile.id);
     });
 
+    it("have network rules, which only keys of the organization change", async () => {
+      const { apiKeys, projects } = test.shoal;
+      const name = test.unique("project");
+      const { id, network } = await projects.create({ name, network: { deny: ["*.Example.COM."] } });
+      expect(network).toEqual({ deny: ["*.example.com"] });
+      const own = test.clientWith({ apiKey: (await apiKeys.create({ name: "own", project_id: id })).key });
+      expect((await own.projects.get(id)).network).toEqual(network);
+      expect(await codeOf(own.projects.update(id, { network: { deny: null } }))).toBe("403 forbidden");
+      expect((await projects.update(id, { network: { allow: [] } })).network).toEqual({ allow: [], ...network });
+      expect(await codeOf(projects.update(id, { network: { deny: ["a b"] } }))).toBe("400 bad_request");
+      expect((await projects.update(id, { network: { allow: null, deny: [] } })).network).toBeUndefined();
+      await projects.delete(id);
+    });
+
     it("accept no new objects while archived", async () => {
       const { projects } = test.shoal;
       const name = test.unique("project");
