@@ -176,7 +176,8 @@ export class Browsers {
    * @example
    * await shoal.browsers.act(id, { type: "fill", role: "textbox", name: "Search", text: "herring", submit: true });
    *
-   * @throws {ApiError} 409 `stale_reference`, `ambiguous_target` or `not_actionable`; 404 `element_not_found`.
+   * @throws {ApiError} 404 `element_not_found`; 409 `stale_reference`, `ambiguous_target`, `not_actionable`,
+   * `dialog_open` or `navigation_failed`.
    */
   act(browserId: string, body: ActOnPage, options: CallOptions = {}): Call<ActResult> {
     const timeoutMs = options.timeoutMs ?? (body.timeout_ms ?? 10_000) + 15_000;

@@ -34,7 +34,7 @@ export const observePage = defineEndpoint({
   errors: [400, 401, 403, 404, 409, 500],
 });
 
-/** Waits until the element is visible, stable, enabled and not covered, acts with real input events, waits for the effects and reports them. Answers 409 `stale_reference` for a removed element, and 409 `ambiguous_target` with the candidates. */
+/** Waits until the element is visible, stable, enabled and not covered, acts with real input events, waits for the effects and reports them. Answers 404 `element_not_found`, 409 `ambiguous_target` with the candidates, `stale_reference`, `not_actionable` with the obstacle, `dialog_open`, `navigation_failed`, `wait_timeout` or `page_not_responding`. Actions in one tab run one after another. */
 export const actOnPage = defineEndpoint({
   operationId: "browsers.act",
   area,

@@ -90,7 +90,7 @@ const targetFields = () => ({
   role: z.optional(checked(z.string(), z.minLength(1), z.maxLength(64))),
   /** Accessible name of an element. Case does not matter; a part is enough if it is unambiguous. */
   name: z.optional(checked(z.string(), z.minLength(1), z.maxLength(1000))),
-  /** CSS selector of an element. It also finds elements in open shadow roots. */
+  /** CSS selector of an element. It also finds elements in frames and open shadow roots. Hidden matches count only if no match is visible. */
   selector: z.optional(checked(z.string(), z.minLength(1), z.maxLength(2000))),
 });
 
@@ -98,7 +98,7 @@ const targetFields = () => ({
 export interface PageTarget extends z.input<typeof PageTarget> {}
 export const PageTarget = lazyObject(targetFields);
 
-/** An action on a page. */
+/** An action on a page. A field of another action is an error. */
 export interface ActOnPage extends z.input<typeof ActOnPage> {}
 export const ActOnPage = lazyObject(() => ({
   /** The action. `fill` replaces a field's value; `press` without an element presses keys in the focused one. */
@@ -122,20 +122,20 @@ export const ActOnPage = lazyObject(() => ({
     "close_tab",
     "answer_dialog",
   ]),
-  /** A tab's id; the front tab when absent. */
+  /** A tab's id; the tab of `ref`, or the front tab, when absent. Input brings the tab to the front. */
   tab: z.optional(Tab()),
   ...targetFields(),
   /** For `drag`: the element to drop on. */
   to: z.optional(PageTarget),
-  /** For `fill`: the new value. For `wait_for`: a text that appears. For `answer_dialog`: the answer to a `prompt`. At most 100,000 characters. */
+  /** For `fill`: the new value. For `wait_for`: a text that appears; case and white space do not matter. For `answer_dialog`: the answer to a `prompt`. At most 100,000 characters. */
   text: z.optional(checked(z.string(), z.maxLength(100_000))),
   /** For `fill`: press Enter afterwards. */
   submit: z.optional(z.boolean()),
   /** For `check`: whether to check or to uncheck; `true` when absent. For `answer_dialog`: accept or dismiss; `true` when absent. */
   accept: z.optional(z.boolean()),
-  /** For `select`: labels or values of the options, 1 to 100. */
+  /** For `select`: values or labels of the options of a `<select>`, 1 to 100. Other options are deselected. */
   values: z.optional(checked(z.array(checked(z.string(), z.maxLength(4096))), z.minLength(1), z.maxLength(100))),
-  /** For `press`: 1 to 100 keys or chords, such as `Enter` or `Control+A`. */
+  /** For `press`: 1 to 100 keys or chords, with names of Playwright or X11: `Enter`, `Control+A`, `ArrowDown`. */
   keys: z.optional(
     checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(255))), z.minLength(1), z.maxLength(100)),
   ),
@@ -153,9 +153,9 @@ export const ActOnPage = lazyObject(() => ({
   hold_keys: z.optional(checked(z.array(checked(z.string(), z.minLength(1), z.maxLength(64))), z.maxLength(4))),
   /** For `wait_for`: the state of the element or text; `visible` when absent. */
   state: z.optional(z.enum(["visible", "hidden", "enabled", "disabled"])),
-  /** For `navigate` and `open_tab`: an address. For `wait_for`: an address or a pattern with `*`. */
+  /** For `navigate` and `open_tab`: an address. For `wait_for`: an address, or a pattern in which `*` matches any characters. */
   url: z.optional(Address()),
-  /** Longest wait for the element and its effects in milliseconds, 0 to 60,000. */
+  /** Longest wait for the element and the effects in milliseconds, 0 to 60,000. */
   timeout_ms: z._default(checked(z.int(), z.minimum(0), z.maximum(60_000)), 10_000),
   /** Also return an outline of the page after the action. */
   observe: z.optional(ObservePage),
@@ -172,7 +172,7 @@ export const ActedElement = lazyObject(() => ({
   name: z.string(),
   /** `checked`, `disabled`, `expanded`, `focused` and other states. */
   states: z.array(z.string()),
-  /** The value of a field, at most 1,000 characters. Absent for passwords. */
+  /** The value of a field, at most 1,000 characters. Absent for passwords and other hidden characters. */
   value: z.optional(z.string()),
 }));
 
@@ -194,13 +194,13 @@ export interface ActResult extends z.output<typeof ActResult> {}
 export const ActResult = lazyObject(() => ({
   /** The tab in front after the action. */
   tab: z.string(),
-  /** Address of the page. */
+  /** Address of the page in this tab. */
   url: z.string(),
-  /** Title of the page. */
+  /** Title of this page. */
   title: z.string(),
   /** The element; absent when it has gone, and for actions without one. */
   element: z.optional(ActedElement),
-  /** Whether the page navigated, also within its document. */
+  /** Whether the page of the action navigated, also within its document. */
   navigated: z.boolean(),
   /** HTTP status of a new document. */
   status: z.optional(z.int()),
