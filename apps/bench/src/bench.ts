@@ -19,6 +19,7 @@ import { measureMemory } from "./sessions/memory.ts";
 import { measureLiveView } from "./browser/live-view.ts";
 import { measureProfileCreates } from "./sessions/profile-creates.ts";
 import { measureProfiles } from "./sessions/profiles.ts";
+import { measureOutlines } from "./observe/outlines.ts";
 import { measureReplays } from "./browser/replays.ts";
 import { measureSessionLife } from "./sessions/session-life.ts";
 import { measureSignIn } from "./browser/sign-in.ts";
@@ -56,6 +57,7 @@ const benches: Record<string, { title: string; run: () => Promise<Figure[]> }> =
     title: "CDP, Playwright code, requests through the browser",
     run: () => measureAutomation(quick ? 5 : 25),
   },
+  observe: { title: "Outlines of twenty pages", run: () => measureOutlines(quick ? 3 : 15) },
   "sign-in": { title: "A login on a site with one page", run: () => measureSignIn(quick ? 3 : 20) },
   invocations: {
     title: "Invocations of an app",

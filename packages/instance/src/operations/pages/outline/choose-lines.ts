@@ -26,14 +26,14 @@ export function chooseLines(lines: readonly OutlineLine[], maxTokens: number): C
     for (const one of missing) chosen.add(one);
     return true;
   };
-  const first = Math.max(
-    0,
-    lines.findIndex(({ isVisible }) => isVisible),
-  );
+  const end = lines.findLastIndex(({ isVisible }) => isVisible) + 1;
   const ordered = [
     ...lines.filter(({ isVisible }) => isVisible),
-    ...lines.slice(first).filter(({ isVisible }) => !isVisible),
-    ...lines.slice(0, first).reverse(),
+    ...lines.slice(end),
+    ...lines
+      .slice(0, end)
+      .reverse()
+      .filter(({ isVisible }) => !isVisible),
   ];
   for (const line of ordered) if (!take(line)) break;
   return { chosen, ...countRest(lines, chosen) };

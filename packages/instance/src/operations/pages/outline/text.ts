@@ -16,7 +16,7 @@ export function quote(text: string, maxCharacters?: number): string {
 export function plainText(text: string): string {
   const line = clean(text, maxBlockCharacters);
   const [first = ""] = line.split(/[ :]/, 1);
-  return plain.test(line) && !outlineRoles.has(first.toLowerCase()) ? line : quote(line, maxBlockCharacters + 1);
+  return plain.test(line) && !outlineRoles.has(first) ? line : quote(line, maxBlockCharacters + 1);
 }
 
 /** The target of a link: only the path on the same origin. */

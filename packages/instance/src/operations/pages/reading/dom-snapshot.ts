@@ -18,6 +18,7 @@ export const snapshotStyles = [
   "cursor",
   "position",
   "-webkit-text-security",
+  "overlay",
 ] as const;
 
 type Style = (typeof snapshotStyles)[number];

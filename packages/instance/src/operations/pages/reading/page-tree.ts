@@ -293,7 +293,8 @@ function addressOf({ backendNodeId }: DomNode, { dom, loaderId, target }: PageDo
 
 function isModal(node: DomNode, role: string): boolean {
   if (role !== "dialog" && role !== "alertdialog") return false;
-  return node.attribute("aria-modal") === "true" || node.children.some(({ tag }) => tag === "::backdrop");
+  const isOnTop = node.style("overlay") === "auto" && node.attribute("popover") === undefined;
+  return node.attribute("aria-modal") === "true" || isOnTop;
 }
 
 /** Its text is in the name of a field, group or table. */
