@@ -5,17 +5,21 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { WebSocketServer } from "ws";
-import { placements } from "../testing/components.ts";
+import { fullChromiumPlacements, placements } from "../testing/components.ts";
 import { addProject } from "../testing/projects.ts";
 import { refusalOf } from "../testing/refusal.ts";
 import { useService } from "../testing/service.ts";
 import { until } from "../testing/until.ts";
+import { zipOf } from "../testing/zip.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
+/** Reports of an extension. */
+const reported: string[] = [];
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "", "http://site");
   response.setHeader("access-control-allow-origin", "*");
+  if (pathname === "/report") reported.push(searchParams.get("found") ?? "");
   if (pathname === "/to") response.writeHead(302, { location: searchParams.get("url") ?? "" }).end();
   else if (pathname === "/worker.js")
     response.writeHead(200, { "content-type": "text/javascript" }).end(
@@ -281,6 +285,39 @@ describe.each(placements)("network rules in the placement $title", ({ placement,
         await browser.close();
         await project.shoal.browsers.delete(id);
       }
+    });
+  });
+});
+
+describe.each(fullChromiumPlacements)("network rules of extensions in the placement $title", ({ placement, skip }) => {
+  describe.skipIf(skip)("with access to all sites", () => {
+    const test = useService(() => ["--placement", placement, "--allow-private-hosts", `127.0.0.1:${port()}`]);
+
+    it("apply to requests of their service workers", async () => {
+      const manifest = {
+        manifest_version: 3,
+        name: "sender",
+        version: "1.0",
+        host_permissions: ["<all_urls>"],
+        background: { service_worker: "background.js" },
+      };
+      const background = `Promise.all(${JSON.stringify([at("no.localhost"), at("yes.localhost")])}.map((url) =>
+        fetch(url).then(({ status }) => status, () => "failed"))).then((found) => fetch(${JSON.stringify(at("yes.localhost", "/report?found="))} + found))`;
+      const archive = await zipOf([
+        { name: "manifest.json", content: JSON.stringify(manifest) },
+        { name: "background.js", content: background },
+      ]);
+      const name = `sender-${placement}`;
+      await test.shoal.extensions.upload({ file: new Blob([archive], { type: "application/zip" }), name });
+      reported.splice(0);
+      const session = await test.shoal.browsers.create({
+        extensions: [{ name }],
+        network: { allow: ["yes.localhost"] },
+        timeout_seconds: 600,
+      });
+      await until("a report of the extension", () => reported.length > 0);
+      expect(reported[0]).toBe("failed,200");
+      await test.shoal.browsers.delete(session.session_id);
     });
   });
 });
