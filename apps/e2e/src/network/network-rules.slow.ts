@@ -103,11 +103,11 @@ describe.each(placements)("network rules in the placement $title", ({ placement,
 
     /** Status codes of curl in the session, also for `localhost`, which its environment excludes from the proxy. */
     async function curl(id: string, ...urls: string[]): Promise<string[]> {
-      const { stdout_b64 } = await test.shoal.browsers.process.exec(id, {
+      const { stdout } = await test.shoal.browsers.process.run(id, {
         command: "curl",
         args: ["-s", "--noproxy", "", "-w", "%{http_code}\n", ...urls.flatMap((url) => ["-o", "/dev/null", url])],
       });
-      return Buffer.from(stdout_b64, "base64").toString().trim().split("\n");
+      return stdout.trim().split("\n");
     }
 
     it("limits pages, workers, WebSockets, redirects and programs to the allowed hosts", async () => {
