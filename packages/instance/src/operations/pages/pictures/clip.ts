@@ -75,7 +75,7 @@ export async function boxOf({ address, page }: PageElement): Promise<Rectangle> 
 }
 
 /** The box of an element in the viewport of the page; `undefined` without one. */
-export async function quadOf(page: FollowedPage, address: PageElement["address"]): Promise<Rectangle | undefined> {
+async function quadOf(page: FollowedPage, address: PageElement["address"]): Promise<Rectangle | undefined> {
   const { backendNodeId, target } = address;
   const answer = await page
     .send(page.cdp.send("DOM.getBoxModel", { backendNodeId }, target.sessionId))

@@ -1,7 +1,7 @@
 import type { FollowedPage } from "../follow/followed-page.ts";
 import { readElements } from "../outline/read-elements.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
-import { type Clip, quadOf, type VisiblePart } from "./clip.ts";
+import type { Clip, VisiblePart } from "./clip.ts";
 
 /** The reference of an element and its box in CSS pixels of the document. */
 export interface Label {
@@ -16,17 +16,13 @@ const maxLabels = 500;
 
 /** Returns the boxes of usable elements, with the references of an outline. */
 export async function findLabels(pages: SessionPages, tab: OpenTab, visible: VisiblePart): Promise<readonly Label[]> {
-  const elements = await readElements(tab);
-  const refs = pages.references.assign(tab.id, elements);
-  const boxes = await Promise.all(
-    elements.slice(0, maxLabels).map(async ({ address }, place): Promise<readonly Label[]> => {
-      const box = await quadOf(tab.page, address);
-      const ref = refs[place];
-      if (box === undefined || ref === undefined || box.width < 1 || box.height < 1) return [];
-      return [{ ...box, ref, x: box.x + visible.x, y: box.y + visible.y }];
-    }),
-  );
-  return boxes.flat();
+  const usable = (await readElements(tab)).filter(({ isUsable }) => isUsable);
+  const refs = pages.references.assign(tab.id, usable);
+  return usable.flatMap(({ box }, place): readonly Label[] => {
+    const ref = refs[place];
+    if (box === undefined || ref === undefined || box.width < 1 || box.height < 1) return [];
+    return [{ ref, x: box.x + visible.x, y: box.y + visible.y, width: box.width, height: box.height }];
+  });
 }
 
 /**
@@ -81,13 +77,18 @@ export async function drawLabels(
   const [target] = page.targets;
   const executionContextId = target === undefined ? undefined : await page.worldOf(target.targetId, target);
   if (target === undefined || executionContextId === undefined) return undefined;
-  const inPicture = labels.map(({ height, ref, width, x, y }) => ({
-    ref,
-    x: (x - clip.x) * clip.pixels,
-    y: (y - clip.y) * clip.pixels,
-    width: width * clip.pixels,
-    height: height * clip.pixels,
-  }));
+  const isShown = ({ height, width, x, y }: Label): boolean =>
+    x < clip.x + clip.width && y < clip.y + clip.height && x + width > clip.x && y + height > clip.y;
+  const inPicture = labels
+    .filter(isShown)
+    .slice(0, maxLabels)
+    .map(({ height, ref, width, x, y }) => ({
+      ref,
+      x: (x - clip.x) * clip.pixels,
+      y: (y - clip.y) * clip.pixels,
+      width: width * clip.pixels,
+      height: height * clip.pixels,
+    }));
   const values = [picture, inPicture, format, quality];
   const answer = await page.send(
     page.cdp.send(

@@ -68,6 +68,17 @@ describeChromium("pictures", (chromium) => {
     expect(await run("JSON.stringify(log)")).toBe("[]");
   });
 
+  it("draws references that are valid in other calls", async () => {
+    const [plain, labelled] = [await post("/screenshot"), await post("/screenshot", { labels: true })];
+    expect(labelled.bytes.equals(plain.bytes)).toBe(false);
+    const outline = JSON.parse((await post("/observe")).bytes.toString()) as { outline: string };
+    const ref = /button "Save" \[(e\d+)\]/.exec(outline.outline)?.[1];
+    expect(ref, outline.outline).toBe("e1");
+    const text = await post("/read", { ref });
+    expect(JSON.parse(text.bytes.toString())).toMatchObject({ markdown: "Save\n" });
+    expect(sizeOf(await post("/screenshot", { ref }))[0]).toBeLessThan(100);
+  });
+
   it("takes the whole page, and leaves the scroll position", async () => {
     await run("scrollTo(0, 300)");
     const [width, height] = sizeOf(await post("/screenshot", { full_page: true }));

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { estimateTokens } from "../estimate-tokens.ts";
+import { estimateTokens } from "../outline/estimate.ts";
 import { cutPart } from "./cut-part.ts";
 
 function partsOf(markdown: string, maxTokens: number): string[] {

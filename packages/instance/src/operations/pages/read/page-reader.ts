@@ -2,7 +2,7 @@ import type { CheckedRequestOf, readPage } from "@shoal/contract";
 import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
 import type { PageText } from "@shoal/schemas";
-import { estimateTokens } from "../estimate-tokens.ts";
+import { estimateTokens } from "../outline/estimate.ts";
 import { chooseElement } from "../tabs/choose-element.ts";
 import { pageNotResponding } from "../tabs/page-errors.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
