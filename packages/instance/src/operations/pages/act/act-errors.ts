@@ -30,19 +30,6 @@ export function unfitElement(element: string, problem: string, hint: string): Re
   return { status: 409, code: "not_actionable", problem: `${element} ${problem}`, hint };
 }
 
-/** 409: only the dialog receives input. */
-export function dialogOpen(
-  tab: string,
-  { message, type }: { readonly type: string; readonly message: string },
-): Refusal {
-  return {
-    status: 409,
-    code: "dialog_open",
-    problem: `A dialog (${type}: ${JSON.stringify(message.slice(0, 200))}) is open in ${tab} and blocks the page`,
-    hint: "Answer it first: `answer_dialog`, with `accept: false` to dismiss it.",
-  };
-}
-
 export function noDialog(tab: string): Refusal {
   return { status: 409, code: "conflict", problem: `No dialog is open in ${tab}`, hint: "Observe the page again." };
 }

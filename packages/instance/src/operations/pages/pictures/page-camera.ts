@@ -6,7 +6,7 @@ import pLimit from "p-limit";
 import { Readable } from "node:stream";
 import { captureFrame } from "../../computer/page-frame.ts";
 import { chooseElement } from "../tabs/choose-element.ts";
-import { pageNotResponding } from "../tabs/page-errors.ts";
+import { dialogOpen, pageNotResponding } from "../tabs/page-errors.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
 import { boxOf, type Clip, clipOf, isInside, viewportOf, type VisiblePart, visiblePartOf, wholePage } from "./clip.ts";
 import { drawLabels, findLabels } from "./labels.ts";
@@ -87,9 +87,8 @@ async function lastFrame(tab: OpenTab, options: Options): Promise<string> {
   if (tab.page.session.ended) throw tab.page.session.endError();
   if (frame !== undefined) return frame.toString("base64");
   const { dialog } = tab.page.session;
-  const reason = dialog === undefined ? "does not draw" : `has an open ${dialog.type} dialog`;
   throw ServiceError.of({
-    ...pageNotResponding(tab.id, reason),
+    ...(dialog === undefined ? pageNotResponding(tab.id, "does not draw") : dialogOpen(tab.id, dialog)),
     hint: "Only its visible part can be taken now, as png or jpeg, without labels. Or answer its dialog, or navigate it.",
   });
 }

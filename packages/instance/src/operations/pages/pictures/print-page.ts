@@ -4,7 +4,7 @@ import { type BytesReply, ServiceError } from "@shoal/router";
 import { Readable } from "node:stream";
 import { CdpError } from "../../../browser/cdp/pipe-connection.ts";
 import type { FollowedPage } from "../follow/followed-page.ts";
-import { pageNotResponding } from "../tabs/page-errors.ts";
+import { dialogOpen, pageNotResponding } from "../tabs/page-errors.ts";
 import type { OpenTab } from "../tabs/session-pages.ts";
 
 type Options = CheckedRequestOf<typeof endpoint>["body"];
@@ -51,8 +51,12 @@ export async function printPage(tab: OpenTab, options: Options): Promise<BytesRe
   const outcome = await page.session.outcome(printing, printMs);
   if (outcome.kind === "gone") throw page.session.endError();
   if (outcome.kind !== "done") {
-    const reason = outcome.kind === "dialog" ? "has an open dialog" : "could not be printed in 60 seconds";
-    throw ServiceError.of(pageNotResponding(tab.id, reason));
+    const { dialog } = page.session;
+    throw ServiceError.of(
+      dialog === undefined
+        ? pageNotResponding(tab.id, "could not be printed in 60 seconds")
+        : dialogOpen(tab.id, dialog),
+    );
   }
   const { stream } = outcome.result;
   if (stream === undefined) throw new Error("Chromium returned no stream for a PDF.");

@@ -4,7 +4,7 @@ import { ServiceError } from "@shoal/router";
 import type { PageText } from "@shoal/schemas";
 import { estimateTokens } from "../outline/estimate.ts";
 import { chooseElement } from "../tabs/choose-element.ts";
-import { pageNotResponding } from "../tabs/page-errors.ts";
+import { dialogOpen, pageNotResponding } from "../tabs/page-errors.ts";
 import type { OpenTab, SessionPages } from "../tabs/session-pages.ts";
 import type { ConvertedPage } from "../text/convert-page.ts";
 import { capturePage } from "./capture-page.ts";
@@ -55,7 +55,7 @@ export class PageReader {
   async #text({ content, links, offset, ref, selector, tab: tabId }: Options): Promise<ConvertedPage> {
     const { element, tab } = await chooseElement(this.#pages, { ref, selector, tab: tabId });
     const { dialog } = tab.page.session;
-    if (dialog !== undefined) throw ServiceError.of(pageNotResponding(tab.id, `has an open ${dialog.type} dialog`));
+    if (dialog !== undefined) throw ServiceError.of(dialogOpen(tab.id, dialog));
     const key = JSON.stringify([tab.targetId, await documentOf(tab), content, links, ref, selector]);
     if (offset > 0 && this.#last?.key === key) return this.#last.text;
     const captured = await capturePage(tab, element);

@@ -88,3 +88,16 @@ export function pageNotResponding(tab: string, reason: string): Refusal {
     hint: "Try again, answer its dialog, or navigate it to another address.",
   };
 }
+
+/** Only the dialog receives input, and the page does not answer. */
+export function dialogOpen(
+  tab: string,
+  { message, type }: { readonly type: string; readonly message: string },
+): Refusal {
+  return {
+    status: 409,
+    code: "dialog_open",
+    problem: `A dialog (${type}: ${JSON.stringify(message.slice(0, 200))}) is open in ${tab} and blocks the page`,
+    hint: "Answer it first: `answer_dialog`, with `accept: false` to dismiss it.",
+  };
+}
