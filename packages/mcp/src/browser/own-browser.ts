@@ -1,0 +1,89 @@
+import { createBrowser, deleteBrowser } from "@shoal/contract";
+import type { Browser, CreateBrowser } from "@shoal/schemas";
+import { ApiError, type CallOptions, type Transport } from "@shoal/transport";
+
+/** The session of one connection. Starts on first use and ends with the connection. */
+export class OwnBrowser {
+  readonly #transport: Transport;
+  readonly #defaults: CreateBrowser;
+  readonly #attachedId: string | undefined;
+  #starting: Promise<Browser> | undefined;
+  #id: string | undefined;
+  #isClosed = false;
+
+  /** @param attachedId - a session of the caller, which this class never ends. */
+  constructor(transport: Transport, defaults: CreateBrowser, attachedId?: string) {
+    this.#transport = transport;
+    this.#defaults = defaults;
+    this.#attachedId = attachedId;
+    this.#id = attachedId;
+  }
+
+  /** `undefined` before the first use and after its end. */
+  get id(): string | undefined {
+    return this.#id;
+  }
+
+  /** Concurrent callers share the start, so that the abort of one does not fail the others. */
+  async use({ signal }: CallOptions): Promise<string> {
+    if (this.#id !== undefined) return this.#id;
+    const { session_id: id } = await raced((this.#starting ??= this.#start({})), signal);
+    return id;
+  }
+
+  /** Starts another browser and ends the one before. */
+  async replace(options: CreateBrowser, { signal }: CallOptions): Promise<Browser> {
+    await this.end();
+    return raced((this.#starting = this.#start(options)), signal);
+  }
+
+  /** Follow-up calls start a new one. */
+  forget(id: string): void {
+    if (this.#id === id && id !== this.#attachedId) this.#id = undefined;
+  }
+
+  /** @returns whether a browser was running. */
+  async end(): Promise<boolean> {
+    await this.#starting?.catch(() => undefined);
+    const id = this.#id;
+    this.#id = this.#attachedId;
+    if (id === undefined || id === this.#attachedId) return false;
+    try {
+      await this.#transport.call(deleteBrowser, { params: { id_or_name: id } });
+    } catch (error) {
+      if (!ApiError.isInstance(error) || error.status !== 404) throw error;
+    }
+    return true;
+  }
+
+  /** Ends the browser for good. A failure is ignored, because the idle timeout ends it later. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.end().catch(() => undefined);
+  }
+
+  async #start(options: CreateBrowser): Promise<Browser> {
+    try {
+      if (this.#isClosed) throw new Error("The connection is closed.");
+      const browser = await this.#transport.call(createBrowser, { body: { ...this.#defaults, ...options } });
+      this.#id = browser.session_id;
+      return browser;
+    } finally {
+      this.#starting = undefined;
+    }
+  }
+}
+
+function raced<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      reject(signal.reason as Error);
+    };
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    promise.then(resolve, reject).finally(() => {
+      signal.removeEventListener("abort", abort);
+    });
+  });
+}

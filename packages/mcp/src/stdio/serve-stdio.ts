@@ -1,0 +1,40 @@
+import { StdioServerTransport, serveStdio as serve } from "@modelcontextprotocol/server/stdio";
+import type { Transport } from "@shoal/transport";
+import type { Readable, Writable } from "node:stream";
+import { OwnBrowser } from "../browser/own-browser.ts";
+import { createServer } from "../server/create-server.ts";
+import type { McpSettings } from "../server/settings.ts";
+
+/** Options of {@link serveStdio}. */
+export interface StdioOptions {
+  readonly transport: Transport;
+  readonly settings: McpSettings;
+  readonly version: string;
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Ends the connection. */
+  readonly signal: AbortSignal;
+  readonly onError: (error: Error) => void;
+}
+
+/** Serves one client until it closes `input`. Resolves when the browser of the connection has ended. */
+export async function serveStdio(options: StdioOptions): Promise<void> {
+  const { input, onError, output, settings, signal, transport, version } = options;
+  const own = new OwnBrowser(transport, settings.browser, settings.session);
+  const wire = new StdioServerTransport(input, output);
+  const handle = serve(() => createServer({ transport, settings, own, version }), {
+    transport: wire,
+    onerror: onError,
+  });
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      resolve();
+    };
+    input.once("end", end).once("close", end);
+    output.once("close", end).once("error", end);
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted || input.readableEnded || input.destroyed) end();
+  });
+  await handle.close();
+  await own.close();
+}
