@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { PassThrough, type Readable } from "node:stream";
 import { followEvents } from "./event-boundary.ts";
+import { ownRequestHeader } from "./auth/own-requests.ts";
 
 /** One server signs the sender of a forwarded request in this header. */
 export const replicaHeader = "x-shoal-replica";
@@ -19,6 +20,7 @@ const hopByHop = [
   "transfer-encoding",
   "upgrade",
   replicaHeader,
+  ownRequestHeader,
 ];
 const secret = ["authorization", "cookie", "x-api-key"];
 

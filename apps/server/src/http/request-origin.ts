@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { addressMatcher, plainAddress } from "../config/trusted-proxies.ts";
+import type { OwnRequests } from "./auth/own-requests.ts";
 
 export type RequestHead = Pick<IncomingMessage, "headers" | "method" | "socket" | "url">;
 
@@ -29,6 +30,7 @@ export interface OriginOptions {
   readonly deploymentOf?: (socket: RequestHead["socket"]) => string | undefined;
   /** The address that the service listens at. */
   readonly localUrl?: () => string | undefined;
+  readonly ownRequests?: Pick<OwnRequests, "read">;
 }
 
 interface Said {
@@ -105,12 +107,14 @@ export function createRequestOrigins({
   headers: kind,
   deploymentOf,
   localUrl,
+  ownRequests,
 }: OriginOptions): RequestOrigins {
   const isTrusted = addressMatcher(trustedProxies);
   const trustsAny = trustedProxies.length > 0;
   const fixed = publicUrl === undefined ? undefined : withoutEndSlash(publicUrl);
   const fixedPrefix = fixed === undefined ? "" : withoutEndSlash(new URL(fixed).pathname);
 
+  const ownOf = ({ headers }: RequestHead) => ownRequests?.read(headers);
   const isFromBox = ({ socket }: RequestHead) => deploymentOf?.(socket) !== undefined;
   const peerOf = ({ socket }: RequestHead) => plainAddress(socket.remoteAddress ?? "");
   const said = (headers: IncomingHttpHeaders) =>
@@ -126,6 +130,8 @@ export function createRequestOrigins({
   }
 
   function baseUrlOf(request: RequestHead): string {
+    const own = ownOf(request);
+    if (own !== undefined) return own.baseUrl;
     if (fixed !== undefined && !isFromBox(request)) return fixed;
     const { host: asked = "" } = request.headers;
     const forwarded = saidTo(request);
@@ -137,12 +143,14 @@ export function createRequestOrigins({
   return {
     hasPrefix: fixed === undefined ? trustsAny && kind === "x-forwarded" : fixedPrefix !== "",
     baseUrlOf,
-    viewerUrlOf: (request) => (isFromBox(request) ? (fixed ?? localUrl?.()) : undefined),
+    viewerUrlOf: (request) => (isFromBox(request) ? (fixed ?? localUrl?.()) : ownOf(request)?.viewerUrl),
     hostOf(request) {
       const { host: asked = "" } = request.headers;
       return [saidTo(request)?.host ?? "", asked].find((candidate) => hostPattern.test(candidate))?.toLowerCase() ?? "";
     },
     clientIpOf(request) {
+      const own = ownOf(request);
+      if (own !== undefined) return own.clientIp;
       const deployment = deploymentOf?.(request.socket);
       if (deployment !== undefined) return `app ${deployment}`;
       let client = peerOf(request);

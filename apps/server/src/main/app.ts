@@ -52,6 +52,7 @@ import { projectHandlers } from "../resources/projects/handlers.ts";
 import type { Projects } from "../resources/projects/projects.ts";
 import { separateContent } from "../http/content-origin.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
+import type { McpService } from "../mcp/mcp-service.ts";
 import type { RateLimits } from "../http/limits/rate-limits.ts";
 import { replayHandlers } from "../sessions/replays/handlers.ts";
 import type { ReplayStore } from "../sessions/replays/replay-store.ts";
@@ -85,6 +86,7 @@ export interface AppParts extends Omit<InvocationHandlerParts, "signer">, LoginH
   readonly idempotency: Idempotency;
   readonly liveViews: LiveViewAddresses;
   readonly liveViewFrameAncestors: readonly string[];
+  readonly mcp: McpService;
   readonly limits: Pick<Provided, "invocations" | "sessions">;
   readonly organization: Organization;
   readonly origins: RequestOrigins;
@@ -134,6 +136,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
   parts.serveReplicas(app);
   servePages(app, parts, routing);
+  parts.mcp.serve(app, entrance);
   serveOpenApi(app);
   return app;
 }

@@ -25,9 +25,7 @@ function problemOf(issue: z.core.$ZodIssue, names: readonly string[]): string {
     case "too_big":
       return `must be at most ${String(issue.maximum)}${unitOf(issue.origin)}`;
     case "invalid_format":
-      return "pattern" in issue && issue.pattern !== undefined
-        ? `must match ${issue.pattern}`
-        : `must be a valid ${issue.format}`;
+      return issue.pattern !== undefined ? `must match ${issue.pattern}` : `must be a valid ${issue.format}`;
     default:
       return issue.message;
   }

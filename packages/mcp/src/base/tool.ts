@@ -48,7 +48,7 @@ export interface Tool {
   readonly usesBrowser: boolean;
   readonly fields: Fields<object>;
   readonly output: Schema | undefined;
-  run(input: object, call: ToolCall): Promise<ToolAnswer>;
+  readonly run: (input: object, call: ToolCall) => Promise<ToolAnswer>;
 }
 
 export interface ToolDefinition<Input extends object> extends Pick<Tool, "name" | "group" | "title" | "description"> {
@@ -59,7 +59,7 @@ export interface ToolDefinition<Input extends object> extends Pick<Tool, "name" 
   readonly fields: Fields<Input>;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers of every type
   readonly output?: Schema<any, any>;
-  run(input: Input, call: ToolCall): Promise<ToolAnswer>;
+  readonly run: (input: Input, call: ToolCall) => Promise<ToolAnswer>;
 }
 
 export function defineTool<Input extends object>(definition: ToolDefinition<Input>): Tool {

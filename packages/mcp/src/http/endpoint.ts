@@ -9,9 +9,9 @@ export interface McpEndpointOptions {
   /** Returns an unguessable id for a new connection. */
   readonly createId: () => string;
   readonly maxConnections: number;
+  readonly maxConnectionsPerKey: number;
   /** A connection without requests and open streams ends after this time. */
   readonly idleMs: number;
-  /** Bodies are smaller: the caller limits them. */
   readonly onError: (error: Error) => void;
 }
 
@@ -79,10 +79,16 @@ export class McpEndpoint {
   }
 
   async #open(request: Request, caller: Caller): Promise<Response> {
-    const { createId, maxConnections, version } = this.#options;
+    const { createId, maxConnections, maxConnectionsPerKey, version } = this.#options;
     if (request.method !== "POST") return refusal(400, "Send the Mcp-Session-Id of the initialize response.");
     if (this.#isClosed || this.#connections.size >= maxConnections)
       return refusal(503, `The server has its maximum of ${String(maxConnections)} MCP sessions. Try again later.`);
+    const ofKey = [...this.#connections.values()].filter(({ keyId }) => keyId === caller.keyId);
+    if (ofKey.length >= maxConnectionsPerKey)
+      return refusal(
+        429,
+        `The API key has its maximum of ${String(maxConnectionsPerKey)} MCP sessions. End some with DELETE.`,
+      );
     const id = createId();
     const connection = new Connection(id, caller, {
       version,

@@ -152,6 +152,6 @@ async function failingPlainly<Value>(work: () => Promise<Value>): Promise<Value>
   } catch (error) {
     if (!ApiError.isInstance(error)) throw error;
     const [content] = errorAnswer(error).content;
-    throw new Error(content?.type === "text" ? content.text : error.code);
+    throw new Error(content?.type === "text" ? content.text : error.code, { cause: error });
   }
 }

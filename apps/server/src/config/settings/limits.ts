@@ -23,6 +23,19 @@ export const limits = {
     summary: "Sessions that all projects together may run at once, on every server.",
     fallback: 1000,
   }),
+  max_mcp_sessions: setting({
+    kind: "integer",
+    schema: integer(1, 100_000),
+    summary:
+      "MCP sessions that this server keeps at once. A key has at most a quarter of them. Clients of revision 2026-07-28 need none.",
+    fallback: 1000,
+  }),
+  mcp_idle_timeout_seconds: setting({
+    kind: "integer",
+    schema: integer(10, 86_400),
+    summary: "Seconds without a request or an open stream after which an MCP session and its browser end.",
+    fallback: 1800,
+  }),
   max_invocations: setting({
     kind: "integer",
     schema: integer(1, 100_000),

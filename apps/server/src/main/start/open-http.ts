@@ -15,6 +15,7 @@ import type { OverloadGuard } from "../../http/limits/overload-guard.ts";
 import { createRateLimits } from "../../http/limits/rate-limits.ts";
 import { shareUses } from "../../http/limits/shared-uses.ts";
 import { endStalledRequests } from "../../http/limits/stalled-requests.ts";
+import type { OwnRequests } from "../../http/auth/own-requests.ts";
 import type { RequestOrigins } from "../../http/request-origin.ts";
 import type { Observation } from "../../observability/observation.ts";
 import { HandoffCodes } from "../../auth/handoff/handoff-codes.ts";
@@ -22,6 +23,7 @@ import { WaitingLogins } from "../../auth/flows/waiting-logins.ts";
 import type { Checks } from "../../auth/checks/checks.ts";
 import { loginPages } from "../../auth/logins/login-pages.ts";
 import type { Logins } from "../../auth/logins/logins.ts";
+import { McpService } from "../../mcp/mcp-service.ts";
 import { createLiveViewAddresses } from "../../sessions/live-view/live-view-address.ts";
 import { createReplayAddresses } from "../../sessions/replays/replay-address.ts";
 import type { OpenSockets } from "../../sessions/sockets/open-sockets.ts";
@@ -43,6 +45,9 @@ export interface HttpParts {
   readonly exportDestinations: ExportDestinations;
   readonly inFlight: InFlight;
   readonly isDraining: () => boolean;
+  /** Where this server listens. */
+  readonly localUrl: () => string | undefined;
+  readonly ownRequests: OwnRequests;
   readonly checks: Checks;
   readonly logins: Logins;
   readonly observation: Observation;
@@ -57,7 +62,13 @@ export interface HttpParts {
   readonly sockets: OpenSockets;
 }
 
-export function openHttp(started: Started, parts: HttpParts): { app: FastifyInstance; idempotency: Idempotency } {
+export interface Http {
+  readonly app: FastifyInstance;
+  readonly idempotency: Idempotency;
+  readonly mcp: Pick<McpService, "close">;
+}
+
+export function openHttp(started: Started, parts: HttpParts): Http {
   const { config, dataDir, log, cleanup } = started;
   const { access, database, inFlight, observation, origins, recorder, resources, rules, secrets, sessions } = parts;
   const { replicas } = sessions;
@@ -97,8 +108,16 @@ export function openHttp(started: Started, parts: HttpParts): { app: FastifyInst
     replicas: replicas.forwardingFrom(origins),
     secrets,
   };
+  const mcp = new McpService({
+    ...parts,
+    config,
+    serverId: dataDir.serverId,
+    replicas: shared.replicas,
+    log,
+  });
   const app = createApp({
     ...shared,
+    mcp,
     auditLogs: createAuditLogs({ database, chain: parts.chain, recorder }),
     contentUrl: config.content_url && new URL(config.content_url).origin,
     exportDestinations: parts.exportDestinations,
@@ -141,7 +160,7 @@ export function openHttp(started: Started, parts: HttpParts): { app: FastifyInst
   cleanup.add("the watch for stalled requests", () => {
     stalled.close();
   });
-  return { app, idempotency };
+  return { app, idempotency, mcp };
 }
 
 function openIdempotency({ config, dataDir, log, cleanup }: Started, { database, secrets }: HttpParts): Idempotency {

@@ -12,6 +12,7 @@ import { Logins } from "../../auth/logins/logins.ts";
 import { openLoginModel } from "../../auth/logins/open-login-model.ts";
 import { InFlight } from "../../http/in-flight.ts";
 import { createOverloadGuard, type OverloadGuard } from "../../http/limits/overload-guard.ts";
+import { OwnRequests } from "../../http/auth/own-requests.ts";
 import { createRequestOrigins, type RequestOrigins } from "../../http/request-origin.ts";
 import { type Observation, openObservation } from "../../observability/observation.ts";
 import { OpenSockets } from "../../sessions/sockets/open-sockets.ts";
@@ -57,6 +58,7 @@ interface Basics {
   readonly draining: AbortController;
   readonly inFlight: InFlight;
   readonly origins: RequestOrigins;
+  readonly ownRequests: OwnRequests;
   readonly rules: Rules;
   readonly secrets: Secrets;
   readonly serverSecret: string;
@@ -118,7 +120,7 @@ export async function openService(
   });
   const exports = await openExports({ config, database, serverId: dataDir.serverId, log });
   cleanup.add("exports of the audit log", () => exports.close());
-  const { app, idempotency } = openHttp(started, {
+  const { app, idempotency, mcp } = openHttp(started, {
     ...audit,
     ...basics,
     access,
@@ -127,6 +129,7 @@ export async function openService(
     database,
     exportDestinations: exports.destinations,
     isDraining: () => draining.signal.aborted,
+    localUrl: () => boxes.serverUrl(),
     logins,
     observation,
     overload,
@@ -151,6 +154,7 @@ export async function openService(
     await apps.invocations.close();
     await checks.close();
     await logins.close();
+    await mcp.close();
     await sessions.browserPools.close();
     await sessions.sessions.close();
     // Calls of the sessions that ended just now receive their answers; the next steps cut connections.
@@ -176,8 +180,10 @@ export async function openService(
 function createBasics({ config, dataDir, log }: Started): Basics {
   const serverSecret = readServerSecret(dataDir.path, config.secret_key);
   const boxes = new BoxConnections();
+  const ownRequests = new OwnRequests();
   return {
     boxes,
+    ownRequests,
     draining: new AbortController(),
     inFlight: new InFlight(log),
     origins: createRequestOrigins({
@@ -186,6 +192,7 @@ function createBasics({ config, dataDir, log }: Started): Basics {
       headers: config.trusted_proxy_headers,
       deploymentOf: (socket) => boxes.deploymentOf(socket),
       localUrl: () => boxes.serverUrl(),
+      ownRequests,
     }),
     rules: new Rules(config),
     secrets: createSecrets(serverSecret),

@@ -1,0 +1,156 @@
+import { type Caller, McpEndpoint, readSettings } from "@shoal/mcp";
+import { createId, isId } from "@shoal/primitives";
+import { badInput, ServiceError } from "@shoal/router";
+import { createTransport } from "@shoal/transport";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Elsewhere } from "../cluster/elsewhere.ts";
+import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
+import type { Config } from "../config/settings.ts";
+import { version } from "../config/version.ts";
+import type { Access } from "../http/auth/access.ts";
+import { ownRequestHeader, type OwnRequests } from "../http/auth/own-requests.ts";
+import type { RequestOrigins } from "../http/request-origin.ts";
+import type { Log } from "../observability/log/log.ts";
+import { OriginCheck } from "./origin-check.ts";
+import { sendWebResponse, webRequestOf } from "./web-messages.ts";
+
+export interface McpServiceParts {
+  readonly config: Pick<
+    Config,
+    "host" | "max_mcp_sessions" | "mcp_idle_timeout_seconds" | "public_url" | "trusted_proxies"
+  >;
+  readonly serverId: string;
+  /** Where this server listens. */
+  readonly localUrl: () => string | undefined;
+  readonly origins: RequestOrigins;
+  readonly ownRequests: Pick<OwnRequests, "sign">;
+  readonly replicas: Pick<ReplicaForwarding, "handOver" | "isForwarded">;
+  readonly log: Log;
+}
+
+interface Entering {
+  /** @throws {ServiceError} */
+  authenticate(request: FastifyRequest): Access | Promise<Access>;
+}
+
+const path = "/mcp";
+const metadataPath = "/.well-known/oauth-protected-resource";
+const sessionHeader = "mcp-session-id";
+
+/** Serves MCP over Streamable HTTP. Tools call this server's own API with the caller's key. */
+export class McpService {
+  readonly #parts: McpServiceParts;
+  readonly #endpoint: McpEndpoint;
+  readonly #originCheck: OriginCheck;
+
+  constructor(parts: McpServiceParts) {
+    const { config, log, serverId } = parts;
+    this.#parts = parts;
+    this.#originCheck = new OriginCheck(config);
+    this.#endpoint = new McpEndpoint({
+      version,
+      // The id names the server that has the connection.
+      createId: () => `${serverId}.${createId()}${createId()}`,
+      maxConnections: config.max_mcp_sessions,
+      maxConnectionsPerKey: Math.ceil(config.max_mcp_sessions / 4),
+      idleMs: config.mcp_idle_timeout_seconds * 1000,
+      onError: (error) => {
+        log.debug({ err: error }, "an MCP request was refused");
+      },
+    });
+  }
+
+  serve(app: FastifyInstance, entering: Entering): void {
+    app.route({
+      method: ["GET", "POST", "DELETE"],
+      url: path,
+      exposeHeadRoute: false,
+      handler: (request, reply) => this.#handle(request, reply, entering),
+    });
+    for (const url of [metadataPath, `${metadataPath}${path}`])
+      app.get(url, (request, reply) => {
+        void reply.header("content-type", "application/json").send(JSON.stringify(this.#metadata(request)));
+      });
+  }
+
+  /** Ends all connections and their browsers. */
+  close(): Promise<void> {
+    return this.#endpoint.close();
+  }
+
+  async #handle(request: FastifyRequest, reply: FastifyReply, entering: Entering): Promise<void> {
+    const { replicas, serverId } = this.#parts;
+    const isForwarded = replicas.isForwarded(request.raw);
+    if (!isForwarded) this.#originCheck.check(request.headers);
+    const access = await this.#authenticate(request, reply, entering);
+    const home = homeOf(request.headers[sessionHeader]);
+    if (home !== undefined && home !== serverId && !isForwarded && (await this.#handOver(home, request, reply, access)))
+      return;
+    const caller = this.#callerOf(request, access);
+    await sendWebResponse(reply, await this.#endpoint.handle(await webRequestOf(request, reply), caller));
+  }
+
+  async #authenticate(request: FastifyRequest, reply: FastifyReply, entering: Entering): Promise<Access> {
+    try {
+      return await entering.authenticate(request);
+    } catch (error) {
+      if (ServiceError.isInstance(error) && error.status === 401)
+        reply.header(
+          "www-authenticate",
+          `Bearer resource_metadata="${this.#parts.origins.baseUrlOf(request.raw)}${metadataPath}${path}"`,
+        );
+      throw error;
+    }
+  }
+
+  /** @returns false if that server is gone: its connections have ended. */
+  async #handOver(home: string, request: FastifyRequest, reply: FastifyReply, access: Access): Promise<boolean> {
+    try {
+      await this.#parts.replicas.handOver(new Elsewhere("", home), { request, reply }, access);
+      return true;
+    } catch (error) {
+      if (ServiceError.isInstance(error) && error.code === "server_unreachable") return false;
+      throw error;
+    }
+  }
+
+  #callerOf(request: FastifyRequest, access: Access): Caller {
+    const { localUrl, origins, ownRequests } = this.#parts;
+    const settings = readSettings(request.query as Readonly<Record<string, string>>);
+    if ("problem" in settings) throw badInput(`query.${settings.field}`, settings.problem);
+    const { key, projectId, viewerUrl } = access;
+    const baseUrl = localUrl();
+    if (baseUrl === undefined) throw new Error("The server does not listen yet.");
+    return {
+      keyId: key.id,
+      projectId,
+      settings,
+      transport: createTransport({
+        baseUrl,
+        apiKey: (request.headers.authorization ?? "").slice("bearer ".length).trim(),
+        project: projectId,
+        headers: {
+          [ownRequestHeader]: ownRequests.sign({
+            baseUrl: access.baseUrl,
+            ...(viewerUrl !== undefined && { viewerUrl }),
+            clientIp: origins.clientIpOf(request.raw),
+          }),
+        },
+      }),
+    };
+  }
+
+  /** RFC 9728. There is no authorization server: keys are created with `shoal api-keys create`. */
+  #metadata(request: FastifyRequest): object {
+    return {
+      resource: `${this.#parts.origins.baseUrlOf(request.raw)}${path}`,
+      resource_name: "Shoal",
+      bearer_methods_supported: ["header"],
+    };
+  }
+}
+
+function homeOf(header: string | string[] | undefined): string | undefined {
+  const home = typeof header === "string" ? header.split(".", 1)[0] : undefined;
+  return home !== undefined && isId(home) ? home : undefined;
+}
