@@ -48,6 +48,7 @@ const order = [
   "browsers",
   "browser-pools",
   "profiles",
+  "mcp",
   "init",
   "dev",
   "deploy",

@@ -9,6 +9,7 @@ import { addCdpPortCommand } from "./browsers/cdp-port-command.ts";
 import { examplesHelp, pathOf, RootCommand } from "./command-line.ts";
 import { addExportCommands } from "./export-commands.ts";
 import { addOperation } from "./operation-command.ts";
+import { addMcpCommands } from "./mcp/mcp-commands.ts";
 import { addServiceCommands } from "./service/service-commands.ts";
 import { addToolCommands } from "./tools/tool-commands.ts";
 
@@ -34,6 +35,7 @@ class CommandProgram implements Program {
     this.root = this.#rootCommand.command;
     this.#adding = {
       run,
+      version: index.version,
       names: new WeakMap(),
       specs: new WeakMap(),
       likeOperation: new WeakMap(),
@@ -45,6 +47,7 @@ class CommandProgram implements Program {
     addAccountCommands(this.#adding);
     addToolCommands(this.#adding);
     addCdpPortCommand(this.#adding);
+    addMcpCommands(this.#adding);
     addAppCommands(this.#adding);
     for (const word of index.tables) this.#groupFor([word]);
     for (const spec of index.roots) addOperation(this.root, spec, this.#adding);

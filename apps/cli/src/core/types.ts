@@ -211,6 +211,7 @@ export type GroupFor = (words: readonly string[]) => Command;
 export interface Adding {
   readonly groupFor: GroupFor;
   readonly run: Run;
+  readonly version: string;
   readonly names: FieldNames;
   readonly specs: WeakMap<Command, CommandSpec>;
   /** Ids of the operations with the same arguments: a look-up here would read a table for every command. */

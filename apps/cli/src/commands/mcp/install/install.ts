@@ -1,0 +1,81 @@
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { fileURLToPath } from "node:url";
+import { readSettings } from "@shoal/mcp";
+import { findConnection } from "../../../connection/settings.ts";
+import { UsageError } from "../../../core/errors.ts";
+import { exitCodes } from "../../../core/exit-codes.ts";
+import type { Run } from "../../../core/types.ts";
+import { printable } from "../../../output/format.ts";
+import { clientNames, type InstallFlags } from "../mcp-commands.ts";
+import { argumentsOf, settingsOf } from "../server-settings.ts";
+import { type Client, clients } from "./clients.ts";
+import { editJson, InvalidFile } from "./edit-json.ts";
+import { editToml } from "./edit-toml.ts";
+import { replaceFile } from "./replace-file.ts";
+
+/** The bundle that runs now: clients start programs without the PATH of a shell. */
+const program = fileURLToPath(new URL("../shoal.js", import.meta.url));
+
+export function install(flags: InstallFlags, run: Run): void {
+  const settings = readSettings(settingsOf(flags));
+  if ("problem" in settings) throw new UsageError(`--${settings.field.replaceAll("_", "-")} ${settings.problem}.`);
+  const command = { command: process.execPath, args: [program, ...argumentsOf(flags)] };
+  editAll(flags, run, (client) => client.entry(command));
+  warnOfKey(flags, run);
+}
+
+export function uninstall(flags: InstallFlags, run: Run): void {
+  editAll(flags, run, () => undefined);
+}
+
+function editAll(flags: InstallFlags, run: Run, entryFor: (client: Client) => object | undefined): void {
+  const { terminal } = run;
+  for (const client of selected(flags, run)) {
+    try {
+      const before = existsSync(client.file) ? readFileSync(client.file, "utf8") : "";
+      const change = { table: client.table, name: flags.name, entry: entryFor(client) };
+      const after = client.format === "json" ? editJson(before, change) : editToml(before, change);
+      const isChanged = after !== before;
+      if (isChanged && flags.dryRun !== true) replaceFile(client.file, after);
+      const verb = !isChanged ? "unchanged" : flags.dryRun === true ? "would change" : "changed";
+      terminal.stdout.write(`${client.title}: ${verb} ${printable(shortened(client.file))}\n`);
+      if (isChanged && flags.dryRun === true && change.entry !== undefined)
+        terminal.stdout.write(`${JSON.stringify({ [client.table]: { [flags.name]: change.entry } }, null, 2)}\n`);
+    } catch (error) {
+      if (!(error instanceof InvalidFile) && !(error instanceof Error && "code" in error)) throw error;
+      process.exitCode = exitCodes.error.status;
+      terminal.stderr.write(
+        `error: ${client.title}: ${printable(shortened(client.file))} was not changed: ${printable(error.message)}\n`,
+      );
+    }
+  }
+}
+
+function selected({ client: names }: InstallFlags, run: Run): readonly Client[] {
+  const known = clients(run.env);
+  if (names === undefined) {
+    const found = known.filter(({ sign }) => existsSync(sign));
+    if (found.length === 0)
+      throw new UsageError(`No known MCP client was found. Choose one with --client: ${clientNames.join(", ")}.`);
+    return found;
+  }
+  return names.map((name) => {
+    const client = known.find((each) => each.name === name);
+    if (client === undefined) throw new UsageError(`--client must be one of ${clientNames.join(", ")}.`);
+    return client;
+  });
+}
+
+/** Clients start the command without the variables of this shell. */
+function warnOfKey(flags: InstallFlags, { env, terminal }: Run): void {
+  if (flags.quiet === true) return;
+  const connection = findConnection(flags, env);
+  if ("problem" in connection) terminal.stderr.write(`${connection.message} ${connection.hint}\n`);
+  else if (connection.keySource === "SHOAL_API_KEY")
+    terminal.stderr.write("The clients may not have SHOAL_API_KEY. Store the key with: shoal login\n");
+}
+
+function shortened(path: string): string {
+  return path.startsWith(homedir()) ? `~${path.slice(homedir().length)}` : path;
+}
