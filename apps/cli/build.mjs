@@ -26,6 +26,8 @@ const { metafile } = await build({
   // The service and the programs of apps are separate packages, and the keychain a native module.
   external: ["@shoal/app-runner", "@shoal/server", "@napi-rs/keyring"],
   packages: "bundle",
+  // Its CommonJS build loads files in a way that bundlers do not see.
+  alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
   sourcemap: true,
   sourcesContent: false,
   metafile: true,

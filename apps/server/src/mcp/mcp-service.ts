@@ -66,6 +66,10 @@ export class McpService {
       url: path,
       exposeHeadRoute: false,
       handler: (request, reply) => this.#handle(request, reply, entering),
+      onSend: (request, reply, _payload, done) => {
+        if (reply.statusCode === 401) reply.header("www-authenticate", this.#challenge(request));
+        done();
+      },
     });
     for (const url of [metadataPath, `${metadataPath}${path}`])
       app.get(url, (request, reply) => {
@@ -82,7 +86,7 @@ export class McpService {
     const { replicas, serverId } = this.#parts;
     const isForwarded = replicas.isForwarded(request.raw);
     if (!isForwarded) this.#originCheck.check(request.headers);
-    const access = await this.#authenticate(request, reply, entering);
+    const access = await entering.authenticate(request);
     const home = homeOf(request.headers[sessionHeader]);
     if (home !== undefined && home !== serverId && !isForwarded && (await this.#handOver(home, request, reply, access)))
       return;
@@ -90,17 +94,8 @@ export class McpService {
     await sendWebResponse(reply, await this.#endpoint.handle(await webRequestOf(request, reply), caller));
   }
 
-  async #authenticate(request: FastifyRequest, reply: FastifyReply, entering: Entering): Promise<Access> {
-    try {
-      return await entering.authenticate(request);
-    } catch (error) {
-      if (ServiceError.isInstance(error) && error.status === 401)
-        reply.header(
-          "www-authenticate",
-          `Bearer resource_metadata="${this.#parts.origins.baseUrlOf(request.raw)}${metadataPath}${path}"`,
-        );
-      throw error;
-    }
+  #challenge({ raw }: FastifyRequest): string {
+    return `Bearer resource_metadata="${this.#parts.origins.baseUrlOf(raw)}${metadataPath}${path}"`;
   }
 
   /** @returns false if that server is gone: its connections have ended. */
@@ -140,7 +135,7 @@ export class McpService {
     };
   }
 
-  /** RFC 9728. There is no authorization server: keys are created with `shoal api-keys create`. */
+  /** RFC 9728, without an authorization server: keys are created with `shoal api-keys create`. */
   #metadata(request: FastifyRequest): object {
     return {
       resource: `${this.#parts.origins.baseUrlOf(request.raw)}${path}`,

@@ -58,6 +58,6 @@ export async function sendWebResponse(reply: FastifyReply, response: Response): 
   }
   raw.flushHeaders();
   const body = Readable.fromWeb(response.body as NodeReadableStream<Uint8Array>);
-  // A client that leaves is no failure; the pipeline then cancels the body.
+  // A client may leave at any time; the pipeline then cancels the body.
   await pipeline(body, raw).catch(() => undefined);
 }

@@ -12,7 +12,11 @@ interface Failure {
 
 /** An error that a model can act on: code, message, next step. */
 export function errorAnswer(error: unknown): CallToolResult {
-  const { code, details = [], fields = {}, hint, message } = failureOf(error);
+  const failure = failureOf(error);
+  const { code, fields = {} } = failure;
+  const message = forTools(failure.message);
+  const hint = failure.hint && forTools(failure.hint);
+  const details = (failure.details ?? []).map(forTools);
   const rows = [`${code}: ${message}`, ...details];
   if (Object.keys(fields).length > 0) rows.push(JSON.stringify(fields));
   if (hint !== undefined && !message.includes(hint)) rows.push(`Next step: ${hint}`);
@@ -38,6 +42,28 @@ function failureOf(error: unknown): Failure {
   if (isShoalError(error)) return { code: error.code, message: error.message, hint: hints[error.code] };
   // The text of an unknown error may contain anything.
   return { code: "internal_error", message: "The tool failed.", hint: "Try again, or report the failure." };
+}
+
+/** The service names its operations; a model knows tools. */
+const toolsOfOperations: Readonly<Record<string, string>> = {
+  "browsers.create": "open_browser",
+  "browsers.delete": "close_browser",
+  "browsers.list": "list_browsers",
+  "browsers.observe": "snapshot",
+  "browsers.read": "read",
+  "browsers.screenshot": "screenshot",
+  "browsers.pdf": "pdf",
+  "browsers.saveProfile": "save_profile",
+  "browsers.fs.listFiles": "list_files",
+  "browsers.fs.readFile": "read_file",
+  "browsers.fs.writeFile": "write_file",
+  "browsers.playwright.execute": "evaluate",
+  "browsers.process.exec": "run",
+  "profiles.list": "list_profiles",
+};
+
+function forTools(message: string): string {
+  return message.replaceAll(/\b(?:browsers|profiles)\.[A-Za-z.]*[A-Za-z]/g, (name) => toolsOfOperations[name] ?? name);
 }
 
 const hints: Readonly<Record<string, string>> = {

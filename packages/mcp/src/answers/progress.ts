@@ -3,7 +3,7 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 /** Also keeps the connection of a long call open. */
 const everyMs = 2000;
 
-/** Reports the progress of a call until `work` settles, if the client asked for it. */
+/** Reports the progress of a call until `work` settles, if the client requests it. */
 export async function withProgress<Value>(
   { mcpReq }: ServerContext,
   message: string,

@@ -1,7 +1,7 @@
 import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import type { Schema } from "@shoal/schemas";
 import * as z from "zod/mini";
-import { problemsIn } from "./problems.ts";
+import { problemTexts } from "./problems.ts";
 
 type JsonSchema = Record<string, unknown>;
 
@@ -69,11 +69,12 @@ export function inputSchema<Input extends object>({
   dropRareLimits(json);
   for (const [name, property] of Object.entries(json.properties as Record<string, JsonSchema>))
     property.description = texts[name];
+  const error = problemTexts(Object.keys(schemas));
   return standardSchema<Input>(json, (value) => {
-    const result = schema.safeParse(value);
+    const result = schema.safeParse(value, { error });
     return result.success
       ? { value: result.data as Input }
-      : { issues: problemsIn(result.error.issues, Object.keys(schemas)) };
+      : { issues: result.error.issues.map(({ message, path }) => ({ message, path })) };
   });
 }
 

@@ -1,19 +1,14 @@
 import type * as z from "zod/mini";
 
-/** Explains invalid arguments to a model: the field, the limit and the known fields. */
-export function problemsIn(
-  issues: readonly z.core.$ZodIssue[],
-  names: readonly string[],
-): { readonly message: string; readonly path: PropertyKey[] }[] {
-  return issues.map((issue) => ({ message: problemOf(issue, names), path: issue.path }));
+/** Texts for invalid arguments that a model can act on. Schemas with an own text keep it. */
+export function problemTexts(names: readonly string[]): z.core.$ZodErrorMap {
+  return (issue) => problemOf(issue, names);
 }
 
-function problemOf(issue: z.core.$ZodIssue, names: readonly string[]): string {
+function problemOf(issue: z.core.$ZodRawIssue, names: readonly string[]): string | undefined {
   switch (issue.code) {
     case "unrecognized_keys":
-      return issue.path.length > 0
-        ? `unknown field ${issue.keys.join(", ")}`
-        : `unknown field ${issue.keys.join(", ")}; this tool has ${names.length === 0 ? "no fields" : names.join(", ")}`;
+      return `unknown field ${issue.keys.join(", ")}; this tool has ${names.length === 0 ? "no fields" : names.join(", ")}`;
     case "invalid_type":
       return issue.input === undefined
         ? `is missing; it must be of type ${issue.expected}`
@@ -25,9 +20,9 @@ function problemOf(issue: z.core.$ZodIssue, names: readonly string[]): string {
     case "too_big":
       return `must be at most ${String(issue.maximum)}${unitOf(issue.origin)}`;
     case "invalid_format":
-      return issue.pattern !== undefined ? `must match ${issue.pattern}` : `must be a valid ${issue.format}`;
+      return issue.pattern === undefined ? `must be a valid ${issue.format}` : `must match ${issue.pattern}`;
     default:
-      return issue.message;
+      return undefined;
   }
 }
 

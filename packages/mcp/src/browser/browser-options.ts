@@ -3,7 +3,7 @@ import { CreateBrowser } from "@shoal/schemas";
 import * as z from "zod/mini";
 import { type Fields, fieldsOf, joined, ownField } from "../base/fields.ts";
 
-/** Options of a browser as a model or a flag gives them. */
+/** Options of a browser from a model or from flags. */
 export interface BrowserInput extends Pick<CreateBrowser, "headless" | "start_url" | "stealth" | "timeout_seconds"> {
   /** Id or name. */
   readonly profile?: string | undefined;

@@ -44,7 +44,7 @@ export function createServer(parts: ServerParts): McpServer {
 
 function instructionsFor(hasOwn: boolean): string {
   return [
-    "Shoal gives you a real browser.",
+    "Shoal provides a real browser.",
     hasOwn
       ? "The first tool that needs a browser starts it; it ends with this connection."
       : "Call open_browser first and pass its session to the other tools. End it with close_browser.",

@@ -85,7 +85,7 @@ export const screenshotTools: readonly Tool[] = [
         limitBytes: maxPictureBytes,
         hint: "Pass ref or a smaller max_width, or omit full_page.",
       });
-      return { content: [{ type: "image", data: bytes.toString("base64"), mimeType: picture.contentType }] };
+      return { content: [{ type: "image", data: bytes.toString("base64"), mimeType: "image/jpeg" }] };
     },
   }),
 ];

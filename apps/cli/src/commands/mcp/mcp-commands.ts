@@ -1,37 +1,7 @@
 import { type Command, Option } from "commander";
-import type { Adding, GlobalFlags } from "../../core/types.ts";
+import type { Adding } from "../../core/types.ts";
 import { examplesHelp } from "../command-line.ts";
-
-/** Flags of the server, as in an installed entry. */
-export interface McpFlags extends GlobalFlags {
-  readonly tools?: string;
-  readonly session?: string;
-  readonly profile?: string;
-  readonly saveChanges?: boolean;
-  readonly proxy?: string;
-  readonly startUrl?: string;
-  readonly stealth?: boolean;
-  readonly headless: boolean;
-  readonly timeoutSeconds?: string;
-  readonly outlineTokens?: string;
-}
-
-export interface InstallFlags extends McpFlags {
-  readonly client?: readonly string[];
-  readonly name: string;
-}
-
-export const clientNames = [
-  "claude-code",
-  "claude-desktop",
-  "codex",
-  "cursor",
-  "gemini",
-  "vscode",
-  "windsurf",
-  "zed",
-] as const;
-export type ClientName = (typeof clientNames)[number];
+import type { InstallFlags, McpFlags } from "./mcp-flags.ts";
 
 export function addMcpCommands({ groupFor, run, version }: Adding): void {
   const mcp = withServerFlags(groupFor([]).command("mcp"))

@@ -4,7 +4,7 @@ import { connectChecked } from "../../connection/transport.ts";
 import { UsageError } from "../../core/errors.ts";
 import type { Run } from "../../core/types.ts";
 import { printable } from "../../output/format.ts";
-import type { McpFlags } from "./mcp-commands.ts";
+import type { McpFlags } from "./mcp-flags.ts";
 import { settingsOf } from "./server-settings.ts";
 
 /** Serves until the client closes stdin. */

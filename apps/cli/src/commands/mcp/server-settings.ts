@@ -1,4 +1,4 @@
-import type { McpFlags } from "./mcp-commands.ts";
+import type { McpFlags } from "./mcp-flags.ts";
 
 /** Settings of `@shoal/mcp`, by their names. */
 export function settingsOf(flags: McpFlags): Readonly<Record<string, string>> {

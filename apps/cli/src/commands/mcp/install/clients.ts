@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import type { ClientName } from "../mcp-commands.ts";
+import type { ClientName } from "../mcp-flags.ts";
 
 /** The command that a client starts. */
 export interface ServerCommand {

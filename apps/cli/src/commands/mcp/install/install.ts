@@ -7,7 +7,7 @@ import { UsageError } from "../../../core/errors.ts";
 import { exitCodes } from "../../../core/exit-codes.ts";
 import type { Run } from "../../../core/types.ts";
 import { printable } from "../../../output/format.ts";
-import { clientNames, type InstallFlags } from "../mcp-commands.ts";
+import { clientNames, type InstallFlags } from "../mcp-flags.ts";
 import { argumentsOf, settingsOf } from "../server-settings.ts";
 import { type Client, clients } from "./clients.ts";
 import { editJson, InvalidFile } from "./edit-json.ts";

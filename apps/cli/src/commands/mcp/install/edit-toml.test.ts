@@ -1,0 +1,56 @@
+import { expect, it } from "vitest";
+import { editToml } from "./edit-toml.ts";
+
+const change = { table: "mcp_servers", name: "shoal", entry: { command: "node", args: ["shoal.js", "mcp"] } };
+const section = `[mcp_servers.shoal]
+command = "node"
+args = [ "shoal.js", "mcp" ]
+`;
+
+it("starts a file, and changes nothing the second time", () => {
+  expect(editToml("", change)).toBe(section);
+  expect(editToml(section, change)).toBe(section);
+  expect(editToml(section, { ...change, entry: undefined })).toBe("");
+});
+
+it("keeps comments and other sections, and replaces the own one with the tables below it", () => {
+  const text = `# settings
+model = "large" # keep
+
+[mcp_servers.shoal] # old
+command = "old"
+
+[mcp_servers.shoal.env]
+A = "1"
+
+[mcp_servers."shoal.other"]
+command = "other"
+
+[tools]
+list = [
+  [1],
+]
+`;
+  const edited = editToml(text, change);
+  expect(edited).toBe(`# settings
+model = "large" # keep
+
+[mcp_servers."shoal.other"]
+command = "other"
+
+[tools]
+list = [
+  [1],
+]
+
+${section}`);
+});
+
+it.each([
+  ["invalid TOML", "a = = 1"],
+  ["an inline table", 'mcp_servers = { shoal = { command = "old" }, other = { command = "x" } }'],
+  ["dotted keys", '[mcp_servers]\nshoal.command = "old"'],
+  ["a text that looks like a header", 'a = """\n[mcp_servers.shoal]\nx\n"""\n'],
+])("refuses to edit a file with %s", (_what, text) => {
+  expect(() => editToml(text, change)).toThrow();
+});

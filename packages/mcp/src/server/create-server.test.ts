@@ -1,0 +1,221 @@
+import { Client } from "@modelcontextprotocol/client";
+import { createBrowser } from "@shoal/contract";
+import { InMemoryTransport } from "@modelcontextprotocol/server";
+import { afterEach, expect, it, vi } from "vitest";
+import { OwnBrowser } from "../browser/own-browser.ts";
+import { PretendService } from "../testing/pretend-service.ts";
+import { createServer } from "./create-server.ts";
+import { readSettings } from "./settings.ts";
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+const waiting = { timeout: 15_000 };
+const closing: (() => Promise<void>)[] = [];
+
+async function connect(given: Readonly<Record<string, string>> = {}, withState = true) {
+  const settings = readSettings(given);
+  if ("problem" in settings) throw new Error(settings.problem);
+  const service = new PretendService();
+  const { transport } = service;
+  const own = withState ? new OwnBrowser(transport, settings.browser, settings.session) : undefined;
+  const server = createServer({ transport, settings, own, version: "1.2.3" });
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  const client = new Client({ name: "test", version: "1" });
+  await server.connect(near);
+  await client.connect(far);
+  closing.push(() => client.close());
+  const call = async (name: string, args: Record<string, unknown> = {}) => {
+    const { content, isError, structuredContent } = await client.callTool({ name, arguments: args });
+    const text = content.map((part) => (part.type === "text" ? part.text : part.type)).join("\n");
+    return { text, isError: isError ?? false, structured: structuredContent };
+  };
+  return { call, client, own, service };
+}
+
+it("starts one browser for concurrent first calls, and uses it for all", async () => {
+  const { call, service } = await connect();
+  const answers = await Promise.all([call("snapshot"), call("snapshot"), call("navigate", { url: "http://a.test" })]);
+  expect(answers.map(({ isError }) => isError)).toEqual([false, false, false]);
+  expect(service.created).toEqual([{ timeout_seconds: 600 }]);
+  expect(answers[0].text).toBe('session-1 — http://site.test/session-1\nPage:\nbutton "of session-1" [e1]');
+  expect(answers[0].structured).toMatchObject({ title: "session-1", tokens: 5 });
+});
+
+it("returns the changes of the page after an action, within the limit of the connection", async () => {
+  const { call, service } = await connect({ outline_tokens: "500" });
+  const { text } = await call("navigate", { url: "http://a.test" });
+  expect(text).toContain("Navigated\nsession-1 — http://site.test/session-1");
+  expect(service.actions[0]).toMatchObject({ type: "navigate", observe: { diff: true, max_tokens: 500 } });
+  const silent = await connect({ outline_tokens: "0" });
+  await silent.call("click", { ref: "e1" });
+  expect(silent.service.actions[0]).not.toHaveProperty("observe");
+});
+
+it("answers errors with code, message and the next step in terms of tools", async () => {
+  const { call, client } = await connect();
+  expect(await call("click", { ref: "e404" })).toMatchObject({
+    isError: true,
+    text: "stale_reference: The element e404 was removed. Observe the page again with snapshot.",
+  });
+  const { _meta } = await client.callTool({ name: "click", arguments: { ref: "e404" } });
+  expect(_meta).toMatchObject({ "shoal/error": { code: "stale_reference" } });
+});
+
+it.each([
+  ["a misspelled field", { reference: "e1" }, "unknown field reference; this tool has ref, role, name"],
+  ["a wrong form", { ref: "button" }, "ref: must match"],
+  ["a wrong type", { click_count: "two" }, "click_count: must be of type"],
+  ["a number above the limit", { click_count: 7 }, "click_count: must be at most 3"],
+])("refuses %s before a browser starts", async (_what, args, problem) => {
+  const { call, service } = await connect();
+  const answer = await call("click", args);
+  expect(answer).toMatchObject({ isError: true });
+  expect(answer.text).toContain(problem);
+  expect(service.created).toEqual([]);
+});
+
+it("reports an ended browser, and starts another for the next call", async () => {
+  const { call, service } = await connect();
+  await call("snapshot");
+  service.end("session-1");
+  const ended = await call("snapshot");
+  expect(ended).toMatchObject({ isError: true });
+  expect(ended.text).toContain("browser_ended: The browser session-1 has ended (timeout).");
+  expect((await call("snapshot")).text).toContain("session-2");
+});
+
+it("replaces the browser when the model opens one with options, and ends it on request", async () => {
+  const { call, service } = await connect();
+  await call("snapshot");
+  const opened = await call("open_browser", { stealth: true });
+  expect(opened.structured).toMatchObject({ session: "session-2" });
+  expect(JSON.stringify(opened)).not.toContain("secret");
+  expect(service.running()).toEqual(["session-2"]);
+  expect(service.created[1]).toEqual({ timeout_seconds: 600, stealth: true });
+  await call("close_browser");
+  expect(service.running()).toEqual([]);
+});
+
+it("does not let a model choose a profile without the group profiles", async () => {
+  const without = await connect();
+  expect(await without.call("open_browser", { profile: "shopping" })).toMatchObject({ isError: true });
+  const { call, service } = await connect({ tools: "observe,profiles" });
+  await call("open_browser", { profile: "shopping", save_changes: true });
+  expect(service.created[0]).toMatchObject({ profile: { name: "shopping", save_changes: true } });
+});
+
+it("does not end a session that it was attached to", async () => {
+  const other = await connect();
+  await other.call("snapshot");
+  const { call, own, service } = await connect({ session: "session-1" });
+  expect((await call("snapshot")).text).toContain("not_found");
+  await own?.close();
+  expect(service.created).toEqual([]);
+});
+
+it("requires a session in connections without state", async () => {
+  const { call, client, service } = await connect({}, false);
+  const { tools } = await client.listTools();
+  const snapshot = tools.find(({ name }) => name === "snapshot");
+  expect(snapshot?.inputSchema.required).toEqual(["session"]);
+  expect((await call("snapshot")).text).toContain("session: is missing");
+  const { structured } = await call("open_browser");
+  const { session } = structured as { session: string };
+  expect((await call("snapshot", { session })).text).toContain(session);
+  await call("close_browser", { session });
+  expect(service.running()).toEqual([]);
+  expect((await call("snapshot", { session })).text).toContain("Call open_browser.");
+});
+
+it("offers the selected groups only", async () => {
+  const { client } = await connect({ tools: "observe,screenshot" });
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(["open_browser", "close_browser", "snapshot", "screenshot"]);
+  await expect(client.callTool({ name: "run", arguments: { command: "id" } })).rejects.toThrow("run");
+});
+
+it("marks reading and destructive tools", async () => {
+  const { client } = await connect({ tools: "all" });
+  const { tools } = await client.listTools();
+  const named = (test: (annotations: object) => boolean) =>
+    tools.filter(({ annotations }) => test(annotations ?? {})).map(({ name }) => name);
+  expect(named((annotations) => "readOnlyHint" in annotations && annotations.readOnlyHint === true)).toEqual([
+    "snapshot",
+    "wait_for",
+    "read",
+    "screenshot",
+    "list_files",
+    "read_file",
+    "list_browsers",
+    "list_profiles",
+    "hand_over",
+  ]);
+  expect(named((annotations) => "destructiveHint" in annotations && annotations.destructiveHint === true)).toEqual([
+    "close_browser",
+    "write_file",
+    "run",
+    "evaluate",
+    "save_profile",
+  ]);
+});
+
+it("costs a model at most 12,000 characters for the default tools", async () => {
+  const { client } = await connect();
+  const { tools } = await client.listTools();
+  const read = tools.map(({ description, inputSchema, name }) => ({ name, description, inputSchema }));
+  expect(JSON.stringify(read).length).toBeLessThan(12_000);
+});
+
+it("returns pictures as images", async () => {
+  const { client } = await connect();
+  const { content } = await client.callTool({ name: "screenshot", arguments: {} });
+  expect(content).toEqual([{ type: "image", data: Buffer.from("picture").toString("base64"), mimeType: "image/jpeg" }]);
+});
+
+it("aborts the request of a cancelled call", async () => {
+  const { client, service } = await connect({ tools: "processes" });
+  const held = Promise.withResolvers<undefined>();
+  service.holding = held.promise;
+  const abort = new AbortController();
+  const call = client.callTool({ name: "run", arguments: { command: "sleep 60" } }, { signal: abort.signal });
+  const failed = expect(call).rejects.toThrow();
+  await vi.waitFor(() => {
+    expect(service.running()).toHaveLength(1);
+  }, waiting);
+  abort.abort();
+  await failed;
+  await vi.waitFor(() => {
+    expect(service.aborted).toBe(1);
+  }, waiting);
+  held.resolve(undefined);
+});
+
+it("reports the progress of a long call", async () => {
+  const { client, service } = await connect({ tools: "processes" });
+  const held = Promise.withResolvers<undefined>();
+  service.holding = held.promise;
+  const messages: (string | undefined)[] = [];
+  const answer = await client.callTool(
+    { name: "run", arguments: { command: "sleep 60" } },
+    {
+      onprogress: ({ message }) => {
+        messages.push(message);
+        held.resolve(undefined);
+      },
+    },
+  );
+  expect(answer.isError).not.toBe(true);
+  expect(messages[0]).toMatch(/^Run a command, \d+ s$/);
+});
+
+it("reads resources of the own session only, without its secrets", async () => {
+  const { call, client, service } = await connect();
+  expect((await client.listResources()).resources).toEqual([]);
+  await call("snapshot");
+  await service.transport.call(createBrowser, { body: {} });
+  const { contents } = await client.readResource({ uri: "shoal://browsers/session-1" });
+  expect(contents[0]).toMatchObject({ mimeType: "application/json" });
+  expect(JSON.stringify(contents)).not.toContain("secret");
+  await expect(client.readResource({ uri: "shoal://browsers/session-2" })).rejects.toThrow("own session only");
+});
