@@ -43,7 +43,7 @@ export class McpConnection implements AsyncDisposable {
   static async overHttp(
     { service }: TestService,
     query = "",
-    { key = service.apiKey, revision = "with sessions" as Revision } = {},
+    { key = service.apiKey, revision = "with sessions" }: { readonly key?: string; readonly revision?: Revision } = {},
   ): Promise<McpConnection> {
     const client = newClient(revision);
     const http = new StreamableHTTPClientTransport(new URL(`${service.baseUrl}/mcp?${query}`), {
@@ -58,7 +58,7 @@ export class McpConnection implements AsyncDisposable {
     return {
       text: content.map((part) => (part.type === "text" ? part.text : part.type)).join("\n"),
       isError: isError ?? false,
-      structured: (structuredContent ?? {}) as Readonly<Record<string, unknown>>,
+      structured: structuredContent ?? {},
     };
   }
 
