@@ -58,7 +58,7 @@ export class McpConnection implements AsyncDisposable {
     return {
       text: content.map((part) => (part.type === "text" ? part.text : part.type)).join("\n"),
       isError: isError ?? false,
-      structured: structuredContent ?? {},
+      structured: { ...(structuredContent as object | undefined) },
     };
   }
 

@@ -139,7 +139,9 @@ describe("over HTTP", () => {
     try {
       const tools = await client.tools();
       const use = async (name: "open_browser" | "read_file" | "write_file", input: object) => {
-        const answer: unknown = await tools[name].execute(input, { toolCallId: name, messages: [] } as never);
+        const tool = tools[name];
+        if (tool === undefined) throw new Error(`The tool ${name} is missing.`);
+        const answer: unknown = await tool.execute(input, { toolCallId: name, messages: [] } as never);
         return answer as { readonly structuredContent?: { readonly session?: string } };
       };
       const session = (await use("open_browser", {})).structuredContent?.session;
