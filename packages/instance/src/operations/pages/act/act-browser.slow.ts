@@ -132,6 +132,20 @@ describeChromium("acting in a browser", (chromium) => {
       expect((await session.done({ type: "close_tab" })).url).toBe("about:blank");
     });
 
+    it("waits for the page of a new tab", async () => {
+      session.handle("/slow", (_request, response) => {
+        setTimeout(
+          () => response.writeHead(200, { "content-type": "text/html" }).end("<title>Slow</title><h1>Here</h1>"),
+          400,
+        );
+      });
+      await session.show(`<a href=/slow target=_blank>Open</a>`);
+      const opened = await session.done({ type: "click", selector: "a", observe: {} });
+      expect(opened).toMatchObject({ title: "Slow", settled: true });
+      expect(opened.observation?.outline).toContain("Here");
+      await session.done({ type: "close_tab" });
+    });
+
     it("reports statuses, failed requests, downloads and addresses without an answer", async () => {
       session.handle("/file", (_request, response) => {
         response.writeHead(200, { "content-disposition": "attachment; filename=report.csv" }).end("a,b");

@@ -1,7 +1,8 @@
 import { invalid } from "@shoal/contract/refusals";
 import { ServiceError } from "@shoal/router";
-import type { ActResult, PageObservation } from "@shoal/schemas";
+import type { ActResult, BrowserTab, PageObservation } from "@shoal/schemas";
 import pTimeout from "p-timeout";
+import { CdpError } from "../../../browser/cdp/pipe-connection.ts";
 import type { EgressFailures } from "../../../egress/failures.ts";
 import { Turns } from "../../../system/turns.ts";
 import type { SessionRoot } from "../../fs/paths.ts";
@@ -16,7 +17,7 @@ import { actOnElement } from "./acts.ts";
 import { BrowserEffects } from "./effects/browser-effects.ts";
 import { EffectLog } from "./effects/effect-log.ts";
 import { reportEffects } from "./effects/report-effects.ts";
-import { settlePage } from "./effects/settle-page.ts";
+import { settleNewTab, settlePage } from "./effects/settle-page.ts";
 import type { ElementHandle } from "./element/element-handle.ts";
 import { checkAddress, goThroughHistory, navigate, reload } from "./navigation.ts";
 
@@ -123,7 +124,7 @@ export class PageActor {
     try {
       this.#checkDialog(act, tab);
       const element = await this.#perform(tools, log, effects);
-      const settled = tab.page.session.ended || (await this.#settle(run, log));
+      const settled = await this.#settle(run, log, before);
       return await reportEffects(tools, { before, effects, log, element, settled });
     } catch (error) {
       if (act.type === "open_tab") await pages.closeTab(tab);
@@ -141,9 +142,7 @@ export class PageActor {
 
   #checkDialog({ type }: Act, { id, page }: OpenTab): void {
     const { dialog } = page.session;
-    if (type === "answer_dialog") {
-      if (dialog === undefined) throw ServiceError.of(noDialog(id));
-    } else if (dialog !== undefined && type !== "close_tab" && type !== "select_tab")
+    if (dialog !== undefined && type !== "answer_dialog" && type !== "close_tab" && type !== "select_tab")
       throw ServiceError.of(dialogOpen(id, dialog));
   }
 
@@ -194,27 +193,45 @@ export class PageActor {
     }
   }
 
-  async #settle(run: ActRun, log: EffectLog): Promise<boolean> {
-    try {
-      return await settlePage(run, log);
-    } catch (error) {
-      if (error instanceof Interrupted) return error.kind !== "silent";
-      if (run.page.session.ended) return true;
-      throw error;
-    }
+  /** Follows the action into a tab that it opened. */
+  async #settle(run: ActRun, log: EffectLog, before: readonly BrowserTab[]): Promise<boolean> {
+    const settled = run.page.session.ended || (await untilAnswered(run, () => settlePage(run, log)));
+    const tabs = settled ? await this.#parts.pages.tabs() : [];
+    const opened = tabs.find(({ active, id }) => active && !before.some((one) => one.id === id));
+    if (opened === undefined || run.leftMs <= 0) return settled;
+    const { page } = await this.#parts.pages.tab(opened.id);
+    if (page === run.page) return settled;
+    const next = new ActRun(page, { signal: run.signal, timeoutMs: run.leftMs });
+    const nextLog = await this.#logOf(page);
+    return untilAnswered(next, () => settleNewTab(next, nextLog));
   }
 }
 
-async function answerDialog({ act, run }: ActTools): Promise<void> {
+/** A dialog, or the end of the page, ends the wait; a busy page has not settled. */
+async function untilAnswered(run: ActRun, settle: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await settle();
+  } catch (error) {
+    if (error instanceof Interrupted) return error.kind !== "silent";
+    if (run.page.session.ended) return true;
+    throw error;
+  }
+}
+
+async function answerDialog({ act, run, tab }: ActTools): Promise<void> {
   const { cdp, session } = run.page;
   const { dialog } = session;
-  if (dialog === undefined) return;
   const accept = act.accept ?? true;
   // Without a text, Chromium would use an empty one.
-  const promptText = act.text ?? dialog.defaultText;
+  const promptText = act.text ?? dialog?.defaultText ?? "";
   run.hasBegun = true;
-  const params = { accept, ...(accept && dialog.type === "prompt" && { promptText }) };
-  // Another client may have answered first.
-  await cdp.send("Page.handleJavaScriptDialog", params, session.sessionId).catch(() => undefined);
+  try {
+    // Also for a dialog that opened before the page was followed.
+    await cdp.send("Page.handleJavaScriptDialog", { accept, promptText }, session.sessionId);
+  } catch (error) {
+    if (!(error instanceof CdpError)) throw error;
+    throw ServiceError.of(noDialog(tab.id));
+  }
+  if (dialog === undefined) return;
   await pTimeout(Promise.race([dialog.closed, session.end]), { milliseconds: dialogCloseMs, message: false });
 }

@@ -161,7 +161,8 @@ export class EffectLog {
   }
 
   #requested({ request, requestId, type = "Other" }: Protocol.Network.RequestWillBeSentEvent): void {
-    if (this.#running.size >= maxRunning) return;
+    const [oldest] = this.#running.keys();
+    if (this.#running.size >= maxRunning && oldest !== undefined) this.#running.delete(oldest);
     const { method, url } = request;
     const isFollowed = followedTypes.has(type);
     this.#running.set(requestId, { method, url, sinceMs: performance.now(), isFollowed });

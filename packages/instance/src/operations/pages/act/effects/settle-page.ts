@@ -22,8 +22,13 @@ const changesFunction = `async function () {
     });
   }
   await new Promise((done) => { requestAnimationFrame(done); setTimeout(done, 50); });
-  return globalThis.shoalActs;
+  return document.readyState === "loading" ? -1 : globalThis.shoalActs;
 }`;
+
+/** Whether a new tab shows a document of its own. */
+const hasDocumentFunction = `function () { return location.href !== "about:blank" && document.readyState !== "loading"; }`;
+/** Longest wait for the first document of a new tab, in milliseconds: some tabs stay empty. */
+const firstDocumentMs = 500;
 
 /**
  * Waits until the page is quiet: no navigation, no request that may change it, and no change of its document. Returns
@@ -39,13 +44,23 @@ export async function settlePage(run: ActRun, log: EffectLog): Promise<boolean> 
     if (!log.isBusy() && log.quietMs >= (log.hasChanged ? quietMs : idleMs)) {
       const changes = await countChanges(run);
       if (changes === "unanswered") return false;
-      if (changes === seen && !log.isBusy()) return true;
+      if (changes === seen && changes !== -1 && !log.isBusy()) return true;
       if (log.quietMs > changesMs) return false;
       seen = changes;
     }
     if (run.leftMs <= 0) return false;
     await run.pause(lookMs);
   }
+}
+
+/** Waits for the first document of a new tab, and until it is quiet. */
+export async function settleNewTab(run: ActRun, log: EffectLog): Promise<boolean> {
+  const endMs = performance.now() + firstDocumentMs;
+  while (performance.now() < endMs && run.leftMs > 0 && run.page.session.dialog === undefined) {
+    if ((await (await mainDocument(run))?.call<boolean>(hasDocumentFunction)) === true) break;
+    await run.pause(lookMs);
+  }
+  return settlePage(run, log);
 }
 
 async function countChanges(run: ActRun): Promise<number | "gone" | "unanswered"> {

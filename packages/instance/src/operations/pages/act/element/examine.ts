@@ -1,6 +1,9 @@
 /** Helpers of the functions below: text, because a bundler may change functions. */
 const helpers = `
-  const around = (node) => node.assignedSlot ?? node.parentNode ?? node.host ?? null;
+  // A form's fields hide its properties: <input name=parentNode>.
+  const getterOf = (type, name) => Object.getOwnPropertyDescriptor(type.prototype, name).get;
+  const parentOf = getterOf(Node, "parentNode"), slotOf = getterOf(Element, "assignedSlot");
+  const around = (node) => (node instanceof Element ? slotOf.call(node) : undefined) ?? parentOf.call(node) ?? (node instanceof ShadowRoot ? node.host : null);
   const preview = (element) => {
     const id = element.id ? "#" + element.id : "";
     const classes = [...element.classList].slice(0, 2).map((one) => "." + one).join("");
