@@ -7,8 +7,8 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const secret = "canary-3f9c";
 
-describeChromium("observe", ({ kind }) => {
-  const session = new ActingSession(kind);
+describeChromium("observe", (chromium) => {
+  const session = new ActingSession(chromium);
 
   async function request(body: ObservePage): Promise<PageObservation & Refused> {
     const { status, text } = await session.instance.call("POST", "/observe", JSON.stringify(body));
