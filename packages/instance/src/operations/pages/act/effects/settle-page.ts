@@ -25,7 +25,7 @@ const changesFunction = `async function () {
   return document.readyState === "loading" ? -1 : globalThis.shoalActs;
 }`;
 
-/** Whether a new tab shows a document of its own. */
+/** Whether a new tab shows its first document. */
 const hasDocumentFunction = `function () { return location.href !== "about:blank" && document.readyState !== "loading"; }`;
 /** Longest wait for the first document of a new tab, in milliseconds: some tabs stay empty. */
 const firstDocumentMs = 500;
