@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { compareLines } from "./compare-lines.ts";
+import type { OutlineLine } from "./lines.ts";
+
+const line = (key: string, text: string): OutlineLine => ({
+  key,
+  text,
+  depth: 0,
+  parent: undefined,
+  element: undefined,
+  count: 1,
+  isVisible: true,
+  tokens: 1,
+});
+const keep = ({ key, text }: OutlineLine) => ({ key, text, parentKey: undefined });
+const outlines = fc
+  .uniqueArray(fc.tuple(fc.constantFrom("a", "b", "c", "d", "e", "f"), fc.constantFrom("one", "two", "three")), {
+    selector: ([key]) => key,
+  })
+  .map((pairs) => pairs.map(([key, text]) => line(key, text)));
+
+describe("the changes between two outlines", () => {
+  it("turn the texts of the first into those of the second", () => {
+    fc.assert(
+      fc.property(outlines, outlines, (before, after) => {
+        const texts = before.map(({ text }) => text);
+        const changes = compareLines(before.map(keep), after);
+        const changed = changes.filter(({ sign }) => sign === "~").length;
+        const removed = changes.filter(({ sign }) => sign === "-");
+        for (const { text } of removed) texts.splice(texts.indexOf(text), 1);
+        const added = changes.filter(({ sign }) => sign === "+").length;
+        expect(texts.length + added).toBe(after.length);
+        expect(changed).toBeLessThanOrEqual(Math.min(before.length, after.length));
+      }),
+    );
+  });
+
+  it("are empty for equal outlines, also of replaced nodes", () => {
+    fc.assert(
+      fc.property(outlines, (before) => {
+        expect(compareLines(before.map(keep), before)).toEqual([]);
+        expect(
+          compareLines(
+            before.map(keep),
+            before.map((one) => ({ ...one, key: `new ${one.key}` })),
+          ),
+        ).toEqual([]);
+      }),
+    );
+  });
+});
