@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { actLines } from "./act-lines.ts";
+import { actLines, outlineLines } from "./act-lines.ts";
 
 const nothing = {
   tab: "t1",
@@ -54,4 +54,29 @@ it("describes each effect in a line, with control characters of the page escaped
     'heading "Cart"',
     'button "Pay" [e1]',
   ]);
+});
+
+it("prints an outline with its page and other tabs, with control characters of the page escaped", () => {
+  const observation = {
+    url: "https://example.com/cart",
+    title: "Cart",
+    tab: "t1",
+    tabs: [
+      { id: "t1", url: "https://example.com/cart", title: "Cart", active: true },
+      { id: "t2", url: "https://example.com/help", title: "Help", active: false },
+    ],
+    outline: 'main\n  button "Pay\u001b[2J" [e1]',
+    tokens: 9,
+    left_out: 0,
+    diff: false,
+    scroll: { above: 0, below: 0 },
+  };
+  expect(outlineLines(observation)).toEqual([
+    'Page: t1 https://example.com/cart "Cart"',
+    "Other tab: t2 https://example.com/help",
+    "",
+    "main",
+    String.raw`  button "Pay\x1b[2J" [e1]`,
+  ]);
+  expect(outlineLines({ ...observation, diff: true, outline: "" }).at(-1)).toBe("No changes.");
 });

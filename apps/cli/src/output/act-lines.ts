@@ -1,4 +1,4 @@
-import type { ActResult } from "@shoal/schemas";
+import type { ActResult, PageDialog, PageObservation } from "@shoal/schemas";
 import { printable } from "./format.ts";
 
 /** Returns the effects of an action on a page, for people. */
@@ -12,9 +12,7 @@ export function actLines(result: ActResult): readonly string[] {
     ...new_tabs.map(
       ({ id, title, url }) => `New tab: ${id} ${printable(url)}${title === "" ? "" : ` ${quoted(title)}`}`,
     ),
-    ...(dialog === undefined
-      ? []
-      : [`Open dialog: ${printable(dialog.type)} ${quoted(dialog.message)}. Answer it with: --type answer_dialog`]),
+    ...dialogLines(dialog),
     ...downloads.map((name) => `Download: ${printable(name)}`),
     ...failed_requests.map(
       ({ error, method, status: code, url }) =>
@@ -23,6 +21,24 @@ export function actLines(result: ActResult): readonly string[] {
     ...(settled ? [] : ["The page was still changing at the end of the wait."]),
     ...(observation === undefined ? [] : ["", ...observation.outline.split("\n").map(printable)]),
   ];
+}
+
+/** Returns an outline with its page, for people. */
+export function outlineLines({ dialog, diff, outline, tab, tabs, title, url }: PageObservation): readonly string[] {
+  const others = tabs.filter(({ id }) => id !== tab);
+  const content = outline === "" ? [] : outline.split("\n").map(printable);
+  return [
+    `Page: ${tab} ${printable(url)}${title === "" ? "" : ` ${quoted(title)}`}`,
+    ...others.map((other) => `Other tab: ${other.id} ${printable(other.url)}`),
+    ...dialogLines(dialog),
+    "",
+    ...(diff && content.length === 0 ? ["No changes."] : content),
+  ];
+}
+
+function dialogLines(dialog: PageDialog | undefined): readonly string[] {
+  if (dialog === undefined) return [];
+  return [`Open dialog: ${printable(dialog.type)} ${quoted(dialog.message)}. Answer it with: --type answer_dialog`];
 }
 
 function describe({ name, ref, role, states, value }: NonNullable<ActResult["element"]>): string {

@@ -1,16 +1,17 @@
 import type { Terminal } from "../core/types.ts";
 import { ExitError } from "../core/errors.ts";
 import { exitCodes } from "../core/exit-codes.ts";
-import type { ActResult } from "@shoal/schemas";
-import { actLines } from "./act-lines.ts";
+import type { ActResult, PageObservation } from "@shoal/schemas";
+import { actLines, outlineLines } from "./act-lines.ts";
 import { printableLines } from "./format.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const shows: Readonly<Record<"process" | "code" | "act", (value: Fields, terminal: Terminal) => void>> = {
+const shows: Readonly<Record<"process" | "code" | "act" | "outline", (value: Fields, terminal: Terminal) => void>> = {
   process: showProcess,
   code: showCode,
   act: showAct,
+  outline: showOutline,
 };
 
 export function showOutcome(kind: keyof typeof shows, value: object, terminal: Terminal): void {
@@ -53,4 +54,8 @@ function showCode(
 
 function showAct(value: Fields, terminal: Terminal): void {
   terminal.stdout.write(`${actLines(value as unknown as ActResult).join("\n")}\n`);
+}
+
+function showOutline(value: Fields, terminal: Terminal): void {
+  terminal.stdout.write(`${outlineLines(value as unknown as PageObservation).join("\n")}\n`);
 }

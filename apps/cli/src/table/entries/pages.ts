@@ -8,6 +8,7 @@ export const pageEntries: Readonly<Record<string, CommandEntry>> = {
   "browsers.observe": {
     summary: "Outline a page",
     about: "Prints the page as indented lines. References such as e12 stay with their element until it is removed.",
+    outcome: "outline",
     help: {
       max_tokens: "Limit of the estimated tokens, 100 to 100000",
       diff: "Only the changes since the last outline of the tab",

@@ -12,7 +12,7 @@ const element = (backendNodeId: number, name: string, path = ""): DescribedEleme
 });
 
 describe("references", () => {
-  it("stay with their element, and with the only one that replaces it", () => {
+  it("stay with their element, and with their only replacement", () => {
     const references = new References();
     expect(references.assign("t1", [element(1, "Save"), element(2, "Undo")])).toEqual(["e1", "e2"]);
     expect(references.assign("t1", [element(2, "Undo"), element(3, "Save")])).toEqual(["e2", "e1"]);
