@@ -19,13 +19,14 @@ interface PlaywrightMcp extends AsyncDisposable {
   call(name: string, given?: Record<string, unknown>): Promise<string>;
 }
 
-async function startPlaywrightMcp(cdpUrl: string): Promise<PlaywrightMcp> {
+async function startPlaywrightMcp(cdpUrl: string, directory: string): Promise<PlaywrightMcp> {
   const client = new Client({ name: "shoal-bench", version: "1.0.0" });
   const program = join(dirname(require.resolve("@playwright/mcp/package.json")), "cli.js");
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
-      args: [program, "--cdp-endpoint", cdpUrl],
+      args: [program, "--cdp-endpoint", cdpUrl, "--output-dir", directory],
+      cwd: directory,
       stderr: "ignore",
     }),
   );
@@ -76,7 +77,7 @@ export async function measureOutlines(rounds: number): Promise<Figure[]> {
   try {
     const shoal = new Shoal({ baseUrl: service.baseUrl, apiKey: service.apiKey });
     await using browser = await shoal.browsers.create({ timeout_seconds: 3600 });
-    await using mcp = await startPlaywrightMcp(browser.cdp_ws_url);
+    await using mcp = await startPlaywrightMcp(browser.cdp_ws_url, dataDir);
     const measured: Measured[] = [];
     for (const [place, name] of Object.keys(pages).entries()) {
       await mcp.call("browser_navigate", { url: `${site.url}/${String(place)}` });
