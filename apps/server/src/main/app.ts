@@ -1,4 +1,4 @@
-import { browserReplays, contract, type Endpoint } from "@shoal/contract";
+import { browserDownloads, browserReplays, contract, type Endpoint } from "@shoal/contract";
 import { notImplemented as missingInside } from "@shoal/instance";
 import { type Handler, type HandlersOrNotYet, notImplementedError, type UnknownFields } from "@shoal/router";
 import { configure, fastifyOptions, mount, mountAll } from "@shoal/router/fastify";
@@ -54,6 +54,8 @@ import { separateContent } from "../http/content-origin.ts";
 import type { RequestOrigins } from "../http/request-origin.ts";
 import type { McpService } from "../mcp/mcp-service.ts";
 import type { RateLimits } from "../http/limits/rate-limits.ts";
+import { downloadHandlers } from "../sessions/downloads/handlers.ts";
+import type { DownloadStore } from "../sessions/downloads/download-store.ts";
 import { replayHandlers } from "../sessions/replays/handlers.ts";
 import type { ReplayStore } from "../sessions/replays/replay-store.ts";
 import type { ReplayAddresses } from "../sessions/replays/replay-address.ts";
@@ -96,6 +98,7 @@ export interface AppParts extends Omit<InvocationHandlerParts, "signer">, LoginH
   readonly projects: Projects;
   readonly rateLimits: Pick<RateLimits, "admit">;
   readonly readiness: ReadinessChecks;
+  readonly downloads: DownloadStore;
   readonly replays: ReplayStore;
   readonly replayAddresses: ReplayAddresses;
   readonly replicas: ReplicaForwarding;
@@ -128,6 +131,10 @@ export function createApp(parts: AppParts): FastifyInstance {
   mountAll(app, browserReplays, replayHandlers(parts.replays), {
     unknownFields: parts.unknownFields,
     context: (request, endpoint) => routing.replaysFor(request, endpoint),
+  });
+  mountAll(app, browserDownloads, downloadHandlers(parts.downloads), {
+    unknownFields: parts.unknownFields,
+    context: (request, endpoint) => routing.downloadsFor(request, endpoint, parts.unknownFields),
   });
   mountOperations(app, parts, { entrance, routing });
   serveDirect(app, {
@@ -232,7 +239,7 @@ function mountOperations(
   };
 
   for (const [name, endpoint] of Object.entries<Endpoint>(contract)) {
-    if (name in browserReplays) continue;
+    if (name in browserReplays || name in browserDownloads) continue;
     if (endpoint.plane === "instance") {
       serveForwarded(app, endpoint, {
         unknownFields,

@@ -1,5 +1,6 @@
 import { contract, type Endpoint } from "@shoal/contract";
 import type { Instance } from "@shoal/placement";
+import { ServiceError, type UnknownFields } from "@shoal/router";
 import { replyOf, RequestTaken } from "@shoal/router/fastify";
 import type { FastifyRequest } from "fastify";
 import { Elsewhere } from "../cluster/elsewhere.ts";
@@ -7,6 +8,9 @@ import type { ReplicaForwarding } from "../cluster/replica-forwarding.ts";
 import type { Access } from "../http/auth/access.ts";
 import { sessionTokenIn } from "../http/auth/session-token.ts";
 import { neverFound, type Sessions } from "../sessions/browsers/sessions.ts";
+import type { SessionRow } from "../sessions/browsers/session-store.ts";
+import type { KeptOf } from "../sessions/downloads/kept-files.ts";
+import { forwardOperation } from "../sessions/instance-plane/forward.ts";
 import type { SessionSockets } from "../sessions/instance-plane/debugging-port.ts";
 import type { ReplayAccess } from "../sessions/replays/handlers.ts";
 import type { ReplayAddresses } from "../sessions/replays/replay-address.ts";
@@ -19,6 +23,12 @@ export interface SessionRoutingParts {
   readonly replicas: Pick<ReplicaForwarding, "handOver" | "isAlone" | "isForwarded">;
   readonly replayAddresses: ReplayAddresses;
   readonly secrets: Pick<Secrets, "signSession">;
+}
+
+interface ForwardedTo {
+  readonly endpoint: Endpoint;
+  readonly access: Access | undefined;
+  readonly unknownFields: UnknownFields;
 }
 
 /** Admits requests for one session, or forwards them to the server that has it. */
@@ -91,6 +101,38 @@ export class SessionRouting {
     return answers(id, sessions.projectOf(id), undefined);
   }
 
+  /** @throws {RequestTaken} when the instance or another server answers. */
+  async downloadsFor(request: FastifyRequest, endpoint: Endpoint, unknownFields: UnknownFields): Promise<KeptOf> {
+    const { entrance, sessions } = this.#parts;
+    const { id = "" } = request.params as Readonly<Record<string, string>>;
+    const token = sessionTokenIn(request.raw.url ?? "");
+    let access: Access | undefined;
+    if (token === undefined) access = await entrance.enter(request, endpoint);
+    else await entrance.enterWithToken(request, { token, sessionId: id }, endpoint);
+    const forwarded = { endpoint, access, unknownFields };
+    if (sessions.isHere(id)) await this.#forwardToInstance(request, id, forwarded);
+    const place = await this.#placeHere(request, access, id);
+    if (place.ended_at === null) await this.#forwardToInstance(request, place.id, forwarded);
+    return { sessionId: place.id, projectId: place.project_id };
+  }
+
+  /** @throws {RequestTaken} when the instance answers. Returns if the session ends at this moment. */
+  async #forwardToInstance(
+    request: FastifyRequest,
+    sessionId: string,
+    { access, endpoint, unknownFields }: ForwardedTo,
+  ): Promise<void> {
+    let instance: Instance;
+    try {
+      instance = await this.#parts.sessions.instanceHere(access?.projectId, sessionId);
+    } catch (error) {
+      if (ServiceError.isInstance(error) && error.status === 404) return;
+      throw error;
+    }
+    await forwardOperation(instance, sessionId, { endpoint, request, reply: replyOf(request), unknownFields });
+    throw new RequestTaken();
+  }
+
   /** @throws {RequestTaken} when another server has the session's files, and answers. */
   async requireFilesHere(request: FastifyRequest, sessionId: string): Promise<void> {
     if (!this.#parts.sessions.isHere(sessionId) && !this.#parts.replicas.isAlone())
@@ -108,9 +150,13 @@ export class SessionRouting {
   }
 
   async #requireHere(request: FastifyRequest, access: Access | undefined, idOrName: string): Promise<string> {
+    return (await this.#placeHere(request, access, idOrName)).id;
+  }
+
+  async #placeHere(request: FastifyRequest, access: Access | undefined, idOrName: string): Promise<SessionRow> {
     const place = await this.#parts.sessions.locate(access?.projectId, idOrName, true);
     if (place === undefined) throw neverFound(idOrName);
-    if (!(place instanceof Elsewhere)) return place.id;
+    if (!(place instanceof Elsewhere)) return place;
     await this.#handOver(place, request, access);
     throw new RequestTaken();
   }

@@ -34,7 +34,7 @@ Settings:
 
 A backup contains a snapshot of the database, the blobs and, by default, the secrets. Anyone with a backup has full access
 to the service: protect it like a password, for example with encryption: shoal-server backup - | age -r KEY > shoal.backup.age.
-Recordings (replays/) and telemetry (telemetry/) of the data folder and the bucket of blob_store_url are not included: copy
+Recordings (replays/), telemetry (telemetry/) and downloads (downloads/) of the data folder and the bucket of blob_store_url are not included: copy
 them after the backup. After a restore, sessions that were running are ended. A restore never overwrites data; after an
 interruption, run it again.
 

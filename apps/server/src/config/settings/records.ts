@@ -94,6 +94,20 @@ export const records = {
     summary: "How long recordings of sessions are kept after their end, 1 to 3650 days.",
     fallback: 30,
   }),
+  download_retention_hours: setting({
+    kind: "integer",
+    schema: integer(0, 8760),
+    summary:
+      "How long downloads are kept after the end of their session, encrypted in the data folder, 0 to 8760 hours; 0 keeps none.",
+    fallback: 0,
+  }),
+  download_max_gib: setting({
+    kind: "integer",
+    schema: integer(1, 1_048_576),
+    summary:
+      "Space for the kept downloads of one project on this server, 1 to 1048576 GiB. When it is full, further ones are not kept.",
+    fallback: 10,
+  }),
   replay_max_running: setting({
     kind: "integer",
     schema: integer(1, 100_000),

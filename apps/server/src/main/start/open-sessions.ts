@@ -9,7 +9,9 @@ import { SessionStore } from "../../sessions/browsers/session-store.ts";
 import { InvokedSessions } from "../../sessions/browsers/invoked-sessions.ts";
 import { Sessions } from "../../sessions/browsers/sessions.ts";
 import { type BrowserPools, openBrowserPools } from "../../sessions/pools/pools.ts";
+import { DownloadStore } from "../../sessions/downloads/download-store.ts";
 import { createReplayStore, type ReplayStore } from "../../sessions/replays/replay-store.ts";
+import type { Secrets } from "../../storage/secrets.ts";
 import type { Rules } from "../rules.ts";
 import type { Started } from "./open-parts.ts";
 import type { ResourceParts } from "./open-resources.ts";
@@ -17,6 +19,7 @@ import type { ResourceParts } from "./open-resources.ts";
 export interface SessionParts {
   readonly browserPools: BrowserPools;
   readonly invokedSessions: InvokedSessions;
+  readonly downloads: DownloadStore;
   readonly replays: ReplayStore;
   readonly replicas: Replicas;
   readonly sessions: Sessions;
@@ -32,10 +35,11 @@ export async function openSessions(
     readonly resources: ResourceParts;
     readonly projects: ProjectLookup;
     readonly rules: Rules;
+    readonly secrets: Secrets;
     readonly serverSecret: string;
   },
 ): Promise<SessionParts> {
-  const { database, observation, placement, projects, resources, rules, serverSecret } = parts;
+  const { database, observation, placement, projects, resources, rules, secrets, serverSecret } = parts;
   const { serverId } = dataDir;
   const { region } = config;
   const sessionStore = new SessionStore(database, observation.sessions);
@@ -55,6 +59,13 @@ export async function openSessions(
     },
   });
   cleanup.add("the connections to other servers", () => replicas.close());
+  const downloads = new DownloadStore({
+    directory: join(dataDir.path, "downloads"),
+    retentionHours: config.download_retention_hours,
+    maxBytes: config.download_max_gib * 2 ** 30,
+    secrets,
+    log,
+  });
   const replays = createReplayStore({
     directory: join(dataDir.path, "replays"),
     retentionDays: config.replay_retention_days,
@@ -80,6 +91,7 @@ export async function openSessions(
     destinations: telemetryDestinations,
     exports: telemetryExports,
     replays,
+    downloads,
     others: replicas.others,
     isPeer: replicas.isPeer,
     isDoubtful: replicas.isDoubtful,
@@ -100,5 +112,5 @@ export async function openSessions(
   cleanup.add("the sessions of invocations", () => {
     invokedSessions.close();
   });
-  return { browserPools, invokedSessions, replays, replicas, sessions, sessionStore };
+  return { browserPools, downloads, invokedSessions, replays, replicas, sessions, sessionStore };
 }

@@ -7,6 +7,7 @@ import type { Idempotency } from "../../http/idempotency/idempotency.ts";
 import type { Log } from "../../observability/log/log.ts";
 import type { ProfileStates } from "../../resources/profiles/profile-states.ts";
 import { startJobs } from "../../cluster/jobs.ts";
+import type { DownloadStore } from "../../sessions/downloads/download-store.ts";
 import type { ReplayStore } from "../../sessions/replays/replay-store.ts";
 import type { TelemetryStore } from "../../sessions/telemetry/telemetry-store.ts";
 import type { WebhookParts } from "../../webhooks/open-webhooks.ts";
@@ -23,6 +24,7 @@ export interface SweepsParts {
   readonly idempotency: Pick<Idempotency, "sweep">;
   readonly chain: Pick<AuditChain, "dropBefore">;
   readonly webhookDeliveries: WebhookParts["webhookDeliveries"];
+  readonly downloads: Pick<DownloadStore, "sweep">;
   readonly replays: Pick<ReplayStore, "sweep">;
   readonly telemetry: Pick<TelemetryStore, "sweep">;
   readonly rules: Pick<Rules, "inForce">;
@@ -52,6 +54,9 @@ export function startSweeps({ database, log, ...parts }: SweepsParts): { close()
   const own = setInterval(() => {
     parts.replays.sweep().catch((error: unknown) => {
       log.warn({ err: error }, "old recordings could not be removed");
+    });
+    parts.downloads.sweep().catch((error: unknown) => {
+      log.warn({ err: error }, "old downloads could not be removed");
     });
     parts.telemetry.sweep().catch((error: unknown) => {
       log.warn({ err: error }, "old telemetry could not be removed");

@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { LiveFields } from "../../cluster/live-fields.ts";
 import type { Log } from "../../observability/log/log.ts";
 import type { SessionLimits } from "../../storage/errors/session-limits.ts";
+import type { DownloadStore } from "../downloads/download-store.ts";
 import type { ReplayStore } from "../replays/replay-store.ts";
 import { categoriesNamed } from "../telemetry/categories.ts";
 import type { RunningSession, SessionView } from "./running-session.ts";
@@ -26,6 +27,7 @@ export interface SessionRules {
 export interface SessionRunnerParts {
   readonly store: SessionStore;
   readonly profiles: Pick<SessionProfiles, "saveAtEnd">;
+  readonly downloads: Pick<DownloadStore, "finish" | "keep">;
   readonly replays: Pick<ReplayStore, "finish">;
   readonly rules: SessionRules;
   /** True while the other servers may have declared this server dead. */
@@ -136,6 +138,8 @@ export class SessionRunner {
         }
         case "download_finished": {
           const { type: _type, ...download } = event;
+          const { id: sessionId, project_id: projectId } = session.row;
+          this.#parts.downloads.keep({ sessionId, projectId }, instance, event.download_id);
           void this.persist(session, () => store.emitDownload(session.row, download));
           break;
         }
@@ -188,11 +192,12 @@ export class SessionRunner {
     savesProfile: boolean,
   ): { readonly saved: Promise<boolean> | undefined; readonly stopped: Promise<void> | undefined } {
     if (instance === undefined) return { saved: undefined, stopped: collector?.finish() };
-    const { profiles, replays } = this.#parts;
+    const { downloads, profiles, replays } = this.#parts;
     const recordings = replays.finish(row.id, instance);
-    if (collector === undefined && recordings === undefined && !savesProfile)
+    const kept = downloads.finish(row.id);
+    if (collector === undefined && recordings === undefined && kept === undefined && !savesProfile)
       return { saved: undefined, stopped: instance.stop() };
-    const finished = Promise.all([collector?.finish(), recordings]);
+    const finished = Promise.all([collector?.finish(), recordings, kept]);
     const saved = savesProfile
       ? finished.catch(() => undefined).then(() => profiles.saveAtEnd(row, instance, this.#cut.signal))
       : undefined;

@@ -13,6 +13,7 @@ import type { Log } from "../../observability/log/log.ts";
 import type { Extensions } from "../../resources/extensions/extensions.ts";
 import type { Proxies } from "../../resources/proxies/proxies.ts";
 import type { TelemetryDestinations } from "../../resources/telemetry-destinations/destinations.ts";
+import type { DownloadStore } from "../downloads/download-store.ts";
 import type { ReplayStore } from "../replays/replay-store.ts";
 import { namesOf } from "../telemetry/categories.ts";
 import type { TelemetryExports } from "../telemetry/export/exports.ts";
@@ -45,6 +46,7 @@ export interface SessionsParts {
   readonly telemetry: TelemetryStore;
   readonly destinations: Pick<TelemetryDestinations, "choose">;
   readonly exports: Pick<TelemetryExports, "open">;
+  readonly downloads: Pick<DownloadStore, "finish" | "keep">;
   readonly replays: Pick<ReplayStore, "finish" | "keep" | "noteStop">;
   readonly others: LiveFieldsReader;
   readonly isPeer: (serverId: string) => boolean;

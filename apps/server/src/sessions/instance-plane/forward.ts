@@ -27,6 +27,21 @@ export async function forward(
   });
 }
 
+/** @throws {ServiceError} before any byte of an answer is sent. */
+export async function forwardOperation(
+  instance: Instance,
+  sessionId: string,
+  { endpoint, unknownFields, ...forwarding }: Forwarding & ForwardedOperation,
+): Promise<void> {
+  const request = { ...requestHeadersFor(forwarding.request.raw.headers), ...unknownFieldsHeaders(unknownFields) };
+  await forward(instance, sessionId, forwarding, { request, answer: answerHeadersOf(endpoint) });
+}
+
+interface ForwardedOperation {
+  readonly endpoint: Endpoint;
+  readonly unknownFields: UnknownFields;
+}
+
 export interface InstancePlane {
   /** @returns `undefined` when another server answers. @throws {ServiceError} 401, 403, 404, 409, 503. */
   instanceFor(request: FastifyRequest, sessionId: string): Promise<Instance | undefined>;

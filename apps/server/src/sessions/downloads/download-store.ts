@@ -1,0 +1,165 @@
+import type { Instance } from "@shoal/placement";
+import type { BrowserDownload } from "@shoal/schemas";
+import type { Readable } from "node:stream";
+import pLimit from "p-limit";
+import pTimeout from "p-timeout";
+import type { Log } from "../../observability/log/log.ts";
+import type { Secrets } from "../../storage/secrets.ts";
+import { describeDownload, downloadsPageSize, listDownloads, openDownload } from "./instance-downloads.ts";
+import { isDownloadId, KeptFiles, type KeptOf } from "./kept-files.ts";
+
+export interface DownloadStoreOptions {
+  readonly directory: string;
+  /** Hours after the end of a session; 0 = none are kept. */
+  readonly retentionHours: number;
+  /** Per project. */
+  readonly maxBytes: number;
+  readonly secrets: Pick<Secrets, "keyOfStream" | "seal" | "unseal">;
+  readonly log: Log;
+}
+
+const hourMs = 60 * 60 * 1000;
+/** Longest wait for copies at the end of a session. */
+const finishTimeoutMs = 10_000;
+/** As many as an instance lists. */
+const maxKeptPerSession = 1_000;
+/** Counted for each description. */
+const descriptionBytes = 8192;
+
+interface Keeping {
+  readonly of: KeptOf;
+  readonly instance: Instance;
+  /** Ids of copied downloads and of running copies. */
+  readonly ids: Set<string>;
+  readonly pending: Set<Promise<void>>;
+  readonly turns: ReturnType<typeof pLimit>;
+}
+
+/** Copies finished downloads while their session runs, so that they outlive it and its crash. */
+export class DownloadStore {
+  readonly retentionHours: number;
+  readonly #files: KeptFiles;
+  readonly #maxBytes: number;
+  readonly #log: Log;
+  readonly #running = new Map<string, Keeping>();
+  readonly #used = new Map<string, number>();
+  #measured: Promise<void> | undefined;
+
+  constructor({ directory, retentionHours, maxBytes, secrets, log }: DownloadStoreOptions) {
+    this.retentionHours = retentionHours;
+    this.#files = new KeptFiles(directory, secrets);
+    this.#maxBytes = maxBytes;
+    this.#log = log;
+  }
+
+  /** Copies a finished download. Never rejects. */
+  keep(of: KeptOf, instance: Instance, downloadId: string): void {
+    if (this.retentionHours === 0) return;
+    const keeping = this.#running.get(of.sessionId) ?? {
+      of,
+      instance,
+      ids: new Set<string>(),
+      pending: new Set<Promise<void>>(),
+      turns: pLimit(2),
+    };
+    this.#running.set(of.sessionId, keeping);
+    this.#begin(keeping, downloadId);
+  }
+
+  /**
+   * Waits a few seconds for the copies. Call it before stopping the instance. Never rejects. `undefined` = nothing was
+   * downloaded.
+   */
+  finish(sessionId: string): Promise<void> | undefined {
+    const keeping = this.#running.get(sessionId);
+    if (keeping === undefined) return undefined;
+    const finished = this.#finish(keeping).catch((error: unknown) => {
+      this.#log.warn({ session_id: sessionId, err: error }, "the last downloads of a session could not be kept");
+    });
+    return pTimeout(finished, { milliseconds: finishTimeoutMs, fallback: () => undefined }).then(() => {
+      this.#running.delete(sessionId);
+    });
+  }
+
+  /** In the order of their ends. */
+  async list(of: KeptOf): Promise<BrowserDownload[]> {
+    const found = await Promise.all((await this.#files.ids(of)).map((id) => this.#files.describe(of, id)));
+    const endOf = ({ finished_at, started_at }: BrowserDownload) => Date.parse(finished_at ?? started_at);
+    return found.filter((download) => download !== undefined).sort((a, b) => endOf(a) - endOf(b));
+  }
+
+  async find(of: KeptOf, id: string): Promise<BrowserDownload | undefined> {
+    return isDownloadId(id) ? this.#files.describe(of, id) : undefined;
+  }
+
+  read(of: KeptOf, { download_id }: BrowserDownload): Readable {
+    return this.#files.read(of, download_id);
+  }
+
+  /** Deletes downloads after their retention. @returns the number of sessions. */
+  async sweep(nowMs = Date.now()): Promise<number> {
+    await (this.#measured ??= this.#measure());
+    let removed = 0;
+    for (const of of await this.#files.folders()) {
+      if (this.#running.has(of.sessionId)) continue;
+      if (nowMs - (await this.#files.changedMs(of)) <= this.retentionHours * hourMs) continue;
+      this.#count(of.projectId, -(await this.#files.usedBytes(of)));
+      await this.#files.remove(of);
+      removed++;
+    }
+    return removed;
+  }
+
+  async #finish(keeping: Keeping): Promise<void> {
+    // Events of a burst may be missing.
+    for (let offset = 0; offset < maxKeptPerSession; offset += downloadsPageSize) {
+      const downloads = await listDownloads(keeping.instance, offset);
+      for (const { download_id, finished_at } of downloads) if (finished_at !== null) this.#begin(keeping, download_id);
+      if (downloads.length < downloadsPageSize) break;
+    }
+    await Promise.all(keeping.pending);
+    await this.#files.touch(keeping.of);
+  }
+
+  #begin(keeping: Keeping, id: string): void {
+    const { ids, of, pending, turns } = keeping;
+    if (!isDownloadId(id) || ids.has(id) || ids.size >= maxKeptPerSession) return;
+    ids.add(id);
+    const copied = turns(() => this.#copy(keeping, id))
+      .catch((error: unknown) => {
+        this.#log.warn({ session_id: of.sessionId, download_id: id, err: error }, "a download could not be kept");
+      })
+      .finally(() => pending.delete(copied));
+    pending.add(copied);
+  }
+
+  async #copy({ instance, of }: Keeping, id: string): Promise<void> {
+    await (this.#measured ??= this.#measure());
+    const download = await describeDownload(instance, id);
+    if (download.finished_at === null) return;
+    if (download.path === null) {
+      await this.#describe(of, download);
+      return;
+    }
+    const room = Math.max(0, this.#maxBytes - (this.#used.get(of.projectId) ?? 0));
+    const content = await openDownload(instance, id);
+    const { sha256, sizeBytes } = await this.#files.store(of, id, content, room);
+    this.#count(of.projectId, sizeBytes);
+    // The file may have changed since the instance read it.
+    await this.#describe(of, { ...download, size_bytes: sizeBytes, received_bytes: sizeBytes, sha256 });
+  }
+
+  async #describe(of: KeptOf, download: BrowserDownload): Promise<void> {
+    await this.#files.write(of, download);
+    this.#count(of.projectId, descriptionBytes);
+  }
+
+  /** Counts files of earlier runs. */
+  async #measure(): Promise<void> {
+    for (const of of await this.#files.folders()) this.#count(of.projectId, await this.#files.usedBytes(of));
+  }
+
+  #count(projectId: string, bytes: number): void {
+    this.#used.set(projectId, Math.max(0, (this.#used.get(projectId) ?? 0) + bytes));
+  }
+}
